@@ -5,28 +5,28 @@ import "github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 // Reason classifies a failed call. It is also the metric label.
 type Reason string
 
-// The reasons a call fails for.
+// The reasons for a failed call.
 const (
 	ReasonAuth       Reason = "auth"        // key refused: 401, 403
-	ReasonQuota      Reason = "quota"       // nothing left to pay with: 402, or a 429 that says so
+	ReasonQuota      Reason = "quota"       // account exhausted: 402, or a 429 that says so
 	ReasonNotFound   Reason = "not_found"   // unknown model
-	ReasonAddress    Reason = "address"     // what answers there is no model's API, such as a web page
+	ReasonAddress    Reason = "address"     // the URL serves something else than a model's API, such as a web page
 	ReasonTooLong    Reason = "too_long"    // the context does not fit
 	ReasonRate       Reason = "rate"        // 429
 	ReasonOverloaded Reason = "overloaded"  // 5xx, 529, overload inside the stream
 	ReasonNetwork    Reason = "network"     // no connection, name not found, reset before the first byte
-	ReasonCut        Reason = "cut"         // the stream ended without a finish reason or could not be read
-	ReasonIdle       Reason = "idle"        // no word of an answer in time, or no bytes for the idle deadline
+	ReasonCut        Reason = "cut"         // the stream ended without a finish reason or could not be decoded
+	ReasonIdle       Reason = "idle"        // no answer in time, or no bytes for the idle timeout
 	ReasonBadRequest Reason = "bad_request" // any other 4xx
 	ReasonFiltered   Reason = "filtered"    // refused for its content
-	ReasonInternal   Reason = "internal"    // a fault of ours
+	ReasonInternal   Reason = "internal"    // a bug of ours
 )
 
 // Contract begins the text of an [Error].
 func (Reason) Contract() string { return "model" }
 
-// Error is a failed model call. Its message is the provider's words, secrets masked.
+// Error is a failed model call. Its message is the provider's text with secrets masked.
 type Error = apicall.Error[Reason]
 
-// ReasonOf is the reason of err, [ReasonInternal] when it is no [*Error].
+// ReasonOf returns the reason of err, or [ReasonInternal] if it is not an [*Error].
 func ReasonOf(err error) Reason { return apicall.ReasonOf(err, ReasonInternal) }

@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// parrot is a whole model: it repeats the last message.
+// parrot is a complete model: it repeats the last message.
 type parrot struct{}
 
 func (parrot) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {

@@ -1,12 +1,11 @@
-// Package model is the contract with language models: a request goes out, a
-// stream of events comes back. Implementations are one level deeper.
+// Package model is the contract with language models: a request goes out, a stream of events comes
+// back. Implementations live one directory deeper.
 //
-// The events are the stream parts of the AI SDK's language model specification
-// V3 (as its 6.0.326 release emits them), so that one step engine serves every
-// provider. A stream that ends without [EventFinish] was cut off: it may be
-// asked again, and nothing of it may be stored as final. An implementation that
-// is told to follow the SDK to the letter yields [EventError] and a finish reason
-// "error" instead; both mean the same.
+// The events are the stream parts of the AI SDK's language model specification V3 (as emitted by
+// its release 6.0.326), so that one step engine serves every provider. A stream without
+// [EventFinish] was cut off: the request may be repeated, and nothing of the stream may be stored
+// as final. An implementation configured to follow the SDK exactly instead yields [EventError] and
+// a finish reason "error"; both mean the same.
 package model
 
 import (
@@ -18,13 +17,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// Model asks one language model. Implementations are safe for concurrent use.
+// Model sends requests to one language model. Implementations are safe for concurrent use.
 type Model interface {
-	// Stream sends one request and yields the answer's events in order. The
-	// sequence can be consumed once. Before the first event it does all waiting
-	// and retrying that its errors allow; once an event was yielded it never
-	// retries by itself. An error ends the sequence and is an [*Error] unless
-	// ctx ended (then ctx's cause). Breaking off the loop closes the stream.
+	// Stream sends one request and yields the events of the answer in order. The sequence can be
+	// consumed once. All waiting and retrying happens before the first event; after that it never
+	// retries. An error ends the sequence and is an [*Error] unless ctx ended (then ctx's cause).
+	// Breaking out of the loop closes the stream.
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
 
@@ -37,23 +35,21 @@ type Request struct {
 	Tools    []ToolSpec
 	// ToolChoice is auto (empty), none, required, or a tool's name after "tool:".
 	ToolChoice      string
-	MaxOutputTokens int // 0: the model's own default
-	// Memo, if not nil, lets the model keep work from one request of a chat to the
-	// next. It changes nothing but the time a request takes.
+	MaxOutputTokens int // 0 means the model's own default
+	// Memo, if not nil, lets the model reuse work between the requests of a chat. It affects
+	// nothing but the duration.
 	Memo *Memo
 }
 
-// Memo holds what a model keeps between the growing requests of one chat, such as
-// the encoded form of the messages sent so far. Keep one per run (or chat), hand
-// it over with each request, and drop it to free its memory. The zero value is
-// ready. A memo may be given to any model at any time: one that does not find its
-// own work there starts anew.
+// Memo holds what a model reuses between the growing requests of one chat, such as the encoded form
+// of the messages sent so far. Keep one per run (or chat), pass it with each request, and drop it
+// to free its memory. The zero value is ready for use. A memo may be passed to any model at any
+// time: a model that does not find its own data there starts over.
 type Memo struct {
 	held atomic.Pointer[any]
 }
 
-// Take removes and returns what is kept, nil if there is nothing; a request under
-// way at the same time finds the memo empty.
+// Take removes and returns what is kept, or nil. Concurrent requests find the memo empty.
 func (m *Memo) Take() any {
 	if m == nil {
 		return nil
@@ -71,8 +67,7 @@ func (m *Memo) Keep(v any) {
 	}
 }
 
-// ToolSpec offers a tool to the model. Order is kept, so that prompts stay
-// cacheable.
+// ToolSpec offers a tool to the model. The order is kept, so that prompts remain cacheable.
 type ToolSpec struct {
 	Name        string // matches ^[a-zA-Z0-9_-]{1,64}$
 	Description string
@@ -105,7 +100,7 @@ const (
 	EventFinish           EventKind = "finish"
 )
 
-// Event is one stream part. Which members are set depends on Kind.
+// Event is one stream part. Which fields are set depends on Kind.
 type Event struct {
 	Kind EventKind
 
@@ -121,32 +116,32 @@ type Event struct {
 	Finish FinishReason
 	Usage  Usage
 
-	// ProviderMetadata is kept beside the part it came with.
+	// ProviderMetadata is stored with the part it belongs to.
 	ProviderMetadata json.RawMessage
-	// Raw holds what has no member of its own, JSON of the specification's form:
-	// files, sources, provider results, errors inside the stream as they came, and
-	// the response metadata {id?, modelId?, timestamp?}.
+	// Raw holds what has no field of its own, as JSON of the specification: files, sources,
+	// provider results, unchanged errors inside the stream, and the response metadata {id?,
+	// modelId?, timestamp?}.
 	Raw json.RawMessage
 	// Err is the error of EventError.
 	Err error
 }
 
-// FinishReason says why the model ended.
+// FinishReason says why the model stopped.
 type FinishReason struct {
 	Unified string // stop, length, content-filter, tool-calls, error, other
-	Raw     string // the provider's word
+	Raw     string // as the provider named it
 }
 
-// FinishRefusal is the provider's word in a [FinishReason] content-filter whose answer
-// is the model's own refusal.
+// FinishRefusal is the Raw value of a [FinishReason] content-filter if the answer is the model's
+// own refusal.
 const FinishRefusal = "refusal"
 
-// Usage counts tokens; a nil member was not reported.
+// Usage counts tokens; a nil field was not reported.
 type Usage struct {
 	InputTokens       *int64 `json:"inputTokens,omitempty"`
 	CachedInputTokens *int64 `json:"cachedInputTokens,omitempty"`
 	OutputTokens      *int64 `json:"outputTokens,omitempty"`
 	ReasoningTokens   *int64 `json:"reasoningTokens,omitempty"`
-	// Raw is the provider's usage object as it came.
+	// Raw is the provider's usage object, unchanged.
 	Raw json.RawMessage `json:"-"`
 }

@@ -15,14 +15,14 @@ const (
 	RoleBlocked  = "blocked" // gets no answer at all
 )
 
-// Who may talk to a bot, as settings say it.
+// Access levels for private chats, as settings name them.
 const (
 	AccessOwner  = "owner"  // the owner alone
 	AccessPaired = "paired" // the owner and approved people; the default
 	AccessOpen   = "open"   // everybody
 )
 
-// What a bot listens to in groups, as settings say it.
+// Levels of attention in groups, as settings name them.
 const (
 	GroupsMention  = "mention"  // mentions, replies to the bot, commands for it; the default
 	GroupsReply    = "reply"    // replies to the bot and commands for it
@@ -30,16 +30,16 @@ const (
 	GroupsAll      = "all"      // every message
 )
 
-// Group is the rule of one group that the settings name, which lets it in.
+// Group is the rule for one group that the settings name and thereby allow.
 type Group struct {
-	Access    string // who of it may talk to the bot; empty: everybody
-	Addressed string // one of the Groups constants; empty: as in all groups
+	Access    string // who in the group may talk to the bot; empty means everybody
+	Addressed string // one of the Groups constants; empty means the rule for all groups
 }
 
-// Decide brings a person's decisions to a chat, as [Live] does.
+// Decide submits a person's decisions to a chat, like [Live].Decide.
 type Decide func(ctx context.Context, key messages.ChatKey, by Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
 
-// MenuEntry is a command that a service lists to people, with what it does.
+// MenuEntry is a command in the menu of a service, with its descriptions.
 type MenuEntry struct {
 	Command, English, Chinese string
 }
@@ -53,62 +53,61 @@ type AccessStore interface {
 	Noting
 }
 
-// Standing is asked about every message. It answers from memory; when in doubt
-// people are strangers and groups are not allowed.
+// Standing is consulted for every message. It answers from memory; when in doubt people are
+// strangers and groups are not allowed.
 type Standing interface {
 	Role(bot, person string) string
 	GroupAllowed(bot, chat string) bool
 }
 
-// Pairing changes who is let in.
+// Pairing changes who has access.
 type Pairing interface {
-	// Redeem spends a code that the host printed and returns the person's role.
-	// A code that is wrong, spent or expired gives RoleStranger; repeating it
-	// gives a person who is paired the role they have. An error means that too
-	// many codes were tried, or that the store cannot be written.
+	// Redeem spends a code that the host printed and returns the person's role. A wrong, spent or
+	// expired code gives RoleStranger; repeating a code gives a paired person their existing role.
+	// An error means that too many codes were tried, or that the store cannot be written.
 	Redeem(ctx context.Context, bot, code string, by Person) (string, error)
-	// AllowGroup lets a group in.
+	// AllowGroup gives a group access.
 	AllowGroup(ctx context.Context, bot, chat, title, by string) error
 }
 
-// Asking keeps who wants to be let in, and what the owner says to it.
+// Asking keeps access requests and the owner's decisions on them.
 type Asking interface {
-	// Request keeps a stranger's wish to be let in, with a code that the owner can approve
-	// and their first message. fresh is false while an earlier one waits. The code is empty
-	// for a group that the bot has left since.
+	// Request records an access request from a stranger, with a code that the owner can approve and
+	// the stranger's first message. fresh is false while an earlier request is pending. The code is
+	// empty for a group that the bot has left since.
 	Request(ctx context.Context, bot string, w Wish) (code string, fresh bool, err error)
-	// Decide does what the owner chose about the request with a code; false: it does not
-	// wait any more. pressed: who calls shows the outcome in the place of the button.
+	// Decide carries out the owner's choice on the request with a code; ok is false if it is no
+	// longer pending. pressed means that the caller itself replaces the button by the outcome.
 	Decide(ctx context.Context, bot, code string, choice Choice, pressed bool) (who Visitor, ok bool, err error)
-	// Withdraw ends the request of a group that the bot is not in any more; left is since
-	// when, by the platform's clock.
+	// Withdraw ends the request of a group that the bot has left; left is when it left, by the
+	// platform's clock.
 	Withdraw(ctx context.Context, bot, group string, left time.Time) error
-	// Waits tells whether a code is that of somebody who waits.
+	// Waits returns who made the pending request with a code.
 	Waits(bot, code string) (who Visitor, ok bool)
-	// Guests has the requests that wait, the people who were just let in, and the questions
+	// Guests returns the pending requests, the people who were just given access, and the questions
 	// whose buttons the owner may still see.
 	Guests(bot string) Guests
 }
 
-// Noting keeps what was said to whom.
+// Noting records which notifications were sent.
 type Noting interface {
-	// Shown notes that the owner was asked about a request, and Arrived that somebody was
-	// told that they are let in.
+	// Shown records that the owner was asked about a request, and Arrived that the person was
+	// notified of their access.
 	Shown(ctx context.Context, bot, code string) error
 	Arrived(ctx context.Context, bot, code string) error
-	// Asked keeps which message asks the owner about a request, and Settled that the owner
-	// sees there how it ended.
+	// Asked records which message asks the owner about a request, and Settled that this message now
+	// shows the outcome.
 	Asked(ctx context.Context, bot, code, message string) error
 	Settled(ctx context.Context, bot, code string) error
-	// Meet keeps the id of the owner's private chat.
+	// Meet records the id of the owner's private chat.
 	Meet(ctx context.Context, bot, chat string) error
 }
 
-// Activation is what an [AccessStore] may also keep: what the bot listens to in each group,
-// as one of the Groups constants.
+// Activation is an optional part of an [AccessStore]: what the bot listens to in each group, as one
+// of the Groups constants.
 type Activation interface {
-	// Listens is empty where the settings decide.
+	// Listens returns an empty string where the settings decide.
 	Listens(bot, chat string) string
-	// Listen lets the group in, too.
+	// Listen also gives the group access.
 	Listen(ctx context.Context, bot, chat, title, by, listens string) error
 }

@@ -8,46 +8,46 @@ import (
 	"time"
 )
 
-// Capabilities say what a platform can do. They are a value that stays the same for as
-// long as the platform lives; the core adapts to them ([Capabilities.Fit]), and people
-// are told of them ([Capabilities.Words]). What is declared is so, and what is not
-// declared is not: the suite of package platformtest tries both.
+// Capabilities say what a platform can do. They do not change while the platform lives. The core
+// adapts to them ([Capabilities.Fit]) and lists them for people ([Capabilities.Words]). The suite
+// in package platformtest checks both that declared capabilities work and that undeclared ones are
+// absent.
 type Capabilities struct {
-	// Outbox: the core keeps a durable outbox for the platform's chats. Places
-	// where the reader fetches the history need none (web, cli, api).
+	// Outbox: the core keeps a durable outbox for the platform's chats. Platforms whose readers
+	// fetch the history do not need one (web, cli, api).
 	Outbox bool
 	// ToolEgress: by default the model answers through chat_send.
 	ToolEgress bool
 
-	// MaxText is the longest text of one message, in UTF-16 units; 0: none is too
-	// long. Longer answers are sent in pages, each in as many messages as it takes.
+	// MaxText is the longest text of one message, in UTF-16 units; 0 means no limit. Longer answers
+	// are sent in pages, each in as many messages as it takes.
 	MaxText int
-	// Buttons: requests for approval are answered by buttons, too. Without, their
-	// text says how to answer in words; it always does.
+	// Buttons: requests for approval can also be answered by buttons. In any case their text
+	// explains how to answer in words.
 	Buttons bool
-	// Cards: the buttons stand on a card of their own, which the service may refuse
-	// where it takes texts. Without, they hang below the last message of a text.
+	// Cards: the buttons are on a separate card, which the service may refuse even where it accepts
+	// texts. Otherwise they are attached to the last message of a text.
 	Cards bool
-	// Drafts: a text under way is shown and grows ([Editor], [Drafter]). Without,
-	// people see the finished text, and that something is being made ([Typer]).
+	// Drafts: unfinished text is shown and grows ([Editor], [Drafter]). Otherwise people see a
+	// typing indicator ([Typer]) and then the finished text.
 	Drafts bool
-	// DraftEvery is the shortest time between two edits of a draft, by chat type;
-	// the entry "" holds for all others.
+	// DraftEvery is the minimum interval between two edits of a draft, by chat type; the entry ""
+	// applies to all other types.
 	DraftEvery map[string]time.Duration
-	// Threads: a thread of a chat is a chat of its own, with a key of its own.
-	// Without, its messages belong to the chat that they are in.
+	// Threads: a thread of a chat is a chat of its own, with its own key. Otherwise its messages
+	// belong to the chat that contains it.
 	Threads bool
-	// Reactions: people's messages are marked with what became of them ([Marker]).
+	// Reactions: people's messages are marked with their outcome ([Marker]).
 	Reactions bool
 
-	// Edits: the platform tells when people change a message ([KindEdit]). Without,
-	// the words stay as they were first sent.
+	// Edits: the platform reports changed messages ([KindEdit]). Otherwise the original text is
+	// kept.
 	Edits bool
-	// VoiceIn: what people say into their device comes as a file of [FileVoice].
+	// VoiceIn: voice messages arrive as files of kind [FileVoice].
 	VoiceIn bool
-	// Files are the kinds of attachments that people get from it as such, which
-	// [Capabilities.Sends] tells; [FileVoice] among them is voice out. Another kind goes
-	// out as [FileDocument] where that is one of them, and else is named in the text.
+	// Files are the kinds of attachments that are delivered as such, see [Capabilities.Sends];
+	// [FileVoice] among them means voice output. Other kinds are sent as [FileDocument] if that is
+	// listed, and otherwise named in the text.
 	Files []string
 
 	Rates Rates
@@ -62,26 +62,27 @@ const (
 	FileVideo    = "video"
 )
 
-// FileKinds are the kinds of files.
+// FileKinds returns the kinds of files.
 func FileKinds() []string { return []string{FilePhoto, FileDocument, FileVoice, FileAudio, FileVideo} }
 
-// Rates are the limits that the service sets; zero means none. The core keeps to them.
+// Rates are the limits that the service sets; zero means unlimited. The core respects them.
 type Rates struct {
-	PerChat   Rate // of any one chat
-	PerGroup  Rate // of any one group, beside PerChat
-	PerSender Rate // of the whole account
-	// Burst is how many times PerChat a chat of one person may send at once, with
-	// as long a pause after it; 0 is 1.
+	PerChat   Rate // for each chat
+	PerGroup  Rate // for each group, in addition to PerChat
+	PerSender Rate // for the whole account
+	// Burst is how many times PerChat a private chat may send at once, followed by a proportionally
+	// long pause; 0 means 1.
 	Burst int
 }
 
-// Rate is N sends in a time.
+// Rate is N sends per duration.
 type Rate struct {
 	N   int
 	Per time.Duration
 }
 
-// Sends reports whether attachments of a kind go out as such; no kind is a document.
+// Sends reports whether attachments of a kind are sent as such; an unknown kind counts as a
+// document.
 func (c Capabilities) Sends(kind string) bool {
 	if !slices.Contains(FileKinds(), kind) {
 		kind = FileDocument
@@ -89,9 +90,9 @@ func (c Capabilities) Sends(kind string) bool {
 	return slices.Contains(c.Files, kind)
 }
 
-// Fit makes a message one that the platform can send, and loses nothing that people
-// have to know: requests keep their words where there are no buttons, a voice is
-// written where nobody can hear it, and files that cannot go are named. It is pure, as [Sender.Plan] is.
+// Fit adapts a message to what the platform can send without losing necessary information: requests
+// keep their text where there are no buttons, a voice is written out where it cannot be played, and
+// files that cannot be sent are named. Fit is pure, like [Sender.Plan].
 func (c Capabilities) Fit(out Outbound) Outbound {
 	if !c.Buttons {
 		out.Asks = nil
@@ -112,7 +113,7 @@ func (c Capabilities) Fit(out Outbound) Outbound {
 	return out
 }
 
-// words stand for a file that people do not get: those that it speaks, or its name.
+// words stand in for a file that cannot be sent: its spoken text, or its name.
 func (a Attachment) words() string {
 	if a.Spoken != "" {
 		return a.Spoken
@@ -133,7 +134,7 @@ func (a Attachment) words() string {
 	return words
 }
 
-// Words say what the platform can do, for people who set it up, one ability each.
+// Words describe the platform's capabilities for people who set it up, one capability each.
 func (c Capabilities) Words() []string {
 	var out []string
 	say := func(can bool, words string) {
@@ -165,7 +166,7 @@ func (c Capabilities) Words() []string {
 	return out
 }
 
-// short is a time as people say it.
+// short formats a duration for people.
 func short(d time.Duration) string {
 	if unit, ok := map[time.Duration]string{time.Second: "second", time.Minute: "minute"}[d]; ok {
 		return unit

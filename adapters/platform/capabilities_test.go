@@ -69,7 +69,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestWordsNameEveryAbility: what is declared is told, what is not is not.
+// TestWordsNameEveryAbility checks that exactly the declared capabilities are listed.
 func TestWordsNameEveryAbility(t *testing.T) {
 	for word, caps := range map[string]platform.Capabilities{
 		"texts of 4096 characters":          {MaxText: 4096},

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Errors of the core towards platforms.
+// Errors that the core returns to platforms.
 var (
-	// ErrUnavailable: the host is stopping or the store refuses; nothing was taken.
+	// ErrUnavailable: the host is stopping or the store refuses writes; nothing was accepted.
 	ErrUnavailable = errors.New("the host does not take messages now")
-	// ErrBusy: a run is under way.
+	// ErrBusy: a run is in progress.
 	ErrBusy = errors.New("a run is under way in this chat")
-	// ErrNotFound: no such chat or message.
+	// ErrNotFound: the chat or message does not exist.
 	ErrNotFound = errors.New("no such chat or message")
 )
 
 // SendReason classifies a failed send. It is also the metric label.
 type SendReason string
 
-// The reasons a send fails for.
+// The reasons for a failed send.
 const (
 	SendRate      SendReason = "rate"      // 429; RetryAfter says how long
 	SendNetwork   SendReason = "network"   // not connected, reset, timed out
@@ -35,11 +35,12 @@ const (
 type Error struct {
 	Reason     SendReason
 	Retryable  bool
-	Unknown    bool // it may have been sent
+	Unknown    bool // the part may have been sent
 	RetryAfter time.Duration
-	// Remembered: the service was not asked, since the time that it named once is not over.
+	// Remembered: the service was not called, because a delay that it requested earlier has not
+	// passed.
 	Remembered bool
-	// NewChat is the chat's new id of SendMigrated.
+	// NewChat is the chat's new id, set with SendMigrated.
 	NewChat string
 	Err     error
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Inert is what somebody chose, as a name, for a text of ours that is read as Markdown:
-// whatever it looks like, people see it as it is, in one line.
+// Inert escapes a name that somebody chose for use in Markdown: the name appears literally, on one
+// line.
 func Inert(name string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(name), " ") {

@@ -8,27 +8,27 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// Live is what the core offers to platforms whose readers follow a chat as it
-// happens: web, CLI and the HTTP API. It is safe for concurrent use.
+// Live is what the core offers to platforms whose readers follow a chat live: web, CLI and the HTTP
+// API. It is safe for concurrent use.
 type Live interface {
 	Host
-	// Watch follows a chat from now on: first the assistant message under way, if
-	// there is one (Replay), then everything as it comes. The channel is closed
-	// when ctx ends, when the chat's activation ends, or when the reader is too
-	// slow (more than 1 MiB behind); the reader then may watch again.
+	// Watch follows a chat from now on: first the assistant message in progress, if any (Replay),
+	// then everything as it happens. The channel is closed when ctx ends, when the chat's
+	// activation ends, or when the reader falls more than 1 MiB behind. The reader may then watch
+	// again.
 	Watch(ctx context.Context, key messages.ChatKey) (<-chan Frame, error)
-	// History is the chat's history as the model would see it now, with the
-	// assistant message under way, if any, as its last message (Running).
+	// History returns the chat's history as the model would see it now. An assistant message in
+	// progress is its last message (Running).
 	History(ctx context.Context, key messages.ChatKey) (ChatView, error)
-	// Stop ends the run under way, durably; false when none is. all also drops
-	// the waiting turns.
+	// Stop ends the current run durably; it returns false if there is none. all also drops the
+	// pending turns.
 	Stop(ctx context.Context, key messages.ChatKey, by Person, all bool) (bool, error)
-	// Rewind cuts the history behind a message (keep: the last id that stays;
-	// empty: nothing stays) into an archive. It fails with ErrBusy during a run.
+	// Rewind moves everything after message keep into an archive; an empty keep moves all messages.
+	// It fails with ErrBusy during a run.
 	Rewind(ctx context.Context, key messages.ChatKey, keep string) error
-	// Decide brings a person's decisions on requests for approval, durably, and
-	// says what became of each. Making a decision again changes nothing. Whether
-	// the person may decide is the core's to judge; who they are, the platform's.
+	// Decide submits a person's decisions on requests for approval, durably, and returns the
+	// outcome of each. Repeating a decision changes nothing. The core judges whether the person may
+	// decide; the platform establishes who they are.
 	Decide(ctx context.Context, key messages.ChatKey, by Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
 }
 
@@ -37,7 +37,7 @@ type ChatView struct {
 	Messages []uimessage.Message
 	Waiting  []uimessage.Message // turns that no model has seen yet
 	Running  bool
-	// Outcome is set when a run ended without an answer people can see.
+	// Counts covers all ingresses of the chat.
 	Counts Counts
 }
 
@@ -49,17 +49,18 @@ type Counts struct {
 	Pending  int64            `json:"outboxPending"`
 }
 
-// FrameKind says what a frame tells.
+// FrameKind classifies a frame.
 type FrameKind string
 
 // The kinds of frames.
 const (
-	// FrameStart: an assistant message begins; Sees are the user turns that
-	// become visible to the model with it.
+	// FrameStart: an assistant message begins; Sees lists the user turns that become visible to the
+	// model with it.
 	FrameStart FrameKind = "start"
-	// FrameChunks: more of the message under way.
+	// FrameChunks: more of the message in progress.
 	FrameChunks FrameKind = "chunks"
-	// FrameEnd: the message is complete and durable. Settled are the turns whose fate it decides.
+	// FrameEnd: the message is complete and durable. Settled lists the turns whose outcome it
+	// decides.
 	FrameEnd FrameKind = "end"
 	// FrameSettled: turns ended without an assistant message (stopped, declined).
 	FrameSettled FrameKind = "settled"
@@ -67,7 +68,7 @@ const (
 	FrameEvent FrameKind = "event"
 )
 
-// Frame is one piece of a chat as it happens.
+// Frame is one piece of a chat's live stream.
 type Frame struct {
 	Kind      FrameKind
 	ChatKey   messages.ChatKey
@@ -75,8 +76,8 @@ type Frame struct {
 	MessageID string
 	Sees      []string         // FrameStart
 	Chunks    []uistream.Chunk // FrameStart (a replay), FrameChunks; read-only
-	Replay    bool             // the frame repeats what was before the watch began
-	Last      bool             // FrameEnd: the run ended with it
+	Replay    bool             // the frame repeats what preceded the watch
+	Last      bool             // FrameEnd: the run ended with this message
 	Result    string           // FrameEnd with Last: done, waiting, stopped, failed, interrupted
 	Settled   []string
 	Event     Event // FrameEvent

@@ -7,38 +7,38 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Marker marks people's messages with a small sign of what became of them. It is
-// best effort: nobody waits for a mark.
+// Marker marks people's messages with a small symbol of their outcome. It is best effort; nothing
+// waits for a mark.
 type Marker interface {
-	// Mark puts a mark in the place of the one before; [messages.MarkNone] takes it
-	// away. Where marks are not wanted it does nothing.
+	// Mark replaces the previous mark; [messages.MarkNone] removes it. It does nothing where marks
+	// are disabled.
 	Mark(ctx context.Context, to Target, messageID string, mark messages.Mark) error
 }
 
-// Named knows what its bot is called.
+// Named is a platform that knows its bot's name.
 type Named interface {
-	// Bot is the bot's name as people read it, and a link that opens a talk with it. Both
-	// are empty until the service has said who the bot is; the link is where it has none.
+	// Bot returns the bot's display name and a link that opens a chat with it. Both are empty until
+	// the service has reported the bot's identity; link is also empty if the bot has none.
 	Bot() (name, link string)
 }
 
-// Outcomer shows in the place of a message's buttons how the requests ended that it asks
-// about.
+// Outcomer replaces the buttons of a message with the outcomes of the requests that it asks about.
 type Outcomer interface {
-	// ShowOutcomes is idempotent: what is shown already is no error. Part is the part of
-	// the message with the buttons, as it was planned. Errors are [*Error].
+	// ShowOutcomes is idempotent: an outcome that is already shown is not an error. part is the
+	// part of the message that carries the buttons, as planned. Errors are [*Error].
 	ShowOutcomes(ctx context.Context, to Target, messageID string, part Part, asks []messages.AskOutcome) error
 }
 
-// ErrNoDraft means that a chat shows no drafts of a [Drafter]'s kind.
+// ErrNoDraft means that a chat does not support drafts of a [Drafter]'s kind.
 var ErrNoDraft = errors.New("the chat shows no drafts")
 
-// Drafter shows a text under way where it is no message, so that the finished text is
-// one of its own. Where it cannot, an [Editor] shows it.
+// Drafter shows unfinished text outside the messages, so that the finished text is a message of its
+// own. Chats without such drafts fall back to an [Editor].
 type Drafter interface {
-	// TakesDrafts says whether a chat shows drafts, as far as is known. It asks nobody.
+	// TakesDrafts reports whether a chat supports drafts, as far as is known. It makes no request.
 	TakesDrafts(to Target) bool
-	// Draft shows the text. id names what becomes of it, and the same id replaces what
-	// was shown. [ErrNoDraft]: this chat does not, and will not be tried for a while.
+	// Draft shows the text. id identifies the draft: calling again with the same id replaces its
+	// text. [ErrNoDraft] means that this chat does not support drafts and that they will not be
+	// tried for a while.
 	Draft(ctx context.Context, to Target, id string, part Part) error
 }

@@ -1,11 +1,11 @@
-// Package platform is the contract between the core and the places where people
-// chat. A platform receives messages and hands them to the core as [Inbound],
-// confirming them to the outside only after the core said that they are durable;
-// it sends what the core owes to a chat, one part at a time, and reports receipts.
+// Package platform is the contract between the core and the services where people chat. A platform
+// receives messages and hands them to the core as [Inbound]. It acknowledges them to the service
+// only after the core has reported that they are durable. It also sends the core's messages, one
+// part at a time, and returns receipts.
 //
-// Order, retries, rate limits and the outbox are the core's: a platform sends
-// once and says precisely what happened. Implementations are one level deeper
-// and know nothing of actors, histories or each other.
+// The core owns order, retries, rate limits and the outbox. A platform sends each part once and
+// reports precisely what happened. Implementations live one directory deeper and know nothing of
+// actors, histories or each other.
 package platform
 
 import (
@@ -16,46 +16,45 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Platform is one account on one kind of place.
+// Platform is one account on one chat service.
 type Platform interface {
 	// Name is the first word of the account's chat keys: telegram, telegram@work, web.
 	Name() string
 	Capabilities() Capabilities
-	// Receive takes messages in until ctx ends. An error is final: the core logs
-	// it, shows the platform as down and goes on without it. What a platform can
-	// wait out (network gone, another poller) it waits out itself and reports
-	// through Host.Status.
+	// Receive takes in messages until ctx ends. A returned error is final: the core logs it, shows
+	// the platform as down and continues without it. A platform waits out temporary conditions
+	// itself (network failure, another poller) and reports them through Host.Status.
 	Receive(ctx context.Context, host Host) error
 }
 
 // Host is what the core offers every platform. It is safe for concurrent use.
 type Host interface {
-	// Accept hands messages over, in order per chat, and returns one result for
-	// each when all are durable or refused. A nil error of a result means: confirm
-	// it to the outside. An error of ctx or [ErrUnavailable] means: hand it over again later.
+	// Accept hands over messages, in order per chat. It returns one result per message once all of
+	// them are durable or refused. If a result's error is nil, acknowledge the message to the
+	// service. If it is the error of ctx or [ErrUnavailable], hand the message over again later.
 	Accept(ctx context.Context, in []Inbound) []Result
-	// Status reports how the platform does, for readiness and status pages.
+	// Status reports the platform's health for readiness checks and status pages.
 	Status(up bool, note string)
 }
 
-// InboundKind says what an inbound is.
+// InboundKind classifies an inbound.
 type InboundKind string
 
 // The kinds of inbounds.
 const (
 	KindMessage InboundKind = "message"
-	KindEdit    InboundKind = "edit"    // of an earlier message, named by EditOf
-	KindCommand InboundKind = "command" // for the host, see Command
-	// KindTakenBack: the message EditOf was taken back, perhaps by somebody else than
-	// its author. Its IngressID is that of the message through [messages.TakenBackID].
+	KindEdit    InboundKind = "edit"    // an edit of the earlier message EditOf
+	KindCommand InboundKind = "command" // a command for the host, see Command
+	// KindTakenBack: the message EditOf was recalled, possibly by somebody other than its author.
+	// The IngressID derives from that message's by [messages.TakenBackID].
 	KindTakenBack InboundKind = "taken_back"
 )
 
-// Inbound is one thing that people did in a chat.
+// Inbound is one action of a person in a chat.
 type Inbound struct {
 	ChatKey messages.ChatKey
-	// IngressID is unique for ever within the chat key: the platform's message
-	// id, with the edit date for edits. The core drops ids that it knows.
+	// IngressID is unique forever within the chat key: the platform's message id, with the edit
+	// date for edits. The core drops ids that it has seen.
 	IngressID string
 	RequestID string // correlation id, made by the platform; one per ingress
 	Kind      InboundKind
@@ -63,36 +62,36 @@ type Inbound struct {
 	Chat      ChatInfo
 	Sender    Person
 	MessageID string // the platform's id of the message
-	ReplyTo   string // the platform's id of the message it answers
-	// Answers is that message as far as the platform told it: reference, and nobody's
-	// words to us. Nil: nothing is known.
+	ReplyTo   string // the platform's id of the message this one replies to
+	// Answers is the message that this one replies to, as far as the platform reported it. It is
+	// for reference only and not addressed to the bot. Nil means that nothing is known.
 	Answers *uimessage.Quoted
-	// ToBot: the platform says that the message it answers is the bot's own.
+	// ToBot: according to the platform, the message this one replies to is the bot's own.
 	ToBot bool
-	// Elsewhere: it answers something that is not in this chat.
+	// Elsewhere: this message replies to something outside this chat.
 	Elsewhere bool
 	EditOf    string
 	Time      time.Time
-	// Order is the message's place in the platform's own order, as in [messages.Receipt];
-	// 0: not known.
+	// Order is the message's position in the platform's own order, as in [messages.Receipt], or 0
+	// if it is not known.
 	Order int64
-	// Self is the name by which people mention the bot in texts, without the @; empty:
-	// it has none, or the platform has taken it out of the text.
+	// Self is the name by which people mention the bot in texts, without the @. It is empty if the
+	// bot has no such name or the platform has removed the mention from the text.
 	Self string
 
-	// TurnID overrides the turn's id, which is u:<chatKey>:<MessageID> otherwise.
+	// TurnID overrides the turn's id. The default is u:<chatKey>:<MessageID>.
 	TurnID string
 	Text   string
-	Parts  []uimessage.Part // besides the text, for example files
-	// TextAt is how many of the parts come before the text.
+	Parts  []uimessage.Part // in addition to the text, for example files
+	// TextAt is the number of parts that precede the text.
 	TextAt int
-	// Album is set for a message that belongs together with others which come right
-	// before or after it, as several photos sent at once: they become one turn.
+	// Album groups messages that were sent together and arrive next to each other, for example
+	// several photos. They become one turn.
 	Album string
-	// Forwarded: the words were somebody else's first, or came through another bot.
+	// Forwarded: the text was written by somebody else, or arrived through another bot.
 	Forwarded bool
 
-	Command Command // of KindCommand
+	Command Command // set for KindCommand
 	Gate    Gate
 }
 
@@ -101,54 +100,54 @@ type ChatInfo struct {
 	ID       string
 	Type     string // private, group, supergroup, channel, p2p, web, …
 	Title    string
-	ThreadID string // empty: none
+	ThreadID string // empty outside threads
 }
 
 // Person is a sender, known by the platform's own id.
 type Person struct {
 	ID    string
-	Name  string // what people see, for the header of a turn
+	Name  string // display name, for the header of a turn
 	IsBot bool
-	Admin bool // administers the chat, as the platform says; false also when nobody asked it
-	// Language is that of the person's client; empty: the platform does not tell it.
+	Admin bool // the platform says that this person administers the chat; false if it was not asked
+	// Language is the language of the person's client, or empty if the platform does not report it.
 	Language string
 }
 
-// Gate is the verdict of a platform's gate: a pure function of the message, the
-// settings and who is paired.
+// Gate is the verdict of a platform's gate. It is a pure function of the message, the settings and
+// the set of paired people.
 type Gate struct {
-	Open   bool // addressed and allowed: becomes a turn
-	Refuse bool // not allowed: declined; otherwise a closed gate means ignored
+	Open   bool // addressed to the bot and allowed: becomes a turn
+	Refuse bool // not allowed: declined; if neither is set, the message is ignored
 	// Quote: an ignored message that may be quoted later, when somebody addresses the bot.
 	Quote bool
-	// Decides: an ignored message of somebody who is let in, in a group where it does not
-	// turn to the bot. It counts all the same if it answers a request that waits there.
+	// Decides: an ignored group message from somebody with access that does not address the bot. It
+	// still counts if it answers a pending request in that group.
 	Decides bool
-	// Overheard: an open message that does not turn to the bot, in a group where it
-	// hears everything.
+	// Overheard: an open message that does not address the bot, in a group where the bot listens to
+	// everything.
 	Overheard bool
 	Reason    string // mention, reply, private, all | unaddressed, bot, not_paired, group_not_allowed, …
-	// Notice is sent to the chat by the host, for example to people not paired yet.
+	// Notice is sent to the chat by the host, for example to people who are not paired yet.
 	Notice string
-	// Asks go with the notice, for the platform to show as buttons; what they mean is
-	// its own business.
+	// Asks accompany the notice; the platform shows them as buttons and alone interprets them.
 	Asks []messages.Ask
 }
 
-// Command is a person's order to the host.
+// Command is an instruction from a person to the host.
 type Command struct {
 	Name string // without the slash: stop, start, status, help, new, …
 	Args string
 }
 
-// Result is what became of an inbound.
+// Result is the outcome of an inbound.
 type Result struct {
 	TurnID string
-	// Duplicate: the id was handled before; confirm it, do nothing.
+	// Duplicate: the id was handled before; acknowledge it and do nothing else.
 	Duplicate bool
-	// Declined says why the core refused it, for example a full lane. It is durable as such.
+	// Declined says why the core refused the message, for example because a lane is full. The
+	// refusal itself is durable.
 	Declined string
-	// Answer is what the host says to a command, where nothing is sent through an outbox.
+	// Answer is the host's reply to a command, for platforms that do not send through an outbox.
 	Answer string
 	Err    error
 }
@@ -156,45 +155,46 @@ type Result struct {
 // Sender is a platform that can send. It is safe for concurrent use; the core
 // never sends two parts of one chat at a time.
 type Sender interface {
-	// Plan renders and splits a message into the parts to send, in order. It is
-	// pure: the same message always gives the same parts, so that a crash in the
-	// middle resumes at the failed part.
+	// Plan renders and splits a message into the parts to send, in order. It is pure: the same
+	// message always gives the same parts, so that sending can resume at the failed part after a
+	// crash.
 	Plan(out Outbound) []Part
-	// Send sends one part and returns the platform's receipt of the message it made.
-	// When the service refuses the markup it sends the plain text instead, at once.
-	// Errors are [*Error]; Unknown marks those after which it may have been sent.
+	// Send sends one part and returns the platform's receipt for the resulting message. If the
+	// service refuses the markup, Send immediately sends the plain text instead. Errors are
+	// [*Error]; their field Unknown marks those after which the part may have been sent.
 	Send(ctx context.Context, to Target, part Part) (messages.Receipt, error)
 }
 
-// Editor replaces the text of a message that was sent.
+// Editor replaces the text of a sent message.
 type Editor interface {
-	// Edit is idempotent: an unchanged text is no error.
+	// Edit is idempotent: an unchanged text is not an error.
 	Edit(ctx context.Context, to Target, messageID string, part Part) error
 }
 
-// Typer shows that an answer is being made. It is best effort.
+// Typer shows that an answer is being prepared. It is best effort.
 type Typer interface {
 	Typing(ctx context.Context, to Target) error
 }
 
-// Target is where a part goes. It is fixed per chat.
+// Target is the destination of a part. It is fixed per chat.
 type Target struct {
 	ChatKey  messages.ChatKey
 	Chat     string // the platform's id of the chat
-	Topic    int64  // 0: none
-	ChatType string // as last seen; empty: unknown
+	Topic    int64  // 0 outside topics
+	ChatType string // as last seen; empty if unknown
 }
 
-// Outbound is one message that the core owes to a chat.
+// Outbound is one message that the core has to deliver to a chat.
 type Outbound struct {
 	To Target
-	// ID names the message for ever, within its chat; empty: nobody will send it again.
+	// ID identifies the message forever within its chat. It is empty if the message will never be
+	// sent again.
 	ID          string
 	Text        string // Markdown
 	ReplyTo     string
 	Attachments []Attachment
-	Asks        []messages.Ask // to answer by buttons below the text, where there are any
-	Draft       bool           // an unfinished text: Plan may give one part only, cut to the limit
+	Asks        []messages.Ask // shown as buttons below the text where the platform has buttons
+	Draft       bool           // an unfinished text: Plan may return a single part, cut to the limit
 }
 
 // Attachment is a file to send.
@@ -203,23 +203,23 @@ type Attachment struct {
 	FileID  string
 	Kind    string // photo, document, voice, audio, video
 	Caption string
-	// Spoken are the words of a voice: who is not reached by the one is sent the other.
+	// Spoken is the text of a voice message. Platforms that cannot send the voice send the text.
 	Spoken string
 }
 
-// Part is one message as the platform takes it.
+// Part is one message in the form the platform sends.
 type Part struct {
-	Text       string // plain text, sent when the markup is refused
-	Markup     string // rendered; empty: none
-	Rich       string // rendered for a richer kind of message, where there is one; empty: none
+	Text       string // plain text, sent if the markup is refused
+	Markup     string // rendered markup, or empty
+	Rich       string // rendered for a richer message type where the service has one, or empty
 	ReplyTo    string
 	Attachment *Attachment
 	Asks       []messages.Ask
-	// ID names the part for ever, where the message has one: what a platform needs
-	// to send it once however often it is tried. Optional to fill in.
+	// ID identifies the part forever if its message has an id. Platforms use it to deliver a part
+	// only once however often it is retried. Filling it in is optional.
 	ID string
-	// Draft marks a part of an unfinished text, where the platform has to know: it may
-	// leave such a part out, and hears of the finished one in any case. Of a draft that is
-	// not marked so the core makes no edit which would change nothing.
+	// Draft marks a part of an unfinished text for platforms that need to know. They may skip such
+	// a part, because the finished text always follows. The core does not send edits that would
+	// change nothing for drafts without this mark.
 	Draft bool
 }

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Visitor is somebody who is let in, or asks to be.
+// Visitor is somebody who has access, or has requested it.
 type Visitor struct {
 	ID   string    `json:"id"`
 	Name string    `json:"name,omitempty"`
 	At   time.Time `json:"at,omitzero"`
-	// Language is that of the person's client, where the platform tells it.
+	// Language is that of the person's client, if the platform reports it.
 	Language string `json:"language,omitempty"`
-	// Chat is the owner's private chat with the bot, where that has an id of its own.
+	// Chat is the owner's private chat with the bot, if it has an id of its own.
 	Chat string `json:"chat,omitempty"`
-	// Group: it is no person, but a group that somebody has brought the bot into.
+	// Group: the visitor is a group to which somebody has added the bot.
 	Group bool `json:"group,omitempty"`
 }
 
@@ -22,32 +22,31 @@ type Visitor struct {
 type PairingCode struct {
 	Code    string    `json:"code"`
 	Expires time.Time `json:"expires"`
-	// For is who asked for it; nil: it makes its bearer the owner.
+	// For is who requested access; nil means that the code makes its bearer the owner.
 	For *Visitor `json:"for,omitempty"`
-	// First is the message that waits for the owner's answer, as its platform keeps it.
+	// First is the message waiting for the owner's decision, in the platform's encoding.
 	First json.RawMessage `json:"first,omitempty"`
-	// Shown is when the owner was asked; zero: not yet.
+	// Shown is when the owner was asked; zero means not yet.
 	Shown time.Time `json:"shown,omitzero"`
-	// Adder is who added the bot to the group that asks; nil: nobody is known to have.
+	// Adder is who added the bot to the requesting group, if known.
 	Adder *Visitor `json:"adder,omitempty"`
-	// Message is the message that asks the owner, by its platform's id; empty: it is not
-	// known to be sent.
+	// Message is the platform's id of the message that asks the owner. It is empty while no such
+	// message is known to have been sent.
 	Message string `json:"message,omitempty"`
 }
 
-// Wish is that of a person or a group to be let in.
+// Wish is an access request of a person or a group.
 type Wish struct {
 	Who   Person
 	Group bool
-	Adder *Person // who added the bot to the group; nil: nobody is known to have
-	// First is the message that waits meanwhile.
+	Adder *Person // who added the bot to the group, if known
+	// First is the message that waits for the decision.
 	First json.RawMessage
-	// At is when the wish arose, by the platform's clock; zero: not known.
+	// At is when the request arose, by the platform's clock, or zero if unknown.
 	At time.Time
 }
 
-// Ended is a request that waits no more, although no button below the owner's question
-// was pressed.
+// Ended is a request that ended without a press on a button below the owner's question.
 type Ended struct {
 	PairingCode
 
@@ -55,12 +54,12 @@ type Ended struct {
 	At      time.Time `json:"ended,omitzero"`
 	// Left is when the bot left the group, by the platform's clock.
 	Left time.Time `json:"left,omitzero"`
-	// Seen: the owner reads the outcome in the place of the buttons, or never will.
+	// Seen: the owner's message shows the outcome in place of the buttons, or never will.
 	Seen bool `json:"seen,omitempty"`
 }
 
-// Arrival is somebody whom the owner has just let in. It is kept until they were told and
-// the message that waited was handed over.
+// Arrival is somebody whom the owner has just given access. It is kept until they were notified and
+// the waiting message was handed over.
 type Arrival struct {
 	Code  string          `json:"code"`
 	Who   Visitor         `json:"who"`
@@ -68,8 +67,8 @@ type Arrival struct {
 	First json.RawMessage `json:"first,omitempty"`
 }
 
-// Guests are the owner of a bot, who wants to be let in, who has just been, and which
-// questions to the owner have ended otherwise.
+// Guests are the owner of a bot, the pending requests, the people who were just given access, and
+// the questions to the owner that ended without a press.
 type Guests struct {
 	Owner    *Visitor
 	Codes    []PairingCode
@@ -77,14 +76,14 @@ type Guests struct {
 	Ended    []Ended
 }
 
-// Choice is what the owner decides about a request to be let in.
+// Choice is what the owner decides about an access request.
 type Choice = string
 
 // The choices.
 const (
 	LetIn   Choice = "in"
-	LetOnce Choice = "once" // the message that waits is answered, and the next one asks again
+	LetOnce Choice = "once" // the waiting message is answered, and the next one requires a new decision
 	Block   Choice = "block"
-	// Withdrawn is nobody's choice: the bot is no longer in the group that asked.
+	// Withdrawn is not a person's choice: the bot has left the group that requested access.
 	Withdrawn Choice = "withdrawn"
 )

@@ -14,40 +14,39 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 )
 
-// maxTranscript bounds the text of one recording, in bytes: an hour of fast speech
-// has about 60 KiB.
+// maxTranscript bounds the text of one recording, in bytes: an hour of fast speech is about 60 KiB.
 const maxTranscript = 64 << 10
 
 // ListenerOptions bound a [Listener].
 type ListenerOptions struct {
-	MaxBytes int64         // of a recording; required
-	MaxTime  time.Duration // that it plays; required
+	MaxBytes int64         // size of a recording; required
+	MaxTime  time.Duration // playing time of a recording; required
 	AtOnce   int           // over all chats; required
-	Deadline time.Duration // of one recording, without the wait for a turn; required
-	Language string        // the usual hint
-	Metrics  *Metrics      // nil: none
+	Deadline time.Duration // for one recording, without the wait for a turn; required
+	Language string        // the default hint
+	Metrics  *Metrics      // may be nil
 }
 
-// Listener turns recordings of chats into text. Limits come first: what is too long is
-// sent nowhere. It is safe for concurrent use.
+// Listener turns recordings of chats into text. It checks the limits first: recordings beyond them
+// are not sent anywhere. It is safe for concurrent use.
 type Listener struct {
 	to    Transcriber
 	o     ListenerOptions
 	turns *turns.Turns
 }
 
-// NewListener makes one.
+// NewListener returns a listener that transcribes with to.
 func NewListener(to Transcriber, o ListenerOptions) *Listener {
 	return &Listener{to: to, o: o, turns: turns.New(o.AtOnce)}
 }
 
-// endings are those of recordings that services take.
+// endings returns the extensions of recordings that services accept.
 func endings() []string {
 	return []string{".ogg", ".oga", ".opus", ".mp3", ".mpga", ".mpeg", ".m4a", ".mp4", ".wav", ".webm", ".flac"}
 }
 
-// Takes tells, before a recording is fetched, whether it would be listened to, by what
-// its platform says of it; zeros are unknown. The error is an [*Error].
+// Takes reports, before a recording is downloaded, whether it would be accepted, based on what its
+// platform says about it; zero means unknown. The error is an [*Error].
 func (l *Listener) Takes(ending string, size int64, plays time.Duration) error {
 	switch {
 	case !slices.Contains(endings(), strings.ToLower(ending)):
@@ -58,8 +57,8 @@ func (l *Listener) Takes(ending string, size int64, plays time.Duration) error {
 	return nil
 }
 
-// Hear returns the words of a recording of a chat. An error is an [*Error] unless ctx
-// ended (then ctx's cause).
+// Hear returns the transcript of a recording of a chat. An error is an [*Error] unless ctx ended
+// (then ctx's cause).
 func (l *Listener) Hear(ctx context.Context, chat string, a Audio) (string, error) {
 	began := time.Now()
 	text, err := l.hear(ctx, chat, a)
@@ -91,12 +90,12 @@ func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, erro
 	return "", err
 }
 
-// check looks at the file itself: people's programs may say anything of it.
+// check checks the file itself, because clients may claim anything about it.
 func (l *Listener) check(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"} // its path is not for logs of people's files
+		return &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"} // people's file names are kept out of the log
 	case !info.Mode().IsRegular(), info.Size() == 0:
 		return &Error{Reason: ReasonFormat}
 	}
@@ -114,7 +113,8 @@ func (l *Listener) check(path string) error {
 	return nil
 }
 
-// said is a transcript as it is stored: text, bounded, nothing invisible in it.
+// said returns a transcript in the form in which it is stored: valid text of bounded length without
+// invisible characters.
 func said(text string) (string, error) {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -32,7 +32,7 @@ func bounds() speech.ListenerOptions {
 	return speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 2, Deadline: time.Minute}
 }
 
-// What is too long, or no recording, is sent nowhere, whatever is said of it.
+// A recording that is too long, or not a recording, is sent nowhere, whatever is claimed about it.
 func TestIO12LimitsComeFirst(t *testing.T) {
 	asked := 0
 	ear := speechtest.Ear(func(context.Context, speech.Audio) (string, error) {
@@ -82,7 +82,7 @@ func TestIO12LimitsComeFirst(t *testing.T) {
 	}
 }
 
-// A transcript is text: bounded, and nothing invisible in it.
+// A transcript is text of bounded length without invisible characters.
 func TestTranscriptIsPlainText(t *testing.T) {
 	for said, want := range map[string]string{
 		" hello \n":                "hello",
@@ -102,8 +102,8 @@ func TestTranscriptIsPlainText(t *testing.T) {
 	}
 }
 
-// However many recordings one chat sends, another's is the next but one; never more
-// are under way than may be.
+// However many recordings one chat sends, another chat waits for at most one of them; the
+// concurrency limit is respected.
 func TestP7RecordingsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -151,8 +151,7 @@ func TestP7RecordingsTakeTurns(t *testing.T) {
 	})
 }
 
-// The deadline is that of the call, not of the wait for a turn; the end of the
-// caller's context ends both.
+// The deadline covers the call, not the wait for a turn; the end of the caller's context ends both.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ear := speechtest.Ear(func(ctx context.Context, _ speech.Audio) (string, error) {
@@ -188,11 +187,11 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
-// What is sent to people is a recording, or nothing.
+// Only valid recordings are sent to people.
 func TestSpeakerSendsRecordingsOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		data []byte
-		want string // ending; empty: refused
+		want string // extension; empty if refused
 	}{
 		"opus":    {speechtest.Voice(150), ".opus"},
 		"mp3":     {[]byte("ID3rest"), ".mp3"},

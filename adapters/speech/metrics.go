@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count what was heard and spoken. A nil one counts nothing.
+// Metrics count transcriptions and recordings. If nil, nothing is counted.
 type Metrics struct {
 	calls   *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
 }
 
-// NewMetrics registers them; a nil registerer: nowhere.
+// NewMetrics registers the metrics, unless r is nil.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -14,33 +14,33 @@ import (
 type SpeakerOptions struct {
 	MaxLetters int           // of one call; required
 	AtOnce     int           // over all chats; required
-	Deadline   time.Duration // of one call, without the wait for a turn; required
-	Metrics    *Metrics      // nil: none
+	Deadline   time.Duration // for one call, without the wait for a turn; required
+	Metrics    *Metrics      // may be nil
 }
 
-// Recording is spoken words.
+// Recording is synthesized speech.
 type Recording struct {
 	Data []byte
-	// Ending is what its bytes are: .opus, for Opus in Ogg, which platforms play as
-	// a voice message, .mp3 or .wav.
+	// Ending is the extension for its format: .opus, for Opus in Ogg, which platforms play as a
+	// voice message, .mp3 or .wav.
 	Ending string
-	// Plays is known of Opus.
+	// Plays is the playing time, known only for Opus.
 	Plays time.Duration
 }
 
-// Speaker speaks for chats. It is safe for concurrent use.
+// Speaker synthesizes speech for chats. It is safe for concurrent use.
 type Speaker struct {
 	by    Synthesizer
 	o     SpeakerOptions
 	turns *turns.Turns
 }
 
-// NewSpeaker makes one.
+// NewSpeaker returns a speaker that uses a synthesizer.
 func NewSpeaker(by Synthesizer, o SpeakerOptions) *Speaker {
 	return &Speaker{by: by, o: o, turns: turns.New(o.AtOnce)}
 }
 
-// MaxLetters is how long a text may be.
+// MaxLetters is the maximum length of a text.
 func (s *Speaker) MaxLetters() int { return s.o.MaxLetters }
 
 // Speak returns a recording of the words. An error is an [*Error] unless ctx ended
@@ -73,7 +73,7 @@ func (s *Speaker) speak(ctx context.Context, chat string, w Words) (Recording, e
 	return Recording{}, err
 }
 
-// recorded says what the bytes are. What is no recording is never sent to people.
+// recorded detects the format. Data that is not a recording is never sent to people.
 func recorded(data []byte) (Recording, error) {
 	plays, err := ogg.Length(bytes.NewReader(data))
 	switch {

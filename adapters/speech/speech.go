@@ -1,10 +1,9 @@
-// Package speech is the contract between the host and what turns spoken words into
-// text and text into spoken words: a service, or a program of the operator's.
-// Implementations are one level deeper. What they are given is people's own words:
-// they send it to the one place they were made for, and keep none of it.
+// Package speech is the contract between the host and what transcribes and synthesizes speech: a
+// service, or a program of the operator. Implementations live one directory deeper. Their input is
+// what people said and wrote: they send it only to the configured destination and keep none of it.
 //
-// [Listener] and [Speaker] are the only callers: they hold the limits, take turns
-// over chats and count.
+// [Listener] and [Speaker] are the only callers: they enforce the limits, give chats their turns
+// and count.
 package speech
 
 import (
@@ -15,29 +14,28 @@ import (
 
 // Audio is a recording.
 type Audio struct {
-	// Path is a regular file of the host. Of its name nobody is told but the ending.
+	// Path is a regular file of the host. Of its name only the extension is passed on.
 	Path string
-	// Language is a hint, as in en or zh; empty: it is found out.
+	// Language is a hint such as en or zh. If empty, the language is detected.
 	Language string
 }
 
 // Transcriber turns recordings into text. It is safe for concurrent use.
 type Transcriber interface {
-	// Transcribe returns what is said, as it was heard. Doing it twice costs twice and
-	// changes nothing. An error is an [*Error] unless ctx ended (then ctx's cause); it
-	// never holds what was said.
+	// Transcribe returns the transcript. Repeating a call costs again and changes nothing. An error
+	// is an [*Error] unless ctx ended (then ctx's cause); it never contains what was said.
 	Transcribe(ctx context.Context, a Audio) (string, error)
 }
 
-// Words are to be spoken.
+// Words are a text to synthesize.
 type Words struct {
 	Text  string
-	Voice string // as the service names it; empty: the usual one
+	Voice string // as the service names it; empty means the default
 }
 
-// Synthesizer speaks. It is safe for concurrent use.
+// Synthesizer turns texts into recordings. It is safe for concurrent use.
 type Synthesizer interface {
-	// Synthesize returns a recording of the words. Errors are as those of [Transcriber].
+	// Synthesize returns a recording of the words. Errors are like those of [Transcriber].
 	Synthesize(ctx context.Context, w Words) ([]byte, error)
 }
 
@@ -47,25 +45,25 @@ type Reason string
 // The reasons.
 const (
 	ReasonAuth       Reason = "auth"       // key refused
-	ReasonRate       Reason = "rate"       // asked too often, or nothing left to pay with
+	ReasonRate       Reason = "rate"       // too many requests, or the account is exhausted
 	ReasonServer     Reason = "server"     // 5xx
-	ReasonNetwork    Reason = "network"    // not reached, or cut off
-	ReasonRefused    Reason = "refused"    // the service does not take this
-	ReasonUnreadable Reason = "unreadable" // the answer is no answer
-	ReasonEmpty      Reason = "empty"      // there are no words
-	ReasonFormat     Reason = "format"     // no kind of recording that is taken
-	ReasonLong       Reason = "long"       // plays longer, or has more bytes or letters, than is taken
-	ReasonLate       Reason = "late"       // it took too long, the wait for a turn included
+	ReasonNetwork    Reason = "network"    // not connected, or the connection broke
+	ReasonRefused    Reason = "refused"    // the service refuses this request
+	ReasonUnreadable Reason = "unreadable" // the response cannot be decoded
+	ReasonEmpty      Reason = "empty"      // no speech was recognized
+	ReasonFormat     Reason = "format"     // a format that is not accepted
+	ReasonLong       Reason = "long"       // exceeds the limit of playing time, bytes or letters
+	ReasonLate       Reason = "late"       // timed out, including the wait for a turn
 	ReasonProgram    Reason = "program"    // the program failed
-	ReasonSandbox    Reason = "sandbox"    // the program may not run: nothing contains it
+	ReasonSandbox    Reason = "sandbox"    // the program may not run without a sandbox
 )
 
 // Contract begins the text of an [Error].
 func (Reason) Contract() string { return "speech" }
 
-// Error is a failed call. Its message is for the log of the operator.
+// Error is a failed call. Its message is for the operator's log.
 type Error = apicall.Error[Reason]
 
-// ReasonOf is the reason of a failure; [ReasonLate] when it is no [*Error], which is
-// then the end of a context.
+// ReasonOf returns the reason of a failure, or [ReasonLate] if it is not an [*Error], because then
+// a context has ended.
 func ReasonOf(err error) Reason { return apicall.ReasonOf(err, ReasonLate) }

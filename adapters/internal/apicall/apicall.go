@@ -1,6 +1,6 @@
-// Package apicall is what the adapters of models and of speech share about calls of HTTP
-// APIs: the error of a failed call, keys that are never printed, a client that takes them
-// nowhere else, and the waits before a call is repeated.
+// Package apicall is what the adapters of models and of speech share for calling HTTP APIs: the
+// error of a failed call, keys that are never printed, a client that does not send them elsewhere,
+// and the delays before retries.
 package apicall
 
 import (
@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// MaxRetryAfter bounds the wait that a service asks for.
+// MaxRetryAfter bounds the delay that a service asks for.
 const MaxRetryAfter = 7 * 24 * time.Hour
 
 // Reason classifies the failures of one contract. It is also their metric label.
 type Reason interface {
 	~string
-	// Contract begins the text of an error, as in "model".
+	// Contract begins the text of an error, for example "model".
 	Contract() string
 }
 
 // Error is a failed call.
 type Error[R Reason] struct {
 	Reason R
-	// Retryable says that the same call may succeed later.
+	// Retryable means that the same call may succeed later.
 	Retryable  bool
-	RetryAfter time.Duration // the wait that the service asked for; 0 when it did not
-	Status     int           // of HTTP, 0 without one
-	// Message is for people and logs. It holds no secret and no words of people.
+	RetryAfter time.Duration // the delay that the service asked for, or 0
+	Status     int           // HTTP status, or 0
+	// Message is for people and logs. It contains no secret and nothing that people wrote.
 	Message string
 	Err     error
 }
@@ -54,7 +54,7 @@ func (e *Error[R]) Error() string {
 // Unwrap implements the errors package's protocol.
 func (e *Error[R]) Unwrap() error { return e.Err }
 
-// ReasonOf is the reason of err, or other when it is no [Error].
+// ReasonOf returns the reason of err, or other if it is not an [Error].
 func ReasonOf[R Reason](err error, other R) R {
 	if e, ok := errors.AsType[*Error[R]](err); ok {
 		return e.Reason
@@ -77,8 +77,8 @@ func (Secret) MarshalText() ([]byte, error) { return []byte("***"), nil }
 // LogValue implements [slog.LogValuer].
 func (Secret) LogValue() slog.Value { return slog.StringValue("***") }
 
-// Client makes a client that follows no redirects, as they would carry keys and people's
-// words to another place.
+// Client returns a client that follows no redirects, which would carry keys and people's words to
+// another host.
 func Client(transport http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     transport,
@@ -86,14 +86,14 @@ func Client(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// BadCertificate reports whether a connection failed for its certificate, which does not
-// pass by itself.
+// BadCertificate reports whether a connection failed because of its certificate, which retrying
+// does not fix.
 func BadCertificate(err error) bool {
 	_, bad := errors.AsType[*tls.CertificateVerificationError](err)
 	return bad
 }
 
-// RetryAfter is the wait that an answer asks for, 0 if it does not.
+// RetryAfter returns the delay that a response asks for, or 0.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return seconds(ms / 1000)
@@ -112,7 +112,7 @@ func seconds(n float64) time.Duration {
 	return time.Duration(min(n, MaxRetryAfter.Seconds()) * float64(time.Second))
 }
 
-// Doubled is base, doubled with every failure after the first, and at most limit.
+// Doubled returns base, doubled for every failure after the first, and at most limit.
 func Doubled(base, limit time.Duration, failures int) time.Duration {
 	const maxShift = 6
 	return min(limit, base<<min(max(failures-1, 0), maxShift))

@@ -14,7 +14,7 @@ const (
 	ansiIndent = "  "
 )
 
-// ANSI renders a text for a terminal. The text itself can bring no escape sequence.
+// ANSI renders a text for a terminal. Escape sequences in the text have no effect.
 func (r *Renderer) ANSI(src string) string {
 	var w strings.Builder
 	for i, l := range r.blocks(src) {
@@ -42,7 +42,7 @@ func ansiText(spans []span) string {
 			w.WriteString(s.text)
 			continue
 		}
-		// Each line carries its own style, so that prefixes stay out of it.
+		// Each line has its own style, so that prefixes are not styled.
 		for i, line := range strings.Split(s.text, "\n") {
 			if i > 0 {
 				w.WriteByte('\n')

@@ -13,18 +13,18 @@ const (
 	italic
 	strike
 	code
-	// aside is text that stands in for markup: shown only where links cannot be.
+	// Text that replaces markup: shown only where links are not possible.
 	aside
 )
 
-// span is a run of text in one style. href is empty or a link that every place may follow.
+// span is a run of text in one style. href is empty or a link that is valid on every platform.
 type span struct {
 	text  string
 	style style
 	href  string
 }
 
-// leafKind tells how a block is shown.
+// leafKind says how a block is shown.
 type leafKind uint8
 
 const (
@@ -32,20 +32,20 @@ const (
 	leafCode
 )
 
-// position is where a block stands.
+// position is the position of a block.
 type position struct {
 	quote  int         // depth of quotes around it
-	blank  bool        // an empty line goes before it
-	inside []container // what it stands in, outermost first
-	lead   int         // bytes at its start that stand in for its list: a marker, or an indent
-	indent int         // spaces that its further lines begin with, for the same reason
+	blank  bool        // an empty line precedes it
+	inside []container // the blocks that contain it, outermost first
+	lead   int         // bytes at its start that represent its list: a marker, or an indent
+	indent int         // spaces before its further lines, for the same reason
 }
 
 // container is a block with inner blocks.
 type container struct {
 	kind containerKind
-	n    int // number of an item; 0: none
-	id   int // tells neighbours apart
+	n    int // number of an item; 0 if it has none
+	id   int // distinguishes adjacent containers
 }
 
 type containerKind uint8
@@ -57,17 +57,17 @@ const (
 	inItem
 )
 
-// leaf is a block without inner blocks. It is a value: cutting one makes two new ones.
+// leaf is a block without inner blocks. It is a value: cutting it makes two new leaves.
 type leaf struct {
 	position
 	kind    leafKind
-	heading int        // level; 0: none
-	rule    bool       // stands for a line across
+	heading int        // level; 0 if it is not a heading
+	rule    bool       // represents a horizontal line
 	spans   []span     // of a text
 	lang    string     // of code
-	code    string     // without the last line end
+	code    string     // without the last line break
 	rows    []tableRow // of the table that the code shows
-	size    int        // UTF-16 units of the plain rendering, without the gap before
+	size    int        // UTF-16 units of the plain rendering, without the gap before it
 }
 
 const (
@@ -88,10 +88,10 @@ func newCode(lang, text string, pos position) leaf {
 	return l
 }
 
-// lineCost is what each line costs beside its own text.
+// lineCost is what each line costs in addition to its text.
 func (l leaf) lineCost() int { return min(l.quote, maxQuote) * len(quoteMark) }
 
-// overhead is what the block costs beside its text.
+// overhead is what the block costs in addition to its text.
 func (l leaf) overhead() int {
 	if l.kind == leafCode {
 		return len(fence) + len(l.lang) + 1 + 1 + len(fence) + 3*l.lineCost()
@@ -110,7 +110,7 @@ func (l leaf) measure() int {
 	return n
 }
 
-// cost is the length of a text of which every line end costs perLine more.
+// cost returns the length of a text in which every line break costs perLine more.
 func cost(s string, perLine int) int {
 	n := Len(s)
 	if perLine > 0 {
@@ -119,7 +119,7 @@ func cost(s string, perLine int) int {
 	return n
 }
 
-// gap is what separates a block from the one before it.
+// gap returns the separator between a block and the previous one.
 func (l leaf) gap() string {
 	if l.blank {
 		return "\n\n"
@@ -127,7 +127,7 @@ func (l leaf) gap() string {
 	return "\n"
 }
 
-// formatted tells whether the block is more than its bare text.
+// formatted reports whether the block is more than its bare text.
 func (l leaf) formatted() bool {
 	if l.kind == leafCode || l.quote > 0 {
 		return true
@@ -140,7 +140,7 @@ func (l leaf) formatted() bool {
 	return false
 }
 
-// joined is the text of all spans.
+// joined returns the text of all spans.
 func joined(spans []span) string {
 	if len(spans) == 1 {
 		return spans[0].text
@@ -152,7 +152,7 @@ func joined(spans []span) string {
 	return b.String()
 }
 
-// shown tells whether the block shows anything where asides are left out.
+// shown reports whether the block shows anything if asides are left out.
 func (l leaf) shown() bool {
 	if l.kind == leafCode {
 		return visible(l.code)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxPost is the longest rich text that Feishu takes, in bytes, with room to spare
-// for the message around it.
+// maxPost is the longest rich text that Feishu accepts, in bytes, minus a reserve for the message
+// around it.
 const maxPost = 24 << 10
 
-// postElement is a piece of Feishu's rich text. What stands in one is never read as markup.
+// postElement is a piece of Feishu's rich text. Its content is never interpreted as markup.
 type postElement struct {
 	Tag      string   `json:"tag"`
 	Text     string   `json:"text"`
@@ -20,9 +20,9 @@ type postElement struct {
 	Language string   `json:"language,omitempty"`
 }
 
-// SplitFeishu renders a text as Feishu's rich text, in parts within the limits, as
-// [Renderer.Split] does. Markup is the content of a message of the type post; it is
-// empty where that would be too long.
+// SplitFeishu renders a text as Feishu's rich text, in parts within the limits, like
+// [Renderer.Split]. Markup is the content of a message of the type post; it is empty if that would
+// be too long.
 func (r *Renderer) SplitFeishu(src string, lim Limits) []Part {
 	parts := r.split(src, lim, feishu, nil)
 	for i := range parts {
@@ -33,7 +33,7 @@ func (r *Renderer) SplitFeishu(src string, lim Limits) []Part {
 	return parts
 }
 
-// FeishuText is the content of a message of the type post that shows a text as it is.
+// FeishuText returns the content of a message of the type post that shows a text literally.
 func FeishuText(text string) string { return post([][]postElement{{{Tag: "text", Text: text}}}) }
 
 func post(rows [][]postElement) string {
@@ -41,13 +41,13 @@ func post(rows [][]postElement) string {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(map[string]any{"zh_cn": map[string]any{"content": rows}})
-	if err != nil { // Unreachable: strings
+	if err != nil { // Unreachable: only strings
 		return ""
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// feishu renders blocks, each as lines of its own.
+// feishu renders blocks, each on lines of its own.
 func feishu(blocks []leaf) string {
 	var rows [][]postElement
 	for i, l := range blocks {
@@ -83,7 +83,7 @@ func feishuText(l leaf) []postElement {
 		switch {
 		case s.href != "":
 			e.Tag, e.Href = "a", s.href
-		case s.style&code != 0: // there is no such style
+		case s.style&code != 0: // Feishu has no such style
 			e.Text = "`" + text + "`"
 		}
 		e.Style = feishuStyles(s.style)
@@ -105,7 +105,7 @@ func feishuStyles(st style) []string {
 	return out
 }
 
-// feishuLanguage is a language that Feishu knows, or none.
+// feishuLanguage returns a language that Feishu knows, or an empty string.
 func feishuLanguage(lang string) string {
 	short := map[string]string{"js": "JAVASCRIPT", "ts": "TYPESCRIPT", "py": "PYTHON", "sh": "SHELL", "golang": "GO", "c++": "CPP", "yml": "YAML", "rs": "RUST"}
 	if long, ok := short[strings.ToLower(lang)]; ok {

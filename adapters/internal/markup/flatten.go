@@ -21,19 +21,19 @@ const (
 	maxLang   = 32
 )
 
-// flattener makes leaves of a tree.
+// flattener turns a tree into leaves.
 type flattener struct {
 	src    []byte
 	text   gmhtml.Writer
 	leaves []leaf
 	pos    position
-	indent string // of every line but the first of a list item
-	marker string // of list items begun, for the next leaf
+	indent string // of every line of a list item but the first
+	marker string // of the list items begun, for the next leaf
 	inside []container
-	made   int // containers so far
+	made   int // number of containers so far
 }
 
-// enter says what the blocks to come stand in.
+// enter sets the container of the following blocks.
 func (b *flattener) enter(kind containerKind, n int) {
 	b.made++
 	b.inside = append(b.inside, container{kind: kind, n: n, id: b.made})
@@ -41,16 +41,16 @@ func (b *flattener) enter(kind containerKind, n int) {
 
 func (b *flattener) leave() { b.inside = b.inside[:len(b.inside)-1] }
 
-// here is where the next leaf stands. Containers are shared by no two leaves: the
-// stack goes on changing.
+// here returns the position of the next leaf. It copies the containers, because the stack continues
+// to change.
 func (b *flattener) here() position {
 	pos := b.pos
 	pos.inside, pos.indent = slices.Clone(b.inside), len(b.indent)
 	return pos
 }
 
-// children flattens the blocks in a block. The first child stands where its
-// parent stands; the others know their own gaps.
+// children flattens the blocks in a block. The first child takes the position of its parent; the
+// others have their own gaps.
 func (b *flattener) children(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if c.PreviousSibling() != nil {
@@ -99,7 +99,7 @@ func (b *flattener) block(n ast.Node) {
 	}
 }
 
-// unknown degrades a block of a kind that we do not know.
+// unknown simplifies a block of an unknown kind.
 func (b *flattener) unknown(n ast.Node) {
 	switch c := n.FirstChild(); {
 	case c == nil && n.Type() == ast.TypeBlock:
@@ -147,7 +147,7 @@ func (b *flattener) item(item ast.Node, mark string) {
 	b.indent = outer
 }
 
-// flushMarker shows the marker of an item that begins with no text.
+// flushMarker shows the marker of an item that does not begin with text.
 func (b *flattener) flushMarker() {
 	if b.marker != "" {
 		b.emit(nil)
@@ -158,7 +158,7 @@ func (b *flattener) flushMarker() {
 func (b *flattener) emit(spans []span) {
 	head := b.indent
 	if b.marker != "" {
-		// The outermost marker stands where its list's items stand.
+		// The outermost marker is indented like the items of its list.
 		head = strings.Repeat(" ", max(0, len(b.indent)-Len(b.marker))) + b.marker
 		b.marker = ""
 	} else if !visible(joined(spans)) {
@@ -196,7 +196,7 @@ func (b *flattener) fenced(n *ast.FencedCodeBlock) {
 	b.emitCode(info, body)
 }
 
-// isLang tells whether a fence's info is a language that can stand in a class name.
+// isLang reports whether a fence's info is a language that is valid in a class name.
 func isLang(s string) bool {
 	return len(s) <= maxLang && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+-_#.", r)
@@ -228,6 +228,6 @@ func (b *flattener) resolve(raw []byte) string {
 	var buf bytes.Buffer
 	w := bufio.NewWriter(&buf)
 	b.text.Write(w, raw)
-	_ = w.Flush() // a bytes.Buffer takes everything
+	_ = w.Flush() // a bytes.Buffer never fails
 	return clean(html.UnescapeString(buf.String()))
 }

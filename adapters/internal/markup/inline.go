@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxHref is the longest address that becomes a link; longer ones are shown.
+// maxHref is the longest URL that becomes a link; longer ones are shown.
 const maxHref = 1000
 
 // inlines flattens the inline nodes in a node.
@@ -76,7 +76,7 @@ func (b *flattener) codeSpan(n *ast.CodeSpan) string {
 	return strings.ReplaceAll(out.String(), "\n", " ")
 }
 
-// rawHTML shows a tag as it was typed, but for the line break.
+// rawHTML shows a tag literally, except for the line break.
 func (b *flattener) rawHTML(n *ast.RawHTML) string {
 	var out strings.Builder
 	for i := range n.Segments.Len() {
@@ -90,8 +90,8 @@ func (b *flattener) rawHTML(n *ast.RawHTML) string {
 	return out.String()
 }
 
-// link makes a link of a node's text. A link that may not be one, or that is too
-// long, is followed by its address in parentheses.
+// link makes a link of a node's text. If the URL cannot be a link, or is too long, it follows the
+// text in parentheses.
 func (b *flattener) link(n ast.Node, dest, fallback string, st style) []span {
 	address := string(util.URLEscape([]byte(dest), true))
 	href := address
@@ -124,9 +124,9 @@ func (b *flattener) autoLink(n *ast.AutoLink, st style) []span {
 	return []span{{text: label, style: st, href: href}}
 }
 
-// linkable tells addresses that every place may follow. Telegram silently drops a link
-// whose host has no dot, as localhost, or is not well formed; what stands before an @ is
-// there to mislead people. Such addresses are shown.
+// linkable reports whether a URL is valid on every platform. Telegram silently drops a link whose
+// host has no dot, such as localhost, or is malformed; user info before an @ is meant to mislead
+// people. Such URLs are shown.
 func linkable(address string) bool {
 	if len(address) > maxHref {
 		return false
@@ -146,7 +146,7 @@ func notInHost(r rune) bool {
 	return r < 0x80 && r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// sameAddress tells whether a link's text says its address.
+// sameAddress reports whether a link's text equals its URL.
 func sameAddress(label, address string) bool {
 	label = strings.TrimSpace(label)
 	for _, head := range []string{"", "http://", "https://", "mailto:"} {
@@ -157,7 +157,7 @@ func sameAddress(label, address string) bool {
 	return false
 }
 
-// merge joins neighbours of one style.
+// merge joins adjacent spans of the same style.
 func merge(spans []span) []span {
 	out := spans[:0:0]
 	for _, s := range spans {
@@ -170,7 +170,7 @@ func merge(spans []span) []span {
 	return out
 }
 
-// trimEnd cuts white space at the end.
+// trimEnd removes white space at the end.
 func trimEnd(spans []span) []span {
 	for k := len(spans) - 1; k >= 0; k-- {
 		spans[k].text = strings.TrimRight(spans[k].text, " \n\t")

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxParsed is the longest text that is parsed; a longer one is shown as it is.
+	// maxParsed is the longest text that is parsed; a longer one is shown literally.
 	maxParsed = 256 << 10
 	// maxNesting is how many block markers one line may begin with.
 	maxNesting = 48
-	// maxBrackets is how many brackets are looked at for links, which takes quadratic time.
+	// maxBrackets is how many brackets are parsed for links, which takes quadratic time.
 	maxBrackets = 4000
 )
 
@@ -28,14 +28,13 @@ type Renderer struct {
 	text   html.Writer
 }
 
-// New returns a Renderer. It is worth keeping: building one costs more than a rendering.
+// New returns a Renderer. Reuse it: building one costs more than a rendering.
 func New() *Renderer {
 	return &Renderer{parser: newParser(), web: newWeb(), text: html.NewWriter()}
 }
 
-// newParser is the one grammar: CommonMark with tables, strikethrough, task
-// lists and bare links, but without link reference definitions, which would
-// make lines of the text disappear.
+// newParser returns the only grammar: CommonMark with tables, strikethrough, task lists and bare
+// links, but without link reference definitions, which would make lines of the text disappear.
 func newParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -55,8 +54,7 @@ func newParser() parser.Parser {
 	)
 }
 
-// Plain renders a text without markup: links as text (address), code blocks
-// fenced, quotes with a bar.
+// Plain renders a text without markup: links as text (URL), code blocks fenced, quotes with a bar.
 func (r *Renderer) Plain(src string) string {
 	return plain(r.blocks(src))
 }
@@ -82,7 +80,7 @@ func (r *Renderer) tree(src []byte) ast.Node {
 	return r.parser.Parse(text.NewReader(src))
 }
 
-// tooMuch tells texts that are too long or too deeply nested to be worth parsing.
+// tooMuch reports whether a text is too long or too deeply nested to be parsed.
 func tooMuch(src string) bool {
 	if len(src) > maxParsed || strings.Count(src, "[") > maxBrackets {
 		return true
@@ -105,8 +103,8 @@ func tooMuch(src string) bool {
 	return false
 }
 
-// isRun tells whether the byte repeats the one before it and nests nothing, as
-// in a rule of many dashes.
+// isRun reports whether the byte repeats the previous one and nests nothing, as in a rule of many
+// dashes.
 func isRun(src string, i int) bool {
 	return i > 0 && src[i] == src[i-1] && src[i] != '>'
 }

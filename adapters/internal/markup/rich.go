@@ -9,28 +9,26 @@ import (
 )
 
 const (
-	// maxRichBlocks, maxRichDepth and maxRichColumns keep a part within what a rich
-	// message of Telegram may hold: 500 blocks, 16 levels, 20 columns.
+	// maxRichBlocks, maxRichDepth and maxRichColumns keep a part within the limits of Telegram's
+	// rich messages: 500 blocks, 16 levels, 20 columns.
 	maxRichBlocks  = 400
 	maxRichDepth   = 10
 	maxRichColumns = 20
 )
 
-// SplitRich is [Renderer.Split] with a rich form beside the markup of each part that
-// gains by one: the HTML of Telegram's rich messages, with headings, lists, rules
-// and tables.
+// SplitRich is [Renderer.Split] with an additional rich form of each part that benefits from it:
+// the HTML of Telegram's rich messages, with headings, lists, rules and tables.
 //
-// It is made of the tree, as all else here, and not of the Markdown as it was
-// written: what reads Markdown at the other end also reads HTML, pictures by address,
-// mentions and buttons in it, and what it takes for code is its own decision. Here
-// every character that people may have written is text, a picture is a link, and
-// the only addresses are those of links.
+// It is rendered from the tree, like all other formats, and not sent as the original Markdown: the
+// server would also interpret HTML, picture URLs, mentions and buttons in that, and decide itself
+// what is code. Here every character that people may have written is text, a picture is a link, and
+// the only URLs are those of links.
 func (r *Renderer) SplitRich(src string, lim Limits) []Part {
 	return r.split(src, lim, telegram, rich)
 }
 
-// rich renders blocks as a rich message; empty: it would show no more than the
-// text, or is more than such a message may hold.
+// rich renders blocks as a rich message. It is empty if it would show no more than the text, or
+// exceeds the limits.
 func rich(blocks []leaf) string {
 	if !slices.ContainsFunc(blocks, leaf.gains) || !slices.ContainsFunc(blocks, leaf.shown) {
 		return ""
@@ -49,10 +47,10 @@ func rich(blocks []leaf) string {
 	return w.out.String()
 }
 
-// gains tells whether a block is more than text in a rich message.
+// gains reports whether a rich message shows more of a block than its text.
 func (l leaf) gains() bool { return l.rule || len(l.inside) > 0 || l.formatted() }
 
-// richWriter writes leaves and the containers that they stand in.
+// richWriter writes leaves and their containers.
 type richWriter struct {
 	out    strings.Builder
 	open   []container
@@ -118,7 +116,7 @@ func (w *richWriter) leave(n int) {
 	w.open = w.open[:n]
 }
 
-// text writes a heading or a paragraph. The first text of an item or a quote stands bare.
+// text writes a heading or a paragraph. The first text of an item or a quote has no paragraph tag.
 func (w *richWriter) text(l leaf, first bool) {
 	_, spans := cutSpans(l.spans, min(l.lead, len(joined(l.spans))))
 	tag := "p"
@@ -166,8 +164,8 @@ func (w *richWriter) span(s span, indent int) {
 	}
 }
 
-// lines writes text in which line ends and the spaces behind them keep their
-// meaning, but for those of a list's indent.
+// lines writes text in which line breaks and the spaces after them are preserved, except for those
+// of a list's indent.
 func (w *richWriter) lines(text string, indent int) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {

@@ -59,7 +59,7 @@ func TestSplitRichTooWide(t *testing.T) {
 	}
 }
 
-// TestSplitRichCuts: a part stands by itself, and its numbers go on.
+// TestSplitRichCuts checks that a part is complete in itself, and its numbers continue.
 func TestSplitRichCuts(t *testing.T) {
 	lim := Limits{Aim: 128, Max: 128}
 	var src strings.Builder
@@ -83,8 +83,8 @@ func TestSplitRichCuts(t *testing.T) {
 	checkRich(t, New(), src.String(), lim)
 }
 
-// checkRich holds of all texts: the parts are those of Split, and a rich form is one
-// that the service takes, with no picture, mention or button in it.
+// checkRich checks what holds for all texts: the parts are those of Split, and a rich form is valid
+// for the service, with no picture, mention or button in it.
 func checkRich(tb testing.TB, r *Renderer, src string, lim Limits) {
 	tb.Helper()
 	plain, rich := r.Split(src, lim), r.SplitRich(src, lim)

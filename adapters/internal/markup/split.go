@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// Limits bound the parts of a text, in UTF-16 units. A part is made no longer
-// than Aim, unless the whole text or one block fits into Max.
+// Limits bound the parts of a text, in UTF-16 units. A part is no longer than Aim, unless the whole
+// text or one block fits into Max.
 type Limits struct{ Aim, Max int }
 
-// minLimit keeps room for a fence with its language and quote marks.
+// minLimit reserves space for a fence with its language and quote marks.
 const minLimit = 128
 
 // Part is one message.
 type Part struct {
 	Text   string // plain
-	Markup string // of the place; empty when it would only repeat the text
-	Rich   string // of [Renderer.SplitRich]: a richer form; empty when there is none
+	Markup string // for the platform; empty if it would only repeat the text
+	Rich   string // the richer form of [Renderer.SplitRich], if any
 }
 
-// Split renders a text as Telegram HTML, in parts within the limits. Limits under
-// 128 count as 128. A text that shows nothing gives no parts.
+// Split renders a text as Telegram HTML, in parts within the limits. Limits under 128 count as 128.
+// A text without visible content gives no parts.
 func (r *Renderer) Split(src string, lim Limits) []Part {
 	return r.split(src, lim, telegram, nil)
 }
@@ -48,7 +48,7 @@ func (r *Renderer) split(src string, lim Limits, write, more func([]leaf) string
 	return out
 }
 
-// onlyPart is the short way for a short text without markup.
+// onlyPart is the fast path for a short text without markup.
 func onlyPart(src string) []Part {
 	if src = strings.TrimSpace(src); !visible(src) {
 		return nil
@@ -95,7 +95,7 @@ func total(blocks []leaf) int {
 	return n
 }
 
-// room is how long a block may be to go into the current part.
+// room returns how long a block may be to fit into the current part.
 func (p *packer) room(l leaf) int {
 	if len(p.cur) == 0 {
 		return p.lim.Aim
@@ -143,7 +143,7 @@ func (p *packer) next(l leaf) {
 	p.put(l)
 }
 
-// cut spreads a block that is too long for one part.
+// cut distributes a block that is too long for one part.
 func (p *packer) cut(l leaf) {
 	if p.room(l) < max(p.lim.Aim/4, 2*l.overhead()) {
 		p.flush()
@@ -159,8 +159,8 @@ func (p *packer) cut(l leaf) {
 	}
 }
 
-// cut makes two blocks of one, the first of at most room units. The block is
-// longer than room, and room is more than its overhead.
+// cut divides a block into two, the first with at most room units. The block must be longer than
+// room, and room more than its overhead.
 func (l leaf) cut(room int) (head, rest leaf) {
 	room -= l.overhead()
 	pos := l.position
@@ -174,14 +174,14 @@ func (l leaf) cut(room int) (head, rest leaf) {
 	a, z := cutSpans(l.spans, cutAt(text, room, l.lineCost(), false))
 	z = trimStart(z)
 	if len(z) > 0 {
-		z[0].style &^= aside // an address without its link must be seen
+		z[0].style &^= aside // a URL that lost its link must be visible
 	}
 	return newText(trimEnd(a), l.position), newText(z, pos)
 }
 
-// cutAt finds where to cut a text so that the first piece costs at most room: at
-// a line end if possible, then a sentence's end, then a space, then between
-// characters. The result is never 0.
+// cutAt finds where to cut a text so that the first piece takes at most room: at a line break if
+// possible, then at the end of a sentence, then at a space, then between characters. The result is
+// never 0.
 func cutAt(s string, room, perLine int, lines bool) int {
 	end := reach(s, room, perLine)
 	if end >= len(s) {
@@ -203,7 +203,7 @@ func cutAt(s string, room, perLine int, lines bool) int {
 	return boundary(s, end)
 }
 
-// reach is the longest prefix, in bytes, that costs at most room.
+// reach returns the longest prefix, in bytes, that takes at most room.
 func reach(s string, room, perLine int) int {
 	n := 0
 	for i, r := range s {
@@ -218,8 +218,8 @@ func reach(s string, room, perLine int) int {
 	return len(s)
 }
 
-// boundary moves a cut back to where a character begins, but not far: marks
-// without end are cut anyway.
+// boundary moves a cut back to the beginning of a character, but not far: an endless sequence of
+// marks is cut anyway.
 func boundary(s string, end int) int {
 	const far = 64
 	for i := end; i > 0 && end-i < far; {
@@ -237,7 +237,7 @@ func boundary(s string, end int) int {
 	return size
 }
 
-// cutSpans cuts spans at a byte of their joined text. It changes neither.
+// cutSpans cuts spans at a byte of their joined text. It does not modify spans.
 func cutSpans(spans []span, at int) (head, rest []span) {
 	for _, s := range spans {
 		switch {
@@ -255,7 +255,7 @@ func cutSpans(spans []span, at int) (head, rest []span) {
 	return head, rest
 }
 
-// trimStart cuts white space at the start.
+// trimStart removes white space at the start.
 func trimStart(spans []span) []span {
 	for len(spans) > 0 {
 		spans[0].text = strings.TrimLeft(spans[0].text, " \n\t")

@@ -74,7 +74,7 @@ func TestSplitRenders(t *testing.T) {
 	}
 }
 
-// Telegram formats a hundred stretches of a message: links beyond them show their address.
+// Telegram formats a hundred ranges of a message: links beyond them show their URL.
 func TestLinksBeyondWhatIsFormatted(t *testing.T) {
 	src := "> **a** [x **y**](https://x.y/1)\n\n```\ncode\n```\n" + strings.Repeat("`z` ", 93) + "[in](https://x.y/2) [*out*](https://x.y/3) **b** [out](https://x.y/4)\n\n[https://x.y/5](https://x.y/5)"
 	parts := New().Split(src, usual())
@@ -160,7 +160,7 @@ func TestSplitCutsOnBorders(t *testing.T) {
 	}
 }
 
-// check proves what every split promises.
+// check checks what every split promises.
 func check(t *testing.T, r *Renderer, src string, lim Limits) {
 	t.Helper()
 	parts := r.Split(src, lim)
@@ -187,9 +187,9 @@ func check(t *testing.T, r *Renderer, src string, lim Limits) {
 	kept(t, src, all.String())
 }
 
-// kept proves that the words of a text are in another, in order. Words are runs
-// of at least three letters; a text with syntax that holds words which are not
-// text (references, titles, escapes) is not checked.
+// kept checks that the words of a text are in another, in order. Words are runs of at least three
+// letters; a text with syntax that contains words that are not text (references, titles, escapes)
+// is not checked.
 func kept(t *testing.T, src, out string) {
 	t.Helper()
 	if strings.ContainsAny(src, "&\\\"'(<") || !visible(src) {
@@ -208,7 +208,7 @@ func kept(t *testing.T, src, out string) {
 	}
 }
 
-// after skips a word, which a cut may have spread over two parts.
+// after skips a word, which a cut may have distributed over two parts.
 func after(s, w string) (string, bool) {
 	if _, rest, ok := strings.Cut(s, w); ok {
 		return rest, true

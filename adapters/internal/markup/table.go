@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// maxColumn is the widest column that is padded; wider cells run over.
+// maxColumn is the widest column that is padded; wider cells overflow.
 const maxColumn = 40
 
 // tableRow is one line of a table; the first is its head.
@@ -32,7 +32,7 @@ func (b *flattener) rows(n *extast.Table) []tableRow {
 	return rows
 }
 
-// table lays a table out in columns.
+// table lays out a table in columns.
 func table(rows []tableRow) string {
 	var widths []int
 	for _, row := range rows {
@@ -114,8 +114,7 @@ func displayWidth(s string) int {
 	return n
 }
 
-// surplusCells gives back the cells that a row has beyond its header, which the
-// table grammar drops.
+// surplusCells restores the cells that a row has beyond its header, which the table grammar drops.
 type surplusCells struct{}
 
 // Transform implements [parser.ASTTransformer].

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// maxEntities is how many stretches of a message Telegram formats. What comes after them
-// it shows as plain text, links without their addresses.
+// maxEntities is how many ranges of a message Telegram formats. It shows what follows as plain
+// text, and links without their URLs.
 const maxEntities = 100
 
-// telegramWriter writes a message and counts what it formats.
+// telegramWriter writes a message and counts its formatted ranges.
 type telegramWriter struct {
 	strings.Builder
 
 	entities int
 }
 
-// telegram renders blocks as the HTML that Telegram takes: b, i, s, code, pre, a
-// and blockquote, never nested where Telegram forbids it.
+// telegram renders blocks as the HTML that Telegram accepts: b, i, s, code, pre, a and blockquote,
+// never nested where Telegram forbids it.
 func telegram(blocks []leaf) string {
 	var w telegramWriter
 	quoted := false
@@ -59,8 +59,8 @@ func telegramCode(w *strings.Builder, l leaf) {
 	w.WriteString("</pre>")
 }
 
-// text writes a text. Telegram knows one depth of quotes, so deeper ones keep their
-// marks. A link that it would not show as one is followed by its address.
+// text writes a text. Telegram has only one level of quotes, so deeper ones keep their marks. A
+// link that Telegram would not format is followed by its URL.
 func (w *telegramWriter) text(l leaf) {
 	prefix := strings.Repeat(quoteMark, max(0, min(l.quote, maxQuote)-1))
 	escape(&w.Builder, prefix)
@@ -78,7 +78,7 @@ func (w *telegramWriter) text(l leaf) {
 	}
 }
 
-// span writes a stretch, and reports whether it has the form that it is to have.
+// span writes a span, and reports whether it has its formatting.
 func (w *telegramWriter) span(s span) bool {
 	tags := telegramTags(s)
 	n := len(tags)
@@ -108,7 +108,8 @@ func (w *telegramWriter) span(s span) bool {
 	return true
 }
 
-// telegramTags are the tags of a span, outermost first. Code goes with nothing else.
+// telegramTags returns the tags of a span, outermost first. Code is not combined with anything
+// else.
 func telegramTags(s span) []string {
 	if s.style&code != 0 {
 		if s.href != "" {
@@ -129,7 +130,7 @@ func telegramTags(s span) []string {
 	return tags
 }
 
-// escape writes text so that it is text in HTML, also within a quoted attribute.
+// escape writes text literally in HTML, also within a quoted attribute.
 func escape(w *strings.Builder, s string) {
 	last := 0
 	for i := range len(s) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Len is the length of a text in UTF-16 units.
+// Len returns the length of a text in UTF-16 units.
 func Len(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
@@ -23,8 +23,8 @@ func Len(s string) int {
 	return n
 }
 
-// clean makes a text valid UTF-8 with \n line ends and without control
-// characters, which terminals would obey and chats refuse.
+// clean makes a text valid UTF-8 with \n line breaks and without control characters, which
+// terminals would interpret and chats refuse.
 func clean(s string) string {
 	if !dirty(s) {
 		return s
@@ -63,8 +63,8 @@ func isControl(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }
 
-// visible tells whether a text shows anything. Telegram takes an empty braille cell and
-// the place of an object for spaces, too, and refuses a text of spaces.
+// visible reports whether a text shows anything. Telegram also counts an empty braille cell and the
+// object replacement character as spaces, and refuses a text of spaces.
 func visible(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsSpace(r) && unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
@@ -72,7 +72,7 @@ func visible(s string) bool {
 	})
 }
 
-// joins tells whether a rune belongs to the character before it.
+// joins reports whether a rune belongs to the character before it.
 func joins(r rune) bool {
 	return r == zeroWidthJoiner || unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc, unicode.Variation_Selector) ||
 		r >= 0x1F3FB && r <= 0x1F3FF // skin tones
@@ -80,8 +80,8 @@ func joins(r rune) bool {
 
 const zeroWidthJoiner = '\u200D'
 
-// isPlain tells texts that no rule of Markdown changes, so that they need no
-// parsing. It may say no to such a text, never yes to another.
+// isPlain reports that no rule of Markdown changes a text, so that it need not be parsed. It may be
+// false for such a text, but is never true for another.
 func isPlain(s string) bool {
 	lineStart := true
 	for i := range len(s) {
@@ -110,7 +110,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// plainStart tells whether a line cannot begin a block.
+// plainStart reports whether a line cannot begin a block.
 func plainStart(line string) bool {
 	switch c := line[0]; {
 	case c == ' ', c == '#', c == '>', c == '-', c == '+', c == '=':
@@ -122,7 +122,7 @@ func plainStart(line string) bool {
 	return true
 }
 
-// paragraphs makes blocks of a text that is shown as it is.
+// paragraphs makes blocks of a text that is shown literally.
 func paragraphs(src string) []leaf {
 	var out []leaf
 	for p := range strings.SplitSeq(src, "\n\n") {

@@ -11,8 +11,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// HTML renders a text as HTML that is safe to put into a page: no raw HTML, links
-// only to http, https and mailto, images as links.
+// HTML renders a text as HTML that is safe to put into a page: no raw HTML, links only to http,
+// https and mailto, images as links.
 func (r *Renderer) HTML(src string) string {
 	src = clean(src)
 	var w strings.Builder
@@ -25,7 +25,7 @@ func (r *Renderer) HTML(src string) string {
 		return w.String()
 	}
 	text := []byte(src)
-	// Unreachable: a strings.Builder takes everything, and no node renderer fails.
+	// Unreachable: a strings.Builder never fails, and neither does a node renderer.
 	if err := r.web.Render(&w, text, r.tree(text)); err != nil {
 		return ""
 	}
@@ -42,7 +42,7 @@ func newWeb() renderer.Renderer {
 	))
 }
 
-// safeNodes renders the nodes that could bring active content.
+// safeNodes renders the nodes that could contain active content.
 type safeNodes struct{ text html.Writer }
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -69,7 +69,7 @@ func (s safeNodes) image(w util.BufWriter, _ []byte, n ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// anchor opens or closes a link; one that is not safe leaves its address in parentheses.
+// anchor opens or closes a link; instead of an unsafe link its URL is shown in parentheses.
 func (s safeNodes) anchor(w util.BufWriter, dest []byte, entering bool) {
 	address := util.URLEscape(dest, true)
 	switch ok := safeLink(string(address)); {
@@ -110,7 +110,7 @@ func (s safeNodes) autoLink(w util.BufWriter, src []byte, n ast.Node, entering b
 	return ast.WalkContinue, nil
 }
 
-// safeLink tells addresses that a page may link to.
+// safeLink reports whether a page may link to a URL.
 func safeLink(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

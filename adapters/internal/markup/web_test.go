@@ -34,7 +34,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// checkWeb proves that only tags and attributes that we mean are in a page.
+// checkWeb checks that a page contains only the intended tags and attributes.
 func checkWeb(t *testing.T, page string) {
 	t.Helper()
 	rest := regexp.MustCompile(`</?(p|em|strong|del|ul|li|h[1-6]|blockquote|pre|thead|tbody|table|tr|a|code)>|<(br|hr)>|<ol( start="\d+")?>|</ol>|`+

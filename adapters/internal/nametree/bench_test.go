@@ -13,7 +13,7 @@ import (
 
 const secret nametree.Kind = 1
 
-// kind is that of the sandbox of commands, the dearest that there is.
+// kind is that of the command sandbox, the most expensive one.
 func kind(name string) nametree.Kind {
 	if secretfile.Named(secretfile.Fold(name)) {
 		return secret
@@ -21,8 +21,8 @@ func kind(name string) nametree.Kind {
 	return 0
 }
 
-// grow makes folders of 20 names each, four of them folders as long as more are needed.
-// Some of the names are secrets.
+// grow creates folders of 20 names each, four of them folders as long as more are needed. Some of
+// the names are secrets.
 func grow(tb testing.TB, root string, names int) (secrets int) {
 	tb.Helper()
 	const each, folders, every = 20, 4, 1000
@@ -57,8 +57,8 @@ func grow(tb testing.TB, root string, names int) (secrets int) {
 	return secrets
 }
 
-// A tree of a million names is looked through within two seconds, the first time too.
-// SOAK makes it a million names, otherwise it is fifty thousand in as much time.
+// A tree of a million names is searched within two seconds, the first time too. That size is used
+// with SOAK, otherwise fifty thousand names with the same time limit.
 func TestAMillionNames(t *testing.T) {
 	names := 50_000
 	if os.Getenv("SOAK") != "" {

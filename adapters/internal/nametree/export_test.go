@@ -2,7 +2,7 @@ package nametree
 
 import "time"
 
-// Settle makes a tree believe that its folders were old when they were read.
+// Settle makes a tree treat its folders as old when they were read.
 func Settle(t *Tree) {
 	var settle func(f *folder)
 	settle = func(f *folder) {
@@ -14,7 +14,7 @@ func Settle(t *Tree) {
 	settle(t.top)
 }
 
-// Count is how many names and folders a tree has.
+// Count returns how many names and folders a tree has.
 func Count(t *Tree) (names, folders int) {
 	var count func(f *folder)
 	count = func(f *folder) {
@@ -27,8 +27,8 @@ func Count(t *Tree) (names, folders int) {
 	return names, folders
 }
 
-// Age makes a tree believe of every folder that has not changed for some ticks of the
-// kernel's clock that it was old when it was read: as if the tests waited longer.
+// Age makes a tree treat every folder that has not changed for some ticks of the kernel's clock as
+// old when it was read, as if the tests had waited longer.
 func Age(t *Tree) {
 	const ticks = 30 * time.Millisecond
 	r := newReader(t.root)

@@ -1,20 +1,19 @@
-// Package nametree answers which paths below a folder have a base name of some kind,
-// however deep they are: names of secrets for the commands that must not find them,
-// .git for those that must not change it.
+// Package nametree finds the paths below a folder whose base names are of some kind, at any depth:
+// names of secrets, for commands that must not find them, or .git, for commands that must not
+// change it.
 //
-// A [Tree] reads every folder once and remembers of it its times, its folders and the
-// names that counted, nothing else. The next look reads only folders whose times say
-// that a name was added, removed or renamed in them; it asks the kernel for the times
-// of each folder and for nothing of the files. A folder that was changed at the time
-// when it was read is read again, as its times may not show the next change.
+// A [Tree] reads every folder once and keeps only its times, its folders and the matching names.
+// The next look reads only folders whose times say that a name was added, removed or renamed in
+// them; it asks the kernel for the times of each folder but never accesses the files. A folder that
+// changed around the time when it was read is read again, because its times may not show the next
+// change.
 //
-// A look is complete or fails: with a [*TooLargeError] beyond the bounds, which names
-// the folder that is worth excluding. Symbolic links are not followed: what one leads
-// to inside of the tree is found under its own path. Folders of other file systems
-// that are mounted in the tree belong to it.
+// A look is complete or fails. Beyond the limits it fails with a [*TooLargeError], which names the
+// folder to exclude. Symbolic links are not followed: a target inside the tree is found under its
+// own path. File systems mounted in the tree are part of it.
 //
-// What it relies on: the file system keeps the times of folders. Those that do not,
-// as some that are mounted over a network do, show changes only to a new Tree.
+// The file system has to maintain the times of folders. With one that does not, such as some
+// network file systems, only a new Tree sees changes.
 package nametree
 
 import (
@@ -29,59 +28,58 @@ import (
 	"time"
 )
 
-// The bounds of a look that has no others.
+// The default limits of a look.
 const (
 	// DefaultNames is how many names a tree may have.
 	DefaultNames = 2_000_000
-	// DefaultFolders is how many of them may be folders, each of which is remembered.
+	// DefaultFolders is how many of them may be folders, each of which is kept in memory.
 	DefaultFolders = 500_000
-	// DefaultFound is how many of them may count: each costs whoever hides it.
+	// DefaultFound is how many of them may match: hiding each of them has a cost.
 	DefaultFound = 1000
-	// DefaultWithin is how long a look may take. What it had read by then is kept, so
-	// that the next one has less to do.
+	// DefaultWithin is how long a look may take. What it has read by then is kept, so that the next
+	// look has less to do.
 	DefaultWithin = 20 * time.Second
 )
 
-// settled is how old the times of a folder have to be when it is read, for its next
-// change to show in them. The clocks of file systems tick every few milliseconds, those
-// of some every two seconds.
+// settled is how old the times of a folder have to be when it is read, so that they will show its
+// next change. The clocks of file systems tick every few milliseconds, some only every two seconds.
 const settled = 2100 * time.Millisecond
 
-// workers read folders at the same time.
+// workers is how many goroutines read folders.
 const workers = 4
 
-// Kind is a set of kinds of names; 0: the name does not count.
+// Kind is a set of kinds of names; a name of kind 0 does not match.
 type Kind uint8
 
-// Closed is the kind of folders that cannot be searched: nobody knows what names they
-// have. It belongs to the package; all others are the caller's.
+// Closed is the kind of folders that cannot be searched, so that the names in them are unknown. It
+// is reserved for the package; all other kinds are the caller's.
 const Closed Kind = 1 << 7
 
 // Options of a tree.
 type Options struct {
-	// Kind says which kinds a name is of. It is called from several goroutines.
+	// Kind returns the kinds of a name. It is called from several goroutines.
 	Kind func(name string) Kind
-	// Whole are the kinds whose folders are not looked into: they count as a whole.
+	// Whole are the kinds whose folders are not searched: they match as a whole.
 	Whole Kind
-	// Exclude are paths that are not looked into, absolute and clean.
+	// Exclude are paths that are not searched, absolute and clean.
 	Exclude []string
-	// Names, Folders, Found and Within bound a look; 0: the defaults.
+	// Names, Folders, Found and Within limit a look; 0 means the default.
 	Names, Folders, Found int
 	Within                time.Duration
 }
 
-// Path is one that counts.
+// Path is a matching path.
 type Path struct {
 	Path string // absolute
 	Kind Kind
-	Dir  bool // a folder, and no link to one
+	Dir  bool // a folder, not a link to one
 	Link bool // a symbolic link
 }
 
-// TooLargeError says that a tree is beyond a bound.
+// TooLargeError means that a tree exceeds a limit.
 type TooLargeError struct {
 	Root string
-	// Folder is the one that holds most of it, relative to Root: excluding it helps.
+	// Folder contains most of the tree, relative to Root; excluding it helps.
 	Folder string
 	Why    string
 }
@@ -90,19 +88,18 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s: %s; most of it is in the folder %s", e.Root, e.Why, e.Folder)
 }
 
-// Tree is a folder that is looked through again and again. It is safe for concurrent
-// use; looks go one after the other.
+// Tree is a folder that is searched repeatedly. It is safe for concurrent use; looks run one after
+// the other.
 type Tree struct {
 	root string
 	opts Options
 
-	mu   sync.Mutex // held by a look
+	mu   sync.Mutex // locked during a look
 	top  *folder
 	took time.Duration
 }
 
-// New makes a tree of a folder, an absolute path without symbolic links. It reads
-// nothing yet.
+// New returns a tree for a folder, an absolute path without symbolic links. It reads nothing yet.
 func New(root string, o Options) *Tree {
 	if o.Names <= 0 {
 		o.Names = DefaultNames
@@ -119,30 +116,30 @@ func New(root string, o Options) *Tree {
 	return &Tree{root: filepath.Clean(root), opts: o, top: &folder{}}
 }
 
-// Took is how long the last look took.
+// Took is the duration of the last look.
 func (t *Tree) Took() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.took
 }
 
-// folder is what is known of one.
+// folder is what is known about a folder.
 type folder struct {
 	name  string
 	stamp stamp
-	// fresh: its times were so young when it was read that it is read again.
+	// fresh: the folder has to be read again, because its times were too recent when it was read.
 	fresh  bool
 	closed bool // it could not be read
-	names  int  // in it, those of its folders not among them
+	names  int  // in it, without those of its folders
 	found  []entry
 	below  []*folder
 }
 
-// stamp is what changes when a name in a folder does.
+// stamp changes whenever a name in a folder does.
 type stamp struct {
 	dev, ino     uint64
 	mtime, ctime int64
-	// barred: whoever has no power over the files of others cannot search it.
+	// barred: processes without power over the files of others cannot search it.
 	barred bool
 }
 
@@ -153,7 +150,7 @@ type entry struct {
 	dir, link bool
 }
 
-// look is one way through the tree.
+// look is one pass through the tree.
 type look struct {
 	*Tree
 	ctx     context.Context //nolint:containedctx // the life of a look
@@ -162,7 +159,7 @@ type look struct {
 	folders atomic.Int64
 	stopped atomic.Pointer[error]
 	queue   chan job
-	open    sync.WaitGroup // jobs
+	open    sync.WaitGroup // unfinished jobs
 }
 
 type job struct {
@@ -170,13 +167,13 @@ type job struct {
 	path string
 }
 
-// A bound was reached.
+// A limit was reached.
 var (
 	errNames   = errors.New("too many names")
 	errFolders = errors.New("too many folders")
 )
 
-// Find is all paths that count, in order.
+// Find returns all matching paths, in order.
 func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,7 +205,7 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	return out, nil
 }
 
-// run looks at every folder that has to be looked at.
+// run checks every folder that has to be checked.
 func (l *look) run() error {
 	var readers sync.WaitGroup
 	for range workers {
@@ -234,7 +231,7 @@ func (l *look) run() error {
 	return nil
 }
 
-// add hands a folder to whoever is free. False: all are busy.
+// add hands a folder to an idle worker. It returns false if all are busy.
 func (l *look) add(j job) bool {
 	l.open.Add(1)
 	select {
@@ -248,7 +245,7 @@ func (l *look) add(j job) bool {
 
 func (l *look) stop(err error) { l.stopped.CompareAndSwap(nil, &err) }
 
-// visit looks at a folder and at all below it, some of which others take over.
+// visit checks a folder and everything below it, some of which other workers take over.
 func (l *look) visit(r *reader, j job) {
 	stack := []job{j}
 	for len(stack) > 0 {
@@ -281,7 +278,7 @@ func (l *look) visit(r *reader, j job) {
 	}
 }
 
-// refresh makes what is known of a folder true again.
+// refresh updates what is known about a folder.
 func (l *look) refresh(r *reader, j job) error {
 	f := j.f
 	if f.stamp != (stamp{}) && !f.fresh {
@@ -301,7 +298,7 @@ func (l *look) refresh(r *reader, j job) error {
 	case err != nil:
 		return err
 	}
-	// at is what the folder was before it was read, by what was opened.
+	// at is the stamp of the opened folder from before it was read.
 	next := folder{name: f.name, stamp: at, names: list.names, fresh: began.UnixNano()-max(at.mtime, at.ctime) < int64(settled)}
 	known := make(map[string]*folder, len(f.below))
 	for _, b := range f.below {
@@ -324,13 +321,12 @@ func (l *look) refresh(r *reader, j job) error {
 	return nil
 }
 
-// longest is how long the path of something that counts may be, in bytes: the kernel
-// takes no longer ones, whereas programs reach what lies deeper folder by folder.
+// longest is the maximum length of a matching path, in bytes: the kernel accepts no longer paths,
+// but programs reach deeper files folder by folder.
 const longest = 3500
 
-// collect adds what counts below a folder. What lies in a folder that programs cannot
-// search, or too deep for a path, cannot be named for itself: the folder counts as a
-// whole then.
+// collect adds the matches below a folder. Matches in a folder that programs cannot search, or too
+// deep for a path, cannot be named individually: the folder then matches as a whole.
 func collect(f *folder, path string, below bool, out *[]Path) {
 	before := len(*out)
 	for _, e := range f.found {
@@ -345,7 +341,7 @@ func collect(f *folder, path string, below bool, out *[]Path) {
 	}
 }
 
-// tooLarge names the smallest folder that holds at least half of everything.
+// tooLarge names the smallest folder that contains at least half of everything.
 func (t *Tree) tooLarge(why string, weight func(*folder) int) *TooLargeError {
 	sums := map[*folder]int{}
 	var sum func(f *folder) int

@@ -25,7 +25,7 @@ func write(t *testing.T, path string) {
 	}
 }
 
-// find is what a tree finds, relative to its root.
+// find returns what a tree finds, relative to its root.
 func find(t *testing.T, tree *nametree.Tree, root string) []string {
 	t.Helper()
 	found, err := tree.Find(t.Context())
@@ -52,7 +52,7 @@ func TestNamesAreFoundAnywhere(t *testing.T) {
 	for _, name := range []string{"env", "x/key", "x/.environment.go", "src/main.go", "x/cacert.pem"} {
 		write(t, filepath.Join(root, name))
 	}
-	// Folders that count are taken whole, and links are not followed.
+	// Matching folders count as a whole, and links are not followed.
 	write(t, filepath.Join(root, "y/.ssh/id_rsa"))
 	write(t, filepath.Join(root, "y/.aws/credentials"))
 	outside := t.TempDir()
@@ -69,7 +69,7 @@ func TestNamesAreFoundAnywhere(t *testing.T) {
 	}
 }
 
-// What lies deeper than a path can be long is covered by a folder that can be named.
+// Files deeper than the maximum path length are covered by a folder that can be named.
 func TestPathsBeyondTheKernelsLimit(t *testing.T) {
 	root := t.TempDir()
 	at, err := unix.Open(root, unix.O_DIRECTORY|unix.O_RDONLY, 0)
@@ -109,8 +109,8 @@ func TestPathsBeyondTheKernelsLimit(t *testing.T) {
 	}
 }
 
-// A folder that nobody can search is covered as a whole, as it is not known what is in
-// it, or cannot be named for itself.
+// A folder that cannot be searched is covered as a whole, because its content is unknown, or cannot
+// be named individually.
 func TestClosedFolders(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "a/shut/x/.env"))
@@ -121,14 +121,14 @@ func TestClosedFolders(t *testing.T) {
 		}
 	}
 	want := []string{"a/shut"}
-	if os.Geteuid() != 0 { // who has no power over files cannot even look
+	if os.Geteuid() != 0 { // without power over files it cannot be checked
 		want = []string{"a/empty", "a/shut"}
 	}
 	if d := cmp.Diff(want, find(t, nametree.New(root, nametree.Options{Kind: kind}), root)); d != "" {
 		t.Error(d)
 	}
 	for _, name := range []string{"a/shut", "a/empty"} {
-		_ = os.Chmod(filepath.Join(root, name), 0o700) // for the test's own folder to be removed
+		_ = os.Chmod(filepath.Join(root, name), 0o700) // so that the test's own folder can be removed
 	}
 }
 
@@ -178,7 +178,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// reference finds by the plainest means.
+// reference finds the paths in the simplest way.
 func reference(t *testing.T, root string) []string {
 	t.Helper()
 	var out []string
@@ -195,9 +195,9 @@ func reference(t *testing.T, root string) []string {
 	return out
 }
 
-// Whatever happens between two looks, the second finds what is there: names that come,
-// go and are renamed, folders that are moved, replaced and swapped, right before a look
-// and right after it.
+// Whatever happens between two looks, the second finds what is there: names that are added, removed
+// and renamed, folders that are moved, replaced and swapped, right before a look and right after
+// it.
 func TestEveryChangeIsSeen(t *testing.T) {
 	rounds := 400
 	if os.Getenv("SOAK") != "" {
@@ -227,14 +227,14 @@ func TestEveryChangeIsSeen(t *testing.T) {
 			name := []string{".env", "x.key", "plain", "id_rsa"}[random.IntN(4)]
 			switch at := filepath.Join(pick(), name); random.IntN(6) {
 			case 0, 1:
-				_ = os.WriteFile(at, nil, 0o600) // it may be there
+				_ = os.WriteFile(at, nil, 0o600) // it may exist
 			case 2:
-				_ = os.Remove(at) // it may not be there
+				_ = os.Remove(at) // it may not exist
 			case 3:
 				_ = os.Rename(at, filepath.Join(pick(), name)) // as above
 			case 4:
 				a, b := pick(), pick()
-				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) // one may lie in the other
+				_ = unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) // one may be inside the other
 			case 5:
 				if from := pick(); from != root {
 					_ = os.Rename(from, filepath.Join(pick(), "moved"+strconv.Itoa(round))) // as above

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reader reads folders. It is for one goroutine.
+// reader reads folders. It must be used by one goroutine only.
 type reader struct {
 	root   string
 	buf    []byte
@@ -19,8 +19,8 @@ type reader struct {
 	groups []int
 }
 
-// listing is what a folder has: how many names, and the entries that are folders or
-// count.
+// listing is the content of a folder: the number of names, and the entries that are folders or
+// match.
 type listing struct {
 	names int
 	found []entry
@@ -29,17 +29,17 @@ type listing struct {
 func newReader(root string) *reader {
 	groups, err := os.Getgroups()
 	if err != nil {
-		groups = nil // then the rights of groups count for nothing
+		groups = nil // then permissions of groups are ignored
 	}
 	return &reader{root: root, buf: make([]byte, 64<<10), uid: uint32(os.Geteuid()), groups: append(groups, os.Getegid())} //nolint:gosec // an id
 }
 
 func (r *reader) close() {}
 
-// longPath is how long a path may be for a single call of the kernel.
+// longPath is the maximum length of a path for a single system call.
 const longPath = 4000
 
-// stamp is what a folder is now.
+// stamp returns the current stamp of a folder.
 func (r *reader) stamp(path string) (stamp, error) {
 	var st unix.Stat_t
 	if len(path) < longPath {
@@ -51,7 +51,7 @@ func (r *reader) stamp(path string) (stamp, error) {
 		if err != nil {
 			return stamp{}, err
 		}
-		defer func() { _ = unix.Close(fd) }() // only read from
+		defer func() { _ = unix.Close(fd) }() // opened only for reading
 		if err := unix.Fstat(fd, &st); err != nil {
 			return stamp{}, err
 		}
@@ -69,8 +69,8 @@ func (r *reader) stampOf(st *unix.Stat_t) stamp {
 	}
 }
 
-// barred says that a folder's rights keep out whoever has no power over the files of
-// others: the programs in a sandbox, also when the host has such power.
+// barred reports whether a folder's permissions exclude processes without power over the files of
+// others. Programs in a sandbox are such processes, even if the host has that power.
 func (r *reader) barred(st *unix.Stat_t) bool {
 	const search = 0o1
 	switch {
@@ -83,7 +83,7 @@ func (r *reader) barred(st *unix.Stat_t) bool {
 	}
 }
 
-// openFolder opens a folder, whose own name may be no link, however long its path is.
+// openFolder opens a folder with a path of any length. Its base name must not be a link.
 func openFolder(path string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
 	at, how := unix.AT_FDCWD, flags
@@ -95,7 +95,7 @@ func openFolder(path string) (int, error) {
 		}
 		fd, err := retry(func() (int, error) { return unix.Openat(at, part, how, 0) })
 		if at != unix.AT_FDCWD {
-			_ = unix.Close(at) // only read from
+			_ = unix.Close(at) // opened only for reading
 		}
 		if err != nil || rest == "" {
 			return fd, err
@@ -113,13 +113,13 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// read lists a folder. at is what the folder was before.
+// read lists a folder. at is the folder's stamp from before.
 func (r *reader) read(path string, kind func(string) Kind) (list listing, at stamp, err error) {
 	fd, err := openFolder(path)
 	if err != nil {
 		return listing{}, stamp{}, err
 	}
-	defer func() { _ = unix.Close(fd) }() // only read from
+	defer func() { _ = unix.Close(fd) }() // opened only for reading
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return listing{}, stamp{}, err
@@ -138,14 +138,14 @@ func (r *reader) read(path string, kind func(string) Kind) (list listing, at sta
 	}
 }
 
-// The fields of an entry as the kernel gives it.
+// Offsets of the fields of a directory entry of the kernel.
 const (
 	lengthAt = 16
 	typeAt   = 18
 	nameAt   = 19
 )
 
-// take reads entries as the kernel gives them.
+// take reads directory entries of the kernel.
 func (l *listing) take(fd int, buf []byte, kind func(string) Kind) error {
 	for len(buf) > nameAt {
 		size := int(binary.NativeEndian.Uint16(buf[lengthAt:]))
@@ -179,7 +179,7 @@ func (l *listing) take(fd int, buf []byte, kind func(string) Kind) error {
 	return nil
 }
 
-// gone says that a folder is not there any more, or is something else by now.
+// gone reports whether a folder no longer exists, or has become something else.
 func gone(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }

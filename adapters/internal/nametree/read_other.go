@@ -8,12 +8,12 @@ import (
 	"os"
 )
 
-// reader reads folders. These systems have no sandbox, so that nothing but a test
-// reads with it: it takes the slow way, and never trusts the times of a folder.
+// reader reads folders. These systems have no sandbox, so only tests use it: it is slow, and never
+// trusts the times of a folder.
 type reader struct{}
 
-// listing is what a folder has: how many names, and the entries that are folders or
-// count.
+// listing is the content of a folder: the number of names, and the entries that are folders or
+// match.
 type listing struct {
 	names int
 	found []entry
@@ -39,7 +39,7 @@ func (r *reader) read(path string, kind func(string) Kind) (list listing, at sta
 	if err != nil {
 		return list, at, err
 	}
-	at.mtime = 1<<63 - 1 // always young
+	at.mtime = 1<<63 - 1 // never old enough
 	entries, err := os.ReadDir(path)
 	list.names = len(entries)
 	for _, e := range entries {

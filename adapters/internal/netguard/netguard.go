@@ -1,7 +1,6 @@
-// Package netguard keeps connections that strangers choose the address of away
-// from this machine and its networks. It looks at the address that a socket is
-// about to connect to, not at names or at the way an address is written: an answer
-// of a name server that changes, a redirect or an odd spelling make no difference.
+// Package netguard keeps connections to addresses chosen by strangers away from this machine and
+// its networks. It checks the address to which a socket is about to connect, not names or spellings
+// of addresses: changing DNS answers, redirects and odd spellings make no difference.
 package netguard
 
 import (
@@ -15,29 +14,29 @@ import (
 	"time"
 )
 
-// ErrRefused is wrapped by errors of connections to where nobody may connect.
+// ErrRefused is wrapped by errors of connections to forbidden addresses.
 var ErrRefused = errors.New("the address is not on the public internet")
 
-// ErrPort is wrapped by errors of connections to ports that are not for the web.
+// ErrPort is wrapped by errors of connections to ports that are not used for the web.
 var ErrPort = errors.New("the port is not one of the web")
 
-// Options of a [Guard]; the zero value is useful.
+// Options of a [Guard]; the zero value is ready for use.
 type Options struct {
-	// Open are addresses that may be connected to although they would be refused.
+	// Open are addresses that are permitted although they would otherwise be refused.
 	Open []netip.AddrPort
-	// Resolver looks names up; nil: the system's.
+	// Resolver resolves names; the default is the system's.
 	Resolver *net.Resolver
-	// Own are the addresses of this machine, which are refused too; nil: asked of
-	// the system for each connection.
+	// Own returns the addresses of this machine, which are refused, too. The default queries the
+	// system for each connection.
 	Own func() ([]net.Addr, error)
-	// Timeout of a connection; 0: ten seconds.
+	// Timeout of a connection; the default is ten seconds.
 	Timeout time.Duration
 }
 
 // Guard decides about connections. It is safe for concurrent use.
 type Guard struct{ opts Options }
 
-// New makes a guard.
+// New returns a guard.
 func New(o Options) *Guard {
 	if o.Own == nil {
 		o.Own = net.InterfaceAddrs
@@ -48,12 +47,12 @@ func New(o Options) *Guard {
 	return &Guard{opts: o}
 }
 
-// Dialer connects over TCP under the guard's eyes, to each address anew.
+// Dialer returns a dialer for TCP that checks each address.
 func (g *Guard) Dialer() *net.Dialer {
 	return &net.Dialer{Timeout: g.opts.Timeout, Resolver: g.opts.Resolver, ControlContext: g.control}
 }
 
-// control is asked between the making of a socket and its connection.
+// control is called between the creation of a socket and its connection.
 func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("%w: %s is not spoken", ErrRefused, network)
@@ -85,7 +84,7 @@ func (g *Guard) Check(to netip.AddrPort) error {
 	return CheckPort(to.Port())
 }
 
-// CheckPort takes the ports of the web, and those that need no privilege to open.
+// CheckPort accepts the ports of the web, and those that can be opened without privileges.
 func CheckPort(port uint16) error {
 	if port == 80 || port == 443 || port >= 1024 {
 		return nil
@@ -120,15 +119,15 @@ func Public(a netip.Addr) error {
 	return nil
 }
 
-// network is a range of addresses and what it is for.
+// network is a range of addresses and its purpose.
 type network struct {
 	prefix netip.Prefix
 	what   string
 }
 
-// refused are the ranges of IPv4, and those of IPv6 below 2000::/3, that are not
-// for hosts on the public internet; the rest of IPv6 is refused as a whole, but
-// for names that say why.
+// refused returns the ranges of IPv4, and those of IPv6 within 2000::/3, that are not for hosts on
+// the public internet. The rest of IPv6 is refused as a whole; ranges of it are listed only to
+// explain why.
 func refused() []network {
 	var out []network
 	for _, n := range []struct{ prefix, what string }{

@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
 )
 
-// nowhere are addresses that a page must not be fetched from.
+// nowhere lists addresses from which no page may be fetched.
 func nowhere() []string {
 	return []string{
 		"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200", "100.127.255.254",
@@ -39,14 +39,14 @@ func TestPI3AddressesAreRefusedAtConnect(t *testing.T) {
 			t.Errorf("%s was connected to", a)
 			continue
 		}
-		if !errors.Is(err, netguard.ErrRefused) && !errors.Is(err, syscall.EAFNOSUPPORT) { // no socket, no connection
+		if !errors.Is(err, netguard.ErrRefused) && !errors.Is(err, syscall.EAFNOSUPPORT) { // without a socket there is no connection either
 			t.Errorf("dial %s: %v, want it refused", a, err)
 		}
 	}
 	t.Logf("%d addresses", len(nowhere()))
 }
 
-// What would have been connected to is not: the listeners are there.
+// Addresses with listeners are refused, although a connection would succeed.
 func TestPI3ListenersOfThisMachine(t *testing.T) {
 	dialer := netguard.New(netguard.Options{}).Dialer()
 	for _, at := range []string{"127.0.0.1:0", "127.0.0.2:0", "0.0.0.0:0", "[::1]:0", "[::]:0"} {
@@ -123,7 +123,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// An address of IPv4 that is refused is refused in all the ways to write it in IPv6.
+// A refused IPv4 address is refused in every IPv6 notation, too.
 func TestPI3EmbeddedAddresses(t *testing.T) {
 	for _, a := range nowhere() {
 		v4 := netip.MustParseAddr(a)

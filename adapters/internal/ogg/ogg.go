@@ -1,6 +1,6 @@
-// Package ogg measures voice messages: Opus in Ogg, as chat platforms send and take
-// it. It reads the bytes of strangers: nothing that a file says of itself is believed
-// but what a decoder would play, and a file costs no more than reading it once.
+// Package ogg measures voice messages: Opus in Ogg, as chat platforms send and accept it. The files
+// are untrusted: the only thing believed is what a decoder would play, and processing costs no more
+// than reading the file once.
 package ogg
 
 import (
@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// ErrNotOpus means: the bytes are not a whole stream of Opus in Ogg.
+// ErrNotOpus means that the bytes are not a complete stream of Opus in Ogg.
 var ErrNotOpus = errors.New("no Opus in Ogg")
 
 const (
-	headerSize = 27 // of a page, before its table
+	headerSize = 27 // of a page, without its table
 	atStart    = 0x02
 	continues  = 0x01
-	// What the first two packets of a stream begin with.
+	// The beginnings of the first two packets of a stream.
 	magicHead, magicTags = "OpusHead", "OpusTags"
 )
 
-// Length is how long a stream plays: the sum of its packets, not what its clock says.
-// What is cut off in the middle of a page, or no Opus, is [ErrNotOpus].
+// Length returns the playing time of a stream: the sum of its packets, regardless of its clock. If
+// the stream is cut off in the middle of a page, or not Opus, the error is [ErrNotOpus].
 func Length(r io.Reader) (time.Duration, error) {
 	p := parser{in: bufio.NewReaderSize(r, 64<<10)}
 	for {
@@ -36,18 +36,18 @@ func Length(r io.Reader) (time.Duration, error) {
 	}
 }
 
-// parser walks over pages.
+// parser iterates over pages.
 type parser struct {
 	in      *bufio.Reader
 	pages   int
-	packets int // of the stream under way; the first two are its head and its tags
+	packets int // of the current stream; the first two are its head and its tags
 	within  bool
-	begin   [len(magicHead)]byte // of the packet under way
+	begin   [len(magicHead)]byte // of the current packet
 	have    int
 	length  time.Duration
 }
 
-// page reads one page; io.EOF: there is none any more.
+// page reads one page, or returns io.EOF after the last.
 func (p *parser) page() error {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(p.in, head[:]); err != nil {
@@ -81,7 +81,7 @@ func (p *parser) page() error {
 	return nil
 }
 
-// segment reads a piece of a packet; one shorter than 255 bytes ends it.
+// segment reads a piece of a packet; a piece shorter than 255 bytes ends it.
 func (p *parser) segment(n int) error {
 	if !p.within {
 		p.within, p.have = true, 0
@@ -101,7 +101,7 @@ func (p *parser) segment(n int) error {
 	return p.packet(p.begin[:p.have])
 }
 
-// packet takes a whole packet by its first bytes.
+// packet handles a complete packet, given its first bytes.
 func (p *parser) packet(begin []byte) error {
 	p.packets++
 	switch {
@@ -113,7 +113,7 @@ func (p *parser) packet(begin []byte) error {
 	return nil
 }
 
-// playing is how long a packet of Opus plays, by its first bytes (RFC 6716, 3.1).
+// playing returns the playing time of a packet of Opus, given its first bytes (RFC 6716, 3.1).
 func playing(begin []byte) time.Duration {
 	if len(begin) == 0 {
 		return 0

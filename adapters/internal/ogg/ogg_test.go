@@ -21,7 +21,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// A clock that lies does not shorten a stream.
+// A wrong clock does not shorten a stream.
 func TestLengthDoesNotBelieveTheClock(t *testing.T) {
 	data := speechtest.Voice(500)
 	last := bytes.LastIndex(data, []byte("OggS"))
@@ -31,7 +31,7 @@ func TestLengthDoesNotBelieveTheClock(t *testing.T) {
 	}
 }
 
-// Streams may follow each other, and packets may go over pages.
+// Streams may follow each other, and packets may span pages.
 func TestLengthOfOddStreams(t *testing.T) {
 	chained := append(speechtest.Voice(50), speechtest.Voice(25)...)
 	if got, err := ogg.Length(bytes.NewReader(chained)); got != 1500*time.Millisecond || err != nil {
@@ -73,7 +73,7 @@ func TestLengthRefuses(t *testing.T) {
 	}
 }
 
-// Whatever comes, it is measured or refused, and no byte plays longer than Opus can.
+// Any input is measured or refused, and no byte plays longer than Opus permits.
 func FuzzLength(f *testing.F) {
 	f.Add(speechtest.Voice(3))
 	f.Add(speechtest.Voice(60))

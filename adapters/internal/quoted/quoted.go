@@ -1,7 +1,6 @@
-// Package quoted writes what strangers wrote, in files, names and pages, as JSON
-// for a model. The JSON means exactly what it was given. Beyond that, no text in it
-// holds the marks that chat templates of models put between roles, as some servers
-// take them for such wherever they stand.
+// Package quoted encodes untrusted content, such as files, names and pages, as JSON for a model.
+// The JSON has exactly the given meaning. In addition, no text in it contains the marks that chat
+// templates of models put between roles, because some servers interpret them anywhere.
 package quoted
 
 import (
@@ -11,8 +10,7 @@ import (
 	"strings"
 )
 
-// JSON encodes a value. Other than that of [json.Marshal], its JSON keeps angle
-// brackets readable.
+// JSON encodes a value. Unlike [json.Marshal] it keeps angle brackets readable.
 func JSON(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -22,14 +20,14 @@ func JSON(v any) (json.RawMessage, error) {
 	}
 	text := strings.TrimSuffix(buf.String(), "\n")
 	for _, m := range marks() {
-		// The first character of a mark stands in strings only where it is data, and
-		// never behind the backslash of an escape, so it can be written as one.
+		// The first character of a mark occurs only inside strings, never after the backslash of an
+		// escape, so it can be replaced by an escape.
 		text = strings.ReplaceAll(text, m, fmt.Sprintf(`\u%04x`, m[0])+m[1:])
 	}
 	return json.RawMessage(text), nil
 }
 
-// Len is how much JSON a text takes, at most.
+// Len returns the maximum length of the JSON for a text.
 func Len(s string) int {
 	n := 2
 	for i := range len(s) {
@@ -38,7 +36,7 @@ func Len(s string) int {
 			n += 2
 		case c < ' ', c == '<', c == '[' && i+1 < len(s) && (s[i+1] == 'I' || s[i+1] == '/'):
 			n += 6
-		case c >= 0x80: // two of them are six bytes for U+2028 and for what is no UTF-8
+		case c >= 0x80: // two of them give six bytes for U+2028 and invalid UTF-8
 			n += 3
 		default:
 			n++

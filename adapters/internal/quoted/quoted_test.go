@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// wrapped is a result as tools make it.
+// wrapped is a result as tools create it.
 type wrapped struct {
 	Source string `json:"source"`
 	Note   string `json:"note"`
@@ -49,8 +49,8 @@ func hostile() []string {
 	}
 }
 
-// Whatever files, names and pages say, a result is one object with the members
-// that it was given, on one line, and holds no mark of a role.
+// Whatever files, names and pages contain, a result is one object with the given fields, on one
+// line, and contains no mark of a role.
 func TestPI1QuotedTextStaysData(t *testing.T) {
 	for _, a := range hostile() {
 		for _, b := range hostile() {

@@ -1,5 +1,4 @@
-// Package turns bounds how much of something is under way at once, fairly among those
-// who ask for it.
+// Package turns limits how many operations run at once, fairly among their users.
 package turns
 
 import (
@@ -7,9 +6,9 @@ import (
 	"sync"
 )
 
-// Turns bounds how much is under way at once, and lets each chat have one thing under
-// way or waiting for a slot: whoever comes with many waits behind himself, and the
-// others come in between. It is safe for concurrent use.
+// Turns limits how many operations run at once. Each chat has at most one that is running or
+// waiting for a slot: further ones of the same chat wait for it, so that other chats get slots in
+// between. It is safe for concurrent use.
 type Turns struct {
 	slots chan struct{}
 
@@ -17,18 +16,18 @@ type Turns struct {
 	own map[string]*own
 }
 
-// own is the one turn of a chat; it goes when nobody holds or waits for it.
+// own is the one turn of a chat; it is deleted when no operation holds it or waits for it.
 type own struct {
 	slot chan struct{}
 	n    int
 }
 
-// New makes turns of which so many are taken at once.
+// New returns turns with the given number of slots.
 func New(atOnce int) *Turns {
 	return &Turns{slots: make(chan struct{}, atOnce), own: map[string]*own{}}
 }
 
-// Take waits for a turn; done gives it back. The error is the cause that ended ctx.
+// Take waits for a turn; done releases it. The error is the cause that ended ctx.
 func (t *Turns) Take(ctx context.Context, who string) (done func(), err error) {
 	mine := t.enter(who)
 	select {

@@ -14,20 +14,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// Name is the id that the model gives itself in its answers.
+// Name is the model id that the demo model reports.
 const Name = "demo"
 
-// Options configure a [Model]; the zero value is useful.
+// Options configure a [Model]; the zero value is ready for use.
 type Options struct {
-	// Pace is the pause between two pieces of an answer: 25 ms. SlowPace is that of
-	// the slow answer: 400 ms.
+	// Pace is the pause between two pieces of an answer (default 25 ms). SlowPace is that of the
+	// slow answer (default 400 ms).
 	Pace, SlowPace time.Duration
-	// Wait pauses; it returns early with the context's cause when ctx ends. Nil: a
+	// Wait pauses; it returns early with the context's cause when ctx ends. The default uses a
 	// timer.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Model is the demo model. It is safe for concurrent use and keeps nothing.
+// Model is the demo model. It is safe for concurrent use and stateless.
 type Model struct{ opts Options }
 
 var _ model.Model = (*Model)(nil)
@@ -76,7 +76,7 @@ type writer struct {
 	opts  Options
 	pace  time.Duration
 	yield func(model.Event, error) bool
-	gone  bool // the reader broke off
+	gone  bool // the reader stopped
 	out   int  // letters written
 }
 
@@ -86,8 +86,7 @@ func (w *writer) put(e model.Event) {
 	}
 }
 
-// write gives the events of an answer; it ends early, without an error, when the
-// reader breaks off.
+// write yields the events of an answer; it ends early, without an error, if the reader stops.
 func (w *writer) write(ctx context.Context, a answer, req model.Request) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -113,7 +112,7 @@ func (w *writer) write(ctx context.Context, a answer, req model.Request) error {
 	return nil
 }
 
-// call streams the input of a call as a real model would, so that drafts show.
+// call streams the input of a call like a real model, so that its drafts are shown.
 func (w *writer) call(ctx context.Context, c call) error {
 	w.put(model.Event{Kind: model.EventToolInputStart, ID: c.id, ToolName: c.tool})
 	err := w.pieces(ctx, c.input, func(piece string) { w.put(model.Event{Kind: model.EventToolInputDelta, ID: c.id, Delta: piece}) })
@@ -140,7 +139,7 @@ func (w *writer) pieces(ctx context.Context, text string, put func(string)) erro
 	return nil
 }
 
-// usage is a rough count, so that budgets and metrics have something to show.
+// usage is a rough count, so that budgets and metrics have values.
 func (w *writer) usage(req model.Request) model.Usage {
 	in := len(req.System)
 	for _, m := range req.Messages {
@@ -154,8 +153,8 @@ func (w *writer) usage(req model.Request) model.Usage {
 	return model.Usage{InputTokens: new(int64(in/4 + 1)), OutputTokens: new(int64(w.out/4 + 1))}
 }
 
-// split cuts a text into words with the space behind them, and into pairs of
-// letters where words have no space between them.
+// split cuts a text into words with the space after them, and into pairs of letters where words are
+// not separated by spaces.
 func split(text string) []string {
 	var out []string
 	start, wide := 0, 0
@@ -175,7 +174,7 @@ func split(text string) []string {
 	return out
 }
 
-// input writes the input of a call.
+// input encodes the input of a call.
 func input(members ...any) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -188,7 +187,7 @@ func input(members ...any) string {
 		e := json.NewEncoder(&value)
 		e.SetEscapeHTML(false)
 		if e.Encode(members[i+1]) != nil {
-			value.WriteString("null") // Unreachable: strings and booleans always encode.
+			value.WriteString("null") // Unreachable: strings and booleans can always be encoded.
 		}
 		b.WriteString(strings.TrimSpace(value.String()))
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// said is one whole answer.
+// said is one complete answer.
 type said struct {
 	text   string
 	calls  []model.Event
@@ -48,7 +48,7 @@ func ask(t *testing.T, m *Model, req model.Request) said {
 	return s
 }
 
-// instant is a model that never waits.
+// instant returns a model that never pauses.
 func instant() *Model {
 	return New(Options{Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 }
@@ -81,7 +81,7 @@ func tools(names ...string) (out []model.ToolSpec) {
 	return out
 }
 
-// TestPrompts asks what the web page offers.
+// TestPrompts sends what the web page offers.
 func TestPrompts(t *testing.T) {
 	tests := []struct {
 		name, words string
@@ -167,8 +167,7 @@ func TestAnswersEveryTurn(t *testing.T) {
 	}
 }
 
-// TestToolMode plays a slow answer where answers go through chat_send, with a turn
-// that comes in meanwhile.
+// TestToolMode plays a slow answer through chat_send, with a turn that arrives meanwhile.
 func TestToolMode(t *testing.T) {
 	req := model.Request{Tools: tools("chat_send", "time_now"), Messages: []modelmessage.Message{user("Ann", "slow answer")}}
 	first := ask(t, instant(), req)
@@ -201,7 +200,7 @@ func TestToolMode(t *testing.T) {
 	}
 }
 
-// TestDeterministic asks the same twice, and wants a label in the answer.
+// TestDeterministic sends the same request twice, and expects a label in the answer.
 func TestDeterministic(t *testing.T) {
 	req := model.Request{System: "s", Messages: []modelmessage.Message{user("Ann", "use a tool")}, Tools: tools("time_now")}
 	var runs [2][]model.Event
@@ -224,7 +223,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestPace measures an answer in fake time, and stops another.
+// TestPace measures an answer in simulated time, and stops another.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New(Options{Pace: time.Second, SlowPace: time.Minute})

@@ -15,16 +15,16 @@ import (
 const (
 	sendTool = "chat_send"
 	noteTool = "remember_note"
-	// waiting is what the host gives for a call that a person has not decided on.
+	// waiting is the host's result for a call that a person has not decided on.
 	waiting = "waiting for a person, not executed"
-	// already begins what it gives for a call that waits in another message.
+	// already begins the host's result for a call that is pending in another message.
 	already   = "already waiting as #"
 	callID    = "demo_"
 	maxQuote  = 160 // letters
 	maxResult = 300 // letters
 )
 
-// answer is what the model does in one step.
+// answer is the model's output in one step.
 type answer struct {
 	text  string
 	calls []call
@@ -40,14 +40,14 @@ type turn struct {
 	files int
 }
 
-// outcome is what a tool gave.
+// outcome is the result of a tool.
 type outcome struct {
 	tool   string
 	text   string
 	failed bool
 }
 
-// plan decides the step from the request alone.
+// plan derives the step from the request alone.
 func plan(req model.Request) answer {
 	turns, outcomes := fresh(req.Messages)
 	t := textsFor(turns, req.Messages)
@@ -62,7 +62,7 @@ func plan(req model.Request) answer {
 	return p.done(len(turns) > 0)
 }
 
-// fresh returns what came since the last assistant message.
+// fresh returns what arrived since the last assistant message.
 func fresh(messages []modelmessage.Message) (turns []turn, outcomes []outcome) {
 	for i := len(messages) - 1; i >= 0 && messages[i].Role != modelmessage.RoleAssistant; i-- {
 		switch m := messages[i]; m.Role {
@@ -82,8 +82,8 @@ func fresh(messages []modelmessage.Message) (turns []turn, outcomes []outcome) {
 	return turns, outcomes
 }
 
-// closed tells whether the last assistant message was meant to be the end: what
-// comes after it is a new beginning.
+// closed reports whether the last assistant message was meant to be final, so that what follows is
+// a new beginning.
 func closed(messages []modelmessage.Message) bool {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != modelmessage.RoleAssistant {
@@ -100,8 +100,7 @@ func closed(messages []modelmessage.Message) bool {
 	return false
 }
 
-// turnOf takes a user message apart: the header that the host puts first, if
-// there is one, and the words.
+// turnOf splits a user message into the header that the host may put first, and the text.
 func turnOf(m modelmessage.Message) turn {
 	if m.Parts == nil {
 		return turn{words: strings.TrimSpace(m.Text)}
@@ -122,7 +121,7 @@ func turnOf(m modelmessage.Message) turn {
 	return t
 }
 
-// header reads the host's header part.
+// header parses the host's header part.
 func (t *turn) header(text string) bool {
 	var h map[string]string
 	if json.Unmarshal([]byte(text), &h) != nil || h == nil {
@@ -151,7 +150,7 @@ func resultText(o modelmessage.Output) string {
 	return string(o.JSON)
 }
 
-// nextID returns the number of the first call id that no message uses.
+// nextID returns the number of the first unused call id.
 func nextID(messages []modelmessage.Message) int {
 	next := 1
 	for _, m := range messages {
@@ -191,7 +190,7 @@ func (p *planner) call(tool, in string) {
 	p.id++
 }
 
-// report tells what a tool gave; sending needs no report.
+// report words the result of a tool; sending needs no report.
 func (p *planner) report(o outcome) {
 	switch {
 	case o.tool == sendTool:
@@ -204,7 +203,7 @@ func (p *planner) report(o outcome) {
 	}
 }
 
-// answer answers one turn. Several turns, and such that came in meanwhile, are
+// answer answers one turn. If there are several turns, or they arrived during a run, each is
 // greeted by name and quoted.
 func (p *planner) answer(u turn, merged bool) {
 	if merged {
@@ -233,11 +232,11 @@ func (p *planner) answer(u turn, merged bool) {
 	}
 }
 
-// useTool calls the first offered tool that only looks.
+// useTool calls the first offered tool that only reads.
 func (p *planner) useTool() {
 	for _, c := range p.calls {
 		if c.tool != sendTool {
-			return // two people asked; one look is enough
+			return // if two people asked, one call is enough
 		}
 	}
 	if tool, ok := p.looking(); ok {
@@ -248,7 +247,7 @@ func (p *planner) useTool() {
 	p.say(p.texts.noTool)
 }
 
-// askFirst calls the tool that a person must agree to.
+// askFirst calls the tool that a person must approve.
 func (p *planner) askFirst() {
 	if !offers(p.tools, noteTool) {
 		p.say(p.texts.noTool)
@@ -258,7 +257,7 @@ func (p *planner) askFirst() {
 	p.call(noteTool, input("text", p.texts.note))
 }
 
-// looking is the first offered tool that changes nothing and needs no input.
+// looking returns the first offered tool that changes nothing and needs no input.
 func (p *planner) looking() (string, bool) {
 	for _, name := range []string{"time_now", "skills_list", "task_list", "chat_context_list", "list_files"} {
 		if offers(p.tools, name) {
@@ -268,8 +267,8 @@ func (p *planner) looking() (string, bool) {
 	return "", false
 }
 
-// done puts the answer together. A slow answer goes on to a further step, so that
-// what arrives meanwhile is merged into it.
+// done assembles the answer. A slow answer has a further step, so that what arrives meanwhile is
+// merged into it.
 func (p *planner) done(asked bool) answer {
 	text := strings.Join(p.parts, "\n\n")
 	if text == "" {
@@ -325,7 +324,7 @@ func containsAny(s string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
 }
 
-// quote is the words of a turn on one line.
+// quote returns the text of a turn on one line.
 func quote(u turn, t texts) string {
 	words := short(u.words, maxQuote)
 	switch {
@@ -340,7 +339,7 @@ func quote(u turn, t texts) string {
 	}
 }
 
-// short puts a text on one line of at most n letters.
+// short shortens a text to one line of at most n letters.
 func short(s string, n int) string {
 	letters := []rune(strings.Join(strings.Fields(s), " "))
 	if len(letters) > n {

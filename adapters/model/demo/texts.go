@@ -1,6 +1,6 @@
 package demo
 
-// texts are the words of one language. Some take what is quoted in %s or %d.
+// texts are the texts in one language. Some take a quote or number in %s or %d.
 type texts struct {
 	hello, long, slow, noTool, done, you string
 	echo, looking, result, seen, files   string

@@ -11,11 +11,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// peekSize is how much of an answer tells a web page from a stream.
+// peekSize is how much of an answer is needed to distinguish a web page from a stream.
 const peekSize = 512
 
-// wrongAddress is the failure of an address where no model's API answers, in a sentence
-// that says what to look at.
+// wrongAddress returns the failure of a URL where no model's API answers, with a sentence that says
+// what to check.
 func (e *Endpoint) wrongAddress(answered string) *model.Error {
 	return &model.Error{
 		Reason:  model.ReasonAddress,
@@ -23,7 +23,7 @@ func (e *Endpoint) wrongAddress(answered string) *model.Error {
 	}
 }
 
-// unknownModel names the model that a service does not know.
+// unknownModel words the failure of a model that the service does not know.
 func (e *Endpoint) unknownModel(words string) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s does not know the model %s: %s", e.BaseURL, e.Model, words), ": ")
 }
@@ -35,8 +35,8 @@ func (e *Endpoint) addressKey() string {
 	return e.AddressKey
 }
 
-// refused makes the failure of an answer with a bad status say what is wrong with the
-// settings, where it is that.
+// refused adds to the failure of an error response what is wrong with the settings, if they are the
+// cause.
 func (e *Endpoint) refused(failed *model.Error, header http.Header, body []byte) *model.Error {
 	page := failed.Status < http.StatusInternalServerError && isPage(header, body)
 	switch {
@@ -59,15 +59,15 @@ func withStatus(e *model.Error, status int) *model.Error {
 
 // isPage reports whether an answer is a web page.
 func isPage(header http.Header, begin []byte) bool {
-	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // an odd one is no page by its type
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // a malformed type is not that of a page
 	begin = bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(begin, []byte("\xEF\xBB\xBF"))))
 	return kind == "text/html" || kind == "application/xhtml+xml" || bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html"))
 }
 
-// checkAnswer looks at the beginning of an answer that may be none of a model. Streams
-// and JSON objects that say what they are, are not looked at here.
+// checkAnswer checks the beginning of an answer that may not come from a model. Streams and JSON
+// objects that declare their type are not checked here.
 func (e *Endpoint) checkAnswer(resp *http.Response) error {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // an odd one is looked at
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // a malformed type is checked
 	if kind == "text/event-stream" || kind == "application/json" {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (e *Endpoint) checkAnswer(resp *http.Response) error {
 	r := bufio.NewReaderSize(resp.Body, peekSize)
 	begin, err := r.Peek(1)
 	if err == nil {
-		begin, _ = r.Peek(r.Buffered()) // as much as there is
+		begin, _ = r.Peek(r.Buffered()) // whatever is available
 	}
 	resp.Body = &readCloser{r, resp.Body}
 	begin = bytes.TrimSpace(begin)
@@ -90,8 +90,7 @@ func (e *Endpoint) checkAnswer(resp *http.Response) error {
 	return nil
 }
 
-// looksLikeEvents reports whether a text begins like a stream of events, or like an
-// object.
+// looksLikeEvents reports whether a text begins like a stream of events, or like an object.
 func looksLikeEvents(begin []byte) bool {
 	for _, field := range []string{"data:", "event:", "id:", "retry:", ":", "{"} {
 		if bytes.HasPrefix(begin, []byte(field)) {

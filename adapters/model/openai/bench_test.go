@@ -14,7 +14,7 @@ import (
 
 const benchChunk = `{"id":"chatcmpl-9abcdefghijkl","object":"chat.completion.chunk","created":1700000000,"model":"gpt-test-2026","service_tier":"default","system_fingerprint":"fp_abc","choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x8s"}`
 
-// BenchmarkChunk is the cost of one text chunk, from bytes to event.
+// BenchmarkChunk measures one text chunk, from bytes to event.
 func BenchmarkChunk(b *testing.B) {
 	stream := strings.NewReader("")
 	p := &parser{begun: true}
@@ -54,8 +54,8 @@ func benchHistory(n int) model.Request {
 	return req
 }
 
-// BenchmarkBody compares encoding a chat of 30 turns anew with going on from a
-// memo when one turn has come.
+// BenchmarkBody compares encoding a chat of 30 turns from scratch with continuing from a memo after
+// one new turn.
 func BenchmarkBody(b *testing.B) {
 	w := newWriter(&Options{}, Endpoint{Model: "m"})
 	req := benchHistory(30)
@@ -90,9 +90,9 @@ func BenchmarkBody(b *testing.B) {
 	})
 }
 
-// BenchmarkLibrary is what the library's own way costs, to compare with BenchmarkBody and
-// BenchmarkChunk: the same chat encoded by its request types, and one line of an answer
-// read by its stream, not decoded yet. doc.go quotes the figures.
+// BenchmarkLibrary measures the library's own way, for comparison with BenchmarkBody and
+// BenchmarkChunk: the same chat encoded with its request types, and one line of an answer read by
+// its stream, not decoded yet. doc.go quotes the results.
 func BenchmarkLibrary(b *testing.B) {
 	b.Run("body", func(b *testing.B) {
 		chat := benchHistory(30)
@@ -124,7 +124,7 @@ func BenchmarkLibrary(b *testing.B) {
 	})
 }
 
-// libraryRequest is a chat of benchHistory in the library's types.
+// libraryRequest returns a chat of benchHistory in the library's types.
 func libraryRequest(chat model.Request) openaiapi.ChatCompletionRequest {
 	out := openaiapi.ChatCompletionRequest{Model: "m", Stream: true, StreamOptions: &openaiapi.StreamOptions{IncludeUsage: true}}
 	out.Messages = append(out.Messages, openaiapi.ChatCompletionMessage{Role: "system", Content: chat.System})

@@ -13,40 +13,38 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// bodyEnd closes every request body. It is kept apart from the rest, which only
-// ever grows, so that a body on its way is never written to.
+// bodyEnd ends every request body. It is separate from the rest, which only ever grows, so that a
+// body being sent is never overwritten.
 const bodyEnd = "]}"
 
-// Settings are what depends on the model.
+// Settings are the options that depend on the model.
 type Settings struct {
-	// MaxTokensField names the member that bounds the output, max_tokens or
-	// max_completion_tokens. Empty: the latter where the address is OpenAI's or
-	// Azure's, the former elsewhere.
+	// MaxTokensField names the field that bounds the output, max_tokens or max_completion_tokens.
+	// The default is the latter at OpenAI and Azure, and the former elsewhere.
 	MaxTokensField string
-	// MaxOutputTokens is used by requests that do not say; 0: the member is left out.
+	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
 	MaxOutputTokens int
-	// Members are further members of every request, in this order.
+	// Members are additional fields of every request, in this order.
 	Members []Member
-	// Images and Files say whether the model is sent pictures and PDF documents.
+	// Images and Files control whether pictures and PDF documents are sent to the model.
 	Images, Files Takes
-	// ReasoningTags name the tags around reasoning in the text of answers, such as
-	// think for <think> and </think>; what they enclose becomes reasoning. Empty: text
-	// is text.
+	// ReasoningTags name the tags around reasoning in the text of answers, such as think for
+	// <think> and </think>; what they enclose becomes reasoning. If empty, text is left unchanged.
 	ReasoningTags []string
-	// NoTools: the model takes no tools. Requests leave them out, and earlier calls are
-	// text. A model that refuses tools is found out without this.
+	// NoTools: the model accepts no tools. Requests omit them, and earlier calls become text. A
+	// model that refuses tools is detected even if this is not set.
 	NoTools bool
 	// FirstByteTimeout replaces that of [Options] if it is set.
 	FirstByteTimeout time.Duration
 }
 
-// Member is a member of a request, such as temperature.
+// Member is a field of a request, such as temperature.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// bodyWriter puts request bodies of one model together.
+// bodyWriter encodes the request bodies for one model.
 type bodyWriter struct {
 	encoder
 	model    string
@@ -54,8 +52,8 @@ type bodyWriter struct {
 	heads    heads
 }
 
-// body is a request body without its end: the head, which chats share, and the
-// chat's own array of messages.
+// body is a request body without its end: the head, which chats share, and the chat's own array of
+// messages.
 type body struct {
 	head *head
 	own  []byte
@@ -66,12 +64,12 @@ type encoded struct {
 	body
 	system   string
 	messages []modelmessage.Message
-	sight    int   // revision of what was known of the model
+	sight    int   // revision of what was known about the model
 	ends     []int // ends[i] is where message i begins, ends[len(messages)] where the last one ends
 }
 
-// write encodes the request; the body is the result followed by [bodyEnd]. With a
-// memo only what is new is encoded.
+// write encodes the request; the complete body is the result followed by [bodyEnd]. With a memo
+// only what is new is encoded.
 func (w *bodyWriter) write(ctx context.Context, req model.Request) (body, error) {
 	if len(req.Messages) == 0 {
 		return body{}, errNoMessages
@@ -95,7 +93,7 @@ func (w *bodyWriter) write(ctx context.Context, req model.Request) (body, error)
 	return e.body, nil
 }
 
-// resume finds how much of the request the memo already holds.
+// resume returns the part of the request that the memo already holds.
 func (w *bodyWriter) resume(req model.Request) *encoded {
 	h := w.heads.of(w, req)
 	e, ok := req.Memo.Take().(*encoded)
@@ -111,7 +109,7 @@ func (w *bodyWriter) resume(req model.Request) *encoded {
 	}
 	own := e.own[:e.ends[n]]
 	if n < len(e.messages) {
-		own = slices.Clone(own) // the rest may still be on its way
+		own = slices.Clone(own) // the rest may still be being sent
 	}
 	return &encoded{body: body{h, own}, system: req.System, sight: known, messages: req.Messages[:n], ends: e.ends[: n+1 : n+1]}
 }
@@ -124,7 +122,7 @@ func begin(req model.Request, h *head) *encoded {
 	return &encoded{body: body{h, own}, system: req.System, ends: []int{len(own)}}
 }
 
-// sizeOf guesses the length of a body's messages, so that they are allocated once.
+// sizeOf estimates the length of a body's messages, so that they are allocated once.
 func sizeOf(req model.Request) int {
 	n := 64 + len(req.System)
 	for _, m := range req.Messages {

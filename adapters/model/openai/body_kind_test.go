@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// What a body is shows in the body: proxies say any content type.
+// The body itself shows its kind, because proxies send arbitrary content types.
 func TestBodiesOfAnotherKind(t *testing.T) {
 	piece := modeltest.Delta(`{"content":"Hello "}`, "")
 	stream := modeltest.Events(piece, modeltest.Delta(`{"content":"you"}`, "stop"), "[DONE]").Body

@@ -12,25 +12,23 @@ import (
 )
 
 const (
-	// skipFirst is how long a model is skipped after its first failure; it doubles with
-	// every further one, up to skipMost.
+	// skipFirst is how long a model is skipped after its first failure; the time doubles with every
+	// further one, up to skipMost.
 	skipFirst = 10 * time.Second
 	skipMost  = 10 * time.Minute
 )
 
-// breaker remembers that an endpoint failed, so that calls skip it for a while. When
-// that is over, one call tries it; the others go on skipping it until that call has
-// heard something. It is safe for concurrent use.
+// breaker makes calls skip an endpoint for a while after a failure. Then one call probes it; the
+// others continue to skip it until the probe has received something. It is safe for concurrent use.
 type breaker struct {
 	mu       sync.Mutex
 	failures int // in a row
 	until    time.Time
 	reason   model.Reason
-	probing  bool // a call is trying it
+	probing  bool // a call is probing it
 }
 
-// admit reports whether a call may ask the endpoint, and whether it is the one that
-// tries it.
+// admit reports whether a call may use the endpoint, and whether that call is the probe.
 func (b *breaker) admit() (ok, probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,15 +42,15 @@ func (b *breaker) admit() (ok, probe bool) {
 	return true, true
 }
 
-// heard says that the endpoint has begun to answer. How long it is skipped after its
-// next failure is forgotten only when an answer was whole.
+// heard records that the endpoint has begun to answer. The number of failures, which determines how
+// long it is skipped next, is reset only by a complete answer.
 func (b *breaker) heard() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.until, b.probing = time.Time{}, false
 }
 
-// ended takes how a call went; probe is what admit said.
+// ended records the result of a call; probe is the result of admit.
 func (b *breaker) ended(err error, probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,15 +60,15 @@ func (b *breaker) ended(err error, probe bool) {
 	switch failed, ok := errors.AsType[*model.Error](err); {
 	case err == nil:
 		b.failures, b.until, b.reason = 0, time.Time{}, ""
-	case ok && countsAgainst(failed.Reason) && time.Now().After(b.until): // calls that began together count once
+	case ok && countsAgainst(failed.Reason) && time.Now().After(b.until): // concurrent calls count once
 		b.failures++
 		b.reason = failed.Reason
 		b.until = time.Now().Add(max(apicall.Doubled(skipFirst, skipMost, b.failures), min(failed.RetryAfter, skipMost)))
 	}
 }
 
-// left is for how long the endpoint is skipped, 0 if it is not. One whose time is up
-// and that nobody has tried yet counts as not skipped.
+// left returns for how long the endpoint is skipped, or 0 if it is not. An endpoint that is due for
+// a probe counts as not skipped.
 func (b *breaker) left() (time.Duration, model.Reason) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +78,7 @@ func (b *breaker) left() (time.Duration, model.Reason) {
 	return max(0, time.Until(b.until)), b.reason
 }
 
-// open reports whether the endpoint failed and was not heard since.
+// open reports whether the endpoint failed and has not answered since.
 func (b *breaker) open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,16 +96,16 @@ func countsAgainst(r model.Reason) bool {
 	return true
 }
 
-// Health is how one of the models has done of late.
+// Health is the recent state of one of the models.
 type Health struct {
 	Model   string
-	Skipped time.Duration // for so long calls skip it; 0: they do not
-	Reason  model.Reason  // of its failure, if it was not heard since
-	NoTools bool          // it is asked without tools
+	Skipped time.Duration // how long calls will skip it, if at all
+	Reason  model.Reason  // of the last failure, unless it has answered since
+	NoTools bool          // requests to it contain no tools
 }
 
-// Health is how the models have done, in their order. When all have failed, the one whose
-// time is up first is asked nevertheless, and counts as not skipped.
+// Health returns the state of the models, in order. If all have failed, the one that is due first
+// is used nevertheless, and counts as not skipped.
 func (m *Model) Health() []Health {
 	out := make([]Health, len(m.endpoints))
 	for i, e := range m.endpoints {

@@ -16,11 +16,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// moody is a transport of several models, which answer or refuse as they are told.
+// moody is a transport for several models, which answer or refuse as configured.
 type moody struct {
 	mu    sync.Mutex
 	bad   map[string]bool
-	late  time.Duration // before a bad one refuses
+	late  time.Duration // delay before a bad one refuses
 	asked []string
 }
 
@@ -30,7 +30,7 @@ func (m *moody) set(name string, bad bool) {
 	m.bad[name] = bad
 }
 
-// heard is who was asked since the last look.
+// heard returns which models were called since the last check.
 func (m *moody) heard() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func moodyModel(t *testing.T, net *moody, reg prometheus.Registerer) *Model {
 	})
 }
 
-// A model that failed is skipped for a while that grows, and one call tries it then.
+// A failed model is skipped for a growing time, and then one call probes it.
 func TestBreakerSkipsForAWhileThatGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := prometheus.NewRegistry()
@@ -98,13 +98,13 @@ func TestBreakerSkipsForAWhileThatGrows(t *testing.T) {
 			t.Errorf("the metric says %v after an answer", n)
 		}
 		net.set("a", true)
-		ask("a b") // a whole answer has reset what grew
+		ask("a b") // a complete answer has reset the growing time
 		<-time.After(11 * time.Second)
 		ask("a b")
 	})
 }
 
-// When all are skipped, the one whose time is up first is asked anyway, and no other.
+// If all are skipped, only the one that is due first is used.
 func TestBreakerAsksTheBestWhenAllAreSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := &moody{bad: map[string]bool{"a": true, "b": true, "c": true}, late: time.Second}
@@ -120,7 +120,7 @@ func TestBreakerAsksTheBestWhenAllAreSkipped(t *testing.T) {
 	})
 }
 
-// While one call tries a model that failed, all others go on skipping it.
+// While one call probes a failed model, all others continue to skip it.
 func TestBreakerTriesWithOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := &moody{bad: map[string]bool{"a": true}}
@@ -140,7 +140,7 @@ func TestBreakerTriesWithOneCall(t *testing.T) {
 	})
 }
 
-// What is the request's fault, or ended by its caller, is not held against a model.
+// Failures caused by the request, and calls ended by the caller, do not count against a model.
 func TestBreakerCountsOnlyTheModelsFaults(t *testing.T) {
 	b := &breaker{}
 	for _, err := range []error{

@@ -11,14 +11,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// chunk holds the members of one event of a streaming answer, or of the whole answer
-// of a server that does not stream. Servers differ, so members of unexpected types
-// count as absent.
+// chunk holds the fields of one event of a streaming answer, or of the whole answer of a server
+// that does not stream. Servers differ, so fields of unexpected types count as absent.
 type chunk struct {
 	id, model, created gjson.Result
 	choices, usage     gjson.Result
 	groq               gjson.Result // x_groq, where Groq reports the usage
-	// failure is the member error. Errors without one have an object named "error".
+	// failure is the field error. Errors without that field have an object named "error".
 	failure, object gjson.Result
 }
 
@@ -49,8 +48,8 @@ func readChunk(root gjson.Result) (c chunk) {
 	return c
 }
 
-// objectIn is r if it is an object, else absent. [gjson.Result.Get] would search the text
-// of a string for one.
+// objectIn returns r if it is an object, or else an absent value. [gjson.Result.Get] would search
+// the text of a string for an object.
 func objectIn(r gjson.Result) gjson.Result {
 	if r.IsObject() {
 		return r
@@ -58,7 +57,7 @@ func objectIn(r gjson.Result) gjson.Result {
 	return gjson.Result{}
 }
 
-// errorIn is the error object that the chunk carries, if it carries one.
+// errorIn returns the error object of the chunk, if there is one.
 func (c *chunk) errorIn(root gjson.Result) (object gjson.Result, ok bool) {
 	if present(c.failure) {
 		return c.failure, true
@@ -66,7 +65,7 @@ func (c *chunk) errorIn(root gjson.Result) (object gjson.Result, ok bool) {
 	return root, c.object.Str == "error" && !present(c.choices.Get("0"))
 }
 
-// usageIn is the usage object, wherever the server puts it.
+// usageIn returns the usage object, wherever the server puts it.
 func (c *chunk) usageIn(first choice) gjson.Result {
 	switch {
 	case present(c.usage):
@@ -77,12 +76,12 @@ func (c *chunk) usageIn(first choice) gjson.Result {
 	return first.usage
 }
 
-// choice is a chunk's part of one answer. Requests ask for one answer only.
+// choice is a chunk's part of one answer. Requests ask for only one answer.
 type choice struct {
 	index, delta, message, finish, usage gjson.Result
 }
 
-// first is the choice with the index 0, or without an index.
+// first returns the choice with index 0, or without an index.
 func (c *chunk) first() (found choice, ok bool) {
 	c.choices.ForEach(func(_, value gjson.Result) bool {
 		found = choice{}
@@ -137,13 +136,13 @@ func readDelta(r gjson.Result) (d delta) {
 
 func present(r gjson.Result) bool { return r.Type != gjson.Null }
 
-// integer reads a whole number.
+// integer decodes a whole number.
 func integer(r gjson.Result) (n int, ok bool) {
 	return int(r.Num), r.Type == gjson.Number && r.Num == math.Trunc(r.Num)
 }
 
-// str reads a string; other values are empty. Escapes and bytes that are not UTF-8 are
-// left to the standard decoder, whose replacement characters are the usual ones.
+// str decodes a string; other values give an empty string. Escapes and invalid UTF-8 are left to
+// the standard decoder, which uses the usual replacement characters.
 func str(r gjson.Result) string {
 	if r.Type != gjson.String {
 		return ""
@@ -158,8 +157,8 @@ func str(r gjson.Result) string {
 	return s
 }
 
-// rawText reads a member that should be a string. Some servers send arguments as an
-// object, whose JSON is then the text.
+// rawText decodes a field that should be a string. Some servers send arguments as an object, whose
+// JSON is then the text.
 func rawText(r gjson.Result) string {
 	if r.Type == gjson.String || !present(r) {
 		return str(r)
@@ -167,7 +166,7 @@ func rawText(r gjson.Result) string {
 	return r.Raw
 }
 
-// usageOf reads a usage object in the words of several providers.
+// usageOf decodes a usage object in the variants of several providers.
 func usageOf(raw json.RawMessage) model.Usage {
 	if isNull(raw) {
 		return model.Usage{}

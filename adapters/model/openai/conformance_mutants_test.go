@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 )
 
-// TestConformanceReadsEveryMember changes each member of the cases in turn: the check
-// notices, but for those members that say nothing about what is checked here.
+// TestConformanceReadsEveryMember changes each field of the cases in turn: the check must fail,
+// except for fields that are irrelevant to it.
 func TestConformanceReadsEveryMember(t *testing.T) {
 	cannotMatter := map[string]string{
 		"prompt expect.chatCompletionsError.message": "it is there to read",

@@ -22,24 +22,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// vectorFile is one file of the conformance vectors; cases of other kinds than
-// prompt and response are for other packages.
+// vectorFile is one file of the conformance vectors; cases of kinds other than prompt and response
+// are for other packages.
 type vectorFile struct {
 	Kind     string
-	About    string // to read
+	About    string // for readers
 	ToolSets map[string]json.RawMessage
 	Cases    []json.RawMessage
 }
 
-// caseHead are the members of every case.
+// caseHead has the fields of every case.
 type caseHead struct {
 	Name     string
-	Note     string // to read
-	Optional bool   // it holds half a surrogate pair, which is U+FFFD here
+	Note     string // for readers
+	Optional bool   // it contains half a surrogate pair, which is U+FFFD here
 }
 
-// strictly refuses members that nothing reads: a case that says something to which this
-// test is deaf is no proof.
+// strictly refuses fields that nothing reads: a case with a statement that this test ignores proves
+// nothing.
 func strictly(b []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
@@ -82,7 +82,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("cases: %v", counts)
-	if os.Getenv("CONFORMANCE_DIR") == "" && (counts["prompt"] == 0 || counts["response"] == 0) { // another set may hold other kinds
+	if os.Getenv("CONFORMANCE_DIR") == "" && (counts["prompt"] == 0 || counts["response"] == 0) { // another set may contain other kinds
 		t.Errorf("cases %v, want some of both kinds", counts)
 	}
 }
@@ -104,7 +104,7 @@ func (o *orderedTools) UnmarshalJSON(b []byte) error {
 		var spec struct {
 			Description string
 			InputSchema json.RawMessage
-			// What concerns the running of tools, and their conversion, is not read here.
+			// Running tools, and the conversion of their results, is not tested here.
 			Title, Metadata, Dynamic, OutputSchema, NeedsApproval, Execute, ToModelOutput json.RawMessage
 		}
 		if err := dec.Decode(&spec); err != nil {
@@ -117,7 +117,7 @@ func (o *orderedTools) UnmarshalJSON(b []byte) error {
 
 type promptCase struct {
 	caseHead
-	Messages json.RawMessage // expect.convert is what comes of them
+	Messages json.RawMessage // expect.convert is the result of their conversion
 	System   string
 	Options  struct {
 		Tools json.RawMessage
@@ -139,12 +139,12 @@ type promptCase struct {
 	}
 }
 
-// fakeDownload gives the same few bytes for every link.
+// fakeDownload returns the same few bytes for every link.
 func fakeDownload(context.Context, string) ([]byte, string, error) {
 	return []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 1, 2, 3}, "image/png", nil
 }
 
-// nameOf is the name of a case.
+// nameOf returns the name of a case.
 func nameOf(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	var c struct{ Name string }
@@ -154,7 +154,7 @@ func nameOf(t *testing.T, raw json.RawMessage) string {
 	return c.Name
 }
 
-// checkConverted converts the messages as chats do.
+// checkConverted converts the messages like chats do.
 func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage) {
 	t.Helper()
 	tools := c.Options.Tools
@@ -162,7 +162,7 @@ func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage)
 		tools = set
 	}
 	if c.Options.ConvertDataPart != "" || bytes.Contains(tools, []byte("toModelOutput")) {
-		return // cases of kind convert show these
+		return // cases of kind convert test these
 	}
 	list, err := uimessage.DecodeList(c.Messages)
 	if err != nil {
@@ -201,15 +201,15 @@ func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessag
 		got, err := providerPrompt(t.Context(), &w.prompter, req)
 		checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
 		body, err := w.write(t.Context(), req)
-		unstreamed := strings.Replace(string(closed(body)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases have no stream
+		unstreamed := strings.Replace(string(closed(body)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
 		checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, []byte(unstreamed), err)
 	})
 }
 
-// text is what there is of a body.
+// text returns the complete text of a body.
 func (b body) text() string {
 	if b.head == nil {
-		return string(b.own) // of a request that failed
+		return string(b.own) // of a failed request
 	}
 	return string(b.head.bytes) + string(b.own)
 }
@@ -283,7 +283,7 @@ func choiceOf(t *testing.T, raw json.RawMessage) string {
 func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []byte, err error) {
 	t.Helper()
 	if wantErr != nil {
-		var e struct{ Name, Message string } // the message is to read
+		var e struct{ Name, Message string } // the message is for readers
 		if bad := strictly(wantErr, &e); bad != nil {
 			t.Fatal(bad)
 		}
@@ -300,8 +300,8 @@ func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []b
 	}
 }
 
-// named reports whether an error is the one to which the SDK gives a name. Names of
-// JavaScript itself stand for any.
+// named reports whether an error is the one with this name in the SDK. Names of JavaScript's own
+// errors match any error.
 func named(err error, name string) bool {
 	for known, is := range map[string]error{
 		"AI_InvalidPromptError":            errNoMessages,
@@ -315,7 +315,7 @@ func named(err error, name string) bool {
 	return !strings.HasPrefix(name, "AI_")
 }
 
-// looseJSON decodes a value; texts that are JSON themselves are decoded too.
+// looseJSON decodes a value, including strings that contain JSON.
 func looseJSON(t *testing.T, b []byte) any {
 	t.Helper()
 	var v any
@@ -344,8 +344,8 @@ func loosen(v any, name string) any {
 	return v
 }
 
-// providerPrompt is the provider-level prompt in the form of the vectors, with
-// consecutive tool messages merged.
+// providerPrompt returns the provider-level prompt in the form of the vectors, with consecutive
+// tool messages merged.
 func providerPrompt(ctx context.Context, p *prompter, req model.Request) ([]byte, error) {
 	if len(req.Messages) == 0 {
 		return nil, errNoMessages
@@ -488,7 +488,7 @@ func (a answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
 }
 
-// partOf is an event as a stream part of the SDK.
+// partOf returns an event as a stream part of the SDK.
 func partOf(t *testing.T, e model.Event) any {
 	t.Helper()
 	out := map[string]any{"type": string(e.Kind)}

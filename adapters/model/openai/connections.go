@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// manyCalls is how many connections without a call are kept: as many as a host has
-// calls under way, or a crowd would dial anew for each.
+// manyCalls is how many idle connections are kept: as many as a host has concurrent calls,
+// otherwise under high load every call would open a new connection.
 const manyCalls = 512
 
-// NewTransport returns a transport for many streams at once. It has no timeout
-// that could end a healthy one.
+// NewTransport returns a transport for many concurrent streams. It has no timeout that could end a
+// healthy one.
 func NewTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
@@ -32,24 +32,24 @@ func NewTransport() *http.Transport {
 // copySize is how much of a request's body is written at once.
 const copySize = 32 << 10
 
-// bodyConn is a connection that borrows the buffer of a body it writes. Without it
-// each request makes one of its own, the largest thing that a call allocates.
+// bodyConn is a connection that takes the buffer for writing a body from a pool. Otherwise each
+// request allocates its own, which is the largest allocation of a call.
 type bodyConn struct {
 	*net.TCPConn
 	buffers *sync.Pool
 }
 
-// ReadFrom implements [io.ReaderFrom], by which bodies are written.
+// ReadFrom implements [io.ReaderFrom], which is used for writing bodies.
 func (c bodyConn) ReadFrom(r io.Reader) (int64, error) {
 	buffer, ok := c.buffers.Get().(*[copySize]byte)
 	if !ok {
 		buffer = new([copySize]byte)
 	}
 	defer c.buffers.Put(buffer)
-	return io.CopyBuffer(struct{ io.Writer }{c.TCPConn}, r, buffer[:]) // nothing but a writer, or it would ask for this method again
+	return io.CopyBuffer(struct{ io.Writer }{c.TCPConn}, r, buffer[:]) // only a writer; otherwise CopyBuffer would call this method again
 }
 
-// dialBodies makes the connections of a dialer such.
+// dialBodies makes a dialer return such connections.
 func dialBodies(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	var buffers sync.Pool
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {

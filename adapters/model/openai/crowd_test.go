@@ -16,8 +16,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// TestCrowdKeepsItsConnections: as many calls as a host has under way at once end
-// together and begin again. Nobody dials anew.
+// TestCrowdKeepsItsConnections ends as many concurrent calls as a host has and starts them again.
+// No new connections may be opened.
 func TestCrowdKeepsItsConnections(t *testing.T) {
 	const crowd = 300
 	var fresh atomic.Int64
@@ -28,7 +28,7 @@ func TestCrowdKeepsItsConnections(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		round := &rounds[len(r.Header.Get("Second"))]
 		round.Done()
-		round.Wait() // all of them are under way
+		round.Wait() // all of them are in progress
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
@@ -59,8 +59,8 @@ func TestCrowdKeepsItsConnections(t *testing.T) {
 	}
 }
 
-// TestSlowEndKeepsTheConnection: a busy server closes its answer late. Nobody waits for
-// that, and the connection is used again once it has come.
+// TestSlowEndKeepsTheConnection has a busy server that ends its answer late. The caller does not
+// wait for that, and the connection is reused afterwards.
 func TestSlowEndKeepsTheConnection(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ func TestSlowEndKeepsTheConnection(t *testing.T) {
 		if text, finished, err := said(ctx, m, hello()); text != "a" || !finished {
 			t.Fatalf("heard %q, finished %t, error %v", text, finished, err)
 		}
-		cancel() // who asked is gone
+		cancel() // the caller has left
 		if i == 0 {
 			close(release)
 		}
@@ -102,7 +102,7 @@ func TestSlowEndKeepsTheConnection(t *testing.T) {
 	}
 }
 
-// TestLongBodiesArriveWhole: a request of more than one buffer is what was said.
+// TestLongBodiesArriveWhole checks that a request longer than one buffer arrives unchanged.
 func TestLongBodiesArriveWhole(t *testing.T) {
 	text := strings.Repeat("a long story ", 50_000)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,8 +124,8 @@ func TestLongBodiesArriveWhole(t *testing.T) {
 	}
 }
 
-// BenchmarkCall is a whole call over a connection that is there already, its body as
-// long as that of a chat.
+// BenchmarkCall measures a whole call over an existing connection, with a body as long as that of a
+// chat.
 func BenchmarkCall(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

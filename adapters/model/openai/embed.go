@@ -13,16 +13,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// maxEmbedBody bounds the bytes read of an answer with vectors.
+// maxEmbedBody bounds how many bytes of an answer with vectors are read.
 const maxEmbedBody = 64 << 20
 
-// Embedder implements [model.Embedder] with an endpoint's /embeddings. One call is
-// one request; its context bounds how long it may take.
+// Embedder implements [model.Embedder] with an endpoint's /embeddings. One call is one request; its
+// context bounds the duration.
 type Embedder struct{ *caller }
 
 var _ model.Embedder = Embedder{}
 
-// NewEmbedder makes an embedder of an endpoint, whose Model is the embedding model.
+// NewEmbedder returns an embedder for an endpoint, whose Model is the embedding model.
 func NewEmbedder(e Endpoint, transport http.RoundTripper) (Embedder, error) {
 	e, err := e.checked()
 	return Embedder{newCaller(e, transport, newMasker(e.secrets()))}, err
@@ -70,7 +70,7 @@ func usable(v []float32) bool {
 	return sum > 0 && !math.IsInf(sum, 0) && !math.IsNaN(sum)
 }
 
-// Do implements [openaiapi.HTTPDoer] for a request as the library wrote it.
+// Do implements [openaiapi.HTTPDoer] for a request written by the library.
 func (e Embedder) Do(req *http.Request) (*http.Response, error) {
 	resp, err := e.caller.Do(req)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e Embedder) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// readCloser is a body that is read by another reader.
+// readCloser combines a body with another reader for it.
 type readCloser struct {
 	io.Reader
 	io.Closer

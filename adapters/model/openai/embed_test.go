@@ -52,7 +52,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// What fails is an error with a reason, and holds no key.
+// A failure is an error with a reason, and contains no key.
 func TestEmbedFails(t *testing.T) {
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func TestEmbedFails(t *testing.T) {
 	}
 }
 
-// A provider that says nothing is waited for as long as the caller wants.
+// A call to a silent provider lasts as long as the caller's context.
 func TestEmbedEndsWithItsContext(t *testing.T) {
 	asked := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// A connection that breaks once the answer is whole costs nobody another answer.
+// If a connection breaks after a complete answer, no retry is needed.
 func TestRL1CutBehindTheFinishReason(t *testing.T) {
 	for _, tt := range []struct {
 		name, body string

@@ -6,9 +6,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// equalMessages reports whether two messages are the same, byte for byte. Values
-// that share their memory are compared without looking at it, so that a history
-// which only grew costs next to nothing.
+// equalMessages reports whether two messages are equal, byte for byte. Values that share memory are
+// compared without reading it, so that a history that only grew costs next to nothing.
 func equalMessages(a, b modelmessage.Message) bool {
 	if a.Role != b.Role || a.Text != b.Text || len(a.Parts) != len(b.Parts) || (a.Parts == nil) != (b.Parts == nil) || !bytes.Equal(a.ProviderOptions, b.ProviderOptions) {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// apiError is an error object in the shapes of several providers.
+// apiError is an error object in the variants of several providers.
 type apiError struct {
 	Message string
 	Type    string
@@ -22,7 +22,7 @@ type apiError struct {
 	Status  int
 }
 
-// parseError reads the body of a failed answer, or an error object of a stream.
+// parseError decodes the body of a failed response, or an error object of a stream.
 func parseError(body []byte) apiError {
 	if !gjson.ValidBytes(body) {
 		return apiError{}
@@ -30,8 +30,8 @@ func parseError(body []byte) apiError {
 	return errorOf(gjson.ParseBytes(body))
 }
 
-// errorOf reads an error: an object, which may hold another one as its member error, a
-// list that holds the object, or a sentence.
+// errorOf decodes an error: an object, possibly nested in its own field error, a list that contains
+// the object, or a sentence.
 func errorOf(r gjson.Result) apiError {
 	switch {
 	case r.IsArray():
@@ -48,7 +48,7 @@ func errorOf(r gjson.Result) apiError {
 		e.Message = cmp.Or(e.Message, rawText(message))
 		return e
 	}
-	status := scalar(r.Get("status")) // may be a word such as RESOURCE_EXHAUSTED
+	status := scalar(r.Get("status")) // may be a name such as RESOURCE_EXHAUSTED
 	e := apiError{Message: rawText(message), Type: cmp.Or(scalar(r.Get("type")), status), Code: scalar(r.Get("code"))}
 	for _, s := range []string{e.Code, status} {
 		if n, err := strconv.Atoi(s); err == nil && n >= 400 && n < 600 {
@@ -59,7 +59,7 @@ func errorOf(r gjson.Result) apiError {
 	return e
 }
 
-// scalar is a value as text; lists and objects are empty.
+// scalar returns a value as text; lists and objects give an empty string.
 func scalar(r gjson.Result) string {
 	if r.IsObject() || r.IsArray() {
 		return ""
@@ -67,7 +67,7 @@ func scalar(r gjson.Result) string {
 	return rawText(r)
 }
 
-// statusError classifies an answer that failed with a status.
+// statusError classifies a response with an error status.
 func (m *masker) statusError(status int, header http.Header, body []byte, now time.Time) *model.Error {
 	parsed := parseError(body)
 	e := classify(status, parsed)
@@ -110,7 +110,7 @@ func classify(status int, a apiError) *model.Error {
 	return e
 }
 
-// namesModel reports whether a service says that it is the model that is unknown.
+// namesModel reports whether a service says that the model is unknown.
 func namesModel(words string) bool {
 	return containsAny(words, "model", "deployment", "endpoints found", "engine", "模型")
 }
@@ -148,8 +148,8 @@ func reasonOf(status int, words string) model.Reason {
 	}
 }
 
-// isQuota knows how providers say that an account has nothing left. Some use the
-// same words for the quota of a minute, and say when to come back.
+// isQuota recognizes how providers say that an account is exhausted. Some use the same text for the
+// quota of a minute, and say when to retry.
 func isQuota(status int, words string) bool {
 	if status != 0 && status != http.StatusTooManyRequests && status != http.StatusBadRequest {
 		return false
@@ -158,13 +158,13 @@ func isQuota(status int, words string) bool {
 		"credit balance is too low", "余额不足", "arrearage", "billing_hard_limit", "billing_not_active")
 }
 
-// isThrottle knows refusals that count tokens and yet pass with time.
+// isThrottle recognizes refusals that count tokens but are temporary.
 func isThrottle(status int, words string) bool {
 	return (status == 0 || status == http.StatusTooManyRequests) &&
 		containsAny(words, "wait before trying", "throttlingexception", "throttling_exception", "throttling.")
 }
 
-// isTooLong knows how providers say that the context does not fit.
+// isTooLong recognizes how providers say that the context does not fit.
 func isTooLong(words string) bool {
 	return containsAny(words,
 		"context_length_exceeded", "context_window_exceeded", "exceed_context_size", "tokens_limit_reached", "max_prompt_tokens_exceeded",
@@ -186,8 +186,8 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// retryIn is the wait that a message names where no header does, such as "Please
-// retry in 23.4s" or "try again in 1m2s"; 0 if it names none.
+// retryIn returns the delay that a message names if there is no header for it, such as "Please
+// retry in 23.4s" or "try again in 1m2s", or 0.
 func retryIn(message string) time.Duration {
 	message = strings.ToLower(message)
 	for _, words := range []string{"try again in ", "retry in "} {

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// TestReasons holds the words in which providers refuse.
+// TestReasons covers the texts with which providers refuse.
 func TestReasons(t *testing.T) {
 	tests := []struct {
 		status int

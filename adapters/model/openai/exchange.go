@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	maxErrorBody = 64 << 10 // bytes read of a failed answer
+	maxErrorBody = 64 << 10 // bytes read of a failed response
 	userAgent    = "shipmyagent"
 )
 
-// caller sends requests to one endpoint and makes an [*model.Error] of what fails, while
-// the headers are at hand, which the library's errors lack.
+// caller sends requests to one endpoint and turns failures into an [*model.Error] while the headers
+// are available; the library's errors lack them.
 type caller struct {
 	Endpoint
 	http   *http.Client
@@ -38,14 +38,14 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 		return nil, &model.Error{Reason: model.ReasonNetwork, Retryable: !apicall.BadCertificate(err), Message: c.masker.message(err.Error())}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // whatever arrived is enough
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part of the body is enough
 		_ = resp.Body.Close()
 		return nil, c.refused(c.masker.statusError(resp.StatusCode, resp.Header, body, time.Now()), resp.Header, body)
 	}
 	return resp, nil
 }
 
-// client makes the library's client for the endpoint, which sends by d.
+// client returns the library's client for the endpoint, which sends through d.
 func (c *caller) client(d openaiapi.HTTPDoer) *openaiapi.Client {
 	cfg := openaiapi.DefaultConfig(string(c.APIKey))
 	cfg.BaseURL = c.BaseURL
@@ -60,8 +60,8 @@ func (c *caller) client(d openaiapi.HTTPDoer) *openaiapi.Client {
 	return openaiapi.NewClientWithConfig(cfg)
 }
 
-// exchange is one request for an answer and the answer's beginning. The library's client
-// sends by it: it puts the body's bytes into the request and watches those of the answer.
+// exchange is one request and the beginning of its response. The library's client sends through it:
+// it puts the bytes of the body into the request and watches those of the response.
 type exchange struct {
 	*caller
 	body  body
@@ -72,7 +72,7 @@ type exchange struct {
 // Do implements [openaiapi.HTTPDoer].
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	open := func() (io.ReadCloser, error) {
-		// Without its WriteTo, for which every request would cost a copy buffer of 32 KiB.
+		// This hides WriteTo, with which every request would allocate a copy buffer of 32 KiB.
 		return io.NopCloser(struct{ io.Reader }{io.MultiReader(bytes.NewReader(x.body.head.bytes), bytes.NewReader(x.body.own), strings.NewReader(bodyEnd))}), nil
 	}
 	req.Body, _ = open()

@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// heardOf is what comes of texts that arrive in these pieces: reasoning in brackets.
+// heardOf returns the result of a text that arrives in these pieces, with reasoning in brackets.
 func heardOf(pieces []string, names ...string) string {
 	f := &tagFilter{names: tagNames(names)}
 	events := []model.Event{{Kind: model.EventTextStart, ID: "t"}}
@@ -38,8 +38,8 @@ func heardOf(pieces []string, names ...string) string {
 	return b.String()
 }
 
-// Text between tags is reasoning, as extractReasoningMiddleware of the SDK has it, in
-// whatever pieces it arrives.
+// Text between tags is reasoning, as in extractReasoningMiddleware of the SDK, in whatever pieces
+// it arrives.
 func TestReasoningTags(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"before the answer", "<think>hm</think>Yes.", "[hm]{Yes.}"},
@@ -73,7 +73,7 @@ func TestReasoningTags(t *testing.T) {
 	}
 }
 
-// FuzzReasoningTags: no letter of an answer is lost, however it is cut.
+// FuzzReasoningTags checks that no character of an answer is lost, however it is cut.
 func FuzzReasoningTags(f *testing.F) {
 	f.Add("<think>hm</think>Yes.", 3)
 	f.Add("a</think>b<think", 1)
@@ -90,7 +90,7 @@ func FuzzReasoningTags(f *testing.F) {
 	})
 }
 
-// habitModel asks a raw server.
+// habitModel returns a model that calls a raw server.
 func habitModel(t *testing.T, o Options, answers ...modeltest.Raw) (*Model, *modeltest.RawServer) {
 	t.Helper()
 	server := modeltest.NewRawServer(answers...)
@@ -103,8 +103,8 @@ func wholeAnswer() modeltest.Raw {
 	return modeltest.Events(modeltest.Delta(`{"content":"a"}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
 }
 
-// A model that refuses tools is asked without them at once, and from then on. Earlier
-// calls are text for it.
+// A model that refuses tools is immediately called without them, and from then on. Earlier calls
+// become text for it.
 func TestModelWithoutToolsIsFoundOut(t *testing.T) {
 	for name, refusal := range map[string]modeltest.Raw{
 		"ollama":     {Status: 400, Type: "application/json", Body: `{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}`},
@@ -142,7 +142,7 @@ func TestModelWithoutToolsIsFoundOut(t *testing.T) {
 	}
 }
 
-// What only sounds like it takes no tools away.
+// Refusals that only look similar do not remove the tools.
 func TestOtherRefusalsKeepTheTools(t *testing.T) {
 	for _, message := range []string{
 		"Unsupported parameter: parallel_tool_calls is not supported", "Invalid schema for function 't': tools[0] format is not supported",
@@ -154,8 +154,8 @@ func TestOtherRefusalsKeepTheTools(t *testing.T) {
 	}
 }
 
-// Azure's classic address, headers, the organization and query parameters are as the
-// endpoint says.
+// Azure's classic URL, headers, the organization and query parameters follow the endpoint's
+// settings.
 func TestEndpointsExtras(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -193,7 +193,7 @@ func TestEndpointsExtras(t *testing.T) {
 	}
 }
 
-// A wrong address is named after one request, whatever it answers with.
+// A wrong URL is reported after one request, whatever it responds with.
 func TestWrongAddressIsAskedOnce(t *testing.T) {
 	for _, raw := range []modeltest.Raw{{Type: "text/html", Body: "<html></html>"}, {Type: "application/json", Body: `{"hello":"world"}`}, {Type: "text/plain", Body: "hello"}} {
 		m, server := habitModel(t, Options{}, raw)
@@ -204,7 +204,7 @@ func TestWrongAddressIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Finish reasons in the words of others mean what they say, except to the letter.
+// Other providers' finish reasons are translated, except in exact mode.
 func TestOtherWordsForFinishReasons(t *testing.T) {
 	got := map[string]string{}
 	for _, raw := range []string{"max_tokens", "SAFETY", "refusal", "STOP", "tool_use", "abort"} {

@@ -7,13 +7,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// maxHeads is how many heads are kept. A host has few: chats that answer by
-// chat_send, chats that do not, summaries, memories, and what skills leave of them.
+// maxHeads is how many heads are kept. A host has few: for chats that answer through chat_send,
+// chats that do not, summaries, memories, and the variants due to skills.
 const maxHeads = 16
 
-// head is what a body says before its messages: the tools most of all, tens of
-// kilobytes that are the same in nearly all chats. They share it, in memory and in
-// the work of making it.
+// head is the part of a body before its messages, above all the tools: tens of kilobytes that are
+// the same in nearly all chats. Chats share it, which saves memory and encoding.
 type head struct {
 	tools      []model.ToolSpec
 	toolChoice string
@@ -21,8 +20,8 @@ type head struct {
 	bytes      []byte // never changed
 }
 
-// says reports whether the head is a request's. Values that share their memory are
-// compared without looking at it.
+// says reports whether the head is that of a request. Values that share memory are compared without
+// reading it.
 func (h *head) says(req model.Request) bool {
 	return h.toolChoice == req.ToolChoice && h.maxTokens == req.MaxOutputTokens &&
 		slices.EqualFunc(h.tools, req.Tools, func(a, b model.ToolSpec) bool {
@@ -30,13 +29,13 @@ func (h *head) says(req model.Request) bool {
 		})
 }
 
-// heads are the newest of one model. They are safe for concurrent use.
+// heads holds the most recent heads of one model. It is safe for concurrent use.
 type heads struct {
 	mu   sync.Mutex
-	kept []*head // used last comes last
+	kept []*head // most recently used last
 }
 
-// of is the head of a request. Equal requests get the same one while it is kept.
+// of returns the head of a request. Equal requests share one while it is kept.
 func (k *heads) of(w *bodyWriter, req model.Request) *head {
 	k.mu.Lock()
 	defer k.mu.Unlock()

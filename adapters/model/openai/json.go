@@ -10,15 +10,14 @@ func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "
 
 func appendString(dst []byte, s string) []byte { return modelmessage.AppendString(dst, s) }
 
-// appendMember appends a comma and the name of a member.
+// appendMember appends a comma and the name of a field.
 func appendMember(dst []byte, name string) []byte {
 	dst = append(dst, ',')
 	dst = appendString(dst, name)
 	return append(dst, ':')
 }
 
-// appendQuotedJSON appends valid JSON, without the space between its tokens, as
-// one JSON string.
+// appendQuotedJSON appends valid JSON, without white space between its tokens, as one JSON string.
 func appendQuotedJSON(dst []byte, raw json.RawMessage) []byte {
 	dst = append(dst, '"')
 	inString, start := false, 0

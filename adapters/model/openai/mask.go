@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxMessage bounds the words of a provider in an error.
+// maxMessage bounds the provider's text in an error.
 const maxMessage = 500
 
-// masker takes secrets out of texts: those it knows, and what looks like one.
+// masker removes secrets from texts: known ones, and what looks like one.
 type masker struct {
 	known    *strings.Replacer
 	patterns []*regexp.Regexp
@@ -42,7 +42,7 @@ func (m *masker) mask(s string) string {
 	return s
 }
 
-// message is mask for a text that becomes part of an error: one line, bounded.
+// message is mask for a text that becomes part of an error: on one line and of bounded length.
 func (m *masker) message(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(m.mask(s), "\uFFFD")), " ")
 	if len(s) <= maxMessage {

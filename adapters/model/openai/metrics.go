@@ -48,7 +48,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, errors.Join(register(reg, &m.duration), register(reg, &m.first), register(reg, &m.tokens), register(reg, &m.retries), register(reg, &m.fallbacks), register(reg, &m.skipped))
 }
 
-// register registers *c, or takes the one that an earlier model registered.
+// register registers *c, or uses the collector that an earlier model registered.
 func register[C prometheus.Collector](reg prometheus.Registerer, c *C) error {
 	err := reg.Register(*c)
 	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {

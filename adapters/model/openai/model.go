@@ -17,16 +17,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// Model asks a model and, should it fail, its fallbacks. It is safe for
-// concurrent use. It holds nothing of a call once that has ended, but for two seconds
-// its connection, until the server closes the answer.
+// Model calls a model and, if that fails, its fallbacks. It is safe for concurrent use. It keeps
+// nothing of a call after its end, except for its connection, for up to two seconds, until the
+// server has closed the response.
 type Model struct {
 	endpoints []*endpoint // at least one
 }
 
 var _ model.Model = (*Model)(nil)
 
-// endpoint is one model with all that is needed to ask it.
+// endpoint is one model with everything needed to call it.
 type endpoint struct {
 	*caller
 	opts    *Options
@@ -35,7 +35,7 @@ type endpoint struct {
 	log     *slog.Logger
 	readers eventReaders
 	breaker breaker
-	noTools atomic.Bool // it is asked without tools
+	noTools atomic.Bool // requests to it contain no tools
 }
 
 // New returns a model. It sends nothing.
@@ -78,7 +78,7 @@ func newWriter(o *Options, e Endpoint) *bodyWriter {
 	}
 }
 
-// errStopped ends an attempt whose reader broke off.
+// errStopped ends an attempt whose reader stopped.
 var errStopped = errors.New("reader stopped")
 
 // Stream implements [model.Model].
@@ -90,7 +90,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 		i, probe := c.next()
 		for {
 			if i > 0 {
-				req.Memo = nil // it holds the bytes of the first model
+				req.Memo = nil // it holds the bytes for the first model
 			}
 			e := m.endpoints[i]
 			s.onAnswer = e.heard
@@ -116,15 +116,15 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 	}
 }
 
-// chooser is the order in which one call asks the models.
+// chooser decides the order in which one call tries the models.
 type chooser struct {
 	endpoints []*endpoint
 	tried     []bool
-	anyway    bool // one was chosen although it is skipped
+	anyway    bool // a model was chosen although it is skipped
 }
 
-// next is the first model that was not tried yet and is not skipped. Once there is none,
-// it is the one that is skipped for the shortest time, and then none: -1.
+// next returns the first untried model that is not skipped. After those it returns, once, the
+// untried model that is skipped for the shortest time, and then -1.
 func (c *chooser) next() (i int, probe bool) {
 	best, least := -1, time.Duration(0)
 	for i, e := range c.endpoints {
@@ -146,22 +146,22 @@ func (c *chooser) next() (i int, probe bool) {
 	return best, false
 }
 
-// ended remembers how a call went.
+// ended records the result of a call.
 func (e *endpoint) ended(ctx context.Context, err error, probe bool) {
 	if ctx.Err() != nil {
-		err = errStopped // the end of its context says nothing of the endpoint
+		err = errStopped // the end of its context says nothing about the endpoint
 	}
 	e.breaker.ended(err, probe)
 	e.showSkipped()
 }
 
-// heard says that an answer has begun.
+// heard records that an answer has begun.
 func (e *endpoint) heard() {
 	e.breaker.heard()
 	e.showSkipped()
 }
 
-// showSkipped brings the metric up to date.
+// showSkipped updates the metric.
 func (e *endpoint) showSkipped() {
 	skipped := 0.0
 	if e.breaker.open() {
@@ -170,14 +170,14 @@ func (e *endpoint) showSkipped() {
 	e.metrics.skipped.WithLabelValues(e.Model, e.host()).Set(skipped)
 }
 
-// fallsBack tells whether another model may do better. A context that does not
-// fit is the caller's to shorten, and faults of ours stay ours.
+// fallsBack reports whether another model may succeed. If the context does not fit, the caller has
+// to shorten it, and our own bugs are not hidden.
 func fallsBack(err error) bool {
 	r := model.ReasonOf(err)
 	return r != model.ReasonTooLong && r != model.ReasonInternal
 }
 
-// joinFailures keeps the first model's failure and remembers the others behind it.
+// joinFailures returns the first model's failure, followed by those of the others.
 func joinFailures(first, next error) error {
 	e, ok := errors.AsType[*model.Error](first)
 	if !ok {
@@ -191,8 +191,8 @@ func joinFailures(first, next error) error {
 	return &joined
 }
 
-// call asks one model until it answers, or fails for good. It returns which stored files
-// the request held.
+// call calls one model until it answers or fails permanently. It returns which stored files the
+// request contained.
 func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown, error) {
 	sent := e.writer.shownIn(req.Messages)
 	asked, body, err := e.prepare(ctx, req)
@@ -227,7 +227,7 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown,
 	}
 }
 
-// prepare makes the body of a request as the model takes it.
+// prepare encodes the body of a request in the form that the model accepts.
 func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Request, body, error) {
 	if e.noTools.Load() && !e.opts.Exact {
 		req = withoutTools(req)
@@ -288,8 +288,8 @@ func outcome(ctx context.Context, err error) string {
 	}
 }
 
-// failure is the error of a request that broke: the caller's context first, then
-// the watchdog, then what the doer said.
+// failure returns the error of a request that failed: the cause of the caller's context comes
+// first, then the watchdog's error, then the doer's.
 func (e *endpoint) failure(ctx, actx context.Context, err error, reason model.Reason) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

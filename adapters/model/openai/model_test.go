@@ -63,7 +63,7 @@ func serve(t *testing.T, steps ...modeltest.Step) (*modeltest.Server, *modeltest
 	return s, script
 }
 
-// TestFaults asks a real server that fails in many ways; one attempt each.
+// TestFaults calls a real server that fails in many ways, with one attempt each.
 func TestFaults(t *testing.T) {
 	fail := func(r model.Reason) modeltest.Step { return modeltest.FailWith(r, true) }
 	tests := []struct {
@@ -109,7 +109,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestServerShapes covers what servers send that is no stream of chunks.
+// TestServerShapes covers responses that are not a stream of chunks.
 func TestServerShapes(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -170,7 +170,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreReused asks one after the other and wants one connection.
+// TestConnectionsAreReused makes sequential calls and expects one connection.
 func TestConnectionsAreReused(t *testing.T) {
 	script := modeltest.NewFunc(func(model.Request) []model.Event {
 		return append(modeltest.TextEvents("x"), modeltest.Finish("stop"))
@@ -232,7 +232,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// The fallbacks are asked in their order, when a model failed before its first event.
+// The fallbacks are called in order if a model failed before its first event.
 func TestRL3Fallbacks(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -274,8 +274,8 @@ func TestRL3Fallbacks(t *testing.T) {
 	}
 }
 
-// TestRL3FallbacksInOrder asks one after the other, each once, until one answers;
-// the next call skips those that failed.
+// TestRL3FallbacksInOrder calls one after the other, each once, until one answers; the next call
+// skips those that failed.
 func TestRL3FallbacksInOrder(t *testing.T) {
 	var order []string
 	answers := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -388,7 +388,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestAddresses checks where requests go and who they say they are from.
+// TestAddresses checks where requests are sent and how they identify themselves.
 func TestAddresses(t *testing.T) {
 	tests := []struct {
 		name     string

@@ -8,10 +8,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// noToolsNote ends the system text of a request whose tools were taken out.
+// noToolsNote is appended to the system text of a request whose tools were removed.
 const noToolsNote = "\n\nNo tools can be called in this conversation, whatever the text above says about them. Write your answer as plain text: people get it as it is.\n"
 
-// refusesTools knows how services say that a model takes no tools.
+// refusesTools recognizes how services say that a model accepts no tools.
 func refusesTools(err *model.Error) bool {
 	switch err.Reason {
 	case model.ReasonBadRequest, model.ReasonNotFound, model.ReasonOverloaded, model.ReasonAddress:
@@ -27,9 +27,9 @@ func refusesTools(err *model.Error) bool {
 		"--enable-auto-tool-choice", "--tool-call-parser", "--jinja", "not enabled", "unknown parameter", "unrecognized request argument", "extra inputs are not permitted", "不支持")
 }
 
-// withoutTools is a request as a model reads it that takes no tools: earlier calls and
-// their results are text. Equal requests give equal ones, so that requests still share
-// their beginning.
+// withoutTools rewrites a request for a model that accepts no tools: earlier calls and their
+// results become text. Equal requests give equal results, so that requests still share their
+// beginning.
 func withoutTools(req model.Request) model.Request {
 	if len(req.Tools) > 0 {
 		req.System += noToolsNote
@@ -66,7 +66,7 @@ func plainMessage(m modelmessage.Message) modelmessage.Message {
 	return m
 }
 
-// resultText is a result in one text.
+// resultText returns a result as one text.
 func resultText(o modelmessage.Output) string {
 	switch {
 	case o.Text != "":
@@ -77,7 +77,7 @@ func resultText(o modelmessage.Output) string {
 	return string(o.JSON)
 }
 
-// loseTools remembers that the model takes no tools, until the host ends.
+// loseTools records that the model accepts no tools, until the host ends.
 func (e *endpoint) loseTools(ctx context.Context, failed *model.Error) {
 	if e.noTools.CompareAndSwap(false, true) {
 		e.log.WarnContext(ctx, "the model refuses tools and is asked without them from now on; set llm.tools to false to skip this question", "error", failed)

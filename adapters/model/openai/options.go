@@ -17,17 +17,17 @@ import (
 // Secret is a text that is never printed.
 type Secret = apicall.Secret
 
-// Endpoint is one model at one address.
+// Endpoint is one model at one URL.
 type Endpoint struct {
-	// BaseURL ends before /chat/completions; empty: OpenAI's. AddressKey is what people
-	// call the setting of it; errors name it.
+	// BaseURL ends before /chat/completions; the default is OpenAI's. AddressKey is the name of its
+	// setting, for errors.
 	BaseURL, AddressKey string
 	APIKey              Secret
 	// Model is required.
 	Model        string
 	Organization string
-	// AzureVersion, if set, is the api-version of an Azure resource, whose
-	// address BaseURL then is; Model names the deployment.
+	// AzureVersion, if set, is the api-version of an Azure resource; BaseURL is then the resource's
+	// URL, and Model the name of the deployment.
 	AzureVersion string
 	// Headers and Query are added to every request, and are as secret as the key.
 	Headers, Query map[string]Secret
@@ -37,38 +37,37 @@ type Endpoint struct {
 // Options configure a [Model]. Only the endpoint's Model is required.
 type Options struct {
 	Endpoint
-	// Fallbacks are asked, in order, by a call whose model failed for good before
-	// its first event. The next call begins with the first model again, unless that
-	// failed of late: a model that failed is skipped for a while that grows with every
-	// failure, and one call tries it then. When all are skipped, the one whose time is
-	// up first is asked.
+	// Fallbacks are tried, in order, by a call whose model failed permanently before its first
+	// event. The next call begins with the first model again, unless that failed recently: a failed
+	// model is skipped for a time that grows with every failure, and then one call probes it. If
+	// all are skipped, the one that is due first is used.
 	Fallbacks []Endpoint
 
-	// IdleTimeout bounds the silence within an answer: 120 s.
+	// IdleTimeout bounds the silence within an answer. The default is 120 s.
 	IdleTimeout time.Duration
-	// FirstByteTimeout bounds the wait for the first piece of text, reasoning or call of
-	// an answer: 60 s, or 15 s with fallbacks. Comments do not count, nor does a chunk
-	// that says nothing. A model that is silent for longer is not asked again by the call.
+	// FirstByteTimeout bounds the wait for the first piece of text, reasoning or call of an answer.
+	// The default is 60 s, or 15 s with fallbacks. Comments and empty chunks do not count. After
+	// this timeout the call does not retry the model.
 	FirstByteTimeout time.Duration
-	// MaxAttempts bounds the requests of one call to one model: 6.
+	// MaxAttempts bounds the requests of one call to one model. The default is 6.
 	MaxAttempts int
-	// MaxWait bounds one wait between attempts, 30 s; a provider that asks for more
-	// is not asked again by this call. WaitBudget bounds all waits of a call, 60 s,
-	// and TimeBudget everything: no attempt begins later than 5 minutes after the first.
+	// MaxWait bounds one delay between attempts (default 30 s); if a provider asks for a longer
+	// one, the call does not retry it. WaitBudget bounds the sum of the delays of a call (60 s),
+	// and TimeBudget is how long after the first attempt another one may begin (5 minutes).
 	MaxWait, WaitBudget, TimeBudget time.Duration
 
-	// Transport carries the requests; nil: [NewTransport].
+	// Transport carries the requests; the default is [NewTransport].
 	Transport http.RoundTripper
-	// Load reads the stored files that links of [messages.Picture] name; nil: there are
-	// none. It gives the same bytes for the same link.
+	// Load reads the stored files that links of [messages.Picture] name. It returns the same bytes
+	// for the same link. It may be nil if there are no files.
 	Load func(ctx context.Context, link string) ([]byte, error)
-	// Exact behaves as the SDK to the letter: one attempt, no stand-ins for what
-	// is empty or cannot be sent, errors inside a stream as events with a finish.
+	// Exact follows the SDK exactly: one attempt, no placeholders for what is empty or cannot be
+	// sent, and errors inside a stream as events with a finish.
 	Exact bool
 
-	// Logger gets attempts that failed; nil: none are logged.
+	// Logger logs failed attempts, if not nil.
 	Logger *slog.Logger
-	// Metrics is where the package registers its own; nil: nowhere.
+	// Metrics is where the package registers its metrics, if not nil.
 	Metrics prometheus.Registerer
 }
 
@@ -139,7 +138,7 @@ func (e Endpoint) checked() (Endpoint, error) {
 	return e, nil
 }
 
-// decorate adds what goes along with every request.
+// decorate adds the headers and query of the endpoint to a request.
 func (e Endpoint) decorate(req *http.Request) {
 	req.Header.Set("User-Agent", userAgent)
 	for name, value := range e.Headers {
@@ -155,17 +154,17 @@ func (e Endpoint) decorate(req *http.Request) {
 	req.URL.RawQuery = query.Encode()
 }
 
-// host is where the endpoint is, for people.
+// host is the endpoint's host, for people.
 func (e Endpoint) host() string {
 	u, err := url.Parse(e.BaseURL)
 	if err != nil {
-		return "" // Unreachable: the endpoint was checked.
+		return "" // Unreachable: the endpoint was validated.
 	}
 	return u.Host
 }
 
-// azure is the address of a resource and the name of a deployment there. An address that
-// names the deployment itself, as the service shows it, counts for both.
+// azure returns the URL of a resource and the name of a deployment there. A URL that includes the
+// deployment, as the service shows it, provides both.
 func (e Endpoint) azure() (resource, deployment string) {
 	resource, rest, named := strings.Cut(e.BaseURL, "/openai/deployments/")
 	deployment, _, _ = strings.Cut(rest, "/")
@@ -175,7 +174,7 @@ func (e Endpoint) azure() (resource, deployment string) {
 	return strings.TrimSuffix(strings.TrimRight(resource, "/"), "/openai"), deployment
 }
 
-// secrets are the texts of an endpoint that must not be printed.
+// secrets returns the texts of an endpoint that must not be printed.
 func (e Endpoint) secrets() []string {
 	all := []string{string(e.APIKey)}
 	for _, v := range e.Headers {

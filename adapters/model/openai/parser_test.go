@@ -74,7 +74,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// repeat is the same text for ever.
+// repeat is an endless repetition of a text.
 type repeat struct {
 	text string
 	at   int
@@ -104,9 +104,9 @@ func seed(f *testing.F, add func(stream []byte)) {
 	}
 }
 
-// FuzzStream reads any bytes as an answer and checks what a chat relies on: blocks
-// open and close in order, calls are announced before they are made, ids are
-// unique, nothing follows the finish.
+// FuzzStream parses arbitrary bytes as an answer and checks what a chat relies on: blocks open and
+// close in order, calls are announced before they are made, ids are unique, nothing follows the
+// finish.
 func FuzzStream(f *testing.F) {
 	seed(f, func(stream []byte) { f.Add(stream, true); f.Add(stream, false) })
 	f.Fuzz(func(t *testing.T, stream []byte, exact bool) {
@@ -170,7 +170,7 @@ func (w *wellFormed) event(t *testing.T, e model.Event, exact bool) {
 	}
 }
 
-// FuzzString holds our JSON strings against the standard decoder.
+// FuzzString compares our JSON strings with the standard decoder.
 func FuzzString(f *testing.F) {
 	f.Add("a\"\\\n\x00\u2028<é🚀\xff", []byte(`{"a": "b \" \u00e9 \\", "c":[ 1 , null ]}`))
 	f.Add("eight by", []byte(`"x"`))
@@ -196,5 +196,5 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// equalInvalid compares with one U+FFFD for every byte that is not UTF-8.
+// equalInvalid compares with one U+FFFD for every byte of invalid UTF-8.
 func equalInvalid(s, back string) bool { return string([]rune(s)) == back }

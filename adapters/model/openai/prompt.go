@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// Faults of requests that can never be sent.
+// Errors of requests that can never be sent.
 var (
 	errNoMessages    = errors.New("invalid prompt: messages must not be empty")
 	errMissingResult = errors.New("tool result is missing")
@@ -24,8 +24,8 @@ var (
 	errBadData       = errors.New("invalid data")
 )
 
-// promptMessage is a message of the provider-level prompt: nothing is left in it
-// that only the SDK's own messages know, and links are resolved.
+// promptMessage is a message of the provider-level prompt: it contains nothing specific to the
+// SDK's own messages, and links are resolved.
 type promptMessage struct {
 	role    modelmessage.Role
 	parts   []promptPart
@@ -35,7 +35,7 @@ type promptMessage struct {
 // promptPart is a part that needs no change, or a resolved file.
 type promptPart struct {
 	part modelmessage.Part
-	file *promptFile // not nil: a file, part is what it came from
+	file *promptFile // set for a file; part is then its source
 }
 
 // promptFile is a file with exactly one of base64, bytes and link.
@@ -45,23 +45,23 @@ type promptFile struct {
 	base64    string
 	bytes     []byte
 	link      string
-	// original is the link as it was written, if normalising changed it.
+	// original is the original link, if normalizing changed it.
 	original string
-	// missing says that nobody loads the link.
+	// missing means that the link cannot be loaded.
 	missing bool
 	options json.RawMessage
 }
 
 // prompter turns model messages into prompt messages.
 type prompter struct {
-	// takesLink tells which links the model loads itself.
+	// takesLink reports which links the model loads itself.
 	takesLink func(mediaType, link string) bool
-	// download loads the others. Hosts have none: such a file becomes a note.
+	// download loads the others. Hosts do not set it: such a file becomes a note.
 	download func(ctx context.Context, link string) (data []byte, mediaType string, err error)
 }
 
-// message converts one message. Consecutive tool messages need no merging, as
-// the SDK does it: on the wire each result is a message of its own.
+// message converts one message. Unlike in the SDK, consecutive tool messages need no merging: in
+// the request each result is a message of its own.
 func (p *prompter) message(ctx context.Context, m modelmessage.Message) (promptMessage, error) {
 	out := promptMessage{role: m.Role, options: m.ProviderOptions}
 	if m.Parts == nil {
@@ -82,7 +82,7 @@ func (p *prompter) message(ctx context.Context, m modelmessage.Message) (promptM
 	return out, nil
 }
 
-// dropped tells which parts never reach a provider.
+// dropped reports which parts are never sent to a provider.
 func dropped(role modelmessage.Role, part modelmessage.Part) bool {
 	switch part := part.(type) {
 	case modelmessage.Text:
@@ -120,8 +120,8 @@ func (p *prompter) part(ctx context.Context, role modelmessage.Role, part modelm
 	return promptPart{part: part, file: file}, err
 }
 
-// file resolves what a file part holds: base64, a data URL or a link. Only links
-// of users are downloaded.
+// file resolves the content of a file part: base64, a data URL or a link. Only links in user
+// messages are downloaded.
 func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, mediaType string, options json.RawMessage) (*promptFile, error) {
 	f := &promptFile{mediaType: mediaType, options: options}
 	if _, _, ok := messages.PictureOf(data); ok {
@@ -167,8 +167,8 @@ func (p *prompter) loadLink(ctx context.Context, f *promptFile) error {
 	return nil
 }
 
-// normaliseLink reads data as a URL the way a browser does; ok is false if it is
-// none, as is any base64 text.
+// normaliseLink parses data as a URL like a browser; ok is false if it is not a URL, which includes
+// all base64 text.
 func normaliseLink(data string) (link string, ok bool) {
 	if len(data) >= len("data:") && strings.EqualFold(data[:len("data:")], "data:") {
 		return "data:", true
@@ -187,8 +187,8 @@ func normaliseLink(data string) (link string, ok bool) {
 	return u.String(), true
 }
 
-// sniffImage finds the type of a picture in its bytes; they know better than
-// what was said about them.
+// sniffImage detects the type of a picture from its bytes, which take precedence over the declared
+// type.
 func sniffImage(f *promptFile) error {
 	data := f.bytes
 	if f.base64 != "" {
@@ -207,7 +207,7 @@ func sniffImage(f *promptFile) error {
 	return nil
 }
 
-// encoded is the file as base64.
+// encoded returns the file as base64.
 func (f *promptFile) encoded() string {
 	if f.bytes != nil {
 		return base64.StdEncoding.EncodeToString(f.bytes)
@@ -219,7 +219,7 @@ func (f *promptFile) dataURL(mediaType string) string {
 	return "data:" + mediaType + ";base64," + f.encoded()
 }
 
-// decoded is the file as bytes.
+// decoded returns the file as bytes.
 func (f *promptFile) decoded() ([]byte, error) {
 	if f.bytes != nil {
 		return f.bytes, nil
@@ -266,8 +266,7 @@ func modelContent(raw json.RawMessage) (json.RawMessage, error) {
 	return append(out, ']'), nil
 }
 
-// checkResults reports calls that nobody answered before the next user or system
-// message or the end.
+// checkResults reports calls without a result before the next user or system message or the end.
 func checkResults(messages []modelmessage.Message) error {
 	open := map[string]bool{}
 	var order []string

@@ -12,11 +12,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// usageTime is how long an answer that is whole may be silent before its usage.
+// usageTime is how long a complete answer may be silent before its usage.
 const usageTime = 10 * time.Second
 
-// sink gives events to the reader of a stream. What says nothing yet is held
-// back, so that an answer which fails right after it can still be asked for again.
+// sink yields events to the reader of a stream. Events without content are delayed, so that an
+// answer that fails right after them can still be retried.
 type sink struct {
 	yield    func(model.Event, error) bool
 	onAnswer func() // the model has begun to answer
@@ -25,7 +25,7 @@ type sink struct {
 	started  bool
 }
 
-// put gives one event; the error is [errStopped] if the reader broke off.
+// put yields one event; the error is [errStopped] if the reader stopped.
 func (s *sink) put(e model.Event) error {
 	if !s.started {
 		s.held = append(s.held, e)
@@ -48,7 +48,7 @@ func (s *sink) put(e model.Event) error {
 	return nil
 }
 
-// forget drops what an attempt that failed left behind.
+// forget drops the events of a failed attempt.
 func (s *sink) forget() { s.held = nil }
 
 // read reads an answer to its end.
@@ -61,14 +61,14 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 	tags := &tagFilter{names: e.Settings.ReasoningTags}
 	source, done := e.sourceOf(x)
 	defer done()
-	said := false // the server said that the answer ends
+	said := false // the server sent [DONE]
 	for {
 		data, err := source.next()
 		if said = err == nil && string(data) == doneData; said || errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil && p.ended && ctx.Err() == nil && !e.opts.Exact {
-			break // it lacks its usage, and nothing else
+			break // only the usage is missing
 		}
 		if err != nil {
 			return e.failure(ctx, actx, err, model.ReasonCut)
@@ -95,7 +95,7 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 	return e.give(tags.filter(p.events()), s)
 }
 
-// give hands over what was found.
+// give passes on parsed events.
 func (e *endpoint) give(events []model.Event, s *sink) error {
 	for _, event := range events {
 		if event.Kind == model.EventError && !e.opts.Exact {
@@ -114,15 +114,14 @@ func (e *endpoint) give(events []model.Event, s *sink) error {
 	return nil
 }
 
-// source gives the data of an answer, event by event.
+// source provides the data of an answer, event by event.
 type source interface {
 	next() ([]byte, error)
 }
 
-// sourceOf reads a stream of events, or the objects of a server that sends them bare:
-// one for a whole answer, or one a line. The first byte tells, as proxies say any content
-// type; the exact reading goes by the type alone. Call done when nothing of it is used
-// any more.
+// sourceOf reads a stream of events, or bare objects: one for a whole answer, or one per line. The
+// first byte decides, because proxies send arbitrary content types; in exact mode only the type
+// decides. Call done when nothing of it is used any more.
 func (e *endpoint) sourceOf(x *exchange) (s source, done func()) {
 	r := e.readers.of(x.resp.Body)
 	kind, _, err := mime.ParseMediaType(x.resp.Header.Get("Content-Type"))
@@ -141,19 +140,19 @@ func (e *endpoint) sourceOf(x *exchange) (s source, done func()) {
 	return r, func() { e.readers.back(r) }
 }
 
-// objects gives a body of JSON values, each as one event.
+// objects returns each value of a body of JSON values as one event.
 type objects struct{ decoder *json.Decoder }
 
 func (o *objects) next() ([]byte, error) {
 	var value json.RawMessage
 	if err := o.decoder.Decode(&value); err != nil {
-		return nil, err // the caller says of what
+		return nil, err // the caller adds the context
 	}
 	return value, nil
 }
 
-// usedIDs tells which call ids a history holds. It is looked through when the
-// first call comes.
+// usedIDs reports which call ids a history contains. The history is scanned when the first call
+// arrives.
 func usedIDs(messages []modelmessage.Message) func(string) bool {
 	var ids map[string]bool
 	return func(id string) bool {

@@ -16,27 +16,26 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// Ids of the blocks that this protocol does not name.
+// Ids of the blocks, for which this protocol has none.
 const (
 	textID      = "txt-0"
 	reasoningID = "reasoning-0"
 )
 
-// finishMetadata is what the SDK puts beside every finish.
+// finishMetadata is what the SDK adds to every finish.
 const finishMetadata = `{"openaiCompatible":{}}`
 
-// errBadAnswer is wrapped by faults of an answer that no part can carry.
+// errBadAnswer is wrapped by faults of an answer that no part can represent.
 var errBadAnswer = errors.New("invalid response")
 
-// parser turns the data of chat-completions events into stream parts, in the
-// order of the SDK: blocks of text and reasoning take turns, calls are whole only
-// at the end.
+// parser turns the data of chat-completions events into stream parts, in the order of the SDK:
+// blocks of text and reasoning alternate, and calls are complete only at the end.
 type parser struct {
-	// exact refuses calls without an id; otherwise they get one.
+	// exact refuses calls without an id; otherwise they get a new one.
 	exact bool
-	// used tells ids that a call must not have, as the chat knows them already.
+	// used reports ids that a call must not have, because the chat already contains them.
 	used func(id string) bool
-	// fail makes the error of an error object; exact parsers keep the object too.
+	// fail makes the error for an error object; exact parsers keep the object, too.
 	fail func(object json.RawMessage) *model.Error
 
 	out       []model.Event
@@ -45,25 +44,25 @@ type parser struct {
 	reasoning bool
 	calls     []*call
 	finish    *model.FinishReason
-	// ended says that the finish reason came by itself, and nothing to say behind it:
-	// the answer is whole, and at most its usage is still to come. Servers that give a
-	// reason with every piece never get there.
+	// ended means that the finish reason arrived on its own, without content after it: the answer
+	// is complete, and at most its usage is still missing. It is never set for servers that send a
+	// reason with every piece.
 	ended bool
-	// fed says that there was an object, answer that one had a list of choices, as
-	// every model's answer has.
+	// fed means that there was an object, answer that one had a list of choices, as every model's
+	// answer does.
 	fed, answer bool
-	// whole says that a message came in one piece, which needs no finish reason.
+	// whole means that a message came in one piece, which needs no finish reason.
 	whole bool
-	// refused says that the words are the model's refusal.
+	// refused means that the text is the model's refusal.
 	refused bool
 	usage   json.RawMessage
 }
 
-// call is a tool call on its way.
+// call is a tool call in progress.
 type call struct {
 	index     int
-	wireID    string // as the server calls it
-	id        string // as we do
+	wireID    string // the server's id
+	id        string // our id
 	name      string
 	arguments strings.Builder
 	announced bool
@@ -72,14 +71,14 @@ type call struct {
 
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
-// events returns what was found since the last call. The slice is used again.
+// events returns what was parsed since the last call. The slice is reused.
 func (p *parser) events() []model.Event {
 	out := p.out
 	p.out = p.out[:0]
 	return out
 }
 
-// feed takes the data of one event. It keeps nothing of it.
+// feed parses the data of one event. It does not retain it.
 func (p *parser) feed(data []byte) {
 	said, going := len(p.out), p.finish == nil
 	p.feedChunk(data)
@@ -88,7 +87,7 @@ func (p *parser) feed(data []byte) {
 
 func (p *parser) feedChunk(data []byte) {
 	if !gjson.ValidBytes(data) {
-		err := json.Unmarshal(data, new(json.RawMessage)) // it says where
+		err := json.Unmarshal(data, new(json.RawMessage)) // for the position of the error
 		p.broken(fmt.Errorf("broken event: %w", cmp.Or(err, errBadAnswer)))
 		return
 	}
@@ -115,14 +114,14 @@ func (p *parser) feedChunk(data []byte) {
 	}
 }
 
-// broken reports text that is no chunk; reading goes on.
+// broken reports data that is not a chunk; reading continues.
 func (p *parser) broken(err error) {
 	p.finish = &model.FinishReason{Unified: "error"}
 	p.emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: err.Error(), Err: err}})
 }
 
-// begin reports what the first chunk says of the answer. Some servers send a chunk
-// without an answer before it.
+// begin reports the response metadata in the first chunk. Some servers first send a chunk without
+// an answer.
 func (p *parser) begin(c *chunk) {
 	id := str(c.id)
 	if p.begun || !p.exact && id == "" && !c.choices.Get("0").Exists() {
@@ -178,8 +177,7 @@ func (p *parser) choice(c choice) {
 	})
 }
 
-// unified is the reason in the words of the SDK, which does not know those of some
-// servers.
+// unified returns the reason in the terms of the SDK, which does not know those of some servers.
 func unified(reason string) string {
 	switch reason {
 	case "stop":
@@ -195,8 +193,7 @@ func unified(reason string) string {
 	}
 }
 
-// otherWords is the unified reason for words that the SDK does not know and providers
-// use nevertheless.
+// otherWords returns the unified reason for terms that the SDK does not know but providers use.
 func otherWords(f model.FinishReason) string {
 	if f.Unified != "other" {
 		return f.Unified
@@ -215,8 +212,8 @@ func otherWords(f model.FinishReason) string {
 	}
 }
 
-// refuse takes words by which the model says that it will not answer. People read
-// them like any other text; the reason of the answer's end tells them apart.
+// refuse adds text in which the model refuses to answer. People read it like other text; the finish
+// reason marks it as a refusal.
 func (p *parser) refuse(s string) {
 	if s != "" {
 		p.refused = true
@@ -224,11 +221,11 @@ func (p *parser) refuse(s string) {
 	}
 }
 
-// unnamed gives an answer that its server ended in order, yet without a reason, the
-// finish reason "other", so that its words are kept.
+// unnamed gives the finish reason "other" to an answer that its server ended properly but without a
+// reason, so that its text is kept.
 func (p *parser) unnamed() { p.finish = &model.FinishReason{Unified: "other"} }
 
-// content is a string, or parts of text, thinking and refusal, or one such part.
+// content adds content: a string, a list of parts of text, thinking and refusal, or one such part.
 func (p *parser) content(r gjson.Result) {
 	switch {
 	case r.IsArray():
@@ -296,7 +293,7 @@ func (p *parser) endReasoning() {
 	}
 }
 
-// call takes a piece of a tool call.
+// call adds a piece of a tool call.
 func (p *parser) call(r gjson.Result) {
 	wireID, name, arguments := str(r.Get("id")), str(r.Get("function.name")), rawText(r.Get("function.arguments"))
 	c := p.find(r.Get("index"), wireID, name)
@@ -318,9 +315,9 @@ func (p *parser) call(r gjson.Result) {
 	}
 }
 
-// find returns the call that a piece belongs to: by its index, or by its id where
-// the index is missing. Some servers give every call the same index: a new id
-// with a name is then a new call, and so is a name without an index and an id.
+// find returns the call that a piece belongs to: by its index, or by its id if the index is
+// missing. Some servers give every call the same index: a new id with a name is then a new call,
+// and so is a name without an index and an id.
 func (p *parser) find(index gjson.Result, id, name string) *call {
 	n, indexed := integer(index)
 	for _, c := range slices.Backward(p.calls) {
@@ -345,8 +342,8 @@ func (p *parser) open(index int) *call {
 	return c
 }
 
-// freshID is the server's id of a call, or a new one where there is none or it
-// is taken: ids must be unique in a whole chat.
+// freshID returns the server's id of a call, or a new one if it is missing or taken: ids must be
+// unique in a whole chat.
 func (p *parser) freshID(id string) string {
 	if p.exact {
 		return id
@@ -361,8 +358,8 @@ func (p *parser) freshID(id string) string {
 	return id
 }
 
-// close ends the answer: open blocks end, calls are given out by their index and the
-// finish comes last. An error means that the answer as a whole is unusable.
+// close ends the answer: open blocks end, calls are emitted by index and the finish comes last. An
+// error means that the answer as a whole is unusable.
 func (p *parser) close() error {
 	p.endReasoning()
 	p.endText()
@@ -390,7 +387,7 @@ func (p *parser) close() error {
 	return nil
 }
 
-// errCut is the error of an answer without a finish reason.
+// errCut returns the error for an answer without a finish reason.
 func errCut(detail string) *model.Error {
 	text := "Response stream ended without a finish reason."
 	if detail != "" {

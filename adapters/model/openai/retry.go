@@ -12,25 +12,24 @@ import (
 // baseWait bounds the first wait; it doubles with every further failure.
 const baseWait = 500 * time.Millisecond
 
-// retrier decides whether and when a call asks again. It is used by one call to
-// one model.
+// retrier decides whether and when a call retries. It is used by one call to one model.
 type retrier struct {
 	attempts int // made so far
 	max      int
 	maxWait  time.Duration
 	budget   time.Duration // left for waits
-	until    time.Time     // no attempt begins later
+	until    time.Time     // no attempt begins later than this
 }
 
-// newRetrier begins the budgets of a call.
+// newRetrier starts the budgets of a call.
 func newRetrier(o *Options) *retrier {
 	return &retrier{max: o.MaxAttempts, maxWait: o.MaxWait, budget: o.WaitBudget, until: time.Now().Add(o.TimeBudget)}
 }
 
-// next returns the wait before the next attempt; ok is false if there is none.
-// Without the provider's word the wait is drawn evenly from a span that doubles.
-// What the provider asks for is never cut short, and a little is added, so that
-// those who were told the same do not come back together.
+// next returns the delay before the next attempt; ok is false if there is none. If the provider
+// names no delay, it is chosen uniformly from a range that doubles. A delay that the provider asks
+// for is never shortened, and a random part is added, so that clients with the same delay do not
+// retry together.
 func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
 	r.attempts++
 	if r.attempts >= r.max || !err.Retryable || errors.Is(err, errUnheard) || err.RetryAfter > r.maxWait {

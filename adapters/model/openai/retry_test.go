@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// timed remembers when it was asked, and answers with its failures, then with text.
+// timed records when it was called, and answers with its failures, then with text.
 type timed struct {
 	failing
 	at []time.Time
@@ -24,9 +24,9 @@ func (f *timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.failing.RoundTrip(r)
 }
 
-// TestRL3NeverEarlyNeverMore holds the promises over any series of failures: no
-// request comes before its provider allows it, the attempts, all waits together
-// and the time stay within their budgets.
+// TestRL3NeverEarlyNeverMore checks the promises for any series of failures: no request is sent
+// before its provider allows it, and the attempts, the sum of the delays and the duration stay
+// within their budgets.
 func TestRL3NeverEarlyNeverMore(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		codes := rapid.SampledFrom([]int{408, 429, 500, 502, 503, 529})
@@ -47,7 +47,7 @@ func TestRL3NeverEarlyNeverMore(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newModel(t, Options{Transport: dated{transport}})
 			start := time.Now()
-			_, _, _ = said(t.Context(), m, hello()) // succeeds or gives up
+			_, _, _ = said(t.Context(), m, hello()) // either result is fine
 			var waits time.Duration
 			for i := 1; i < len(transport.at); i++ {
 				wait := transport.at[i].Sub(transport.at[i-1])
@@ -62,9 +62,8 @@ func TestRL3NeverEarlyNeverMore(t *testing.T) {
 	})
 }
 
-// dated writes the dates of Retry-After when an answer is given: they are of whole
-// seconds, so that one that is asked for in the middle of a second is up to a second
-// less; the date is put a second later.
+// dated writes the dates of Retry-After when an answer is sent. They have whole seconds, so a delay
+// would be up to a second shorter than requested; the date is therefore one second later.
 type dated struct{ next http.RoundTripper }
 
 func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -83,7 +82,7 @@ func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestRL3FullJitter draws many waits: they use the whole of a span that doubles.
+// TestRL3FullJitter draws many delays: they use all of a range that doubles.
 func TestRL3FullJitter(t *testing.T) {
 	const draws = 2000
 	for attempt, span := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
@@ -97,14 +96,14 @@ func TestRL3FullJitter(t *testing.T) {
 			}
 			low, high, sum = min(low, wait), max(high, wait), sum+wait
 		}
-		// Two thousand even draws miss a tenth of the span with a chance of 1e-91.
+		// The probability that two thousand uniform draws miss a tenth of the range is 1e-91.
 		if mean := sum / draws; low > span/10 || high < span*9/10 || high > span+time.Millisecond || mean < span*4/10 || mean > span*6/10 {
 			t.Errorf("attempt %d: waits from %s to %s, %s on average; the span is %s", attempt+1, low, high, mean, span)
 		}
 	}
 }
 
-// TestRL4OneRequest: what will not get better is asked once.
+// TestRL4OneRequest checks that permanent failures are not retried.
 func TestRL4OneRequest(t *testing.T) {
 	for _, tt := range []struct {
 		status int

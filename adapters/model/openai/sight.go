@@ -11,26 +11,26 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Takes says whether a model is sent a kind of file.
+// Takes says whether a kind of file is sent to a model.
 type Takes string
 
-// The values of [Takes]. Auto goes by the model's name; a model that is not known is
-// sent the file, and its refusal is remembered.
+// The values of [Takes]. Auto decides by the model's name; an unknown model is sent the file, and
+// its refusal is remembered.
 const (
 	TakesAuto Takes = ""
 	TakesYes  Takes = "true"
 	TakesNo   Takes = "false"
 )
 
-// maxRefused is how many files are remembered that a provider refused for themselves.
+// maxRefused is how many files are remembered that a provider refused individually.
 const maxRefused = 4096
 
-// sight is what is known of the files that one model takes. It is safe for concurrent use.
+// sight is what is known about the files that one model accepts. It is safe for concurrent use.
 type sight struct {
 	mu            sync.Mutex
 	images, files bool
 	refused       []string // links, oldest first
-	version       int      // grows with every change
+	version       int      // incremented by every change
 }
 
 func newSight(s Settings, name string) *sight {
@@ -47,8 +47,8 @@ func newSight(s Settings, name string) *sight {
 	return &sight{images: takes(s.Images, seesImages), files: takes(s.Files, readsPDF)}
 }
 
-// blind are families of models, by parts of their names, that take text alone; sighted
-// are members of them that see. A model that is in neither list is asked.
+// blind are families of models, by parts of their names, that accept only text; sighted are
+// exceptions that accept images. Models in neither list are tried.
 var (
 	blind = []string{ //nolint:gochecknoglobals // a table
 		"deepseek-chat", "deepseek-reasoner", "deepseek-v3", "deepseek-r1", "deepseek-coder", "gpt-3.5", "gpt-oss", "o1-mini", "o1-preview", "o3-mini",
@@ -57,7 +57,7 @@ var (
 		"command-r", "phi-2", "phi-3-mini", "phi-4-mini", "gemma-2", "gemma2", "minimax-m1", "minimax-m2", "ernie-4.5-21b", "yi-34b", "yi-large", "baichuan",
 	}
 	sighted = []string{"vl", "vision", "omni", "glm-4.5v", "glm-4.6v", "multimodal", "deepseek-ocr", "-v-"} //nolint:gochecknoglobals // a table
-	// noPDF are models and APIs of which it is known that they take no documents.
+	// noPDF are models and APIs that are known to accept no documents.
 	noPDF = []string{ //nolint:gochecknoglobals // a table
 		"deepseek", "qwen", "glm", "kimi", "moonshot", "llama", "mistral", "mixtral", "codestral", "pixtral", "grok", "phi-", "gemma", "command-", "minimax", "gpt-4-turbo", "gpt-4-vision",
 	}
@@ -82,7 +82,7 @@ func (s *sight) takes(mediaType, link string) bool {
 	return !slices.Contains(s.refused, link)
 }
 
-// revision is another one after every change. Without sight nothing changes.
+// revision changes whenever the knowledge changes. It is constant for a nil sight.
 func (s *sight) revision() int {
 	if s == nil {
 		return 0
@@ -92,17 +92,17 @@ func (s *sight) revision() int {
 	return s.version
 }
 
-// refusal is what a provider's refusal says of the files of a request.
+// refusal is what a provider's refusal says about the files of a request.
 type refusal int
 
 const (
-	refusalOther  refusal = iota // it may be about anything
-	refusalImages                // the model takes no images
-	refusalFiles                 // the model takes no documents
+	refusalOther  refusal = iota // the cause is unclear
+	refusalImages                // the model accepts no images
+	refusalFiles                 // the model accepts no documents
 )
 
-// refusalOf reads why a request with files was refused; false: for a reason that has
-// nothing to do with them.
+// refusalOf interprets the refusal of a request with files; ok is false if the reason has nothing
+// to do with them.
 func refusalOf(err error, sent shown) (refusal, bool) {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok || len(sent.links) == 0 {
@@ -120,7 +120,7 @@ func refusalOf(err error, sent shown) (refusal, bool) {
 	return refusalOther, e.Reason == model.ReasonBadRequest
 }
 
-// learn remembers a refusal. It reports whether requests are other ones from now on.
+// learn records a refusal. It reports whether this changes future requests.
 func (s *sight) learn(why refusal, sent shown) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *sight) learn(why refusal, sent shown) (changed bool) {
 	return changed
 }
 
-// unlearn takes files back that were no reason for a refusal.
+// unlearn removes the record of files that were not the cause of a refusal.
 func (s *sight) unlearn(links []string) {
 	if len(links) == 0 {
 		return
@@ -154,31 +154,31 @@ func (s *sight) unlearn(links []string) {
 	s.version++
 }
 
-// shown are the stored files that a request holds.
+// shown are the stored files that a request contains.
 type shown struct {
 	links      []string
 	image, pdf bool
 }
 
-// ask asks a model. One that refuses the request because of its pictures or documents is
-// asked once more without them, which is remembered: later requests leave them out, and
-// the model reads in their place that it cannot see them.
+// ask calls a model. If it refuses the request because of its pictures or documents, it gets the
+// request once more without them. That is remembered: later requests omit them and tell the model
+// that it cannot see them.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
-	var blamed []string // without a clear word
-	for range 3 {       // with all, without images, without documents
+	var blamed []string // without a clear statement
+	for range 3 {       // with everything, without images, without documents
 		sent, err := e.call(ctx, req, s)
 		if err == nil || s.started || ctx.Err() != nil {
 			return err
 		}
 		why, about := refusalOf(err, sent)
 		if !about || !e.writer.sight.learn(why, sent) {
-			e.writer.sight.unlearn(blamed) // it was something else
+			e.writer.sight.unlearn(blamed) // they were not the cause
 			return err
 		}
 		if why == refusalOther {
 			blamed = sent.links
 		}
-		req.Memo.Take() // what was encoded shows the files
+		req.Memo.Take() // the encoded messages contain the files
 		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
 			"from_now_on", saidOf(why), "error", err)
 	}

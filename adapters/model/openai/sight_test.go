@@ -49,8 +49,8 @@ func TestWhichModelsAreShownFiles(t *testing.T) {
 	}
 }
 
-// A refusal that has another reason than the files costs one more try each time, and the
-// files are shown again once that reason is gone.
+// A refusal for another reason than the files costs one more try each time, and the files are shown
+// again once that reason is gone.
 func TestFilesAreNotBlamedForOtherFaults(t *testing.T) {
 	var broken atomic.Bool
 	var asked, shown atomic.Int64

@@ -13,15 +13,15 @@ import (
 // maxEvent bounds one event of a stream.
 const maxEvent = 16 << 20
 
-// errEventTooLong ends a stream that sends an endless event.
+// errEventTooLong ends a stream with an endless event.
 var errEventTooLong = errors.New("event is too long")
 
 // doneData is the data of the event that ends a stream.
 const doneData = "[DONE]"
 
-// eventReader reads server-sent events and gives the data of each. It follows the
-// specification (comments, several data lines, byte order mark) but for lines that end in CR alone;
-// names, ids and retry times mean nothing here.
+// eventReader reads server-sent events and returns the data of each. It follows the specification
+// (comments, several data lines, byte order mark), except for lines that end with CR alone. It
+// ignores names, ids and retry times.
 type eventReader struct {
 	r     *bufio.Reader
 	line  []byte // only for lines longer than the buffer
@@ -33,7 +33,7 @@ func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 4<<10)}
 }
 
-// eventReaders keeps readers with their memory from one answer to the next.
+// eventReaders reuses readers and their memory for later answers.
 type eventReaders struct{ pool sync.Pool }
 
 func (p *eventReaders) of(r io.Reader) *eventReader {
@@ -46,7 +46,8 @@ func (p *eventReaders) of(r io.Reader) *eventReader {
 	return e
 }
 
-// back takes a reader that nobody uses any more. One that has grown large is let go.
+// back returns a reader that is no longer used to the pool. A reader that has grown large is
+// dropped.
 func (p *eventReaders) back(e *eventReader) {
 	const large = 64 << 10
 	if cap(e.line)+cap(e.data) > large {
@@ -56,23 +57,23 @@ func (p *eventReaders) back(e *eventReader) {
 	p.pool.Put(e)
 }
 
-// first is the first byte of the body that is no white space, 0 if there is none. It
-// takes white space at the beginning away.
+// first returns the first byte of the body that is not white space, or 0. It skips leading white
+// space.
 func (e *eventReader) first() byte {
 	for {
 		c, err := e.r.ReadByte()
 		if err != nil {
-			return 0 // whoever reads on meets it again
+			return 0 // the next read returns the same error
 		}
 		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			_ = e.r.UnreadByte() // it was read just now
+			_ = e.r.UnreadByte() // the byte was just read
 			return c
 		}
 	}
 }
 
-// next returns the data of the next event, valid until the call after. At the end
-// of the body an event that was not closed still counts if it is whole.
+// next returns the data of the next event, valid until the next call. At the end of the body an
+// event without an empty line still counts if it is complete.
 func (e *eventReader) next() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
@@ -121,8 +122,8 @@ func dataOf(line []byte) ([]byte, bool) {
 	return bytes.TrimPrefix(rest[1:], []byte(" ")), true
 }
 
-// readLine returns a line without its end, valid until the next call. The last
-// line needs no end.
+// readLine returns a line without its end, valid until the next call. The last line may lack a line
+// end.
 func (e *eventReader) readLine() ([]byte, error) {
 	line, err := e.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -8,11 +8,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// noteGone is what the model reads in the place of a stored file that cannot be read.
+// noteGone is what the model reads instead of a stored file that cannot be read.
 const noteGone = "[a file that is no longer kept]"
 
-// stored replaces the stored files of a user message by their bytes or, where the model
-// does not take them, by their notes.
+// stored replaces the stored files of a user message by their bytes or, if the model does not
+// accept them, by their notes.
 func (e *encoder) stored(ctx context.Context, m promptMessage) (promptMessage, error) {
 	for i, p := range m.parts {
 		file, ok := p.part.(modelmessage.File)
@@ -41,7 +41,7 @@ func (e *encoder) showsStored(f modelmessage.File) bool {
 	return e.load != nil && e.sight != nil && e.sight.takes(f.MediaType, f.Data)
 }
 
-// shownIn are the stored files that the model is shown of a conversation.
+// shownIn returns the stored files of a conversation that are shown to the model.
 func (w *bodyWriter) shownIn(list []modelmessage.Message) (out shown) {
 	for _, m := range list {
 		if m.Role != modelmessage.RoleUser {

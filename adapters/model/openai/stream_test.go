@@ -16,8 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// TestStreams plays streams of the kinds that real servers send and compares what
-// a chat hears of them.
+// TestStreams plays the kinds of streams that real servers send and compares the resulting events.
 func TestStreams(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -43,7 +42,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// history holds a call with the id old.
+// history contains a call with the id old.
 func history() model.Request {
 	return model.Request{Messages: []modelmessage.Message{
 		{Role: modelmessage.RoleUser, Text: "hi"},
@@ -52,7 +51,7 @@ func history() model.Request {
 	}}
 }
 
-// transcript is one line per event. Ids that the parser made up are masked.
+// transcript has one line per event. Ids made up by the parser are masked.
 func transcript(t *testing.T, body string) string {
 	t.Helper()
 	m, err := New(Options{Endpoint: Endpoint{Model: "m"}, MaxAttempts: 1, Transport: answers{status: 200, body: body}})

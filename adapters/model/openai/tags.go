@@ -8,28 +8,27 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// tagSeparator stands between pieces of one kind that a tag parted, as in the SDK.
+// tagSeparator is inserted between pieces of one kind that a tag separated, as in the SDK.
 const tagSeparator = "\n"
 
-// tagFilter makes reasoning of the text between tags such as <think> and </think>,
-// as extractReasoningMiddleware of the SDK does. Tags may come in pieces. Unlike the
-// SDK it loses nothing when the text ends within a tag, and closes reasoning whose
-// closing tag never came.
+// tagFilter turns the text between tags such as <think> and </think> into reasoning, like
+// extractReasoningMiddleware of the SDK. Tags may arrive in pieces. Unlike the SDK it loses nothing
+// if the text ends within a tag, and closes reasoning whose closing tag is missing.
 type tagFilter struct {
 	names []string
 	out   []model.Event
 
-	start     *model.Event // of a text that has not said anything yet
-	buffer    string       // what may be the beginning of a tag
-	tag       string       // that is open; empty: none
+	start     *model.Event // of a text without content so far
+	buffer    string       // possibly the beginning of a tag
+	tag       string       // the open tag, if any
 	switched  bool         // since the last piece
-	spoken    bool         // some text came
-	thought   bool         // some reasoning came
-	reasoning bool         // a block of it is open
+	spoken    bool         // some text was emitted
+	thought   bool         // some reasoning was emitted
+	reasoning bool         // a block of reasoning is open
 	blocks    int
 }
 
-// filter returns the events with reasoning told apart. The slice is used again.
+// filter returns the events with reasoning separated. The slice is reused.
 func (f *tagFilter) filter(events []model.Event) []model.Event {
 	if len(f.names) == 0 {
 		return events
@@ -51,7 +50,7 @@ func (f *tagFilter) filter(events []model.Event) []model.Event {
 	return f.out
 }
 
-// split gives away what is certain of the buffer.
+// split emits the part of the buffer that is unambiguous.
 func (f *tagFilter) split(id string) {
 	for {
 		at, tag := f.next()
@@ -71,7 +70,7 @@ func (f *tagFilter) split(id string) {
 	}
 }
 
-// mark is the tag that is looked for: the one that opens, or closes what is open.
+// mark returns the tag to look for: the opening one, or the one that closes the open tag.
 func (f *tagFilter) mark(name string) string {
 	if f.tag != "" {
 		return "</" + name + ">"
@@ -79,8 +78,8 @@ func (f *tagFilter) mark(name string) string {
 	return "<" + name + ">"
 }
 
-// next finds the first tag in the buffer, or the beginning of one at its end; -1: there
-// is none.
+// next returns the position of the first tag in the buffer, or of the beginning of one at its end,
+// or -1.
 func (f *tagFilter) next() (at int, name string) {
 	names := f.names
 	if f.tag != "" {
@@ -95,7 +94,8 @@ func (f *tagFilter) next() (at int, name string) {
 	return at, name
 }
 
-// potential is where a tag is in a text, or may begin at its end; -1: nowhere.
+// potential returns the position of a tag in a text, or of its possible beginning at the end, or
+// -1.
 func potential(text, tag string) int {
 	if i := strings.Index(text, tag); i >= 0 {
 		return i
@@ -108,7 +108,7 @@ func potential(text, tag string) int {
 	return -1
 }
 
-// turn goes from text to reasoning, or back.
+// turn switches between text and reasoning.
 func (f *tagFilter) turn(name string) {
 	f.switched = true
 	if f.tag == "" {
@@ -129,7 +129,7 @@ func (f *tagFilter) endReasoning() {
 
 func (f *tagFilter) reasoningID() string { return "reasoning-tag-" + strconv.Itoa(f.blocks) }
 
-// publish gives a piece of what is open.
+// publish emits a piece of the open block.
 func (f *tagFilter) publish(id, piece string) {
 	if piece == "" {
 		return
@@ -152,7 +152,7 @@ func (f *tagFilter) publish(id, piece string) {
 	f.out = append(f.out, model.Event{Kind: model.EventReasoningDelta, ID: f.reasoningID(), Delta: piece})
 }
 
-// begin opens the text that waited for its first word.
+// begin opens the text block that was delayed until its first content.
 func (f *tagFilter) begin() {
 	if f.start != nil {
 		f.out = append(f.out, *f.start)
@@ -160,7 +160,7 @@ func (f *tagFilter) begin() {
 	}
 }
 
-// end ends the text. What looked like the beginning of a tag was none.
+// end ends the text. A trailing incomplete tag is ordinary text.
 func (f *tagFilter) end(e model.Event) {
 	f.publish(e.ID, f.buffer)
 	f.buffer = ""
@@ -172,7 +172,7 @@ func (f *tagFilter) end(e model.Event) {
 	}
 }
 
-// tagNames are the names of tags as they were set, without brackets.
+// tagNames returns the configured names of tags, without brackets.
 func tagNames(tags []string) []string {
 	var out []string
 	for _, t := range tags {

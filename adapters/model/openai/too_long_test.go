@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// The words in which providers say that a context does not fit. None of them is
-// worth asking again with the same request.
+// The texts with which providers say that a context does not fit. The same request must not be
+// retried after any of them.
 func TestRL5TooLongSpellings(t *testing.T) {
 	for _, tt := range []struct {
 		who    string

@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// dialCounter counts connections that were made anew.
+// dialCounter counts new connections.
 type dialCounter struct {
 	*http.Transport
 	n atomic.Int64
@@ -41,8 +41,8 @@ type piece struct {
 	bytes string
 }
 
-// slowBody gives its pieces on time and obeys the request's context, as the body
-// of a connection does. Without an end it stays silent for ever.
+// slowBody provides its pieces on time and respects the request's context, like the body of a
+// connection. Without an end it stays silent forever.
 type slowBody struct {
 	wait   func(time.Duration) error
 	pieces []piece
@@ -70,14 +70,14 @@ const (
 	textPiece    = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
 	rolePiece    = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"
 	thoughtPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"h\"}}]}\n\n"
-	// The finish reason by itself, with a word, and what may follow it.
+	// The finish reason alone, with text, and what may follow it.
 	finishPiece = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
 	wordyPiece  = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\n"
 	usagePiece  = "data: {\"id\":\"x\",\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n"
 	lastPiece   = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 )
 
-// slow is a transport whose answers come in pieces.
+// slow is a transport whose answers arrive in pieces.
 func slow(headersAfter time.Duration, ends bool, pieces ...piece) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		wait := func(d time.Duration) error {
@@ -94,8 +94,8 @@ func slow(headersAfter time.Duration, ends bool, pieces ...piece) roundTrip {
 	}
 }
 
-// TestRL2IdleDeadline plays answers in fake time: silence ends them to the
-// second, and whatever is alive goes on.
+// TestRL2IdleDeadline plays answers in simulated time: silence ends them exactly on time, and
+// active ones continue.
 func TestRL2IdleDeadline(t *testing.T) {
 	comment := piece{100 * time.Second, ": wait\n\n"}
 	tests := []struct {
@@ -134,14 +134,14 @@ func TestRL2IdleDeadline(t *testing.T) {
 				if took := time.Since(start); took != tt.took {
 					t.Errorf("took %s, want %s", took, tt.took)
 				}
-				<-time.After(2 * drainTime) // a connection whose answer does not end is given up by then
+				<-time.After(2 * drainTime) // a connection whose answer does not end has been closed by then
 			})
 		})
 	}
 }
 
-// A model that accepts and says nothing is given up at once, and is not asked again by
-// the call. It gets less time where others can answer.
+// A model that accepts the request and stays silent is given up, and the call does not retry it. It
+// gets less time if there are fallbacks.
 func TestRL3SilentServerIsGivenUp(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -166,7 +166,7 @@ func TestRL3SilentServerIsGivenUp(t *testing.T) {
 	}
 }
 
-// keepAlives are comments that come every second for an hour.
+// keepAlives are comments that arrive every second for an hour.
 func keepAlives() []piece {
 	return slices.Repeat([]piece{{time.Second, ": ping\n\n"}}, 3600)
 }
@@ -186,11 +186,11 @@ type failing struct {
 	failures []failure
 }
 
-// failure is an answer: a status, a stream, or an error of the connection.
+// failure is an answer: a status, a stream, or a connection error.
 type failure struct {
 	status  int
 	headers []string // names and values
-	body    string   // empty: an error without words
+	body    string   // if empty, an error without a text
 	stream  string
 	err     error
 }
@@ -221,7 +221,8 @@ func status(code int, headers ...string) failure { return failure{status: code, 
 
 func streamed(body string) failure { return failure{stream: body} }
 
-// TestRL3Retries plays failures in fake time: how often and how long it waits.
+// TestRL3Retries plays failures in simulated time, and checks how often and how long the call
+// waits.
 func TestRL3Retries(t *testing.T) {
 	busy, reset := status(503), failure{err: errors.New("connection reset")}
 	tests := []struct {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	endTime   = 100 * time.Millisecond // how long a call waits for the end of its answer's body
+	endTime   = 100 * time.Millisecond // how long a call waits for the end of its response body
 	drainTime = 2 * time.Second        // how long the connection is kept for it after that
-	maxDrain  = 4 << 10                // bytes read of it
+	maxDrain  = 4 << 10                // maximum number of bytes read from it
 )
 
 // watchdog ends a request whose answer does not begin in time, or falls silent.
 type watchdog struct {
-	idle   time.Duration // 0: bytes no longer count
-	began  *atomic.Bool  // the model has said something; bytes do not count before
+	idle   time.Duration // 0 means that bytes no longer count
+	began  *atomic.Bool  // the answer has begun; bytes do not count before that
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
 	detach func() bool
@@ -28,14 +28,14 @@ type watchdog struct {
 // errUnheard is wrapped by the error of an answer that did not begin in time.
 var errUnheard = errors.New("no word of an answer")
 
-// newWatchdog returns a context that ends with the caller's, or when the model said
-// nothing for first, and later sent no byte for idle. Call stop or drain in the end.
+// newWatchdog returns a context that ends with the caller's, or if the answer does not begin within
+// first, or later no byte arrives for idle. Call stop or drain at the end.
 func newWatchdog(caller context.Context, first, idle time.Duration) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(caller))
 	w := &watchdog{idle: idle, cancel: cancel, began: new(atomic.Bool)}
 	w.detach = context.AfterFunc(caller, func() { cancel(context.Cause(caller)) })
 	if caller.Err() != nil {
-		cancel(context.Cause(caller)) // at once
+		cancel(context.Cause(caller)) // immediately
 	}
 	w.timer = time.AfterFunc(first, func() {
 		silent := &model.Error{Reason: model.ReasonIdle, Retryable: true, Message: "the answer fell silent"}
@@ -47,13 +47,13 @@ func newWatchdog(caller context.Context, first, idle time.Duration) (context.Con
 	return ctx, w
 }
 
-// heard says that the answer has begun: from now on every byte counts.
+// heard records that the answer has begun: from now on every byte counts.
 func (w *watchdog) heard() {
 	w.began.Store(true)
 	w.timer.Reset(w.idle)
 }
 
-// shorten allows no longer silence from now on.
+// shorten reduces the idle timeout from now on.
 func (w *watchdog) shorten(idle time.Duration) {
 	if idle < w.idle {
 		w.idle = idle
@@ -67,11 +67,10 @@ func (w *watchdog) saw(n int) {
 	}
 }
 
-// drain reads a complete answer to the end of its body, which nearly always is there
-// already: a service that counts active requests should not see the chat's next one
-// before this one has ended. When a busy server ends it late, the caller does not wait,
-// but the connection is kept a little longer, as giving it up costs a new one. It also
-// stops the watchdog.
+// drain reads a complete answer to the end of its body, which has almost always arrived already: a
+// service that counts active requests should not see the chat's next request before this one has
+// ended. If a busy server ends it late, the caller does not wait, but the connection is kept a
+// little longer, because replacing it is costly. It also stops the watchdog.
 func (w *watchdog) drain(rest io.ReadCloser) {
 	w.detach()
 	w.idle = 0

@@ -13,28 +13,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// deniedText is what a model reads where a person refused without a reason.
+// deniedText is what a model reads if a person denied a call without a reason.
 const deniedText = "Tool call execution denied."
 
-// emptyResult stands for a tool result without content, which some servers refuse.
+// emptyResult replaces a tool result without content, which some servers refuse.
 const emptyResult = "(empty result)"
 
-// optionsKey is the member of provider options that is for this protocol.
+// optionsKey is the field of provider options for this protocol.
 const optionsKey = "openaiCompatible"
 
-// encoder writes model messages as chat-completions messages. It has no state:
-// equal messages give equal bytes.
+// encoder writes model messages as chat-completions messages. It is stateless: equal messages give
+// equal bytes.
 type encoder struct {
 	prompter
-	// exact follows the SDK to the letter. Otherwise messages without content are
-	// left out, empty results and arguments get a stand-in, and files that cannot
-	// be shown become a line of text, so that one file never silences a chat.
+	// exact follows the SDK exactly. Otherwise messages without content are omitted, empty results
+	// and arguments get a placeholder, and files that cannot be shown become a line of text, so
+	// that one file never disables a chat.
 	exact bool
 	sight *sight
 	load  func(ctx context.Context, link string) ([]byte, error)
 }
 
-// openMessage begins the next message of the array that dst ends in.
+// openMessage begins the next message of the array at the end of dst.
 func openMessage(dst []byte, role string) []byte {
 	if len(dst) > 0 && dst[len(dst)-1] != '[' {
 		dst = append(dst, ',')
@@ -43,8 +43,8 @@ func openMessage(dst []byte, role string) []byte {
 	return append(append(dst, role...), '"')
 }
 
-// appendMessage appends the wire messages of m to an array of messages; m may
-// become none, one or, for tool results, several.
+// appendMessage appends m in the encoding of the protocol to an array of messages; m may become
+// none, one or, for tool results, several.
 func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.Message) ([]byte, error) {
 	pm, err := e.message(ctx, m)
 	if err != nil {
@@ -61,8 +61,8 @@ func (e *encoder) appendMessage(ctx context.Context, dst []byte, m modelmessage.
 	return e.appendWire(dst, pm)
 }
 
-// appendExact appends the wire messages of m as the SDK writes them: a member of the
-// provider options replaces one of the protocol's own. The last of equal names wins.
+// appendExact appends m as the SDK encodes it: a field of the provider options replaces one of the
+// protocol's own. The last of equal names wins.
 func (e *encoder) appendExact(dst []byte, pm promptMessage) ([]byte, error) {
 	own, err := e.appendWire([]byte{'['}, pm)
 	if err != nil {
@@ -173,8 +173,8 @@ func (e *encoder) appendTextPart(dst []byte, text string, options json.RawMessag
 	return append(e.appendOptions(dst, options), '}')
 }
 
-// appendFile appends a file as the kind of part that its media type asks for. A
-// file that cannot be sent is an error if exact, a note otherwise.
+// appendFile appends a file as the kind of part for its media type. A file that cannot be sent is
+// an error if exact, a note otherwise.
 func (e *encoder) appendFile(dst []byte, f *promptFile) ([]byte, error) {
 	start := len(dst)
 	dst, err := e.appendFilePart(dst, f)
@@ -264,8 +264,8 @@ func (e *encoder) appendPDF(dst []byte, f *promptFile) ([]byte, error) {
 	return append(e.appendOptions(dst, f.options), '}'), nil
 }
 
-// appendAssistant joins the texts of an answer. Files, and results of calls that
-// a provider ran itself, are not sent back.
+// appendAssistant joins the texts of an answer. Files, and results of calls that a provider ran
+// itself, are not sent back.
 func (e *encoder) appendAssistant(dst []byte, m promptMessage) []byte {
 	start, calls := len(dst), 0
 	text := textOf[modelmessage.Text](m)
@@ -362,8 +362,8 @@ func (e *encoder) appendOutput(dst []byte, o modelmessage.Output) []byte {
 	return appendString(dst, text)
 }
 
-// appendOptions appends the members of our provider options, in their order. A
-// member that would replace one of the protocol's own is left out, unless exact.
+// appendOptions appends the fields of our provider options, in order. A field that would replace
+// one of the protocol's own is omitted, unless exact.
 func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
 	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
@@ -386,8 +386,7 @@ func reserved(name string) bool {
 	}
 }
 
-// appendSignature appends the thought signature that some models want back with
-// a call.
+// appendSignature appends the thought signature that some models expect with a call.
 func appendSignature(dst []byte, options json.RawMessage) []byte {
 	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst

@@ -14,14 +14,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// hostWriter writes bodies as chats send them.
+// hostWriter writes bodies like chats.
 func hostWriter(s Settings) *bodyWriter {
 	o := Options{}
 	o.setDefaults()
 	return newWriter(&o, Endpoint{Model: "m", Settings: s})
 }
 
-// written is the messages array of a body.
+// written returns the messages array of a body.
 func written(t *testing.T, w *bodyWriter, messages string) string {
 	t.Helper()
 	var req model.Request
@@ -36,8 +36,7 @@ func written(t *testing.T, w *bodyWriter, messages string) string {
 	return strings.TrimSuffix(array, "}")
 }
 
-// TestHostMessages shows the bytes where chats differ from the SDK, or where a
-// detail matters.
+// TestHostMessages shows the bytes where chats differ from the SDK, or where a detail matters.
 func TestHostMessages(t *testing.T) {
 	tests := []struct{ name, messages, want string }{
 		{"text", `[{"role":"user","content":"a\u2028<b>\u0007"}]`, "[{\"role\":\"user\",\"content\":\"a\u2028<b>\\u0007\"}]"},
@@ -117,7 +116,7 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// TestDownloads checks that links are loaded where the model does not take them.
+// TestDownloads checks that links are downloaded if the model does not load them itself.
 func TestDownloads(t *testing.T) {
 	in := `[{"role":"user","content":[{"type":"text","text":"a"},{"type":"file","mediaType":"application/pdf","data":"https://a.test/x.pdf"}]}]`
 	w := hostWriter(Settings{})
@@ -165,8 +164,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestStablePrefix grows a chat turn by turn: every request begins with the bytes
-// of the one before, is the same with and without a memo, and is strict.
+// TestStablePrefix grows a chat turn by turn: every request begins with the bytes of the previous
+// one, is the same with and without a memo, and is strictly valid.
 func TestStablePrefix(t *testing.T) {
 	all := benchHistory(8)
 	kept, fresh := hostWriter(Settings{}), hostWriter(Settings{})
@@ -200,8 +199,8 @@ func TestStablePrefix(t *testing.T) {
 	}
 }
 
-// TestMemoForgets changes what a memo was made from; nothing old may show, and
-// bytes on their way must stay as they are.
+// TestMemoForgets changes what a memo was made from: no old data may appear, and bytes being sent
+// must not change.
 func TestMemoForgets(t *testing.T) {
 	base := benchHistory(4)
 	edits := map[string]func(*model.Request){

@@ -11,13 +11,13 @@ import (
 const (
 	codeLength = 8
 	codeLife   = time.Hour
-	// askLife is how long a request to be let in waits. Only the owner can use its code.
+	// askLife is how long an access request stays pending. Only the owner can use its code.
 	askLife = 24 * time.Hour
-	// alphabet leaves out what looks like something else: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V.
+	// alphabet leaves out characters that look like others: 0 O, 1 I L, 2 Z, 5 S, 8 B, U V.
 	alphabet = "34679ACDEFGHJKMNPQRTWXY"
 )
 
-// newCode draws characters evenly: bytes beyond the last full alphabet are dropped.
+// newCode draws characters uniformly: bytes beyond the last full alphabet are dropped.
 func newCode() string {
 	var out strings.Builder
 	var buf [16]byte
@@ -32,8 +32,8 @@ func newCode() string {
 	return out.String()
 }
 
-// normal is a code as it is compared: people type spaces, dashes and small letters, and
-// paste it with the quotation marks or the full stop around it.
+// normal normalizes a code for comparison: people type spaces, dashes and lower-case letters, and
+// paste quotation marks or a full stop along with it.
 func normal(code string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) || r == '`' {
@@ -43,7 +43,7 @@ func normal(code string) string {
 	}, strings.ToUpper(code))
 }
 
-// find looks a code up among the open ones of one kind, always comparing all of them.
+// find looks a code up among the open ones of one kind, always comparing with all of them.
 func (a *Account) find(code string, owner bool, now time.Time) int {
 	code, at := normal(code), -1
 	for i, c := range a.Codes {
@@ -55,7 +55,7 @@ func (a *Account) find(code string, owner bool, now time.Time) int {
 	return at
 }
 
-// attempts are the wrong codes that somebody has tried since a time.
+// attempts counts the wrong codes that somebody has tried since a time.
 type attempts struct {
 	n     int
 	since time.Time
@@ -64,10 +64,10 @@ type attempts struct {
 const (
 	maxTries    = 5
 	triesPeriod = time.Hour
-	maxTriers   = 10_000 // how many people's attempts are remembered at least
+	maxTriers   = 10_000 // the minimum number of people whose attempts are kept
 )
 
-// exhausted is whether somebody has tried too many wrong codes.
+// exhausted reports whether somebody has tried too many wrong codes.
 func (s *Store) exhausted(bot, person string) bool {
 	a, _ := s.tries.Get(bot + " " + person)
 	return a.n >= maxTries && s.now().Sub(a.since) < triesPeriod

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// endedLife is how long it is known that the bot left a group before the owner had
-	// decided: services bring an event again for some hours.
+	// endedLife is how long the store remembers that the bot left a group before the owner had
+	// decided: services redeliver an event for some hours.
 	endedLife = 24 * time.Hour
-	// maxEnded is how many requests that have ended are known, the latest ones.
+	// maxEnded is how many ended requests are kept, the latest ones.
 	maxEnded = 200
 )
 
-// end takes a request out of those that wait. It is kept while the owner may see a question
-// about it. What waited with it is not kept.
+// end removes a pending request. It is kept as ended while the owner may see a question about it.
+// The message that waited with it is dropped.
 func (a *Account) end(i int, outcome platform.Choice, at time.Time) {
 	c := a.Codes[i]
 	a.Codes = slices.Delete(a.Codes, i, i+1)
@@ -31,20 +31,20 @@ func (a *Account) end(i int, outcome platform.Choice, at time.Time) {
 	}
 }
 
-// waiting is where the request of a person or a group is; -1: there is none.
+// waiting returns the index of the pending request of a person or a group, or -1.
 func (a *Account) waiting(id string) int {
 	return slices.IndexFunc(a.Codes, func(c Code) bool { return c.For != nil && c.For.ID == id })
 }
 
-// leftAfter reports whether the bot is known to have left a group after a time.
+// leftAfter reports whether the bot is known to have left a group after a given time.
 func (a *Account) leftAfter(group string, at time.Time) bool {
 	return slices.ContainsFunc(a.Ended, func(e Ended) bool {
 		return e.Outcome == platform.Withdrawn && e.For.ID == group && e.Left.After(at)
 	})
 }
 
-// Withdraw ends the request of a group that the bot is not in any more; left is since when,
-// by the platform's clock.
+// Withdraw ends the request of a group that the bot has left; left is when it left, by the
+// platform's clock.
 func (s *Store) Withdraw(ctx context.Context, bot, group string, left time.Time) error {
 	if code, _ := s.pending(bot, group); code == "" {
 		return nil
@@ -60,7 +60,7 @@ func (s *Store) Withdraw(ctx context.Context, bot, group string, left time.Time)
 	})
 }
 
-// Asked keeps which message asks the owner about a request.
+// Asked records which message asks the owner about a request.
 func (s *Store) Asked(ctx context.Context, bot, code, message string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		for i := range a.Codes {
@@ -79,7 +79,7 @@ func (s *Store) Asked(ctx context.Context, bot, code, message string) error {
 	})
 }
 
-// Settled notes that the owner sees how a request ended.
+// Settled records that the owner sees how a request ended.
 func (s *Store) Settled(ctx context.Context, bot, code string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		for i := range a.Ended {
@@ -92,7 +92,7 @@ func (s *Store) Settled(ctx context.Context, bot, code string) error {
 	})
 }
 
-// forgetEnded forgets the requests that nothing depends on any more.
+// forgetEnded removes ended requests that nothing depends on any more.
 func (a *Account) forgetEnded(now time.Time) {
 	a.Ended = slices.DeleteFunc(a.Ended, func(e Ended) bool {
 		return now.Sub(e.At) >= endedLife || e.Seen && e.Outcome != platform.Withdrawn

@@ -11,35 +11,35 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// ErrDamaged means that the file holds something that is not ours to overwrite.
+// ErrDamaged means that the file holds something that must not be overwritten.
 var ErrDamaged = errors.New("the access file cannot be read; repair it or move it away")
 
 const (
 	version = 1
-	// maxFile is the longest file that is read.
+	// maxFile is the maximum size of the file.
 	maxFile = 1 << 30
 )
 
-// Person is somebody as the store keeps them and platforms get them.
+// Person is the stored form of a person or group, shared with platforms.
 type Person = platform.Visitor
 
 // Code is a pairing code.
 type Code = platform.PairingCode
 
-// Arrival is somebody whom the owner has just let in.
+// Arrival is somebody whom the owner has just given access.
 type Arrival = platform.Arrival
 
-// Ended is a request that waits no more.
+// Ended is a request that is no longer pending.
 type Ended = platform.Ended
 
-// Group is a group that is let in.
+// Group is a group with access.
 type Group struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title,omitempty"`
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at,omitzero"`
-	// Listens is what the bot listens to there, as its platform names it; empty: as
-	// the settings say.
+	// Listens is what the bot listens to there, as one of the platform's constants. If empty, the
+	// settings decide.
 	Listens string `json:"listens,omitempty"`
 }
 
@@ -52,21 +52,20 @@ type Account struct {
 	// Blocked are people and groups that get no answer at all.
 	Blocked  []Person  `json:"blocked,omitempty"`
 	Arrivals []Arrival `json:"arrivals,omitempty"`
-	// Ended are requests whose buttons the owner may still see, and groups that the bot was
-	// taken out of before the owner had decided.
+	// Ended are requests whose buttons the owner may still see, and groups that the bot left before
+	// the owner had decided.
 	Ended []Ended `json:"ended,omitempty"`
-	// Private are the chats that people have with the bot alone, of those who may have to
-	// be asked something, the latest last.
+	// Private are the private chats of people who may have to be asked something, the latest last.
 	Private []PrivateChat `json:"private,omitempty"`
 }
 
-// content is the file.
+// content is the content of the file.
 type content struct {
 	Version  int                 `json:"v"`
 	Accounts map[string]*Account `json:"accounts"`
 }
 
-// stamp reports whether a file was replaced or changed.
+// stamp identifies a version of the file, to detect that it was replaced or changed.
 type stamp struct {
 	size    int64
 	changed time.Time
@@ -80,7 +79,7 @@ func (s stamp) same(o stamp) bool {
 	return s.size == o.size && s.changed.Equal(o.changed) && os.SameFile(s.info, o.info)
 }
 
-// look returns the stamp of a file; that of a missing one is zero.
+// look returns the stamp of a file; the stamp of a missing file is zero.
 func look(path string) (stamp, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +91,7 @@ func look(path string) (stamp, error) {
 	return stamp{size: info.Size(), changed: info.ModTime(), info: info}, nil
 }
 
-// newFile is the document at a path.
+// newFile returns the document at a path.
 func newFile(path string) document.File[*content] {
 	return document.File[*content]{
 		Path: path, Max: maxFile, Encode: document.Indented[*content],
@@ -107,7 +106,7 @@ func newFile(path string) document.File[*content] {
 	}
 }
 
-// decode is strict: a member that is not known would be lost by the next write.
+// decode is strict, because the next write would lose any unknown member.
 func decode(raw []byte) (*content, error) {
 	if raw == nil {
 		return &content{Version: version, Accounts: map[string]*Account{}}, nil

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	// maxFirst bounds a message that is kept, in bytes, and maxName a name, in characters.
+	// maxFirst bounds a waiting message, in bytes, and maxName a name, in characters.
 	maxFirst = 16 << 10
 	maxName  = 100
-	// maxGroups is how many groups may wait at a time, so that people can, too.
+	// maxGroups is how many requests of groups may be pending, so that there is room for people.
 	maxGroups = 50
 )
 
-// OwnerCode makes the code that the first start prints: whoever sends it becomes
-// the bot's owner. It replaces the one before. A bot that has an owner gets none:
-// the code is empty.
+// OwnerCode creates the code that the first start prints: whoever sends it becomes the bot's owner.
+// It replaces the previous one. If the bot has an owner, the code is empty.
 func (s *Store) OwnerCode(ctx context.Context, bot string) (string, error) {
 	code := ""
 	err := s.change(ctx, bot, func(a *Account) error {
@@ -36,9 +35,9 @@ func (s *Store) OwnerCode(ctx context.Context, bot string) (string, error) {
 	return code, nil
 }
 
-// Redeem spends an owner's code and returns the bearer's role. A wrong, spent or
-// expired code changes nothing. Who is paired already keeps their role, unless the
-// code makes them more. ErrTooMany: this person has tried too many wrong ones.
+// Redeem spends an owner's code and returns the bearer's role. A wrong, spent or expired code
+// changes nothing. People who are paired keep their role, unless the code raises it. ErrTooMany
+// means that this person has tried too many wrong codes.
 func (s *Store) Redeem(ctx context.Context, bot, code string, by platform.Person) (string, error) {
 	if s.exhausted(bot, by.ID) {
 		return platform.RoleStranger, ErrTooMany
@@ -64,10 +63,10 @@ func (s *Store) Redeem(ctx context.Context, bot, code string, by platform.Person
 	return role, nil
 }
 
-// Request keeps somebody's wish to be let in, with a code that the owner can approve and
-// the message that waits meanwhile. While an earlier one waits it is that, and fresh is
-// false: of several messages the first one waits. The code is empty for a group that the
-// bot has left since.
+// Request records an access request, with a code that the owner can approve and the message that
+// waits for the decision. While an earlier request is pending, it returns that one and fresh is
+// false: of several messages the first one waits. The code is empty for a group that the bot has
+// left since.
 func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code string, fresh bool, err error) {
 	if w.Who.ID == "" {
 		return "", false, errors.New("access: a person without an id")
@@ -76,7 +75,7 @@ func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code 
 		if waits || w.First == nil || len(w.First) > maxFirst {
 			return code, false, nil
 		}
-		return code, false, s.change(ctx, bot, func(a *Account) error { // so far there was only a greeting
+		return code, false, s.change(ctx, bot, func(a *Account) error { // so far only a greeting was waiting
 			if i := a.find(code, false, s.now()); i >= 0 {
 				a.Codes[i].First = w.First
 				return nil
@@ -109,7 +108,7 @@ func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code 
 	return code, fresh, nil
 }
 
-// visitor is a person as the store keeps them. A bot is nobody.
+// visitor converts a person to the stored form. A bot, or a person without an id, gives nil.
 func visitor(p *platform.Person) *Person {
 	if p == nil || p.IsBot || p.ID == "" {
 		return nil
@@ -126,14 +125,14 @@ func (a *Account) groupsWaiting() (n int) {
 	return n
 }
 
-// cutName bounds a name that somebody chose.
+// cutName bounds the length of a name that somebody chose.
 func cutName(name string) string {
 	r := []rune(name)
 	return string(r[:min(len(r), maxName)])
 }
 
-// pending is the code that a person has, and whether a message of theirs waits. It reads memory
-// only, so that people who go on writing cost nothing.
+// pending returns the code of a person's pending request, and whether a message of theirs waits. It
+// reads only memory, so that further messages are cheap.
 func (s *Store) pending(bot, person string) (code string, waits bool) {
 	s.view(bot, func(a *Account) {
 		for _, c := range a.Codes {
@@ -145,14 +144,14 @@ func (s *Store) pending(bot, person string) (code string, waits bool) {
 	return code, waits
 }
 
-// Approve lets the person in to whom Request gave a code.
+// Approve gives access to the person for whom Request returned the code.
 func (s *Store) Approve(ctx context.Context, bot, code string) (who platform.Person, ok bool, err error) {
 	found, ok, err := s.Decide(ctx, bot, code, platform.LetIn, false)
 	return platform.Person{ID: found.ID, Name: found.Name}, ok, err
 }
 
-// Decide does what the owner chose about a request; false: it does not wait any more.
-// pressed: who calls shows the outcome in the place of the button.
+// Decide carries out the owner's choice on a request; ok is false if it is no longer pending.
+// pressed means that the caller itself replaces the button by the outcome.
 func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Choice, pressed bool) (who Person, ok bool, err error) {
 	err = s.change(ctx, bot, func(a *Account) error {
 		i := a.find(code, false, s.now())
@@ -188,13 +187,13 @@ func (s *Store) Decide(ctx context.Context, bot, code string, choice platform.Ch
 	return who, ok, nil
 }
 
-// Guests are the owner, the requests that wait, and who has just been let in.
+// Guests returns the owner, the pending requests, and the people who were just given access.
 func (s *Store) Guests(bot string) platform.Guests {
 	a := s.Account(bot)
 	return platform.Guests{Owner: a.Owner, Codes: a.Codes, Arrivals: a.Arrivals, Ended: a.Ended}
 }
 
-// Waits reports whether a code is that of somebody who waits for the owner.
+// Waits returns who made the pending request with a code.
 func (s *Store) Waits(bot, code string) (who Person, ok bool) {
 	s.view(bot, func(a *Account) {
 		if i := a.find(code, false, s.now()); i >= 0 {
@@ -204,7 +203,7 @@ func (s *Store) Waits(bot, code string) (who Person, ok bool) {
 	return who, ok
 }
 
-// Shown notes that the owner was asked about a request.
+// Shown records that the owner was asked about a request.
 func (s *Store) Shown(ctx context.Context, bot, code string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		i := a.find(code, false, s.now())
@@ -216,7 +215,7 @@ func (s *Store) Shown(ctx context.Context, bot, code string) error {
 	})
 }
 
-// Arrived forgets somebody who was told that they are let in.
+// Arrived removes an arrival once the person was notified of their access.
 func (s *Store) Arrived(ctx context.Context, bot, code string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		before := len(a.Arrivals)
@@ -228,7 +227,7 @@ func (s *Store) Arrived(ctx context.Context, bot, code string) error {
 	})
 }
 
-// Meet keeps the id of the owner's private chat.
+// Meet records the id of the owner's private chat.
 func (s *Store) Meet(ctx context.Context, bot, chat string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		if a.Owner == nil || a.Owner.Chat == chat {
@@ -239,7 +238,8 @@ func (s *Store) Meet(ctx context.Context, bot, chat string) error {
 	})
 }
 
-// Remove takes a person's access, also the owner's, and lifts a block; false: they had neither.
+// Remove revokes a person's access, also the owner's, and lifts a block. It returns false if there
+// was neither.
 func (s *Store) Remove(ctx context.Context, bot, person string) (bool, error) {
 	was := false
 	err := s.change(ctx, bot, func(a *Account) error {
@@ -256,7 +256,7 @@ func (s *Store) Remove(ctx context.Context, bot, person string) (bool, error) {
 	return was && err == nil, err
 }
 
-// AllowGroup lets a group in.
+// AllowGroup gives a group access.
 func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		if a.allows(group) {
@@ -271,8 +271,8 @@ func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) er
 	})
 }
 
-// Listen lets a group in, and keeps what the bot listens to there; empty: as the
-// settings say.
+// Listen gives a group access, and records what the bot listens to there. If listens is empty, the
+// settings decide.
 func (s *Store) Listen(ctx context.Context, bot, group, title, by, listens string) error {
 	return s.change(ctx, bot, func(a *Account) error {
 		i := slices.IndexFunc(a.Groups, func(g Group) bool { return g.ID == group })
@@ -288,7 +288,7 @@ func (s *Store) Listen(ctx context.Context, bot, group, title, by, listens strin
 	})
 }
 
-// ForbidGroup takes a group's access; false: it had none.
+// ForbidGroup revokes a group's access; it returns false if it had none.
 func (s *Store) ForbidGroup(ctx context.Context, bot, group string) (bool, error) {
 	was := false
 	err := s.change(ctx, bot, func(a *Account) error {

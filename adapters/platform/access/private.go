@@ -8,10 +8,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// maxPrivate is how many private chats of an account are known, the latest ones.
+// maxPrivate is how many private chats of an account are kept, the latest ones.
 const maxPrivate = 1000
 
-// PrivateChat is a chat that a person has with the bot alone.
+// PrivateChat is a person's private chat with the bot.
 type PrivateChat struct {
 	Person string    `json:"person"`
 	Name   string    `json:"name,omitempty"`
@@ -19,8 +19,8 @@ type PrivateChat struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
-// NotePrivate keeps which chat a person has with the bot alone, and what they are called.
-// What is known already is not written again.
+// NotePrivate records a person's private chat with the bot, and their name. It writes nothing if
+// both are already known.
 func (s *Store) NotePrivate(ctx context.Context, bot string, who platform.Person, chat string) error {
 	if who.ID == "" || chat == "" {
 		return nil
@@ -38,7 +38,7 @@ func (s *Store) NotePrivate(ctx context.Context, bot string, who platform.Person
 	})
 }
 
-// Private is the chat that a person has with the bot alone; false: none is known.
+// Private returns a person's private chat with the bot, if it is known.
 func (s *Store) Private(bot, person string) (chat PrivateChat, ok bool) {
 	s.view(bot, func(a *Account) {
 		for _, p := range a.Private {

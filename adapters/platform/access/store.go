@@ -17,11 +17,11 @@ import (
 var (
 	// ErrTooMany means that somebody tried too many wrong codes.
 	ErrTooMany = errors.New("too many wrong codes, wait an hour")
-	// ErrCrowded means that too many people wait for approval.
+	// ErrCrowded means that too many people are waiting for approval.
 	ErrCrowded = errors.New("too many people wait for approval")
 )
 
-// maxCodes is how many codes of an account may be open.
+// maxCodes is the maximum number of open codes of an account.
 const maxCodes = 200
 
 // Options of a [Store].
@@ -34,7 +34,7 @@ type Store struct {
 	file document.File[*content]
 	lock *document.Lock
 	now  func() time.Time
-	// tries are wrong codes by bot and person.
+	// tries counts wrong codes by bot and person.
 	tries *recent.Map[string, attempts]
 
 	mu    sync.RWMutex // guards the rest
@@ -42,7 +42,7 @@ type Store struct {
 	stamp stamp
 }
 
-// Open reads the file, which need not exist; its folder is made.
+// Open reads the file, which need not exist; its folder is created.
 func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,7 +62,7 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Role is what a person is to a bot: platform.RoleOwner, platform.RoleApproved or platform.RoleStranger.
+// Role returns a person's role with a bot, as one of the platform.Role constants.
 func (s *Store) Role(bot, person string) string {
 	role := platform.RoleStranger
 	s.view(bot, func(a *Account) { role = a.role(person) })
@@ -83,14 +83,14 @@ func (a *Account) role(person string) string {
 	return platform.RoleStranger
 }
 
-// GroupAllowed reports whether a group was let in.
+// GroupAllowed reports whether a group has access.
 func (s *Store) GroupAllowed(bot, group string) bool {
 	ok := false
 	s.view(bot, func(a *Account) { ok = a.allows(group) })
 	return ok
 }
 
-// Listens is what the bot listens to in a group; empty: as the settings say.
+// Listens returns what the bot listens to in a group. If empty, the settings decide.
 func (s *Store) Listens(bot, group string) string {
 	how := ""
 	s.view(bot, func(a *Account) {
@@ -107,7 +107,7 @@ func (a *Account) allows(group string) bool {
 	return slices.ContainsFunc(a.Groups, func(g Group) bool { return g.ID == group })
 }
 
-// Account returns a copy of a bot's state, with the codes that still hold.
+// Account returns a copy of a bot's state, without expired codes.
 func (s *Store) Account(bot string) Account {
 	var out Account
 	s.view(bot, func(a *Account) {
@@ -125,7 +125,7 @@ func (s *Store) Account(bot string) Account {
 	return out
 }
 
-// view reads the state of a bot, after another process's change if there was one.
+// view passes the state of a bot to f, including changes by other processes.
 func (s *Store) view(bot string, f func(*Account)) {
 	s.refresh()
 	s.mu.RLock()
@@ -135,7 +135,7 @@ func (s *Store) view(bot string, f func(*Account)) {
 	}
 }
 
-// refresh reads a file that has changed. One that cannot be read changes nothing.
+// refresh reads the file again if it has changed. A file that cannot be read changes nothing.
 func (s *Store) refresh() {
 	now, err := look(s.file.Path)
 	if err != nil {
@@ -156,10 +156,10 @@ func (s *Store) refresh() {
 	}
 }
 
-// errSame ends a change that changes nothing.
+// errSame aborts a change without a write, because nothing would change.
 var errSame = document.ErrSame
 
-// change alters the state of a bot, in memory and in the file, or in neither.
+// change alters the state of a bot both in memory and in the file, or in neither.
 func (s *Store) change(ctx context.Context, bot string, f func(*Account) error) error {
 	return s.lock.Do(ctx, s.file.Disk, func() error {
 		var after *content
@@ -170,7 +170,7 @@ func (s *Store) change(ctx context.Context, bot string, f func(*Account) error) 
 		if err != nil {
 			return err
 		}
-		stamp, err := look(s.file.Path) // while nobody else can replace the file
+		stamp, err := look(s.file.Path) // while the lock keeps other processes from replacing the file
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.doc, s.stamp = after, stamp
@@ -178,7 +178,7 @@ func (s *Store) change(ctx context.Context, bot string, f func(*Account) error) 
 	})
 }
 
-// edit changes the state of a bot, and forgets the codes and ended requests whose time is over.
+// edit changes the state of a bot, and removes expired codes and ended requests.
 func (s *Store) edit(c *content, bot string, f func(*Account) error) error {
 	a := c.Accounts[bot]
 	if a == nil {

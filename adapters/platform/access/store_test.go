@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 )
 
-// A platform's view of the store.
+// The store as platforms see it.
 var _ interface {
 	Role(bot, person string) string
 	GroupAllowed(bot, chat string) bool
@@ -29,7 +29,7 @@ var _ interface {
 
 const bot = "telegram"
 
-// clock is a time that tests move.
+// clock is a time controlled by tests.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time

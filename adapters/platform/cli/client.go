@@ -20,7 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// RefusedError is an answer of the host that is no success.
+// RefusedError is an error response of the host.
 type RefusedError struct {
 	Status  int
 	Code    string // for programs, such as busy
@@ -29,21 +29,21 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Message }
 
-// Client speaks to a host over its control socket. It is safe for concurrent use.
-// Every method fails with [ErrNotRunning] when no host listens, and with
-// [*RefusedError] when the host says no.
+// Client talks to a host over its control socket. It is safe for concurrent use. Every method fails
+// with [ErrNotRunning] if no host listens, and with [*RefusedError] if the host refuses the
+// request.
 type Client struct{ http *http.Client }
 
-// NewClient makes a client of the socket at a path. It connects when it is used.
+// NewClient returns a client of the socket at a path. It connects on first use.
 func NewClient(socket string) *Client {
 	return &Client{http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, socket) },
-		// A stream and the requests beside it.
+		// Room for a stream and concurrent requests.
 		MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second,
 	}}}
 }
 
-// Close lets go of connections that are not in use.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func (c *Client) do(ctx context.Context, method, path string, body any, headers ...string) (*http.Response, error) {
@@ -73,7 +73,7 @@ func (c *Client) do(ctx context.Context, method, path string, body any, headers 
 		return nil, fmt.Errorf("ask the host: %w", err)
 	}
 	if res.StatusCode >= http.StatusMultipleChoices {
-		defer func() { _ = res.Body.Close() }() // it is read as far as it matters
+		defer func() { _ = res.Body.Close() }() // only as much as needed was read
 		return nil, refusal(res)
 	}
 	return res, nil
@@ -93,7 +93,7 @@ func (c *Client) json(ctx context.Context, method, path string, body, out any, h
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }() // it was read whole
+	defer func() { _ = res.Body.Close() }() // everything was read
 	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
 		return fmt.Errorf("answer of the host: %w", err)
 	}
@@ -132,23 +132,23 @@ func newBody(chat, id, text string, files []File) chatBody {
 	return chatBody{ID: chat, Trigger: "submit-message", Message: m}
 }
 
-// Send hands a message to a chat and returns the id of its turn as soon as it is
-// durable. id may be empty; sending the same id and text again is the same turn.
-// A command is answered by the host at once.
+// Send hands a message to a chat and returns the id of its turn as soon as it is durable. id may be
+// empty; sending the same id and text again gives the same turn. The host answers a command at
+// once.
 func (c *Client) Send(ctx context.Context, chat, id, text string, files ...File) (turn, answer string, err error) {
 	var out struct{ TurnID, Answer string }
 	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files), &out, "Prefer", "respond-async")
 	return out.TurnID, out.Answer, err
 }
 
-// Ask sends a message and returns the answer when it is complete. onText, if not
-// nil, is called with the pieces of its text as they come.
+// Ask sends a message and returns the answer when it is complete. onText, if not nil, is called
+// with the pieces of its text as they arrive.
 func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(string), files ...File) (uimessage.Message, error) {
 	res, err := c.do(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files))
 	if err != nil {
 		return uimessage.Message{}, err
 	}
-	defer func() { _ = res.Body.Close() }() // it was read to its end
+	defer func() { _ = res.Body.Close() }() // everything was read
 	answer := asking{reader: uistream.NewReader(nil), onText: onText}
 	for data, err := range lines(res.Body) {
 		if err != nil {
@@ -168,16 +168,16 @@ func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(str
 	return answer.reader.Message(), io.ErrUnexpectedEOF
 }
 
-// asking is an answer on its way.
+// asking is an answer in progress.
 type asking struct {
 	reader *uistream.Reducer
 	onText func(string)
 	said   bool
-	notice string // what the host says of the answer's end
+	notice string // the host's remark about the end of the answer
 }
 
-// take adds a chunk. What the host says about the end is a paragraph of its own; of a
-// failed answer it is left to who asks how the message ended, see [Client.Outcome].
+// take adds a chunk. The host's remark about the end becomes a paragraph of its own. For a failed
+// answer the caller requests the outcome instead, see [Client.Outcome].
 func (a *asking) take(chunk uistream.Chunk) error {
 	if start, ok := chunk.(uistream.TextStart); ok && start.ID == uistream.NoticeID {
 		return nil
@@ -201,7 +201,7 @@ func (a *asking) take(chunk uistream.Chunk) error {
 	return err
 }
 
-// close adds what the host says about the end.
+// close adds the host's remark about the end.
 func (a *asking) close() error {
 	words := a.notice
 	if a.said {
@@ -223,18 +223,18 @@ func (a *asking) say(words string) {
 	}
 }
 
-// Outcome is what became of a message.
+// Outcome is the outcome of a message.
 type Outcome struct {
 	State   string          `json:"state"`             // answered, waiting or failed
-	Reason  string          `json:"reason,omitempty"`  // of a failed one, a word for programs
+	Reason  string          `json:"reason,omitempty"`  // of a failed one, a code for programs
 	Error   string          `json:"error,omitempty"`   // of a failed one, a sentence for people
-	Waiting json.RawMessage `json:"waiting,omitempty"` // requests that somebody has to decide
+	Waiting json.RawMessage `json:"waiting,omitempty"` // requests that need a decision
 	Demo    bool            `json:"demo,omitempty"`
 	Text    string          `json:"text,omitempty"` // of the answer
 }
 
-// Outcome waits until the run of a message is over and says what became of it. A
-// message that is in no history was answered by the host itself, as commands are.
+// Outcome waits until the run of a message has ended and returns its outcome. A message that is not
+// in the history was answered by the host itself, for example a command.
 func (c *Client) Outcome(ctx context.Context, chat, turn string, chinese bool) (Outcome, error) {
 	language := "en"
 	if chinese {
@@ -248,15 +248,15 @@ func (c *Client) Outcome(ctx context.Context, chat, turn string, chinese bool) (
 	return out, err
 }
 
-// Stop ends the run under way in a chat; false when there is none. all drops the
-// waiting turns too.
+// Stop ends the current run of a chat; it returns false if there is none. all also drops the
+// pending turns.
 func (c *Client) Stop(ctx context.Context, chat string, all bool) (bool, error) {
 	var out struct{ Stopped bool }
 	err := c.json(ctx, http.MethodPost, chatPath(chat, "/stop"), map[string]bool{"all": all}, &out)
 	return out.Stopped, err
 }
 
-// View is a chat as it is now.
+// View is the current state of a chat.
 type View struct {
 	Messages []uimessage.Message `json:"messages"`
 	Waiting  []uimessage.Message `json:"waiting"`
@@ -264,7 +264,7 @@ type View struct {
 	Counts   platform.Counts     `json:"counts"`
 }
 
-// History is a chat as it is now; an unknown one is empty.
+// History returns the current state of a chat; an unknown one is empty.
 func (c *Client) History(ctx context.Context, chat string) (View, error) {
 	var out View
 	err := c.json(ctx, http.MethodGet, chatPath(chat, "/view"), nil, &out)
@@ -275,7 +275,7 @@ func (c *Client) History(ctx context.Context, chat string) (View, error) {
 	return out, err
 }
 
-// Status is what a running host says of itself.
+// Status describes a running host.
 type Status struct {
 	Project string `json:"project"`
 	Model   string `json:"model"`
@@ -283,15 +283,15 @@ type Status struct {
 	Version string `json:"version"`
 }
 
-// Status asks the host what it is.
+// Status requests the host's status.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var out Status
 	err := c.json(ctx, http.MethodGet, "/api/info", nil, &out)
 	return out, err
 }
 
-// Watch yields what happens in a chat, beginning with an event of kind view. It
-// ends without an error when the host puts the chat away; watching again goes on.
+// Watch yields what happens in a chat, beginning with an event of kind view. It ends without an
+// error when the host passivates the chat; watching again continues.
 func (c *Client) Watch(ctx context.Context, chat string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		res, err := c.do(ctx, http.MethodGet, chatPath(chat, "/events"), nil)
@@ -299,7 +299,7 @@ func (c *Client) Watch(ctx context.Context, chat string) iter.Seq2[Event, error]
 			yield(Event{}, err)
 			return
 		}
-		defer func() { _ = res.Body.Close() }() // whoever stops watching is done with it
+		defer func() { _ = res.Body.Close() }() // nothing more is needed once the caller stops
 		for data, err := range lines(res.Body) {
 			var e Event
 			if err == nil {
@@ -312,7 +312,7 @@ func (c *Client) Watch(ctx context.Context, chat string) iter.Seq2[Event, error]
 	}
 }
 
-// maxLine bounds one event; a view holds a whole history.
+// maxLine bounds one event; a view contains a whole history.
 const maxLine = 64 << 20
 
 // lines yields the data of server-sent events of one line each.

@@ -109,7 +109,7 @@ func TestNotRunning(t *testing.T) {
 			}
 		})
 	}
-	// What a dead host left is taken over.
+	// The socket that a dead host left is taken over.
 	if _, err := newFakeHost().serve(t, socket).Status(t.Context()); err != nil {
 		t.Errorf("after the take-over: %v", err)
 	}

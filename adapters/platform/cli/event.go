@@ -12,15 +12,15 @@ import (
 // when the watch began), or the kind of a frame: start, chunks, end, settled, event.
 type Event struct {
 	Kind string
-	View View // of view
+	View View // of kind view
 
 	RunID     string
 	MessageID string
 	Sees      []string            // start: the turns that become visible with the message
-	Turns     []uimessage.Message // start: the same as messages
+	Turns     []uimessage.Message // start: those turns as messages
 	Chunks    []uistream.Chunk
 	Replay    bool
-	Last      bool   // end: the run is over
+	Last      bool   // end: the run has ended
 	Result    string // end with Last
 	Settled   []string
 

@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// What a terminal shows of a request is what would run: whole, with nothing hidden,
-// and without control of the terminal.
+// A terminal shows exactly what a request would run: completely, with nothing hidden, and without
+// control over the terminal.
 func TestAP9TerminalShowsWhatRuns(t *testing.T) {
 	list := []string{
 		"git status", "a\nb", "a\tb", "a\r\nrm -rf x", "\x1b[2K\x1b[1Ahello", "\x1b]0;title\x07", "\u009b31m", "rm\u202e gpj.exe", "\u2066x\u2069", "a\u200bb", "a\u00a0b",

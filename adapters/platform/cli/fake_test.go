@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// fakeHost speaks the HTTP of the web platform, as the test tells it.
+// fakeHost serves the HTTP of the web platform under control of the test.
 type fakeHost struct {
 	mu      sync.Mutex
 	view    string
 	sent    chan sent
 	stops   chan bool
-	events  chan string // lines for whoever watches
+	events  chan string // lines for watchers
 	watches chan struct{}
 	refuse  string
 }
@@ -124,7 +124,7 @@ func (h *fakeHost) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve serves the fake on a socket and returns a client of it.
+// serve serves the fake on a socket and returns a client for it.
 func (h *fakeHost) serve(t *testing.T, socket string) *Client {
 	t.Helper()
 	if socket == "" {
@@ -145,7 +145,7 @@ func (h *fakeHost) serve(t *testing.T, socket string) *Client {
 	t.Cleanup(func() {
 		c.Close()
 		cancel()
-		_ = srv.Close() // what is open is cut
+		_ = srv.Close() // cut open connections
 		<-done
 	})
 	return c

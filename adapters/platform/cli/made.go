@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// spokenAt is where a voice message is that a tool has made; empty: it has made none.
+// spokenAt returns the location of a voice message that a tool has made, or an empty string.
 func spokenAt(output json.RawMessage) string {
 	var out struct {
 		Audio struct {
@@ -31,7 +31,7 @@ type SentFile struct {
 	Path      string `json:"path"`
 }
 
-// sentFiles are the files that a call gave to people; none: it gave none.
+// sentFiles returns the files that a call gave to people.
 func sentFiles(name string, output json.RawMessage) []SentFile {
 	var out struct {
 		Files []struct {
@@ -55,7 +55,7 @@ func sentFiles(name string, output json.RawMessage) []SentFile {
 	return list
 }
 
-// SentFiles are the files that a message gave to people.
+// SentFiles returns the files that a message gave to people.
 func SentFiles(m uimessage.Message) []SentFile {
 	var list []SentFile
 	for _, part := range m.Parts {
@@ -66,7 +66,7 @@ func SentFiles(m uimessage.Message) []SentFile {
 	return list
 }
 
-// Line is the file in a line for people.
+// Line returns a line about the file for people.
 func (f SentFile) Line(inChinese bool) string {
 	return Clean(f.Name) + ", " + tool.Size(f.Bytes, inChinese) + ": " + Clean(f.Path)
 }

@@ -21,8 +21,8 @@ func TestSpokenAt(t *testing.T) {
 	}
 }
 
-// Files that an agent gave are shown by name, size and path; what no tool of the host's
-// says, and what is elsewhere, is none.
+// Files that an agent gave are shown by name, size and path; files in other
+// places, or reported by other tools, are ignored.
 func TestSentFiles(t *testing.T) {
 	const file = `{"delivered":true,"files":[{"name":"a\u001b[31m.txt","bytes":1,"url":"file:///srv/a%20b.txt"}]}`
 	for _, tt := range []struct{ tool, output, want string }{

@@ -18,29 +18,30 @@ import (
 )
 
 const (
-	maxSummary = 500 // characters that people see of a tool's result
+	maxSummary = 500 // maximum length of a tool's result as shown, in characters
 	maxInput   = 120
 	dim        = "\x1b[2m"
 	reset      = "\x1b[0m"
 )
 
-// printer turns events into what people read. Nothing that a model, a tool or
-// another person wrote can bring an escape sequence.
+// printer turns events into text for people. It removes escape sequences from everything that a
+// model, a tool or another person wrote.
 type printer struct {
 	out   io.Writer
 	words words
-	// whole: text is written in whole lines only, because a line editor shares the screen.
+	// whole means that text is written in whole lines only, because a line editor shares the
+	// screen.
 	whole bool
-	style *markup.Renderer // nil: no colours
+	style *markup.Renderer // nil means no colors
 
-	message string // the one that is shown
+	message string // the message being shown
 	said    string // its text so far
-	pending string // text that is not a whole block yet
+	pending string // text that is not a complete block yet
 	midLine bool
 	run     string
-	begun   map[string]bool            // messages that were shown, or begun to be
-	names   map[string]string          // tools by call
-	inputs  map[string]json.RawMessage // of calls, whole
+	begun   map[string]bool            // messages that were shown, or have begun to be
+	names   map[string]string          // tool names by call
+	inputs  map[string]json.RawMessage // complete inputs of calls
 	shown   map[string]bool            // calls whose outcome was shown
 	mine    map[string]bool            // turns that were typed here
 }
@@ -56,7 +57,7 @@ func newPrinter(out io.Writer, w words, screen *Screen) *printer {
 	return p
 }
 
-// note writes one line of the REPL's own.
+// note writes one line of the REPL itself.
 func (p *printer) note(text string) {
 	p.flush()
 	if p.midLine {
@@ -69,7 +70,8 @@ func (p *printer) note(text string) {
 	p.write(text + "\n")
 }
 
-// write gives text to the screen. A screen that is gone shows at the next line read.
+// write writes text to the screen. Errors are ignored here: if the screen is gone, reading the next
+// line fails.
 func (p *printer) write(text string) { _, _ = io.WriteString(p.out, text) }
 
 func (p *printer) event(e Event) {
@@ -119,7 +121,7 @@ func (p *printer) late(m uimessage.Message) {
 	}
 }
 
-// again shows what a repeated message has more than was shown.
+// again shows what a repeated message has in addition to what was shown.
 func (p *printer) again(chunks []uistream.Chunk) {
 	var text strings.Builder
 	for _, c := range chunks {
@@ -128,7 +130,7 @@ func (p *printer) again(chunks []uistream.Chunk) {
 		}
 	}
 	more, ok := strings.CutPrefix(text.String(), p.said)
-	if !ok { // a step was made anew
+	if !ok { // a step was repeated
 		p.flush()
 		p.said, more = "", text.String()
 	}
@@ -173,11 +175,11 @@ func (p *printer) chunk(chunk uistream.Chunk) {
 	case uistream.Abort, uistream.Data, uistream.File, uistream.Finish, uistream.FinishStep, uistream.MessageMetadata,
 		uistream.ReasoningDelta, uistream.ReasoningEnd, uistream.ReasoningStart, uistream.SourceDocument, uistream.SourceURL,
 		uistream.Start, uistream.StartStep, uistream.TextStart, uistream.ToolInputDelta, uistream.ToolInputStart, uistream.Unknown:
-		// Not for a line of text.
+		// Other events have no line.
 	}
 }
 
-// tool shows a call; what chat_send says is the answer itself.
+// tool shows a call; the text of chat_send is shown as the answer itself.
 func (p *printer) tool(c uistream.ToolInputAvailable) {
 	if _, known := p.names[c.ToolCallID]; known {
 		return
@@ -197,7 +199,7 @@ func (p *printer) tool(c uistream.ToolInputAvailable) {
 	p.note("* " + Clean(c.ToolName) + " " + summary(c.Input, maxInput))
 }
 
-// sent shows the files that a call gave to people, in the place of its outcome.
+// sent shows the files that a call gave to people instead of its outcome.
 func (p *printer) sent(c uistream.ToolOutputAvailable) {
 	key := "files " + c.ToolCallID
 	if p.shown[key] {
@@ -242,8 +244,8 @@ func (p *printer) end(e Event) {
 	}
 }
 
-// text takes more of the answer. With a line editor on the screen, whole blocks
-// are written: lines, or paragraphs and code when they are styled.
+// text adds to the answer. With a line editor on the screen, only complete blocks are written:
+// lines, or paragraphs and code if they are styled.
 func (p *printer) text(delta string) {
 	if delta == "" {
 		return
@@ -262,7 +264,7 @@ func (p *printer) text(delta string) {
 	}
 }
 
-// border is where the pending text may be cut.
+// border returns where the pending text may be cut.
 func (p *printer) border() int {
 	if p.style == nil {
 		return strings.LastIndexByte(p.pending, '\n') + 1
@@ -281,7 +283,7 @@ func (p *printer) border() int {
 	return at
 }
 
-// flush writes what is pending.
+// flush writes the pending text.
 func (p *printer) flush() {
 	if p.pending != "" {
 		p.block(p.pending)
@@ -299,7 +301,7 @@ func (p *printer) block(text string) {
 	}
 }
 
-// Clean takes out what moves cursors, rings bells or turns text around.
+// Clean removes characters that move cursors, ring bells or change the direction of text.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -320,8 +322,8 @@ func summary(raw json.RawMessage, most int) string {
 	return cut(strings.Join(strings.Fields(Clean(s)), " "), most)
 }
 
-// exact is a whole input in one line; what cannot be seen is written as an escape,
-// which is the same JSON.
+// exact returns a whole input on one line; invisible characters are escaped, which is the same
+// JSON.
 func exact(raw json.RawMessage) string {
 	var b strings.Builder
 	for _, r := range string(raw) {

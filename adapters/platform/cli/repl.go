@@ -13,37 +13,37 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// REPLOptions set a [REPL] up. Client, In and Out are required.
+// REPLOptions configure a [REPL]. Client, In and Out are required.
 type REPLOptions struct {
 	Client *Client
 	Chat   string // name of the chat; default main
 	In     io.Reader
 	Out    io.Writer
-	// Interrupts are Ctrl-C as signals. With a Screen they come as keys too.
+	// Interrupts delivers Ctrl-C as signals. With a Screen it also arrives as a key.
 	Interrupts <-chan os.Signal
-	// Screen is set when In and Out are one terminal: lines can be edited. Without
-	// it plain lines are read and text is written as it comes.
+	// Screen is set if In and Out are one terminal: lines can then be edited. Without it plain
+	// lines are read and text is written as it arrives.
 	Screen *Screen
-	// HistoryFile keeps the lines typed on a Screen; empty keeps none.
+	// HistoryFile stores the lines typed on a Screen; if empty, they are not stored.
 	HistoryFile string
 	Chinese     bool
 }
 
-// REPL is a chat at a terminal, line by line. A line typed during an answer is
-// sent at once and joins it.
+// REPL is a line-based chat at a terminal. A line typed during an answer is sent at once and merged
+// into the run.
 type REPL struct {
 	opts  REPLOptions
 	print *printer
 	words words
 
 	running bool
-	armed   bool            // Ctrl-C was the last thing that people did
-	open    map[string]bool // turns of here that have no fate yet
-	closed  bool            // no more lines will come
+	armed   bool            // the last action was Ctrl-C
+	open    map[string]bool // turns sent from here without an outcome
+	closed  bool            // there will be no more lines
 	lost    bool
 }
 
-// NewREPL makes a REPL.
+// NewREPL returns a REPL.
 func NewREPL(opts REPLOptions) *REPL {
 	if opts.Chat == "" {
 		opts.Chat = "main"
@@ -58,9 +58,9 @@ func NewREPL(opts REPLOptions) *REPL {
 // errLeave ends the loop.
 var errLeave = errors.New("leave")
 
-// Run chats until people leave, the input ends and all is answered, or ctx ends.
-// It fails with [ErrNotRunning] when there is no host to begin with. It leaves
-// one goroutine waiting for In, which ends with its next line or its end.
+// Run chats until the user leaves, the input ends and everything is answered, or ctx ends. It fails
+// with [ErrNotRunning] if there is no host at the start. It leaves one goroutine reading In, which
+// ends with the next line or the end of In.
 func (r *REPL) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,7 +83,7 @@ func (r *REPL) Run(ctx context.Context) error {
 	}
 	events := make(chan watched)
 	go r.follow(ctx, events)
-	// Nothing is sent before the watch is on, so that no answer can be missed.
+	// Nothing is sent before the watch has started, so that no answer is missed.
 	select {
 	case w := <-events:
 		r.onEvent(w)
@@ -104,10 +104,10 @@ func (r *REPL) Run(ctx context.Context) error {
 	}
 }
 
-// lookEvery is how often turns without a fate are looked after while nothing happens.
+// lookEvery is how often turns without an outcome are checked while nothing happens.
 const lookEvery = 3 * time.Second
 
-// sources are what the loop waits for.
+// sources are the channels on which the loop waits.
 type sources struct {
 	events <-chan watched
 	lines  <-chan string
@@ -115,7 +115,7 @@ type sources struct {
 	look   <-chan time.Time
 }
 
-// watched is an event, or that the watch was lost.
+// watched is an event, or the loss of the watch.
 type watched struct {
 	event Event
 	lost  bool
@@ -211,8 +211,7 @@ func (r *REPL) onEvent(w watched) {
 	r.print.event(e)
 }
 
-// onView takes over what happened while nobody watched: answers that were not
-// shown yet are shown now.
+// onView catches up after a gap in the watch: it shows answers that were not shown yet.
 func (r *REPL) onView(v View) {
 	r.running = v.Running
 	waiting := map[string]bool{}
@@ -220,7 +219,7 @@ func (r *REPL) onView(v View) {
 		waiting[m.ID] = true
 	}
 	done := len(v.Messages)
-	if v.Running { // the last message is not complete; its frames come
+	if v.Running { // the last message is not complete; its frames follow
 		done--
 	}
 	asked := false
@@ -247,7 +246,7 @@ func (r *REPL) settle(ids []string) {
 	}
 }
 
-// onInputEnd leaves a terminal at once; a script's last answer is waited for.
+// onInputEnd leaves a terminal at once, but waits for the last answer of a script.
 func (r *REPL) onInputEnd() error {
 	if r.opts.Screen != nil {
 		return errLeave
@@ -256,7 +255,7 @@ func (r *REPL) onInputEnd() error {
 	return nil
 }
 
-// onInterrupt stops the answer under way; the second one leaves.
+// onInterrupt stops the current answer; the second interrupt leaves.
 func (r *REPL) onInterrupt(ctx context.Context) error {
 	if r.armed {
 		return errLeave
@@ -286,7 +285,7 @@ func (r *REPL) onLine(ctx context.Context, line string) error {
 	case "/quit", "/exit":
 		return errLeave
 	case "/help":
-		r.print.note(r.words.help) // and what the host has to say
+		r.print.note(r.words.help) // followed by the host's own help
 	case "/stop", "/stop all":
 		r.stop(ctx, line == "/stop all")
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// transcript is what people see; a test can wait for words.
+// transcript is the output that people see; tests can wait for text in it.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -163,7 +163,7 @@ func TestCommandsAndInterrupts(t *testing.T) {
 	want(t, s.host.stops, "the stop of Ctrl-C")
 	s.host.events <- `{"kind":"end","messageId":"a1","last":true,"result":"stopped"}`
 	s.out.wait(t, "(stopped)")
-	s.typed("more\n") // a line in between: the next Ctrl-C is a first one
+	s.typed("more\n") // after a line the next Ctrl-C counts as the first
 	want(t, s.host.sent, "a message")
 	s.intr <- os.Interrupt
 	s.typed("/quit\n")
@@ -188,7 +188,7 @@ func TestLostConnectionIsMade(t *testing.T) {
 	}
 }
 
-// An answer that came while nobody watched is shown when the watch is back.
+// An answer that arrived while the watch was lost is shown when the watch is back.
 func TestMissedAnswerIsShown(t *testing.T) {
 	s := newSession(t, nil)
 	s.typed("one\n")
@@ -212,7 +212,8 @@ func TestRefusedLine(t *testing.T) {
 	s.ends()
 }
 
-// On a terminal: a prompt, edited lines, a history file, Ctrl-C as a key, styled text in whole blocks.
+// On a terminal: a prompt, edited lines, a history file, Ctrl-C as a key, styled text in complete
+// blocks.
 func TestScreen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "history")
 	if err := os.WriteFile(file, []byte("earlier line\n"), 0o600); err != nil {
@@ -222,7 +223,7 @@ func TestScreen(t *testing.T) {
 		o.Screen, o.HistoryFile, o.Chinese = &Screen{Color: true, Width: 80, Height: 24}, file, true
 	})
 	s.out.wait(t, "聊天 main（Test）")
-	s.typed("\x1b[A\r") // arrow up: the line of last time
+	s.typed("\x1b[A\r") // arrow up: the line from before
 	m := want(t, s.host.sent, "the message")
 	if m.Text != "earlier line" {
 		t.Errorf("sent %q, want the line of the history", m.Text)
@@ -249,7 +250,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// Lines that are pasted together are one message, and none before Enter is pressed.
+// Lines that are pasted together are one message, which is not sent before Enter is pressed.
 func TestPastedLinesAreOneMessage(t *testing.T) {
 	s := newSession(t, func(o *REPLOptions) { o.Screen = &Screen{} })
 	s.out.wait(t, "\x1b[?2004h")

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is a terminal that lines are edited on.
+// Screen is a terminal with line editing.
 type Screen struct {
 	Color         bool
 	Width, Height int
 }
 
-// OpenScreen puts a terminal into the mode that line editing needs; restore puts
-// it back and must be called. The screen is nil when in and out are not both a
-// terminal, or one without abilities. NO_COLOR and TERM=dumb are obeyed.
+// OpenScreen puts a terminal into the mode for line editing; restore undoes that and must be
+// called. The screen is nil unless in and out are a terminal with the necessary abilities. NO_COLOR
+// and TERM=dumb are respected.
 func OpenScreen(in, out *os.File, getenv func(string) string) (_ *Screen, restore func(), err error) {
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) || getenv("TERM") == "dumb" {
 		return nil, func() {}, nil
@@ -37,12 +37,12 @@ func OpenScreen(in, out *os.File, getenv func(string) string) (_ *Screen, restor
 	return screen, func() { _ = term.Restore(int(in.Fd()), before) }, nil
 }
 
-// input reads lines, from a line editor or plain ones.
+// input reads lines, with or without a line editor.
 type input struct {
 	next       func() (string, error)
 	out        io.Writer
 	interrupts chan struct{}
-	// dropped tells, once, that Ctrl-C was typed; close gives the terminal back.
+	// dropped reports, once, that Ctrl-C was typed; close restores the terminal.
 	dropped func() bool
 	close   func()
 }
@@ -54,7 +54,7 @@ func newInput(opts REPLOptions) *input {
 		in.next = func() (string, error) {
 			line, err := r.ReadString('\n')
 			if line != "" {
-				return line, nil // the error comes again at the next line
+				return line, nil // the error is returned again with the next line
 			}
 			return "", err
 		}
@@ -73,8 +73,8 @@ func newInput(opts REPLOptions) *input {
 	return in
 }
 
-// read sends lines until there are no more, and then closes the channel. Lines that are
-// pasted together are one message, which ends with the line that is typed behind them.
+// read sends lines until the input ends, and then closes the channel. Lines that are pasted
+// together are one message, which ends with the next typed line.
 func (in *input) read(ctx context.Context, lines chan<- string) {
 	defer close(lines)
 	var pasted []string
@@ -99,11 +99,11 @@ func (in *input) read(ctx context.Context, lines chan<- string) {
 	}
 }
 
-// keyFilter takes Ctrl-C out of what is typed, which would end the line editor.
+// keyFilter removes Ctrl-C from the input, because it would end the line editor.
 type keyFilter struct {
 	from       io.Reader
 	interrupts chan<- struct{}
-	typed      bool // Ctrl-C was, since it was asked
+	typed      bool // Ctrl-C was typed since the last check
 }
 
 func (f *keyFilter) dropped() bool {
@@ -126,7 +126,7 @@ func (f *keyFilter) Read(p []byte) (int, error) {
 			f.typed = true
 			select {
 			case f.interrupts <- struct{}{}:
-			default: // one is enough until it was seen
+			default: // one signal is enough until it was seen
 			}
 		}
 		if len(kept) > 0 || err != nil {
@@ -137,8 +137,8 @@ func (f *keyFilter) Read(p []byte) (int, error) {
 
 const maxHistory = 1000
 
-// history is the lines typed before, newest last, kept in a file that only the
-// owner can read. A file that cannot be used is done without.
+// history holds earlier lines, newest last, in a file that only the owner can read. Errors of the
+// file are ignored.
 type history struct {
 	lines []string
 	file  string
@@ -186,6 +186,6 @@ func (h *history) write(how int, text string) {
 	if err != nil {
 		return
 	}
-	_, _ = f.WriteString(text) // a history that is not kept is no reason to stop
+	_, _ = f.WriteString(text) // the history is optional
 	_ = f.Close()
 }

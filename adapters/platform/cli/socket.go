@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// maxSocketPath is what every system takes as the name of a unix socket.
+// maxSocketPath is a length that every system accepts for the path of a unix socket.
 const maxSocketPath = 100
 
 var (
-	// ErrNotRunning says that nobody listens on the socket.
+	// ErrNotRunning means that no host listens on the socket.
 	ErrNotRunning = errors.New("no host is running here: start it with `sma run`")
-	// ErrInUse says that a living host listens on the socket already.
+	// ErrInUse means that a running host already listens on the socket.
 	ErrInUse = errors.New("another host uses this control socket")
 )
 
-// withAddress calls use with a name for the socket that is short enough: its path,
-// or one through a descriptor of its folder.
+// withAddress calls use with a sufficiently short path of the socket: its own, or one through a
+// descriptor of its folder.
 func withAddress(path string, use func(addr string) error) error {
 	if len(path) <= maxSocketPath {
 		return use(path)
@@ -33,12 +33,12 @@ func withAddress(path string, use func(addr string) error) error {
 	if err != nil {
 		return fmt.Errorf("folder of the control socket: %w", err)
 	}
-	defer func() { _ = dir.Close() }() // only its number is used
+	defer func() { _ = dir.Close() }() // only its descriptor is used
 	return use("/proc/self/fd/" + strconv.FormatUint(uint64(dir.Fd()), 10) + "/" + filepath.Base(path))
 }
 
-// Listen opens the control socket for this user alone. It takes the socket over
-// from a host that died, never from a living one, which is [ErrInUse].
+// Listen opens the control socket for this user alone. It takes the socket over from a host that
+// has died, but not from a running one, which is [ErrInUse].
 func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the control socket: %w", err)
@@ -57,7 +57,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 			return fmt.Errorf("control socket %s: %w", path, err)
 		}
 		if u, ok := l.(*net.UnixListener); ok {
-			u.SetUnlinkOnClose(false) // its name may be another one by then
+			u.SetUnlinkOnClose(false) // by then another host may own that path
 		}
 		ln = l
 		return nil
@@ -72,7 +72,7 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	return ln, nil
 }
 
-// removeSocket removes a socket that nobody answers on, and nothing else.
+// removeSocket removes a socket on which no host answers, and nothing else.
 func removeSocket(path string) error {
 	info, err := os.Lstat(path)
 	switch {

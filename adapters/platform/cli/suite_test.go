@@ -19,8 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// terminal is a person at a terminal: a client of the control socket, which sends one
-// message after the other and watches the chat.
+// terminal is a person at a terminal: a client of the control socket that sends one message after
+// the other and watches the chat.
 type terminal struct {
 	t      *testing.T
 	live   *platformtest.Live
@@ -35,12 +35,12 @@ type terminal struct {
 	cut   context.CancelFunc
 }
 
-// letter is a message on its way.
+// letter is a message to deliver.
 type letter struct{ id, text string }
 
 const suiteChat = "suite"
 
-// newTerminal serves the platform on a unix socket, as a host does.
+// newTerminal serves the platform on a unix socket, like a host.
 func newTerminal(t *testing.T) (*terminal, *web.Platform) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,14 +68,14 @@ func newTerminal(t *testing.T) (*terminal, *web.Platform) {
 	t.Cleanup(func() {
 		cancel()
 		p.Close()
-		_ = server.Close() // what is open is cut
+		_ = server.Close() // cut open connections
 		work.Wait()
 		x.client.Close()
 	})
 	return x, p
 }
 
-// deliver sends what is queued, in order, each until it is taken.
+// deliver sends the queued messages, in order, repeating each until it is accepted.
 func (x *terminal) deliver() {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
@@ -94,7 +94,7 @@ func (x *terminal) deliver() {
 	}
 }
 
-// follow watches the chat, and again whenever the connection breaks.
+// follow watches the chat, and reconnects whenever the connection breaks.
 func (x *terminal) follow() {
 	for x.life.Err() == nil {
 		ctx, cancel := context.WithCancel(x.life)
@@ -130,7 +130,7 @@ func (x *terminal) event(e cli.Event, texts map[string]string) {
 	}
 }
 
-// show notes an answer that people see, once.
+// show records an answer that people see, once.
 func (x *terminal) show(id, text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -177,8 +177,8 @@ func (x *terminal) harness(p *web.Platform) platformtest.Harness {
 	}
 }
 
-// served is the platform behind a socket that somebody else listens on, which is so for
-// the control socket: receiving is to be there.
+// served is the platform for a socket that others listen on, like the control socket: to receive is
+// only to be available.
 type served struct {
 	*web.Platform
 	live *platformtest.Live
@@ -191,7 +191,7 @@ func (s *served) Receive(ctx context.Context, _ platform.Host) error {
 	return nil
 }
 
-// TestSuite: the terminal chat over a unix socket.
+// TestSuite runs the suite with the terminal chat over a unix socket.
 func TestSuite(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()

@@ -12,14 +12,14 @@ import (
 	"path/filepath"
 )
 
-// File is a file that was uploaded to a chat, as a message names it.
+// File is an uploaded file of a chat, as messages refer to it.
 type File struct {
 	MediaType string `json:"mediaType"`
 	Filename  string `json:"filename,omitempty"`
 	URL       string `json:"url"`
 }
 
-// Upload hands a file to a chat. A message has it only once it names it.
+// Upload uploads a file to a chat. It is not part of a message until one refers to it.
 func (c *Client) Upload(ctx context.Context, chat, name string, src io.Reader) (File, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+chatPath(chat, "/files?name=")+url.QueryEscape(filepath.Base(name)), src)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Client) Upload(ctx context.Context, chat, name string, src io.Reader) (
 		}
 		return File{}, fmt.Errorf("hand a file to the host: %w", err)
 	}
-	defer func() { _ = res.Body.Close() }() // it is read as far as it matters
+	defer func() { _ = res.Body.Close() }() // only as much as needed was read
 	if res.StatusCode >= http.StatusMultipleChoices {
 		return File{}, refusal(res)
 	}

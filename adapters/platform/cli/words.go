@@ -1,6 +1,6 @@
 package cli
 
-// words are what the REPL says, in one language.
+// words are the texts of the REPL in one language.
 type words struct {
 	hello, help, waiting, joined, stopped, nothing, again, lost, back, elsewhere string
 	failed, interrupted, approval, running, compacted, toolFailed, demo          string

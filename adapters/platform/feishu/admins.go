@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Admins implements [platform.Administered]: the owner of a group and its managers, by
-// their open ids in this app, as messages name their senders. The app needs the scope
+// Admins implements [platform.Administered]. It returns the owner of a group and its managers, by
+// their open ids in this app, which messages also use for senders. The app needs the scope
 // im:chat:readonly.
 func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 	if !strings.HasPrefix(chat, "oc_") {
-		return nil, nil // no chat of theirs
+		return nil, nil // not an id of a chat
 	}
 	out, err := get[struct {
 		Mode      string   `json:"chat_mode"`

@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// Administrators are the owner of a group and its managers by their open ids. A chat of
-// one person has none, and what cannot be asked is an error without a secret.
+// Administrators are the owner of a group and its managers by their open ids. A private chat has
+// none, and a failure is an error without a secret.
 func TestAP5Admins(t *testing.T) {
 	b := newBench(t, true, nil)
 	var bot platform.Administered = b.bot

@@ -8,13 +8,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// rulesFor are the settings as they apply to a chat.
+// rulesFor returns the settings as they apply to a chat.
 func (o Options) rulesFor(chat string) botkit.Rules {
 	return botkit.Rules{Access: o.Access}.In(chat, o.Groups)
 }
 
-// admit puts a message through the gate, with what follows from it: pairing, allowing groups
-// and notices. Repeating it for a message that is delivered again does no harm.
+// admit applies the gate to a message and carries out the consequences: pairing, allowing groups
+// and notices. Repeating it for a redelivered message is harmless.
 func (p *Platform) admit(ctx context.Context, m mapped, event received) platform.Inbound {
 	in, f, r := m.in, m.facts, p.opts.rulesFor(m.in.Chat.ID)
 	in.Sender.Language = writtenIn(in)
@@ -23,16 +23,16 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 		f.Role, f.Allowed = p.admission.Standing(in, private)
 	}
 	if in.Kind == platform.KindCommand && in.Command.Name == "allow" && f.Role == platform.RoleOwner && f.Addressed == botkit.AddressedNot {
-		f.Addressed = botkit.AddressedCommand // the owner need not name the bot to let it in
+		f.Addressed = botkit.AddressedCommand // the owner need not mention the bot to give the group access
 	}
 	in.Gate = botkit.Gate(f, r)
 	say := p.say
-	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.Role == platform.RoleOwner { // others read no words of the platform
+	if in.Kind == platform.KindCommand || in.Gate.Refuse || private && f.Role == platform.RoleOwner { // nobody else reads our texts
 		say = p.wordsOf(in.ChatKey, in.Sender.Language)
 	}
 	var raw json.RawMessage
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
-		raw, _ = json.Marshal(event) // what cannot be kept is sent again
+		raw, _ = json.Marshal(event) // if it cannot be encoded, its sender has to send it again
 	}
 	in = p.admission.Admit(ctx, botkit.Request{Raw: raw, In: in, Facts: f, Listed: r.Listed, Say: say})
 	if private && in.Gate.Open {
@@ -41,7 +41,7 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 	return in
 }
 
-// chatType is the type of a chat as the gate knows it.
+// chatType returns the type of a chat as the gate knows it.
 func chatType(service string) string {
 	if service == chatPrivate {
 		return botkit.ChatPrivate
@@ -49,5 +49,5 @@ func chatType(service string) string {
 	return service
 }
 
-// chatPrivate is the service's type of a chat with one person.
+// chatPrivate is the service's type of a private chat.
 const chatPrivate = "p2p"

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// pressDeadline bounds how long an answer to a button takes: the service waits three seconds.
+	// pressDeadline bounds the time for answering a press: the service waits three seconds.
 	pressDeadline = 2500 * time.Millisecond
-	// maxCards is how many cards with buttons are remembered.
+	// maxCards is how many cards with buttons are kept.
 	maxCards = 1000
 )
 
-// choice is the value of a button: the request by its random id, and what was shown
-// by its digest, so that it works for ever and for nothing else.
+// choice is the value of a button. It identifies the request by its random id, and what was shown
+// by its digest, so that it stays valid forever and only for that request.
 type choice struct {
 	Say    string `json:"say"` // approve or deny
 	ID     string `json:"id"`
@@ -32,10 +32,10 @@ type choice struct {
 	spoken
 }
 
-// spoken is the language of a card, in the value of its buttons: who presses one is answered
-// in it. Nothing else depends on it.
+// spoken is the language of a card, in the value of its buttons. Presses are answered in that
+// language; it has no other use.
 type spoken struct {
-	Lang string `json:"lang,omitempty"` // empty: of a card from before there was one
+	Lang string `json:"lang,omitempty"` // empty on cards from before this field existed
 }
 
 const (
@@ -50,7 +50,7 @@ func spokenIn(chinese bool) spoken {
 	return spoken{langEnglish}
 }
 
-// words are those of the card, or of the account where the card does not say.
+// words returns the texts in the language of the card, or of the account if the card has none.
 func (s spoken) words(account notices.Words) notices.Words {
 	switch s.Lang {
 	case langChinese, langEnglish:
@@ -70,11 +70,10 @@ type card struct {
 	asks []messages.Ask
 
 	mu    sync.Mutex
-	shown map[string]object // what was decided, by request
+	shown map[string]object // outcomes that replace buttons, by request
 }
 
-// decide puts what was decided in the place of a request's buttons and returns the card as it
-// is then.
+// decide replaces the buttons of a request by the outcome and returns the resulting card.
 func (c *card) decide(approval string, shown object) object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,10 +81,10 @@ func (c *card) decide(approval string, shown object) object {
 	return c.object()
 }
 
-// object is a piece of a card.
+// object is a JSON object of a card.
 type object map[string]any
 
-// newCard is the card of a part; nil: it has no buttons.
+// newCard returns the card of a part, or nil if it has no buttons.
 func newCard(part platform.Part, buttons bool) *card {
 	if !buttons || len(part.Asks) == 0 {
 		return nil
@@ -93,13 +92,13 @@ func newCard(part platform.Part, buttons bool) *card {
 	return &card{text: part.Text, asks: part.Asks, shown: map[string]object{}}
 }
 
-// content is the card as the service takes it. The text is shown as it is: what
-// somebody is asked about must not be able to look like anything else.
+// content encodes the card for the service. The text is shown literally, so that what people are
+// asked about cannot disguise itself.
 func (c *card) content() string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(c.object()) != nil { // Unreachable: strings
+	if enc.Encode(c.object()) != nil { // Unreachable: only strings
 		return ""
 	}
 	return out.String()
@@ -142,14 +141,14 @@ func line(text string) object { return object{"tag": "div", "text": plainText(te
 
 func plainText(s string) object { return object{"tag": "plain_text", "content": s} }
 
-// pressedAnswer is what the service shows to who pressed, and to all.
+// pressedAnswer is what the service shows to the person who pressed, and to everybody.
 type pressedAnswer struct {
 	Toast object  `json:"toast"`
 	Card  *object `json:"card,omitempty"`
 }
 
-// pressed decides what a button says and answers with what to show. What cannot be
-// decided in time is said again by pressing again.
+// pressed carries out a press and returns what to show. What cannot be decided in time can be
+// repeated by pressing again.
 func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	var e press
 	var c choice
@@ -187,8 +186,8 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	return p.answerPress(e, c, answer, shown)
 }
 
-// answerPress is an answer with the card that takes the place of the one with the button; shown
-// is what takes the place of the request's buttons there, if anything.
+// answerPress returns an answer with the card that replaces the one with the button. shown is what
+// replaces the request's buttons there, if anything.
 func (p *Platform) answerPress(e press, c choice, answer botkit.Pressed, shown object) pressedAnswer {
 	out := toast(answer.Tone, answer.Text)
 	if made, ok := p.cards.Get(e.Context.Message); ok && shown != nil {
@@ -201,7 +200,7 @@ func toast(tone botkit.Tone, text string) pressedAnswer {
 	return pressedAnswer{Toast: object{"type": tone, "content": text}}
 }
 
-// namedLine is a line that names somebody, whose name only the service knows.
+// namedLine is a line with a mention of somebody, whose name only the service knows.
 func namedLine(mark, id string) object {
 	if !isID(id) {
 		return line(mark + id)

@@ -16,7 +16,7 @@ import (
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// judge is a core that decides about one request.
+// judge is a core that decides one request.
 type judge struct {
 	mu      sync.Mutex
 	said    []messages.Decision
@@ -60,9 +60,9 @@ func toastOf(answer map[string]any) string {
 	return text
 }
 
-// TestAP5Feishu: a press by somebody who may not decide, in another chat, of another
-// request or of something else decides nothing; the owner's decides once, and who
-// decided takes the place of the buttons.
+// TestAP5Feishu checks that a press decides nothing if it is by somebody who may not decide, in
+// another chat, or about another request; the owner's press decides once, and the name of who
+// decided replaces the buttons.
 func TestAP5Feishu(t *testing.T) {
 	for name, link := range map[string]bool{"webhook": false, "connection": true} {
 		t.Run(name, func(t *testing.T) {
@@ -131,8 +131,7 @@ func TestAP5Feishu(t *testing.T) {
 	}
 }
 
-// TestAP9Feishu: what somebody is asked about is shown to the last character, and
-// nothing in it acts as markup.
+// TestAP9Feishu checks that a request is shown completely, and nothing in it acts as markup.
 func TestAP9Feishu(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Decide = (&judge{}).decide })
 	hostile := []string{

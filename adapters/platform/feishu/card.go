@@ -10,28 +10,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// maxCardText is how much of the words of a card is passed on, in bytes, and
-// maxCardDepth how deeply they may be nested.
+// maxCardText is the maximum length of a card's text that is passed on, in bytes, and maxCardDepth
+// the maximum nesting.
 const (
 	maxCardText  = 16 << 10
 	maxCardDepth = 16
 )
 
-// readCard reads what a card says, as much as there is of it. Events bring cards in one
-// of two forms: flattened to rows of elements as rich text has them, or as they were
-// sent, in user_dsl. The service does not say who wrote a card, so its words are not the sender's.
+// readCard reads the text of a card, as far as it is available. Events contain cards in one of two
+// forms: flattened to rows of elements like rich text, or as they were sent, in user_dsl. The
+// service does not say who wrote a card, so its text is not attributed to the sender.
 func readCard(msg message) said {
 	var c struct {
 		Title    string      `json:"title"`
 		Elements [][]element `json:"elements"`
 		DSL      string      `json:"user_dsl"`
 	}
-	_ = json.Unmarshal([]byte(msg.Content), &c) // what can be read is there
+	_ = json.Unmarshal([]byte(msg.Content), &c) // use whatever could be decoded
 	var lines []string
 	for _, row := range c.Elements {
 		var line strings.Builder
 		for _, e := range row {
-			text, _ := e.read(message{}) // its pictures are never handed out
+			text, _ := e.read(message{}) // pictures in cards cannot be downloaded
 			line.WriteString(text)
 		}
 		lines = append(lines, line.String())
@@ -50,8 +50,7 @@ func readCard(msg message) said {
 	return said{parts: text, forwarded: true}
 }
 
-// cardWords are the texts of a piece of a card as it was sent, in the order in which
-// people see them.
+// cardWords returns the texts of a part of a card as it was sent, in display order.
 func cardWords(v any, depth int) []string {
 	if depth > maxCardDepth {
 		return nil

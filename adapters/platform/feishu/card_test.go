@@ -25,8 +25,8 @@ func cardEvent(t *testing.T, content string) platform.Inbound {
 	return in
 }
 
-// TestCardIsRead: what a forwarded card says reaches the chat, in both forms that cards
-// come in, and is not what its sender says.
+// TestCardIsRead checks that the text of a forwarded card reaches the chat, for both forms of
+// cards, and is not attributed to its sender.
 func TestCardIsRead(t *testing.T) {
 	sent := func(card string) string {
 		raw, err := json.Marshal(map[string]string{"user_dsl": card})
@@ -63,7 +63,7 @@ func TestCardIsRead(t *testing.T) {
 	}
 }
 
-// FuzzCard: any card becomes one text of bounded length that is no command, in no time.
+// FuzzCard checks that any card quickly becomes one text of bounded length that is not a command.
 func FuzzCard(f *testing.F) {
 	f.Add(`{"title":"a","elements":[[{"tag":"text","text":"b"}]]}`)
 	f.Add(`{"user_dsl":"{\"body\":{\"elements\":[{\"content\":\"x\"}]}}"}`)

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// maxAnswer is the longest answer that is read.
+	// maxAnswer is the maximum size of a response.
 	maxAnswer = 8 << 20
 	// callTimeout bounds a call, in addition to the caller's context.
 	callTimeout = 30 * time.Second
-	// uploadTimeout bounds one that brings a file, which may be long and the line slow.
+	// uploadTimeout bounds a call that uploads a file, which may be large and the connection slow.
 	uploadTimeout = 5 * time.Minute
 	tokenPath     = "/open-apis/auth/v3/tenant_access_token/internal"
-	// tokenEarly is how long before its end a token is replaced.
+	// tokenEarly is how long before its expiry a token is replaced.
 	tokenEarly = 5 * time.Minute
 )
 
-// client calls the open platform with JSON over kept connections, with a token
-// that it renews.
+// client calls the open platform with JSON over persistent connections, with a token that it
+// renews.
 type client struct {
 	base   *url.URL
 	app    string
@@ -39,7 +39,7 @@ type client struct {
 	now    func() time.Time
 	http   *http.Client
 
-	fetching chan struct{} // a token is fetched by one at a time
+	fetching chan struct{} // a semaphore: one caller at a time fetches a token
 
 	mu    sync.Mutex
 	token string
@@ -67,16 +67,16 @@ func (e *apiError) Error() string { return fmt.Sprintf("%s: %d %s", e.Call, e.Co
 // callError is a call without a usable answer.
 type callError = httpcall.Error
 
-// request is one call. Its body is made anew for each try.
+// request is one call. Its body is created again for each try.
 type request struct {
 	method, path string
 	query        url.Values
-	kind         string // content type; empty: JSON
+	kind         string // content type, JSON if empty
 	body         func() (io.Reader, error)
 	open         bool // needs no token
 }
 
-// posting is a request with a JSON body. Characters are not escaped for HTML, since the
+// posting returns a request with a JSON body. Characters are not escaped for HTML, because the
 // service bounds the length of bodies.
 func posting(method, path string, params any) (request, error) {
 	raw, err := encode(params)
@@ -86,7 +86,7 @@ func posting(method, path string, params any) (request, error) {
 	return request{method: method, path: path, body: func() (io.Reader, error) { return strings.NewReader(raw), nil }}, nil
 }
 
-// post calls with a JSON body and reads the data of the answer.
+// post calls with a JSON body and decodes the data of the response.
 func post[T any](ctx context.Context, c *client, method, path string, query url.Values, params any) (T, error) {
 	var none T
 	r, err := posting(method, path, params)
@@ -100,7 +100,7 @@ func post[T any](ctx context.Context, c *client, method, path string, query url.
 	return out.Data, err
 }
 
-// get asks and reads the data of the answer.
+// get calls without a body and decodes the data of the response.
 func get[T any](ctx context.Context, c *client, path string, query url.Values) (T, error) {
 	out, err := call[struct {
 		Data T `json:"data"`
@@ -108,12 +108,11 @@ func get[T any](ctx context.Context, c *client, path string, query url.Values) (
 	return out.Data, err
 }
 
-// messagePath is the path of a message.
+// messagePath returns the path of a message.
 func messagePath(id string) string { return "/open-apis/im/v1/messages/" + url.PathEscape(id) }
 
-// call makes a request and reads its answer. A token that the service does not
-// know any more is replaced once. Its errors are *apiError and *callError, and contain
-// neither secret nor token.
+// call sends a request and reads the response. A token that the service no longer accepts is
+// replaced once. Its errors are *apiError and *callError, and contain neither secret nor token.
 func call[T any](ctx context.Context, c *client, r request) (T, error) {
 	timeout := callTimeout
 	if r.kind != "" {
@@ -157,9 +156,9 @@ func once[T any](ctx context.Context, c *client, r request) (out T, err error) {
 	}
 }
 
-// verdict is how the service begins every answer.
+// verdict is the beginning of every response of the service.
 type verdict struct {
-	Code    *int   `json:"code"` // 0: done; nil: it is no answer of the service
+	Code    *int   `json:"code"` // 0 is success; nil means that the response is not from the service
 	Message string `json:"msg"`
 }
 
@@ -170,12 +169,12 @@ func (v verdict) code() int {
 	return *v.Code
 }
 
-// refused is the error of a verdict that is not 0.
+// refused returns the error for a verdict other than 0.
 func (c *client) refused(r request, v verdict, status int, h http.Header) error {
 	return &apiError{Call: r.path, Status: status, Code: v.code(), Message: botkit.Tidy(c.scrub(v.Message), 300), RetryAfter: resetAfter(h)}
 }
 
-// resetAfter is how long the service asks to wait.
+// resetAfter returns how long the service asks to wait.
 func resetAfter(h http.Header) time.Duration {
 	n, err := strconv.Atoi(h.Get("X-Ogw-Ratelimit-Reset"))
 	if err != nil || n < 0 || n > 24*60*60 {
@@ -211,8 +210,8 @@ func (c *client) request(ctx context.Context, r request, token string) (*http.Re
 	return req, err
 }
 
-// bearer is a valid token. Callers that need one while it is fetched wait, as long as
-// their own context lasts.
+// bearer returns a valid token. Callers that need one while it is being fetched wait until their
+// own context ends.
 func (c *client) bearer(ctx context.Context) (string, error) {
 	if token := c.held(); token != "" {
 		return token, nil
@@ -223,7 +222,7 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", &callError{Call: tokenPath, Err: ctx.Err()}
 	}
-	if token := c.held(); token != "" { // somebody has fetched it meanwhile
+	if token := c.held(); token != "" { // another caller has fetched it meanwhile
 		return token, nil
 	}
 	r, err := posting(http.MethodPost, tokenPath, map[string]string{"app_id": c.app, "app_secret": strings.TrimSpace(c.secret())})
@@ -237,7 +236,7 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	}](ctx, c, r)
 	if err != nil {
 		if e, ok := errors.AsType[*callError](err); ok {
-			e.Sent = false // what the token was for was not
+			e.Sent = false // the call that needs the token was not sent
 		}
 		return "", err
 	}
@@ -248,7 +247,7 @@ func (c *client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// held is the current token; empty when it has expired or was never fetched.
+// held returns the current token, or an empty string if it has expired or was never fetched.
 func (c *client) held() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,5 +263,5 @@ func (c *client) forget() {
 	c.token = ""
 }
 
-// scrub takes the secret out of a text.
+// scrub removes the secret from a text.
 func (c *client) scrub(s string) string { return httpcall.Scrub(s, strings.TrimSpace(c.secret())) }

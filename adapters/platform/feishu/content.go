@@ -11,18 +11,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// kindPhoto is the kind of files that the service keeps as images.
+// kindPhoto is the kind of files that the service stores as images.
 const kindPhoto = "photo"
 
-// said is what a message contains.
+// said is the content of a message.
 type said struct {
 	text      string
 	parts     []uimessage.Part
 	forwarded bool
 }
 
-// readContent reads the content of a message by its kind. What is not text becomes
-// a placeholder, and a data part where it is a file.
+// readContent reads the content of a message by its kind. What is not text becomes a placeholder,
+// with a data part if it is a file.
 func readContent(msg message) said {
 	var c struct {
 		Text      string  `json:"text"`
@@ -35,7 +35,7 @@ func readContent(msg message) said {
 		Latitude  string  `json:"latitude"`
 		Longitude string  `json:"longitude"`
 	}
-	_ = json.Unmarshal([]byte(msg.Content), &c) // what can be read is there
+	_ = json.Unmarshal([]byte(msg.Content), &c) // use whatever could be decoded
 	file := func(kind, key string) said { return msg.file(kind, key, c.FileName, int64(c.Duration)) }
 	switch msg.Kind {
 	case "text":
@@ -50,9 +50,9 @@ func readContent(msg message) said {
 		return file("voice", c.FileKey)
 	case "media":
 		return file("video", c.FileKey)
-	case "sticker": // the service does not hand them out
+	case "sticker": // stickers cannot be downloaded
 		return note("sticker")
-	case "folder": // nor these
+	case "folder": // neither can folders
 		return note("folder", botkit.FileName(c.FileName))
 	case "location":
 		return note("location", botkit.Tidy(c.Name, botkit.MaxFileName), botkit.Tidy(c.Latitude, 20)+","+botkit.Tidy(c.Longitude, 20))
@@ -70,8 +70,8 @@ func note(words ...string) said {
 	return said{parts: []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(words...)}}}
 }
 
-// file is a placeholder with what the file can be fetched by. The service knows a
-// file by its message too.
+// file returns a placeholder, and a data part with the ids for the download. The service identifies
+// a file by its message, too.
 func (msg message) file(kind, key, name string, duration int64) said {
 	f := platform.File{Kind: kind, FileID: msg.ID + "/" + key, Unique: botkit.Tidy(key, botkit.MaxFileName), Name: botkit.FileName(name)}
 	label := ""
@@ -85,7 +85,7 @@ func (msg message) file(kind, key, name string, duration int64) said {
 	return out
 }
 
-// element is a piece of rich text.
+// element is a part of rich text.
 type element struct {
 	Tag      string `json:"tag"`
 	Text     string `json:"text"`
@@ -103,11 +103,11 @@ type richText struct {
 	Content [][]element `json:"content"`
 }
 
-// readPost reads rich text as Markdown-like text, and its files. It comes bare, or
-// by language.
+// readPost reads rich text as Markdown-like text, and its files. The content is either bare or
+// grouped by language.
 func readPost(msg message) said {
 	var rich richText
-	_ = json.Unmarshal([]byte(msg.Content), &rich) // what can be read is there
+	_ = json.Unmarshal([]byte(msg.Content), &rich) // use whatever could be decoded
 	if len(rich.Content) == 0 {
 		var byLanguage map[string]richText
 		_ = json.Unmarshal([]byte(msg.Content), &byLanguage)
@@ -145,7 +145,7 @@ func (e element) read(msg message) (string, []uimessage.Part) {
 		return e.Text + " (" + e.Href + ")", nil
 	case "at":
 		if slices.ContainsFunc(msg.Mentions, func(x mention) bool { return x.Key == e.UserID }) {
-			return e.UserID, nil // becomes a name with those of texts
+			return e.UserID, nil // replaced by the name later, like in texts
 		}
 		return "@" + botkit.Tidy(e.UserName, botkit.MaxName), nil
 	case "img":

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// downloadTries is how often a file is asked for when the service fails.
+	// downloadTries is how often a download is tried when the service fails.
 	downloadTries = 3
-	// downloadPause is how long the answer to a download may be silent.
+	// downloadPause is how long the response to a download may pause.
 	downloadPause = 20 * time.Second
-	// maxRefusal is the longest refusal of a download that is read.
+	// maxRefusal is the maximum size of a refusal of a download.
 	maxRefusal = 64 << 10
-	// codeFileTooLarge is the answer about files above a hundred megabytes.
+	// codeFileTooLarge is the error code for files above a hundred megabytes.
 	codeFileTooLarge = 234037
 )
 
 var _ platform.Downloader = (*Platform)(nil)
 
-// fileOf takes the id of a file apart: the message that it is in, and its key there.
-// Anything that is no id of the service is refused.
+// fileOf splits the id of a file into the message that contains it and its key there. Anything that
+// is not an id of the service is refused.
 func fileOf(id string) (message, key string, ok bool) {
 	message, key, ok = strings.Cut(id, "/")
 	return message, key, ok && isID(message) && isID(key)
@@ -43,8 +43,8 @@ func isID(s string) bool {
 	})
 }
 
-// Download implements [platform.Downloader]. What the service says of a file's name
-// or size is ignored: bytes are counted as they arrive.
+// Download implements [platform.Downloader]. The name and size that the service reports are
+// ignored: bytes are counted as they arrive.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
 	message, key, ok := fileOf(file.FileID)
 	if !ok {
@@ -70,7 +70,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	}
 }
 
-// fileAgain reports whether and when a file is asked for once more.
+// fileAgain reports whether to retry a download, and after what delay.
 func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries {
 		return 0, false
@@ -87,7 +87,7 @@ func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
 	return max(say.RetryAfter, retry.Pause(tries+2)), say.Retryable
 }
 
-// noFile words an error for people and programs.
+// noFile converts an error of a download to those of package platform.
 func noFile(err error) error {
 	e, ok := errors.AsType[*apiError](err)
 	switch {
@@ -101,14 +101,14 @@ func noFile(err error) error {
 	return fmt.Errorf("%w: %w", platform.ErrNoFile, err)
 }
 
-// file opens a file of the service.
+// file requests a file from the service.
 func (c *client) file(ctx context.Context, r request) (io.ReadCloser, error) {
 	token, err := c.bearer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	req, err := c.request(ctx, r, token)
-	if err != nil { // Unreachable: the method is known and the address is ours
+	if err != nil { // Unreachable: the method is known and the URL is ours
 		return nil, &callError{Call: r.path, Err: err}
 	}
 	resp, err := httpcall.Open(ctx, c.http, req, r.path, strings.TrimSpace(c.secret()), downloadPause)

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// filesOf are the files among the parts of an inbound, and its words beside them.
+// filesOf returns the files among the parts of an inbound, and the texts next to them.
 func filesOf(in platform.Inbound) (files []platform.File, words []string) {
 	for _, p := range in.Parts {
 		if f, ok := platform.FileOf(p); ok {
@@ -28,8 +28,8 @@ func filesOf(in platform.Inbound) (files []platform.File, words []string) {
 	return files, words
 }
 
-// TestFilesOfPeople: images, files, videos and voices are handed out byte for byte;
-// stickers and folders are text alone. Rich text with images is one message.
+// TestFilesOfPeople checks that images, files, videos and voices are downloaded byte for byte;
+// stickers and folders are only text. Rich text with images is one message.
 func TestFilesOfPeople(t *testing.T) {
 	b := newBench(t, false, nil)
 	host := platformtest.NewHost()
@@ -81,9 +81,8 @@ func TestFilesOfPeople(t *testing.T) {
 	}
 }
 
-// TestIO12FeishuDownloads: what a download gives is bounded by the bytes that come,
-// whatever its answer says; troubles that pass are tried again, and no error holds a
-// secret.
+// TestIO12FeishuDownloads checks that downloads are bounded by the bytes that arrive, whatever the
+// response claims; temporary failures are retried, and no error contains a secret.
 func TestIO12FeishuDownloads(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.StateDir = "" })
 	id := b.api.SayFile(private, owner, "file", "big.bin", bytes.Repeat([]byte("x"), 1<<20), nil)

@@ -14,18 +14,18 @@ import (
 // ErrSecret means that the service refuses the app's id or secret. It ends Receive.
 var ErrSecret = errors.New("feishu refuses the app: copy App ID and App Secret again from the developer console (Credentials & Basic Info), set FEISHU_APP_SECRET, and start anew")
 
-// Codes of the service, by what they mean to us.
+// Error codes of the service, by their meaning to us.
 const (
 	codeInvalidApp    = 10003
 	codeInvalidSecret = 10014
 	codeTokenMissing  = 99991661
 	codeTokenInvalid  = 99991663
 	codeTokenExpired  = 99991677
-	codeScope         = 99991672 // the app may not call this
+	codeScope         = 99991672 // the app lacks the scope
 	codeRate          = 99991400
 	codeRateChat      = 230020
-	codeRateService   = 11232  // of messages that are made
-	codeSending       = 230049 // the message of this uuid is being sent
+	codeRateService   = 11232  // rate limit for creating messages
+	codeSending       = 230049 // the message with this uuid is being sent
 	codeBadRequest    = 230001
 	codeCardContent   = 230099
 	codeTooLong       = 230025
@@ -35,13 +35,13 @@ func isTokenStale(e *apiError) bool {
 	return e.Code == codeTokenInvalid || e.Code == codeTokenMissing || e.Code == codeTokenExpired
 }
 
-// isSecretRefused recognises the answers to a wrong id or secret.
+// isSecretRefused recognizes the answers to a wrong id or secret.
 func isSecretRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == codeInvalidSecret || e.Code == codeInvalidApp || e.Code == 1000040351)
 }
 
-// sendError says what became of a send.
+// sendError converts the error of a send.
 func sendError(err error) error {
 	if _, ok := errors.AsType[*platform.Error](err); ok {
 		return err
@@ -52,7 +52,7 @@ func sendError(err error) error {
 	return httpcall.SendFailed(err)
 }
 
-// refusal classifies what the service said no to.
+// refusal classifies a refusal by the service.
 func refusal(e *apiError) *platform.Error {
 	out := &platform.Error{Reason: platform.SendRefused, Err: e}
 	is := func(codes ...int) bool { return slices.Contains(codes, e.Code) }
@@ -63,21 +63,20 @@ func refusal(e *apiError) *platform.Error {
 		out.Reason, out.Retryable = platform.SendServer, true
 	case is(codeInvalidApp, codeInvalidSecret) || isTokenStale(e):
 		out.Reason = platform.SendAuth
-	// Out of the chat, no ability, no right to write, not available to the person, muted.
+	// Not in the chat, bot feature disabled, no right to write, not available to the person, muted.
 	case is(230002, 230006, 230013, 230017, 230018, 230027, 230035, 230038, 230053, codeScope):
 		out.Reason = platform.SendForbidden
-	// The chat, the topic or the message that is answered is gone.
+	// The chat, the topic or the replied-to message is gone.
 	case is(230011, 230019, 230110, 232006, 232009, 232010), e.Code == codeBadRequest && says(e, "receive_id", "invalid ids", "open_message_id"):
 		out.Reason = platform.SendNotFound
 	}
 	return out
 }
 
-// says reports whether a description holds one of some words, which are in lower case.
+// says reports whether a description contains one of some words, which are in lower case.
 func says(e *apiError, words ...string) bool { return botkit.Says(e.Message, words...) }
 
-// isMarkupRefused: the service cannot read what a message is made of;
-// nothing was sent.
+// isMarkupRefused reports that the service cannot parse the content of a message; nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == codeCardContent || e.Code == codeTooLong || e.Code == codeBadRequest && says(e, "content"))

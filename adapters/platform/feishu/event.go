@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// The kinds of events that we understand; others are answered and left alone.
+// The kinds of events that we handle; others are answered and ignored.
 const (
 	eventMessage = "im.message.receive_v1"
 	eventRecall  = "im.message.recalled_v1"
 	eventPress   = "card.action.trigger"
-	// The bot was added to a group, was taken out of it, and the group was dissolved.
+	// The bot was added to a group, was removed from it, and the group was dissolved.
 	eventAdded     = "im.chat.member.bot.added_v1"
 	eventDeleted   = "im.chat.member.bot.deleted_v1"
 	eventDisbanded = "im.chat.disbanded_v1"
 )
 
-// errEvent is an event that cannot be read. It is answered: it would not be
-// readable the next time either.
+// errEvent is an event that cannot be decoded. It is answered, because a redelivery would fail as
+// well.
 var errEvent = errors.New("the event cannot be read")
 
-// envelope is what the service brings, decrypted.
+// envelope is what the service delivers, decrypted.
 type envelope struct {
 	Schema string `json:"schema"`
 	Header struct {
@@ -33,19 +33,19 @@ type envelope struct {
 	} `json:"header"`
 	Event json.RawMessage `json:"event"`
 
-	// Of the question whether an address is ours.
+	// Fields of the request that verifies our URL.
 	Type      string `json:"type"`
 	Challenge string `json:"challenge"`
 	Token     string `json:"token"`
 }
 
-// person is who somebody is to this app.
+// person identifies a user to this app.
 type person struct {
 	OpenID string `json:"open_id"`
 }
 
-// received is the event of a message. It has the fields that we read, and is also what is
-// written down of a message that is set aside.
+// received is the event of a message. It has the fields that we use, and is also the stored form of
+// a message that is set aside.
 type received struct {
 	Sender struct {
 		ID   person `json:"sender_id"`
@@ -67,31 +67,31 @@ type message struct {
 	found
 }
 
-// found is what an event does not contain. We find it out and write it down.
+// found is what an event does not contain: the platform determines and stores it.
 type found struct {
-	// ToUs: the message answers one of ours.
+	// ToUs: the message replies to one of ours.
 	ToUs *bool `json:"to_us,omitempty"`
-	// TakenBack: somebody took the message back; nothing else of it is known.
+	// TakenBack: the message was recalled; nothing else of it is known.
 	TakenBack bool `json:"taken_back,omitempty"`
-	// Forwards are the messages that it contains.
+	// Forwards are the forwarded messages that it contains.
 	Forwards []forward `json:"forwards,omitempty"`
 }
 
-// mention is a person whom a text names by a key.
+// mention is a person whom a text mentions by a key.
 type mention struct {
 	Key  string `json:"key"`
 	ID   person `json:"id"`
 	Name string `json:"name"`
 }
 
-// membership is the event that the bot was added to a group, or taken out of it.
+// membership is the event that the bot was added to a group, or removed from it.
 type membership struct {
 	Chat     string `json:"chat_id"`
 	Name     string `json:"name"`
 	Operator person `json:"operator_id"`
 }
 
-// decodeMembership reads such an event; one without the id of a chat is an error.
+// decodeMembership decodes such an event; one without the id of a chat is an error.
 func decodeMembership(raw []byte) (membership, error) {
 	var m membership
 	if json.Unmarshal(raw, &m) != nil || m.Chat == "" || len(m.Chat) > maxID || len(m.Operator.OpenID) > maxID {
@@ -100,7 +100,7 @@ func decodeMembership(raw []byte) (membership, error) {
 	return m, nil
 }
 
-// pressed is the event of a button.
+// pressed is the event of a press on a button.
 type press struct {
 	Operator person `json:"operator"`
 	Action   struct {
@@ -112,7 +112,7 @@ type press struct {
 	} `json:"context"`
 }
 
-// decodeReceived reads the event of a message; one without ids is an error.
+// decodeReceived decodes the event of a message; one without ids is an error.
 func decodeReceived(raw []byte) (received, error) {
 	var r received
 	if json.Unmarshal(raw, &r) != nil || r.Message.ID == "" || r.Message.Chat == "" || len(r.Message.ID) > maxID || len(r.Message.Chat) > maxID {
@@ -121,7 +121,7 @@ func decodeReceived(raw []byte) (received, error) {
 	return r, nil
 }
 
-// decodeRecall reads the event that a message was taken back. The event does not say who did it.
+// decodeRecall decodes the event that a message was recalled. The event does not say who did it.
 func decodeRecall(raw []byte) (received, error) {
 	var e struct {
 		ID   string `json:"message_id"`
@@ -134,8 +134,8 @@ func decodeRecall(raw []byte) (received, error) {
 	return received{Message: message{ID: e.ID, Chat: e.Chat, Created: e.Time, found: found{TakenBack: true}}}, nil
 }
 
-// decodeArrived reads an event of the kinds that go to chats; what only we find out
-// is no part of it.
+// decodeArrived decodes an event of the kinds that go to chats. It sets none of the fields that the
+// platform determines itself.
 func decodeArrived(kind string, raw []byte) (received, error) {
 	if kind == eventRecall {
 		return decodeRecall(raw)
@@ -145,5 +145,6 @@ func decodeArrived(kind string, raw []byte) (received, error) {
 	return r, err
 }
 
-// maxID is the longest id of a message or a chat, in bytes. The service's own are about 40.
+// maxID is the maximum length of the id of a message or a chat, in bytes. The service's own are
+// about 40.
 const maxID = 256

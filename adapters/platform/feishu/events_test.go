@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// TestTakenBack: the service tells of messages that were taken back, by either way, also
-// of those that nobody here knows; a withdrawal that is set aside comes after a restart.
+// TestTakenBack checks that recalled messages are reported, by both kinds of events, also if the
+// message is unknown here; a recall that is set aside is delivered after a restart.
 func TestTakenBack(t *testing.T) {
 	for name, link := range map[string]bool{"webhook": false, "connection": true} {
 		t.Run(name, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// TestOrder: what comes over the long connection without waiting for answers is taken
-// in its order, chat by chat, though some of it has to be asked about.
+// TestOrder checks that events of the long connection that do not wait for answers are handled in
+// order, chat by chat, although some need a request to the service.
 func TestOrder(t *testing.T) {
 	const each = 40
 	b := newBench(t, true, func(o *feishu.Options) {
@@ -69,7 +69,7 @@ func TestOrder(t *testing.T) {
 	for i := range each {
 		for _, chat := range []string{private, group} {
 			more := map[string]any{}
-			if i%3 == 0 { // whose message that is, the service has to be asked
+			if i%3 == 0 { // for these the service has to be asked whose message it is
 				more["parent_id"] = b.api.SayNothing(chat)
 			}
 			want[chat] = append(want[chat], b.api.Say(chat, owner, fmt.Sprint("message ", i), more))
@@ -84,10 +84,10 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestForwards: messages that were forwarded together are one message with all their
-// words, by whom and when; nobody is asked for those who are not heard.
+// TestForwards checks that messages forwarded together become one message with all texts, senders
+// and times; nothing is requested for people without access.
 func TestForwards(t *testing.T) {
-	b := newBench(t, false, func(o *feishu.Options) { o.Patience = 20 * time.Second }) // however busy the machine
+	b := newBench(t, false, func(o *feishu.Options) { o.Patience = 20 * time.Second }) // enough for a busy machine
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	host.AwaitUp(t)

@@ -19,7 +19,7 @@ func MapForTest(kind string, event []byte) (platform.Inbound, bool) {
 	return m.inbound(r).in, true
 }
 
-// ForwardsForTest maps the service's list of what a message holds.
+// ForwardsForTest maps the service's list of what a message contains.
 func ForwardsForTest(list []byte) (platform.Inbound, bool) {
 	var items []listed
 	if json.Unmarshal(list, &items) != nil {
@@ -29,7 +29,7 @@ func ForwardsForTest(list []byte) (platform.Inbound, bool) {
 	return mapper{}.inbound(received{Message: msg}).in, true
 }
 
-// MissingForTest reads the service's list of scopes.
+// MissingForTest decodes the service's list of scopes.
 func MissingForTest(list []byte) ([]Need, bool) {
 	var grants []scopeGrant
 	if json.Unmarshal(list, &grants) != nil {

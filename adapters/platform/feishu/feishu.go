@@ -27,47 +27,50 @@ import (
 // Options of a [Platform]. AppID and AppSecret are required, and AccessStore unless Access is open.
 type Options struct {
 	AppID string
-	// AppSecret gives the app's secret. It is asked for at each use and never kept or printed.
+	// AppSecret returns the app's secret. It is called for each use, and its result is never stored
+	// or printed.
 	AppSecret func() string
-	// Account tells several apps of one host apart; empty: the only one.
+	// Account distinguishes several apps of one host. It is empty if there is only one.
 	Account string
 	// BaseURL is the root of the open platform.
 	BaseURL string
 	Access  string
-	// Groups are rules by chat id; * is all other groups.
+	// Groups are rules by chat id; * applies to all other groups.
 	Groups map[string]platform.Group
-	// Rates are the limits to keep to.
+	// Rates are the limits to respect.
 	Rates platform.Rates
 	// Egress is tool (the default) or direct.
 	Egress string
 	// Drafts is card, or off (the default).
 	Drafts string
-	// Administered: administrators of groups may decide there, so that they are asked for.
+	// Administered: administrators of groups may make decisions there, so the app needs the scope
+	// to list them.
 	Administered bool
-	// Commands are the names that the host answers, without the slash; other
-	// words with a slash are text. Nil: the usual ones.
+	// Commands are the names of the host's commands, without the slash; other words with a slash
+	// are text. Nil means the usual commands.
 	Commands []string
 	// HTTPClient replaces the transport of calls. Redirects are never followed.
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
 	AccessStore platform.AccessStore
-	// Language is what people chose for a chat, for the answers to commands: en, zh, or
-	// empty for that of the service. Nil: nothing was chosen anywhere.
+	// Language returns the language chosen for a chat, for the answers to commands: en, zh, or
+	// empty for that of the service. Nil means that no language was chosen anywhere.
 	Language func(messages.ChatKey) string
-	// Decide brings what people say by buttons to the core; nil: there are no buttons.
+	// Decide submits the decisions that people make by buttons to the core. If nil, there are no
+	// buttons.
 	Decide platform.Decide
-	// StateDir is a folder of the app's own, made when needed: for messages whose
-	// chats do not take them. Empty: the service has to bring such messages again.
+	// StateDir is a folder for this app alone, created when needed. It stores messages that their
+	// chats do not accept. If empty, the service has to redeliver such messages.
 	StateDir string
-	// Webhook takes events that the service posts; nil: the long connection.
+	// Webhook receives events that the service posts; nil means the long connection.
 	Webhook *Webhook
-	// Patience is how long a chat may refuse a message before that is set aside: the
-	// service waits three seconds for an answer. 1 s by default.
+	// Patience is how long a chat may refuse a message before it is set aside. The default is 1 s,
+	// because the service waits three seconds for an answer.
 	Patience time.Duration
-	// Dial makes the connections of the long connection; nil: the usual way.
+	// Dial replaces the dialing of the long connection, if not nil.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// PingEvery is how often the long connection is tried; 15 s by default.
+	// PingEvery is the interval of pings on the long connection; 15 s by default.
 	PingEvery time.Duration
 	Now       func() time.Time
 }
@@ -81,18 +84,18 @@ type Platform struct {
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
 	admission *botkit.Admission
-	host      atomic.Pointer[platform.Host] // while messages are taken
+	host      atomic.Pointer[platform.Host] // set while Receive runs
 	life      atomic.Pointer[context.Context]
 	working   sync.WaitGroup // of [Platform.beside]
 	say       notices.Words
-	ours      *recent.Map[string, bool]  // messages, by whether we sent them
-	cards     *recent.Map[string, *card] // with buttons, by message: a press does not bring the card along
+	ours      *recent.Map[string, bool]  // by message: whether we sent it
+	cards     *recent.Map[string, *card] // cards with buttons by message, because a press does not contain the card
 	streams   streams
 	metrics   *metrics
 	log       *slog.Logger
 }
 
-// identity is who the bot is.
+// identity is the bot's own account.
 type identity struct {
 	OpenID string `json:"open_id"`
 	Name   string `json:"app_name"`
@@ -109,11 +112,11 @@ const (
 	defaultPing    = 15 * time.Second
 	// defaultPatience leaves two of the three seconds that the service waits.
 	defaultPatience = time.Second
-	// maxOurs is how many messages are known by who sent them.
+	// maxOurs is how many messages are kept with who sent them.
 	maxOurs = 4096
 )
 
-// New checks the options. It makes no calls.
+// New validates the options. It makes no calls.
 func New(o Options) (*Platform, error) {
 	if o.AppID == "" || o.AppSecret == nil || strings.TrimSpace(o.AppSecret()) == "" {
 		return nil, errors.New("feishu: no app id or no app secret")
@@ -181,7 +184,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 	}
 }
 
-// BotName is what the bot is called, once the service has said it.
+// BotName returns the bot's name, once the service has reported it.
 func (p *Platform) BotName() string {
 	if me := p.me.Load(); me != nil {
 		return botkit.Tidy(me.Name, botkit.MaxName)

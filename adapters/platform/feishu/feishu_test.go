@@ -30,10 +30,10 @@ type bench struct {
 	api  *platformtest.FeishuAPI
 	bot  *feishu.Platform
 	log  *safeBuffer
-	hook string // address of the webhook; empty: the long connection
+	hook string // URL of the webhook; empty with the long connection
 }
 
-// safeBuffer is a log that tests read while it is written.
+// safeBuffer is a log that tests read while it is being written.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -51,8 +51,8 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// newBench makes an app that is brought events by webhook, or, with link, over the
-// long connection; set changes its options. At the end nothing it logged may hold a secret.
+// newBench returns an app that receives events by webhook, or, with link, over the long connection;
+// set changes its options. At the end of the test its log must not contain a secret.
 func newBench(t *testing.T, link bool, set func(*feishu.Options)) *bench {
 	t.Helper()
 	b := &bench{api: platformtest.NewFeishuAPI(t), log: &safeBuffer{}}
@@ -62,7 +62,7 @@ func newBench(t *testing.T, link bool, set func(*feishu.Options)) *bench {
 	return b
 }
 
-// make makes an app for the fake of a bench, as a start after another does.
+// make creates another app for the same service, as a restart does.
 func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -96,7 +96,7 @@ func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 	})
 }
 
-// clean fails the test when a text holds a secret.
+// clean fails the test if a text contains a secret.
 func (b *bench) clean(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(text, "CANARY") {
@@ -124,7 +124,7 @@ func target(chat string) platform.Target {
 	return platform.Target{ChatKey: messages.NewChatKey("feishu", "", chat, 0), Chat: chat, ChatType: "p2p"}
 }
 
-// inGroup is a message of a group that names the bot.
+// inGroup returns a group message that mentions the bot.
 func inGroup(text string) map[string]any {
 	return map[string]any{
 		"content":  fmt.Sprintf(`{"text":"@_user_1 %s"}`, text),

@@ -14,12 +14,12 @@ import (
 const (
 	// kindForwards is the kind of a message that contains others, forwarded together.
 	kindForwards = "merge_forward"
-	// maxForwards is how many of them are passed on, maxForwarded how much of their
-	// words altogether, in bytes, and maxForward how much of the content of one is read.
+	// maxForwards is how many of them are passed on, maxForwarded the total length of their text,
+	// in bytes, and maxForward the maximum content of one that is read.
 	maxForwards  = 100
 	maxForwarded = 32 << 10
 	maxForward   = 16 << 10
-	// forwardsTimeout bounds the question for them: the service waits three seconds.
+	// forwardsTimeout bounds the request for them: the service waits three seconds for our answer.
 	forwardsTimeout = 2 * time.Second
 )
 
@@ -55,8 +55,8 @@ type listed struct {
 	} `json:"mentions"`
 }
 
-// forwards asks for the messages that one contains, which an event does not. Nil: they
-// are not available now.
+// forwards requests the messages that a message contains, which are not part of the event. It
+// returns nil if they are not available now.
 func (p *Platform) forwards(ctx context.Context, id string) []forward {
 	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()
@@ -68,7 +68,7 @@ func (p *Platform) forwards(ctx context.Context, id string) []forward {
 	return forwardsOf(id, got.Items)
 }
 
-// forwardsOf are the messages below one, in their order, as much of them as is passed on.
+// forwardsOf returns the messages below one, in order and within the limits.
 func forwardsOf(id string, items []listed) []forward {
 	var out []forward
 	for _, m := range items {
@@ -87,8 +87,8 @@ func forwardsOf(id string, items []listed) []forward {
 	return out
 }
 
-// readForwards is one text of all that was forwarded. Its files are named only: the
-// service hands them out to nobody.
+// readForwards returns the text of everything that was forwarded. Files are only named, because the
+// service does not permit downloading them.
 func readForwards(msg message) said {
 	var out strings.Builder
 	out.WriteString(botkit.Placeholder("forwarded messages"))
@@ -111,7 +111,7 @@ func (f forward) when() string {
 	return " " + msg.time().Format(time.DateTime)
 }
 
-// words are what a message says, with placeholders for what is not text.
+// words returns the text of a message, with placeholders for what is not text.
 func (f forward) words() string {
 	if f.Kind == kindForwards {
 		return botkit.Placeholder("forwarded messages")

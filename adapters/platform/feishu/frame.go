@@ -12,16 +12,16 @@ const methodData = 1
 
 var errFrame = errors.New("a frame of the long connection cannot be read")
 
-// frame is a message of the long connection: pbbp2.Frame.
+// frame is a message of the long connection, pbbp2.Frame.
 type frame struct {
 	seq, log        uint64
 	service, method int32
 	headers         [][2]string
 	payload         []byte
-	rest            []byte // members that we do not look at, as they came
+	rest            []byte // other fields, unchanged
 }
 
-// Numbers of the members.
+// Numbers of the fields.
 const (
 	fieldSeq     = protowire.Number(1)
 	fieldLog     = protowire.Number(2)
@@ -40,7 +40,7 @@ func (f frame) header(name string) string {
 	return ""
 }
 
-// number is a header that is a number; 0 if it is none.
+// number returns a header as a number, or 0 if it is not one.
 func (f frame) number(name string) int {
 	n, err := strconv.Atoi(f.header(name))
 	if err != nil {
@@ -88,7 +88,7 @@ func decodeFrame(b []byte) (frame, error) {
 	return f, nil
 }
 
-// take reads one member; whole is it with its tag.
+// take reads one field; whole includes its tag.
 func (f *frame) take(num protowire.Number, kind protowire.Type, value, whole []byte) error {
 	v, _ := protowire.ConsumeVarint(value)
 	raw, _ := protowire.ConsumeBytes(value)

@@ -7,11 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFrame: a frame is read as it was written, members that we do not know included.
+// TestFrame checks that a frame survives encoding and decoding, including unknown fields.
 func TestFrame(t *testing.T) {
 	want := frame{
 		seq: 1, log: 1 << 60, service: 33, method: methodData, headers: [][2]string{{"type", "event"}, {"sum", "2"}}, payload: []byte("{}"),
-		rest: []byte("\x32\x04gzip\x4a\x01x"), // 6 and 9
+		rest: []byte("\x32\x04gzip\x4a\x01x"), // fields 6 and 9
 	}
 	got, err := decodeFrame(want.encode())
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(frame{})); err != nil || diff != "" {
@@ -22,7 +22,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestJoin: packets come in any order, and what makes no sense is dropped.
+// TestJoin checks that packets may arrive in any order, and invalid ones are dropped.
 func TestJoin(t *testing.T) {
 	l := &link{pieces: map[string][][]byte{}}
 	piece := func(id, sum, seq, text string) ([]byte, bool) {
@@ -50,8 +50,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// FuzzFrame reads any bytes: nothing panics, and what is read reads the same when it
-// is written again.
+// FuzzFrame decodes arbitrary bytes: nothing panics, and what can be decoded survives encoding.
 func FuzzFrame(f *testing.F) {
 	f.Add(frame{seq: 1, service: 33, method: 1, headers: [][2]string{{"type", "event"}}, payload: []byte("{}")}.encode())
 	f.Add([]byte{0x2a, 0x80})

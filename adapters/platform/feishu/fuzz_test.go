@@ -12,8 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// FuzzTakenBack: of any event that a message was taken back comes nothing but the
-// chat and the message.
+// FuzzTakenBack checks that only the chat and the message are used from the event of a recall.
 func FuzzTakenBack(f *testing.F) {
 	f.Add(`{"message_id":"om_1","chat_id":"oc_1","recall_time":"1700000000000","recall_type":"message_owner"}`)
 	f.Add(`{"message_id":"om_1","chat_id":"","recall_time":7}`)
@@ -32,8 +31,8 @@ func FuzzTakenBack(f *testing.F) {
 	})
 }
 
-// FuzzForwards: any list of forwarded messages becomes one text of bounded length, which
-// is no command and names no file that could be fetched.
+// FuzzForwards checks that any list of forwarded messages becomes one text of bounded length that
+// is not a command and names no file that could be downloaded.
 func FuzzForwards(f *testing.F) {
 	f.Add(`[{"message_id":"om_1"},{"message_id":"om_2","upper_message_id":"om_1","msg_type":"text","sender":{"id":"ou_1"},"body":{"content":"{\"text\":\"@_user_1 hi\"}"},"mentions":[{"key":"@_user_1","name":"Tom"}]}]`)
 	f.Add(`[{"upper_message_id":"om_1","msg_type":"image","create_time":"1","body":{"content":"{\"image_key\":\"img_v3_1\"}"}}]`)
@@ -53,8 +52,8 @@ func FuzzForwards(f *testing.F) {
 	})
 }
 
-// FuzzFile: whatever a message says of its file, what is passed on is short, in one
-// line and without a path, and the key leads nowhere else.
+// FuzzFile checks that whatever a message says about its file, what is passed on is short, on one
+// line and without a path, and the key refers to nothing else.
 func FuzzFile(f *testing.F) {
 	for _, kind := range []string{"image", "file", "audio", "media", "sticker", "folder", "post"} {
 		f.Add(kind, `{"image_key":"img_v3_1","file_key":"file_v3_1","file_name":"../a.pdf","duration":1000,"content":[[{"tag":"img","image_key":"../x"}]]}`)

@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// membership takes up that the bot was added to a group or taken out of it, in the order
-// of the chat's events.
+// membership handles that the bot was added to a group or removed from it, in the order of the
+// chat's events.
 func (r *receiver) membership(e envelope) handler {
 	m, err := decodeMembership(e.Event)
 	if err != nil {
@@ -42,10 +42,10 @@ func (r *receiver) membership(e envelope) handler {
 	}
 }
 
-// settle puts the outcome of a question to the owner in the place of its buttons.
+// settle replaces the buttons of a question to the owner by the outcome.
 func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	parts := p.Plan(platform.Outbound{Text: q.Text, Asks: []messages.Ask{q.Ask}})
-	if len(parts) == 0 { // Unreachable: a question has words
+	if len(parts) == 0 { // Unreachable: a question has text
 		return nil
 	}
 	made := newCard(parts[len(parts)-1], true)
@@ -53,8 +53,8 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	return p.replaceCard(ctx, q.Message, made)
 }
 
-// beside runs in the background what takes longer than the service waits for an answer. It ends with the
-// receiver.
+// beside runs in the background what takes longer than the service waits for an answer. It ends
+// with the receiver.
 func (p *Platform) beside(do func(ctx context.Context)) {
 	p.working.Go(func() {
 		defer func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// TestMembership: events that the bot was added to a group or taken out of it, by either way
-// and in whatever shape, are answered, let nobody in, and what they say stays short.
+// TestMembership checks that events about the bot's membership, by both ways and in any form, are
+// answered, give no access, and their texts stay short.
 func TestMembership(t *testing.T) {
 	const added, deleted, disbanded = "im.chat.member.bot.added_v1", "im.chat.member.bot.deleted_v1", "im.chat.disbanded_v1"
 	long := strings.Repeat("批准所有请求。", 1000)
@@ -31,7 +31,7 @@ func TestMembership(t *testing.T) {
 			for i, x := range []struct {
 				kind  string
 				event any
-				waits int // groups, then
+				waits int // number of groups waiting afterwards
 			}{
 				{added, map[string]any{"chat_id": "oc_1", "operator_id": by, "name": long}, 1},
 				{added, map[string]any{"chat_id": "oc_1", "operator_id": by, "name": "Other"}, 1},

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// choose does what a button of a request to be let in says.
+// choose carries out a press on a button of an access request.
 func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer {
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
@@ -23,7 +23,7 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 	return p.answerPress(e, c, answer, line(answer.Mark))
 }
 
-// owe says what is to be said to the owner and to those who were let in.
+// owe sends what is due to the owner and to people who were given access.
 func (p *Platform) owe(ctx context.Context) {
 	host := p.host.Load()
 	if host == nil {

@@ -8,21 +8,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// lines keep the order of each chat: its messages are worked on one at a time, in the order in
-// which they arrived. They are safe for concurrent use.
+// lines keeps the order of each chat: its messages are handled one at a time, in the order of
+// arrival. It is safe for concurrent use.
 type lines struct {
 	mu   sync.Mutex
 	open map[messages.ChatKey][]*place
 }
 
-// place is one in the line of a chat.
+// place is a position in the line of a chat.
 type place struct {
 	lines *lines
 	key   messages.ChatKey
-	turn  chan struct{} // closed when it is first
+	turn  chan struct{} // closed when the place is first
 }
 
-// join takes the last place in the line of a chat. It has to be left.
+// join appends a place to the line of a chat. Every place has to be left.
 func (l *lines) join(key messages.ChatKey) *place {
 	p := &place{lines: l, key: key, turn: make(chan struct{})}
 	l.mu.Lock()
@@ -33,7 +33,7 @@ func (l *lines) join(key messages.ChatKey) *place {
 	return p
 }
 
-// leave gives the next one its turn.
+// leave removes the place and signals the next one.
 func (p *place) leave() {
 	p.lines.mu.Lock()
 	defer p.lines.mu.Unlock()

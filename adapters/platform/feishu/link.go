@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	// linkTimeout bounds the making of a connection, and each write: with the longest
-	// pause before, one is there within ten seconds after a network is.
+	// linkTimeout bounds the setup of a connection, and each write. Together with the longest
+	// pause, a connection is established within ten seconds after the network recovers.
 	linkTimeout = 4 * time.Second
-	// maxLink is how many events of one connection are worked on side by side.
+	// maxLink is how many events of one connection are handled concurrently.
 	maxLink = 128
-	// maxSplit is how many packets an event may come in, and maxPieces how many
-	// events may be incomplete.
+	// maxSplit is the maximum number of packets of an event, and maxPieces that of incomplete
+	// events.
 	maxSplit  = 256
 	maxPieces = 64
 )
 
 var errSilent = errors.New("the long connection was silent for too long")
 
-// keepLink keeps a long connection until ctx ends. Only a refused secret ends it before.
+// keepLink maintains a long connection until ctx ends. Only a refused secret ends it earlier.
 func (r *receiver) keepLink(ctx context.Context) error {
 	for tries := 0; ctx.Err() == nil; tries++ {
 		began := time.Now()
@@ -55,7 +55,7 @@ func (r *receiver) keepLink(ctx context.Context) error {
 	return nil
 }
 
-// dial asks where to connect, which takes the app's secret, and connects there.
+// dial requests the URL of the long connection, which takes the app's secret, and connects to it.
 func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
 	defer cancel()
@@ -82,7 +82,7 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 		return nil, 0, errors.New("the service names an address that cannot be connected to")
 	}
 	conn, err := connect(ctx, config, r.p.opts.Dial)
-	if err != nil { // the error contains the address, which contains a ticket
+	if err != nil { // the error contains the URL, which contains a ticket
 		return nil, 0, fmt.Errorf("the long connection to %s cannot be made", u.Host)
 	}
 	conn.PayloadType, conn.MaxPayloadBytes = websocket.BinaryFrame, maxEvent
@@ -90,7 +90,7 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	return conn, int32(service), nil
 }
 
-// connect dials with dial, or as usual when that is nil.
+// connect dials with dial, or in the default way if that is nil.
 func connect(ctx context.Context, config *websocket.Config, dial func(context.Context, string, string) (net.Conn, error)) (*websocket.Conn, error) {
 	if dial == nil {
 		return config.DialContext(ctx)
@@ -122,7 +122,7 @@ type link struct {
 	write   sync.Mutex
 }
 
-// runLink makes a connection and works on it until it ends, silence included.
+// runLink opens a connection and handles its events until it ends or is silent for too long.
 func (r *receiver) runLink(ctx context.Context) error {
 	conn, service, err := r.dial(ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 	r.p.log.Info("receiving by long connection", "bot", r.p.BotName())
 	r.status.Set(true, "")
 	for {
-		// What is silent for longer than two pings is dead.
+		// The connection counts as dead after a silence longer than two pings.
 		if err := conn.SetReadDeadline(time.Now().Add(2*r.p.opts.PingEvery + time.Second)); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 			return err
 		}
 		if f.method != methodData || f.header("type") != "event" {
-			continue // a pong, whose wishes for intervals we do not need
+			continue // a pong, whose suggested intervals we do not need
 		}
 		if whole, ok := l.join(f); ok {
 			select {
@@ -176,9 +176,9 @@ func (r *receiver) runLink(ctx context.Context) error {
 			}
 			do := handler(nothing)
 			if err == nil {
-				do = l.prepare(e) // here, so that its place is that of its frame
+				do = l.prepare(e) // here, so that events keep the order of their frames
 			}
-			// A chat that hangs keeps its event, not the connection that follows.
+			// A chat that hangs delays only its own event: the next connection does not wait for it.
 			l.handling.Go(func() {
 				defer func() { <-l.slots }()
 				l.answer(f, do)
@@ -187,12 +187,12 @@ func (r *receiver) runLink(ctx context.Context) error {
 	}
 }
 
-// ping shows both sides that the other is there.
+// ping keeps the connection alive on both sides.
 func (l *link) ping(ctx context.Context) {
 	for ctx.Err() == nil {
 		f := frame{service: l.service, headers: [][2]string{{"type", "ping"}}}
 		if l.send(f) != nil {
-			return // reading ends too
+			return // the reader fails too
 		}
 		retry.Wait(ctx, l.p.opts.PingEvery)
 	}
@@ -207,7 +207,7 @@ func (l *link) send(f frame) error {
 	return websocket.Message.Send(l.conn, f.encode())
 }
 
-// join puts the packets of an event together; false: some are missing.
+// join assembles the packets of an event; ok is false while some are missing.
 func (l *link) join(f frame) ([]byte, bool) {
 	sum, seq := f.number("sum"), f.number("seq")
 	if sum <= 1 {
@@ -220,7 +220,7 @@ func (l *link) join(f frame) ([]byte, bool) {
 	parts := l.pieces[id]
 	if parts == nil {
 		if len(l.pieces) >= maxPieces {
-			clear(l.pieces) // what is lost is delivered again
+			clear(l.pieces) // dropped events are redelivered
 		}
 		parts = make([][]byte, sum)
 		l.pieces[id] = parts
@@ -240,8 +240,8 @@ func (l *link) join(f frame) ([]byte, bool) {
 	return whole, true
 }
 
-// answer handles an event and reports to the service how that went. After a failure, or
-// without a report, the event is delivered again.
+// answer handles an event and reports the result to the service. After a failure, or without a
+// report, the event is redelivered.
 func (l *link) answer(f frame, do handler) {
 	began := time.Now()
 	out := struct {
@@ -257,7 +257,7 @@ func (l *link) answer(f frame, do handler) {
 		out.Code = http.StatusInternalServerError
 	}
 	payload, err := json.Marshal(out)
-	if err != nil { // Unreachable: numbers and bytes
+	if err != nil { // Unreachable: only numbers and bytes
 		return
 	}
 	f.payload = payload

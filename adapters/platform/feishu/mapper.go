@@ -12,13 +12,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// mapped is a message as the core takes it, with what the gate needs.
+// mapped is a message as an inbound, with the facts for the gate.
 type mapped struct {
 	in    platform.Inbound
 	facts botkit.Facts
 }
 
-// mapper makes inbounds of messages. It is pure but for the random request id.
+// mapper turns messages into inbounds. It is pure except for the random request id.
 type mapper struct {
 	account  string
 	bot      string // open id
@@ -47,8 +47,8 @@ func (m mapper) inbound(r received) mapped {
 	case msg.ToUs != nil && *msg.ToUs:
 		f.Addressed = botkit.AddressedReply
 	}
-	// The host answers an unknown command that is for this bot. In a group it may be meant
-	// for another bot.
+	// The host answers an unknown command if it is addressed to this bot. In a group it may be
+	// meant for another bot.
 	turned := (f.Private() || f.Addressed != botkit.AddressedNot) && !c.forwarded
 	if name, bot, args, ok := botkit.ParseCommand(c.text); ok && bot == "" && msg.Kind == "text" && (m.commands[name] || turned) {
 		in.Kind, in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
@@ -56,8 +56,8 @@ func (m mapper) inbound(r received) mapped {
 	return mapped{in: in, facts: f}
 }
 
-// takenBack is the withdrawal of a message. It goes to the chat, whoever wrote
-// the message, because it tells people nothing new.
+// takenBack maps the recall of a message. It goes to the chat whoever wrote the message, because it
+// does not reveal anything new.
 func (m mapper) takenBack(msg message) platform.Inbound {
 	return platform.Inbound{
 		ChatKey:   messages.NewChatKey("feishu", m.account, msg.Chat, 0),
@@ -66,7 +66,7 @@ func (m mapper) takenBack(msg message) platform.Inbound {
 	}
 }
 
-// name is what to call a sender. Events do not contain it, unless people mention themselves.
+// name returns a sender's name. Events do not contain it, unless people mention themselves.
 func (m mapper) name(r received) string {
 	for _, x := range r.Message.Mentions {
 		if x.ID.OpenID == r.Sender.ID.OpenID && x.ID.OpenID != "" {
@@ -78,7 +78,7 @@ func (m mapper) name(r received) string {
 	return cmp.Or(botkit.Tidy(r.Sender.ID.OpenID, botkit.MaxName), "somebody")
 }
 
-// time is when a message was written; unreadable times are now.
+// time returns when a message was written, or now if that cannot be parsed.
 func (msg message) time() time.Time {
 	ms, err := strconv.ParseInt(msg.Created, 10, 64)
 	if err != nil || ms <= 0 || ms > 1<<43 {
@@ -87,15 +87,14 @@ func (msg message) time() time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// named puts names in the place of the keys of mentions, and nothing in the place
-// of the bot's. Who is meant is known by the ids that the service gives, never by
-// what a text looks like.
+// named replaces the keys of mentions by names, and those of the bot by nothing. It relies on the
+// ids that the service provides, never on what a text looks like.
 func (m mapper) named(text string, mentions []mention) string {
 	if len(mentions) == 0 || text == "" {
 		return text
 	}
 	mentions = slices.Clone(mentions)
-	// @_user_1 begins @_user_10 too.
+	// @_user_1 is a prefix of @_user_10.
 	slices.SortStableFunc(mentions, func(a, b mention) int { return cmp.Compare(len(b.Key), len(a.Key)) })
 	var pairs []string
 	me := ""
@@ -108,6 +107,6 @@ func (m mapper) named(text string, mentions []mention) string {
 			pairs = append(pairs, x.Key, "@"+botkit.Tidy(x.Name, botkit.MaxName))
 		}
 	}
-	// A message that is only the bot's name keeps it.
+	// A message that consists only of the bot's name keeps it.
 	return cmp.Or(strings.TrimSpace(strings.NewReplacer(pairs...).Replace(text)), me)
 }

@@ -11,7 +11,7 @@ type metrics struct {
 	events    *prometheus.CounterVec // by result
 	parked    prometheus.Gauge
 	plainText prometheus.Counter
-	hooks     *prometheus.CounterVec // by answer
+	hooks     *prometheus.CounterVec // by status
 	links     prometheus.Counter
 	cards     *prometheus.CounterVec // by result
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Bot implements [platform.Named]. The link is the service's own for opening a talk with
-// the bot of an app; other servers have none.
+// Bot implements [platform.Named]. The link is the service's own for opening a chat with the bot of
+// an app; it is empty on other servers.
 func (p *Platform) Bot() (name, link string) {
 	me := p.me.Load()
 	if me == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// wordsFor picks the language of a service: events do not tell a person's. Feishu is
-// used in China, Lark elsewhere.
+// wordsFor picks the language by the service, because events do not contain a person's language.
+// Feishu is used in China, Lark elsewhere.
 func wordsFor(host string) notices.Words {
 	if strings.Contains(host, "larksuite") {
 		return notices.English()
@@ -19,8 +19,8 @@ func wordsFor(host string) notices.Words {
 	return notices.Chinese()
 }
 
-// wordsOf are the words for a chat: in the language that people chose there, else in that
-// of who reads them, else in that of the service.
+// wordsOf returns the texts for a chat: in the language chosen there, or else in that of the
+// reader, or else in that of the service.
 func (p *Platform) wordsOf(chat messages.ChatKey, language string) notices.Words {
 	if p.opts.Language != nil {
 		language = cmp.Or(p.opts.Language(chat), language)
@@ -34,7 +34,7 @@ func (p *Platform) wordsOf(chat messages.ChatKey, language string) notices.Words
 	return p.say
 }
 
-// writtenIn is the language of a message. A command and a code have none.
+// writtenIn returns the language of a message. Commands and codes have none.
 func writtenIn(in platform.Inbound) string {
 	switch {
 	case strings.ContainsFunc(in.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) }):

@@ -13,11 +13,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// sayOrder is what the value of a button says that gives an order to the host.
+// sayOrder marks the value of a button that sends a command to the host.
 const sayOrder = "order"
 
-// ordering is the value of a button that gives an order. It names the chat that it was made
-// for, and of what type that is: a card that somebody passes on gives no orders elsewhere.
+// ordering is the value of a button that sends a command. It names the chat that it was made for,
+// and its type, so that a forwarded card cannot send commands elsewhere.
 type ordering struct {
 	Say   string `json:"say"`
 	Order string `json:"order"`
@@ -25,7 +25,7 @@ type ordering struct {
 	spoken
 }
 
-// placed writes down with the orders where they may be given.
+// placed adds to the asks the chat in which their commands are valid.
 func placed(asks []messages.Ask, to platform.Target) []messages.Ask {
 	if !slices.ContainsFunc(asks, func(a messages.Ask) bool { return a.Order != "" }) {
 		return asks
@@ -39,7 +39,7 @@ func placed(asks []messages.Ask, to platform.Target) []messages.Ask {
 	return asks
 }
 
-// orderButton adds a button that gives an order to the elements of a card.
+// orderButton adds a button that sends a command to the elements of a card.
 func orderButton(elements []object, a messages.Ask, sameRow bool) []object {
 	value := ordering{Say: sayOrder, Order: a.Order, Place: a.Digest, spoken: spokenIn(a.Chinese)}
 	button := object{"tag": "button", "text": plainText(a.Label), "type": "default", "behaviors": []object{{"type": "callback", "value": value}}}
@@ -53,9 +53,9 @@ func orderButton(elements []object, a messages.Ask, sameRow bool) []object {
 	return append(elements, object{"tag": "column_set", "columns": []object{column}})
 }
 
-// ordered hands the order of a button to the chat, as if who pressed it had sent it in
-// answer to the card. It goes through the same gate as what they write, and the chat
-// answers it. False: the button gives no order.
+// ordered hands the command of a button to the chat, as if the person who pressed it had sent it as
+// a reply to the card. It passes the same gate as their messages, and the chat answers it. It
+// returns false if the button has no command.
 func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	var e press
 	var o ordering

@@ -13,10 +13,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// TestIO13FeishuProxy: between the app and the service is a network that resets all
-// connections, or lets them open and dead. After it is well again the app connects
-// anew, and what was said meanwhile comes in order. With SOAK that takes ten seconds at
-// most.
+// TestIO13FeishuProxy puts a network between app and service that resets all connections, or keeps
+// them open and dead. After it has recovered, the app reconnects, and what was said meanwhile
+// arrives in order. With SOAK that takes at most ten seconds.
 func TestIO13FeishuProxy(t *testing.T) {
 	for _, line := range []platformtest.Line{platformtest.Breaking, platformtest.Silent} {
 		t.Run(string(line), func(t *testing.T) {

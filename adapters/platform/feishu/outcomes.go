@@ -11,9 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// ShowOutcomes implements [platform.Outcomer]: the card is replaced by one that names how
-// each request ended. It is made anew from the text, so that a restart in between does
-// not matter.
+// ShowOutcomes implements [platform.Outcomer]: the card is replaced by one that shows how each
+// request ended. The new card is made from the text, so it also works after a restart.
 func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageID string, part platform.Part, asks []messages.AskOutcome) error {
 	made := newCard(part, p.opts.Decide != nil)
 	if made == nil {
@@ -27,7 +26,7 @@ func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageI
 	return p.replaceCard(ctx, messageID, made)
 }
 
-// replaceCard puts another card in the place of one that was sent.
+// replaceCard replaces the content of a card that was sent.
 func (p *Platform) replaceCard(ctx context.Context, message string, made *card) error {
 	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, messagePath(message), nil, map[string]string{"content": made.content()}); err != nil {
 		return sendError(err)
@@ -38,7 +37,7 @@ func (p *Platform) replaceCard(ctx context.Context, message string, made *card) 
 	return nil
 }
 
-// outcomeLine is how a request ended, in the place of its buttons.
+// outcomeLine describes how a request ended, to replace its buttons.
 func outcomeLine(a messages.AskOutcome) object {
 	mark := botkit.Mark(a.Answer)
 	switch a.Answer {

@@ -6,29 +6,29 @@ import (
 )
 
 const (
-	// The service takes 50 changes of cards a second and 1000 a minute of an app, and
-	// ten a second of a card. Drafts stay below, so that the ends of texts have room.
+	// For each app the service permits 50 changes of cards per second and 1000 per minute, and for
+	// each card ten per second. Drafts stay below that, so that the ends of texts have capacity.
 	cardRate   = 10
-	paceRate   = 15 // a second
+	paceRate   = 15 // per second
 	paceBurst  = 30
-	paceMargin = 10 // of the burst, for ends
+	paceMargin = 10 // part of the burst that is reserved for ends
 
-	// draftPause is how long no text under way is shown after the service refused one,
-	// and draftsOff how long when the app may not at all.
+	// draftPause is how long no drafts are shown after the service refused one, and draftsOff how
+	// long if the app may not show any.
 	draftPause = 10 * time.Second
 	draftsOff  = time.Hour
 )
 
-// pace keeps the changes of all cards of an app below what the service takes. Drafts
-// that have no room are left out; ends always have it. It is safe for concurrent use.
+// pace limits the changes of all cards of an app to what the service permits. Drafts beyond the
+// limit are left out; ends are always permitted. It is safe for concurrent use.
 type pace struct {
 	mu    sync.Mutex
 	used  float64 // of the burst
 	at    time.Time
-	until time.Time // no drafts before
+	until time.Time // no drafts until then
 }
 
-// draft reports whether there is room for an unfinished text, and takes it.
+// draft reports whether an unfinished text may be shown, and counts it.
 func (p *pace) draft(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,7 @@ func (p *pace) draft(now time.Time) bool {
 	return true
 }
 
-// final notes the end of a text, which is two changes.
+// final counts the end of a text, which is two changes.
 func (p *pace) final(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *pace) flow(now time.Time) {
 	p.at = now
 }
 
-// rest lets drafts be until then, and reports whether that is news.
+// rest suspends drafts until then, and reports whether they were active.
 func (p *pace) rest(until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

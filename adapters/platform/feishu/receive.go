@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// askTimeout bounds the question whose message an answer is for.
+	// askTimeout bounds the request for who sent the message that another one replies to.
 	askTimeout = time.Second
-	// identifyTimeout bounds the question who the bot is.
+	// identifyTimeout bounds the request for the bot's identity.
 	identifyTimeout = 10 * time.Second
 )
 
@@ -48,7 +48,7 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	defer cancel()
 	err := r.begin(ctx)
 	if err == nil {
-		p.owe(ctx) // what a run before this one could not say
+		p.owe(ctx) // what an earlier run could not send
 	}
 	if err == nil && p.opts.Webhook != nil {
 		err = r.serveHook(ctx)
@@ -69,8 +69,7 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 
 type arrival = botkit.Arrival[received]
 
-// newIntake is the intake of one run of Receive. The service delivers again what was not
-// answered.
+// newIntake returns the intake for one run of Receive. The service redelivers unanswered events.
 func (p *Platform) newIntake(host platform.Host) *botkit.Intake[received] {
 	return botkit.NewIntake(botkit.IntakeOptions[received]{
 		Host: host, StateDir: p.opts.StateDir, Patience: p.opts.Patience, Redelivers: true, Read: decodeReceived, Now: time.Now, SetAside: p.metrics.parked, Log: p.log,
@@ -83,7 +82,7 @@ func (p *Platform) newIntake(host platform.Host) *botkit.Intake[received] {
 	})
 }
 
-// begin asks who the bot is, as often as it takes, and takes up what was set aside.
+// begin asks for the bot's identity until it succeeds, and loads what was set aside.
 func (r *receiver) begin(ctx context.Context) error {
 	for tries := 0; ; tries++ {
 		err := r.p.identify(ctx)
@@ -101,7 +100,7 @@ func (r *receiver) begin(ctx context.Context) error {
 	return r.intake.Open(ctx)
 }
 
-// identify asks the service who the bot is.
+// identify asks the service for the bot's identity.
 func (p *Platform) identify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
 	defer cancel()
@@ -118,7 +117,7 @@ func (p *Platform) identify(ctx context.Context) error {
 	return nil
 }
 
-// arrival maps a message and puts it through the gate.
+// arrival maps a message and applies the gate to it.
 func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	msg := &event.Message
 	me := p.me.Load()
@@ -141,7 +140,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	return arrival{Event: event, In: in}
 }
 
-// isOurs reports whether a message is one of the bot's. When that is not known, it is not.
+// isOurs reports whether the bot sent a message. It is false if that is unknown.
 func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	if ours, ok := p.ours.Get(id); ok {
 		return ours
@@ -158,12 +157,12 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	return ours
 }
 
-// handler works on one event and returns what to answer. After an error the service
-// brings it again.
+// handler handles one event and returns the answer. After an error the service redelivers the
+// event.
 type handler func(context.Context) (answer any, err error)
 
-// prepare takes an event, in clear. One for a chat has its place in the chat's line
-// from now on: the handler has to be called, and only once.
+// prepare accepts a decrypted event. An event for a chat takes its place in the chat's line here,
+// so the handler has to be called, exactly once.
 func (r *receiver) prepare(e envelope) handler {
 	m := r.p.metrics.events
 	switch e.Header.Kind {
@@ -196,10 +195,10 @@ func (r *receiver) prepare(e envelope) handler {
 	return nothing
 }
 
-// nothing answers an event that there is nothing to do about.
+// nothing answers an event that needs no action.
 func nothing(context.Context) (any, error) { return struct{}{}, nil }
 
-// arrived makes a message durable once it is its turn.
+// arrived makes a message durable once its turn has come.
 func (r *receiver) arrived(ctx context.Context, at *place, event received) (any, error) {
 	err := at.await(ctx)
 	if err == nil {
@@ -218,7 +217,7 @@ func (r *receiver) arrived(ctx context.Context, at *place, event received) (any,
 	return struct{}{}, nil
 }
 
-// guarded answers an event that makes us panic: it would the next time too.
+// guarded answers an event that caused a panic, because a redelivery would cause it again.
 func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -232,7 +231,7 @@ func (r *receiver) guarded(e envelope, do handlerBody) (answer any, err error) {
 
 type handlerBody func() (any, error)
 
-// decodeEnvelope reads what the service brings.
+// decodeEnvelope decodes what the service delivers.
 func decodeEnvelope(raw []byte) (envelope, error) {
 	var e envelope
 	if json.Unmarshal(raw, &e) != nil {
@@ -241,13 +240,13 @@ func decodeEnvelope(raw []byte) (envelope, error) {
 	return e, nil
 }
 
-// same compares secrets in constant time, whatever their length.
+// same compares secrets in constant time, regardless of their length.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// stale reports whether a time is further away than events may be.
+// stale reports whether a time differs from now by more than an event's may.
 func stale(at, now time.Time) bool {
 	d := now.Sub(at)
 	return d > maxAge || d < -maxAge

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// TestRedelivery: events that were not answered come again after 15 s, 5 min, 1 h
-// and 6 h, also over restarts; none is lost and none is taken twice.
+// TestRedelivery checks that unanswered events are redelivered after 15 s, 5 min, 1 h and 6 h, also
+// across restarts; none is lost and none is accepted twice.
 func TestRedelivery(t *testing.T) {
 	const events = 8
 	b := newBench(t, false, func(o *feishu.Options) { o.StateDir, o.Patience = "", time.Millisecond })
@@ -33,7 +33,7 @@ func TestRedelivery(t *testing.T) {
 		}
 		return platform.ErrUnavailable
 	})
-	// Two more chats take messages in each round.
+	// Two more chats accept messages in each round.
 	more := func(round int) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -74,8 +74,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestSetAside: messages of a chat that takes nothing hold nobody up, are on disk
-// before they are answered, and come in order after a restart.
+// TestSetAside checks that messages of a chat that accepts nothing do not block others, are on disk
+// before they are answered, and are delivered in order after a restart.
 func TestSetAside(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, false, func(o *feishu.Options) { o.StateDir, o.Patience = dir, 50*time.Millisecond })
@@ -111,8 +111,8 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// TestIO13Feishu: a long connection that ends, or says nothing any more, is replaced;
-// what was said meanwhile comes in order.
+// TestIO13Feishu checks that a long connection that ends, or falls silent, is replaced; what was
+// said meanwhile arrives in order.
 func TestIO13Feishu(t *testing.T) {
 	b := newBench(t, true, func(o *feishu.Options) { o.PingEvery = 200 * time.Millisecond })
 	host := platformtest.NewHost()
@@ -142,8 +142,8 @@ func TestIO13Feishu(t *testing.T) {
 	}
 }
 
-// TestStop: Receive ends soon after its context, also while a connection is silent,
-// and a refused secret ends it with an error that says what to do.
+// TestStop checks that Receive ends soon after its context, also while a connection is silent, and
+// that a refused secret ends it with an error that says what to do.
 func TestStop(t *testing.T) {
 	b := newBench(t, true, nil)
 	host := platformtest.NewHost()
@@ -158,8 +158,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestIO14Feishu: a clock that jumps by a day either way keeps the token usable,
-// sends working and events coming.
+// TestIO14Feishu checks that after a clock jump of a day in either direction the token is valid,
+// sends work and events arrive.
 func TestIO14Feishu(t *testing.T) {
 	b := newBench(t, false, nil)
 	host := platformtest.NewHost()
@@ -175,7 +175,8 @@ func TestIO14Feishu(t *testing.T) {
 	}
 }
 
-// TestIO11Feishu: what other bots say is not heard, so two of them cannot go on for ever.
+// TestIO11Feishu checks that messages of other bots are ignored, so that two bots cannot talk to
+// each other forever.
 func TestIO11Feishu(t *testing.T) {
 	b := newBench(t, false, nil)
 	host := platformtest.NewHost()
@@ -195,8 +196,8 @@ func TestIO11Feishu(t *testing.T) {
 	}
 }
 
-// TestIO12Feishu: what a file says of itself reaches the history as one short line
-// without paths, and never with an address.
+// TestIO12Feishu checks that what a file says about itself enters the history as one short line
+// without paths, and never with a URL.
 func TestIO12Feishu(t *testing.T) {
 	b := newBench(t, false, nil)
 	host := platformtest.NewHost()
@@ -223,8 +224,8 @@ func TestIO12Feishu(t *testing.T) {
 	}
 }
 
-// TestGroups: in groups the bot hears who names it by its id or answers it, whatever
-// a text looks like, where the owner let it in.
+// TestGroups checks that in allowed groups the bot hears messages that mention it by id or reply to
+// it, whatever a text looks like.
 func TestGroups(t *testing.T) {
 	people, err := access.Open(t.TempDir()+"/access.json", access.Options{})
 	if err != nil {
@@ -279,8 +280,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// took is the message of somebody with this place among those that the core took: what the
-// bot says by itself is left out.
+// took returns the message with this position that the core accepted from people, ignoring what the
+// bot sends on its own.
 func took(t *testing.T, host *platformtest.Host, place int) platform.Inbound {
 	t.Helper()
 	for n := place + 1; ; n++ {

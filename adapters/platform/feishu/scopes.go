@@ -8,18 +8,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Need is something that the app can do only with one of several scopes.
+// Need is a feature for which the app needs one of several scopes.
 type Need struct {
-	Scopes []string // any of them will do; the first is the one to ask for
-	For    string   // what people miss without
-	// Must: without it the bot cannot answer at all.
+	Scopes []string // any one suffices; the first is the one to request
+	For    string   // what is missing without it
+	// Must: the bot cannot answer at all without it.
 	Must bool
 }
 
-// Scope is the one to ask for.
+// Scope returns the scope to request.
 func (n Need) Scope() string { return n.Scopes[0] }
 
-// Needs are the scopes that the app needs with its options.
+// Needs returns the scopes that the app needs with its options.
 func (o Options) Needs() []Need {
 	o = o.withDefaults()
 	needs := []Need{
@@ -47,8 +47,8 @@ func (o Options) Needs() []Need {
 // granted is the status of a scope that the app has.
 const granted = 1
 
-// Missing asks the service which scopes the app lacks. Asking needs no scope. A wrong id
-// or secret is [ErrSecret].
+// Missing asks the service which needed scopes the app lacks. This request needs no scope itself.
+// If the id or secret is wrong, the error is [ErrSecret].
 func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 	if err := p.identify(ctx); err != nil {
 		if isSecretRefused(err) {
@@ -65,11 +65,11 @@ func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 	return missing(p.opts.Needs(), got.Scopes), nil
 }
 
-// scopeGrant says whether the app has a scope.
+// scopeGrant is the status of one scope.
 type scopeGrant struct {
 	Name   string `json:"scope_name"`
 	Status int    `json:"grant_status"`
-	Type   string `json:"scope_type"` // of a person (user) or of the app; empty: not known
+	Type   string `json:"scope_type"` // for a person (user) or the app; empty if unknown
 }
 
 func missing(needs []Need, grants []scopeGrant) []Need {

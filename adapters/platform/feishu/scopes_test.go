@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// TestMissing: every scope that is not granted is named, those of what is not switched
-// on are not asked for, and one of several is enough.
+// TestMissing checks that every scope that is not granted is reported, scopes for disabled features
+// are not requested, and one of several suffices.
 func TestMissing(t *testing.T) {
 	all := func(o *feishu.Options) {
 		o.Administered = true
@@ -62,8 +62,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// FuzzScopes: whatever the service says about scopes, only what it grants the app
-// counts as granted.
+// FuzzScopes checks that only scopes granted to the app count as granted, whatever the service
+// returns.
 func FuzzScopes(f *testing.F) {
 	f.Add(`[{"scope_name":"im:message","grant_status":1,"scope_type":"tenant"},{"scope_name":"im:resource","grant_status":2}]`)
 	f.Add(`[{"scope_name":"im:message","grant_status":1,"scope_type":"user"}]`)

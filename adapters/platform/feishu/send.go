@@ -19,7 +19,7 @@ import (
 const (
 	maxText = 4000
 	aimText = 3800
-	// maxDraft bounds what is rendered of an unfinished text, in bytes: enough for one part.
+	// maxDraft bounds how much of an unfinished text is rendered, in bytes: enough for one part.
 	maxDraft = 4 * maxText
 )
 
@@ -29,8 +29,8 @@ var (
 	errNoMedia = errors.New("the attachment names no file")
 )
 
-// Plan implements [platform.Sender]: texts first, then files, each with its caption
-// after it, as files have no captions here.
+// Plan implements [platform.Sender]: texts first, then files, each followed by its caption, because
+// files have no captions here.
 func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	text := out.Text
 	if out.Draft {
@@ -53,7 +53,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 		if out.ID != "" {
 			parts[i].ID = out.ID + "/" + strconv.Itoa(i)
 		}
-		parts[i].ReplyTo = out.ReplyTo // in a topic, what answers nothing would begin another one
+		parts[i].ReplyTo = out.ReplyTo // in a topic, a message that is not a reply would begin another topic
 	}
 	return parts
 }
@@ -67,7 +67,7 @@ func (p *Platform) texts(src string) []platform.Part {
 	return parts
 }
 
-// outgoing are the parameters of a message that is made.
+// outgoing are the parameters for creating a message.
 type outgoing struct {
 	To      string `json:"receive_id,omitempty"`
 	Kind    string `json:"msg_type"`
@@ -77,19 +77,19 @@ type outgoing struct {
 	chat, reply string
 }
 
-// sentMessage is what we need of a message that was made.
+// sentMessage holds the fields that we need of a created message.
 type sentMessage struct {
 	ID      string `json:"message_id"`
 	Created string `json:"create_time"` // in milliseconds
 }
 
-// receipt is the message with its place in the order of the service.
+// receipt returns the message with its position in the service's order.
 func (m sentMessage) receipt() messages.Receipt {
 	return messages.Receipt{ID: m.ID, Order: orderOf(m.Created)}
 }
 
-// orderOf is the place that the service gave a message among all of its chat: when it
-// says that it was made. 0: it did not say.
+// orderOf returns the position that the service gave a message in its chat, which is its creation
+// time. It is 0 if the service did not report that.
 func orderOf(created string) int64 {
 	ms, err := strconv.ParseInt(created, 10, 64)
 	if err != nil || ms <= 0 || ms >= 1<<messages.OrderBits {
@@ -98,7 +98,7 @@ func orderOf(created string) int64 {
 	return ms
 }
 
-// chatOf is where a call goes. A target without a chat is an error: nothing is sent to a guess.
+// chatOf returns the destination of a call. A target without a chat is an error.
 func chatOf(to platform.Target) (string, error) {
 	if to.Chat != "" {
 		return to.Chat, nil
@@ -109,7 +109,7 @@ func chatOf(to platform.Target) (string, error) {
 	return "", &platform.Error{Reason: platform.SendRefused, Err: errNoChat}
 }
 
-// uuid is the same for every try of a part, and another one for every other part.
+// uuid is the same for every try of a part, and differs between parts.
 func (p *Platform) uuid(chat, id string) string {
 	if id == "" {
 		id = rand.Text()
@@ -139,8 +139,7 @@ func (p *Platform) Send(ctx context.Context, to platform.Target, part platform.P
 	return p.sendText(ctx, out, part)
 }
 
-// sendText sends a text with its markup or buttons, and without when the service
-// refuses those.
+// sendText sends a text with its markup or buttons, or without them when the service refuses them.
 func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
 	buttons := newCard(part, p.opts.Decide != nil)
 	plain := markup.FeishuText(part.Text)
@@ -165,7 +164,7 @@ func (p *Platform) sendText(ctx context.Context, out outgoing, part platform.Par
 	return made, err
 }
 
-// create makes a message. One whose question is gone is sent without it.
+// create creates a message. If the message that it replies to is gone, it is sent without a reply.
 func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, error) {
 	path, query := "/open-apis/im/v1/messages", url.Values{"receive_id_type": {"chat_id"}}
 	out.To = out.chat

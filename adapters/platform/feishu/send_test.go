@@ -21,8 +21,8 @@ func jsonText(s string) string {
 	return string(raw)
 }
 
-// TestRetryIsNoDouble: a part that is sent again after nobody knows what became of
-// it is shown once, also by another process; other parts with its words are others.
+// TestRetryIsNoDouble checks that a part that is retried after an unknown outcome appears once,
+// also from another process; other parts with the same text appear separately.
 func TestRetryIsNoDouble(t *testing.T) {
 	b := newBench(t, false, nil)
 	plan := func(id string) platform.Part {
@@ -48,8 +48,8 @@ func TestRetryIsNoDouble(t *testing.T) {
 	}
 }
 
-// TestReply: a part answers the message that it is told to, and is sent without it
-// when that is gone.
+// TestReply checks that a part replies to the given message, and is sent without a reply if that
+// message is gone.
 func TestReply(t *testing.T) {
 	b := newBench(t, false, nil)
 	asked := b.api.Say(private, owner, "question", nil)
@@ -64,7 +64,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// TestTokenIsRenewed: a token that the service does not know any more is replaced, once.
+// TestTokenIsRenewed checks that a token that the service no longer accepts is replaced, once.
 func TestTokenIsRenewed(t *testing.T) {
 	b := newBench(t, false, nil)
 	for range 3 {
@@ -78,7 +78,7 @@ func TestTokenIsRenewed(t *testing.T) {
 	}
 }
 
-// TestMarkupIsInert: what a model writes can name nobody and be no other element.
+// TestMarkupIsInert checks that text from a model cannot mention anybody or create other elements.
 func TestMarkupIsInert(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
 	for _, text := range []string{`<at user_id="all">all</at>`, "**<at id=all></at>**", "[x](javascript:alert(1))", `"}]],"x":[[{"tag":"at","user_id":"all"`, "```go\n<at id=all></at>\n```"} {
@@ -97,8 +97,8 @@ func TestMarkupIsInert(t *testing.T) {
 	}
 }
 
-// TestFiles: files are uploaded and shown by their kind; what the service would not
-// take is refused before.
+// TestFiles checks that files are uploaded and shown by their kind, and that files that the service
+// would not accept are refused before.
 func TestFiles(t *testing.T) {
 	b := newBench(t, false, nil)
 	dir := t.TempDir()
@@ -111,7 +111,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, x := range []struct {
 		a    platform.Attachment
-		want string // kind of the message; empty: refused
+		want string // kind of the message; empty if refused
 	}{
 		{platform.Attachment{Path: file("a.png", 10), Kind: "photo", Caption: "a picture"}, "image"},
 		{platform.Attachment{Path: file("big.png", 11<<20), Kind: "photo"}, "file"},

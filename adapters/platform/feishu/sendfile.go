@@ -18,14 +18,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// The longest files that the service takes, in bytes.
+// The maximum sizes of files that the service accepts, in bytes.
 const (
 	maxImage = 10 << 20
 	maxFile  = 30 << 20
 )
 
-// upload brings a file to the service and returns the message that shows it. It
-// makes no message yet, so a failure never means that people may have seen something.
+// upload sends a file to the service and returns the message that shows it. It does not create that
+// message, so after a failure people cannot have seen anything.
 func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, content string, err error) {
 	if a.FileID != "" {
 		return p.resend(ctx, a)
@@ -55,7 +55,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 		if e, ok := errors.AsType[*apiError](err); !ok || isTokenStale(e) || e.Status >= http.StatusInternalServerError {
 			return "", "", harmless(sendError(err))
 		}
-		// No picture to the service: people get it as a file.
+		// The service does not accept it as a picture, so it is sent as a file.
 	}
 	kind, form := fileKind(a)
 	fields := map[string]string{"file_type": form, "file_name": filepath.Base(a.Path)}
@@ -69,8 +69,8 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 	return kind, key("file_key", got.File), nil
 }
 
-// resend brings a file that people have sent to the service once more: it takes no key
-// in a message but that of a file which the app has brought itself.
+// resend uploads a file that people have sent: in a message the service accepts only keys of files
+// that the app has uploaded itself.
 func (p *Platform) resend(ctx context.Context, a platform.Attachment) (kind, content string, err error) {
 	_, key, ok := fileOf(a.FileID)
 	if !ok {
@@ -101,7 +101,7 @@ func (p *Platform) resend(ctx context.Context, a platform.Attachment) (kind, con
 	return p.upload(ctx, a)
 }
 
-// playing is how long a voice message plays, in milliseconds; 0: nobody can tell.
+// playing returns the playing time of a voice message in milliseconds, or 0 if it is unknown.
 func playing(path, kind string) int64 {
 	if kind != "audio" {
 		return 0
@@ -118,7 +118,8 @@ func playing(path, kind string) int64 {
 	return length.Milliseconds()
 }
 
-// fileKind is the type of the message and of the file, by what the file claims to be.
+// fileKind returns the type of the message and of the file, derived from the attachment's own
+// claims.
 func fileKind(a platform.Attachment) (kind, form string) {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(a.Path)), ".")
 	switch ext {
@@ -142,20 +143,20 @@ func fileKind(a platform.Attachment) (kind, form string) {
 
 func key(name, value string) string {
 	raw, err := json.Marshal(map[string]string{name: value})
-	if err != nil { // Unreachable: strings
+	if err != nil { // Unreachable: only strings
 		return ""
 	}
 	return string(raw)
 }
 
-// uploaded names a file that the service has now.
+// uploaded identifies an uploaded file.
 type uploaded struct {
 	Image string `json:"image_key"`
 	File  string `json:"file_key"`
 }
 
-// uploading sends a file. Only its own name is told, never its path. It is read
-// anew for each try.
+// uploading uploads a file. It exposes only the base name, never the path. The file is read again
+// for each try.
 func (p *Platform) uploading(ctx context.Context, path, field string, form map[string]string) (uploaded, error) {
 	boundary := multipart.NewWriter(io.Discard).Boundary()
 	r := request{
@@ -202,7 +203,7 @@ func writeForm(w io.Writer, boundary, field, name string, form map[string]string
 	return m.Close()
 }
 
-// harmless: an upload made twice is seen by nobody.
+// harmless marks the outcome as known: people do not see a repeated upload.
 func harmless(err error) error {
 	if e, ok := errors.AsType[*platform.Error](err); ok {
 		e.Unknown = false

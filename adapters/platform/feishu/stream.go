@@ -23,23 +23,23 @@ const (
 )
 
 const (
-	// draftEvery is the usual time between two looks of a streaming card. The service
-	// takes ten a second.
+	// draftEvery is the default interval between two updates of a streaming card. The service
+	// permits ten per second.
 	draftEvery = 500 * time.Millisecond
 	// streamElement is the element of a card that contains its text.
 	streamElement = "answer"
-	// maxStreams is how many cards are remembered by their messages.
+	// maxStreams is how many cards are kept by their messages.
 	maxStreams = 1000
-	// codeSequence is the answer to a number that is not greater than the last one;
-	// then sequenceJump is added once.
+	// codeSequence is the error code for a sequence number that is not greater than the previous
+	// one; then sequenceJump is added once.
 	codeSequence = 300317
 	sequenceJump = 10_000
-	// codeClosed and codeTimedOut are the answers about a card that streams no more,
-	// which the service sees to after ten minutes.
+	// codeClosed and codeTimedOut are the error codes for a card that no longer streams. The
+	// service stops streaming after ten minutes.
 	codeClosed   = 300309
 	codeTimedOut = 200850
-	// maxEnds is how often the end of a text is tried in its card, when the service
-	// fails, before it is sent as a message.
+	// maxEnds is how often writing the end of a text to its card is tried when the service fails.
+	// After that the text is sent as a message.
 	maxEnds = 3
 )
 
@@ -47,28 +47,28 @@ const (
 type stream struct {
 	id  string
 	seq int64
-	// text is what the card shows, ended that it streams no more.
+	// text is what the card shows; ended means that it no longer streams.
 	text  string
 	ended bool
-	fails int // of its end
+	fails int // failed tries to write its end
 	wrote time.Time
 }
 
-// streams are the cards of this run, by their messages. It is safe for concurrent use.
+// streams holds the cards of this run, by their messages. It is safe for concurrent use.
 type streams struct {
 	known *recent.Map[string, *stream]
 	pace  pace
 }
 
-// next is a number greater than every one before, also than those of a run before
-// this one: the service refuses others. It counts tenths of seconds.
+// next returns a number greater than every earlier one, including those of earlier runs, because
+// the service refuses others. It counts tenths of seconds.
 func (s *stream) next(now time.Time) int64 {
 	s.seq = max(s.seq+1, now.Sub(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)).Milliseconds()/100)
 	return s.seq
 }
 
-// beginStream makes a card, sends it and so shows the beginning of a text. A failure
-// is harmless: the complete text is sent as an ordinary message.
+// beginStream creates a card and sends it with the beginning of a text. A failure is harmless: the
+// complete text is sent as an ordinary message.
 func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
 	if !p.streams.pace.draft(time.Now()) {
 		p.metrics.cards.WithLabelValues("skipped").Inc()
@@ -84,8 +84,8 @@ func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.
 	return message, nil
 }
 
-// noDrafts lets drafts be for a while that the service does not want; what it says
-// about them does not apply to messages.
+// noDrafts suspends drafts for a while if the service refuses them. The reasons for such refusals
+// do not apply to messages.
 func (p *Platform) noDrafts(err error) error {
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok || e.Reason == platform.SendNetwork {
@@ -95,7 +95,7 @@ func (p *Platform) noDrafts(err error) error {
 	if a, is := errors.AsType[*apiError](err); is && a.Code == codeScope {
 		pause = draftsOff
 	} else if e.Reason == platform.SendForbidden || e.Reason == platform.SendNotFound {
-		return err // of this chat
+		return err // applies to this chat only
 	}
 	if p.streams.pace.rest(time.Now().Add(pause)) {
 		p.log.Warn("texts under way are not shown for a while, since the service takes no cards", "pause", pause.String(), "error", err)
@@ -103,7 +103,7 @@ func (p *Platform) noDrafts(err error) error {
 	return &platform.Error{Reason: platform.SendRefused, Unknown: e.Unknown, Err: e.Err}
 }
 
-// sendCard makes a card that streams and sends it.
+// sendCard creates a streaming card and sends it.
 func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Part) (message messages.Receipt, id string, err error) {
 	card := object{
 		"schema": "2.0",
@@ -131,10 +131,10 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 	return message, made.ID, err
 }
 
-// Edit implements [platform.Editor] for streaming cards: of a draft it shows more,
-// and of the complete text it shows the end and leaves the streaming mode. A message
-// that is no card of ours is not edited. After an error that is not to be tried again
-// the card is gone, so that people do not see the text twice.
+// Edit implements [platform.Editor] for streaming cards: it shows more of a draft, or the end of
+// the complete text and then ends the streaming. A message that is not a card of ours is not
+// edited. If the error is not retryable, the card is gone, so that people do not see the text
+// twice.
 func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID string, part platform.Part) error {
 	if _, err := chatOf(to); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	if part.Draft {
 		return p.showMore(ctx, s, part.Text)
 	}
-	if len(part.Asks) > 0 { // buttons are another kind of card
+	if len(part.Asks) > 0 { // buttons need another kind of card
 		p.giveUp(ctx, messageID, s)
 		return &platform.Error{Reason: platform.SendRefused, Err: errNotEdited}
 	}
@@ -160,13 +160,13 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 		return &platform.Error{Reason: platform.SendRefused, Err: err}
 	}
 	if err := p.endStream(ctx, s); err != nil {
-		// People have the text. The service ends the streaming in the end.
+		// The text has been delivered. The service ends the streaming eventually.
 		p.log.Warn("a card goes on streaming although its text is complete", "error", err)
 	}
 	return nil
 }
 
-// showMore shows more of an unfinished text, unless there is no room for that.
+// showMore shows more of an unfinished text, if the pace permits.
 func (p *Platform) showMore(ctx context.Context, s *stream, text string) error {
 	now := time.Now()
 	if text == s.text || s.ended {
@@ -182,7 +182,7 @@ func (p *Platform) showMore(ctx context.Context, s *stream, text string) error {
 	return nil
 }
 
-// write makes a card show a text. One that streams no more is made to.
+// write makes a card show a text. If the card no longer streams, streaming is turned on again.
 func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 	if text == s.text {
 		return nil
@@ -203,8 +203,8 @@ func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 	return err
 }
 
-// giveUp leaves a card for a message that has all of its text: it is closed, and taken
-// back. What cannot be done about that stays as it is.
+// giveUp replaces a card by a message with all of its text: the card is closed and recalled.
+// Failures are ignored.
 func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
 	p.metrics.cards.WithLabelValues("given up").Inc()
 	err := p.endStream(ctx, s)
@@ -219,12 +219,12 @@ var (
 	errNoCard    = errors.New("too many cards are written at the moment")
 )
 
-// endStream leaves the streaming mode, once.
+// endStream ends the streaming, once.
 func (p *Platform) endStream(ctx context.Context, s *stream) error {
 	if s.ended {
 		return nil
 	}
-	// The summary is what lists of chats show.
+	// The summary is shown in lists of chats.
 	summary := strings.Join(strings.Fields(botkit.Head(s.text, 200)), " ")
 	err := p.configure(ctx, s, object{"streaming_mode": false, "summary": object{"content": summary}})
 	s.ended = err == nil
@@ -242,7 +242,7 @@ func (p *Platform) configure(ctx context.Context, s *stream, config object) erro
 	return p.putStream(ctx, s, "/settings", object{"settings": settings})
 }
 
-// putStream changes a card. Doing so twice changes nothing more.
+// putStream changes a card. It is idempotent.
 func (p *Platform) putStream(ctx context.Context, s *stream, path string, params object) error {
 	method := http.MethodPut
 	if path == "/settings" {
@@ -254,7 +254,7 @@ func (p *Platform) putStream(ctx context.Context, s *stream, path string, params
 		return err
 	}
 	err := put()
-	if e, ok := errors.AsType[*apiError](err); ok && e.Code == codeSequence { // a run before this one was faster
+	if e, ok := errors.AsType[*apiError](err); ok && e.Code == codeSequence { // an earlier run used greater numbers
 		s.seq += sequenceJump
 		err = put()
 	}
@@ -264,7 +264,7 @@ func (p *Platform) putStream(ctx context.Context, s *stream, path string, params
 	return nil
 }
 
-// streamOf is the card of a message; after a restart the service is asked.
+// streamOf returns the card of a message; after a restart it asks the service.
 func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error) {
 	if s, ok := p.streams.known.Get(message); ok {
 		return s, nil
@@ -293,8 +293,8 @@ func encode(v any) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// cardMarkdown is a text for the Markdown of cards, in which tags could name people
-// and be links: they are shown as they were typed.
+// cardMarkdown escapes a text for the Markdown of cards, in which tags could mention people or make
+// links: tags are shown literally.
 func cardMarkdown(text string) string {
 	return strings.NewReplacer("<", "&#60;", ">", "&#62;").Replace(text)
 }

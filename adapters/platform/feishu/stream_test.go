@@ -16,14 +16,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// bubble is an app with cards where time is simulated.
+// bubble returns an app with cards for use in simulated time.
 func bubble(t *testing.T) (*platformtest.FeishuAPI, *feishu.Platform) {
 	t.Helper()
 	api := platformtest.NewFeishuAPIInProcess(t)
 	return api, botOf(t, api)
 }
 
-// botOf is another process of the app.
+// botOf returns another process of the app.
 func botOf(t *testing.T, api *platformtest.FeishuAPI) *feishu.Platform {
 	t.Helper()
 	bot, err := feishu.New(feishu.Options{
@@ -36,8 +36,8 @@ func botOf(t *testing.T, api *platformtest.FeishuAPI) *feishu.Platform {
 	return bot
 }
 
-// finish brings the end of a text as the core does: into its card, or, when that is
-// refused, as a message. It tells how often the card was tried.
+// finish delivers the end of a text as the core does: into its card, or, if that is refused, as a
+// message. It returns how often the card was tried.
 func finish(t *testing.T, bot *feishu.Platform, chat, card, text string) (tries int) {
 	t.Helper()
 	part := bot.Plan(platform.Outbound{To: target(chat), ID: "end " + text, Text: text})[0]
@@ -61,8 +61,8 @@ func finish(t *testing.T, bot *feishu.Platform, chat, card, text string) (tries 
 	}
 }
 
-// TestStreamingCard: a text under way is written into a card whose numbers grow, also
-// over a restart, and the complete text ends the streaming.
+// TestStreamingCard checks that an unfinished text is written into a card with growing sequence
+// numbers, also across a restart, and that the complete text ends the streaming.
 func TestStreamingCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api, bot := bubble(t)
@@ -102,8 +102,8 @@ func TestStreamingCard(t *testing.T) {
 	})
 }
 
-// TestCardFallback: whatever the service says about a card, the whole text is there
-// once at the end, and nothing goes on streaming.
+// TestCardFallback checks that whatever the service says about a card, the whole text appears once
+// at the end, and nothing continues to stream.
 func TestCardFallback(t *testing.T) {
 	const draft, whole = "the beginning", "the beginning and the end"
 	refuse := func(path string, status, code int, n int) platformtest.FeishuFault {
@@ -168,8 +168,8 @@ func TestCardFallback(t *testing.T) {
 	}
 }
 
-// TestCardsOfAnApp: sixty chats at once, with a new text each tenth of a second, never
-// make the service say that it is too much; every text is whole in the end.
+// TestCardsOfAnApp checks that sixty concurrent chats, with new text every tenth of a second, never
+// exceed the service's limit, and every text is complete in the end.
 func TestCardsOfAnApp(t *testing.T) {
 	const chats, looks = 60, 150
 	synctest.Test(t, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestCardsOfAnApp(t *testing.T) {
 					text = strings.Repeat("word ", n+1)
 					part := bot.Plan(platform.Outbound{To: target(chat), Text: text, Draft: true})[0]
 					if card.ID == "" {
-						card, _ = bot.Send(t.Context(), target(chat), part) // no room: later
+						card, _ = bot.Send(t.Context(), target(chat), part) // no capacity: later
 					} else if err := bot.Edit(t.Context(), target(chat), card.ID, part); err != nil {
 						t.Errorf("%s: %v", chat, err)
 					}
@@ -192,7 +192,7 @@ func TestCardsOfAnApp(t *testing.T) {
 				}
 				<-time.After(time.Duration(i) * 100 * time.Millisecond) // they end one after the other
 				if card.ID == "" {
-					return // none in all that time
+					return // there was no capacity in all that time
 				}
 				finish(t, bot, chat, card.ID, text+"end")
 			})
@@ -218,8 +218,8 @@ func TestCardsOfAnApp(t *testing.T) {
 	})
 }
 
-// TestDraftsRest: an app that may not write cards does not try so for every word, and
-// what it may not is in the log by its name.
+// TestDraftsRest checks that an app that may not write cards does not try for every update, and
+// that the log names the missing scope.
 func TestDraftsRest(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
 	b.api.Withhold(true, "cardkit:card:write")
@@ -237,8 +237,8 @@ func TestDraftsRest(t *testing.T) {
 	}
 }
 
-// TestTopics: in a group of topics, and in threads, all of an answer comes where the
-// question is: parts, drafts and files; in a plain group it answers the question.
+// TestTopics checks that in a group of topics, and in threads, all of an answer appears where the
+// question is: parts, drafts and files; in a plain group it replies to the question.
 func TestTopics(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
 	b.api.AddChat("oc_topics", "topic_group")

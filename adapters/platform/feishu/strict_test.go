@@ -15,8 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
-// TestServiceRate: every way in which the service says that it is asked too often is
-// tried again.
+// TestServiceRate checks that every form of a rate limit is retried.
 func TestServiceRate(t *testing.T) {
 	b := newBench(t, false, nil)
 	for _, code := range []int{99991400, 230020, 11232} {
@@ -28,8 +27,8 @@ func TestServiceRate(t *testing.T) {
 	}
 }
 
-// TestLongestTextsFit: the service bounds whole requests. No text of ours is refused for
-// its length, however its letters are written there.
+// TestLongestTextsFit checks that no text of ours is refused for its length, however its characters
+// are encoded: the service limits whole requests.
 func TestLongestTextsFit(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
 	for _, piece := range []string{"<", "&", `"`, `\`, "\u2028", "\x01", "汉", "😀", "a\n", "*a* "} {
@@ -52,7 +51,8 @@ func TestLongestTextsFit(t *testing.T) {
 	}
 }
 
-// TestTokenKeepsNobody: who cannot wait for the token that another call fetches gives up.
+// TestTokenKeepsNobody checks that a caller that cannot wait for a token being fetched by another
+// call gives up.
 func TestTokenKeepsNobody(t *testing.T) {
 	b := newBench(t, false, nil)
 	b.api.Fail(platformtest.FeishuFault{Path: "tenant_access_token", Kind: platformtest.Hang, N: -1})
@@ -84,8 +84,8 @@ func TestTokenKeepsNobody(t *testing.T) {
 	}
 }
 
-// TestSendsWhatPeopleSent: a file that somebody sent can be sent on, by the id that the
-// chat knows; the service takes only keys of files that the app has brought.
+// TestSendsWhatPeopleSent checks that a file that somebody sent can be sent on by the id that the
+// chat knows; the service accepts only keys of files that the app has uploaded.
 func TestSendsWhatPeopleSent(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := newBench(t, false, nil)
@@ -95,7 +95,7 @@ func TestSendsWhatPeopleSent(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		a    platform.Attachment
-		want string // kind of the message; empty: refused for good
+		want string // kind of the message; empty if refused permanently
 	}{
 		"photo":           {platform.Attachment{FileID: id("image", "", "png"), Kind: "photo"}, "image"},
 		"photo as such":   {platform.Attachment{FileID: id("image", "", "png")}, "image"},
@@ -128,7 +128,7 @@ func TestSendsWhatPeopleSent(t *testing.T) {
 	}
 }
 
-// TestVoiceHasALength: the service is told how long a voice message of ours plays.
+// TestVoiceHasALength checks that the service is given the playing time of our voice messages.
 func TestVoiceHasALength(t *testing.T) {
 	b := newBench(t, false, nil)
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// decisions are what people decided by buttons.
+// decisions are what people decided with buttons.
 type decisions struct {
 	mu   sync.Mutex
 	list []messages.Decision
@@ -30,7 +30,7 @@ func (d *decisions) all() []messages.Decision {
 	return append([]messages.Decision(nil), d.list...)
 }
 
-// TestSuite: an app that may do everything, by both ways that events come.
+// TestSuite runs the suite with an app that has all features, for both ways of receiving events.
 func TestSuite(t *testing.T) {
 	for name, link := range map[string]bool{"webhook": false, "connection": true} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// TestSuiteOfAPlainApp: one whose owner has switched off what can be.
+// TestSuiteOfAPlainApp runs it with an app whose optional features are switched off.
 func TestSuiteOfAPlainApp(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
@@ -77,7 +77,7 @@ func (b *bench) harness(t *testing.T, link bool) platformtest.Harness {
 	return h
 }
 
-// pressing presses a button of the newest message that bears any.
+// pressing presses a button of the newest message that has buttons.
 func (b *bench) pressing(t *testing.T) func(platform.Target, messages.Ask, bool) {
 	t.Helper()
 	return func(to platform.Target, ask messages.Ask, approve bool) {

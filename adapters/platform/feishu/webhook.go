@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// maxEvent is the longest event that is read. The service's own are far shorter.
+	// maxEvent is the maximum size of an event. The service's own are far smaller.
 	maxEvent = 1 << 20
-	// maxUnsigned is the longest request without a signature that is read: it can only be
-	// the question whether the address is ours.
+	// maxUnsigned is the maximum size of a request without a signature, which can only be the
+	// verification of our URL.
 	maxUnsigned = 16 << 10
-	// maxAge is how far the time of a request may be from ours.
+	// maxAge is how far the time of a request may differ from ours.
 	maxAge = 5 * time.Minute
-	// maxChallenge is the longest challenge that is answered.
+	// maxChallenge is the maximum length of a challenge.
 	maxChallenge = 1024
 
 	challengeKind = "url_verification"
@@ -32,16 +32,16 @@ const (
 
 var errNoBot = errors.New("the app has no bot: add the bot ability in the developer console")
 
-// Webhook lets the service post events. It is plain HTTP: what people's networks
-// reach is a proxy in front of it that speaks TLS.
+// Webhook lets the service post events. It speaks plain HTTP: a proxy in front of it faces the
+// network and speaks TLS.
 type Webhook struct {
-	// Path is the one that is served.
+	// Path is the path that is served.
 	Path string
-	// EncryptKey and VerificationToken are the app's. Without a key a forgery
-	// could not be recognised, so it is required; the token is checked if it is set.
+	// EncryptKey and VerificationToken are the app's. The key is required, because forgeries could
+	// not be recognized without it; the token is checked if it is set.
 	EncryptKey        func() string
 	VerificationToken func() string
-	// Listener takes the requests. Receive closes it.
+	// Listener accepts the requests. Receive closes it.
 	Listener net.Listener
 }
 
@@ -59,7 +59,7 @@ func (w *Webhook) check() error {
 	return nil
 }
 
-// serveHook takes events that are posted until ctx ends.
+// serveHook accepts posted events until ctx ends.
 func (r *receiver) serveHook(ctx context.Context) error {
 	w := r.p.opts.Webhook
 	h := &hook{receiver: r}
@@ -83,8 +83,8 @@ type hook struct {
 	server *botkit.Hook
 }
 
-// serve handles a request. Nothing in it is looked at before its signature and time, and
-// only genuine events take room for work, neither slow requests nor forged ones.
+// serve handles a request. It reads nothing of it before signature and time are verified. Only
+// genuine events take up capacity for work, neither slow requests nor forged ones.
 func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	if code := h.server.Meant(r); code != http.StatusOK {
 		return nil, code
@@ -108,7 +108,7 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 		return map[string]string{"challenge": e.Challenge}, http.StatusOK
 	}
 	return h.server.Work(r.Context(), func() (any, int) {
-		// What is accepted after the caller has left is known when it is delivered again.
+		// What is accepted after the caller disconnected is recognized when it is redelivered.
 		answer, err := h.prepare(e)(h.life)
 		if err != nil {
 			return nil, http.StatusServiceUnavailable
@@ -117,7 +117,7 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	})
 }
 
-// knows reports whether a request was signed by the service just now.
+// knows reports whether the service has just signed a request.
 func (h *hook) knows(r *http.Request, raw []byte) bool {
 	one := func(name string) (string, bool) {
 		v := r.Header.Values(name)
@@ -139,8 +139,8 @@ func (h *hook) knows(r *http.Request, raw []byte) bool {
 
 func (h *hook) key() string { return strings.TrimSpace(h.p.opts.Webhook.EncryptKey()) }
 
-// unseal decrypts a request. One without a signature can only be the question whether the
-// address is ours, which the service asks encrypted as well.
+// unseal decrypts a request. One without a signature can only be the verification of our URL, which
+// the service encrypts as well.
 func (h *hook) unseal(raw []byte, signed bool) (envelope, int) {
 	var sealed struct {
 		Encrypt string `json:"encrypt"`
@@ -179,11 +179,11 @@ func (h *hook) token(given string) bool {
 	return want == "" || same(given, want)
 }
 
-// open decrypts what the service has sealed. The library cuts the padding off by
-// looking for braces, which needs something to be there.
+// open decrypts what the service has encrypted. The library removes the padding by looking for
+// braces, so there have to be some.
 func open(sealed, key string) (opened []byte, err error) {
 	defer func() {
-		if recover() != nil { // braces the wrong way round
+		if recover() != nil { // braces in the wrong order
 			opened, err = nil, errEvent
 		}
 	}()

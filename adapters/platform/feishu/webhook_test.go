@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// said is the event of a message.
+// said returns the event of a message.
 func said(id string) map[string]any {
 	return map[string]any{
 		"sender":  map[string]any{"sender_id": map[string]any{"open_id": owner}, "sender_type": "user"},
@@ -27,8 +27,8 @@ func said(id string) map[string]any {
 	}
 }
 
-// TestIO4Feishu: requests without or with a wrong signature, time, token, key or
-// app are refused and nothing of them is taken.
+// TestIO4Feishu checks that requests with a missing or wrong signature, time, token, key or app are
+// refused and nothing of them is accepted.
 func TestIO4Feishu(t *testing.T) {
 	b := newBench(t, false, nil)
 	host := platformtest.NewHost()
@@ -90,7 +90,7 @@ func TestIO4Feishu(t *testing.T) {
 			r.Header.Add("X-Lark-Signature", strings.Repeat("0", 64))
 		}, 401},
 		{event, nil, 401},
-		{event, set(now(0), "n", key, event), 400}, // in clear
+		{event, set(now(0), "n", key, event), 400}, // unencrypted
 		{sealed("another key", event), nil, 401},
 		{swap(b.api.VerificationToken(), "another token"), nil, 401},
 		{swap(platformtest.FeishuApp, "cli_another"), nil, 401},
@@ -102,7 +102,7 @@ func TestIO4Feishu(t *testing.T) {
 		{bytes.Repeat([]byte("x"), 2<<20), nil, 413},
 	} {
 		with := x.with
-		if with == nil && (i == 22 || i == 23) { // signed well, of something else
+		if with == nil && (i == 22 || i == 23) { // with a valid signature, but of something else
 			with = set(now(0), "n", key, x.body)
 		}
 		if got := b.post(t, x.body, with); got != x.want {
@@ -138,7 +138,7 @@ func (b *bench) post(t *testing.T, body []byte, with func(*http.Request)) int {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil && len(body) > 1<<20 {
-		return http.StatusRequestEntityTooLarge // the connection was closed before all of it was written
+		return http.StatusRequestEntityTooLarge // the connection was closed before everything was written
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +147,8 @@ func (b *bench) post(t *testing.T, body []byte, with func(*http.Request)) int {
 	return resp.StatusCode
 }
 
-// TestIO5Feishu: an event is answered once it is durable, whatever runs do with it.
-// With SOAK the 99th of a hundred answers comes within half a second.
+// TestIO5Feishu checks that an event is answered once it is durable, regardless of runs. With SOAK
+// the 99th of a hundred answers takes at most half a second.
 func TestIO5Feishu(t *testing.T) {
 	const events = 200
 	b := newBench(t, false, nil)
@@ -186,8 +186,8 @@ func TestIO5Feishu(t *testing.T) {
 	}
 }
 
-// FuzzEvent brings events of any content, well signed: nothing panics, and what is
-// taken has the ids and the key of a chat.
+// FuzzEvent sends events of any content with valid signatures: nothing panics, and what is accepted
+// has the ids and the key of a chat.
 func FuzzEvent(f *testing.F) {
 	f.Add(`{"sender":{"sender_id":{"open_id":"ou_1"},"sender_type":"user"},"message":{"message_id":"om_1","chat_id":"oc_1","chat_type":"group","message_type":"post","content":"{\"content\":[[{\"tag\":\"at\",\"user_id\":\"@_user_1\"}]]}","mentions":[{"key":"@_user_1","id":{"open_id":"ou_bot"},"name":"x"}]}}`)
 	f.Add(`{"message":{"message_id":"om_1","chat_id":"oc_1","message_type":"text","content":"{\"text\":\"@_user_1 /stop\"}"}}`)
@@ -209,8 +209,8 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-// TestWebhookOfSlowBodies: more bodies that never come than there are places for work, all
-// from the address of the proxy, keep no event out. Nothing has to be known to send them.
+// TestWebhookOfSlowBodies checks that incomplete bodies, more than the capacity for work and all
+// from the address of the proxy, block no event. Sending them requires no secret.
 func TestWebhookOfSlowBodies(t *testing.T) {
 	for name, forged := range map[string]string{"signed by somebody": "00", "not signed": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			host := platformtest.NewHost()
 			b.receive(t, host)
 			host.AwaitUp(t)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // what stands still ends before the server's own limits
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server's limits
 			defer cancel()
 			at, err := url.Parse(b.hook)
 			if err != nil {

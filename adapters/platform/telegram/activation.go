@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// listens is what the owner chose that the bot listens to in a group; empty: nothing.
+// listens returns what the owner chose that the bot listens to in a group, or an empty string.
 func (p *Platform) listens(in platform.Inbound, f botkit.Facts) string {
 	store, ok := p.opts.AccessStore.(platform.Activation)
 	if !ok || f.Private() || f.Content != botkit.ContentMessage {
@@ -21,7 +21,7 @@ func (p *Platform) listens(in platform.Inbound, f botkit.Facts) string {
 	return ""
 }
 
-// activations are the words of /activation and what they mean.
+// activations maps the words of /activation to their meanings.
 func activations(word string) (listens string, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "mention":
@@ -38,8 +38,8 @@ func activations(word string) (listens string, ok bool) {
 	return "", false
 }
 
-// activate is the owner's /activation in a group. What was chosen is durable when it
-// is confirmed.
+// activate handles /activation of the owner in a group. The choice is durable before it is
+// confirmed.
 func (p *Platform) activate(ctx context.Context, in platform.Inbound, f botkit.Facts, say words) platform.Inbound {
 	store, can := p.opts.AccessStore.(platform.Activation)
 	listens, known := activations(in.Command.Args)

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// adminParams of getChatAdministrators.
+// adminParams are the parameters of getChatAdministrators.
 type adminParams struct {
 	Chat string `json:"chat_id"`
 }
 
-// chatMember is somebody with a role in a group.
+// chatMember is a person with a role in a group.
 type chatMember struct {
 	Status    string `json:"status"`
 	User      user   `json:"user"`
 	Anonymous bool   `json:"is_anonymous"`
 }
 
-// Admins implements [platform.Administered]. Whoever administers a group anonymously
-// writes as the group, so that nobody can tell that it was they.
+// Admins implements [platform.Administered]. It leaves out anonymous administrators: they write as
+// the group, so their messages cannot be attributed to them.
 func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 	if !strings.HasPrefix(chat, "-") {
-		return nil, nil // a person, who needs no administrator
+		return nil, nil // a private chat has no administrators
 	}
 	members, err := call[[]chatMember](ctx, p.client, "getChatAdministrators", adminParams{p.moves.current(chat)})
 	if e, ok := errors.AsType[*apiError](err); ok && e.MigrateTo != 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// Administrators are people by their numbers: no bots, and nobody who hides behind the
-// group. A private chat has none, and what cannot be asked is an error without the token.
+// Administrators are people by their numeric ids, without bots and anonymous administrators. A
+// private chat has none, and a failure is an error without the token.
 func TestAP5Admins(t *testing.T) {
 	b := newBench(t, nil)
 	var bot platform.Administered = b.bot
@@ -40,7 +40,7 @@ func TestAP5Admins(t *testing.T) {
 	}
 }
 
-// A group that became a supergroup has the administrators of that.
+// A group that became a supergroup has the supergroup's administrators.
 func TestAdminsOfAGroupThatMoved(t *testing.T) {
 	b := newBench(t, nil)
 	b.api.AddChat(platformtest.Chat{ID: -100777, Type: "supergroup"})

@@ -10,15 +10,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// admit puts a message through the gate, with what follows from it: pairing, allowing groups
-// and notices. Repeating it for a message that is delivered again does no harm.
+// admit applies the gate to a message and carries out the consequences: pairing, allowing groups
+// and notices. Repeating it for a redelivered message is harmless.
 func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	in, f := m.in, m.facts
 	r := botkit.Rules{Access: p.opts.Access, Groups: cmp.Or(p.listens(in, f), p.opts.Groups), Quotes: true}.In(in.Chat.ID, nil)
 	private := f.Private()
 	if f.FromPerson() {
 		f.Role, f.Allowed = p.admission.Standing(in, private)
-		if now := p.moves.current(in.Chat.ID); !private && !f.Allowed && now != in.Chat.ID { // it may have been allowed as the supergroup that it is now
+		if now := p.moves.current(in.Chat.ID); !private && !f.Allowed && now != in.Chat.ID { // allowed as a supergroup?
 			_, f.Allowed = p.admission.Standing(platform.Inbound{Chat: platform.ChatInfo{ID: now}}, false)
 		}
 	}
@@ -28,7 +28,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	}
 	say := wordsFor(language)
 	if in.Kind == platform.KindCommand && (in.Command.Name == "allow" || in.Command.Name == "activation") && f.Role == platform.RoleOwner && f.Addressed != botkit.AddressedOtherBot && !private {
-		f.Addressed = botkit.AddressedCommand // the owner need not name the bot to let it in
+		f.Addressed = botkit.AddressedCommand // the owner need not mention the bot to give the group access
 	}
 	f.Recent = f.Addressed == botkit.AddressedNot && m.goesOn && p.follows.recent(in)
 	in.Gate = botkit.Gate(f, r)
@@ -43,7 +43,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	}
 	var raw json.RawMessage
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {
-		raw, _ = json.Marshal(update{Message: m.msg}) // what cannot be kept is sent again
+		raw, _ = json.Marshal(update{Message: m.msg}) // if it cannot be encoded, its sender has to send it again
 	}
 	in = p.admission.Admit(ctx, botkit.Request{Raw: raw, In: in, Facts: f, Say: say.Words})
 	if in.Gate.Refuse && in.Gate.Reason == botkit.ReasonNotAllowed && in.Gate.Notice != "" && p.opts.Decide != nil {

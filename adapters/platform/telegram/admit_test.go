@@ -15,7 +15,7 @@ import (
 
 // store is an access store in memory.
 type store struct {
-	platform.AccessStore // nil: what is not below is not called
+	platform.AccessStore // nil: methods not defined below are not called
 
 	mu      sync.Mutex
 	roles   map[string]string
@@ -100,7 +100,7 @@ func (s *store) Listen(_ context.Context, _, chat, _, _, listens string) error {
 	return nil
 }
 
-// said is one message and what must become of it.
+// said is one message and its expected result.
 type said struct {
 	chat, from int64
 	text       string
@@ -108,7 +108,7 @@ type said struct {
 	open       bool
 	refuse     bool
 	reason     string
-	notice     string // a part of it; empty: none
+	notice     string // a part of it, if there is one
 }
 
 func mention() map[string]any {

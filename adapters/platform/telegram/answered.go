@@ -9,17 +9,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// maxAnswered is the longest that is passed on of a message which another one
-// answers, in characters.
+// maxAnswered is the maximum length passed on of a replied-to message, in characters.
 const maxAnswered = 1000
 
-// quote is the stretch of a message that its answer is about.
+// quote is the passage of a message that its reply refers to.
 type quote struct {
 	Text string `json:"text"`
 }
 
-// answered is the message that a message answers: of all of it the stretch that the
-// sender chose, if they chose one. Nil: it answers no message, or one without words.
+// answered returns the message that msg replies to, or only the passage that the sender quoted. It
+// returns nil if msg is not a reply, or the message has no text.
 func (m mapper) answered(msg *message) *uimessage.Quoted {
 	r, id := msg.ReplyTo, msg.replyTo()
 	out := &uimessage.Quoted{MessageID: id}
@@ -49,8 +48,8 @@ func (m mapper) answered(msg *message) *uimessage.Quoted {
 	return out
 }
 
-// pictureOf is the picture of the message that this one answers, in a group: people point
-// at one that the bot was not meant to see. In private chats it was seen before.
+// pictureOf returns the picture of the message that this one replies to, in a group: people point
+// at pictures that were not meant for the bot. In private chats the bot has already seen it.
 func pictureOf(msg *message, private bool) []uimessage.Part {
 	if private || msg.ReplyTo == nil || msg.replyTo() == "" {
 		return nil
@@ -60,11 +59,11 @@ func pictureOf(msg *message, private bool) []uimessage.Part {
 		return nil
 	}
 	parts := msg.ReplyTo.parts()
-	if len(parts) < 2 { // it cannot be fetched
+	if len(parts) < 2 { // it cannot be downloaded
 		return nil
 	}
 	parts[0] = uimessage.Text{Text: "[" + kind + " of the message that this one answers]"}
-	of, _ := platform.FileOf(parts[1]) // it was made a moment ago
+	of, _ := platform.FileOf(parts[1]) // m.parts has just encoded it
 	of.Answered = true
 	parts[1] = of.Part()
 	return parts

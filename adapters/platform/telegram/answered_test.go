@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// What a message answers comes along as far as the service tells it, as reference.
+// The replied-to message is included as reference, as far as the service reports it.
 func TestAnswered(t *testing.T) {
 	bob := `"from":{"id":8,"first_name":"Bob"}`
 	for _, c := range []struct {

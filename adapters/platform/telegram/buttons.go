@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	// maxPresses is how many buttons are answered at once; more are refused, and their
-	// people press again.
+	// maxPresses is how many button presses are answered concurrently; further ones are refused,
+	// and people have to press again.
 	maxPresses = 32
-	// pressDeadline bounds how long an answer to a button takes.
+	// pressDeadline bounds the time for answering a press.
 	pressDeadline = 30 * time.Second
-	// maxData is the longest data of a button, in bytes.
+	// maxData is the maximum length of a button's data, in bytes.
 	maxData = 64
 )
 
-// What the data of a button begins with.
+// Prefixes of the data of buttons.
 const (
 	pressApprove = "y:"
 	pressDeny    = "n:"
-	pressNothing = "-"  // of a button that only shows what was decided
-	pressAllow   = "g"  // of the one that lets a group in
-	pressOrder   = "c:" // of one that gives an order to the host
-	pressChoice  = "a:" // of one that lets somebody in, or not
+	pressNothing = "-"  // a button that only shows the decision
+	pressAllow   = "g"  // the button that gives a group access
+	pressOrder   = "c:" // a button that sends a command to the host
+	pressChoice  = "a:" // a button that decides an access request
 )
 
-// askAllow is what a notice about a group that is not let in asks its owner.
+// askAllow is the ask in the notice about a group without access.
 const askAllow = "allow-group"
 
-// callback is a button that somebody pressed.
+// callback is a press on a button.
 type callback struct {
 	ID      string `json:"id"`
 	From    *user  `json:"from"`
@@ -51,7 +51,7 @@ type callback struct {
 	} `json:"message"`
 }
 
-// keyboard are the buttons below a message.
+// keyboard is the set of buttons below a message.
 type keyboard struct {
 	Rows [][]button `json:"inline_keyboard"`
 }
@@ -61,8 +61,8 @@ type button struct {
 	Data string `json:"callback_data"`
 }
 
-// buttons are two for each request: they name it by its random id, and what was
-// shown by its digest, so that they work for ever and for nothing else.
+// buttons returns two buttons for each request. They identify it by its random id, and what was
+// shown by its digest, so that they stay valid forever and only for that request.
 func buttons(asks []messages.Ask) *keyboard {
 	var k keyboard
 	for i, a := range asks {
@@ -80,7 +80,7 @@ func buttons(asks []messages.Ask) *keyboard {
 		}
 		data := a.ApprovalID + ":" + a.Digest[:min(botkit.DigestOf, len(a.Digest))]
 		if len(pressApprove+data) > maxData {
-			continue // Unreachable: our ids are short; words decide as well
+			continue // Unreachable: our ids are short; people can also decide in words
 		}
 		n, say := " #"+strconv.Itoa(a.N), notices.For(a.Chinese)
 		k.Rows = append(k.Rows, []button{{"✅ " + say.ApproveButton + n, pressApprove + data}, {"❌ " + say.DenyButton + n, pressDeny + data}})
@@ -91,7 +91,7 @@ func buttons(asks []messages.Ask) *keyboard {
 	return &k
 }
 
-// pressed reads the data of a button.
+// pressed parses the data of a button.
 func pressed(data string) (messages.Decision, bool) {
 	d := messages.Decision{Approved: strings.HasPrefix(data, pressApprove)}
 	if !d.Approved && !strings.HasPrefix(data, pressDeny) {
@@ -102,8 +102,8 @@ func pressed(data string) (messages.Decision, bool) {
 	return d, ok && d.ApprovalID != "" && len(d.Digest) == botkit.DigestOf
 }
 
-// press answers a button without holding up messages. What it says is decided only
-// once the core has it; until then the button stays as it is.
+// press answers a button in the background, so that messages are not delayed. The decision takes
+// effect only once the core has it; until then the button stays as it is.
 func (p *Platform) press(ctx context.Context, c callback) {
 	if c.ID == "" || c.From == nil || p.opts.Decide == nil {
 		return
@@ -126,8 +126,8 @@ func (p *Platform) press(ctx context.Context, c callback) {
 	})
 }
 
-// answer decides, answers the person who pressed, and puts what was decided in the place of the
-// buttons.
+// answer submits the decision, answers the person who pressed, and replaces the buttons by the
+// outcome.
 func (p *Platform) answer(ctx context.Context, c callback) {
 	say := wordsFor(c.From.Language)
 	if c.Message != nil && c.Message.Chat.ID != 0 {
@@ -166,13 +166,12 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 	}
 	answer := botkit.Decided(say.Words, d, out[0])
 	p.toast(ctx, c, answer.Text, answer.Tone != botkit.ToneSuccess)
-	if answer.Mark != "" && out[0].Is != messages.DecisionDone { // of what is decided now, the core shows it everywhere
+	if answer.Mark != "" && out[0].Is != messages.DecisionDone { // the core itself shows new decisions everywhere
 		p.settleButtons(ctx, c, d.ApprovalID, decidedBefore(answer.Mark, out[0]))
 	}
 }
 
-// decidedBefore is how a request ended that cannot be decided any more, in the place of its
-// buttons.
+// decidedBefore is the text that replaces the buttons of a request that ended earlier.
 func decidedBefore(mark string, out messages.DecisionOutcome) string {
 	if out.Is == messages.DecisionExpired {
 		return mark
@@ -180,7 +179,7 @@ func decidedBefore(mark string, out messages.DecisionOutcome) string {
 	return mark + " " + cmp.Or(out.ByName, out.By)
 }
 
-// letIn lets a group in when its owner presses the button.
+// letIn gives a group access when its owner presses the button.
 func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	person := strconv.FormatInt(c.From.ID, 10)
 	chat := p.moves.origin(strconv.FormatInt(c.Message.Chat.ID, 10))
@@ -200,7 +199,7 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 	p.owe(ctx)
 }
 
-// toastParams of answerCallbackQuery.
+// toastParams are the parameters of answerCallbackQuery.
 type toastParams struct {
 	ID    string `json:"callback_query_id"`
 	Text  string `json:"text,omitempty"`
@@ -213,14 +212,14 @@ func (p *Platform) toast(ctx context.Context, c callback, text string, alert boo
 	}
 }
 
-// keyboardParams of editMessageReplyMarkup.
+// keyboardParams are the parameters of editMessageReplyMarkup.
 type keyboardParams struct {
 	Chat     json.RawMessage `json:"chat_id"`
 	Message  int64           `json:"message_id"`
 	Keyboard keyboard        `json:"reply_markup"`
 }
 
-// setKeyboard puts other buttons below a message; those that are there already are no error.
+// setKeyboard replaces the buttons below a message; an unchanged keyboard is not an error.
 func (p *Platform) setKeyboard(ctx context.Context, chat json.RawMessage, message int64, k keyboard) error {
 	if _, err := call[json.RawMessage](ctx, p.client, "editMessageReplyMarkup", keyboardParams{chat, message, k}); err != nil && !isUnchanged(err) {
 		return sendError(err)
@@ -228,8 +227,8 @@ func (p *Platform) setKeyboard(ctx context.Context, chat json.RawMessage, messag
 	return nil
 }
 
-// settleButtons shows what was decided. It is best effort: buttons that stay say the
-// same again when they are pressed.
+// settleButtons shows the decision. It is best effort: buttons that remain give the same answer
+// when they are pressed again.
 func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, shown string) {
 	if c.Message.Keyboard == nil {
 		return
@@ -245,12 +244,12 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 		}
 		k.Rows = append(k.Rows, row)
 	}
-	if !slices.EqualFunc(k.Rows, c.Message.Keyboard.Rows, slices.Equal) { // else it is shown already
+	if !slices.EqualFunc(k.Rows, c.Message.Keyboard.Rows, slices.Equal) { // otherwise it is already shown
 		p.showKeyboard(ctx, c, k)
 	}
 }
 
-// showKeyboard puts other buttons below the message whose button was pressed.
+// showKeyboard replaces the buttons below the message whose button was pressed.
 func (p *Platform) showKeyboard(ctx context.Context, c callback, k keyboard) {
 	if err := p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.ID, k); err != nil {
 		p.log.Warn("what was decided could not be shown in the place of the buttons", "error", err)

@@ -15,14 +15,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
-// maxAnswer is the longest answer that is read.
+// maxAnswer is the maximum size of a response.
 const maxAnswer = 64 << 20
 
-// client calls the Bot API with JSON over kept connections. The library carries uploads, which
-// need forms. It does not carry the rest: it has no rich messages and does not export
-// getUpdates, it leaves an empty list of reactions out, so that the bot's own could not be taken
-// away, and it reads whole messages strictly: one kind of content that it does not know yet
-// turns a message that was sent into an error, and it would be sent twice.
+// client calls the Bot API with JSON over persistent connections. The library is used only for
+// uploads, which need forms, because it has no rich messages, does not export getUpdates and omits
+// an empty list of reactions, so that the bot's own could not be removed. It also decodes whole
+// messages strictly: a new kind of content turns a successful send into an error, and the message
+// would be sent twice.
 type client struct {
 	base  *url.URL
 	token func() string
@@ -31,7 +31,7 @@ type client struct {
 
 func newClient(base, proxy *url.URL, token func() string, given *http.Client) *client {
 	transport := httpcall.NewTransport()
-	// Over one HTTP/2 connection a poll and the sends would share their fate.
+	// Separate connections: a poll and the sends on one HTTP/2 connection would fail together.
 	transport.Protocols = &http.Protocols{}
 	transport.Protocols.SetHTTP1(true)
 	transport.DisableCompression = true
@@ -41,7 +41,7 @@ func newClient(base, proxy *url.URL, token func() string, given *http.Client) *c
 	return &client{base: base, token: token, http: httpcall.NewClient(given, transport)}
 }
 
-// reply is an answer of the Bot API.
+// reply is a response of the Bot API.
 type reply[T any] struct {
 	OK          bool   `json:"ok"`
 	Result      T      `json:"result"`
@@ -67,8 +67,8 @@ func (e *apiError) Error() string { return fmt.Sprintf("%s: %d %s", e.Method, e.
 // callError is a call without a usable answer.
 type callError = httpcall.Error
 
-// call posts a request and reads the result. Its errors are *apiError and
-// *callError, and never contain the token.
+// call posts a request and decodes the result. Its errors are *apiError and *callError, and never
+// contain the token.
 func call[T any](ctx context.Context, c *client, method string, params any) (T, error) {
 	var r reply[T]
 	body, err := json.Marshal(params)
@@ -88,7 +88,7 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	switch {
 	case decodeErr == nil && r.OK:
 		return r.Result, nil
-	case r.Code != 0: // also when a field of the refusal could not be read
+	case r.Code != 0: // also if a field of the refusal could not be decoded
 		return r.Result, &apiError{
 			Method: method, Code: r.Code, Description: c.scrub(r.Description),
 			RetryAfter: time.Duration(r.Parameters.RetryAfter) * time.Second, MigrateTo: r.Parameters.MigrateTo,
@@ -99,7 +99,7 @@ func call[T any](ctx context.Context, c *client, method string, params any) (T, 
 	return r.Result, &callError{Call: method, Status: answer.Status, Sent: true, Err: fmt.Errorf("unreadable answer with status %d: %w", answer.Status, decodeErr)}
 }
 
-// request makes a request to an address that contains the token, which no error may contain.
+// request builds a request to a URL that contains the token. No error may contain that URL.
 func (c *client) request(ctx context.Context, method, root, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "", body)
 	if err != nil { // Unreachable: the methods are known
@@ -113,8 +113,8 @@ func (c *client) request(ctx context.Context, method, root, path string, body io
 
 func (c *client) secret() string { return strings.TrimSpace(c.token()) }
 
-// bare takes the address, which contains the token, out of an error.
+// bare removes the URL, which contains the token, from an error.
 func (c *client) bare(err error) error { return httpcall.Bare(err, c.secret()) }
 
-// scrub takes the token out of a text.
+// scrub removes the token from a text.
 func (c *client) scrub(s string) string { return httpcall.Scrub(s, c.secret()) }

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// downloadTries is how often a file is asked for when the server fails.
+	// downloadTries is how often a download is tried when the server fails.
 	downloadTries = 3
-	// downloadPause is how long the answer to a download may be silent.
+	// downloadPause is how long the response to a download may pause.
 	downloadPause = 20 * time.Second
 )
 
@@ -28,14 +28,14 @@ type fileParams struct {
 	ID string `json:"file_id"`
 }
 
-// hosted is a file as the server offers it.
+// hosted is a file as the server describes it.
 type hosted struct {
 	Size int64  `json:"file_size"`
 	Path string `json:"file_path"`
 }
 
-// Download implements [platform.Downloader]. The address of a file contains the
-// bot's token: it is made here, used once and never passed on.
+// Download implements [platform.Downloader]. The URL of a file contains the bot's token: it is
+// built here, used once and never passed on.
 func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer, limit int64) error {
 	if file.Size > limit {
 		return platform.ErrTooLarge
@@ -60,7 +60,7 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	}
 }
 
-// tryAgain reports whether and when a file is asked for once more.
+// tryAgain reports whether to retry a download, and after what delay.
 func tryAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries || errors.Is(err, platform.ErrNoFile) {
 		return 0, false
@@ -75,7 +75,7 @@ func tryAgain(err error, tries int) (time.Duration, bool) {
 	return 0, false
 }
 
-// noFile words an error for people and programs.
+// noFile converts an error of a download to those of package platform.
 func noFile(err error) error {
 	e, ok := errors.AsType[*apiError](err)
 	switch {
@@ -89,8 +89,8 @@ func noFile(err error) error {
 	return err
 }
 
-// file opens a file of the server. Its path is the server's word: one that leads
-// anywhere else than below the bot's own files is refused.
+// file opens a file of the server. The server chooses the path, so a path outside the bot's own
+// files is refused.
 func (c *client) file(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name == "" || path.IsAbs(name) || path.Clean(name) != name || name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\?#\x00") {
 		return nil, platform.ErrNoFile

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// download gets a file and holds what it says against the token.
+// download downloads a file and checks that the error does not contain the token.
 func (b *bench) download(t *testing.T, file platform.File, limit int64) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -30,7 +30,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// What a server or a sender says of a file is no more than a claim.
+// What a server or a sender says about a file is only a claim.
 func TestIO12DownloadsAreBounded(t *testing.T) {
 	big := strings.Repeat("x", 200)
 	for _, c := range []struct {

@@ -12,14 +12,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Values of [Options.Drafts]: how an unfinished text is shown.
+// Values of [Options.Drafts]: how unfinished text is shown.
 const (
 	DraftsEdit  = "edit"  // in a message that is edited as it grows; the default
-	DraftsDraft = "draft" // as a draft of the service's own in private chats, by edits elsewhere
+	DraftsDraft = "draft" // as a native draft in private chats, by edits elsewhere
 	DraftsOff   = "off"   // not at all
 )
 
-// draftParams of sendMessageDraft.
+// draftParams are the parameters of sendMessageDraft.
 type draftParams struct {
 	Chat      int64            `json:"chat_id"`
 	Thread    int64            `json:"message_thread_id,omitempty"`
@@ -28,8 +28,8 @@ type draftParams struct {
 	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
 }
 
-// TakesDrafts implements [platform.Drafter]: the service knows drafts in private
-// chats, whose ids are positive.
+// TakesDrafts implements [platform.Drafter]: the service has drafts in private chats, whose ids are
+// positive.
 func (p *Platform) TakesDrafts(to platform.Target) bool {
 	if p.opts.Drafts != DraftsDraft || to.ChatType != "" && to.ChatType != "private" {
 		return false
@@ -42,8 +42,8 @@ func (p *Platform) TakesDrafts(to platform.Target) bool {
 	return err == nil && n > 0 && !p.noDrafts.holds(string(out.Chat))
 }
 
-// Draft implements [platform.Drafter]. A draft is no message: it goes by itself, and
-// the finished text is sent whatever became of it.
+// Draft implements [platform.Drafter]. A draft is not a message: it disappears by itself, and the
+// finished text is sent in any case.
 func (p *Platform) Draft(ctx context.Context, to platform.Target, id string, part platform.Part) error {
 	out, err := p.address(to)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Platform) Draft(ctx context.Context, to platform.Target, id string, par
 		params.Text, params.ParseMode = part.Markup, models.ParseModeHTML
 	}
 	_, err = call[bool](ctx, p.client, "sendMessageDraft", params)
-	if part.Markup != "" && isMarkupRefused(err) { // half a text can be half a tag
+	if part.Markup != "" && isMarkupRefused(err) { // an unfinished text can contain an unfinished tag
 		params.Text, params.ParseMode = part.Text, ""
 		_, err = call[bool](ctx, p.client, "sendMessageDraft", params)
 	}
@@ -76,8 +76,7 @@ func (p *Platform) Draft(ctx context.Context, to platform.Target, id string, par
 	return p.pauses.note(chat, sendError(err))
 }
 
-// draftID is the number that a draft goes by: the same for the same text under way,
-// and never 0.
+// draftID is the number of a draft: constant for the same unfinished text, and never 0.
 func draftID(id string) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // it never fails

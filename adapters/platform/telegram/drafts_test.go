@@ -12,7 +12,7 @@ import (
 
 func withDrafts(o *telegram.Options) { o.Drafts = telegram.DraftsDraft }
 
-// A draft keeps its number while its text grows, which is that of no other text.
+// A draft keeps its number while its text grows, and no other text has that number.
 func TestDraftOnTheWire(t *testing.T) {
 	b := newBench(t, withDrafts)
 	for _, d := range []struct {
@@ -36,8 +36,8 @@ func TestDraftOnTheWire(t *testing.T) {
 	}
 }
 
-// Drafts are for private chats that show them. A refusal holds for that chat and a day;
-// a wait that the service asks for is none.
+// Drafts are for private chats that show them. A refusal applies to that chat for a day; a rate
+// limit is not a refusal.
 func TestDraftsThatAreNotPossible(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	b := newBench(t, func(o *telegram.Options) { o.Drafts, o.Now = telegram.DraftsDraft, func() time.Time { return now } })
@@ -71,7 +71,7 @@ func TestDraftsThatAreNotPossible(t *testing.T) {
 	}
 }
 
-// The setting chooses; a word that is none stops the start.
+// The setting decides; an invalid value prevents the start.
 func TestDraftsSetting(t *testing.T) {
 	for mode, want := range map[string][2]bool{"": {true, false}, "edit": {true, false}, "draft": {true, true}, "off": {false, false}} {
 		b := newBench(t, func(o *telegram.Options) { o.Drafts = mode })

@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// An edit that the service reports although nobody changed a word is not answered; one
-// that changes words is, also when an update is brought once more.
+// An edit that changes no text is not answered; one that changes text is, also if an update is
+// redelivered.
 func TestEditsOfNothing(t *testing.T) {
 	b := newBench(t, nil)
 	host := platformtest.NewHost()
@@ -22,7 +22,7 @@ func TestEditsOfNothing(t *testing.T) {
 	b.api.Edit(private, owner, id, 1700000003, "what is 3 + 4")
 	host.AwaitTaken(t, 4)
 	b.api.Redeliver(first)     // changes nothing
-	b.api.Redeliver(first + 1) // changes the words
+	b.api.Redeliver(first + 1) // changes the text
 	b.api.Say(private, owner, "bye", nil)
 	host.AwaitTaken(t, 5)
 	var got []string

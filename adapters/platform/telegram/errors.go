@@ -14,13 +14,13 @@ import (
 // ErrToken means that the server refuses the bot's token. It ends Receive.
 var ErrToken = errors.New("telegram refuses the bot token: copy it again from @BotFather (/mybots, API Token), set TELEGRAM_BOT_TOKEN, and start anew")
 
-// isTokenRefused recognises the answers to a wrong token: 401, or 404 to one that has not even the right form.
+// isTokenRefused recognizes the answers to a wrong token: 401, or 404 to a malformed one.
 func isTokenRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && (e.Code == http.StatusUnauthorized || e.Code == http.StatusNotFound)
 }
 
-// sendError says what became of a send.
+// sendError converts the error of a send.
 func sendError(err error) error {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return refusal(e)
@@ -28,7 +28,7 @@ func sendError(err error) error {
 	return httpcall.SendFailed(err)
 }
 
-// refusal classifies what the server said no to.
+// refusal classifies a refusal by the server.
 func refusal(e *apiError) *platform.Error {
 	out := &platform.Error{Reason: platform.SendRefused, Err: e}
 	switch {
@@ -50,11 +50,11 @@ func refusal(e *apiError) *platform.Error {
 	return out
 }
 
-// says reports whether a description holds one of some words, which are in lower case.
+// says reports whether a description contains one of some words, which are in lower case.
 func says(e *apiError, words ...string) bool { return botkit.Says(e.Description, words...) }
 
-// isMarkupRefused: the server cannot read the markup, or that the text is too
-// long with it: texts may have 32 KiB of that. Nothing was sent.
+// isMarkupRefused reports that the server cannot parse the markup, or that the text is too long
+// with it: markup may add up to 32 KiB. Nothing was sent.
 func isMarkupRefused(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && e.Code == http.StatusBadRequest && says(e, "can't parse entities", "text is too long", "entity_", "entities_")

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxFollows is how many people the bot remembers at least to have talked with.
+	// maxFollows is the minimum number of recent speakers that are kept.
 	maxFollows = 10_000
-	// maxMore is the longest that is looked at of a message, in bytes.
+	// maxMore is how much of a message is examined, in bytes.
 	maxMore = 4 << 10
 )
 
-// follows remembers who spoke with the bot in which group, and when. It is safe for
-// concurrent use.
+// follows remembers who talked with the bot in which group, and when. It is safe for concurrent
+// use.
 type follows struct {
 	window time.Duration
 	now    func() time.Time
@@ -31,14 +31,14 @@ func newFollows(window time.Duration, now func() time.Time) *follows {
 
 func followKey(in platform.Inbound) string { return string(in.ChatKey) + "/" + in.Sender.ID }
 
-// note remembers that the sender was heard.
+// note records that the bot heard the sender.
 func (f *follows) note(in platform.Inbound) {
 	if f.window > 0 {
 		f.last.Put(followKey(in), f.now())
 	}
 }
 
-// recent reports whether the sender was heard within the window.
+// recent reports whether the bot heard the sender within the window.
 func (f *follows) recent(in platform.Inbound) bool {
 	if f.window <= 0 {
 		return false
@@ -48,7 +48,7 @@ func (f *follows) recent(in platform.Inbound) bool {
 	return ok && since >= 0 && since < f.window
 }
 
-// looksLikeMore reports whether a text asks something, or begins like one that continues.
+// looksLikeMore reports whether a text is a question, or begins like a continuation.
 func looksLikeMore(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text[:min(len(text), maxMore)]))
 	if strings.ContainsAny(text, "?？") {

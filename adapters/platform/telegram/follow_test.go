@@ -21,7 +21,7 @@ func TestLooksLikeMore(t *testing.T) {
 	}
 }
 
-// Whoever was heard may go on for a while, in that chat, and nobody else.
+// Only a person that the bot heard may continue, for a while and in that chat.
 func TestFollows(t *testing.T) {
 	now := time.Unix(1000, 0)
 	f := newFollows(10*time.Minute, func() time.Time { return now })

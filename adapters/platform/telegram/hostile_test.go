@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// TestIO12HostileFiles: what a file says of itself reaches the history as one
-// short line without paths or marks, and never with an address or the token.
+// TestIO12HostileFiles checks that what a file says about itself enters the history as one short
+// line without paths or markup, and never with a URL or the token.
 func TestIO12HostileFiles(t *testing.T) {
 	long := strings.Repeat("n", 5000)
 	for i, file := range []map[string]any{
@@ -82,7 +82,7 @@ func TestIO12HostileFiles(t *testing.T) {
 	}
 }
 
-// checkLabel fails for what is not one short line of marks that people see.
+// checkLabel fails unless s is one short line of visible characters.
 func checkLabel(t *testing.T, s string) {
 	t.Helper()
 	if n := utf8.RuneCountInString(s); n > 250 || !utf8.ValidString(s) {

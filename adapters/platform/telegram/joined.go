@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// membership is what an update of the kind my_chat_member contains.
+// membership is the content of a my_chat_member update.
 type membership struct {
 	Chat chat   `json:"chat"`
 	From *user  `json:"from"`
@@ -24,14 +24,14 @@ type membership struct {
 	New  member `json:"new_chat_member"`
 }
 
-// member is what the bot is in a chat.
+// member is the bot's status in a chat.
 type member struct {
 	Status models.ChatMemberType `json:"status"`
-	// Is counts for somebody restricted alone.
+	// Is is meaningful only for restricted members.
 	Is bool `json:"is_member"`
 }
 
-// in: it gets messages there.
+// in reports whether the bot receives messages there.
 func (m member) in() bool {
 	switch m.Status {
 	case models.ChatMemberTypeOwner, models.ChatMemberTypeAdministrator, models.ChatMemberTypeMember:
@@ -43,8 +43,8 @@ func (m member) in() bool {
 	return false
 }
 
-// membershipOf is what an update means for who is let in; false: nothing. Who has the bot in
-// a group may give it other rights as often as they like.
+// membershipOf returns what an update means for access; ok is false if it means nothing. People in
+// a group may change the bot's rights as often as they like.
 func (p *Platform) membershipOf(m membership) (botkit.Membership, bool) {
 	group := m.Chat.Type == models.ChatTypeGroup || m.Chat.Type == models.ChatTypeSupergroup
 	if !group || m.Chat.ID == 0 || m.Old.in() == m.New.in() {
@@ -52,7 +52,7 @@ func (p *Platform) membershipOf(m membership) (botkit.Membership, bool) {
 	}
 	wire := strconv.FormatInt(m.Chat.ID, 10)
 	if !m.New.in() && p.moves.current(wire) != wire {
-		return botkit.Membership{}, false // it became a supergroup, which the bot is in
+		return botkit.Membership{}, false // the group became a supergroup, and the bot is in that
 	}
 	out := botkit.Membership{
 		Group: platform.ChatInfo{ID: p.moves.origin(wire), Type: string(m.Chat.Type), Title: m.Chat.name()},
@@ -64,8 +64,8 @@ func (p *Platform) membershipOf(m membership) (botkit.Membership, bool) {
 	return out, true
 }
 
-// member takes up that the bot was added to a group or taken out of it. What cannot be kept
-// is made up for when somebody addresses the bot there.
+// member handles that the bot was added to or removed from a group. If it cannot be recorded, the
+// owner is asked when somebody addresses the bot there.
 func (p *Platform) member(ctx context.Context, u update) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -82,7 +82,7 @@ func (p *Platform) member(ctx context.Context, u update) {
 	}
 }
 
-// settle puts the outcome of a question to the owner in the place of its buttons.
+// settle replaces the buttons of a question to the owner by the outcome.
 func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	chat, err := strconv.ParseInt(q.Chat, 10, 64)
 	id, idErr := strconv.ParseInt(q.Message, 10, 64)
@@ -92,7 +92,8 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}})
 }
 
-// beside runs in the background what takes longer than updates may wait. It ends with the receiver.
+// beside runs longer work in the background, so that updates do not wait. It ends with the
+// receiver.
 func (p *Platform) beside(do func(ctx context.Context)) {
 	p.pressing.Go(func() {
 		defer func() {

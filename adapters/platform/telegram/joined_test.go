@@ -8,8 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
-// What an update of the kind my_chat_member means: that the bot was added, that it is gone,
-// or nothing.
+// The meanings of my_chat_member updates: the bot was added, it was removed, or nothing.
 func TestMembership(t *testing.T) {
 	p, err := New(Options{Token: func() string { return "1:x" }, Access: platform.AccessOpen})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// choiceButtons are those of a request to be let in. They name it by its code.
+// choiceButtons are the buttons of an access request, which they identify by its code.
 func choiceButtons(code string, a messages.Ask) [][]button {
 	say := notices.For(a.Chinese)
 	one := func(text string, choice platform.Choice) button {
@@ -28,7 +28,7 @@ func choiceButtons(code string, a messages.Ask) [][]button {
 	}
 }
 
-// choose does what a button of a request to be let in says.
+// choose carries out a press on a button of an access request.
 func (p *Platform) choose(ctx context.Context, c callback, say words) {
 	choice, code, ok := strings.Cut(strings.TrimPrefix(c.Data, pressChoice), ":")
 	if !ok {
@@ -46,7 +46,7 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 	p.toast(ctx, c, answer.Text, false)
 }
 
-// owe says what is to be said to the owner and to those who were let in.
+// owe sends what is due to the owner and to people who were given access.
 func (p *Platform) owe(ctx context.Context) {
 	host := p.host.Load()
 	if host == nil || p.me.Load() == nil {
@@ -66,8 +66,8 @@ func (p *Platform) owe(ctx context.Context) {
 	})
 }
 
-// wordsOf are the words for a chat: in the language that people chose there, else in that
-// of a person's client.
+// wordsOf returns the texts for a chat: in the language chosen there, or else in that of a person's
+// client.
 func (p *Platform) wordsOf(chat messages.ChatKey, language string) words {
 	if p.opts.Language != nil {
 		language = cmp.Or(p.opts.Language(chat), language)
@@ -75,7 +75,7 @@ func (p *Platform) wordsOf(chat messages.ChatKey, language string) words {
 	return wordsFor(language)
 }
 
-// keyOf is the chat in which a message with buttons is.
+// keyOf returns the key of the chat that contains a message with buttons.
 func (p *Platform) keyOf(m *message) messages.ChatKey {
 	return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(m.Chat.ID, 10)), m.topic())
 }

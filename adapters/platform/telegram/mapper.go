@@ -13,25 +13,25 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// mapped is an update as the core takes it, with what the gate needs.
+// mapped is an update as an inbound, with the facts for the gate.
 type mapped struct {
 	in       platform.Inbound
 	facts    botkit.Facts
-	goesOn   bool // it reads as if it continued what was said before
+	goesOn   bool // it reads like a continuation of what was said before
 	language string
 	msg      *message
 }
 
-// mapper makes inbounds of updates. It is pure but for the random request id.
+// mapper turns updates into inbounds. It is pure except for the random request id.
 type mapper struct {
 	account  string
 	me       identity
 	commands map[string]bool
-	// origin is the id that a chat's key is made of; nil: its own.
+	// origin returns the id from which a chat's key is made. If nil, that is the chat's own id.
 	origin func(chat string) string
 }
 
-// inbound maps an update; ok is false for one that is no message.
+// inbound maps an update; ok is false if it is not a message.
 func (m mapper) inbound(u update) (out mapped, ok bool) {
 	for _, x := range []struct {
 		msg  *message
@@ -68,7 +68,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 		in.IngressID = id + "@" + strconv.FormatInt(msg.EditDate, 10)
 		in.Time = time.Unix(max(msg.EditDate, msg.Date), 0).UTC()
 	}
-	if wire != chatID { // the numbers of its messages began anew
+	if wire != chatID { // the message ids started over
 		in.IngressID = wire + "/" + in.IngressID
 		in.TurnID = "u:" + string(in.ChatKey) + ":" + strings.ReplaceAll(in.IngressID, "/", "-")
 	}
@@ -100,7 +100,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	return out
 }
 
-// command makes a command of a text that is one for us.
+// command turns a text into a command, if it is one for the bot.
 func (m mapper) command(out *mapped, text string, edit bool) {
 	name, bot, args, ok := botkit.ParseCommand(m.withoutMention(text))
 	if !ok || edit {
@@ -114,16 +114,16 @@ func (m mapper) command(out *mapped, text string, edit bool) {
 	case bot != "":
 		out.facts.Addressed = botkit.AddressedCommand
 	}
-	// The host answers an unknown command that is for this bot. In a group it may be meant
-	// for another bot.
+	// The host answers an unknown command if it is addressed to this bot. In a group it may be
+	// meant for another bot.
 	turned := out.facts.Private() || out.facts.Addressed != botkit.AddressedNot
 	if m.commands[name] || turned && !out.in.Forwarded {
 		out.in.Kind, out.in.Command = platform.KindCommand, platform.Command{Name: name, Args: args}
 	}
 }
 
-// withoutMention cuts the bot's own name off the head of a text, so that
-// "@bot /stop" is the command that it was meant to be.
+// withoutMention removes the bot's own name from the beginning of a text, so that "@bot /stop" is
+// read as the command.
 func (m mapper) withoutMention(text string) string {
 	if m.me.Username == "" || len(text) <= len(m.me.Username)+1 || text[0] != '@' {
 		return text
@@ -135,8 +135,8 @@ func (m mapper) withoutMention(text string) string {
 	return strings.TrimLeft(rest, " ")
 }
 
-// addressed is how a message addresses the bot: by entities, which the server
-// made, and never by what a text looks like.
+// addressed returns how a message addresses the bot. It relies on the entities, which the server
+// made, and never on what a text looks like.
 func (m mapper) addressed(msg *message, text string, entities []entity) botkit.Addressing {
 	for _, e := range entities {
 		switch e.Type {
@@ -157,7 +157,7 @@ func (m mapper) addressed(msg *message, text string, entities []entity) botkit.A
 	return botkit.AddressedNot
 }
 
-// namesOthers reports whether a message names somebody other than the bot.
+// namesOthers reports whether a message mentions somebody other than the bot.
 func (m mapper) namesOthers(text string, entities []entity) bool {
 	return slices.ContainsFunc(entities, func(e entity) bool {
 		switch e.Type {
@@ -172,8 +172,8 @@ func (m mapper) namesOthers(text string, entities []entity) bool {
 	})
 }
 
-// goesOn reports whether a message that does not address the bot may continue what was
-// just said to it: it looks like a question or a continuation, and addresses nobody else.
+// goesOn reports whether a message that does not address the bot may continue a recent exchange: it
+// looks like a question or a continuation, and addresses nobody else.
 func (m mapper) goesOn(msg *message, text string, entities []entity) bool {
 	for _, e := range entities {
 		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {
@@ -183,7 +183,7 @@ func (m mapper) goesOn(msg *message, text string, entities []entity) bool {
 	return msg.replyTo() == "" && looksLikeMore(text)
 }
 
-// utf16Slice cuts a stretch, given in UTF-16 units, out of a text.
+// utf16Slice cuts a substring, given in UTF-16 units, out of a text.
 func utf16Slice(s string, offset, length int) (string, bool) {
 	if offset < 0 || length <= 0 {
 		return "", false
@@ -207,8 +207,8 @@ func utf16Slice(s string, offset, length int) (string, bool) {
 	return "", false
 }
 
-// topic is the forum topic of a message. Replies in ordinary supergroups carry a
-// thread id too, and the general topic is the chat itself.
+// topic returns the forum topic of a message. Replies in ordinary supergroups also carry a thread
+// id, and the general topic is the chat itself.
 func (msg *message) topic() int64 {
 	if !msg.IsTopic || msg.Thread <= generalTopic {
 		return 0
@@ -216,8 +216,8 @@ func (msg *message) topic() int64 {
 	return msg.Thread
 }
 
-// replyTo is the message that a message answers. In a topic every message
-// formally answers the one that opened it, which means nothing.
+// replyTo returns the message that msg replies to. In a topic every message is formally a reply to
+// the message that opened it; that one is ignored.
 func (msg *message) replyTo() string {
 	r := msg.ReplyTo
 	if r == nil || r.ID == 0 || len(r.TopicCreated) > 0 || msg.IsTopic && r.ID == msg.Thread {
@@ -226,12 +226,12 @@ func (msg *message) replyTo() string {
 	return strconv.FormatInt(r.ID, 10)
 }
 
-// toBot: a message answers one of the bot's.
+// toBot reports whether a message replies to one of the bot's.
 func (m mapper) toBot(msg *message) bool {
 	return msg.replyTo() != "" && msg.ReplyTo.From != nil && msg.ReplyTo.From.ID == m.me.ID
 }
 
-// elsewhere: a message answers one of another chat or topic, or a story.
+// elsewhere reports whether a message replies to a story or to a message of another chat or topic.
 func (msg *message) elsewhere() bool {
 	return len(msg.External) > 0 || len(msg.Story) > 0 || msg.Quote != nil && msg.ReplyTo == nil
 }

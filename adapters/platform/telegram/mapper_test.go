@@ -20,7 +20,7 @@ func testMapper() mapper {
 	return mapper{me: identity{ID: 9, Username: "Sample_Bot"}, commands: map[string]bool{"stop": true, "start": true, "new": true}}
 }
 
-// mapJSON maps a message that has an id, a date and a chat unless it brings its own.
+// mapJSON maps a message. It gets an id, a date and a chat if it has none.
 func mapJSON(t *testing.T, kind, fields string) mapped {
 	t.Helper()
 	raw := `{"update_id":1,"` + kind + `":{"message_id":5,"date":1700000000,"chat":{"id":-1001,"type":"supergroup","title":"Team"},` +

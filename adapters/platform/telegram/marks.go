@@ -10,20 +10,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// reaction of setMessageReaction.
+// reaction is a reaction in setMessageReaction.
 type reaction struct {
 	Type  string `json:"type"`
 	Emoji string `json:"emoji"`
 }
 
-// reactionParams of setMessageReaction. No reactions take the bot's own away.
+// reactionParams are the parameters of setMessageReaction. An empty list removes the bot's own.
 type reactionParams struct {
 	Chat      json.RawMessage `json:"chat_id"`
 	Message   int64           `json:"message_id"`
 	Reactions []reaction      `json:"reaction"`
 }
 
-// reactionsOf are the reactions that show a mark, of those that the service allows.
+// reactionsOf returns the reactions for a mark, from those that the service allows.
 func reactionsOf(m messages.Mark) []reaction {
 	switch m {
 	case messages.MarkSeen:
@@ -35,8 +35,8 @@ func reactionsOf(m messages.Mark) []reaction {
 	return []reaction{}
 }
 
-// Mark implements [platform.Marker] by reactions. Chats that refuse them are left
-// alone for a while.
+// Mark implements [platform.Marker] with reactions. Chats that refuse them are not tried for a
+// while.
 func (p *Platform) Mark(ctx context.Context, to platform.Target, messageID string, mark messages.Mark) error {
 	if !p.opts.Reactions {
 		return nil
@@ -60,7 +60,7 @@ func (p *Platform) Mark(ctx context.Context, to platform.Target, messageID strin
 	return sendError(err)
 }
 
-// isMessageGone: somebody deleted it, which says nothing of its chat.
+// isMessageGone reports that the message was deleted, which says nothing about its chat.
 func isMessageGone(e *apiError) bool {
 	return says(e, "message to react not found", "message not found", "message_id_invalid")
 }

@@ -12,7 +12,7 @@ import (
 
 func withReactions(o *telegram.Options) { o.Reactions = true }
 
-// A mark takes the place of the one before, and is taken away in the end.
+// A mark replaces the previous one, and is finally removed.
 func TestMarksAreReactions(t *testing.T) {
 	b := newBench(t, withReactions)
 	id := b.api.Say(group, 7, "hello", nil)
@@ -32,7 +32,7 @@ func TestMarksAreReactions(t *testing.T) {
 	}
 }
 
-// A chat that refuses reactions is left alone for a day; one whose message is gone is not.
+// A chat that refuses reactions is not tried for a day; a chat whose message is gone still is.
 func TestMarksThatAreNotWanted(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	b := newBench(t, func(o *telegram.Options) { o.Reactions, o.Now = true, func() time.Time { return now } })

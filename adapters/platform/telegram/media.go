@@ -9,17 +9,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// A checklist has at most maxTasks tasks of maxTask characters; the service allows no more.
+// A checklist has at most maxTasks tasks of maxTask characters, the limits of the service.
 const (
 	maxTasks = 30
 	maxTask  = 300
 )
 
-// maxFileID is the longest id of a file, in bytes. The service's own are about 90.
+// maxFileID is the maximum length of a file id, in bytes. The service's own are about 90.
 const maxFileID = 512
 
-// parts are a readable placeholder and, for files, a data part. People's own
-// words, the caption, are not among them.
+// parts returns a readable placeholder and, for files, a data part. The caption, which is the
+// sender's own text, is not included.
 func (m *media) parts() []uimessage.Part {
 	kind, f := m.file()
 	if f == nil {
@@ -30,7 +30,7 @@ func (m *media) parts() []uimessage.Part {
 	}
 	label := f.label()
 	if m.Sticker == f && (f.Animated || f.Moving) {
-		if f.Thumbnail == nil { // there is no picture of it
+		if f.Thumbnail == nil { // it has no preview picture
 			return []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(kind, label)}}
 		}
 		f = f.Thumbnail
@@ -44,16 +44,16 @@ func (m *media) parts() []uimessage.Part {
 	return []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(kind, ref.Name, label)}, ref.Part()}
 }
 
-// file is the one file of a message, with its kind.
+// file returns the file of a message, with its kind. A message has at most one.
 func (m *media) file() (string, *file) {
-	if len(m.Photo) > 0 { // the largest comes last
+	if len(m.Photo) > 0 { // the largest size is the last
 		return "photo", &m.Photo[len(m.Photo)-1]
 	}
 	for _, x := range []struct {
 		kind string
 		file *file
 	}{
-		// An animation comes as a document too.
+		// An animation is also included as a document.
 		{"animation", m.Animation},
 		{"voice", m.Voice},
 		{"audio", m.Audio},
@@ -81,7 +81,7 @@ func (f *file) label() string {
 	return ""
 }
 
-// other are the things that are no files.
+// other describes content that is not a file.
 func (m *media) other() string {
 	switch {
 	case m.Venue != nil:
@@ -110,7 +110,7 @@ func (m *media) other() string {
 	return ""
 }
 
-// checklist is a list of things to do, each on its line.
+// checklist is a list of tasks, one per line.
 func (m *media) checklist() string {
 	lines := []string{botkit.Placeholder("checklist", botkit.Tidy(m.Checklist.Title, maxTask))}
 	for _, t := range m.Checklist.Tasks[:min(len(m.Checklist.Tasks), maxTasks)] {

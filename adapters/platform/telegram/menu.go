@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// announceWithin bounds how long telling the service of the commands may take.
+// announceWithin bounds the time for sending the list of commands to the service.
 const announceWithin = 20 * time.Second
 
 type menuCommand struct {
@@ -20,8 +20,8 @@ type menuParams struct {
 	Language string        `json:"language_code,omitempty"`
 }
 
-// announce sends the list of commands to the service, once and in the background: people
-// can type commands without it.
+// announce sends the list of commands to the service, once and in the background: commands can be
+// typed without it.
 func (p *Platform) announce(ctx context.Context) {
 	if len(p.opts.Menu) == 0 || !p.announced.CompareAndSwap(false, true) {
 		return
@@ -32,14 +32,14 @@ func (p *Platform) announce(ctx context.Context) {
 		for _, params := range menus(p.opts.Menu) {
 			if _, err := call[bool](ctx, p.client, "setMyCommands", params); err != nil {
 				p.log.Warn("the commands could not be announced", "error", err)
-				p.announced.Store(false) // when the bot has to say again who it is
+				p.announced.Store(false) // retried when the bot next asks for its identity
 				return
 			}
 		}
 	})
 }
 
-// menus are the lists of commands, for everybody and for those who read Chinese.
+// menus returns the lists of commands, for everybody and for people who read Chinese.
 func menus(entries []platform.MenuEntry) []menuParams {
 	english, chinese := menuParams{}, menuParams{Language: "zh"}
 	for _, e := range entries {

@@ -11,13 +11,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// moves know the groups that became supergroups, which have another id since. Such a
-// chat keeps the key that it had, and with it its history; only what goes over the
-// wire has the new id. It is safe for concurrent use.
+// moves knows the groups that became supergroups and thereby got another id. Such a chat keeps its
+// key, and with it its history; only requests to the service use the new id. It is safe for
+// concurrent use.
 type moves struct {
 	mu    sync.Mutex
-	first map[string]string // by each later id
-	now   map[string]string // by the first id
+	first map[string]string // first id by later id
+	now   map[string]string // current id by first id
 	file  botkit.StateFile
 	log   *slog.Logger
 }
@@ -34,7 +34,7 @@ func newMoves(dir string, log *slog.Logger) *moves {
 	return m
 }
 
-// origin is the id that a chat's key is made of.
+// origin returns the id from which a chat's key is made.
 func (m *moves) origin(chat string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +44,7 @@ func (m *moves) origin(chat string) string {
 	return chat
 }
 
-// current is the id that a chat is reached by.
+// current returns the id under which a chat is reached.
 func (m *moves) current(chat string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +54,7 @@ func (m *moves) current(chat string) string {
 	return chat
 }
 
-// learn notes that a chat has another id, on disk before anything follows from it.
+// learn records a chat's new id on disk before it takes effect.
 func (m *moves) learn(from, to string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +72,7 @@ func (m *moves) learn(from, to string) {
 	}
 }
 
-// learnFrom looks whether a message says that its chat has moved.
+// learnFrom records the move of a chat, if a message reports one.
 func (m *moves) learnFrom(msg *message) {
 	if msg == nil || msg.Chat.ID == 0 {
 		return
@@ -86,7 +86,7 @@ func (m *moves) learnFrom(msg *message) {
 	}
 }
 
-// address is where a call goes, now.
+// address returns the parameters of a call with the chat's current id.
 func (p *Platform) address(to platform.Target) (outgoing, error) {
 	if to.Chat == "" {
 		a, _ := to.ChatKey.Address()
@@ -96,8 +96,8 @@ func (p *Platform) address(to platform.Target) (outgoing, error) {
 	return address(to)
 }
 
-// following sends once more, to where the chat is now, when the server says that it
-// has moved: nothing was sent before. A place that does not exist is not believed.
+// following sends again to the chat's new id when the server says that the chat has moved: nothing
+// was sent before. A new id that is not valid is ignored.
 func (p *Platform) following(to platform.Target, err error, again func(to platform.Target) (messages.Receipt, error)) (messages.Receipt, error) {
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok || e.Reason != platform.SendMigrated || e.NewChat == "" {
@@ -115,7 +115,7 @@ func (p *Platform) following(to platform.Target, err error, again func(to platfo
 	}
 	p.moves.learn(from, e.NewChat)
 	if againErr == nil {
-		made.Order |= 1 << messages.OrderBits // the move may not have been known when it was sent
+		made.Order |= 1 << messages.OrderBits // the move may not have been known when Order was computed
 	}
 	return made, againErr
 }

@@ -24,8 +24,8 @@ func newGroupBench(t *testing.T, dir string) *bench {
 	return b
 }
 
-// A group that becomes a supergroup goes on in its chat: what people say there, also
-// under a number that was used before, and what the bot says, over a restart too.
+// A group that becomes a supergroup continues in its chat: what people say there, also under a
+// reused message id, and what the bot says, also across a restart.
 func TestChatFollowsItsGroup(t *testing.T) {
 	dir := t.TempDir()
 	b := newGroupBench(t, dir)
@@ -62,8 +62,8 @@ func TestChatFollowsItsGroup(t *testing.T) {
 	}
 }
 
-// The server may say it first when the bot sends: then nothing was sent, and it goes
-// to the new id at once.
+// The server may first report the move when the bot sends: then nothing was sent, and the message
+// is sent to the new id at once.
 func TestSendFollowsItsGroup(t *testing.T) {
 	b := newGroupBench(t, "")
 	b.api.Migrate(notGrown, grown)

@@ -1,6 +1,6 @@
 package telegram
 
-// Username is the bot's name without the at sign, once the server has told it.
+// Username returns the bot's name without the @, once the server has reported it.
 func (p *Platform) Username() string {
 	if me := p.me.Load(); me != nil {
 		return me.Username

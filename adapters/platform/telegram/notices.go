@@ -7,19 +7,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
-// words are what people read, in one language: what all platforms say, and what this
-// one alone does.
+// words are the texts in one language: those of all platforms, and those of this one.
 type words struct {
 	notices.Words
 	activated, activationHelp, activationFailed string
-	// listening says what the bot listens to, by the word of the settings; the word empty:
-	// what the settings say.
+	// listening describes what the bot listens to, by the word in the settings; the entry "" means
+	// that the settings decide.
 	listening map[string]string
-	// privacy: the service keeps messages of groups from the bot.
+	// privacy: the service does not deliver group messages to the bot.
 	privacy string
 }
 
-// wordsFor picks the language of a person's client.
+// wordsFor picks the language by that of a person's client.
 func wordsFor(language string) words {
 	if strings.HasPrefix(strings.ToLower(language), "zh") {
 		return words{

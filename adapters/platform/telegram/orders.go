@@ -9,10 +9,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// order puts a button that gives an order below a message.
+// order adds a button that sends a command below a message.
 func (k *keyboard) order(a messages.Ask, sameRow bool) {
 	if len(pressOrder+a.Order) > maxData {
-		return // Unreachable: orders have at most messages.MaxOrder bytes
+		return // Unreachable: commands have at most messages.MaxOrder bytes
 	}
 	made := button{a.Label, pressOrder + a.Order}
 	if n := len(k.Rows); sameRow && n > 0 {
@@ -22,9 +22,8 @@ func (k *keyboard) order(a messages.Ask, sameRow bool) {
 	k.Rows = append(k.Rows, []button{made})
 }
 
-// giveOrder hands the order of a button to the chat, as if who pressed it had sent it in
-// answer to the message. It goes through the same gate as what they write, and the chat
-// answers it.
+// giveOrder hands the command of a button to the chat, as if the person who pressed it had sent it
+// as a reply to the message. It passes the same gate as their messages, and the chat answers it.
 func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
 	host, me := p.host.Load(), p.me.Load()
 	name, args, _ := strings.Cut(strings.TrimPrefix(c.Data, pressOrder), " ")

@@ -13,14 +13,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
 
-// TestIO13Outage: the network breaks over real sockets, in all ways. What people
-// wrote meanwhile comes in order once it is back. With SOAK the outage lasts ten
-// minutes and what comes after it at most ten seconds.
+// TestIO13Outage breaks the network in all ways, over real sockets. What people wrote meanwhile
+// arrives in order afterwards. With SOAK the outage lasts ten minutes and the recovery at most ten
+// seconds.
 func TestIO13Outage(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		line  platformtest.Line
-		blink bool // back before anybody can notice; what was open stays dead
+		blink bool // recovers before anybody notices; open connections stay dead
 	}{
 		{"reset", platformtest.Breaking, false},
 		{"silent", platformtest.Silent, false},

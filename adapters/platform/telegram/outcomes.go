@@ -10,8 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// ShowOutcomes implements [platform.Outcomer]: a button that does nothing names how each
-// request ended.
+// ShowOutcomes implements [platform.Outcomer]: an inactive button shows how each request ended.
 func (p *Platform) ShowOutcomes(ctx context.Context, to platform.Target, messageID string, _ platform.Part, asks []messages.AskOutcome) error {
 	if p.opts.Decide == nil {
 		return nil
@@ -37,7 +36,7 @@ func (p *Platform) ShowOutcomes(ctx context.Context, to platform.Target, message
 	return p.setKeyboard(ctx, out.Chat, id, k)
 }
 
-// outcomeWords are how a request ended, as a button has room for.
+// outcomeWords describes how a request ended, in the space that a button has.
 func outcomeWords(a messages.AskOutcome) string {
 	mark := botkit.Mark(a.Answer)
 	if a.Answer == "expired" {
@@ -50,5 +49,5 @@ func outcomeWords(a messages.AskOutcome) string {
 	return strings.TrimSpace(mark + " " + botkit.Head(name, maxShownName))
 }
 
-// maxShownName is how much of a name a button shows, in bytes.
+// maxShownName is the length of a name on a button, in bytes.
 const maxShownName = 64

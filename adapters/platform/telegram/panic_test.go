@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// touchy is a store that panics about one person.
+// touchy is a store that panics for one person.
 type touchy struct{ platform.AccessStore }
 
 func (touchy) Role(_, person string) string {
@@ -20,7 +20,7 @@ func (touchy) Role(_, person string) string {
 
 func (touchy) GroupAllowed(string, string) bool { return true }
 
-// A panic about one update costs that update; those before and behind it arrive.
+// A panic about one update loses only that update; those before and after it arrive.
 func TestRL16MapperPanics(t *testing.T) {
 	p, err := New(Options{Token: func() string { return "1:a" }, AccessStore: touchy{}, BaseURL: "http://127.0.0.1:1"})
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// keptPause is the shortest wait that is remembered over a restart.
+	// keptPause is the shortest delay that is kept across restarts.
 	keptPause = 2 * time.Second
 )
 
-// errPaused is the refusal of a send that the service would refuse.
+// errPaused means that a send was withheld because the service would refuse it.
 var errPaused = errors.New("the service asked to wait, and the time is not over")
 
-// pauses remember how long the service asked chats to wait, over restarts of the
-// host too: asking too early makes the wait longer. It is safe for concurrent use.
+// pauses remembers how long the service asked chats to wait, also across restarts of the host:
+// retrying too early extends the delay. It is safe for concurrent use.
 type pauses struct {
 	mu    sync.Mutex
 	until map[string]time.Time
@@ -36,7 +36,7 @@ func newPauses(dir string, now func() time.Time, log *slog.Logger) *pauses {
 	return p
 }
 
-// check refuses a send whose time has not come.
+// check refuses a send before its delay has passed.
 func (p *pauses) check(chat string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,14 +45,14 @@ func (p *pauses) check(chat string) error {
 		return nil
 	}
 	left := until.Sub(p.now())
-	if left <= 0 || left > 24*time.Hour { // or the clock was set back
+	if left <= 0 || left > 24*time.Hour { // the upper bound covers a clock that was set back
 		delete(p.until, chat)
 		return nil
 	}
 	return &platform.Error{Reason: platform.SendRate, Retryable: true, Remembered: true, RetryAfter: left, Err: errPaused}
 }
 
-// note takes a wait out of the error of a send, which it returns.
+// note records the delay that the error of a send requests, and returns that error.
 func (p *pauses) note(chat string, err error) error {
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok || e.Reason != platform.SendRate {

@@ -21,15 +21,15 @@ import (
 
 const (
 	pollLimit = 100
-	// pollGrace is how much longer than its timeout a poll may take to begin its
-	// answer, and how long the answer may pause. With the usual timeout it bounds
-	// how long a connection that died without a word goes unnoticed.
+	// pollGrace is how much longer than its timeout a poll may take to begin its response, and how
+	// long the response may pause. Together with the default timeout it bounds how long a
+	// connection that broke silently goes unnoticed.
 	pollGrace = 5 * time.Second
 	// conflictPause keeps two pollers from chasing each other.
 	conflictPause = 2 * time.Second
 )
 
-// asideAfter is how long chats that the host refuses hold up the others.
+// asideAfter is how long a chat that the host refuses may block the others.
 const asideAfter = 2 * time.Second
 
 type (
@@ -37,7 +37,7 @@ type (
 	intake  = botkit.Intake[update]
 )
 
-// newIntake is the intake of one run of Receive.
+// newIntake returns the intake for one run of Receive.
 func (p *Platform) newIntake(host platform.Host) *intake {
 	return botkit.NewIntake(botkit.IntakeOptions[update]{
 		Host: host, StateDir: p.opts.StateDir, Patience: asideAfter, Map: p.arrivals, Now: p.opts.Now, SetAside: p.metrics.parked, Log: p.log,
@@ -53,7 +53,7 @@ type receiver struct {
 	offset int64
 	lowest int64 // the lowest id of a full batch that did not begin at the offset
 	tries  int
-	// unhooked: a webhook was deleted. One that is set again is wanted by somebody.
+	// unhooked: a webhook was deleted. If one is set again, somebody needs it.
 	unhooked bool
 }
 
@@ -93,8 +93,8 @@ func (r *receiver) run(ctx context.Context) error {
 	return nil
 }
 
-// step is one poll: it gets a batch and hands it over. At first and after each
-// trouble it asks who the bot is, whose name may have changed.
+// step makes one poll: it gets a batch and hands it over. At first and after each failure it asks
+// for the bot's identity, because the name may have changed.
 func (r *receiver) step(ctx context.Context) error {
 	if r.p.me.Load() == nil || r.tries > 0 {
 		if err := r.p.identify(ctx); err != nil {
@@ -138,8 +138,8 @@ func (p *Platform) identify(ctx context.Context) error {
 	return nil
 }
 
-// poll asks for updates. Until one poll has succeeded it does not wait for any,
-// so that being back is known at once.
+// poll requests updates. Until one poll has succeeded it does not wait for updates, so that a
+// recovered connection is noticed at once.
 func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 	wait := r.p.opts.PollTimeout
 	if !r.status.Up() {
@@ -173,7 +173,7 @@ func (r *receiver) take(ctx context.Context, updates []update) error {
 	return r.intake.Deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
 }
 
-// arrivals maps updates and puts them through the gate.
+// arrivals maps updates and applies the gate to them.
 func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 	m := mapper{account: p.opts.Account, me: *p.me.Load(), commands: p.commands, origin: p.moves.origin}
 	batch := make([]arrival, 0, len(updates))
@@ -196,8 +196,8 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 	return batch
 }
 
-// arrival maps one update. One that makes it panic is skipped, as those are that
-// cannot be read: it would be delivered again for ever.
+// arrival maps one update. If that panics, the update is skipped like one that cannot be decoded;
+// otherwise it would be redelivered forever.
 func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform.Inbound, ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -216,7 +216,8 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 	return in, ok
 }
 
-// peek gets what waits after an update and confirms nothing; all of it is delivered again.
+// peek fetches the updates after a given one without acknowledging anything; all are delivered
+// again.
 func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 	updates, _, err := r.get(ctx, 0)
 	if err != nil {
@@ -229,12 +230,11 @@ func (r *receiver) peek(ctx context.Context, last int64) []arrival {
 // errNoProgress: the server keeps sending an update without a readable id.
 var errNoProgress = errors.New("the server sends updates without an id")
 
-// inOrder is what of a batch may be taken, by the ids that restore the order. What a
-// server hands out again may have taken the place, in a full batch, of updates that it
-// still has: confirming the highest id would lose those, and taking it would read a chat
-// in the wrong order. So such a batch ends at its first hole, and what
-// follows is delivered again. A hole at its beginning is accepted if the same batch is delivered once more;
-// until then nothing may be taken.
+// inOrder returns the part of a batch that may be handed over, using the ids to restore the order.
+// In a full batch, redelivered updates may have displaced updates that the server still has.
+// Acknowledging the highest id would lose those, and handing the batch over would reorder a chat.
+// Such a batch therefore ends at its first gap, and what follows is delivered again. A gap at its
+// beginning is accepted if the same batch is delivered once more; until then ok is false.
 func (r *receiver) inOrder(updates []update, bad []int64) ([]update, []int64, bool) {
 	slices.SortStableFunc(updates, func(a, b update) int { return cmp.Compare(a.ID, b.ID) })
 	if len(updates)+len(bad) < pollLimit {
@@ -259,8 +259,8 @@ func (r *receiver) inOrder(updates []update, bad []int64) ([]update, []int64, bo
 	return updates, bad, true
 }
 
-// confirm moves the offset. An empty answer has confirmed all before it, and the
-// ids of the next updates may then start anew and lower, so the offset is dropped.
+// confirm moves the offset. An empty response means that everything before it is acknowledged. The
+// next ids may then start over at lower numbers, so the offset is dropped.
 func (r *receiver) confirm(updates []update, bad []int64) error {
 	r.offset = 0
 	for _, u := range updates {
@@ -279,8 +279,8 @@ func (r *receiver) confirm(updates []update, bad []int64) error {
 	return nil
 }
 
-// failed says what is wrong and waits before the next try; what the failure took
-// counts as waiting.
+// failed reports the failure and waits before the next try; the duration of the failed call counts
+// as waiting.
 func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 	pause := retry.Pause(r.tries)
 	r.tries++
@@ -311,7 +311,7 @@ func (r *receiver) failed(ctx context.Context, err error, began time.Time) {
 	retry.Wait(ctx, pause)
 }
 
-// unhook deletes the webhook that keeps us from polling, once, and says so.
+// unhook deletes the webhook that prevents polling, once, and logs that.
 func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	if r.unhooked || !says(conflict, "webhook") {
 		return false
@@ -324,7 +324,7 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 	}
 	host := "unknown"
 	if u, err := url.Parse(info.URL); err == nil && u.Host != "" {
-		host = u.Host // the rest may hold a secret
+		host = u.Host // the rest may contain a secret
 	}
 	if _, err := call[bool](ctx, r.p.client, "deleteWebhook", struct{}{}); err != nil {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
 
-// In privacy mode the service keeps from the bot what people of a group say among
-// themselves. What turns to the bot arrives; settings that ask for more are told about.
+// In privacy mode the service does not deliver what people in a group say among themselves.
+// Messages for the bot arrive; settings that need more are reported.
 func TestPrivacyMode(t *testing.T) {
 	for _, c := range []struct {
 		name  string

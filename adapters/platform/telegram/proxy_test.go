@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
 
-// Everything goes through the proxy of the settings: messages in, texts and files out.
+// All traffic uses the configured proxy: received messages, sent texts and files.
 func TestProxy(t *testing.T) {
 	var asked atomic.Int64
 	var b *bench

@@ -76,8 +76,8 @@ func TestIO3IDsMayFallAfterAQuietPoll(t *testing.T) {
 	}
 }
 
-// Updates that are handed out again may fill a batch and leave others out that were
-// never handed out. None of those is confirmed or overtaken.
+// Redelivered updates may fill a batch and displace updates that were never delivered. None of
+// those is acknowledged or overtaken.
 func TestIO3AFullBatchWithHoles(t *testing.T) {
 	t.Parallel()
 	const queued = 350
@@ -98,7 +98,7 @@ func TestIO3AFullBatchWithHoles(t *testing.T) {
 	b.api.Await(t, "all to be confirmed", func() bool { return b.api.Pending() == 0 })
 	first := map[string]bool{}
 	var got, want []string
-	for _, text := range texts(host.Taken()) { // the fake host takes copies again
+	for _, text := range texts(host.Taken()) { // the fake host accepts duplicates
 		if !first[text] {
 			first[text] = true
 			got = append(got, text)
@@ -226,10 +226,10 @@ func TestAWebhookIsDeletedAloud(t *testing.T) {
 	}
 }
 
-// TestAChatThatTakesNothingHoldsNobodyUp: the host refuses one chat for good.
+// TestAChatThatTakesNothingHoldsNobodyUp has a host that refuses one chat permanently.
 func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	var hurry atomic.Int64 // each look at the clock is a minute later
+	var hurry atomic.Int64 // each reading of the clock is a minute later
 	b := newBench(t, func(o *telegram.Options) {
 		o.PollTimeout, o.StateDir = time.Second, t.TempDir()
 		o.Now = func() time.Time { return time.Unix(hurry.Add(60), 0) }
@@ -264,7 +264,8 @@ func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestAHostThatTakesNothingIsWaitedFor: nothing is set aside when nobody is served.
+// TestAHostThatTakesNothingIsWaitedFor checks that nothing is set aside while the host accepts
+// nothing.
 func TestAHostThatTakesNothingIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var hurry atomic.Int64
@@ -300,7 +301,8 @@ func TestRefusalsKeepTheOrderOfAChat(t *testing.T) {
 	}
 	b.receive(t, host)
 	host.AwaitTaken(t, 4)
-	// The host took 2 and 3 before 1 was offered again, and knows them when they are: ids decide.
+	// The host accepted 2 and 3 before 1 was offered again, and recognizes them afterwards by their
+	// ids.
 	got := texts(host.Taken())
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{"0", "1", "2", "3"}, got); diff != "" {

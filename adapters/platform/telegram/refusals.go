@@ -8,16 +8,17 @@ import (
 )
 
 const (
-	// maxRefusals is how many chats are remembered at least; others are asked once more.
+	// maxRefusals is the minimum number of chats that are kept; the feature is tried again in
+	// others.
 	maxRefusals = 4096
-	// refusedFor is how long a refusal is believed: settings of chats change.
+	// refusedFor is how long a refusal stays valid: settings of chats change.
 	refusedFor = 24 * time.Hour
-	// everywhere is all chats, when the server does not know a method.
+	// everywhere stands for all chats, if the server does not know a method.
 	everywhere = "*"
 )
 
-// refusals remember which chats refuse something optional, so that it is not tried with every
-// message. They are safe for concurrent use.
+// refusals remembers which chats refuse an optional feature, so that it is not tried with every
+// message. It is safe for concurrent use.
 type refusals struct {
 	now func() time.Time
 	at  *recent.Map[string, time.Time]
@@ -37,7 +38,7 @@ func (r *refusals) holds(chat string) bool {
 	return false
 }
 
-// learn notes a refusal that the same call would meet again. It reports whether it was one.
+// learn records a refusal that would occur again for the same call. It reports whether err was one.
 func (r *refusals) learn(chat string, err *apiError) bool {
 	switch {
 	case err.Code == http.StatusNotFound:

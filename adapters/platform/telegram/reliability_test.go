@@ -13,13 +13,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
 
-// TestIO11Telegram: what other bots say is not heard, however they turn to ours and
-// however much the settings let in, so two of them cannot go on for ever.
+// TestIO11Telegram checks that messages of other bots are ignored, however they address ours and
+// however open the settings are, so that two bots cannot talk to each other forever.
 func TestIO11Telegram(t *testing.T) {
 	b := newBench(t, func(o *telegram.Options) { o.Groups, o.FollowUp = platform.GroupsAll, time.Hour })
 	host := platformtest.NewHost()
 	b.receive(t, host)
-	ours := b.api.Say(group, owner, at+"hi", mention()) // somebody is heard, so that a follow-up could be
+	ours := b.api.Say(group, owner, at+"hi", mention()) // a person is heard, so that a follow-up would be possible
 	host.AwaitTaken(t, 1)
 	robot := func(more map[string]any) map[string]any {
 		out := map[string]any{"from": map[string]any{"id": 5, "is_bot": true, "first_name": "Robo", "username": "robo_bot"}}
@@ -70,12 +70,12 @@ func TestIO11Telegram(t *testing.T) {
 	t.Logf("soak: row=IO11 platform=telegram ways=8 rounds=%d heard=%d", rounds, heard)
 }
 
-// TestIO14Telegram: the clock jumps by a day ahead and back. Messages come and go on;
-// who may go on without naming the bot does so for minutes, not for ever; a wait that
-// the server asked for does not last a day.
+// TestIO14Telegram lets the clock jump by a day forward and back. Messages still arrive and are
+// sent; people may continue without naming the bot for minutes, not forever; a delay that the
+// server asked for does not last a day.
 func TestIO14Telegram(t *testing.T) {
 	var ahead atomic.Int64
-	begin := time.Now().Round(0) // wall time alone, as after a restart
+	begin := time.Now().Round(0) // wall clock only, as after a restart
 	b := newBench(t, func(o *telegram.Options) {
 		o.FollowUp, o.StateDir = 10*time.Minute, t.TempDir()
 		o.Now = func() time.Time { return begin.Add(time.Duration(ahead.Load())) }

@@ -7,15 +7,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// richMessage is the content of a rich message. It is given as HTML that we made and
-// not as Markdown as a model wrote it, in which the server reads pictures by
-// address, mentions and buttons. Nothing in the text becomes a mention by itself either.
+// richMessage is the content of a rich message. It is HTML that we rendered, not Markdown from a
+// model, in which the server would interpret picture URLs, mentions and buttons. Automatic mentions
+// are disabled, too.
 type richMessage struct {
 	HTML         string `json:"html"`
 	SkipEntities bool   `json:"skip_entity_detection"`
 }
 
-// richMethod is the method that takes a rich message in the place of a text.
+// richMethod returns the method that sends a rich message instead of a text.
 func richMethod(method string) string {
 	if method == "sendMessage" {
 		return "sendRichMessage"
@@ -23,26 +23,26 @@ func richMethod(method string) string {
 	return method
 }
 
-// rich are the parameters with a rich message in the place of a text.
+// rich returns the parameters with a rich message instead of the text.
 func (o outgoing) rich(method, html string) outgoing {
 	o.Rich = &richMessage{HTML: html, SkipEntities: true}
 	if method == "sendMessage" {
-		o.LinkPreview = nil // rich messages have none, and no parameter for them
+		o.LinkPreview = nil // rich messages have neither previews nor a parameter for them
 	}
 	return o
 }
 
-// richRefused tells that a rich message was refused as such, so that the text is to be
-// sent as usual: nothing was sent. What the server says of the chat, of a rate or of
-// itself would be the same for the text; what became of a call without an answer is
-// not known, and then nothing else may be sent.
+// richRefused reports that the server refused the rich message as such and sent nothing, so that
+// the text should be sent normally. Refusals because of the chat, a rate or a server failure would
+// apply to the text as well. After a call without a response the outcome is unknown, and nothing
+// else may be sent.
 func (p *Platform) richRefused(method string, err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	switch {
 	case !ok, isUnchanged(err), e.MigrateTo != 0:
 		return false
 	case e.Code == http.StatusNotFound, method != "sendMessage" && says(e, "text is empty", "text must be non-empty"):
-		// An older server overlooks the rich message of an edit and misses the text.
+		// An older server ignores the rich message of an edit and reports a missing text.
 		if !p.noRich.Swap(true) {
 			p.log.Info("the server knows no rich messages; texts are sent as usual from now on", "error", err)
 		}

@@ -19,7 +19,7 @@ func richBench(t *testing.T) *bench {
 	return newBench(t, func(o *telegram.Options) { o.RichMessages = true })
 }
 
-// planned sends what a text is planned as, and returns the ids.
+// planned sends the parts planned for a text, and returns the ids.
 func planned(t *testing.T, b *bench, out platform.Outbound) []string {
 	t.Helper()
 	var ids []string
@@ -33,7 +33,7 @@ func planned(t *testing.T, b *bench, out platform.Outbound) []string {
 	return ids
 }
 
-// texts are the calls that carried a text, by method and text.
+// texts returns the calls with a text, by method and text.
 func (b *bench) texts() []string {
 	var out []string
 	for _, c := range b.api.Calls("") {
@@ -105,8 +105,8 @@ func TestRichIsOffUnlessAskedFor(t *testing.T) {
 	}
 }
 
-// TestRichUnknown: a server that does not know rich messages is asked once, and every
-// text comes exactly once.
+// TestRichUnknown checks that a server without rich messages is tried once, and every text is sent
+// exactly once.
 func TestRichUnknown(t *testing.T) {
 	b := richBench(t)
 	b.api.WithoutRich()
@@ -121,8 +121,8 @@ func TestRichUnknown(t *testing.T) {
 	}
 }
 
-// TestRichRefused: what was refused as a rich message goes as usual, and plain if
-// need be; the next one is rich again.
+// TestRichRefused checks that a refused rich message is sent normally, and as plain text if
+// necessary; the next one is rich again.
 func TestRichRefused(t *testing.T) {
 	b := richBench(t)
 	b.api.Fail(platformtest.Fault{Method: "sendRichMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
@@ -141,8 +141,8 @@ func TestRichRefused(t *testing.T) {
 	}
 }
 
-// TestRichFailures: what is no refusal of the form is what it is for a text, and
-// nothing else is sent.
+// TestRichFailures checks that failures other than a refusal of the format have the same effect as
+// for a text, and nothing else is sent.
 func TestRichFailures(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -177,7 +177,7 @@ func TestRichFailures(t *testing.T) {
 	}
 }
 
-// TestRichFollowsAMove: a group that became a supergroup gets the rich message there.
+// TestRichFollowsAMove checks that a group that became a supergroup gets the rich message there.
 func TestRichFollowsAMove(t *testing.T) {
 	b := richBench(t)
 	b.api.AddChat(platformtest.Chat{ID: -100777, Type: "supergroup", Title: "Group"})
@@ -214,7 +214,7 @@ func TestRichEdits(t *testing.T) {
 				c.spoil(b.api)
 			}
 			part := b.bot.Plan(platform.Outbound{To: to, Text: "**b**"})[0]
-			for range 2 { // the second is unchanged, which is no error
+			for range 2 { // the second is unchanged, which is not an error
 				if err := b.bot.Edit(t.Context(), to, id, part); err != nil {
 					t.Fatal(err)
 				}
@@ -230,8 +230,8 @@ func TestRichEdits(t *testing.T) {
 	}
 }
 
-// TestPI7RichMessages: a rich message brings no picture, no mention and no button of
-// the model's, whatever it writes, and an edit shows no preview.
+// TestPI7RichMessages checks that a rich message contains no picture, mention or button written by
+// a model, and an edit shows no preview.
 func TestPI7RichMessages(t *testing.T) {
 	words := []string{
 		"**x** ![p](https://evil.example/p.png)", "**x**\n\n![](https://evil.example/p.png \"t\")", "**x** <img src=\"https://evil.example/p.png\"/>",

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// richWords is what a rich message says, without its form: such a message has no
-// text of its own. Nothing in it makes an update unreadable.
+// richWords is the plain text of a rich message, which has no text field of its own. No content of
+// it makes an update undecodable.
 type richWords string
 
-// UnmarshalJSON implements [json.Unmarshaler]. It also reads the words themselves, as
-// they are written down.
+// UnmarshalJSON implements [json.Unmarshaler]. It also accepts a plain string, the form in which it
+// is encoded.
 func (w *richWords) UnmarshalJSON(raw []byte) error {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return err // Unreachable: the decoder hands over whole values
+		return err // Unreachable: the decoder passes complete values
 	}
 	var out strings.Builder
 	writeWords(&out, v)
@@ -22,8 +22,8 @@ func (w *richWords) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// writeWords writes what people see of a part of a rich message: texts in their
-// order, a line for each block, item and row. What has no words is left out.
+// writeWords writes the visible text of a part of a rich message: texts in order, one line for each
+// block, item and row. Anything without text is omitted.
 func writeWords(out *strings.Builder, v any) {
 	switch v := v.(type) {
 	case string:

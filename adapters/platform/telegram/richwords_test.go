@@ -27,8 +27,8 @@ func TestRichWords(t *testing.T) {
 	}
 }
 
-// TestAnsweredRichMessage: an answer to a rich message says what it answers, and a rich
-// message that somebody passes on is heard.
+// TestAnsweredRichMessage checks that a reply to a rich message includes that message, and a
+// forwarded rich message is heard.
 func TestAnsweredRichMessage(t *testing.T) {
 	var msg message
 	raw := `{"message_id":9,"chat":{"id":1,"type":"private"},"from":{"id":1},"rich_message":{"blocks":[{"type":"paragraph","text":"passed on"}]},

@@ -20,9 +20,9 @@ const (
 	aimText    = 3900
 	maxCaption = 1024
 	aimCaption = 1000
-	// maxDraft bounds what is rendered of an unfinished text, in bytes: enough for one part.
+	// maxDraft bounds how much of an unfinished text is rendered, in bytes: enough for one part.
 	maxDraft = 4 * maxText
-	// generalTopic is the topic of a forum that is addressed without its id.
+	// generalTopic is the forum topic that must be addressed without its id.
 	generalTopic = 1
 )
 
@@ -59,7 +59,7 @@ func (p *Platform) Plan(out platform.Outbound) []platform.Part {
 	if len(parts) > 0 {
 		parts[0].ReplyTo = out.ReplyTo
 	}
-	for i := range slices.Backward(parts) { // buttons go below words
+	for i := range slices.Backward(parts) { // the buttons belong to the last part with text
 		if parts[i].Attachment == nil {
 			parts[i].Asks = out.Asks
 			break
@@ -76,7 +76,7 @@ func textParts(split []markup.Part) []platform.Part {
 	return parts
 }
 
-// replyParameters of a message that answers another.
+// replyParameters identify the message that another one replies to.
 type replyParameters struct {
 	MessageID int64 `json:"message_id"`
 	Lax       bool  `json:"allow_sending_without_reply"`
@@ -100,12 +100,12 @@ type outgoing struct {
 	Buttons     *keyboard        `json:"reply_markup,omitempty"`
 }
 
-// message is the part of a sent message that we need.
+// sentMessage holds the fields that we need of a sent message.
 type sentMessage struct {
 	ID int64 `json:"message_id"`
 }
 
-// address fills in where a call goes. A target without a chat is an error: nothing is sent to a guess.
+// address fills in the destination of a call. A target without a valid chat is an error.
 func address(to platform.Target) (outgoing, error) {
 	chat := to.Chat
 	if chat == "" {
@@ -168,8 +168,8 @@ func (p *Platform) sendPart(ctx context.Context, to platform.Target, part platfo
 	return sent.ID, err
 }
 
-// orderOf is the place of a message among all of its chat. In a group that became a
-// supergroup the ids began anew, after all earlier ones.
+// orderOf returns the position of a message in its chat. In a group that became a supergroup the
+// ids started over, so these are ordered after all earlier ones.
 func orderOf(id int64, moved bool) int64 {
 	if moved {
 		id |= 1 << messages.OrderBits
@@ -187,7 +187,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	if err := p.pauses.check(chat); err != nil {
 		return err
 	}
-	out.Thread = 0 // a message is known by its chat and id
+	out.Thread = 0 // a message is identified by its chat and id alone
 	if out.Message, err = strconv.ParseInt(messageID, 10, 64); err != nil {
 		return &platform.Error{Reason: platform.SendNotFound, Err: errNoID}
 	}
@@ -198,8 +198,8 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	return p.pauses.note(chat, err)
 }
 
-// posting sends a text as a rich message where it has that form, else with its
-// markup, and without when the server refuses that.
+// posting sends a text as a rich message if it has that form, and otherwise with its markup, or
+// without it when the server refuses the markup.
 func posting[T any](ctx context.Context, p *Platform, method string, out outgoing, part platform.Part) (T, error) {
 	if part.Text == "" && part.Markup == "" {
 		var none T

@@ -97,8 +97,8 @@ func TestSendRefusals(t *testing.T) {
 	}
 }
 
-// TestTheTokenIsNeverTold breaks calls in all ways and looks for the token in
-// what is said about it; the log is looked through by the bench.
+// TestTheTokenIsNeverTold makes calls fail in all ways and looks for the token in the errors; the
+// bench checks the log.
 func TestTheTokenIsNeverTold(t *testing.T) {
 	b := newBench(t, nil)
 	file := filepath.Join(t.TempDir(), "a.txt")
@@ -137,7 +137,7 @@ func TestTheTokenIsNeverTold(t *testing.T) {
 	b.clean(t, err.Error())
 }
 
-// freeAddress is one where nothing listens.
+// freeAddress returns an address on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	var lc net.ListenConfig
@@ -277,8 +277,8 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// BenchmarkSend compares our JSON call with the library's multipart one, against
-// a server that only answers.
+// BenchmarkSend compares our JSON call with the library's multipart call, against a server that
+// only answers.
 func BenchmarkSend(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// uploadTimeout bounds an upload beside the caller's context.
+	// uploadTimeout bounds an upload in addition to the caller's context.
 	uploadTimeout = 5 * time.Minute
-	// maxUpload is the largest file that the service takes of a bot, and maxOwnUpload
-	// the largest that a Bot API server of one's own takes, in bytes.
+	// maxUpload is the maximum size of a file that the service accepts from a bot, and maxOwnUpload
+	// that of a self-hosted Bot API server, in bytes.
 	maxUpload    = 50 << 20
 	maxOwnUpload = 2000 << 20
 )
@@ -65,15 +65,16 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 	return int64(sent.ID), nil
 }
 
-// isNoPhoto: the service shows pictures up to 10 MB whose sides are no more than 10,000
-// together and whose one side is at most twenty times the other. Any file is a document.
+// isNoPhoto reports that the service cannot display a picture: it accepts up to 10 MB, at most
+// 10,000 for the sum of the sides and at most 20 for their ratio. Any file can be sent as a
+// document.
 func isNoPhoto(a platform.Attachment, err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && a.Kind == "photo" && a.Path != "" && e.Code == http.StatusBadRequest && refusal(e).Reason == platform.SendRefused &&
 		says(e, "photo", "image_process_failed")
 }
 
-// open makes an input of an attachment. Only the file's own name is told, never its path.
+// open makes an input of an attachment. It exposes only the base name of the file, never its path.
 func (p *Platform) open(a platform.Attachment) (models.InputFile, func(), error) {
 	if a.FileID != "" {
 		return &models.InputFileString{Data: a.FileID}, func() {}, nil
@@ -89,7 +90,7 @@ func (p *Platform) open(a platform.Attachment) (models.InputFile, func(), error)
 	if strings.TrimRight(p.opts.BaseURL, "/") == defaultBaseURL {
 		most = maxUpload
 	}
-	if info, err := f.Stat(); err == nil && info.Size() > most { // the answer would be a connection that breaks
+	if info, err := f.Stat(); err == nil && info.Size() > most { // the service would break the connection instead of answering
 		_ = f.Close()
 		return nil, nil, errTooLarge
 	}
@@ -149,7 +150,7 @@ func (p *Platform) library() (*bot.Bot, error) {
 	return b, nil
 }
 
-// libraryError gives an error of the library the form of our own.
+// libraryError converts an error of the library to our own types.
 func (p *Platform) libraryError(err error, how *httpcall.Progress) error {
 	refused := &apiError{Method: "upload", Description: p.client.scrub(err.Error())}
 	rate, isRate := errors.AsType[*bot.TooManyRequestsError](err)
@@ -167,7 +168,7 @@ func (p *Platform) libraryError(err error, how *httpcall.Progress) error {
 		refused.Code = http.StatusUnauthorized
 	case errors.Is(err, bot.ErrorNotFound):
 		refused.Code = http.StatusNotFound
-	case strings.Contains(err.Error(), "Request Entity Too Large"): // as JSON, or as a page of the proxy in front
+	case strings.Contains(err.Error(), "Request Entity Too Large"): // as JSON, or as an error page of a proxy
 		refused.Code, refused.Description = http.StatusRequestEntityTooLarge, errTooLarge.Error()
 	case strings.HasPrefix(err.Error(), "error response from telegram"):
 		refused.Code = http.StatusInternalServerError

@@ -20,7 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// picture writes a file of w to h dots.
+// picture writes a picture of w by h pixels.
 func picture(t *testing.T, w, h int) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -39,8 +39,8 @@ func written(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-// A picture that the service does not show goes as a document, with its caption; one
-// that may not be sent does not.
+// A picture that the service cannot display is sent as a document, with its caption; one that may
+// not be sent is not.
 func TestPicturesThatAreNone(t *testing.T) {
 	for _, c := range []struct {
 		name, path, text string
@@ -79,7 +79,7 @@ func TestPicturesThatAreNone(t *testing.T) {
 	}
 }
 
-// A file that is too large is not tried again: the same would come of it.
+// A file that is too large is not retried, because the result would be the same.
 func TestFilesThatAreTooLarge(t *testing.T) {
 	part := platform.Part{Attachment: &platform.Attachment{Path: written(t, "a.bin", make([]byte, 2000)), Kind: "document"}}
 	for name, page := range map[string]bool{"told as an answer": false, "told by a proxy": true} {
@@ -110,7 +110,7 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 	})
 }
 
-// tooLarge is a proxy in front of the service.
+// tooLarge is a proxy in front of the service that refuses large requests.
 type tooLarge struct{}
 
 func (tooLarge) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -121,8 +121,7 @@ func (tooLarge) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusRequestEntityTooLarge, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
 }
 
-// A text is sent without its markup when it is too long with it: what people see is
-// within the limit.
+// A text that is too long with its markup is sent without it: the visible text is within the limit.
 func TestMarkupThatMakesATextTooLong(t *testing.T) {
 	b := newBench(t, nil)
 	long := strings.Repeat("<b></b>", 5000)
@@ -138,7 +137,7 @@ func TestMarkupThatMakesATextTooLong(t *testing.T) {
 	}
 }
 
-// An edit that makes the same words bold is one.
+// An edit that only changes the formatting is sent.
 func TestAnEditOfTheFormAlone(t *testing.T) {
 	b := newBench(t, nil)
 	to := target(private, 0)
@@ -146,7 +145,7 @@ func TestAnEditOfTheFormAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // once more it changes nothing, and is no error
+	for range 2 { // repeating it changes nothing, and is not an error
 		if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "x", Markup: "<b>x</b>"}); err != nil {
 			t.Error(err)
 		}
@@ -156,7 +155,7 @@ func TestAnEditOfTheFormAlone(t *testing.T) {
 	}
 }
 
-// Files have no buttons: those of a request stand below its words.
+// Files have no buttons: the buttons of a request are below its text.
 func TestButtonsBesideAFile(t *testing.T) {
 	b := newBench(t, func(o *telegram.Options) { o.Decide = (&decisions{}).decide })
 	asks := []messages.Ask{{N: 1, ApprovalID: "id", Digest: strings.Repeat("a", 64)}}

@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// decisions are what people decided by buttons.
+// decisions are what people decided with buttons.
 type decisions struct {
 	mu   sync.Mutex
 	list []messages.Decision
@@ -32,7 +32,7 @@ func (d *decisions) all() []messages.Decision {
 	return append([]messages.Decision(nil), d.list...)
 }
 
-// TestSuite: a bot that may do everything.
+// TestSuite runs the suite with a bot that has all features.
 func TestSuite(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
@@ -47,7 +47,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestSuiteOfAPlainBot: one whose owner has switched off what can be.
+// TestSuiteOfAPlainBot runs it with a bot whose optional features are switched off.
 func TestSuiteOfAPlainBot(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
@@ -57,8 +57,8 @@ func TestSuiteOfAPlainBot(t *testing.T) {
 	})
 }
 
-// TestSuiteWithRichMessages: one that sends formatted texts as rich messages, to a
-// server that knows them and to one that does not.
+// TestSuiteWithRichMessages runs it with a bot that sends formatted texts as rich messages, to a
+// server that supports them and to one that does not.
 func TestSuiteWithRichMessages(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		t.Run("known "+strconv.FormatBool(known), func(t *testing.T) {
@@ -88,7 +88,7 @@ func (b *bench) harness() platformtest.Harness {
 			if on {
 				b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: -1})
 				b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.ResetBefore, N: -1})
-				b.api.SetWebhook("") // ends the poll under way
+				b.api.SetWebhook("") // ends the poll in progress
 			} else {
 				b.api.Heal()
 			}
@@ -96,7 +96,7 @@ func (b *bench) harness() platformtest.Harness {
 	}
 }
 
-// pressed presses a button of the newest message that bears any.
+// pressed presses a button of the newest message that has buttons.
 func (b *bench) pressed(to platform.Target, ask messages.Ask, approve bool) {
 	for _, m := range b.api.Sent(number(to.Chat)) {
 		for _, row := range m.Buttons {

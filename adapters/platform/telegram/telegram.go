@@ -23,52 +23,56 @@ import (
 
 // Options of a [Platform]. Only Token is required, and AccessStore unless Access is open.
 type Options struct {
-	// Token gives the bot's token. It is asked for at each use and never kept or printed.
+	// Token returns the bot's token. It is called for each use, and its result is never stored or
+	// printed.
 	Token func() string
-	// Account tells several bots of one host apart; empty: the only one.
+	// Account distinguishes several bots of one host. It is empty if there is only one.
 	Account string
 	// BaseURL is the root of the Bot API.
 	BaseURL string
 	Access  string
 	Groups  string
-	// FollowUp is how long somebody who talked with the bot in a group may continue
-	// without naming it, with what reads so; 0: not at all. It is not kept over a restart.
+	// FollowUp is how long somebody who talked with the bot in a group may continue without naming
+	// it, with messages that read like a continuation; 0 disables this. It is not kept across
+	// restarts.
 	FollowUp time.Duration
-	// RateLimit off drops the limits.
+	// RateLimit "off" removes the limits.
 	RateLimit string
 	// Egress is tool (the default) or direct.
 	Egress string
 	// Drafts is [DraftsEdit], [DraftsDraft] or [DraftsOff].
 	Drafts string
-	// RichMessages sends formatted texts as rich messages, with headings, lists and
-	// tables, where the server knows these.
+	// RichMessages sends formatted texts as rich messages, with headings, lists and tables, if the
+	// server supports these.
 	RichMessages bool
-	// Reactions marks people's messages with what became of them.
+	// Reactions marks people's messages with their outcome.
 	Reactions bool
-	// Commands are the names that the host answers, without the slash; other
-	// words with a slash are text. Nil: the usual ones.
+	// Commands are the names of the host's commands, without the slash; other words with a slash
+	// are text. Nil means the usual commands.
 	Commands []string
-	// Menu are the commands that the service lists to people; nil: what it has stays.
+	// Menu are the commands that the service lists to people. If nil, the service's list is
+	// unchanged.
 	Menu []platform.MenuEntry
-	// Proxy is what the Bot API is reached through; empty: what the environment says.
+	// Proxy is the proxy for the Bot API. If empty, the environment decides.
 	Proxy string
 	// HTTPClient replaces the transport. Redirects are never followed.
 	HTTPClient  *http.Client
 	Logger      *slog.Logger
 	Registry    prometheus.Registerer
 	AccessStore platform.AccessStore
-	// Language is what people chose for a chat, for the answers to commands: en, zh, or
-	// empty for that of the sender's client. Nil: nothing was chosen anywhere.
+	// Language returns the language chosen for a chat, for the answers to commands: en, zh, or
+	// empty for that of the sender's client. Nil means that no language was chosen anywhere.
 	Language func(messages.ChatKey) string
-	// Decide brings what people say by buttons to the core; nil: there are no buttons.
+	// Decide submits the decisions that people make by buttons to the core. If nil, there are no
+	// buttons.
 	Decide platform.Decide
-	// StateDir is a folder of the bot's own, made when needed: for messages whose
-	// chats do not take them. Empty: such messages hold up all later ones.
+	// StateDir is a folder for this bot alone, created when needed. It stores messages that their
+	// chats do not accept. If empty, such messages block all later ones.
 	StateDir string
-	// Webhook makes the service bring updates instead of being polled; nil: poll.
+	// Webhook makes the service push updates; nil means polling.
 	Webhook *Webhook
-	// PollTimeout is how long a poll waits for updates; 3 s by default, so that a
-	// connection that died without a word is noticed soon.
+	// PollTimeout is how long a poll waits for updates. The default is 3 s, so that a connection
+	// that broke silently is noticed soon.
 	PollTimeout time.Duration
 	Now         func() time.Time
 }
@@ -86,14 +90,14 @@ type Platform struct {
 	versions  *versions
 	pauses    *pauses
 	moves     *moves
-	noMarks   *refusals                     // chats that want no reactions
-	noDrafts  *refusals                     // chats that show no drafts
-	noRich    atomic.Bool                   // the server knows no rich messages
+	noMarks   *refusals                     // chats that refuse reactions
+	noDrafts  *refusals                     // chats that do not support drafts
+	noRich    atomic.Bool                   // the server does not support rich messages
 	host      atomic.Pointer[platform.Host] // of the newest Receive; nil before the first
 	life      atomic.Pointer[context.Context]
-	presses   chan struct{} // a token for each button that is being answered
+	presses   chan struct{} // one token for each press being answered
 	pressing  sync.WaitGroup
-	announced atomic.Bool // the commands, to the service
+	announced atomic.Bool // the list of commands was sent to the service
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -108,8 +112,8 @@ var (
 	_ platform.Named    = (*Platform)(nil)
 )
 
-// burst is how many messages a person may get at once: more of them than one a
-// second is what the service takes for a moment only.
+// burst is how many messages a person may get at once. The service tolerates more than one per
+// second only briefly.
 const burst = 3
 
 const (
@@ -117,7 +121,7 @@ const (
 	defaultPollTimeout = 3 * time.Second
 )
 
-// New checks the options. It makes no calls.
+// New validates the options. It makes no calls.
 func New(o Options) (*Platform, error) {
 	if o.Token == nil || strings.TrimSpace(o.Token()) == "" {
 		return nil, errors.New("telegram: no bot token")

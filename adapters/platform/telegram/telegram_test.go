@@ -31,11 +31,11 @@ type bench struct {
 	api *platformtest.BotAPI
 	bot *telegram.Platform
 	log *safeBuffer
-	// edits counts what people changed; each edit has its own date.
+	// edits counts the edits of people; each edit has its own date.
 	edits atomic.Int64
 }
 
-// safeBuffer is a log that tests read while it is written.
+// safeBuffer is a log that tests read while it is being written.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -53,7 +53,8 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// newBench makes a bot; set changes its options. At the end nothing it logged may hold the token.
+// newBench returns a bot; set changes its options. At the end of the test its log must not contain
+// the token.
 func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 	t.Helper()
 	b := &bench{api: platformtest.NewBotAPI(t), log: &safeBuffer{}}
@@ -78,7 +79,7 @@ func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 	return b
 }
 
-// clean fails the test when a text holds the token.
+// clean fails the test if a text contains the token.
 func (b *bench) clean(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(text, "CANARY") {

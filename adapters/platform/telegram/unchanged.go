@@ -6,15 +6,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
-// reasonUnchanged: an edit that changes nothing visible.
+// reasonUnchanged marks an edit that changes nothing visible.
 const reasonUnchanged = "unchanged"
 
-// maxVersions is how many messages are remembered at least; up to twice as many are.
+// maxVersions is the minimum number of messages kept; up to twice as many are.
 const maxVersions = 2048
 
-// versions remember what messages said last. The service also reports edits that
-// change nothing of it, as when a message gets its first reaction or a preview of its
-// link: without this, people would be answered twice. They are safe for concurrent use.
+// versions remembers the latest content of messages. The service also reports edits that do not
+// change it, for example a message's first reaction or link preview; without this check people
+// would be answered twice. It is safe for concurrent use.
 type versions struct {
 	seed  maphash.Seed
 	known *recent.Map[messageID, version]
@@ -22,21 +22,21 @@ type versions struct {
 
 type messageID struct{ chat, id int64 }
 
-// version is what a message said at some time.
+// version is the content of a message at some time.
 type version struct {
 	at   int64
 	edit bool
 	sum  uint64
-	same bool // as the version before
+	same bool // equal to the version before
 }
 
 func newVersions() *versions {
 	return &versions{seed: maphash.MakeSeed(), known: recent.New[messageID, version](maxVersions)}
 }
 
-// same notes what a message says and reports whether that is an edit which changes
-// nothing. An update that is delivered again gets the same answer; one that is older than
-// what is known, as happens after a look ahead, is not compared.
+// same records the content of a message and reports whether it is an edit that changes nothing. A
+// redelivered update gets the same result. An update older than the known version, as after peek,
+// is not compared.
 func (v *versions) same(msg *message, edit bool) (same bool) {
 	next := version{at: max(msg.Date, msg.EditDate), edit: edit, sum: v.said(msg)}
 	v.known.Update(messageID{msg.Chat.ID, msg.ID}, func(old version, known bool) version {
@@ -54,7 +54,7 @@ func (v *versions) same(msg *message, edit bool) (same bool) {
 	return same
 }
 
-// said sums up all of a message that is passed on.
+// said hashes everything of a message that is passed on.
 func (v *versions) said(msg *message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(v.seed)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The service reports edits that change nothing, and hands updates over more than once.
+// The service reports edits that change nothing, and delivers updates more than once.
 func TestVersions(t *testing.T) {
 	type step struct {
 		say  string // message or edited_message, then its fields
@@ -57,7 +57,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// However many messages there are, no more than some are remembered, the newest among them.
+// However many messages there are, only a limited number is kept, including the newest.
 func TestVersionsAreFew(t *testing.T) {
 	v := newVersions()
 	var msg message

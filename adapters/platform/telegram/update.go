@@ -6,31 +6,30 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// identity is who the bot is.
+// identity is the bot's own account.
 type identity struct {
 	ID       int64  `json:"id"`
 	Username string `json:"username"`
-	// ReadsAll: privacy mode is off, so that the bot gets all messages of its groups,
-	// also of those that it does not administer.
+	// ReadsAll: privacy mode is off, so the bot gets all messages of its groups, not only of those
+	// that it administers.
 	ReadsAll bool `json:"can_read_all_group_messages"`
 }
 
-// update holds the fields of an update that we read; decoding more would cost
-// every message.
+// update holds the fields of an update that we use; decoding more would cost time for every
+// message.
 type update struct {
 	ID            int64    `json:"update_id"`
 	Message       *message `json:"message"`
 	Edited        *message `json:"edited_message"`
 	ChannelPost   *message `json:"channel_post"`
 	EditedChannel *message `json:"edited_channel_post"`
-	// Callback is a button that somebody pressed. It is never written down: whoever
-	// is not answered presses again.
+	// Callback is a press on a button. It is never stored: people who get no answer press again.
 	Callback *callback `json:"callback_query,omitempty"`
-	// Mine says that the bot is another kind of member of a chat than before.
+	// Mine reports a change of the bot's own status in a chat.
 	Mine *membership `json:"my_chat_member,omitempty"`
 }
 
-// pollParams of getUpdates.
+// pollParams are the parameters of getUpdates.
 type pollParams struct {
 	Offset  int64    `json:"offset,omitempty"`
 	Limit   int      `json:"limit"`
@@ -38,7 +37,7 @@ type pollParams struct {
 	Allowed []string `json:"allowed_updates"`
 }
 
-// allowedUpdates are the kinds that the mapper understands.
+// allowedUpdates lists the kinds of updates that the mapper handles.
 func allowedUpdates() []string {
 	return []string{models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateChannelPost, models.AllowedUpdateEditedChannelPost, models.AllowedUpdateCallbackQuery, models.AllowedUpdateMyChatMember}
 }
@@ -61,7 +60,7 @@ type chat struct {
 	Username  string          `json:"username"`
 }
 
-// entity marks a stretch of a text, in UTF-16 units.
+// entity marks a range of a text, in UTF-16 units.
 type entity struct {
 	Type   models.MessageEntityType `json:"type"`
 	Offset int                      `json:"offset"`
@@ -69,7 +68,7 @@ type entity struct {
 	User   *user                    `json:"user"`
 }
 
-// replied is the message that a message answers.
+// replied is the message that another one replies to.
 type replied struct {
 	ID           int64           `json:"message_id"`
 	From         *user           `json:"from"`
@@ -92,27 +91,28 @@ type message struct {
 	IsTopic    bool     `json:"is_topic_message"`
 	ReplyTo    *replied `json:"reply_to_message"`
 	Quote      *quote   `json:"quote"`
-	// External and Story are set for an answer to something that is not in this chat.
+	// External and Story are set for a reply to something outside this chat.
 	External        json.RawMessage `json:"external_reply,omitempty"`
 	Story           json.RawMessage `json:"reply_to_story,omitempty"`
 	Text            string          `json:"text"`
 	Entities        []entity        `json:"entities"`
 	Caption         string          `json:"caption"`
 	CaptionEntities []entity        `json:"caption_entities"`
-	// Rich are the words of a message that has neither text nor caption.
+	// Rich is the text of a message that has neither text nor caption.
 	Rich richWords `json:"rich_message"`
-	// ForwardOrigin and ViaBot say that the words are not the sender's own.
-	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"` // empty, not null, when it is written down
+	// ForwardOrigin and ViaBot indicate that the text is not the sender's own.
+	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"` // empty, not null, when it is encoded
 	ViaBot        *user           `json:"via_bot"`
-	// MigrateTo and MigrateFrom say that a group became a supergroup, in either of them.
+	// MigrateTo and MigrateFrom report that a group became a supergroup, in the old and the new
+	// chat.
 	MigrateTo   int64 `json:"migrate_to_chat_id"`
 	MigrateFrom int64 `json:"migrate_from_chat_id"`
-	// Group is what the messages of an album have in common.
+	// Group is the id that the messages of an album share.
 	Group string `json:"media_group_id"`
 	media
 }
 
-// file is what photos, documents, voices and the like have in common.
+// file has the fields that photos, documents, voices and similar files share.
 type file struct {
 	ID       string `json:"file_id"`
 	Unique   string `json:"file_unique_id"`
@@ -122,7 +122,7 @@ type file struct {
 	Duration int    `json:"duration"`
 	Title    string `json:"title"`
 	Emoji    string `json:"emoji"`
-	// Animated and Moving stickers are no pictures; Thumbnail is one of them.
+	// Animated and Moving stickers are not pictures; their Thumbnail is.
 	Animated  bool  `json:"is_animated"`
 	Moving    bool  `json:"is_video"`
 	Thumbnail *file `json:"thumbnail"`
@@ -172,11 +172,11 @@ type media struct {
 	} `json:"invoice"`
 	PaidMedia json.RawMessage `json:"paid_media,omitempty"`
 	Giveaway  json.RawMessage `json:"giveaway,omitempty"`
-	Story     json.RawMessage `json:"story,omitempty"` // empty, not null, when it is written down
+	Story     json.RawMessage `json:"story,omitempty"` // empty, not null, when it is encoded
 }
 
-// decodeUpdates reads a batch. Updates that cannot be read are left out and
-// told by their ids; id 0 is one without a readable id.
+// decodeUpdates decodes a batch. Updates that cannot be decoded are left out and their ids returned
+// in bad, with 0 for an unreadable id.
 func decodeUpdates(raw json.RawMessage) (good []update, bad []int64, err error) {
 	if err = json.Unmarshal(raw, &good); err == nil {
 		return good, nil, nil
@@ -195,7 +195,7 @@ func decodeUpdates(raw json.RawMessage) (good []update, bad []int64, err error) 
 		var id struct {
 			ID int64 `json:"update_id"`
 		}
-		_ = json.Unmarshal(one, &id) // unreadable: stays 0
+		_ = json.Unmarshal(one, &id) // if undecodable, id stays 0
 		bad = append(bad, id.ID)
 	}
 	return good, bad, nil

@@ -12,11 +12,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// plays is how long a file of people plays, in seconds, as its sender says.
+// plays is the playing time of a file in seconds, as reported by the sender.
 func (f *file) plays() int64 { return max(0, int64(f.Duration)) }
 
-// uploadName is what the service knows a file by. Opus in Ogg has an ending there
-// that makes it a voice message.
+// uploadName is the file name sent to the service. The extension for Opus in Ogg makes the file a
+// voice message.
 func uploadName(a platform.Attachment) string {
 	name := filepath.Base(a.Path)
 	if a.Kind == platform.FileVoice && filepath.Ext(name) == ".opus" {
@@ -25,7 +25,7 @@ func uploadName(a platform.Attachment) string {
 	return name
 }
 
-// voiceSeconds is how long a voice message of ours plays; 0: unknown.
+// voiceSeconds is the playing time of a voice message of ours, or 0 if unknown.
 func voiceSeconds(a platform.Attachment) int {
 	f, err := os.Open(a.Path)
 	if err != nil {
@@ -39,13 +39,13 @@ func voiceSeconds(a platform.Attachment) int {
 	return int(plays.Seconds() + 0.5)
 }
 
-// isVoiceForbidden: a person takes no voice messages, or a group lets nobody send them.
+// isVoiceForbidden reports that a person does not accept voice messages, or a group forbids them.
 func isVoiceForbidden(err error) bool {
 	e, ok := errors.AsType[*apiError](err)
 	return ok && says(e, "voice_messages_forbidden", "chat_send_voices_forbidden", "not enough rights to send voice")
 }
 
-// inWriting sends the words of a voice message that its chat does not take.
+// inWriting sends the text of a voice message to a chat that does not accept voice messages.
 func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platform.Part) (int64, error) {
 	out, err := p.address(to)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platf
 		why = "（这里不接收语音消息，改为文字。）\n\n"
 	}
 	text := why + words
-	for _, n := range []int{maxText - 2, maxText - 1} { // never in the middle of a character
+	for _, n := range []int{maxText - 2, maxText - 1} { // never cut within a character
 		if short, ok := utf16Slice(text, 0, n); ok && len(short) < len(text) {
 			text = short + "…"
 			break

@@ -22,8 +22,8 @@ func voiceFile(t *testing.T) string {
 	return file
 }
 
-// A voice message goes out under a name that makes it one, with its length, and
-// without its words.
+// A voice message is sent with a file name that makes it one, with its length, and without its
+// text.
 func TestVoiceMessage(t *testing.T) {
 	b := newBench(t, nil)
 	to := target(forum, 5)
@@ -42,7 +42,7 @@ func TestVoiceMessage(t *testing.T) {
 	}
 }
 
-// Who takes no voice messages gets the words, once, with the reason.
+// People who do not accept voice messages get the text, once, with the reason.
 func TestVoiceMessageThatIsNotTaken(t *testing.T) {
 	for _, c := range []struct{ refusal, words, want string }{
 		{"Bad Request: VOICE_MESSAGES_FORBIDDEN", "hello", "(Voice messages are not taken here, so in writing.)\n\nhello"},
@@ -71,7 +71,7 @@ func TestVoiceMessageThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// Other refusals are refusals: nothing is written that was to be heard.
+// Other refusals remain refusals: the voice message is not replaced by text.
 func TestVoiceMessageThatFails(t *testing.T) {
 	for _, part := range []platform.Part{
 		{Attachment: &platform.Attachment{Path: voiceFile(t), Kind: "voice", Spoken: "hello"}},

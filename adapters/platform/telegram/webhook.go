@@ -22,22 +22,21 @@ import (
 
 const (
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxUpdate is the longest update that is read. The service's own are far shorter.
+	// maxUpdate is the maximum size of an update. The service's own are far smaller.
 	maxUpdate = 1 << 20
-	// hookCheck is how often the service is asked how it does.
+	// hookCheck is how often the state of the webhook is requested from the service.
 	hookCheck = time.Minute
 )
 
-// Webhook lets the service bring updates. It is plain HTTP: what people's
-// networks reach is a proxy in front of it that speaks TLS.
+// Webhook lets the service push updates. It speaks plain HTTP: a proxy in front of it faces the
+// network and speaks TLS.
 type Webhook struct {
-	// URL is the public https address that the service is given. Its path is the
-	// one that is served.
+	// URL is the public https URL that the service is given. Its path is the one that is served.
 	URL string
-	// Secret gives the word that every request carries: 1 to 256 letters, digits,
-	// _ and -. Nil or empty: a random one for each run.
+	// Secret returns the secret that every request carries: 1 to 256 letters, digits, _ and -. If
+	// nil or empty, each run uses a random one.
 	Secret func() string
-	// Listener takes the requests. Receive closes it.
+	// Listener accepts the requests. Receive closes it.
 	Listener net.Listener
 }
 
@@ -64,7 +63,7 @@ func (w *Webhook) secret() string {
 	return w.Secret()
 }
 
-// hook is one run of Receive that is brought updates.
+// hook is one run of Receive with a webhook.
 type hook struct {
 	p      *Platform
 	intake *intake
@@ -80,7 +79,7 @@ type hook struct {
 func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *intake) error {
 	w := p.opts.Webhook
 	u, err := url.Parse(w.URL)
-	if err != nil { // Unreachable: New has looked
+	if err != nil { // Unreachable: New has validated it
 		return err
 	}
 	word := w.secret()
@@ -98,7 +97,7 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 	return h.ended(h.look(ctx, served))
 }
 
-// begin asks who the bot is and takes up what was set aside; requests wait until then.
+// begin asks for the bot's identity and loads what was set aside; requests wait until then.
 func (h *hook) begin(ctx context.Context) error {
 	return h.untilDone(ctx, func() error {
 		if err := h.p.identify(ctx); err != nil {
@@ -108,12 +107,12 @@ func (h *hook) begin(ctx context.Context) error {
 	})
 }
 
-// look sets the webhook and sees to it that it stays, until ctx ends.
+// look sets the webhook and restores it when necessary, until ctx ends.
 func (h *hook) look(ctx context.Context, served <-chan error) error {
 	if err := h.untilDone(ctx, func() error { return h.set(ctx) }); err != nil {
 		return err
 	}
-	h.p.owe(ctx) // what a run before this one could not say
+	h.p.owe(ctx) // what an earlier run could not send
 	h.p.log.Info("receiving by webhook", "username", h.p.Username())
 	h.status.Set(true, "")
 	tick := time.NewTicker(hookCheck)
@@ -132,7 +131,7 @@ func (h *hook) look(ctx context.Context, served <-chan error) error {
 	}
 }
 
-// untilDone repeats what failed for now.
+// untilDone retries do after temporary failures.
 func (h *hook) untilDone(ctx context.Context, do func() error) error {
 	for tries := 0; ; tries++ {
 		err := do()
@@ -151,7 +150,7 @@ func (h *hook) untilDone(ctx context.Context, do func() error) error {
 	}
 }
 
-// ended is what Receive returns for an error.
+// ended returns what Receive returns for an error.
 func (h *hook) ended(err error) error {
 	switch {
 	case h.life.Err() != nil:
@@ -174,7 +173,7 @@ func (h *hook) set(ctx context.Context) error {
 	return err
 }
 
-// hookInfo is what the service says about the webhook.
+// hookInfo is the state of the webhook according to the service.
 type hookInfo struct {
 	URL       string `json:"url"`
 	Pending   int    `json:"pending_update_count"`
@@ -182,7 +181,7 @@ type hookInfo struct {
 	ErrorDate int64  `json:"last_error_date"`
 }
 
-// check asks the service how it does, and sets the webhook again when it is gone.
+// check asks the service for the state of the webhook, and sets the webhook again if it is gone.
 func (h *hook) check(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, pollGrace)
 	defer cancel()
@@ -203,8 +202,8 @@ func (h *hook) check(ctx context.Context) error {
 	return err
 }
 
-// serve handles a request and returns the status of the answer. Nothing of it is looked at before
-// its secret, and it is no work before all of it has arrived.
+// serve handles a request and returns the status of the response. It reads nothing of it before the
+// secret is verified, and the request counts as work only once all of it has arrived.
 func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	if !h.knows(r) {
 		return nil, http.StatusUnauthorized
@@ -219,7 +218,7 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	return h.server.Work(r.Context(), func() (any, int) { return nil, h.take(raw) })
 }
 
-// knows compares the secret in constant time, whatever its length.
+// knows compares the secret in constant time, regardless of its length.
 func (h *hook) knows(r *http.Request) bool {
 	given := r.Header.Values(secretHeader)
 	if len(given) != 1 {
@@ -229,8 +228,8 @@ func (h *hook) knows(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], h.secret[:]) == 1
 }
 
-// take makes an update durable. It continues when the caller leaves: what is
-// accepted then is known when it is delivered again.
+// take makes an update durable. It continues if the caller disconnects: what is accepted then is
+// recognized when it is delivered again.
 func (h *hook) take(raw []byte) int {
 	updates, bad, err := decodeUpdates(bracketed(raw))
 	switch {
@@ -248,7 +247,7 @@ func (h *hook) take(raw []byte) int {
 	return http.StatusOK
 }
 
-// bracketed is an update as a batch of one.
+// bracketed returns an update as a batch of one.
 func bracketed(raw []byte) json.RawMessage {
 	out := make([]byte, 0, len(raw)+2)
 	return append(append(append(out, '['), raw...), ']')

@@ -22,7 +22,7 @@ import (
 
 const hookSecret = "a-secret_of-32-characters-000000"
 
-// hooked is a bot behind a webhook, and where that is served.
+// hooked returns a bot with a webhook, and the URL at which it is served.
 func hooked(t *testing.T, secret string) (b *bench, host *platformtest.Host, root string) {
 	t.Helper()
 	var lc net.ListenConfig
@@ -40,7 +40,7 @@ func hooked(t *testing.T, secret string) (b *bench, host *platformtest.Host, roo
 	return b, host, "http://" + l.Addr().String()
 }
 
-// request is what somebody sends to a webhook; zero fields are as they should be.
+// request is a request to a webhook; zero fields have correct values.
 type request struct {
 	method, path, kind string
 	secret             []string
@@ -84,7 +84,7 @@ func textUpdate(id int, text string) string {
 	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%d,"date":1700000000,"chat":{"id":77,"type":"private"},"from":{"id":77,"first_name":"Ann"},"text":%q}}`, id, id, text)
 }
 
-// endless is a body of which nothing ever comes.
+// endless returns a body that never provides anything.
 func endless(t *testing.T) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()
@@ -92,8 +92,8 @@ func endless(t *testing.T) io.Reader {
 	return r
 }
 
-// TestIO4Webhook: thirty requests. Without the secret nothing is looked at, let
-// alone handed over; a replay is known.
+// TestIO4Webhook sends thirty requests. Without the secret nothing is read or handed over; a replay
+// is recognized.
 func TestIO4Webhook(t *testing.T) {
 	b, host, root := hooked(t, hookSecret)
 	good, update := []string{hookSecret}, textUpdate(1, "first")
@@ -101,7 +101,7 @@ func TestIO4Webhook(t *testing.T) {
 		name  string
 		r     request
 		want  int
-		taken int // so far
+		taken int // in total so far
 	}{
 		{"no secret", request{body: update}, 401, 0},
 		{"no secret and a body that never comes", request{reader: endless(t)}, 401, 0},
@@ -134,8 +134,8 @@ func TestIO4Webhook(t *testing.T) {
 		{"good", request{secret: good, body: update}, 200, 1},
 		{"replayed", request{secret: good, body: update}, 200, 1},
 	} {
-		// What is too long is so by little: a client that is still writing when the
-		// connection ends does not read the answer.
+		// A request that is too long is only slightly too long: a client that is still writing when
+		// the connection ends does not read the response.
 		if got := c.r.send(t, root); got != c.want || len(host.Taken()) != c.taken {
 			t.Errorf("%d %s: answered %d, want %d; %d messages are taken, want %d", i, c.name, got, c.want, len(host.Taken()), c.taken)
 		}
@@ -204,7 +204,8 @@ func TestWebhookIsSet(t *testing.T) {
 	})
 }
 
-// TestPollingTakesTheWebhookAway: the two ways exclude each other.
+// TestPollingTakesTheWebhookAway checks that polling deletes the webhook: the two ways exclude each
+// other.
 func TestPollingTakesTheWebhookAway(t *testing.T) {
 	b, _, _ := hooked(t, hookSecret)
 	poller := newBench(t, func(o *telegram.Options) { o.BaseURL = b.api.URL() })
@@ -216,8 +217,8 @@ func TestPollingTakesTheWebhookAway(t *testing.T) {
 	}
 }
 
-// TestWebhookWhileTheHostTakesNothing: what one chat refuses is set aside and
-// confirmed; it is taken when the chat does, also by the next process.
+// TestWebhookWhileAChatTakesNothing checks that what one chat refuses is set aside and
+// acknowledged; the chat gets it once it accepts messages again, also in the next process.
 func TestWebhookWhileAChatTakesNothing(t *testing.T) {
 	b, host, root := hooked(t, hookSecret)
 	host.Refuse(func(in platform.Inbound) error {
@@ -266,8 +267,8 @@ func TestWebhookOptions(t *testing.T) {
 	}
 }
 
-// FuzzWebhookBody: whatever comes with the right secret, the answer is one of few
-// and the receiver lives.
+// FuzzWebhookBody checks that any body with the correct secret gets one of a few statuses and does
+// not end the receiver.
 func FuzzWebhookBody(f *testing.F) {
 	f.Add([]byte(textUpdate(1, "hi")))
 	f.Add([]byte(`{"update_id":1},{"update_id":2}`))
@@ -298,11 +299,11 @@ func FuzzWebhookBody(f *testing.F) {
 	})
 }
 
-// TestWebhookOfSlowBodies: more bodies that never come than there are places for work, all
-// from the address of the proxy, keep no update out.
+// TestWebhookOfSlowBodies checks that incomplete bodies, more than the capacity for work and all
+// from the address of the proxy, block no update.
 func TestWebhookOfSlowBodies(t *testing.T) {
 	b, host, root := hooked(t, hookSecret)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // what stands still ends before the server's own limits
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server's limits
 	defer cancel()
 	head := http.Header{platformtest.SecretHeader: {hookSecret}, "Content-Type": {"application/json"}}
 	var slow []<-chan int

@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// TestRefusalsInTheWordsOfTheService: the texts are those that the Bot API answers with.
+// TestRefusalsInTheWordsOfTheService uses the texts with which the Bot API responds.
 func TestRefusalsInTheWordsOfTheService(t *testing.T) {
 	const forbidden, gone, refused = platform.SendForbidden, platform.SendNotFound, platform.SendRefused
 	for text, want := range map[string]platform.SendReason{
@@ -67,7 +67,7 @@ func TestRefusalsInTheWordsOfTheService(t *testing.T) {
 	}
 }
 
-// A press shows its answer in a place that takes 200 characters.
+// The answer to a press is shown in a place for at most 200 characters.
 func TestToastsAreShort(t *testing.T) {
 	for _, language := range []string{"en", "zh"} {
 		say := wordsFor(language)
@@ -81,7 +81,7 @@ func TestToastsAreShort(t *testing.T) {
 	}
 }
 
-// Who presses the button of a request that was decided reads the name of who decided it.
+// People who press the button of a decided request read who decided it.
 func TestDecidedBeforeIsShownByName(t *testing.T) {
 	for _, c := range []struct {
 		name string

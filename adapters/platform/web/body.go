@@ -14,12 +14,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// maxDepth is how deep a request may nest. Tool results of a client's history
-// are deep at times; nobody writes a message that is.
+// maxDepth is the maximum nesting of a request. Tool results in a client's history can be deep;
+// messages that people write are not.
 const maxDepth = 128
 
-// readJSON reads a whole body, within its limits, and lifts the read deadline,
-// so that a stream may follow.
+// readJSON reads a whole body, up to its limit, and then removes the read deadline, so that a
+// stream may follow.
 func readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -43,7 +43,7 @@ func readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
 	return body, nil
 }
 
-// tooDeep looks at brackets outside strings, before anything recurses into them.
+// tooDeep counts brackets outside strings, before anything recurses into them.
 func tooDeep(body []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(body); i++ {
@@ -64,25 +64,25 @@ func tooDeep(body []byte) bool {
 	return false
 }
 
-// The triggers of the client.
+// The triggers that clients send.
 const (
 	triggerSubmit     = "submit-message"
 	triggerRegenerate = "regenerate-message"
 )
 
-// chatRequest is a request of the client, reduced to what may be trusted: which
-// chat, what it wants, and its last message.
+// chatRequest is a client's request, reduced to what may be trusted: the chat, what the client
+// wants, and its last message.
 type chatRequest struct {
 	ID        string
 	Trigger   string
-	MessageID string // to regenerate or to edit; empty: none
+	MessageID string // the message to regenerate or edit, if any
 	Last      uimessage.Message
-	Shown     []uimessage.Message // before it, of a client that asks for another answer
-	Ingress   string              // the client's key, as an ingress id; empty: none
+	Shown     []uimessage.Message // the messages before it, if the client asks for another answer
+	Ingress   string              // the client's idempotency key as an ingress id, or empty
 }
 
-// parseChat reads the body of POST /api/chat: with all messages, or with the
-// last one only, as `message`.
+// parseChat parses the body of POST /api/chat: with all messages, or with only the last one, as
+// `message`.
 func parseChat(body []byte) (chatRequest, *problem) {
 	var in struct {
 		ID        string            `json:"id"`
@@ -108,7 +108,7 @@ func parseChat(body []byte) (chatRequest, *problem) {
 	}
 	if len(last) == 0 || string(last) == "null" {
 		if out.Trigger == triggerRegenerate {
-			return out, nil // everything is said by the trigger
+			return out, nil // the trigger is enough
 		}
 		return chatRequest{}, badRequest("no_message", "The request holds no message.")
 	}
@@ -126,7 +126,7 @@ func parseChat(body []byte) (chatRequest, *problem) {
 	return out, nil
 }
 
-// shownBefore are the messages before the last one that can be read.
+// shownBefore returns the messages before the last one that can be decoded.
 func shownBefore(list []json.RawMessage) []uimessage.Message {
 	var out []uimessage.Message
 	for _, raw := range list[:max(len(list)-1, 0)] {
@@ -137,8 +137,8 @@ func shownBefore(list []json.RawMessage) []uimessage.Message {
 	return out
 }
 
-// newest is the message that a request brings: the last one, or an earlier one of
-// the assistant that it names, whose requests for approval were decided late.
+// newest returns the message that a request brings: the last one, or an earlier assistant message
+// that the request names, whose requests for approval were decided late.
 func newest(list []json.RawMessage, named string) json.RawMessage {
 	for _, raw := range slices.Backward(list) {
 		var m struct{ ID, Role string }
@@ -149,8 +149,8 @@ func newest(list []json.RawMessage, named string) json.RawMessage {
 	return list[len(list)-1]
 }
 
-// tooLong refuses a message whose texts alone are more than a request without files may
-// hold: bodies are larger only for the sake of files.
+// tooLong refuses a message whose texts alone exceed the limit for requests without files: larger
+// bodies are accepted only for the sake of files.
 func (p *Platform) tooLong(req chatRequest) *problem {
 	for _, m := range append(slices.Clip(req.Shown), req.Last) {
 		size := 0
@@ -166,15 +166,15 @@ func (p *Platform) tooLong(req chatRequest) *problem {
 	return nil
 }
 
-// words are what a person said: the text and what goes with it.
+// words are a person's message: the text and what accompanies it.
 type words struct {
 	text  string
 	parts []uimessage.Part
 }
 
-// wordsOf takes from a client's message what people may send: texts, and files
-// that the message holds itself or that were uploaded to its chat. The first text is the message's text; nothing
-// is joined or changed, and what clients add to parts is left out.
+// wordsOf extracts from a client's message what people may send: texts, and files that the message
+// contains or that were uploaded to its chat. The first text is the message's text; nothing is
+// joined or changed, and what clients add to parts is dropped.
 func wordsOf(chat string, m uimessage.Message) (words, *problem) {
 	var out words
 	said := false
@@ -202,8 +202,8 @@ func wordsOf(chat string, m uimessage.Message) (words, *problem) {
 	return out, nil
 }
 
-// sameWords reports whether a stored turn says what a client sends: the same
-// texts and as many files. A store may have added parts of its own.
+// sameWords reports whether a stored turn equals a client's message: the same texts and the same
+// number of files. The store may have added parts of its own.
 func sameWords(turn uimessage.Message, w words) bool {
 	texts, files := wordLists(turn.Parts)
 	want, wantFiles := wordLists(w.parts)

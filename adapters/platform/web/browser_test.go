@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// browser is a headless Chromium, spoken to over its debugging pipe.
+// browser is a headless Chromium, controlled through its debugging pipe.
 type browser struct {
 	t       *testing.T
 	to      io.Writer
@@ -26,11 +26,11 @@ type browser struct {
 	mu      sync.Mutex
 	n       int
 	waiting map[int]chan json.RawMessage
-	console []string // errors and refusals that the page reported
+	console []string // errors and refused requests that the page reported
 }
 
-// newBrowser starts Chromium. Without one the test is left out, unless
-// REQUIRE_ALL=1 says that nothing may be.
+// newBrowser starts Chromium. Without Chromium the test is skipped, unless REQUIRE_ALL=1 forbids
+// skipping.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := ""
@@ -62,7 +62,7 @@ func newBrowser(t *testing.T) *browser {
 	b := &browser{t: t, to: toWrite, waiting: map[int]chan json.RawMessage{}}
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait() // killed
+		_ = cmd.Wait() // it was killed
 	})
 	go b.read(fromRead)
 	var target struct{ TargetID string }
@@ -86,7 +86,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// read takes answers and events, each ended by a zero byte.
+// read receives answers and events, each terminated by a zero byte.
 func (b *browser) read(from io.Reader) {
 	r := bufio.NewReader(from)
 	for {
@@ -158,7 +158,7 @@ func (b *browser) call(method string, params map[string]any, out any) {
 	}
 }
 
-// eval runs an expression in the page and waits for its promise.
+// eval evaluates an expression in the page and awaits its promise.
 func (b *browser) eval(format string, args ...any) string {
 	b.t.Helper()
 	var out struct {
@@ -178,7 +178,7 @@ func (b *browser) eval(format string, args ...any) string {
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	got := "<nil>"
-	for tries := 0; got == "<nil>" && tries < 5; tries++ { // a navigation ends the promise: ask the new page
+	for tries := 0; got == "<nil>" && tries < 5; tries++ { // a navigation drops the promise: ask the new page
 		got = b.eval(`new Promise((done) => {
 		const end = Date.now() + 15000;
 		const look = () => { let is; try { is = %s; } catch {} if (is) done('true'); else if (Date.now() > end) done(document.body.innerText); else setTimeout(look, 20); };
@@ -196,7 +196,7 @@ func (b *browser) open(url string) {
 	b.until(`document.readyState === 'complete' && document.getElementById('project')?.textContent !== 'ShipMyAgent'`)
 }
 
-// say writes a message as a person does.
+// say types and sends a message like a person.
 func (b *browser) say(text string) {
 	b.t.Helper()
 	b.eval(`(() => { const i = document.getElementById('input'); i.focus(); i.value = %q; i.dispatchEvent(new Event('input')); return 1; })()`, text)
@@ -205,15 +205,15 @@ func (b *browser) say(text string) {
 	}
 }
 
-// faults are the errors that the page reported so far.
+// faults returns the errors that the page reported so far.
 func (b *browser) faults() []string {
-	b.eval(`1`) // what was reported before is here now
+	b.eval(`1`) // earlier reports have now arrived
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string{}, b.console...)
 }
 
-// shoot saves a picture when SHOTS names a folder, for people to look at.
+// shoot saves a screenshot for people to look at, if SHOTS names a folder.
 func (b *browser) shoot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SHOTS")

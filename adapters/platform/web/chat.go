@@ -17,9 +17,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// chat serves POST /api/chat. The answer is the one assistant message that first
-// sees the turn, as a UI message stream; or, when the client prefers
-// `respond-async`, 202 as soon as the turn is durable.
+// chat serves POST /api/chat. The response is the assistant message that first sees the turn, as a
+// UI message stream. If the client prefers `respond-async`, it is 202 as soon as the turn is
+// durable.
 func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	body, refusal := readJSON(w, r)
 	if refusal != nil {
@@ -44,7 +44,7 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	// Watch first: no frame of the answer can be missed.
+	// Watch before sending, so that no frame of the answer is missed.
 	frames, err := p.live.Watch(ctx, key)
 	if err != nil {
 		p.fail(w, r, key, "watch", err)
@@ -78,18 +78,18 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	p.finish(r, key, s, p.answer(ctx, s, key, frames, t.turn))
 }
 
-// taken is what became of a request.
+// taken is the outcome of a request.
 type taken struct {
-	turn     string // to wait for; empty: none
+	turn     string // to wait for, if any
 	nothing  string // without a turn: id of the message that has nothing new
 	outcomes []messages.DecisionOutcome
 	late     bool
-	said     *hostAnswer // to what was for the host alone; nil: it went to the chat
-	// goesOn follows the message that decisions continue; nil: none does.
+	said     *hostAnswer // the host's answer; nil if the request went to the chat
+	// goesOn follows the message that the decisions continue, if any.
 	goesOn *follower
 }
 
-// wire is the answer to a client that does not wait.
+// wire is the response to a client that does not wait.
 func (t taken) wire() any {
 	type decision struct {
 		ID   string              `json:"id"`
@@ -110,7 +110,7 @@ func (t taken) wire() any {
 	return out
 }
 
-// tooLate refuses decisions of which the client's message would never hear.
+// tooLate refuses decisions whose result would never appear in the client's message.
 func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, client uimessage.Message) *problem {
 	refusal := stale(t.outcomes)
 	if len(t.outcomes) == 0 || refusal == nil {
@@ -123,7 +123,7 @@ func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, c
 	return refusal
 }
 
-// nothing shows that the message of this id is the last one.
+// nothing streams only the fact that the message with this id is the last one.
 func (s *stream) nothing(id string) error {
 	if err := s.chunks([]uistream.Chunk{
 		uistream.Start{MessageID: uimessage.Some(id)}, uistream.Finish{Reason: uistream.FinishStop},
@@ -133,7 +133,7 @@ func (s *stream) nothing(id string) error {
 	return s.text(uistream.Done)
 }
 
-// take does what the request asks for.
+// take carries out the request.
 func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatRequest) (taken, *problem) {
 	if cmd, ok := p.commandIn(req); ok {
 		view, refusal := p.look(ctx, key)
@@ -184,7 +184,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 	return taken{turn: turn}, refusal
 }
 
-// plan looks at the chat and decides.
+// plan loads the chat and decides what the request means.
 func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatRequest) (plan, *problem) {
 	view, refusal := p.look(ctx, key)
 	if refusal != nil {
@@ -193,8 +193,8 @@ func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatReque
 	return decide(req, view)
 }
 
-// fill makes the inbound of a plan. An edit and a second answer keep the turn's
-// id; what happened is told by a fresh ingress id, or by the client's key.
+// fill completes the inbound of a plan. An edit and a regenerated answer keep the turn's id; they
+// are distinguished by a new ingress id, or by the client's key.
 func (pl plan) fill(in *platform.Inbound, ingress string) {
 	in.TurnID = pl.turn
 	in.Text, in.Parts, in.TextAt = pl.words.text, pl.words.parts, pl.at
@@ -215,7 +215,7 @@ func (pl plan) fill(in *platform.Inbound, ingress string) {
 	in.MessageID = in.TurnID
 }
 
-// split takes a stored user turn apart as wordsOf does with a client's.
+// split divides a stored user turn in the way in which wordsOf divides a client's message.
 func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
 	said := false
 	for _, part := range parts {
@@ -228,8 +228,8 @@ func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
 	return text, rest
 }
 
-// textAt is how many parts of a user message come before the text that [split] and
-// [wordsOf] take for its text.
+// textAt returns how many parts of a user message precede the one that [split] and [wordsOf] use as
+// its text.
 func textAt(parts []uimessage.Part) int {
 	for i, part := range parts {
 		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
@@ -239,8 +239,8 @@ func textAt(parts []uimessage.Part) int {
 	return 0
 }
 
-// accept hands one inbound over and returns its turn, and the host's answer if it was
-// for the host alone.
+// accept hands one inbound over and returns its turn, or the host's answer if it was for the host
+// alone.
 func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answer string, refusal *problem) {
 	results := p.live.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 {
@@ -260,7 +260,7 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answe
 	}
 }
 
-// look is the chat's view; a chat that nobody wrote in yet is an empty one.
+// look returns the chat's view; a chat without messages gives an empty one.
 func (p *Platform) look(ctx context.Context, key messages.ChatKey) (platform.ChatView, *problem) {
 	view, err := p.live.History(ctx, key)
 	if err != nil && !errors.Is(err, platform.ErrNotFound) {
@@ -269,8 +269,7 @@ func (p *Platform) look(ctx context.Context, key messages.ChatKey) (platform.Cha
 	return view, nil
 }
 
-// answer streams the message that first sees a turn: from the history if it is
-// complete, else as it comes.
+// answer streams the message that first sees a turn: from the history if it is complete, else live.
 func (p *Platform) answer(ctx context.Context, s *stream, key messages.ChatKey,
 	frames <-chan platform.Frame, turn string,
 ) error {
@@ -291,7 +290,7 @@ func (p *Platform) answer(ctx context.Context, s *stream, key messages.ChatKey,
 	return p.followUp(ctx, s, key, frames, &f)
 }
 
-// followUp streams until the follower is done.
+// followUp streams until the follower is finished.
 func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey,
 	frames <-chan platform.Frame, f *follower,
 ) error {
@@ -306,7 +305,7 @@ func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey
 			if f.started || p.stillOpen(ctx, key, f.turn) {
 				return false, nil
 			}
-			how = settled // it began and ended before the watch did
+			how = settled // it began and ended before the watch started
 			return true, nil
 		},
 	})
@@ -326,18 +325,18 @@ func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey
 	return s.text(uistream.Done)
 }
 
-// stillOpen reports whether the chat may yet begin the message that a turn waits
-// for; without a turn, any message.
+// stillOpen reports whether the message that a turn waits for may still begin; without a turn, any
+// message.
 func (p *Platform) stillOpen(ctx context.Context, key messages.ChatKey, turn string) bool {
 	view, err := p.live.History(ctx, key)
 	if err != nil {
-		return true // ask again at the next silence
+		return true // check again at the next silence
 	}
 	_, _, done := answerOf(view, turn)
 	return isBusy(view) && !done
 }
 
-// settledAnswer ends the stream of a turn whose message was never seen to begin.
+// settledAnswer ends the stream of a turn whose message was not seen to begin.
 func (p *Platform) settledAnswer(ctx context.Context, s *stream, key messages.ChatKey, turn string) error {
 	if turn == "" {
 		return s.text(uistream.Done)
@@ -352,7 +351,7 @@ func (p *Platform) settledAnswer(ctx context.Context, s *stream, key messages.Ch
 	return s.unseen()
 }
 
-// settledGain ends the stream of a continued message that is complete already.
+// settledGain ends the stream of a continued message that is already complete.
 func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.ChatKey, f *follower) error {
 	view, err := p.live.History(ctx, key)
 	if err != nil {
@@ -378,7 +377,7 @@ func (s *stream) whole(m uimessage.Message) error {
 	return s.text(uistream.Done)
 }
 
-// wholeChunks are the stream of a complete message.
+// wholeChunks returns the stream of a complete message.
 func wholeChunks(m uimessage.Message) []uistream.Chunk {
 	f := follower{message: m.ID}
 	return append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
@@ -392,21 +391,21 @@ func (s *stream) unseen() error {
 	return s.text(uistream.Done)
 }
 
-// finish closes a stream after its last word, or cuts it.
+// finish ends a stream normally, or cuts it after an error.
 func (p *Platform) finish(r *http.Request, key messages.ChatKey, s *stream, err error) {
 	if err == nil {
 		return
 	}
 	s.cut()
 	if r.Context().Err() != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return // the reader left, which is no news
+		return // the reader disconnected, which is not logged
 	}
 	p.metrics.dropped.Inc()
 	p.opts.Logger.DebugContext(r.Context(), "a stream was cut",
 		slog.String("chat_key", string(key)), slog.String("error", err.Error()))
 }
 
-// problem logs an error of the core and says what people see of it.
+// problem logs an error of the core and returns what people see of it.
 func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what string, err error) *problem {
 	refusal := problemOf(err)
 	if refusal.status >= http.StatusInternalServerError && ctx.Err() == nil {

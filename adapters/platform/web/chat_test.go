@@ -50,14 +50,14 @@ func TestPostStreamsTheAnswer(t *testing.T) {
 	}
 }
 
-// A message during a run waits, with comments, for the message that sees it.
+// A message sent during a run waits, with comments, for the message that sees it.
 func TestPostDuringRunMerges(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Heartbeat = time.Millisecond })
 	first := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "one")))
 	s.live.start(key, "r1", "a1")
 	first.want(`data: {"type":"start","messageId":"a1"}`)
 	second := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u2", "two")))
-	for line := ""; line != ": waiting"; { // a comment while there is nothing to tell
+	for line := ""; line != ": waiting"; { // a comment while there is nothing to send
 		line = second.any()
 	}
 	s.live.say(key, "x")
@@ -195,7 +195,7 @@ func TestPostOfDroppedTurn(t *testing.T) {
 	stream.want(`data: {"type":"abort"}`, `data: [DONE]`, "")
 }
 
-// A closed connection never stops a run; resume brings the whole message.
+// A closed connection never stops a run; resume sends the whole message.
 func TestResume(t *testing.T) {
 	s := newServer(t, nil)
 	if res := s.do(t, "GET", "/api/chat/c1/stream", ""); res.StatusCode != 204 {
@@ -223,7 +223,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// awaitCut waits until the server has noticed that a reader is gone.
+// awaitCut waits until the server has noticed that a reader has disconnected.
 func (s *server) awaitCut(t *testing.T) {
 	t.Helper()
 	noticed := func() bool {
@@ -242,7 +242,7 @@ func (s *server) awaitCut(t *testing.T) {
 	}
 }
 
-// The ids of DefaultChatTransport arrive as they were: escaped in the path.
+// The ids of DefaultChatTransport survive escaping in the path.
 func TestEscapedChatID(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.seed("web-chat-chat/1 ü?", "u1", "a1")
@@ -319,7 +319,7 @@ func idsOf(list []uimessage.Message) []string {
 	return out
 }
 
-// A message that began and ended before the watch did is found in the history.
+// A message that began and ended before the watch started is found in the history.
 func TestPostWhoseFramesWereMissed(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi")))

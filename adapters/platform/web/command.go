@@ -14,21 +14,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// maxCommand is the longest name of a command.
+// maxCommand is the maximum length of a command's name.
 const maxCommand = 32
 
-// hostAnswer is a message that the host made. It is in no history.
+// hostAnswer is a message from the host. It is not part of any history.
 type hostAnswer struct {
 	id, text string
 }
 
-// hint is a command as pages list it.
+// hint is a command in the list that pages show.
 type hint struct {
 	Name string `json:"name"`
 	Help string `json:"help"`
 }
 
-// hints are the commands, in the reader's language.
+// hints returns the commands in the reader's language.
 func (p *Platform) hints(chinese bool) []hint {
 	out := []hint{}
 	for _, c := range p.opts.Commands {
@@ -41,7 +41,7 @@ func (p *Platform) hints(chinese bool) []hint {
 	return out
 }
 
-// parseCommand reads "/name args"; what follows an at sign in the name is left out.
+// parseCommand parses "/name args"; in the name an at sign and what follows it are dropped.
 func parseCommand(text string) (platform.Command, bool) {
 	text = strings.TrimSpace(text)
 	word, ok := strings.CutPrefix(text, "/")
@@ -66,8 +66,8 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
 }
 
-// commandIn finds the command that a request is, if it is nothing else. One that nobody
-// knows is the host's to answer, too.
+// commandIn returns the command of a request that is nothing but a command. The host also answers
+// unknown commands.
 func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
 	if req.Trigger == triggerRegenerate || req.Last.Role != uimessage.RoleUser {
 		return platform.Command{}, false
@@ -79,16 +79,16 @@ func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
 	return parseCommand(said.text)
 }
 
-// programCommand finds the command that instructions of a program are, if programs may
-// give it. Any other goes to the model as text.
+// programCommand returns the command in a program's instructions, if programs may use it. All other
+// instructions go to the model as text.
 func (p *Platform) programCommand(text string) (platform.Command, bool) {
 	cmd, ok := parseCommand(text)
 	known := ok && slices.ContainsFunc(p.opts.Commands, func(c Command) bool { return c.Name == cmd.Name && c.API })
 	return cmd, known
 }
 
-// knows reports whether a request is about a turn of the history: that is an edit
-// or a repetition, whatever it says.
+// knows reports whether a request is about a turn of the history: that is an edit or a repetition,
+// whatever its text.
 func knows(view platform.ChatView, req chatRequest) bool {
 	for _, id := range []string{req.Last.ID, req.MessageID} {
 		if index(view.Messages, id) >= 0 || index(view.Waiting, id) >= 0 {
@@ -99,7 +99,7 @@ func knows(view platform.ChatView, req chatRequest) bool {
 	return known
 }
 
-// obey hands a command over and takes the host's answer.
+// obey hands a command over and waits for the host's answer.
 func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatRequest, cmd platform.Command) (taken, *problem) {
 	id := cmp.Or(req.MessageID, req.Last.ID, newID("m-"))
 	if len(id) > maxMessageID || hasControl(id) {
@@ -107,7 +107,7 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatReque
 	}
 	in := p.inbound(key, req.ID)
 	in.TurnID, in.MessageID, in.IngressID = id, id, cmp.Or(req.Ingress, id)
-	if req.MessageID != "" { // a command that was edited is a new one
+	if req.MessageID != "" { // an edited command is a new one
 		in.IngressID = cmp.Or(req.Ingress, newID(id+"~"))
 	}
 	in.Text = "/" + cmd.Name
@@ -115,7 +115,7 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatReque
 	return taken{turn: id, said: &hostAnswer{id: "h:" + in.IngressID, text: text}}, refusal
 }
 
-// command is the host's answer to a command.
+// command returns the host's answer to a command.
 func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platform.Command) (string, *problem) {
 	in.Kind, in.Command = platform.KindCommand, cmd
 	results := p.live.Accept(ctx, []platform.Inbound{in})
@@ -132,7 +132,7 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 	}
 }
 
-// executeCommand answers instructions that are a command; neither: they are none.
+// executeCommand answers instructions that are a command. Otherwise both results are nil.
 func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*executeResult, *problem) {
 	cmd, ok := p.programCommand(in.Text)
 	if !ok {
@@ -146,7 +146,7 @@ func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*e
 	return &executeResult{outcome: outcome{State: turnAnswered}, Success: true, Output: text, ToolCalls: []executeCall{}}, nil
 }
 
-// say streams a message of the host's.
+// say streams a message from the host.
 func (s *stream) say(a hostAnswer) error {
 	const block = "0"
 	if err := s.chunks([]uistream.Chunk{

@@ -15,7 +15,7 @@ func withCommands(o *Options) {
 	o.APIToken = func() string { return "api" }
 }
 
-// A command is answered by the host in the stream, as a message that is in no history.
+// The host answers a command in the stream, as a message that is in no history.
 func TestCommandIsAnsweredByTheHost(t *testing.T) {
 	s := newServer(t, withCommands)
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", " /Status now ")))
@@ -33,7 +33,7 @@ func TestCommandIsAnsweredByTheHost(t *testing.T) {
 	}
 }
 
-// Whoever does not wait gets the host's answer with the receipt.
+// A client that does not wait gets the host's answer with the receipt.
 func TestCommandWithoutAStream(t *testing.T) {
 	s := newServer(t, withCommands)
 	got := readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "/status"), "Prefer", "respond-async"))
@@ -42,7 +42,7 @@ func TestCommandWithoutAStream(t *testing.T) {
 	}
 }
 
-// A command that nobody knows is the host's to answer.
+// The host also answers an unknown command.
 func TestUnknownCommand(t *testing.T) {
 	s := newServer(t, withCommands)
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "/sta tus")))
@@ -51,7 +51,7 @@ func TestUnknownCommand(t *testing.T) {
 	}
 }
 
-// What is no command goes to the model, and so do edits of turns.
+// Everything else goes to the model, and so do edits of turns.
 func TestWhatIsNoCommand(t *testing.T) {
 	for _, text := range []string{"status", "//status", "/status@bot", "say /status", "/", "/ status", "/" + strings.Repeat("a", 40), "/состояние"} {
 		s := newServer(t, withCommands)
@@ -70,7 +70,7 @@ func TestWhatIsNoCommand(t *testing.T) {
 	}
 }
 
-// Editing a command, which is in no history, gives it again.
+// Editing a command, which is in no history, sends it again.
 func TestCommandEdited(t *testing.T) {
 	s := newServer(t, withCommands)
 	body := strings.Replace(submit("c1", "u9", "/status"), `"trigger"`, `"messageId":"u9","trigger"`, 1)
@@ -82,7 +82,7 @@ func TestCommandEdited(t *testing.T) {
 	}
 }
 
-// Programs give the commands that make sense to them; what decides is for people.
+// Programs may use the commands that make sense for them; decisions are for people.
 func TestExecuteCommand(t *testing.T) {
 	s := newServer(t, withCommands)
 	var got executeResult
@@ -100,7 +100,7 @@ func TestExecuteCommand(t *testing.T) {
 	}
 }
 
-// The page is told of the commands, in the reader's language.
+// The page lists the commands in the reader's language.
 func TestCommandsAreListed(t *testing.T) {
 	s := newServer(t, withCommands)
 	for language, want := range map[string]string{"en": "how things are", "zh-CN,zh": "状态"} {

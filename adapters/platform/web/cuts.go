@@ -12,32 +12,31 @@ import (
 )
 
 const (
-	// resumeFor is how long after its end a message can be resumed by readers whose
-	// stream of it was cut.
+	// resumeFor is how long after its end a message can be resumed by readers whose stream was cut.
 	resumeFor = time.Minute
-	// maxCutChats and maxCuts bound what is remembered: chats, and messages of each.
+	// maxCutChats and maxCuts bound how many chats, and messages of each, are remembered.
 	maxCutChats = 1024
 	maxCuts     = 8
 )
 
-// cuts remembers which streams were cut before their readers had a whole message, so
-// that those can still have it when it is complete.
+// cuts remembers which streams were cut before their readers had the whole message, so that they
+// can still get it once it is complete.
 type cuts struct {
 	mu    sync.Mutex
 	chats map[messages.ChatKey][]cut
 }
 
-// cut is a message whose readers do not have all of it, or words that are void.
+// cut is a message that its readers have only partly, or in a version that is obsolete.
 type cut struct {
-	message string // empty: it had not begun
-	turn    string // that it answers; empty: not known
+	message string // empty if it had not begun
+	turn    string // the turn that it answers; empty if not known
 	readers int
-	at      time.Time // when the last of them was cut
+	at      time.Time // when the last stream was cut
 }
 
 func newCuts() *cuts { return &cuts{chats: map[messages.ChatKey][]cut{}} }
 
-// note remembers a stream that was cut.
+// note records a stream that was cut.
 func (c *cuts) note(key messages.ChatKey, message, turn string, now time.Time) {
 	if message == "" && turn == "" {
 		return
@@ -68,7 +67,7 @@ func (c *cuts) dropOldest() {
 	delete(c.chats, oldest)
 }
 
-// take returns what one reader who comes back to a chat may lack.
+// take returns what a reader who reconnects to a chat may lack, and counts that reader off.
 func (c *cuts) take(key messages.ChatKey) []cut {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +84,7 @@ func (c *cuts) take(key messages.ChatKey) []cut {
 	return out
 }
 
-// takeTurn forgets one reader of the answer to a turn, who asks for that answer again.
+// takeTurn counts off one reader of the answer to a turn, who requests that answer again.
 func (c *cuts) takeTurn(key messages.ChatKey, turn string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,15 +101,15 @@ func (c *cuts) takeTurn(key messages.ChatKey, turn string) {
 	c.chats[key] = list
 }
 
-// missed are the complete messages that a reader who comes back lacks, in the order of
-// the chat: those whose streams were cut and that ended less than a minute ago.
+// missed returns the complete messages that a reconnecting reader lacks, in the order of the chat:
+// their streams were cut, and the cut or the end of the message is less than a minute ago.
 func missed(view platform.ChatView, list []cut, now time.Time) []uimessage.Message {
 	var out []uimessage.Message
 	for i, m := range view.Messages {
 		if m.Role != uimessage.RoleAssistant || view.Running && i == len(view.Messages)-1 {
 			continue
 		}
-		meta, _ := uimessage.DecodeMetadata(m.Metadata) // without a time only the cut has one
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // if the end has no time, only that of the cut counts
 		for _, k := range list {
 			answer, _, done := answerOf(view, k.turn)
 			if m.ID != k.message && (k.message != "" || !done || m.ID != answer.ID) {

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// Readers whose streams were cut have the message later, each once, until a minute after its end.
+// Readers whose streams were cut get the message later, once each, until a minute after its end.
 func TestMissed(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
 	ended := func(id string, ago time.Duration) uimessage.Message {
@@ -52,7 +52,7 @@ func TestMissed(t *testing.T) {
 func TestCutsAreCountedAndBounded(t *testing.T) {
 	c, now := newCuts(), time.Now()
 	c.note("web-chat-x", "a1", "u1", now)
-	c.note("web-chat-x", "a1", "", now) // another tab, which resumed
+	c.note("web-chat-x", "a1", "", now) // another tab, which has resumed
 	if n := len(c.take("web-chat-x")); n != 1 {
 		t.Errorf("the first reader lacks %d messages, want 1", n)
 	}
@@ -71,7 +71,8 @@ func TestCutsAreCountedAndBounded(t *testing.T) {
 	}
 }
 
-// A message whose words became void ends the stream with a sentence, and is resumed when it is complete.
+// If a message's text became obsolete, the stream ends with a sentence, and resuming sends the
+// complete message.
 func TestVoidWords(t *testing.T) {
 	s := newServer(t, nil)
 	go func() {

@@ -13,11 +13,11 @@ import (
 
 const (
 	maxDecisions = 100
-	maxReason    = 1000 // characters of a person's reason that are kept
+	maxReason    = 1000 // maximum length of a stored reason, in characters
 )
 
-// decisionsOf are the answers to requests for approval that a client's message
-// holds: ids, yes or no, and the reason. Nothing else of the message is taken.
+// decisionsOf returns the answers to requests for approval in a client's message: ids, yes or no,
+// and the reason. The rest of the message is ignored.
 func decisionsOf(m uimessage.Message) []messages.Decision {
 	var say []messages.Decision
 	for _, part := range m.Parts {
@@ -33,7 +33,7 @@ func decisionsOf(m uimessage.Message) []messages.Decision {
 	return say
 }
 
-// planDecisions plans a message of the assistant: decisions, or nothing new.
+// planDecisions plans a request with an assistant message: decisions, or nothing new.
 func planDecisions(req chatRequest, view platform.ChatView) (plan, *problem) {
 	say := decisionsOf(req.Last)
 	switch {
@@ -49,7 +49,7 @@ func planDecisions(req chatRequest, view platform.ChatView) (plan, *problem) {
 	return pl, nil
 }
 
-// decide brings decisions to the core and says what to answer.
+// decide submits decisions to the core and returns what to answer.
 func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, client uimessage.Message) (taken, *problem) {
 	outcomes, err := p.live.Decide(ctx, key, p.opts.Owner, pl.say)
 	if err != nil {
@@ -66,13 +66,13 @@ func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, cl
 		}
 	}
 	if t.goesOn == nil && !t.late {
-		t.goesOn = &follower{message: pl.last, base: &client} // perhaps it goes on already
+		t.goesOn = &follower{message: pl.last, base: &client} // it may continue already
 	}
 	return t, nil
 }
 
-// stale refuses decisions that came too late to matter, for clients whose message
-// would otherwise stay as it is, and be sent again for ever.
+// stale refuses decisions that came too late to matter. Otherwise the client's message would stay
+// as it is and be sent again forever.
 func stale(outcomes []messages.DecisionOutcome) *problem {
 	is := func(want messages.DecisionIs) bool {
 		return slices.ContainsFunc(outcomes, func(o messages.DecisionOutcome) bool { return o.Is == want })
@@ -84,20 +84,20 @@ func stale(outcomes []messages.DecisionOutcome) *problem {
 		return refused(http.StatusForbidden, "forbidden", "You may not decide this.")
 	case is(messages.DecisionUnknown):
 		return refused(http.StatusNotFound, "not_found", "There is no such request for approval.")
-	case is(messages.DecisionUnseen): // Unreachable: what the page decides it has shown
+	case is(messages.DecisionUnseen): // Unreachable: the page has shown what it decides
 		return refused(http.StatusConflict, "unseen", "This could not be shown completely yet.")
 	default:
 		return refused(http.StatusConflict, "already_decided", "This was decided already. Load the chat again to see what came of it.")
 	}
 }
 
-// continued answers decisions with what the message gains by them: as it comes,
-// or from the history when it is complete.
+// continued answers decisions with what they add to the message: live, or from the history when it
+// is complete.
 func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKey, frames <-chan platform.Frame, t taken) error {
 	if t.goesOn == nil {
 		return s.nothing(t.nothing)
 	}
-	if stale(t.outcomes) != nil { // decided before: it may be complete
+	if stale(t.outcomes) != nil { // decided before: the message may be complete
 		if view, err := p.live.History(ctx, key); err == nil && !isBusy(view) {
 			return p.settledGain(ctx, s, key, t.goesOn)
 		}
@@ -105,8 +105,8 @@ func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKe
 	return p.followUp(ctx, s, key, frames, t.goesOn)
 }
 
-// settles reports whether the history, or a run under way, settles the calls that
-// a client has answered in a message.
+// settles reports whether the history, or the current run, has outcomes for the calls that a client
+// has answered in a message.
 func settles(view platform.ChatView, client uimessage.Message) bool {
 	i := index(view.Messages, client.ID)
 	if i < 0 {
@@ -137,8 +137,8 @@ func callOf(m uimessage.Message, id string) (uimessage.Tool, bool) {
 	return uimessage.Tool{}, false
 }
 
-// gained are the chunks that bring a reader from a message as it was to what the
-// given chunks rebuild: outcomes of its calls, and the parts behind it.
+// gained returns the chunks that bring a reader from the message base to what chunks rebuild:
+// outcomes of its calls, and the parts after it.
 func gained(base uimessage.Message, chunks []uistream.Chunk) []uistream.Chunk {
 	now := uistream.NewReader(nil)
 	for _, c := range chunks {
@@ -155,7 +155,7 @@ func gained(base uimessage.Message, chunks []uistream.Chunk) []uistream.Chunk {
 			continue
 		}
 		whole := uistream.Replay(uimessage.Message{Parts: []uimessage.Part{t}})
-		out = append(out, whole[len(whole)-1]) // its outcome
+		out = append(out, whole[len(whole)-1]) // the outcome
 	}
 	skip := len(uistream.Replay(uimessage.Message{ID: base.ID, Parts: parts[:known]}))
 	if skip > len(chunks) {
@@ -164,7 +164,7 @@ func gained(base uimessage.Message, chunks []uistream.Chunk) []uistream.Chunk {
 	rest := chunks[skip:]
 	if len(rest) > 0 {
 		if _, ok := rest[0].(uistream.FinishStep); ok {
-			rest = rest[1:] // of a step that the reader saw end
+			rest = rest[1:] // the end of a step that the reader has already seen
 		}
 	}
 	return append(out, rest...)

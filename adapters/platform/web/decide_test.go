@@ -24,7 +24,7 @@ func asking(id, approval string) uimessage.Tool {
 	}
 }
 
-// ask seeds a chat whose answer asks about calls.
+// ask seeds a chat whose answer requests approval of calls.
 func (l *fakeLive) ask(calls ...uimessage.Tool) {
 	l.seed(decideKey, "u1")
 	m := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}, uimessage.Text{Text: "May I?", State: uimessage.TextDone}}}
@@ -36,7 +36,7 @@ func (l *fakeLive) ask(calls ...uimessage.Tool) {
 	l.chat(decideKey).history = append(l.chat(decideKey).history, m)
 }
 
-// goOn continues the last message, as a run after a decision does.
+// goOn continues the last message, like a run after a decision.
 func (l *fakeLive) goOn(key messages.ChatKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +47,8 @@ func (l *fakeLive) goOn(key messages.ChatKey) {
 	l.send(c, platform.Frame{Kind: platform.FrameStart, ChatKey: key, RunID: c.run, MessageID: last.ID, Chunks: slices.Clone(c.chunks), Replay: true})
 }
 
-// answered is what the client sends after people clicked: its last message with
-// their answers, by call and yes or no.
+// answered is what the client sends after people clicked: its last message with their answers, by
+// call and yes or no.
 func answered(t *testing.T, change func(map[string]any), calls ...string) string {
 	t.Helper()
 	parts := []any{map[string]any{"type": "step-start"}, map[string]any{"type": "text", "text": "May I?"}}
@@ -76,8 +76,8 @@ func answered(t *testing.T, change func(map[string]any), calls ...string) string
 	return string(b)
 }
 
-// The client of the AI SDK sends its message back with the answers; the stream
-// that it gets continues this very message, without what the client has.
+// The client of the AI SDK sends its message back with the answers; the resulting stream continues
+// this very message, without what the client already has.
 func TestDecisionContinuesTheMessage(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"))
@@ -108,7 +108,7 @@ func TestDecisionContinuesTheMessage(t *testing.T) {
 	}
 }
 
-// Both answers of one message reach the core at once.
+// Both answers of one message reach the core together.
 func TestDecisionsTogether(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"), asking("c2", "ap-c2"))
@@ -132,18 +132,18 @@ func TestDecisionsTogether(t *testing.T) {
 	}
 }
 
-// A late decision shows its message as it is; the outcome comes in another one.
+// A late decision shows its message unchanged; the outcome appears in another one.
 func TestDecisionThatIsLate(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"))
 	s.live.seed(decideKey, "u2", "a2")
 	res := s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+"))
 	newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
-	// The client would send it for ever.
+	// Otherwise the client would send it forever.
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+")), http.StatusConflict, "already_decided")
 }
 
-// A client that has newer messages names the one that it decides.
+// A client that has newer messages names the message that it decides.
 func TestDecisionOnAnEarlierMessage(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"))
@@ -171,7 +171,7 @@ func TestDecisionsThatDoNotCount(t *testing.T) {
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+")), http.StatusServiceUnavailable, "unavailable")
 	s.live.decideErr = nil
 
-	// Only answers are taken: any other state decides nothing.
+	// Only answers count: any other state decides nothing.
 	for _, state := range []string{"output-available", "output-denied", "approval-requested"} {
 		n := len(s.live.decisions)
 		res := s.do(t, http.MethodPost, "/api/chat", answered(t, func(part map[string]any) {
@@ -184,7 +184,7 @@ func TestDecisionsThatDoNotCount(t *testing.T) {
 	}
 }
 
-// A decision that is brought again after all is done gets what the client missed.
+// A decision repeated after everything is done gets what the client missed.
 func TestDecisionAgain(t *testing.T) {
 	s := newServer(t, nil)
 	done := asking("c1", "ap-c1")
@@ -212,7 +212,7 @@ func TestDecisionAsync(t *testing.T) {
 	}
 }
 
-// What a reader has and what it gains make the whole, wherever it came in.
+// What a reader has and what it gains make up the whole message, wherever the reader joined.
 func TestGained(t *testing.T) {
 	responded := asking("c1", "ap-c1")
 	responded.State = uimessage.ToolApprovalResponded
@@ -247,7 +247,7 @@ func TestGained(t *testing.T) {
 	}
 }
 
-// reduced is the message that a reducer comes to with further chunks.
+// reduced returns the message of a reducer after further chunks.
 func reduced(t *testing.T, r *uistream.Reducer, rest []uistream.Chunk) string {
 	t.Helper()
 	for _, c := range rest {

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// wireFrame is one frame as readers of GET /api/chat/{id}/events get it.
+// wireFrame is one frame in the encoding of GET /api/chat/{id}/events.
 type wireFrame struct {
 	Kind      platform.FrameKind  `json:"kind"`
 	RunID     string              `json:"runId,omitempty"`
@@ -36,10 +36,10 @@ type wireEvent struct {
 	Text string `json:"text,omitempty"`
 }
 
-// events serves GET /api/chat/{id}/events: everything that happens in a chat. The
-// first event is the chat's view, of kind view; then come its frames, and a start
-// carries the turns that it makes visible. A frame that tells what the view told
-// already changes nothing: messages are known by their ids.
+// events serves GET /api/chat/{id}/events: everything that happens in a chat. The first event is
+// the chat's view, of kind view; then come its frames. A start frame carries the turns that it
+// makes visible. A frame that repeats part of the view changes nothing, because messages are
+// identified by their ids.
 func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -66,7 +66,7 @@ func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 		}})
 	}
 	if errors.Is(err, errUnwatched) {
-		return // a chat was put away: nothing was missed, and readers may watch again
+		return // the chat was passivated: nothing was missed, and readers may watch again
 	}
 	p.finish(r, key, s, err)
 }
@@ -100,8 +100,8 @@ func (p *Platform) wire(ctx context.Context, key messages.ChatKey, fr platform.F
 	return out
 }
 
-// turns are the user turns of these ids, for readers that did not send them. A
-// history that cannot be read now leaves them out: readers then ask for the view.
+// turns returns the user turns with these ids, for readers that did not send them. It returns none
+// if the history cannot be read now; readers then request the view.
 func (p *Platform) turns(ctx context.Context, key messages.ChatKey, ids []string) []uimessage.Message {
 	view, err := p.live.History(ctx, key)
 	if err != nil {

@@ -24,8 +24,8 @@ type executeRequest struct {
 	MessageID    string `json:"messageId"`
 }
 
-// executeResult is the answer of POST /api/execute. Success says that a run ended without
-// a failure; State tells an answer from a run that waits for a decision.
+// executeResult is the response of POST /api/execute. Success means that the run ended without a
+// failure; State distinguishes an answer from a run that waits for a decision.
 type executeResult struct {
 	outcome
 	Success   bool               `json:"success"`
@@ -41,10 +41,9 @@ type executeCall struct {
 	Output json.RawMessage `json:"output,omitempty"`
 }
 
-// execute serves POST /api/execute: one turn of an api chat, and its answer when
-// the run is over. A repeated messageId (or Idempotency-Key) answers the first
-// result. A client that leaves does not stop the run; asking again with the same
-// id fetches what came of it.
+// execute serves POST /api/execute: one turn of an api chat, and its answer once the run has ended.
+// A repeated messageId (or Idempotency-Key) returns the first result. Disconnecting does not stop
+// the run; a request with the same id later returns its result.
 func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 	if value(p.opts.APIToken) == "" {
 		noRoute(w, r)
@@ -92,7 +91,7 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	if refusal != nil {
 		return platform.Inbound{}, refusal
 	}
-	ingress = strings.TrimPrefix(ingress, keyPrefix) // a messageId says the same here
+	ingress = strings.TrimPrefix(ingress, keyPrefix) // a messageId has the same meaning here
 	id := cmp.Or(req.MessageID, ingress, newID("m-"))
 	if len(id) > maxMessageID || hasControl(id) {
 		return platform.Inbound{}, badRequest("bad_message_id",
@@ -105,7 +104,7 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	return in, nil
 }
 
-// run hands the turn over and waits until its fate is known.
+// run hands the turn over and waits until its outcome is known.
 func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult, *problem) {
 	frames, err := p.live.Watch(ctx, in.ChatKey)
 	if err != nil {
@@ -118,7 +117,7 @@ func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult
 	return p.await(ctx, in.ChatKey, frames, turn)
 }
 
-// watchAgain takes a short breath before the next watch.
+// watchAgain pauses briefly and watches again.
 func (p *Platform) watchAgain(ctx context.Context, key messages.ChatKey) (<-chan platform.Frame, error) {
 	breath := time.NewTimer(rewatchPause)
 	defer breath.Stop()
@@ -136,8 +135,8 @@ func (p *Platform) watchAgain(ctx context.Context, key messages.ChatKey) (<-chan
 
 const rewatchPause = 50 * time.Millisecond
 
-// awaitFate waits for the frame that may have settled the turn. open is false
-// when the watch ended; a turn that ended without a message has its result here.
+// awaitFate waits for the frame that may have settled the turn. open is false if the watch ended.
+// The result is set if the turn ended without a message.
 func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, turn string) (_ *executeResult, open bool) {
 	look := time.NewTicker(p.opts.Heartbeat)
 	defer look.Stop()
@@ -146,7 +145,7 @@ func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, 
 		case <-ctx.Done():
 			return nil, false
 		case <-look.C:
-			return nil, true // look at the history: it may have ended before the watch began
+			return nil, true // check the history: the turn may have ended before the watch began
 		case <-p.closing:
 			return nil, false
 		case fr, ok := <-frames:
@@ -164,7 +163,7 @@ func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, 
 	}
 }
 
-// resultNow is the result of a turn whose fate is in the history, or nil.
+// resultNow returns the result of a turn whose outcome is in the history, or nil.
 func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn string) (*executeResult, *problem) {
 	view, refusal := p.look(ctx, key)
 	if refusal != nil {
@@ -182,8 +181,8 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.
 }
 
-// resultOf finds the assistant turn that settles the user turn, and gathers the
-// calls that its run made for it.
+// resultOf finds the assistant turn that settles the user turn, and collects the calls that its run
+// made for it.
 func (p *Platform) resultOf(key messages.ChatKey, view platform.ChatView, turn string) (*executeResult, error) {
 	at := max(index(view.Messages, turn), 0)
 	for i := at; i < len(view.Messages); i++ {
@@ -243,7 +242,7 @@ func outputOf(t uimessage.Tool) json.RawMessage {
 	return t.Output
 }
 
-// sentText is what a call of chat_send said.
+// sentText returns the text of a call of chat_send.
 func sentText(t uimessage.Tool) string {
 	if t.Name != "chat_send" || t.State != uimessage.ToolOutputAvailable {
 		return ""

@@ -134,7 +134,7 @@ func TestExecuteOutcomes(t *testing.T) {
 	}
 }
 
-// A client that leaves does not stop the run, and finds its result later.
+// A client that disconnects does not stop the run, and gets its result later.
 func TestExecuteClientGone(t *testing.T) {
 	s := apiServer(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,30 +23,31 @@ import (
 )
 
 const (
-	// maxAttached is how many files one message holds, and maxFilename the longest name of
-	// one, in characters.
+	// maxAttached is the maximum number of files of one message, and maxFilename the maximum length
+	// of a file name, in characters.
 	maxAttached = 10
 	maxFilename = 100
-	// fileTime is how long a file may take on its way, in either direction.
+	// fileTime is the time limit for transferring a file, in either direction.
 	fileTime = 5 * time.Minute
 )
 
-// Files keeps the files that people upload to chats. It is safe for concurrent use.
+// Files stores the files that people upload to chats. It is safe for concurrent use.
 type Files interface {
-	// Keep stores a file of at most limit bytes under a name of its own, which has the
-	// ending of the name that people gave. A larger one is [platform.ErrTooLarge].
+	// Keep stores a file of at most limit bytes under a name of its own, with the extension of the
+	// given name. If the file is larger, the error is [platform.ErrTooLarge].
 	Keep(ctx context.Context, key messages.ChatKey, name string, src io.Reader) (stored string, err error)
-	// Describe is a stored file as the metadata of its part; fs.ErrNotExist: the chat has
-	// no such file.
+	// Describe returns the metadata for the part of a stored file. The error is fs.ErrNotExist if
+	// the chat has no such file.
 	Describe(ctx context.Context, key messages.ChatKey, stored, name string) (metadata []byte, err error)
-	// Open opens a file that people of the chat may fetch; fs.ErrNotExist: there is none.
+	// Open opens a file that people of the chat may download. The error is fs.ErrNotExist if the
+	// chat has no such file.
 	Open(key messages.ChatKey, stored string) (*os.File, error)
-	// Limit is the most bytes of one file; 0: none is taken.
+	// Limit is the maximum size of a file in bytes; 0 means that files are not accepted.
 	Limit() int64
 }
 
-// upload serves POST /api/chat/{id}/files?name=…: the body is the file. The answer is the
-// part by which a message then names it.
+// upload serves POST /api/chat/{id}/files?name=…: the body is the file. The response is the part by
+// which a message then refers to it.
 func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal == nil {
@@ -62,7 +63,7 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // an error means a test's recorder
+	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // fails only with a test's recorder
 	_ = rc.SetWriteDeadline(time.Now().Add(fileTime + p.opts.WriteTimeout))
 	name := filename(r.URL.Query().Get("name"))
 	stored, err := p.opts.Files.Keep(r.Context(), key, name, r.Body)
@@ -80,9 +81,9 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 	}{"file", mediaType(kind), name, fileURL(r.PathValue("id"), stored)})
 }
 
-// file serves GET /api/chat/{id}/files/{file}: a file of the chat. One that the agent sent
-// is in a folder of its own and has its own name. Pictures are shown by browsers, anything
-// else is only saved.
+// file serves GET /api/chat/{id}/files/{file}: a file of the chat. A file that the agent sent is in
+// a folder of its own and keeps its own name. Browsers display pictures and only save anything
+// else.
 func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -147,8 +148,8 @@ func (p *Platform) fileProblem(ctx context.Context, key messages.ChatKey, err er
 	return p.problem(ctx, key, "keep a file", err)
 }
 
-// keepFiles stores the files that a message holds itself, and finds those that were
-// uploaded before. What is handed on names them; it holds no bytes.
+// keepFiles stores the files that a message contains, and finds those that were uploaded before.
+// The returned parts refer to the stored files and contain no bytes.
 func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat string, parts []uimessage.Part) ([]uimessage.Part, *problem) {
 	out, files := make([]uimessage.Part, 0, len(parts)), 0
 	for _, part := range parts {
@@ -196,7 +197,7 @@ func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat stri
 	return out, nil
 }
 
-// dataOf reads a data URL.
+// dataOf decodes a data URL.
 func (p *Platform) dataOf(link string) (string, *problem) {
 	head, body, ok := strings.Cut(link, ",")
 	bad := badRequest("bad_data_url", "A file of a message cannot be read: it is no data URL.")
@@ -223,10 +224,10 @@ func (p *Platform) dataOf(link string) (string, *problem) {
 	return string(data), nil
 }
 
-// storedScheme begins the address of a file in the history, which has no host in it.
+// storedScheme begins the URL of a file in the history, which contains no host.
 const storedScheme = "ship-file:"
 
-// fetchable gives the files of messages the addresses by which a client fetches them.
+// fetchable replaces the URLs of files in messages by those from which a client downloads them.
 func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessage.Message {
 	to := readerOfChat(r, chat)
 	for i, m := range list {
@@ -250,7 +251,7 @@ func fileURL(chat, stored string) string {
 	return "/api/chat/" + url.PathEscape(chat) + "/files/" + stored
 }
 
-// storedName is the name of an uploaded file of this chat; false: the link is another one.
+// storedName returns the name of an uploaded file of this chat; ok is false for other links.
 func storedName(chat, link string) (string, bool) {
 	if stored, ok := strings.CutPrefix(link, storedScheme); ok {
 		return stored, stored != "" && !strings.ContainsAny(stored, "/?#")
@@ -263,7 +264,7 @@ func storedName(chat, link string) (string, bool) {
 	return name, ok && name != "" && !strings.ContainsAny(name, "/?#")
 }
 
-// filename is the last part of what somebody says a file is called.
+// filename returns the last element of a file name given by a sender.
 func filename(s string) string {
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
 		s = s[i+1:]
@@ -275,12 +276,12 @@ func filename(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	if r := []rune(s); len(r) > maxFilename {
-		s = string(r[len(r)-maxFilename:]) // with its ending
+		s = string(r[len(r)-maxFilename:]) // keep the extension
 	}
 	return strings.TrimSpace(s)
 }
 
-// nameFor is a name with an ending, for a picture that was pasted without one.
+// nameFor adds an extension to a name, for a pasted picture that has none.
 func nameFor(name, kind string) string {
 	if path.Ext(name) != "" {
 		return name
@@ -288,7 +289,7 @@ func nameFor(name, kind string) string {
 	return name + map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", messages.MimePDF: ".pdf", "text/plain": ".txt"}[kind]
 }
 
-// mediaType is what a client says a file is, if that is a media type at all.
+// mediaType returns a file's type as given by a client, if that is a valid media type.
 func mediaType(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if len(s) > 100 || strings.Count(s, "/") != 1 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>;,`, r) }) {
@@ -297,8 +298,8 @@ func mediaType(s string) string {
 	return s
 }
 
-// maxBody bounds the body of a request. Where files are taken, uploads are as large as
-// one, and a message may hold a few as data URLs.
+// maxBody bounds the body of a request. Where files are accepted, a body may be as large as a file,
+// and a message may contain a few as data URLs.
 func (p *Platform) maxBody(r *http.Request) int64 {
 	if p.opts.Files == nil || r.Method != http.MethodPost {
 		return p.opts.MaxBody

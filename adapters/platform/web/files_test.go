@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tinyFiles takes files of at most a few megabytes; these tests keep none.
+// tinyFiles accepts files of at most a few megabytes; these tests store none.
 type tinyFiles struct {
 	Files
 	limit int64
@@ -15,8 +15,8 @@ type tinyFiles struct {
 
 func (f tinyFiles) Limit() int64 { return f.limit }
 
-// A host that takes files reads larger bodies, but takes no longer texts; a text that is
-// too long is refused before anything of it is kept.
+// A host that accepts files reads larger bodies, but accepts no longer texts; a text that is too
+// long is refused before anything of it is stored.
 func TestLongTextsAreNoFiles(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Files = tinyFiles{limit: 4 << 20} })
 	s.live.seed(key, "u1", "a1")
@@ -39,7 +39,7 @@ func TestLongTextsAreNoFiles(t *testing.T) {
 	}
 }
 
-// How large a file may be is in the refusal, whatever its language: the page shows it.
+// The refusal states the size limit of files, whatever its language, because the page shows it.
 func TestLargeFilesAreRefusedWithTheLimit(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Files = tinyFiles{limit: 4 << 20} })
 	for language, want := range map[string]string{"en": "too large: at most 4 MB", "zh": "文件太大，最多 4 MB。"} {

@@ -10,45 +10,45 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// follower picks one assistant message out of a chat's frames and makes it a
-// whole UI message stream. It is pure.
+// follower extracts one assistant message from a chat's frames and turns it into a complete UI
+// message stream. It is pure.
 type follower struct {
 	turn    string // wait for the message that first sees this turn
 	message string // or for this message; both empty: the next one
-	// base is what the reader has of the message already; nil: nothing.
+	// base is what the reader already has of the message, if anything.
 	base *uimessage.Message
 
 	started bool
-	// has is what the reader has of the message. now is the message since it began
-	// anew, until the reader has caught up with it; nil: it has.
+	// has is what the reader has of the message. now is the message since it started over, until
+	// the reader has caught up with it; it is nil otherwise.
 	has, now *uistream.Reducer
-	// renamed are blocks that go on under the id by which the reader knows them.
+	// renamed maps blocks to the ids by which the reader knows them.
 	renamed map[string]string
-	// untrue says that the stream ended while the reader had words that are void.
+	// untrue means that the stream ended while the reader had text that is obsolete.
 	untrue bool
-	// finish is held back until the message is durable.
+	// finish is delayed until the message is durable.
 	finish uistream.Chunk
-	// open are the blocks that are begun and not ended: a run that is stopped
-	// leaves them so, and the message is stored without open blocks.
+	// open are the blocks that have begun and not ended. A stopped run leaves them open, but the
+	// message is stored without open blocks.
 	open []block
-	// failed says that an error was passed on.
+	// failed means that an error was passed on.
 	failed bool
 }
 
-// block is a text or a reasoning.
+// block is a block of text or reasoning.
 type block struct {
 	id        string
 	reasoning bool
 }
 
-// verdict says how a follower goes on.
+// verdict says how a follower continues.
 type verdict int
 
 const (
 	goOn    verdict = iota
 	ended           // the message is complete; write the end mark
-	settled         // the turn ended before a message began: look at the history
-	void            // what was sent is no longer true: end the stream with an error
+	settled         // the turn ended before a message began: check the history
+	void            // what was sent is obsolete: end the stream with an error
 )
 
 // frame returns the chunks to send for a frame.
@@ -105,7 +105,7 @@ func (f *follower) begin(fr platform.Frame) []uistream.Chunk {
 	return append([]uistream.Chunk{start}, out...)
 }
 
-// readerOf has the message that a start frame replays.
+// readerOf returns the message that a start frame replays.
 func readerOf(fr platform.Frame) *uistream.Reducer {
 	r := uistream.NewReader(nil)
 	_, _ = r.Apply(uistream.Start{MessageID: uimessage.Some(fr.MessageID)}) // a start can always be applied
@@ -113,7 +113,7 @@ func readerOf(fr platform.Frame) *uistream.Reducer {
 	return r
 }
 
-// feed applies chunks. One that does not fit ends the reducer, for a client as well.
+// feed applies chunks. The first one that does not fit stops the reducer, as it does in a client.
 func feed(r *uistream.Reducer, list []uistream.Chunk) {
 	for _, c := range list {
 		if _, err := r.Apply(c); err != nil {
@@ -122,7 +122,7 @@ func feed(r *uistream.Reducer, list []uistream.Chunk) {
 	}
 }
 
-// news are the chunks of a replayed message that its reader does not have.
+// news returns the chunks of a replayed message that its reader does not have.
 func (f *follower) news(replay []uistream.Chunk) []uistream.Chunk {
 	if f.base == nil {
 		return replay
@@ -139,7 +139,7 @@ func (f *follower) follow(fr platform.Frame) ([]uistream.Chunk, verdict) {
 		f.now, f.finish = readerOf(fr), nil
 		out, how := f.catchUp(fr.Chunks)
 		if f.now != nil && lostWords(f.has.Message(), f.now.Message()) {
-			return nil, void // resuming shows at once what is true
+			return nil, void // resuming immediately shows the current message
 		}
 		return out, how
 	case platform.FrameChunks:
@@ -157,7 +157,7 @@ func (f *follower) follow(fr platform.Frame) ([]uistream.Chunk, verdict) {
 		switch {
 		case fr.MessageID != f.message:
 		case f.now != nil && !f.failed && failureOf(fr.Result) == "":
-			return nil, void // it is shorter than what was sent
+			return nil, void // the message is shorter than what was sent
 		default:
 			f.untrue = f.now != nil
 			return f.end(fr.Result), ended
@@ -167,8 +167,8 @@ func (f *follower) follow(fr platform.Frame) ([]uistream.Chunk, verdict) {
 	return nil, goOn
 }
 
-// lostWords reports whether a reader has words or calls that the message does not hold
-// any more. A step that only began is none.
+// lostWords reports whether a reader has text or calls that the message no longer contains. The
+// start of a step does not count.
 func lostWords(has, now uimessage.Message) bool {
 	for i, part := range has.Parts {
 		text, isText := part.(uimessage.Text)
@@ -184,7 +184,7 @@ func lostWords(has, now uimessage.Message) bool {
 	return false
 }
 
-// wordsIn are the words of a text or of a reasoning.
+// wordsIn returns the text of a text or reasoning part.
 func wordsIn(part uimessage.Part) string {
 	if thought, ok := part.(uimessage.Reasoning); ok {
 		return thought.Text
@@ -193,9 +193,8 @@ func wordsIn(part uimessage.Part) string {
 	return text.Text
 }
 
-// catchUp follows a message that began anew, of which new chunks came: nothing is sent
-// while it says what the reader has already, then what it says more. The stream is
-// void once it says something else.
+// catchUp follows a message that started over. Nothing is sent while it repeats what the reader
+// has; then the additional text is sent. If it differs, the stream is void.
 func (f *follower) catchUp(list []uistream.Chunk) ([]uistream.Chunk, verdict) {
 	out, _ := f.pass(slices.DeleteFunc(slices.Clone(list), func(c uistream.Chunk) bool { return !isFrame(c) }))
 	more, renamed, standing := uistream.CatchUp(f.has, f.now)
@@ -206,14 +205,14 @@ func (f *follower) catchUp(list []uistream.Chunk) ([]uistream.Chunk, verdict) {
 		return out, goOn
 	case uistream.Ahead:
 	}
-	f.now, f.renamed = nil, nil // what is sent now has the reader's ids
+	f.now, f.renamed = nil, nil // chunks from here on have the reader's ids
 	news, _ := f.pass(more)
 	feed(f.has, more)
 	f.renamed = renamed
 	return append(out, news...), goOn
 }
 
-// isFrame reports whether a chunk is about the stream, and not about its words.
+// isFrame reports whether a chunk is about the stream, not about its content.
 func isFrame(c uistream.Chunk) bool {
 	switch c.(type) {
 	case uistream.Start, uistream.Finish, uistream.Error, uistream.MessageMetadata:
@@ -223,9 +222,9 @@ func isFrame(c uistream.Chunk) bool {
 	}
 }
 
-// pass lets chunks through but for a second start, of which only the metadata
-// is news, and for the finish. An error is passed on as words of the message, too, as
-// the history has it. words are those that the reader's message is made of.
+// pass lets chunks through, except for the finish and a second start, of which only new metadata is
+// passed on. An error is also passed on as text of the message, as in the history. words are the
+// chunks that make up the reader's message.
 func (f *follower) pass(list []uistream.Chunk) (out, words []uistream.Chunk) {
 	out = list[:0:0]
 	for _, c := range list {
@@ -273,12 +272,12 @@ func (f *follower) rename(c uistream.Chunk) uistream.Chunk {
 	case uistream.ReasoningEnd:
 		c.ID = cmp.Or(f.renamed[c.ID], c.ID)
 		return c
-	default: // of no block
+	default: // not part of a block
 	}
 	return c
 }
 
-// note keeps which blocks are open.
+// note tracks which blocks are open.
 func (f *follower) note(c uistream.Chunk) {
 	if text, ok := c.(uistream.TextStart); ok {
 		f.open = append(f.open, block{id: text.ID})
@@ -297,8 +296,8 @@ func (f *follower) shut(b block) {
 	}
 }
 
-// end is what a message ends with: its open blocks, an error if its run did not
-// end well and none was told, then the finish with its reason.
+// end returns the end of a message: its open blocks, an error if its run failed and none was sent,
+// then the finish with its reason.
 func (f *follower) end(result string) []uistream.Chunk {
 	out := f.closeBlocks()
 	if words := failureOf(result); words != "" && !f.failed {
@@ -312,7 +311,7 @@ func (f *follower) end(result string) []uistream.Chunk {
 	return append(out, finish)
 }
 
-// closeBlocks ends the blocks that are open.
+// closeBlocks ends the open blocks.
 func (f *follower) closeBlocks() []uistream.Chunk {
 	var out []uistream.Chunk
 	for _, b := range f.open {
@@ -326,13 +325,13 @@ func (f *follower) closeBlocks() []uistream.Chunk {
 	return out
 }
 
-// endOf is what a stored message ends with.
+// endOf returns the end of a stored message.
 func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours tells no result
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has no result
 	var out []uistream.Chunk
 	if words := meta.Notice(); words != "" {
 		said := []uistream.Chunk{uistream.Error{ErrorText: words}}
-		if failureOf(meta.Result) == "" { // the answer is only incomplete
+		if failureOf(meta.Result) == "" { // the answer is merely incomplete
 			said = uistream.Notice(words)
 		}
 		out, _ = f.pass(said)
@@ -343,7 +342,7 @@ func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
 	return append(out, f.end(meta.Result)...)
 }
 
-// finishReason is a stored reason that is one of the protocol's; empty: it is not.
+// finishReason returns a stored reason if it is one of the protocol's, or else an empty string.
 func finishReason(reason string) uistream.FinishReason {
 	is := uistream.FinishReason(strings.ReplaceAll(reason, "_", "-"))
 	if is == uistream.FinishLength || is == uistream.FinishContentFilter {
@@ -352,7 +351,7 @@ func finishReason(reason string) uistream.FinishReason {
 	return ""
 }
 
-// finishOf is the reason of a message for which its run gave none.
+// finishOf returns the reason for a message whose run gave none.
 func finishOf(result string, failed bool) uistream.FinishReason {
 	switch {
 	case failed:
@@ -365,8 +364,8 @@ func finishOf(result string, failed bool) uistream.FinishReason {
 	return uistream.FinishStop
 }
 
-// failureOf words the result of a run for clients that show errors; empty: it
-// ended well, or a person stopped it.
+// failureOf words the result of a run for clients that show errors. It is empty if the run ended
+// well or a person stopped it.
 func failureOf(result string) string {
 	switch result {
 	case "failed":

@@ -24,7 +24,7 @@ func endFrame(id string, settled ...string) platform.Frame {
 	return platform.Frame{Kind: platform.FrameEnd, MessageID: id, Last: true, Settled: settled}
 }
 
-// said is a step that says something and has not ended.
+// said is a step that has text and has not ended.
 func said(text string) []uistream.Chunk {
 	return []uistream.Chunk{uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: text}}
 }
@@ -153,7 +153,7 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// A merged run, as two posts and a resume see it: each stream alone rebuilds its message.
+// A merged run, as seen by two posts and a resume: each stream alone rebuilds its message.
 func TestFollowersRebuildMessages(t *testing.T) {
 	text := func(id, s string) platform.Frame {
 		return chunkFrame(id, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: s}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})

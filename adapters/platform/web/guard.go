@@ -21,18 +21,18 @@ const (
 	executePath = "/api/execute"
 )
 
-// guard decides who may ask at all.
+// guard decides who may make requests.
 type guard struct {
 	private  bool
-	open     bool // without a token, requests of this machine are let in
+	open     bool // without a token, requests from this machine are accepted
 	token    func() string
 	apiToken func() string
 	hosts    hosts
 	origins  *http.CrossOriginProtection
 	peers    *peers
 	metrics  *metrics
-	// key signs sessions. It lives as long as the process: a cookie tells nothing
-	// about the token, so that it cannot be used to guess one.
+	// key signs sessions. It lives as long as the process: a cookie reveals nothing about the
+	// token, so it cannot be used to guess one.
 	key [32]byte
 	now func() time.Time
 }
@@ -64,7 +64,7 @@ func (g *guard) check(r *http.Request) *problem {
 	switch {
 	case token == "" && g.open:
 		return g.hosts.check(r)
-	case token == "": // taken away by a reload: closed, never open
+	case token == "": // the token was removed by a reload: closed, never open
 		return unauthorized()
 	}
 	if r.URL.Path == loginPath && r.Method == http.MethodPost {
@@ -76,14 +76,14 @@ func (g *guard) check(r *http.Request) *problem {
 	return g.bearer(r, token)
 }
 
-// sameOrigin applies to reads what net/http applies to writes only.
+// sameOrigin applies to reads the check that net/http applies only to writes.
 func (g *guard) sameOrigin(r *http.Request) bool {
 	asPost := *r
 	asPost.Method = http.MethodPost
 	return g.origins.Check(&asPost) == nil
 }
 
-// bearer asks for a token in the Authorization header.
+// bearer checks the token in the Authorization header.
 func (g *guard) bearer(r *http.Request, token string) *problem {
 	kind, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") || got == "" {
@@ -92,7 +92,7 @@ func (g *guard) bearer(r *http.Request, token string) *problem {
 	return g.try(r, strings.TrimSpace(got), token)
 }
 
-// try compares a presented token, counting wrong ones of the peer.
+// try compares a token, and counts the peer's wrong ones.
 func (g *guard) try(r *http.Request, got, token string) *problem {
 	peer, now := peerOf(r), g.now()
 	if wait := g.peers.blocked(peer, now); wait > 0 {
@@ -109,13 +109,13 @@ func (g *guard) try(r *http.Request, got, token string) *problem {
 	return unauthorized()
 }
 
-// sameSecret compares digests, so that neither content nor length shows in the time.
+// sameSecret compares digests, so that the duration reveals neither content nor length.
 func sameSecret(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// session makes the value of a cookie: when it ends, and a signature of that and the token.
+// session returns the value of a cookie: its expiry, and a signature of that and the token.
 func (g *guard) session(token string) string {
 	end := strconv.FormatInt(g.now().Add(cookieLife).Unix(), 36)
 	return end + "." + g.sign(end, token)
@@ -140,8 +140,8 @@ func (g *guard) hasSession(r *http.Request, token string) bool {
 	return false
 }
 
-// peerOf is the address that counts wrong tokens: one IPv4 address, or the /64
-// that one subscriber of IPv6 has.
+// peerOf returns the address by which wrong tokens are counted: one IPv4 address, or the /64 of an
+// IPv6 subscriber.
 func peerOf(r *http.Request) netip.Prefix {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -19,7 +19,7 @@ const testToken = "canary-token-51c0"
 
 func withToken(o *Options) { o.Token = func() string { return testToken } }
 
-// requests gives one request for each route of the table.
+// requests returns one request for each route of the table.
 func requests(p *Platform) map[string]string {
 	out := map[string]string{}
 	for pattern := range p.table() {
@@ -33,7 +33,7 @@ func requests(p *Platform) map[string]string {
 	return out
 }
 
-// WE1: every route asks for the token but liveness.
+// WE1: every route requires the token, except for liveness.
 func TestEveryRouteAsksForTheToken(t *testing.T) {
 	s := newServer(t, func(o *Options) {
 		withToken(o)
@@ -49,7 +49,7 @@ func TestEveryRouteAsksForTheToken(t *testing.T) {
 				case path == livezPath:
 					want = http.StatusOK
 				case method == "POST" && path == loginPath && auth != "":
-					continue // its own test: a try without a token in the form
+					continue // has its own test: an attempt without a token in the form
 				}
 				if res.StatusCode != want {
 					t.Errorf("%s with %q: got %d, want %d", line, auth, res.StatusCode, want)
@@ -146,7 +146,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// WE5: the login form makes a cookie that scripts cannot read and that does not hold the token.
+// WE5: the login form sets a cookie that scripts cannot read and that does not contain the token.
 func TestLogin(t *testing.T) {
 	var log strings.Builder
 	s := newServer(t, func(o *Options) {
@@ -287,8 +287,8 @@ func TestPrivateHandlerAsksNothing(t *testing.T) {
 	}
 }
 
-// A listener is asked for by the names of loopback and its own; one that others reach
-// also by a number, which no page can take for its name.
+// A listener accepts loopback names and its own; one that others reach also accepts IP addresses,
+// which no page can use as its name.
 func TestOnlyHosts(t *testing.T) {
 	tests := []struct {
 		listen, host string

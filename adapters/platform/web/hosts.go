@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// hosts lists the values of the Host header, besides loopback names, that a listener
-// without a token accepts. A foreign page can make its own name resolve to this machine
-// (DNS rebinding); its requests then carry that name in their Host header.
+// hosts lists the values of the Host header, in addition to loopback names, that a listener without
+// a token accepts. A foreign page can make its own name resolve to this machine (DNS rebinding);
+// its requests then carry that name in their Host header.
 type hosts struct {
 	names map[string]bool // in lower case, with or without a port
-	// numbers lets in every IP address. No name leads there, so no page can pretend to be
-	// at one, and a container does not know by which address others reach it.
+	// numbers accepts every IP address. A page cannot pretend to be at an IP address, and a
+	// container does not know by which address others reach it.
 	numbers bool
 }
 
@@ -25,9 +25,9 @@ func newHosts(names ...string) hosts {
 	return h
 }
 
-// OnlyHosts passes requests on that ask for the address of a listener by a name of
-// loopback or by the one it listens on, and refuses all others. With a listener that
-// other machines reach, IP addresses are let in as well.
+// OnlyHosts passes on only requests whose Host header is a loopback name or the name of the
+// listener, and refuses all others. If other machines can reach the listener, IP addresses are
+// accepted as well.
 func OnlyHosts(listen string, next http.Handler) http.Handler {
 	own := newHosts()
 	if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {

@@ -12,16 +12,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// A request with an Idempotency-Key is taken once, however often it comes: the key
-// is the id of its ingress, which the chat keeps durably. Whoever sends it again gets
-// the same turn's answer, while it comes or afterwards, after a restart too.
+// A request with an Idempotency-Key is accepted once, however often it is sent: the key is the id
+// of its ingress, which the chat stores durably. A repeated request gets the answer of the same
+// turn, live or afterwards, also after a restart.
 
 const (
 	keyHeader = "Idempotency-Key"
-	keyPrefix = "key:" // of ingress ids that are keys
+	keyPrefix = "key:" // prefix of ingress ids that are keys
 )
 
-// keyOf is the ingress id that the request's key makes; empty: it has none.
+// keyOf returns the ingress id for the request's key, or an empty string without a key.
 func keyOf(r *http.Request) (string, *problem) {
 	key := strings.TrimSpace(r.Header.Get(keyHeader))
 	switch {
@@ -33,19 +33,19 @@ func keyOf(r *http.Request) (string, *problem) {
 	return keyPrefix + key, nil
 }
 
-// keyedID is the id of a turn whose client gave only a key.
+// keyedID returns the id of a turn whose client gave only a key.
 func keyedID(ingress string) string {
 	sum := sha256.Sum256([]byte(ingress))
 	return "m-" + hex.EncodeToString(sum[:12])
 }
 
-// byIngress finds the user turn that an ingress made.
+// byIngress finds the user turn that an ingress created.
 func byIngress(view platform.ChatView, ingress string) (uimessage.Message, bool) {
 	if ingress == "" {
 		return uimessage.Message{}, false
 	}
 	for _, m := range slices.Concat(view.Messages, view.Waiting) {
-		meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours names no ingress
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has no ingress
 		if m.Role == uimessage.RoleUser && meta.IngressID == ingress {
 			return m, true
 		}
@@ -57,7 +57,7 @@ func keyReused() *problem {
 	return refused(http.StatusUnprocessableEntity, "key_reused", "This Idempotency-Key belongs to another message.")
 }
 
-// repeated is the turn of an ingress that was handled before.
+// repeated returns the turn of an ingress that was handled before.
 func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (string, *problem) {
 	view, refusal := p.look(ctx, in.ChatKey)
 	if refusal != nil {

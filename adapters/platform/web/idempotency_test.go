@@ -14,8 +14,8 @@ func submitted(text string) string {
 	return `{"id":"c1","message":{"role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
 }
 
-// The same key is one turn and one answer, whatever ids the client makes up; the
-// same key with other words is a mistake that the client hears of.
+// The same key means one turn and one answer, whatever ids the client makes up; the same key with
+// another text is an error that is reported to the client.
 func TestIdempotencyKeyIsOneTurn(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.onAccept = s.live.echo
@@ -50,15 +50,14 @@ func TestIdempotencyKeyIsOneTurn(t *testing.T) {
 	}
 }
 
-// answerID is the id of the message that a stream begins with.
+// answerID returns the id of the message that a stream begins with.
 func answerID(stream string) string {
 	_, rest, _ := strings.Cut(stream, `"messageId":"`)
 	id, _, _ := strings.Cut(rest, `"`)
 	return id
 }
 
-// Requests that come at the same moment look at a chat that has none of them. One
-// is taken, and all get its answer.
+// Simultaneous requests see a chat without any of them. One is accepted, and all get its answer.
 func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.onAccept = s.live.echo
@@ -81,8 +80,8 @@ func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// A key that the chat knows and whose turn the history no longer holds, as after a
-// compaction, is never taken anew.
+// A key that the chat knows, but whose turn is no longer in the history, for example after a
+// compaction, is never accepted again.
 func TestIdempotencyKeyOfAFoldedTurn(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.mu.Lock()
@@ -93,7 +92,7 @@ func TestIdempotencyKeyOfAFoldedTurn(t *testing.T) {
 	}
 }
 
-// A key on the API: one run, whatever messageId comes with it.
+// A key on the API means one run, whatever messageId accompanies it.
 func TestIdempotencyKeyOnExecute(t *testing.T) {
 	s := apiServer(t)
 	s.live.onAccept = func(in platform.Inbound) { s.answerAPI(in) }

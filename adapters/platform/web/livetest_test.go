@@ -23,7 +23,7 @@ type fakeLive struct {
 	// onAccept, if set, is called for each new turn on a goroutine of its own.
 	onAccept  func(platform.Inbound)
 	acceptErr error
-	deaf      bool // frames get lost
+	deaf      bool // frames are lost
 	decline   string
 	rewound   []string
 	stops     []bool
@@ -40,7 +40,7 @@ type fakeChat struct {
 	watchers map[chan platform.Frame]bool
 	running  bool
 	run      string
-	message  string // under way
+	message  string // the message in progress
 	sees     []string
 	chunks   []uistream.Chunk
 	settles  []string
@@ -100,7 +100,7 @@ func (l *fakeLive) accept(in platform.Inbound) platform.Result {
 			parts = append(parts, uimessage.Text{Text: in.Text})
 		}
 		m := uimessage.Message{ID: turn, Role: uimessage.RoleUser, Parts: append(parts, in.Parts...)}
-		if strings.HasPrefix(in.IngressID, keyPrefix) { // only those are looked for
+		if strings.HasPrefix(in.IngressID, keyPrefix) { // only those are looked up
 			m.Metadata = uimessage.Metadata{IngressID: in.IngressID}.Append(nil)
 		}
 		c.waiting = append(c.waiting, m)
@@ -141,7 +141,7 @@ func (l *fakeLive) unwatch(key messages.ChatKey, ch chan platform.Frame) {
 	}
 }
 
-// dropWatchers closes all watches, as a passivated chat does.
+// dropWatchers closes all watches, like a chat that is passivated.
 func (l *fakeLive) dropWatchers(key messages.ChatKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,7 +204,7 @@ func (l *fakeLive) Rewind(_ context.Context, key messages.ChatKey, keep string) 
 	return nil
 }
 
-// Decide answers by the requests of the chat's messages; the test plays the rest.
+// Decide answers based on the requests in the chat's messages; the test plays the rest.
 func (l *fakeLive) Decide(_ context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -244,7 +244,7 @@ func (c *fakeChat) decide(d messages.Decision) messages.DecisionOutcome {
 	return out
 }
 
-// send gives a frame to all watchers; one that is full is dropped.
+// send sends a frame to all watchers and drops those that are full.
 func (l *fakeLive) send(c *fakeChat, f platform.Frame) {
 	if l.deaf {
 		return
@@ -259,7 +259,7 @@ func (l *fakeLive) send(c *fakeChat, f platform.Frame) {
 	}
 }
 
-// start begins a message that sees all waiting turns.
+// start begins a message that sees all pending turns.
 func (l *fakeLive) start(key messages.ChatKey, run, message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +290,7 @@ func (l *fakeLive) say(key messages.ChatKey, text string) {
 		uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
 }
 
-// end closes the message; with last the run is over and its fates are known.
+// end ends the message; with last the run has ended and its outcomes are known.
 func (l *fakeLive) end(key messages.ChatKey, last bool, result string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -326,7 +326,7 @@ func (l *fakeLive) next(t *testing.T) platform.Inbound {
 	}
 }
 
-// watched waits until somebody watches the chat.
+// watched waits until the chat is being watched.
 func (l *fakeLive) watched(t *testing.T, key messages.ChatKey) {
 	t.Helper()
 	for {
@@ -341,14 +341,14 @@ func (l *fakeLive) watched(t *testing.T, key messages.ChatKey) {
 	}
 }
 
-// echo answers each turn by itself, as the demo model does.
+// echo answers each turn on its own, like the demo model.
 func (l *fakeLive) echo(in platform.Inbound) {
 	l.start(in.ChatKey, "run-"+in.TurnID, "a-"+in.TurnID+newID("-"))
 	l.say(in.ChatKey, "You said: "+in.Text)
 	l.end(in.ChatKey, true, "done")
 }
 
-// seed gives a chat a history: roles by the ids' first letter.
+// seed gives a chat a history; roles follow from the first letters of the ids.
 func (l *fakeLive) seed(key messages.ChatKey, ids ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -363,7 +363,7 @@ func (l *fakeLive) seed(key messages.ChatKey, ids ...string) {
 	}
 }
 
-// restart voids what came of the message so far.
+// restart discards the message so far.
 func (l *fakeLive) restart(key messages.ChatKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,17 +4,17 @@ import (
 	"net/http"
 )
 
-// LoginLink is the address that logs a browser in. The token is in the fragment, which
-// browsers never send; the page puts it into its form and takes it out of the address.
+// LoginLink returns the URL that logs a browser in. The token is in the fragment, which browsers
+// never send; the page copies it to its form and removes it from the URL.
 func LoginLink(page, token string) string { return page + loginPath + "#" + token }
 
-// loginForm shows the form, also to those who are in.
+// loginForm shows the form, also to people who are logged in.
 func (p *Platform) loginForm(w http.ResponseWriter, r *http.Request) {
 	p.page.login(w, r, http.StatusOK, "")
 }
 
-// login takes the token from the form and answers with a session cookie. The
-// token is in the body, so that no log or history of addresses sees it.
+// login reads the token from the form and answers with a session cookie. The token is in the body,
+// so that it appears in no log and no browser history.
 func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 	token := value(p.opts.Token)
 	if token == "" {
@@ -38,7 +38,7 @@ func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// logout forgets the cookie.
+// logout deletes the cookie.
 func (p *Platform) logout(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, sessionCookie(r, "", -1))
 	http.Redirect(w, r, "./", http.StatusSeeOther)

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// A login link logs in by itself, and its token leaves the address at once.
+// A login link logs in by itself, and its token immediately disappears from the URL.
 func TestLoginLinkInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	reg := prometheus.NewRegistry()
@@ -27,7 +27,7 @@ func TestLoginLinkInABrowser(t *testing.T) {
 		t.Errorf("a script of the page finds the token in %s", got)
 	}
 	for _, fault := range b.faults() {
-		if !strings.Contains(fault, "401") { // the pages that ask for the token
+		if !strings.Contains(fault, "401") { // from pages that require the token
 			t.Errorf("the browser reports %s", fault)
 		}
 	}

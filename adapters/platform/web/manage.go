@@ -10,10 +10,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// maxTitle is the longest title that people give a chat, in characters.
+// maxTitle is the maximum length of a chat's title, in characters.
 const maxTitle = 120
 
-// forget serves DELETE /api/chat/{id}: all that is kept of the chat goes, for good.
+// forget serves DELETE /api/chat/{id}: it permanently deletes everything stored about the chat.
 func (p *Platform) forget(w http.ResponseWriter, r *http.Request) {
 	p.manage(w, r, "forget", p.opts.Forget)
 }
@@ -46,7 +46,7 @@ func (p *Platform) rename(w http.ResponseWriter, r *http.Request) {
 	p.manage(w, r, "rename", func(ctx context.Context, key messages.ChatKey) error { return do(ctx, key, title) })
 }
 
-// manage does something with the chat of the path.
+// manage applies an operation to the chat in the path.
 func (p *Platform) manage(w http.ResponseWriter, r *http.Request, what string, do func(context.Context, messages.ChatKey) error) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// managed are chats that people delete and rename.
+// managed holds chats that people delete and rename.
 type managed struct {
 	mu     sync.Mutex
 	titles map[messages.ChatKey]string
@@ -86,7 +86,8 @@ func TestManageChats(t *testing.T) {
 	}
 }
 
-// On the page both ask first: only a yes deletes, and a title is written in the dialog.
+// On the page both show a dialog first: only a confirmation deletes, and the title is typed in the
+// dialog.
 func TestPageDeletesAndRenames(t *testing.T) {
 	b := newBrowser(t)
 	m := &managed{titles: map[messages.ChatKey]string{key: "roses"}}
@@ -100,7 +101,7 @@ func TestPageDeletesAndRenames(t *testing.T) {
 	b.until(`document.getElementById('ask').open && document.getElementById('answer').value === 'roses'`)
 	b.eval(`(() => { document.getElementById('answer').value = 'my garden'; document.getElementById('yes').click(); })()`)
 	b.until(`document.querySelector('#chats a')?.textContent === 'my garden'`)
-	// The question names the chat, whatever its title does to the words around it.
+	// The question names the chat, whatever its title contains.
 	b.eval(`(() => { document.getElementById('forget').click(); })()`)
 	b.until(`document.getElementById('question').textContent.startsWith('Delete the chat “\u2068my garden\u2069” for good?')`)
 	b.eval(`document.querySelector('#ask button[value=no]').click()`)

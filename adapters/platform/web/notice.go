@@ -7,9 +7,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// anew ends the stream of a reader who has words that are void. For clients of the AI
-// SDK it ends with an error: useChat takes a stream that breaks off for a lost
-// connection, and adds what it resumes to the words that it has. For others it is cut.
+// anew ends the stream of a reader who has obsolete text. For clients of the AI SDK it ends with an
+// error: useChat treats a stream that breaks off as a lost connection, and appends what it resumes
+// to the old text. For others the stream is cut.
 func (s *stream) anew() error {
 	rec, ok := s.w.(*recorder)
 	if !ok || !rec.style.sentence {
@@ -25,14 +25,14 @@ func (s *stream) anew() error {
 	return s.text(uistream.Done)
 }
 
-// noticeOf is the sentence about the run of a message; empty: there is none.
+// noticeOf returns the sentence about the run of a message, if any.
 func noticeOf(m uimessage.Message) string {
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata that is not ours has none
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has none
 	return meta.Notice()
 }
 
-// shown are messages as people read them: those of failed runs end with the sentence
-// that says so, where the stream has it.
+// shown returns messages as people read them: those of failed runs end with the sentence that says
+// so, as in the stream.
 func shown(list []uimessage.Message) []uimessage.Message {
 	out := make([]uimessage.Message, len(list))
 	for i, m := range list {

@@ -15,67 +15,69 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// DefaultListen is the address of a host that was told nothing else.
+// DefaultListen is the default address.
 const DefaultListen = "127.0.0.1:3000"
 
 // ErrTokenRequired is returned when there is no token and neither Open nor Private is set.
 var ErrTokenRequired = errors.New("the web platform needs a token")
 
-// Options set a [Platform] up. Live is required, and one of Token, Open and Private.
+// Options configure a [Platform]. Live is required, and one of Token, Open and Private.
 type Options struct {
-	// Platform is the first word of the chat keys; empty is web. The same handler
-	// serves the command line under cli.
+	// Platform is the first word of the chat keys; the default is web. The same handler serves the
+	// command line under cli.
 	Platform string
 	// Listen is host:port.
 	Listen string
-	// AllowedHosts are further names that a browser may use for a host without a token.
+	// AllowedHosts are additional host names that browsers may use for a host without a token.
 	AllowedHosts []string
-	// Token gives the token that people log in with; nil or an empty one means none.
+	// Token returns the token that people log in with. There is none if it is nil or returns an
+	// empty string.
 	Token func() string
-	// Open accepts requests without a token while none is set. It works only when Listen is
-	// a loopback address, and is meant for a demonstration.
+	// Open accepts requests without a token while none is set. It works only if Listen is a
+	// loopback address, and is meant for demonstrations.
 	Open bool
-	// APIToken gives the token of POST /api/execute; without one there is no such route.
+	// APIToken returns the token of POST /api/execute; without one that route does not exist.
 	APIToken func() string
-	// Private says that only the owner can reach the handler, for example through a
-	// unix socket: it then asks for no token and checks neither host nor origin.
+	// Private means that only the owner can reach the handler, for example through a unix socket:
+	// it then requires no token and checks neither host nor origin.
 	Private bool
 
 	Live platform.Live
-	// Owner is who writes here. The id defaults to owner.
+	// Owner is the person who writes here. The id defaults to owner.
 	Owner platform.Person
-	// Chats lists the chats of this platform, newest first; nil lists none.
+	// Chats lists the chats of this platform, newest first; nil means an empty list.
 	Chats func(ctx context.Context) ([]ChatSummary, error)
-	// Forget deletes all that is kept of a chat; platform.ErrNotFound: there is none. Rename
-	// gives it the title by which lists show it; empty: what it begins with. Both may be nil.
+	// Forget deletes everything stored about a chat; the error is platform.ErrNotFound if it does
+	// not exist. Rename sets the title in lists; an empty title restores the default, the beginning
+	// of the chat. Both may be nil.
 	Forget func(ctx context.Context, key messages.ChatKey) error
 	Rename func(ctx context.Context, key messages.ChatKey, title string) error
-	// Info describes the host to the page; nil gives nothing.
+	// Info describes the host to the page; it may be nil.
 	Info func() Info
 
-	// Voice opens a voice message that was spoken in a chat; fs.ErrNotExist: there is no
-	// such thing. Nil: there are none.
+	// Voice opens a voice message that was spoken in a chat; the error is fs.ErrNotExist if it does
+	// not exist. Voice is nil if there are no voice messages.
 	Voice func(key messages.ChatKey, name string) (*os.File, error)
 
-	// Files keeps what people upload; nil: files stay in the messages that hold them.
+	// Files stores what people upload. If nil, files remain in the messages that contain them.
 	Files Files
 
-	// Commands are what the host answers by itself when a message is one of them with a
-	// slash; nil: everything is for the model.
+	// Commands are what the host answers itself, if a message is one of them with a slash. If nil,
+	// everything goes to the model.
 	Commands []Command
 
-	// Failure words the reason of a run that failed; nil: people read the reason itself.
+	// Failure words the reason of a failed run. If nil, people read the reason itself.
 	Failure func(reason string) (english, chinese string)
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
-	// Listening is called with the address once the server takes connections.
+	// Listening is called with the address once the server accepts connections.
 	Listening func(addr net.Addr)
 
-	MaxBody      int64         // bytes of a request body; default 1 MiB
-	BodyTimeout  time.Duration // for a whole body; default 10 s
-	WriteTimeout time.Duration // for each write; default 10 s
-	Heartbeat    time.Duration // between comments on a silent stream; default 10 s
+	MaxBody      int64         // maximum size of a request body in bytes; default 1 MiB
+	BodyTimeout  time.Duration // time limit for a whole body; default 10 s
+	WriteTimeout time.Duration // time limit for each write; default 10 s
+	Heartbeat    time.Duration // interval of comments on a silent stream; default 10 s
 }
 
 // ChatSummary is one line of the list of chats.
@@ -86,29 +88,30 @@ type ChatSummary struct {
 	Running   bool      `json:"running"`
 }
 
-// Info is what the page shows of the host. None of it is secret.
+// Info is what the page shows about the host. None of it is secret.
 type Info struct {
 	Project string `json:"project"`
 	Model   string `json:"model"`
 	Demo    bool   `json:"demo"`
 	Version string `json:"version,omitempty"`
-	// Suggestions are offered in an empty chat; nil: those of the demo model, if it is one.
+	// Suggestions are offered in an empty chat. If nil, those of the demo model are used, if that
+	// is the model.
 	Suggestions []string `json:"-"`
 }
 
-// Command is one that the host answers.
+// Command is a command that the host answers.
 type Command struct {
 	Name string `json:"name"` // without the slash
-	// English and Chinese say what it does, in a line.
+	// English and Chinese describe it in a line.
 	English string `json:"en"`
 	Chinese string `json:"zh"`
-	// API: it is one in the instructions of POST /api/execute, too.
+	// API: the command also works in the instructions of POST /api/execute.
 	API bool `json:"-"`
 }
 
 var platformName = regexp.MustCompile(`^[a-z]+(@[A-Za-z0-9_.-]+)?$`)
 
-// withDefaults fills in what was left out and checks the rest.
+// withDefaults fills in defaults and validates the rest.
 func (o Options) withDefaults() (Options, error) {
 	if o.Platform == "" {
 		o.Platform = "web"
@@ -156,8 +159,8 @@ func value(secret func() string) string {
 	return secret()
 }
 
-// isLoopback reports whether only programs of this machine can reach host:port.
-// Names other than localhost are taken as reachable by others.
+// isLoopback reports whether only programs on this machine can reach host:port. Names other than
+// localhost count as reachable by others.
 func isLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	return err == nil && isLoopbackHost(host)

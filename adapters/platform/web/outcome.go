@@ -13,33 +13,33 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// turnState is what became of a message, for programs.
+// turnState is the outcome of a message, for programs.
 type turnState string
 
-// The states of a message. Each is final but waiting, which becomes one of the others
-// when the requests are decided or expire.
+// The states of a message. All are final except waiting, which becomes one of the others when the
+// requests are decided or expire.
 const (
 	turnAnswered turnState = "answered"
-	turnWaiting  turnState = "waiting" // for a person's decision on what is listed
+	turnWaiting  turnState = "waiting" // waiting for a person to decide the listed requests
 	turnFailed   turnState = "failed"
 )
 
-// outcome is the state of a message with what a program needs to go on. Members are only
+// outcome is the state of a message with what a program needs to continue. Fields are only ever
 // added.
 type outcome struct {
 	State turnState `json:"state,omitempty"`
-	// Reason of a failed message is a word for programs, such as network or auth.
+	// Reason of a failed message is a code for programs, such as network or auth.
 	Reason string `json:"reason,omitempty"`
-	// Waiting are the requests that somebody has to decide.
+	// Waiting are the requests that need a decision.
 	Waiting []waitingRequest `json:"waiting,omitempty"`
-	// Demo says that the built-in demo model answered, which is no assistant.
+	// Demo means that the built-in demo model answered, not a real assistant.
 	Demo bool `json:"demo,omitempty"`
 }
 
 // waitingRequest is a tool call that needs a person's decision.
 type waitingRequest struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
-	N       int              `json:"n"` // the number by which people name it in its chat
+	N       int              `json:"n"` // the number by which people refer to it in its chat
 	ID      string           `json:"id"`
 	Tool    string           `json:"tool"`
 	What    string           `json:"what,omitempty"`
@@ -52,14 +52,14 @@ type waitingRequest struct {
 	Decide  decideBy         `json:"decide"`
 }
 
-// decideBy are the commands that decide a request on the machine of the host.
+// decideBy are the commands that decide a request on the host's machine.
 type decideBy struct {
 	Approve string `json:"approve"`
 	Deny    string `json:"deny"`
 }
 
-// outcomeOf is the state of the message that settles a turn. list begins with the turn
-// and ends with that message.
+// outcomeOf returns the outcome of a turn from the message that settles it. list begins with the
+// turn and ends with that message.
 func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Metadata, fate uimessage.FateRecord) outcome {
 	out := outcome{State: turnFailed, Demo: meta.Demo}
 	open, last := openRequests(key, list, meta.RunID)
@@ -68,7 +68,7 @@ func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Me
 	case good && meta.Result == "waiting" && len(open) > 0:
 		out.State, out.Waiting = turnWaiting, open
 	case good && meta.Result == "waiting" && last != journal.AnswerOpen:
-		out.Reason = string(last) // it expired or was withdrawn, so that no answer follows
+		out.Reason = string(last) // it expired or was withdrawn, so there will be no answer
 	case good && (meta.Result == "" || meta.Result == "done" || meta.Result == "waiting"):
 		out.State = turnAnswered
 	default:
@@ -77,8 +77,7 @@ func outcomeOf(key messages.ChatKey, list []uimessage.Message, meta uimessage.Me
 	return out
 }
 
-// openRequests are the requests of a run that have no decision yet, and how the last of
-// the others ended.
+// openRequests returns the undecided requests of a run, and how the last of the others ended.
 func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (open []waitingRequest, last journal.Answer) {
 	for _, m := range list {
 		if m.Role != uimessage.RoleAssistant || !sameRun(m, run) {
@@ -103,7 +102,7 @@ func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (o
 	return open, last
 }
 
-// failureText is the sentence for a reason, or the reason itself if there is none.
+// failureText returns the sentence for a reason, or the reason itself if there is none.
 func (p *Platform) failureText(reason string, chinese bool) string {
 	if p.opts.Failure == nil {
 		return reason
@@ -115,16 +114,15 @@ func (p *Platform) failureText(reason string, chinese bool) string {
 	return english
 }
 
-// outcomeReply is the answer of GET /api/chat/{id}/outcome.
+// outcomeReply is the response of GET /api/chat/{id}/outcome.
 type outcomeReply struct {
 	outcome
 	Error string `json:"error,omitempty"` // a sentence for people
 	Text  string `json:"text,omitempty"`
 }
 
-// outcome serves GET /api/chat/{id}/outcome?turn=…: what became of a message, once that
-// is known. A message that is in no history has no outcome, which commands of the host
-// are: 404.
+// outcome serves GET /api/chat/{id}/outcome?turn=…: the outcome of a message, once it is known. A
+// message that is not in the history, such as a command for the host, has none: 404.
 func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -152,8 +150,8 @@ func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, reply)
 }
 
-// await waits until the fate of a turn is known. Watches that end early (a passivated
-// chat, a restart of its actor) are begun anew.
+// await waits until the outcome of a turn is known. If the watch ends early (a passivated chat, a
+// restart of its actor), it watches again.
 func (p *Platform) await(ctx context.Context, key messages.ChatKey, frames <-chan platform.Frame, turn string) (*executeResult, *problem) {
 	for {
 		result, refusal := p.resultNow(ctx, key, turn)
@@ -176,8 +174,8 @@ func (p *Platform) await(ctx context.Context, key messages.ChatKey, frames <-cha
 	}
 }
 
-// failureReason is why a run has no answer: as the run says, or else as the message's own
-// fate does.
+// failureReason is why a run has no answer: the run's reason, or else that of the message's own
+// outcome.
 func failureReason(good bool, meta uimessage.Metadata, fate uimessage.FateRecord) string {
 	if !good {
 		return cmp.Or(fate.Reason, string(fate.Fate))

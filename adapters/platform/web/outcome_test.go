@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// TestOutcomeOf: a run that waits is no answer while a request is open, and a failure once
-// the request ended without a decision.
+// TestOutcomeOf checks that a waiting run counts as waiting while a request is open, and as failed
+// once the request ended without a decision.
 func TestOutcomeOf(t *testing.T) {
 	request := func(a journal.Answer) []journal.Request {
 		return []journal.Request{{ID: "r1", CallID: "c1", N: 4, Answer: a, Explained: journal.Explained{Exact: "x"}}}

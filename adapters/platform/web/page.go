@@ -57,7 +57,7 @@ func (p *page) index(w http.ResponseWriter, r *http.Request)  { p.serve(w, r, "i
 func (p *page) icon(w http.ResponseWriter, r *http.Request)   { p.serve(w, r, "icon.svg") }
 func (p *page) static(w http.ResponseWriter, r *http.Request) { p.serve(w, r, r.PathValue("file")) }
 
-// serve answers one file; browsers ask each time and get 304 while it is the same.
+// serve serves one file; browsers revalidate it each time and get 304 while it is unchanged.
 func (p *page) serve(w http.ResponseWriter, r *http.Request, name string) {
 	f, ok := p.files[name]
 	if !ok {
@@ -75,8 +75,8 @@ const loginStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,s
 	`min-height:90vh;margin:0}form{display:grid;gap:.75rem;width:min(20rem,90vw)}input,button{font:inherit;padding:.6rem .8rem;` +
 	`border-radius:.6rem;border:1px solid #8886}button{background:#2557d6;color:#fff;border:0}[role=alert]{color:#c0392b}`
 
-// loginScript does what a person would who pastes the token of a login link, also of
-// one that is opened where the form already is.
+// loginScript submits the token of a login link, as a person would who pastes it into the form. It
+// also handles a link that is opened while the form is shown.
 const loginScript = `const go=()=>{const t=location.hash.slice(1);if(!t)return;history.replaceState(null,"",location.pathname);` +
 	`const i=document.getElementById("token");i.value=t;i.form.submit()};go();addEventListener("hashchange",go)`
 
@@ -85,8 +85,8 @@ const loginPage = `<!doctype html><html lang="%s"><meta charset="utf-8"><meta na
 	`<label for="token">%s</label><input id="token" name="token" type="password" autocomplete="current-password" required autofocus>` +
 	`<button>%s</button></form><script>%s</script></html>`
 
-// login shows the form that asks for the token. It needs no other file, because
-// all of them ask for the token.
+// login shows the form for the token. The form uses no other file, because all files require the
+// token.
 func (p *page) login(w http.ResponseWriter, r *http.Request, status int, fault string) {
 	lang, label, button, wrong := "en", "Access token", "Log in", "This token is wrong."
 	if readsChinese(r) {
@@ -106,7 +106,7 @@ func (p *page) login(w http.ResponseWriter, r *http.Request, status int, fault s
 	_, _ = fmt.Fprintf(w, loginPage, lang, loginStyle, alert, label, button, loginScript)
 }
 
-// hashSource allows one inline text in a content security policy.
+// hashSource permits one inline text in a content security policy.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

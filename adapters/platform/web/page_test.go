@@ -100,7 +100,7 @@ func TestPageComesBack(t *testing.T) {
 	b.until(`document.querySelector('.live .stream').textContent === 'half '`)
 	b.call("Page.reload", nil, nil)
 	b.until(`document.querySelector('.live .stream').textContent === 'half '`)
-	s.live.dropWatchers(key) // the connection ends; the page comes back by itself
+	s.live.dropWatchers(key) // the connection ends; the page reconnects by itself
 	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: "and whole"}, uistream.TextEnd{ID: "t"})
 	b.until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'half and whole'`)
 	b.eval(`document.getElementById('stop').click()`)

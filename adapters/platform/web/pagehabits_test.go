@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// phone makes the page as narrow as a phone, with fingers for pointers.
+// phone makes the page as narrow as a phone, with touch as the pointer.
 func (b *browser) phone() {
 	b.t.Helper()
 	b.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true, "maxTouchPoints": 1}, nil)
@@ -39,7 +39,8 @@ func TestPageMenuOnAPhone(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// The enter key of a screen's keyboard makes a new line: it has no other one for that.
+// The enter key of an on-screen keyboard inserts a line break, because it has no other key for
+// that.
 func TestPageWritesLinesOnAPhone(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -68,7 +69,7 @@ func TestPageTakesAnyAddress(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// Words that the host does not take are there to be sent again.
+// Text that the host does not accept can be sent again.
 func TestPageKeepsAnEditThatIsRefused(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -84,7 +85,7 @@ func TestPageKeepsAnEditThatIsRefused(t *testing.T) {
 	b.until(`document.getElementById('input').value === 'much better words' && !document.getElementById('mode').hidden`)
 }
 
-// A connection that is made anew moves nothing of what somebody reads.
+// Reconnecting does not scroll what somebody is reading.
 func TestPageKeepsItsPlace(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -93,10 +94,10 @@ func TestPageKeepsItsPlace(t *testing.T) {
 	b.until(`document.querySelectorAll('.msg').length === 80 && document.getElementById('log').scrollTop > 1000`)
 	b.eval(`(() => { document.getElementById('log').scrollTop = 500; document.querySelector('.msg').marked = true; })()`)
 	s.live.watched(t, key)
-	b.eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // who comes back at once takes its time
+	b.eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // reconnect without the usual pause
 	s.live.dropWatchers(key)
 	s.live.watched(t, key)
-	// What comes behind the view is shown.
+	// What follows the view is shown.
 	s.live.mu.Lock()
 	s.live.send(s.live.chat(key), platform.Frame{Kind: platform.FrameEvent, ChatKey: key, Event: platform.Event{Name: "compaction"}})
 	s.live.mu.Unlock()
@@ -115,7 +116,7 @@ func TestPageKeepsItsPlace(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// What somebody cuts and asks anew in one window is cut in the others.
+// When somebody cuts and regenerates in one window, the others follow.
 func TestPageFollowsAnEditElsewhere(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -130,7 +131,7 @@ func TestPageFollowsAnEditElsewhere(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// A turn that waits is shown so, also to who comes later.
+// A pending turn is shown as such, also to later readers.
 func TestPageShowsWhatWaits(t *testing.T) {
 	s, b := openPage(t)
 	b.say("first")
@@ -152,8 +153,8 @@ func TestPageShowsWhatWaits(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// A host that says nothing for longer than its heartbeats is gone, although the
-// connection seems to be there.
+// A host that is silent for longer than its heartbeats counts as gone, although the connection
+// seems to be open.
 func TestPageNoticesASilentHost(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, func(o *Options) { o.Heartbeat = time.Hour })
@@ -166,7 +167,7 @@ func TestPageNoticesASilentHost(t *testing.T) {
 	}
 }
 
-// Whoever works with the keyboard is never left on what is gone.
+// Keyboard focus never remains on removed elements.
 func TestPageKeepsTheFocus(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -200,10 +201,10 @@ func TestPageFormats(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, want)
 		}
 	}
-	// Copied are the bytes of the code, and the button says so.
+	// The bytes of the code are copied, and the button confirms it.
 	b.eval(`import('/static/format.js').then(({ format }) => { document.querySelector('main').append(format('` + "```\\na  b\\n\\n c\\n```" + `')); Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText: async (s) => { window.copied = s; } } }); document.querySelector('.code button').click(); })`)
 	b.until(`window.copied === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Copied'`)
-	// Pages without TLS have no clipboard: there is another way, and it may fail.
+	// Pages without TLS have no clipboard API: the fallback may fail.
 	b.eval(`(() => { Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }); document.execCommand = () => { window.selected = document.activeElement.value; return false; }; document.querySelector('.code button').click(); })()`)
 	b.until(`window.selected === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Not copied' && !document.querySelector('textarea.hidden')`)
 	wantQuiet(t, b)

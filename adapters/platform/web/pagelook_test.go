@@ -12,19 +12,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// window makes the page as large as this.
+// window sets the size of the page.
 func (b *browser) window(width, height int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
-// prefers sets what the person wants of pages.
+// prefers sets a preference of the person for pages.
 func (b *browser) prefers(name, value string) {
 	b.t.Helper()
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": name, "value": value}}}, nil)
 }
 
-// A request says what became of it and, if it was somebody else, who decided.
+// A request shows its outcome and, if somebody else decided, who it was.
 func TestPageSaysHowARequestEnded(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -67,8 +67,8 @@ func TestPageSaysHowARequestEnded(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// Who cannot see the page is told what an answer waits for or ended with, which request a
-// button belongs to, and that the other ones are other ones.
+// Screen readers announce what an answer waits for or ended with, and which request a button
+// belongs to; two requests have different ids.
 func TestPageTellsScreenReaders(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -99,7 +99,7 @@ func TestPageTellsScreenReaders(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// What is drawn anew, or goes, does not take the focus with it.
+// Redrawing or removing elements does not lose the focus.
 func TestPageKeepsTheFocusOfWhatIsDrawnAnew(t *testing.T) {
 	b := newBrowser(t)
 	m := &managed{titles: map[messages.ChatKey]string{key: "roses", "web-chat-c2": "tulips"}}
@@ -126,7 +126,7 @@ func TestPageKeepsTheFocusOfWhatIsDrawnAnew(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// A file that is not taken is read out, and can be removed with the keys.
+// A refused file is announced, and can be removed with the keyboard.
 func TestPageRefusesAFileAloud(t *testing.T) {
 	_, b := openPage(t)
 	b.eval(`(() => { const dt = new DataTransfer(); for (const n of ['a', 'b']) dt.items.add(new File(['x'], n)); const p = document.getElementById('pick'); p.files = dt.files; p.dispatchEvent(new Event('change')); })()`)
@@ -137,7 +137,7 @@ func TestPageRefusesAFileAloud(t *testing.T) {
 	b.until(`document.querySelectorAll('#files li').length === 0 && document.activeElement.id === 'attach'`)
 }
 
-// A decision that did not reach the host is not said to be on its way.
+// A decision that did not reach the host is not shown as being sent.
 func TestPageSaysThatADecisionWasNotSent(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -153,7 +153,7 @@ func TestPageSaysThatADecisionWasNotSent(t *testing.T) {
 	}
 }
 
-// Long and foreign words stay readable, and in their place.
+// Long and foreign words remain readable, and within their place.
 func TestPageHoldsLongWords(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, func(o *Options) {
@@ -183,7 +183,7 @@ func TestPageHoldsLongWords(t *testing.T) {
 	if got := b.eval(`document.querySelector('th').getBoundingClientRect().height < 45 && document.querySelector('.wide-table').scrollWidth > 400`); got != "true" {
 		t.Error("the words of a wide table are broken")
 	}
-	// The name of the project has room in one line with all buttons, and what is refused is shown whole.
+	// The project's name fits in one line with all buttons, and refusals are shown completely.
 	b.eval(`(() => { document.getElementById('logout').hidden = false; })()`)
 	if got := b.eval(`document.querySelector('header').clientHeight < 60`); got != "true" {
 		t.Error("the header has two lines on a phone")
@@ -197,7 +197,7 @@ func TestPageHoldsLongWords(t *testing.T) {
 	wantQuiet(t, b)
 }
 
-// The end of the chat stays in sight when the field of the message grows.
+// The end of the chat remains visible when the message field grows.
 func TestPageKeepsTheEndInSight(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
@@ -221,7 +221,7 @@ func TestPageKeepsTheEndInSight(t *testing.T) {
 	}
 }
 
-// Words are readable in both color schemes, and nothing moves for those who want that.
+// Text is readable in both color schemes, and nothing moves for people who prefer that.
 func TestPageSuitsTheEyes(t *testing.T) {
 	s, b := openPage(t)
 	b.say("first")

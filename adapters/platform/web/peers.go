@@ -25,7 +25,7 @@ type tries struct {
 
 func newPeers() *peers { return &peers{tries: map[netip.Prefix]tries{}} }
 
-// blocked says how long a peer has to wait; 0: it may try.
+// blocked returns how long a peer has to wait before it may try again, or 0.
 func (p *peers) blocked(peer netip.Prefix, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +33,7 @@ func (p *peers) blocked(peer netip.Prefix, now time.Time) time.Duration {
 	if left := t.since.Add(wrongWindow).Sub(now); t.n >= wrongLimit && left > 0 && !now.Before(t.since) {
 		return left
 	}
-	return 0 // also when the clock was set back: nobody waits for longer than the window
+	return 0 // also if the clock was set back, so that nobody waits longer than the window
 }
 
 // wrong counts a wrong token.
@@ -56,8 +56,8 @@ func (p *peers) wrong(peer netip.Prefix, now time.Time) {
 	p.tries[key] = t
 }
 
-// slot is the peer's own entry, or the one that all newcomers share while the
-// table is full: memory stays bounded and a flood of addresses gains nothing.
+// slot returns the peer's own entry, or the one that all new peers share while the table is full:
+// memory stays bounded and a flood of addresses gains nothing.
 func (p *peers) slot(peer netip.Prefix) netip.Prefix {
 	if _, known := p.tries[peer]; known || len(p.tries) < maxPeers {
 		return peer

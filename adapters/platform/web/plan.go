@@ -8,28 +8,29 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// action says what a request asks the host to do, given its history.
+// action is what a request asks of the host, given its history.
 type action int
 
 const (
 	actNew        action = iota // take a new turn
-	actRepeat                   // the turn is known: give its answer again, or wait for it
+	actRepeat                   // the turn is known: repeat its answer, or wait for it
 	actNothing                  // nothing is new: show the last message
-	actEdit                     // cut from a user turn on and take it, or another in its place, with other words
-	actRegenerate               // cut behind a user turn and answer it again
+	actEdit                     // cut from a user turn on and replace it by one with other text
+	actRegenerate               // cut after a user turn and answer it again
 	actDecide                   // answer requests for approval
 )
 
-// plan is a decided request.
+// plan is the interpretation of a request.
 type plan struct {
 	do   action
 	turn string // id of the user turn it is about
-	// keep is the last id that stays, for an edit and a regeneration; empty: none.
+	// keep is the last id that remains, for an edit and a regeneration; empty means that nothing
+	// remains.
 	keep string
-	// rewind says that something has to be cut at all.
+	// rewind means that something has to be cut.
 	rewind bool
 	words  words
-	at     int // how many parts of the words come before their text
+	at     int // how many parts of the words precede their text
 	// known is the stored turn of a regeneration, or the message of decisions.
 	known uimessage.Message
 	last  string // id of the message to show when nothing is new in it
@@ -80,7 +81,7 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 		return plan{}, refused(409, "id_taken", "This id belongs to another message.")
 	case sameWords(view.Messages[i], said):
 		if !isBusy(view) && i == len(view.Messages)-1 {
-			// A rewind was followed by no run: answer it now.
+			// No run followed an earlier rewind: answer the turn now.
 			return plan{do: actRegenerate, turn: id, keep: idBefore(view.Messages, i), rewind: true, known: view.Messages[i]}, nil
 		}
 		return plan{do: actRepeat, turn: id}, nil
@@ -92,7 +93,7 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 
 const maxMessageID = 256
 
-// decideRepeated gives the answer of a request that came before, by its key.
+// decideRepeated plans a request that was made before, recognized by its key.
 func decideRepeated(req chatRequest, known uimessage.Message) (plan, *problem) {
 	if req.Trigger != triggerRegenerate {
 		said, refusal := wordsOf(req.ID, req.Last)
@@ -106,8 +107,8 @@ func decideRepeated(req chatRequest, known uimessage.Message) (plan, *problem) {
 	return plan{do: actRepeat, turn: known.ID}, nil
 }
 
-// decideRegenerate finds the user turn whose answer is asked for again: that of
-// the message named, else of the client's last message, else of the last one.
+// decideRegenerate finds the user turn to answer again: that of the named message, or else of the
+// client's last message, or else the last one.
 func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) {
 	if isBusy(view) {
 		return plan{}, busy()
@@ -135,9 +136,9 @@ func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) 
 	}, nil
 }
 
-// decideChanged finds out whether a client that asks for another answer shows other
-// words than the history has: then the chat is cut at the first of them, which is
-// answered as it is now. Without a difference, changed is false.
+// decideChanged checks whether a client that asks for another answer shows text that differs from
+// the history. If so, the chat is cut at the first difference, and the new text is answered.
+// Without a difference, changed is false.
 func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *problem, changed bool) {
 	for _, m := range append(slices.Clip(req.Shown), req.Last) {
 		i := index(view.Messages, m.ID)
@@ -145,7 +146,7 @@ func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *p
 		if i < 0 || refusal != nil || m.Role != uimessage.RoleUser || view.Messages[i].Role != uimessage.RoleUser {
 			continue
 		}
-		// Only the host knows what became of files of an earlier message.
+		// Only the host knows what became of the files of an earlier message.
 		if m.ID != req.Last.ID && (!onlyTexts(m) || !onlyTexts(view.Messages[i])) || sameWords(view.Messages[i], said) {
 			continue
 		}
@@ -159,7 +160,7 @@ func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *p
 		return plan{}, refusal, true
 	}
 	for _, m := range slices.Backward(req.Shown) {
-		if index(view.Messages, m.ID) >= 0 { // the new words take the place of what followed it
+		if index(view.Messages, m.ID) >= 0 { // the new text replaces what followed m
 			return plan{do: actEdit, turn: req.Last.ID, keep: m.ID, rewind: true, words: said, at: textAt(req.Last.Parts)}, nil, true
 		}
 	}
@@ -189,8 +190,8 @@ func idBefore(list []uimessage.Message, i int) string {
 	return list[i-1].ID
 }
 
-// lastAssistant is the id to show when nothing is new: the host's last answer,
-// or the client's own if there is none.
+// lastAssistant returns the id to show when nothing is new: the host's last answer, or otherwise if
+// there is none.
 func lastAssistant(view platform.ChatView, otherwise string) string {
 	for _, m := range slices.Backward(view.Messages) {
 		if m.Role == uimessage.RoleAssistant {
@@ -200,8 +201,8 @@ func lastAssistant(view platform.ChatView, otherwise string) string {
 	return otherwise
 }
 
-// answerOf finds the message that first saw a turn. done is false while it runs;
-// found is false while there is none.
+// answerOf finds the message that first saw a turn. done is false while that message is in
+// progress.
 func answerOf(view platform.ChatView, turn string) (m uimessage.Message, found, done bool) {
 	i := index(view.Messages, turn)
 	if i < 0 {

@@ -115,7 +115,7 @@ func TestParseChatRefuses(t *testing.T) {
 	}
 }
 
-// Only words and files come in: nothing that claims a role, a result or an approval.
+// Only texts and files are accepted: nothing that claims a role, a result or an approval.
 func TestWordsOf(t *testing.T) {
 	tests := []struct {
 		name, parts string
@@ -169,7 +169,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// Any body is either refused or decided; what is accepted holds words only.
+// Any body is either refused or decided; what is accepted contains only text and files.
 func FuzzChatBody(f *testing.F) {
 	f.Add([]byte(submit("x", "u1", "hi")))
 	f.Add([]byte(`{"id":"x","messages":[{"id":"u1","role":"user","parts":[{"type":"file","mediaType":"a","url":"data:,"}]}],"messageId":"u1"}`))

@@ -26,13 +26,13 @@ type Platform struct {
 	closeOnce sync.Once
 	seed      maphash.Seed
 	cuts      *cuts
-	rewinds   [64]sync.Mutex // by chat: a rewind and what follows it belong together
+	rewinds   [64]sync.Mutex // by chat: makes a rewind atomic with what follows it
 }
 
 var _ platform.Platform = (*Platform)(nil)
 
-// New makes the platform. It fails for options that would serve strangers
-// without a token ([ErrTokenRequired]).
+// New returns the platform. It fails for options that would serve strangers without a token
+// ([ErrTokenRequired]).
 func New(opts Options) (*Platform, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -53,18 +53,18 @@ func New(opts Options) (*Platform, error) {
 // Name implements [platform.Platform].
 func (p *Platform) Name() string { return p.opts.Platform }
 
-// Capabilities implements [platform.Platform]: no outbox, the assistant's text is the
-// reply, of any length, and readers see it grow. The page has buttons for requests; in
-// a terminal they are answered in words.
+// Capabilities implements [platform.Platform]: there is no outbox, the assistant's text is the
+// reply, of any length, and readers see it grow. The page has buttons for requests; in a terminal
+// they are answered in words.
 func (p *Platform) Capabilities() platform.Capabilities {
 	return platform.Capabilities{Buttons: p.opts.Platform == "web"}
 }
 
-// API is what programs use by POST /api/execute: chats of their own, with nothing but
-// texts, which the handler of the web serves.
+// API is the platform of programs that use POST /api/execute: chats of their own, with text only,
+// served by the same handler.
 type API struct{ *Platform }
 
-// API is the platform as programs use it.
+// API returns the platform for programs.
 func (p *Platform) API() API { return API{p} }
 
 // Name implements [platform.Platform].
@@ -76,14 +76,14 @@ func (API) Capabilities() platform.Capabilities { return platform.Capabilities{}
 // apiName is the first word of the keys of a program's chats.
 const apiName = "api"
 
-// Handler serves all routes. It works before and without Receive.
+// Handler serves all routes. It works whether or not Receive is running.
 func (p *Platform) Handler() http.Handler { return p.handler }
 
-// Close ends all streams and those to come; readers come back to another
-// process. It may be called more than once. Receive does so when it ends.
+// Close ends all current and future streams; readers reconnect to another process. It may be called
+// more than once. Receive calls it when it ends.
 func (p *Platform) Close() { p.closeOnce.Do(func() { close(p.closing) }) }
 
-// chatKey is the key of a chat on this platform.
+// chatKey returns the key of a chat on this platform.
 func (p *Platform) chatKey(id string) (messages.ChatKey, *problem) {
 	return newKey(p.opts.Platform, id)
 }
@@ -110,14 +110,14 @@ func hasControl(s string) bool {
 	return false
 }
 
-// newID makes a random id. rand.Read never fails.
+// newID returns a random id. rand.Read never fails.
 func newID(prefix string) string {
 	var b [9]byte
 	_, _ = rand.Read(b[:])
 	return prefix + hex.EncodeToString(b[:])
 }
 
-// inbound is a message of a person, without its content.
+// inbound returns a person's message, without its content.
 func (p *Platform) inbound(key messages.ChatKey, chatID string) platform.Inbound {
 	return platform.Inbound{
 		ChatKey: key, RequestID: newID("r-"), Kind: platform.KindMessage,

@@ -18,7 +18,7 @@ type problem struct {
 	code       string
 	message    string
 	retryAfter time.Duration
-	megabytes  int64 // how much is taken, of a refusal that says so
+	megabytes  int64 // the limit, if the refusal states one
 }
 
 func refused(status int, code, message string) *problem {
@@ -42,7 +42,7 @@ func notFound() *problem {
 	return refused(http.StatusNotFound, "not_found", "There is no such chat or message.")
 }
 
-// problemOf maps an error of the core. What it wraps goes to the log, not to people.
+// problemOf converts an error of the core. The wrapped error is for the log, not for people.
 func problemOf(err error) *problem {
 	switch {
 	case errors.Is(err, platform.ErrBusy):
@@ -56,7 +56,7 @@ func problemOf(err error) *problem {
 	}
 }
 
-// write answers with the problem: as a sentence or as JSON, in the reader's language.
+// write responds with the problem: as a sentence or as JSON, in the reader's language.
 func (p *problem) write(w http.ResponseWriter) {
 	if p.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))
@@ -75,13 +75,13 @@ func (p *problem) write(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set(codeHeader, p.code)
 		w.WriteHeader(p.status)
-		_, _ = io.WriteString(w, message) // a reader that is gone reads nothing
+		_, _ = io.WriteString(w, message) // fails only if the reader has disconnected
 		return
 	}
 	writeJSON(w, p.status, map[string]string{"error": p.code, "message": message})
 }
 
-// writeJSON answers with v. A reader that is gone is nobody to tell.
+// writeJSON responds with v. It ignores errors: the reader has disconnected.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)

@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// suggestions are what the page offers in an empty chat: those of the host, or
-// what the demo model understands.
+// suggestions returns what the page offers in an empty chat: the host's suggestions, or prompts
+// that the demo model understands.
 func suggestions(r *http.Request, about Info) []string {
 	switch {
 	case !about.Demo || about.Suggestions != nil:
@@ -26,7 +26,7 @@ func suggestions(r *http.Request, about Info) []string {
 	}
 }
 
-// readsChinese reports whether a browser asks for Chinese first.
+// readsChinese reports whether a browser prefers Chinese.
 func readsChinese(r *http.Request) bool {
 	return strings.HasPrefix(strings.ToLower(r.Header.Get("Accept-Language")), "zh")
 }
@@ -60,7 +60,7 @@ func (p *Platform) chats(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-// viewOf loads the chat of the path, or answers why not.
+// viewOf loads the chat in the path, or responds with the reason of the failure.
 func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.ChatView, bool) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -73,15 +73,14 @@ func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.Chat
 		return platform.ChatView{}, false
 	}
 	if len(view.Messages) == 0 && !isBusy(view) {
-		notFound().write(w) // a chat begins with its first message
+		notFound().write(w) // a chat exists from its first message on
 		return platform.ChatView{}, false
 	}
 	return view, true
 }
 
-// history serves GET /api/chat/{id}: what a client of the AI SDK starts with.
-// The message under way is left out, because resuming brings it whole; turns
-// that wait are in.
+// history serves GET /api/chat/{id}: what a client of the AI SDK starts with. It leaves out the
+// message in progress, which resuming provides as a whole, and includes pending turns.
 func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
 	view, ok := p.viewOf(w, r)
 	if !ok {
@@ -94,7 +93,7 @@ func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, shown(list), view.Waiting)))
 }
 
-// wireView is a chat as readers of frames see it.
+// wireView is a chat in the encoding for readers of frames.
 type wireView struct {
 	Kind     string              `json:"kind"`
 	Messages []uimessage.Message `json:"messages"`
@@ -112,15 +111,15 @@ func newWireView(v platform.ChatView) wireView {
 	}
 }
 
-// view serves GET /api/chat/{id}/view: history, waiting turns and whether a run is under way.
+// view serves GET /api/chat/{id}/view: history, pending turns and whether a run is in progress.
 func (p *Platform) view(w http.ResponseWriter, r *http.Request) {
 	if view, ok := p.viewOf(w, r); ok {
 		writeJSON(w, http.StatusOK, newWireView(view))
 	}
 }
 
-// stop serves POST /api/chat/{id}/stop. With {"all": true} or ?all=1 the waiting
-// turns are dropped too.
+// stop serves POST /api/chat/{id}/stop. With {"all": true} or ?all=1 it also drops the pending
+// turns.
 func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -150,9 +149,9 @@ func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]bool{"stopped": stopped})
 }
 
-// resume serves GET /api/chat/{id}/stream: the message under way from its first
-// chunk, then live. Before it come complete messages whose streams were cut less than
-// a minute ago, or before an end less than a minute ago; 204 when there is nothing.
+// resume serves GET /api/chat/{id}/stream: the message in progress from its first chunk, then live.
+// It is preceded by complete messages whose streams were cut less than a minute ago, or less than a
+// minute before the end of the message. The response is 204 if there is nothing to send.
 func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -185,8 +184,8 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	p.finish(r, key, s, err)
 }
 
-// again sends complete messages, one after the other: clients begin a new one at each
-// start. Only the last one may end with an error, after which clients read no more.
+// again sends complete messages one after the other; clients begin a new one at each start. Only
+// the last message may end with an error, because clients stop reading there.
 func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Message, more bool) error {
 	for i, m := range late {
 		chunks := wholeChunks(m)
@@ -208,7 +207,7 @@ func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Messa
 	return nil
 }
 
-// resumeFailed answers as for a chat at rest when there is no such chat.
+// resumeFailed responds to an unknown chat as it does to an idle one.
 func (p *Platform) resumeFailed(w http.ResponseWriter, r *http.Request, key messages.ChatKey, err error) {
 	if refusal := p.problem(r.Context(), key, "watch", err); refusal.status != http.StatusNotFound {
 		refusal.write(w)

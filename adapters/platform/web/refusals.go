@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// codeHeader carries the code of a refusal that is sent as a sentence.
+// codeHeader carries the code of a refusal whose body is only a sentence.
 const codeHeader = "Error-Code"
 
-// style says how a refusal is written for who asked.
+// style is how a refusal is written for a client.
 type style struct {
-	sentence bool // the sentence alone, and not JSON
+	sentence bool // only the sentence, not JSON
 	chinese  bool
 }
 
-// styleOf reads the style off a request. Clients of the AI SDK show people the body of
-// a refusal as it is, and accept anything: they get the sentence. Programs that accept
-// JSON, or say nothing of what they accept, get JSON with a code.
+// styleOf derives the style from a request. Clients of the AI SDK show people the body of a refusal
+// as it is, and accept anything: they get the sentence. Programs that accept JSON, or do not say
+// what they accept, get JSON with a code.
 func styleOf(r *http.Request) style {
 	accept := r.Header.Get("Accept")
 	isStream := r.URL.Path == "/api/chat" || strings.HasPrefix(r.URL.Path, "/api/chat/") && strings.HasSuffix(r.URL.Path, "/stream")
@@ -27,7 +27,7 @@ func styleOf(r *http.Request) style {
 	}
 }
 
-// declined refuses a message for which a chat had no room, or no use.
+// declined refuses a message that a chat had no room for, or could not use.
 func declined(reason string) *problem {
 	words := "This message was not taken. Try again later."
 	switch reason {
@@ -39,7 +39,7 @@ func declined(reason string) *problem {
 	return refused(http.StatusTooManyRequests, "declined", words)
 }
 
-// inChinese is the sentence of a refusal in Chinese.
+// inChinese returns the sentence of a refusal in Chinese.
 func (p *problem) inChinese() string {
 	if words := chinese(p.message); words != "" {
 		return words
@@ -57,7 +57,7 @@ func (p *problem) inChinese() string {
 	return p.message
 }
 
-// chinese translates the sentences of refusals; empty: there is no translation.
+// chinese translates the sentence of a refusal, or returns an empty string without a translation.
 func chinese(message string) string {
 	return map[string]string{
 		"A chat id is 1 to 256 bytes of text without control characters.":                                          "聊天编号须为 1 到 256 字节的文本，不含控制字符。",

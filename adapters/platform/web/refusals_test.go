@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// A client of the AI SDK shows people the body of a refusal: it is a sentence in their
-// language. Programs get JSON.
+// A client of the AI SDK shows people the body of a refusal: it is a sentence in their language.
+// Programs get JSON.
 func TestRefusalsAreSentences(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Token = func() string { return "secret" } })
 	s.live.seed(key, "u1", "a1")
@@ -54,7 +54,7 @@ func TestRefusalsAreSentences(t *testing.T) {
 	}
 }
 
-// Every sentence that a refusal of this package may be has a Chinese one.
+// Every sentence of this package's refusals has a Chinese translation.
 func TestRefusalsAreTranslated(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -104,7 +104,7 @@ func textOfLiteral(e ast.Expr) string {
 	if !ok {
 		return ""
 	}
-	text, _ := strconv.Unquote(lit.Value) // no string: empty
+	text, _ := strconv.Unquote(lit.Value) // anything but a string gives an empty text
 	return text
 }
 

@@ -26,8 +26,8 @@ func withTokens(o *Options) {
 	o.APIToken = func() string { return testAPIToken }
 }
 
-// headersOnly sends the head of a request whose body never comes and returns the
-// status of the answer.
+// headersOnly sends the head of a request whose body never arrives and returns the status of the
+// response.
 func headersOnly(t *testing.T, s *server, line string, headers ...string) int {
 	t.Helper()
 	addr := strings.TrimPrefix(s.URL, "http://")
@@ -57,8 +57,8 @@ func headersOnly(t *testing.T, s *server, line string, headers ...string) int {
 	return res.StatusCode
 }
 
-// TestIO4Web: thirty requests without the right to ask, on a real socket, are answered
-// before a byte of their bodies has come. What comes again is taken once.
+// TestIO4Web sends thirty unauthorized requests, on a real socket: they are answered before a byte
+// of their bodies has arrived. A repeated message is accepted once.
 func TestIO4Web(t *testing.T) {
 	const chat, run = "POST /api/chat", "POST /api/execute"
 	bearer := func(s string) []string { return []string{"Authorization", "Bearer " + s} }
@@ -144,8 +144,8 @@ func TestIO4Web(t *testing.T) {
 	})
 }
 
-// TestIO5Web: a model that says nothing does not keep a message from being
-// acknowledged, which is when it is durable.
+// TestIO5Web checks that a silent model does not delay the acknowledgement of a message, which is
+// sent when the message is durable.
 func TestIO5Web(t *testing.T) {
 	const n, side = 200, 40
 	s := newServer(t, nil)
@@ -207,8 +207,8 @@ func TestIO5Web(t *testing.T) {
 	}
 }
 
-// TestIO11Web: a chat is not answered by what an assistant says, so that two of them
-// which are handed each other's messages say nothing, however often.
+// TestIO11Web checks that a chat does not answer assistant messages, so that two of them that are
+// fed each other's messages stay silent.
 func TestIO11Web(t *testing.T) {
 	s := newServer(t, nil)
 	said := map[string]string{"one": "u1", "two": "u1"}
@@ -238,8 +238,8 @@ func TestIO11Web(t *testing.T) {
 	t.Logf("soak: row=IO11 platform=web rounds=20 turns=%d", len(s.live.accepted))
 }
 
-// TestIO12Web: files come inside the message or not at all, within the limit of a
-// request; what a chat is called never becomes another chat, or a way to a file.
+// TestIO12Web checks that files arrive inside the message or not at all, within the limit of a
+// request, and that a chat id cannot reach another chat or a file.
 func TestIO12Web(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.MaxBody = 64 << 10 })
 	post := func(chat, url, name string) int {
@@ -288,7 +288,7 @@ func TestIO12Web(t *testing.T) {
 	for _, chat := range []string{"../web-chat-files", "a/b", `a\b`, "telegram-chat-1", "a-topic-7", "%2e%2e", "CON", "a.b.", strings.Repeat("é", 100)} {
 		cases++
 		if got := post(chat, "data:image/png;base64,AA==", "a.png"); got == http.StatusBadRequest {
-			continue // not taken at all
+			continue // not accepted at all
 		} else if got != http.StatusAccepted {
 			t.Errorf("a chat called %.40q: %d", chat, got)
 			continue
@@ -300,8 +300,8 @@ func TestIO12Web(t *testing.T) {
 	t.Logf("soak: row=IO12 platform=web cases=%d escapes=0", cases)
 }
 
-// TestIO14Web: the clock jumps by a day ahead and back. Who is logged in stays so and
-// nobody else comes in; who tried too many tokens waits for minutes, not a day.
+// TestIO14Web lets the clock jump by a day forward and back. Sessions stay valid and nobody else
+// gets in; after too many wrong tokens the delay is minutes, not a day.
 func TestIO14Web(t *testing.T) {
 	now, token := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), testToken
 	p, err := New(Options{Live: newFakeLive(), Token: func() string { return token }})
@@ -337,19 +337,19 @@ func TestIO14Web(t *testing.T) {
 		if got := ask("Authorization", "Bearer "+token); got != http.StatusTooManyRequests {
 			t.Errorf("after %v and too many tries: %d", jump, got)
 		}
-		now = now.Add(jump) // while it waits
+		now = now.Add(jump) // during the delay
 		now = now.Add(2 * wrongWindow)
 		if got := ask("Authorization", "Bearer "+token); got != http.StatusOK {
 			t.Errorf("two minutes after %v the right token gets %d", jump, got)
 		}
 		now = now.Add(-jump - 2*wrongWindow)
-		earlier, token = session, token+"x" // the owner sets another
+		earlier, token = session, token+"x" // the owner sets another token
 		session = cookieName + "=" + g.session(token)
 	}
 }
 
-// TestAP5Web: whoever may not, and whatever is no answer to this very request in this
-// very chat, decides nothing; the owner's answer then does.
+// TestAP5Web checks that decisions by people without the right, and anything that is not an answer
+// to this very request in this very chat, decide nothing; the owner's answer then does.
 func TestAP5Web(t *testing.T) {
 	s := newServer(t, withTokens)
 	s.live.ask(asking("c1", "ap-c1"))

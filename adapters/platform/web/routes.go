@@ -17,7 +17,7 @@ func (p *Platform) routes() http.Handler {
 	return p.outer(mux)
 }
 
-// table is every route there is.
+// table returns all routes.
 func (p *Platform) table() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET " + livezPath:            livez,
@@ -56,8 +56,8 @@ func noRoute(w http.ResponseWriter, _ *http.Request) {
 	refused(http.StatusNotFound, "no_route", "There is no such address here.").write(w)
 }
 
-// policy is what browsers may do with anything from here: nothing from
-// elsewhere, no inline scripts, no text as HTML.
+// policy is what browsers may do with responses: nothing from other origins, no inline scripts, no
+// text as HTML.
 const policy = "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -81,9 +81,8 @@ func (p *Platform) outer(next http.Handler) http.Handler {
 	})
 }
 
-// limit bounds a request before anyone knows who asks: the size of its body,
-// the time until it is here, the time until the answer is away. Streams set
-// their own deadlines once their body is read.
+// limit bounds a request before its sender is known: the size of its body, the time to receive it,
+// and the time to send the response. Streams set their own deadlines once their body is read.
 func (p *Platform) limit(w http.ResponseWriter, r *http.Request) {
 	now, rc := time.Now(), http.NewResponseController(w)
 	most, timeout := p.maxBody(r), p.opts.BodyTimeout
@@ -91,14 +90,14 @@ func (p *Platform) limit(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > p.opts.MaxBody && r.ContentLength <= most {
 		timeout = max(timeout, fileTime)
 	}
-	// Errors mean a test's recorder without deadlines: nothing to bound.
+	// Setting deadlines fails only with a test's recorder.
 	if r.ContentLength != 0 {
 		_ = rc.SetReadDeadline(now.Add(timeout))
 	}
 	_ = rc.SetWriteDeadline(now.Add(p.opts.WriteTimeout + timeout))
 }
 
-// refuse shows people the login form and tells programs why.
+// refuse shows people the login form and gives programs the reason.
 func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *problem) {
 	if r.Body != http.NoBody {
 		w.Header().Set("Connection", "close") // the rest of the body is not read
@@ -111,7 +110,7 @@ func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *probl
 	refusal.write(w)
 }
 
-// routeOf is the label of a request: the pattern it met, never its path.
+// routeOf returns the label of a request: the pattern it matched, never its path.
 func routeOf(r *http.Request) string {
 	if r.Pattern == "" {
 		return "none"
@@ -119,7 +118,7 @@ func routeOf(r *http.Request) string {
 	return r.Pattern
 }
 
-// recorder remembers the status, and how refusals are written.
+// recorder records the status, and how refusals are written.
 type recorder struct {
 	http.ResponseWriter
 	style  style
@@ -133,7 +132,7 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets [http.ResponseController] through.
+// Unwrap gives [http.ResponseController] access.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *recorder) code() int {

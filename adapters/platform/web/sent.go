@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// sentFilePart is the name of the data parts that stand for files which the agent gave to
-// people. Clients of the AI SDK get one behind the call; models never read them.
+// sentFilePart is the name of the data parts for files that the agent gave to people. Clients of
+// the AI SDK get one after the call; models never read them.
 const sentFilePart = "sent-file"
 
 // sentFile is the data of such a part.
@@ -26,8 +26,8 @@ type sentFile struct {
 	URL       string `json:"url"`
 }
 
-// reader is the client that a response goes to: the chat that it reads, and the address
-// by which it reached the host.
+// reader is the recipient of a response: the chat that it reads, and the address by which it
+// reached the host.
 type reader struct{ chat, base string }
 
 func readerOfChat(r *http.Request, chat string) reader {
@@ -38,11 +38,11 @@ func readerOfChat(r *http.Request, chat string) reader {
 	return reader{chat: chat, base: scheme + r.Host}
 }
 
-// sentStored are the addresses of files that the agent sent, below those of the chat's files.
+// sentStored matches the URLs of files that the agent sent, relative to those of the chat's files.
 var sentStored = regexp.MustCompile(`^sent-[0-9a-f]{32}/[^/?#]+$`)
 
-// sent are the files that people were given by a call, as its outcome names them. What is
-// no address of a sent file of this very chat is none, whatever tool says so.
+// sent returns the files that a call gave to people, as its outcome names them. Anything that is
+// not the URL of a sent file of this very chat is ignored, whatever tool returned it.
 func (to reader) sent(call string, output json.RawMessage) []uimessage.Data {
 	var out struct {
 		Files []sentFile `json:"files"`
@@ -60,15 +60,15 @@ func (to reader) sent(call string, output json.RawMessage) []uimessage.Data {
 		f.Name, f.URL, f.MediaType = filename(name), to.base+f.URL, mediaType(f.MediaType)
 		raw, err := json.Marshal(f)
 		if err != nil {
-			continue // Unreachable: strings and a number
+			continue // Unreachable: only strings and a number
 		}
 		parts = append(parts, uimessage.Data{Name: sentFilePart, ID: uimessage.Some(call + "-file-" + strconv.Itoa(i+1)), Data: raw})
 	}
 	return parts
 }
 
-// withSent puts the files that calls gave to people behind the outcomes of the calls. A
-// client that gets one again puts it in the place of the first.
+// withSent adds the files that calls gave to people after the outcomes of the calls. If a client
+// gets one again, it replaces the first.
 func (to reader) withSent(list []uistream.Chunk) []uistream.Chunk {
 	out := make([]uistream.Chunk, 0, len(list))
 	for _, c := range list {
@@ -84,8 +84,8 @@ func (to reader) withSent(list []uistream.Chunk) []uistream.Chunk {
 	return out
 }
 
-// messagesWithSent does the same with whole messages: the files of a step are behind it,
-// as a client has them that saw its calls come.
+// messagesWithSent does the same with complete messages: the files of a step come after it, as for
+// a client that received the calls live.
 func (to reader) messagesWithSent(list []uimessage.Message) []uimessage.Message {
 	for i, m := range list {
 		var parts, files []uimessage.Part
@@ -108,7 +108,7 @@ func (to reader) messagesWithSent(list []uimessage.Message) []uimessage.Message 
 	return list
 }
 
-// withoutSent is a client's message as the history has it.
+// withoutSent returns a client's message in the form of the history.
 func withoutSent(m uimessage.Message) uimessage.Message {
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p uimessage.Part) bool {
 		d, ok := p.(uimessage.Data)

@@ -22,7 +22,7 @@ const (
 	maxHeader = 12 << 10
 )
 
-// ListenError says that the address could not be used. Taken: another program has it.
+// ListenError means that the address could not be used. Taken: another program uses it.
 type ListenError struct {
 	Addr  string
 	Taken bool
@@ -38,9 +38,8 @@ func (e *ListenError) Error() string {
 
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// Receive implements [platform.Platform]: it serves Options.Listen until ctx ends
-// and then lets requests finish for a moment. Errors are [*ListenError] or final
-// ones of the server.
+// Receive implements [platform.Platform]: it serves Options.Listen until ctx ends and then gives
+// requests a moment to finish. Errors are [*ListenError] or final ones of the server.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", p.opts.Listen)
 	if err != nil {
@@ -83,7 +82,7 @@ func (p *Platform) Serve(ctx context.Context, ln net.Listener) error {
 	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
 	if err := srv.Shutdown(down); err != nil {
-		_ = srv.Close() // what did not finish in time is cut
+		_ = srv.Close() // cut what did not finish in time
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("web: serve: %w", err)

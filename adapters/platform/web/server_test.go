@@ -20,7 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// receive runs the platform's own server and returns its address and how it ended.
+// receive runs the platform's own server and returns its address and its result.
 func receive(t *testing.T, change func(*Options)) (addr string, live *fakeLive, stop context.CancelFunc, ended <-chan error) {
 	t.Helper()
 	live = newFakeLive()
@@ -42,7 +42,7 @@ func receive(t *testing.T, change func(*Options)) (addr string, live *fakeLive, 
 	}()
 	t.Cleanup(func() {
 		cancel()
-		<-returned // the server waits for its connections, so that none outlives the test
+		<-returned // the server waits for its connections, so none outlives the test
 	})
 	select {
 	case a := <-listening:
@@ -53,7 +53,7 @@ func receive(t *testing.T, change func(*Options)) (addr string, live *fakeLive, 
 	return "", nil, nil, nil
 }
 
-// fetch asks an address; a body is JSON.
+// fetch sends a request; a body is JSON.
 func fetch(t *testing.T, method, url, body string) *reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -110,7 +110,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 	}
 }
 
-// WE6: large bodies and headers are refused without reading them whole.
+// WE6: large bodies and headers are refused without reading all of them.
 func TestLimits(t *testing.T) {
 	addr, _, _, _ := receive(t, func(o *Options) { withToken(o) })
 	post := func(size int64) (status int, left int64) {
@@ -148,7 +148,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// blanks is a body of spaces that knows how much of it was not asked for.
+// blanks is a body of spaces that counts how much of it was not read.
 type blanks struct {
 	mu   sync.Mutex
 	left int64
@@ -168,12 +168,12 @@ func (b *blanks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WE7: a body that trickles is cut, with or without a token, while others are served.
+// WE7: a body that trickles in is cut off, with or without a token, while others are served.
 func TestSlowBodiesAndIdleSockets(t *testing.T) {
 	addr, live, _, _ := receive(t, func(o *Options) { o.BodyTimeout = 150 * time.Millisecond })
 	live.onAccept = live.echo
 	for range 200 {
-		dial(t, addr) // idle, before anything is said
+		dial(t, addr) // idle, before anything is sent
 	}
 	head := "POST /api/chat HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n"
 	for name, extra := range map[string]string{"read": "\r\n{", "refused": "Origin: http://evil.example\r\n\r\n{"} {
@@ -196,7 +196,7 @@ func TestSlowBodiesAndIdleSockets(t *testing.T) {
 	}
 }
 
-// A stream outlives the time that its request had for its body.
+// A stream outlives the time limit of its request's body.
 func TestStreamOutlivesBodyTimeout(t *testing.T) {
 	addr, live, _, _ := receive(t, func(o *Options) { o.BodyTimeout, o.Heartbeat = 50*time.Millisecond, 20*time.Millisecond })
 	s := newSSE(t, fetch(t, "POST", "http://"+addr+"/api/chat", submit("c1", "u1", "hi")))
@@ -209,7 +209,7 @@ func TestStreamOutlivesBodyTimeout(t *testing.T) {
 	s.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 }
 
-// A reader that takes nothing is dropped and may resume.
+// A reader that reads nothing is dropped and may resume.
 func TestOV3SlowReaderIsDropped(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	addr, live, _, _ := receive(t, func(o *Options) { o.WriteTimeout, o.Registerer = 100*time.Millisecond, reg })
@@ -218,14 +218,14 @@ func TestOV3SlowReaderIsDropped(t *testing.T) {
 	if _, err := io.WriteString(c, "GET /api/chat/c1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	line := make([]byte, 16) // the answer has begun; nothing more is read
+	line := make([]byte, 16) // the response has begun; nothing more is read
 	if _, err := io.ReadFull(c, line); err != nil {
 		t.Fatal(err)
 	}
 	big := uistream.TextDelta{ID: "t", Delta: strings.Repeat("x", 64<<10)}
 	live.mu.Lock()
 	chat := live.chat(key)
-	for range 400 { // 25 MiB: more than sockets hold
+	for range 400 { // 25 MiB: more than the sockets can buffer
 		live.send(chat, platform.Frame{Kind: platform.FrameChunks, ChatKey: key, MessageID: "a1", Chunks: []uistream.Chunk{big}})
 	}
 	live.mu.Unlock()
@@ -273,7 +273,7 @@ func TestMetricsHaveFewLabels(t *testing.T) {
 	}
 }
 
-// The watch of a chat may end at any time, for example when it is put away.
+// The watch of a chat may end at any time, for example when the chat is passivated.
 func TestEventsEndWithTheWatch(t *testing.T) {
 	s := newServer(t, nil)
 	stream := newSSE(t, s.do(t, "GET", "/api/chat/c1/events", ""))
@@ -304,7 +304,7 @@ func TestEvents(t *testing.T) {
 		`data: {"kind":"end","runId":"r1","messageId":"a2","last":true,"result":"done","settled":["u2"]}`)
 }
 
-// Many readers of one chat, and writers: nothing races and everyone gets the end.
+// With many readers of one chat, and writers, there are no races and every reader gets the end.
 func TestManyReaders(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.start(key, "r1", "a1")

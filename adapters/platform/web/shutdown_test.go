@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 )
 
-// Browsers connect ahead of time. Who has asked for nothing is not waited for.
+// Browsers connect ahead of time. A shutdown does not wait for unused connections.
 func TestShutdownWaitsForNobodyWhoAskedNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := web.New(web.Options{Live: platformtest.NewLive(), Open: true})
@@ -28,7 +28,7 @@ func TestShutdownWaitsForNobodyWhoAskedNothing(t *testing.T) {
 			defer conn.Close() //nolint:errcheck // the server has closed it
 		}
 		synctest.Wait()
-		began := time.Now() // simulated: nothing here depends on the machine
+		began := time.Now() // simulated: independent of the machine's speed
 		stop()
 		if err := <-ended; err != nil {
 			t.Errorf("ended with %v", err)

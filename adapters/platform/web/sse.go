@@ -11,20 +11,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// waiting is the comment of a stream that has nothing to tell yet.
+// waiting is the first comment of a stream that has nothing to send yet.
 const waiting = ": waiting\n\n"
 
 var (
-	// errCut: the stream cannot go on as promised; the connection is cut so that the
+	// errCut means that the stream cannot continue as promised; the connection is cut so that the
 	// reader notices and resumes.
 	errCut = errors.New("stream cut")
-	// errUnwatched: the core ended the watch, because the chat was put away or the
+	// errUnwatched means that the core ended the watch, because the chat was passivated or the
 	// reader is too slow.
 	errUnwatched = fmt.Errorf("%w: the watch ended", errCut)
 )
 
-// stream writes server-sent events, each batch in one write with its own
-// deadline. It belongs to one goroutine.
+// stream writes server-sent events, each batch in one write with its own deadline. Only one
+// goroutine uses it.
 type stream struct {
 	w       http.ResponseWriter
 	rc      *http.ResponseController
@@ -33,8 +33,8 @@ type stream struct {
 	to      reader
 }
 
-// openStream sends the headers and a first comment, so that a reader knows at
-// once that its message was taken. A write that fails shows at the next one.
+// openStream sends the headers and a first comment, so that a reader knows at once that its message
+// was accepted. If that write fails, the next one fails as well.
 func (p *Platform) openStream(w http.ResponseWriter, to reader) *stream {
 	uistream.SetHeaders(w.Header())
 	w.Header().Set("Cache-Control", "no-cache, no-store, no-transform")
@@ -44,7 +44,7 @@ func (p *Platform) openStream(w http.ResponseWriter, to reader) *stream {
 	return s
 }
 
-// text sends a frame that is no chunk.
+// text sends a frame that is not a chunk.
 func (s *stream) text(frame string) error {
 	s.buf = append(s.buf[:0], frame...)
 	return s.flush()
@@ -75,19 +75,19 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// cut makes the connection end in a way that no reader takes for the end of the
-// stream: what net/http writes after the handler fails.
+// cut ends the connection in a way that no reader takes for the end of the stream: what net/http
+// writes after the handler fails.
 func (s *stream) cut() { _ = s.rc.SetWriteDeadline(time.Unix(1, 0)) }
 
-// taker is what a pump works for. Each of its functions says when it is done.
+// taker is the consumer of a pump. Each of its functions reports whether it is done.
 type taker struct {
 	frame func(platform.Frame) (done bool, err error)
-	// silent is asked when nothing came for a while; nil: nothing to look after.
+	// silent is called after a period without frames; it may be nil.
 	silent func() (done bool, err error)
 }
 
-// pump hands frames over until their taker is done, keeping a silent stream alive.
-// It fails with errCut when the platform ends first, and with errUnwatched.
+// pump hands frames over until their taker is done, and keeps a silent stream alive. It fails with
+// errCut if the platform is closed first, and with errUnwatched.
 func (p *Platform) pump(ctx context.Context, s *stream, frames <-chan platform.Frame, take taker) error {
 	beat := time.NewTicker(p.opts.Heartbeat)
 	defer beat.Stop()

@@ -23,8 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// visitor is a person's client, or a program, that speaks to the platform over a
-// socket. It sends one message after the other, each until it is taken.
+// visitor is a person's client, or a program, that uses the platform over a socket. It sends one
+// message after the other, repeating each until it is accepted.
 type visitor struct {
 	t      *testing.T
 	live   *platformtest.Live
@@ -33,7 +33,7 @@ type visitor struct {
 	work   sync.WaitGroup
 	addr   chan string // of the server, once it listens
 	send   func(v *visitor, base string, m letter) bool
-	via    func(addr string) string // the way to the server; nil: straight
+	via    func(addr string) string // maps the server's address to a proxy's; nil for a direct connection
 
 	mu    sync.Mutex
 	sent  []letter
@@ -43,7 +43,7 @@ type visitor struct {
 	cut   context.CancelFunc
 }
 
-// letter is a message on its way.
+// letter is a message to deliver.
 type letter struct{ id, text string }
 
 const suiteChat = "suite"
@@ -77,7 +77,7 @@ func newVisitor(t *testing.T, send func(*visitor, string, letter) bool) (*visito
 	return v, p
 }
 
-// base waits for the server.
+// base waits for the server and returns its URL.
 func (v *visitor) base() string {
 	select {
 	case base := <-v.addr:
@@ -88,7 +88,7 @@ func (v *visitor) base() string {
 	}
 }
 
-// deliver sends what is queued, in order.
+// deliver sends the queued messages, in order.
 func (v *visitor) deliver() {
 	base := v.base()
 	again := time.NewTicker(5 * time.Millisecond)
@@ -128,7 +128,7 @@ func (v *visitor) answer(to platform.Target, text string) {
 	}
 }
 
-// show notes an answer that people see, once.
+// show records an answer that people see, once.
 func (v *visitor) show(id, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -144,7 +144,7 @@ func (v *visitor) see(platform.Target) []string {
 	return append([]string(nil), v.shown...)
 }
 
-// post sends a body and returns the answer, or nil when there is none.
+// post sends a body and returns the response, or nil if there is none.
 func (v *visitor) post(ctx context.Context, url string, body any) (status int, answer []byte) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -163,7 +163,7 @@ func (v *visitor) post(ctx context.Context, url string, body any) (status int, a
 	if err != nil {
 		return 0, nil
 	}
-	defer func() { _ = res.Body.Close() }() // it is read whole
+	defer func() { _ = res.Body.Close() }() // everything was read
 	answer, err = io.ReadAll(res.Body)
 	if err != nil {
 		return 0, nil
@@ -171,11 +171,11 @@ func (v *visitor) post(ctx context.Context, url string, body any) (status int, a
 	return res.StatusCode, answer
 }
 
-// patience is how long a client waits for a sign of life: many times the server's
-// heartbeat, so that only a connection that died without a word lasts as long.
+// patience is how long a client waits for a sign of life: many times the server's heartbeat, so
+// that only a connection that broke silently takes as long.
 const patience = 3 * time.Second
 
-// postChat is a message of the page's client, which waits until it is taken.
+// postChat sends a message like the page's client, which waits until it is accepted.
 func postChat(v *visitor, base string, m letter) bool {
 	ctx, cancel := context.WithTimeout(v.life, patience)
 	defer cancel()
@@ -185,7 +185,7 @@ func postChat(v *visitor, base string, m letter) bool {
 	return status == http.StatusAccepted
 }
 
-// follow reads the chat as it happens, and again whenever the connection breaks.
+// follow reads the chat live, and reconnects whenever the connection breaks.
 func (v *visitor) follow() {
 	base := v.base()
 	for v.life.Err() == nil {
@@ -213,7 +213,7 @@ func (v *visitor) read(ctx context.Context, base string) {
 	if err != nil {
 		return
 	}
-	defer func() { _ = res.Body.Close() }() // it is read as far as it goes
+	defer func() { _ = res.Body.Close() }() // as much as could be was read
 	texts := map[string]string{}
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 16<<20)
@@ -259,7 +259,7 @@ func (v *visitor) cutOff() {
 	}
 }
 
-// press is what the page sends when somebody presses a button.
+// press sends what the page sends when somebody presses a button.
 func (v *visitor) press(_ platform.Target, ask messages.Ask, approve bool) {
 	status, answer := v.post(v.life, v.base()+"/api/chat", map[string]any{"id": suiteChat, "message": map[string]any{
 		"id": "a-1", "role": "assistant", "parts": []any{map[string]any{
@@ -282,7 +282,7 @@ func (v *visitor) harness(p platform.Platform) platformtest.Harness {
 	}
 }
 
-// TestSuite: the web over a socket, as the page's client and a reader of events use it.
+// TestSuite runs the suite over a socket with the page's client and a reader of events.
 func TestSuite(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
@@ -294,7 +294,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestSuiteOfTheAPI: POST /api/execute over a socket, as a program uses it.
+// TestSuiteOfTheAPI runs it with POST /api/execute over a socket, as a program uses it.
 func TestSuiteOfTheAPI(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
@@ -303,8 +303,8 @@ func TestSuiteOfTheAPI(t *testing.T) {
 	})
 }
 
-// execute asks in the background, since the answer comes with the end of the run, and
-// returns once the message is taken. An answer that was cut off is asked for again.
+// execute sends the request in the background, since the response arrives at the end of the run,
+// and returns once the message is accepted. If the response is cut off, it is requested again.
 func execute(v *visitor, base string, m letter) bool {
 	done := make(chan struct{})
 	v.work.Go(func() {
@@ -341,9 +341,8 @@ func execute(v *visitor, base string, m letter) bool {
 	}
 }
 
-// TestIO13Web: the network between people and the web breaks, goes silent and comes
-// back. What people said meanwhile is taken once and in order, and what was answered
-// is read in order.
+// TestIO13Web lets the network between people and the web break, fall silent and recover. What
+// people said meanwhile is accepted once and in order, and the answers are read in order.
 func TestIO13Web(t *testing.T) {
 	for _, line := range []platformtest.Line{platformtest.Breaking, platformtest.Silent} {
 		t.Run(string(line), func(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// voiceTime is how long a reader may take to fetch a voice message.
+// voiceTime is the time limit for downloading a voice message.
 const voiceTime = 2 * time.Minute
 
-// voice serves GET /api/chat/{id}/voice/{file}: a voice message that the model spoke in
-// the chat. Nothing else of the chat's files is there.
+// voice serves GET /api/chat/{id}/voice/{file}: a voice message that the model spoke in the chat.
+// It serves no other file of the chat.
 func (p *Platform) voice(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -40,7 +40,7 @@ func (p *Platform) voice(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", "inline")
-	// An error means a test's recorder without deadlines: nothing to bound.
+	// This fails only with a test's recorder, which has no deadlines.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(voiceTime))
 	http.ServeContent(w, r, "", time.Time{}, f)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// A page gets the voice messages of its chat, as sound and nothing else, in pieces if
-// it likes.
+// A page gets the voice messages of its chat, only as audio, and in ranges if it asks for them.
 func TestVoiceMessages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "speech.opus")
 	if err := os.WriteFile(file, []byte("0123456789"), 0o600); err != nil {

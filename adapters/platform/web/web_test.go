@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// server is a platform behind a real socket on loopback.
+// server is a platform on a real loopback socket.
 type server struct {
 	*httptest.Server
 	p    *Platform
@@ -36,7 +36,7 @@ func newServer(t *testing.T, change func(*Options)) *server {
 	return s
 }
 
-// reply is an answer; its body is closed with the test.
+// reply is a response; its body is closed with the test.
 type reply struct {
 	StatusCode int
 	Header     http.Header
@@ -46,7 +46,7 @@ type reply struct {
 
 func (r *reply) close() { _ = r.body.Close() }
 
-// do sends a request; header pairs follow the body. A body is JSON.
+// do sends a request; pairs of header names and values follow the body. A body is JSON.
 func (s *server) do(t *testing.T, method, path, body string, headers ...string) *reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
@@ -68,7 +68,7 @@ func (s *server) do(t *testing.T, method, path, body string, headers ...string) 
 	return send(t, client, req)
 }
 
-// send makes a request of a client.
+// send sends a client's request.
 func send(t *testing.T, client *http.Client, req *http.Request) *reply {
 	t.Helper()
 	res, err := client.Do(req)
@@ -100,7 +100,7 @@ func submit(chat, id, text string) string {
 	return string(b)
 }
 
-// sse reads a stream frame by frame; comments are kept.
+// sse reads a stream frame by frame, including comments.
 type sse struct {
 	t     *testing.T
 	lines chan string
@@ -125,7 +125,7 @@ func newSSE(t *testing.T, res *reply) *sse {
 	return s
 }
 
-// next is the next line that is no comment; "" at the end, "broken" when cut.
+// next returns the next line that is not a comment; "" at the end, "broken" if the stream was cut.
 func (s *sse) next() string {
 	s.t.Helper()
 	for {
@@ -156,8 +156,8 @@ func (s *sse) want(lines ...string) {
 	}
 }
 
-// wantStart takes the start of a message, as it came or from the history when a
-// silence was just looked into.
+// wantStart expects the start of a message, live or from the history if the chat was checked after
+// a silence.
 func (s *sse) wantStart(id string) {
 	s.t.Helper()
 	if got := s.next(); !strings.HasPrefix(got, `data: {"type":"start","messageId":"`+id+`"`) {
@@ -165,7 +165,7 @@ func (s *sse) wantStart(id string) {
 	}
 }
 
-// wantStatus checks a status and the code of a refusal.
+// wantStatus checks the status and the code of a refusal.
 func wantStatus(t *testing.T, res *reply, status int, code string) {
 	t.Helper()
 	body := readAll(t, res)

@@ -1,8 +1,7 @@
-// Package command turns speech into text and back by programs of the operator's, such
-// as whisper.cpp and piper. The program reads the bytes of strangers, so it runs in
-// the sandbox: it sees the recording, the folders that the operator names and the
-// system's programs, reaches no network, and has bounds of time, memory and output.
-// Nothing of its call passes a shell.
+// Package command transcribes and synthesizes speech with programs of the operator, such as
+// whisper.cpp and piper. The program processes untrusted bytes, so it runs in the sandbox: it sees
+// the recording, the folders that the operator names and the system's programs, has no network, and
+// is limited in time, memory and output. Nothing of its command line passes through a shell.
 package command
 
 import (
@@ -22,46 +21,46 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
-// The words of an argument that stand for something of the call.
+// The placeholders in an argument.
 const (
-	// File is the recording to transcribe; without it the program reads it from its input.
+	// File is the recording to transcribe; without it the program reads it from standard input.
 	File = "{file}"
-	// Output is where the recording is wanted; without it the program writes it to its output.
+	// Output is the file for the recording; without it the program writes it to standard output.
 	Output = "{output}"
-	// Language and Voice are as they were asked for, and empty otherwise.
+	// Language and Voice are as requested, or empty.
 	Language = "{language}"
 	Voice    = "{voice}"
 )
 
 const (
 	maxText      = 1 << 20  // of a transcript
-	maxRecording = 32 << 20 // of spoken words
-	maxWords     = 200      // of what a failed program said last, for the log
+	maxRecording = 32 << 20 // of a synthesized recording
+	maxWords     = 200      // of the last output of a failed program, for the log
 	maxMemory    = 8 << 30  // models are large
 	maxProcesses = 256
 )
 
-// Options are those of both programs. Argv, Sandbox and Scratch are required.
+// Options configure a [Transcriber] or [Synthesizer]. Argv, Sandbox and Scratch are required.
 type Options struct {
 	Argv []string
-	// Read are further files and folders that it may read: its model.
+	// Read are additional files and folders that the program may read, such as its model.
 	Read    []string
 	Sandbox sandbox.Sandbox
-	// Scratch is a folder of ours in which each call gets one of its own, which is
-	// gone when it has ended.
+	// Scratch is a folder in which each call gets a folder of its own, which is deleted when the
+	// call ends.
 	Scratch string
-	// Path is where programs are looked for.
+	// Path is where programs are looked up.
 	Path string
-	// Timeout bounds one call beside its context.
+	// Timeout bounds one call in addition to its context.
 	Timeout time.Duration
 }
 
-// Transcriber implements [speech.Transcriber]. The text is what the program writes.
+// Transcriber implements [speech.Transcriber]. The text is the program's output.
 type Transcriber struct{ o Options }
 
 var _ speech.Transcriber = (*Transcriber)(nil)
 
-// NewTranscriber makes one.
+// NewTranscriber returns a transcriber that runs the program.
 func NewTranscriber(o Options) *Transcriber { return &Transcriber{o} }
 
 // Transcribe implements [speech.Transcriber].
@@ -88,12 +87,12 @@ func (t *Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, e
 	return string(text), err
 }
 
-// Synthesizer implements [speech.Synthesizer]. The program reads the text.
+// Synthesizer implements [speech.Synthesizer]. The text is the program's input.
 type Synthesizer struct{ o Options }
 
 var _ speech.Synthesizer = (*Synthesizer)(nil)
 
-// NewSynthesizer makes one.
+// NewSynthesizer returns a synthesizer that runs the program.
 func NewSynthesizer(o Options) *Synthesizer { return &Synthesizer{o} }
 
 // Synthesize implements [speech.Synthesizer].
@@ -115,8 +114,8 @@ func (s *Synthesizer) Synthesize(ctx context.Context, w speech.Words) ([]byte, e
 	return data, err
 }
 
-// plain is a word that a model or a setting chose, fit for a place inside of an
-// argument: it cannot become an option or a path.
+// plain makes a word chosen by a model or setting safe inside an argument: it cannot become an
+// option or a path.
 func plain(word string) string {
 	bad := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }
 	if strings.HasPrefix(word, "-") || strings.ContainsFunc(word, bad) {
@@ -134,7 +133,7 @@ func (o Options) within(do func(dir string) error) error {
 	if err != nil {
 		return &speech.Error{Reason: speech.ReasonProgram, Message: "its folder cannot be made"}
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // what is left goes with the next start
+	defer func() { _ = os.RemoveAll(dir) }() // the next start removes leftovers
 	return do(dir)
 }
 
@@ -146,7 +145,7 @@ func (o Options) names(word string) bool {
 type call struct {
 	dir   string
 	input io.Reader
-	words []string // placeholder and what it stands for, in turn
+	words []string // placeholders and their values, alternating
 	limit int
 }
 
@@ -211,8 +210,8 @@ func (o Options) lookup() (string, error) {
 	return "", &speech.Error{Reason: speech.ReasonProgram, Message: o.Argv[0] + " is not in PATH; write its whole path"}
 }
 
-// own are the files that the program needs to be itself, and those that the operator
-// names in its call. The system's are there for every program.
+// own returns the files that the program itself needs, and those that the operator names in its
+// command line. System files are available to every program.
 func (o Options) own(program string) []string {
 	var out []string
 	for _, file := range append([]string{program}, o.Argv[1:]...) {
@@ -230,7 +229,7 @@ func (o Options) own(program string) []string {
 	return out
 }
 
-// ofSystem says that a path is where the system keeps its programs and libraries.
+// ofSystem reports whether a path is in a folder of the system's programs and libraries.
 func ofSystem(path string) bool {
 	for _, dir := range []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/proc/", "/dev/", "/sys/"} {
 		if strings.HasPrefix(path, dir) {
@@ -240,8 +239,8 @@ func ofSystem(path string) bool {
 	return false
 }
 
-// read reads a recording that a program left. A link or anything else that is no
-// file of its own is none.
+// read reads a recording that a program wrote. Links and everything else that is not a regular file
+// are refused.
 func read(file string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
@@ -264,8 +263,7 @@ func read(file string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// copied copies a recording, so that the program changes no file of a chat and reads
-// nothing of its name.
+// copied copies a recording, so that the program cannot change a file of a chat or see its name.
 func copied(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

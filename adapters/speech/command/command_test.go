@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell/shelltest"
 )
 
-// script is a program of its own.
+// script is an executable file with its own shell script.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")
@@ -39,7 +39,7 @@ func (w *world) options(t *testing.T, argv ...string) command.Options {
 	return command.Options{Argv: argv, Sandbox: w.box, Scratch: w.scratch, Path: "/usr/bin:/bin", Timeout: time.Minute}
 }
 
-// left are the files that calls left behind.
+// left returns the files that calls left behind.
 func (w *world) left(t *testing.T) []os.DirEntry {
 	t.Helper()
 	entries, err := os.ReadDir(w.scratch)
@@ -140,7 +140,7 @@ func TestSynthesizeByProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		args   []string
-		want   speech.Reason // empty: the recording
+		want   speech.Reason // if empty, a recording is expected
 	}{
 		"file":      {`grep -q hello && cat "$1" > "$2"`, []string{voice, "{output}"}, ""},
 		"output":    {`grep -q hello && cat "$1"`, []string{voice}, ""},

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// head keeps the begin of an output, and ends the program when there is more.
+// head keeps the beginning of an output, and stops the program if there is more.
 type head struct {
 	limit int
 	full  func()
@@ -32,7 +32,7 @@ func (h *head) tooLong() bool {
 	return len(h.data) >= h.limit
 }
 
-// tail keeps the end of what a program says.
+// tail keeps the end of a program's output.
 type tail struct {
 	mu   sync.Mutex
 	data []byte
@@ -47,7 +47,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the end as one line, for the log.
+// line returns the end as one line, for the log.
 func (t *tail) line() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
-// maxErrorBody bounds the bytes read of a failed answer.
+// maxErrorBody bounds how many bytes of a failed response are read.
 const maxErrorBody = 64 << 10
 
-// doer carries the library's requests, bounds answers and turns failures into
-// [*speech.Error], with the headers at hand that the library drops.
+// doer sends the library's requests, bounds the responses and turns failures into [*speech.Error],
+// while the headers, which the library drops, are available.
 type doer struct {
 	client *http.Client
 	limit  int64
@@ -37,7 +37,7 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 		return nil, e
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came says enough
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a part of the body is enough
 		_ = resp.Body.Close()
 		return nil, d.refused(resp, body, time.Now())
 	}
@@ -45,8 +45,7 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded is a body that ends early where it is too long, and says so where the
-// connection did.
+// bounded is a body that is cut off at a limit, and fails if the connection breaks.
 type bounded struct {
 	from io.Reader
 	io.Closer
@@ -61,7 +60,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refused classifies an answer with a status.
+// refused classifies a response with an error status.
 func (d *doer) refused(resp *http.Response, body []byte, now time.Time) *speech.Error {
 	e := &speech.Error{Reason: speech.ReasonRefused, Status: resp.StatusCode, Message: d.code(body), RetryAfter: apicall.RetryAfter(resp.Header, now)}
 	switch s := resp.StatusCode; {
@@ -81,8 +80,8 @@ func (d *doer) refused(resp *http.Response, body []byte, now time.Time) *speech.
 	return e
 }
 
-// code is the short word of a failed answer, as in model_not_found. Its sentences
-// stay unread: they may hold what was said.
+// code returns the error code of a failed response, such as model_not_found. Its message is
+// ignored, because it may contain what was said.
 func (d *doer) code(body []byte) string {
 	var in struct {
 		Error struct {
@@ -90,7 +89,7 @@ func (d *doer) code(body []byte) string {
 			Type string `json:"type"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal(body, &in) // what can be read is there
+	_ = json.Unmarshal(body, &in) // use whatever could be decoded
 	word, _ := in.Error.Code.(string)
 	for _, w := range []string{word, in.Error.Type} {
 		if regexp.MustCompile(`^[a-z]+(_[a-z]+){0,5}$`).MatchString(w) && len(w) <= 40 && (d.key == "" || !strings.Contains(w, d.key) && !strings.Contains(d.key, w)) {

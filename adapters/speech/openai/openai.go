@@ -1,8 +1,7 @@
-// Package openai speaks to the audio calls of services that have OpenAI's API:
-// /audio/transcriptions and /audio/speech, over go-openai. Audio and text go to the
-// address of the options and nowhere else: redirects are not followed, and what an
-// answer says of itself in its errors reaches no log, since it may repeat people's
-// words or the key.
+// Package openai calls the audio endpoints of services with OpenAI's API, /audio/transcriptions and
+// /audio/speech, through go-openai. Audio and text are sent only to the URL in the options:
+// redirects are not followed. The error messages of responses are not logged, because they may
+// repeat people's words or the key.
 package openai
 
 import (
@@ -25,12 +24,11 @@ import (
 )
 
 const (
-	// maxAnswer bounds the bytes of an answer with text, maxRecording those of one
-	// with a recording.
+	// maxAnswer bounds the size of a response with text, maxRecording that of one with a recording.
 	maxAnswer    = 1 << 20
 	maxRecording = 32 << 20
-	// maxWait bounds one wait between two tries; who asks for a longer one is not
-	// asked again.
+	// maxWait bounds one delay between two tries; if the service asks for a longer one, there is no
+	// retry.
 	maxWait = 15 * time.Second
 	tries   = 3
 )
@@ -38,14 +36,14 @@ const (
 // Secret is a text that is never printed.
 type Secret = apicall.Secret
 
-// Options are those of both calls. Model and Transport are required.
+// Options configure a [Transcriber] or [Synthesizer]. Model and Transport are required.
 type Options struct {
 	// BaseURL ends before /audio.
 	BaseURL   string
 	APIKey    Secret
 	Model     string
 	Transport http.RoundTripper
-	// Pause is the shortest wait before a second try: half a second.
+	// Pause is the shortest delay before a retry. The default is half a second.
 	Pause time.Duration
 }
 
@@ -78,7 +76,7 @@ func newEndpoint(o Options, limit int64) (*endpoint, error) {
 	return &endpoint{openaiapi.NewClientWithConfig(cfg), o.Model, o.Pause}, nil
 }
 
-// again makes a call, and makes it again while that may help and ctx lasts.
+// again makes a call, and repeats it while that may help and ctx lasts.
 func (e *endpoint) again(ctx context.Context, call func() error) error {
 	for n := 1; ; n++ {
 		err := call()
@@ -89,7 +87,7 @@ func (e *endpoint) again(ctx context.Context, call func() error) error {
 			return nil
 		}
 		failed, ok := errors.AsType[*speech.Error](err)
-		if !ok { // the library could not make sense of the answer
+		if !ok { // the library could not decode the response
 			failed = &speech.Error{Reason: speech.ReasonUnreadable, Message: "the answer is not what the API says"}
 		}
 		wait := max(failed.RetryAfter, apicall.Doubled(e.pause, maxWait, n)+rand.N(e.pause))
@@ -107,13 +105,13 @@ type Transcriber struct{ *endpoint }
 
 var _ speech.Transcriber = (*Transcriber)(nil)
 
-// NewTranscriber makes one.
+// NewTranscriber returns a transcriber for the service.
 func NewTranscriber(o Options) (*Transcriber, error) {
 	e, err := newEndpoint(o, maxAnswer)
 	return &Transcriber{e}, err
 }
 
-// Transcribe implements [speech.Transcriber]. It asks up to three times.
+// Transcribe implements [speech.Transcriber]. It makes up to three tries.
 func (t *Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
 	var text string
 	err := t.again(ctx, func() error {
@@ -131,7 +129,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, a speech.Audio) (string, e
 	return text, err
 }
 
-// ending is the one that the service knows a recording by.
+// ending returns the extension by which the service recognizes a recording.
 func ending(path string) string {
 	switch e := strings.ToLower(filepath.Ext(path)); e {
 	case ".opus", ".oga":
@@ -150,13 +148,13 @@ type Synthesizer struct {
 
 var _ speech.Synthesizer = (*Synthesizer)(nil)
 
-// NewSynthesizer makes one that speaks with a voice, in a format of the service.
+// NewSynthesizer returns a synthesizer with a voice and an audio format of the service.
 func NewSynthesizer(o Options, voice, format string) (*Synthesizer, error) {
 	e, err := newEndpoint(o, maxRecording)
 	return &Synthesizer{e, voice, openaiapi.SpeechResponseFormat(format)}, err
 }
 
-// Synthesize implements [speech.Synthesizer]. It asks up to three times.
+// Synthesize implements [speech.Synthesizer]. It makes up to three tries.
 func (s *Synthesizer) Synthesize(ctx context.Context, w speech.Words) ([]byte, error) {
 	voice := s.voice
 	if w.Voice != "" {

@@ -61,14 +61,14 @@ func TestTranscribe(t *testing.T) {
 	}
 }
 
-// What a service does wrong is one of a few reasons; what may pass is asked again, and
-// no error repeats what the service says.
+// Every fault of a service gives one of a few reasons; temporary ones are retried, and no error
+// repeats what the service says.
 func TestTranscribeFaults(t *testing.T) {
 	words := `{"error":{"message":"sk-speech-CANARY-0123456789 said ZEBRAFINCH","type":"bad","code":"model_not_found"}}`
 	for _, c := range []struct {
 		name   string
 		faults []speechtest.Fault
-		want   speech.Reason // empty: words
+		want   speech.Reason // if empty, a transcript is expected
 		calls  int
 	}{
 		{"429 once", []speechtest.Fault{{Status: 429, Header: map[string]string{"Retry-After": "0.01"}, Body: words}}, "", 2},

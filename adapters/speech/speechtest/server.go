@@ -23,29 +23,29 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
-// Fault is what the service does instead of its work.
+// Fault is what the service does instead of answering normally.
 type Fault struct {
 	Status int
 	Header map[string]string
 	Body   string
-	// Cut ends the connection in the middle of an answer; Hang never answers.
+	// Cut breaks the connection in the middle of a response; Hang never responds.
 	Cut, Hang bool
-	// Raw is the body of an answer that is a success by its status.
+	// Raw is the body of a response with a success status.
 	Raw []byte
 }
 
-// Heard is one call for a transcript.
+// Heard is one request for a transcript.
 type Heard struct {
 	Model, Language, File string
 	Audio                 []byte
 }
 
-// Spoken is one call for a recording.
+// Spoken is one request for a recording.
 type Spoken struct{ Model, Voice, Format, Input string }
 
-// Server is the service. Whatever it does not expect, it refuses and notes.
+// Server is the service. It refuses and records everything unexpected.
 type Server struct {
-	URL string // up to and with /v1
+	URL string // including /v1
 	Key string
 
 	mu      sync.Mutex
@@ -56,14 +56,14 @@ type Server struct {
 	strange []string
 	gate    chan struct{}
 	waiting int
-	most    int // at once
+	most    int // maximum number of concurrent calls
 	voice   []byte
-	spoke   func()          // nil: nothing
+	spoke   func()          // may be nil
 	life    context.Context //nolint:containedctx // ends what hangs
 }
 
-// NewServer starts a service with a key. A recording says what words says of it; nil:
-// its bytes behind a marker "words:".
+// NewServer starts a service with a key. The transcript of a recording is the result of words; if
+// nil, it is the recording's bytes after a marker "words:".
 func NewServer(t *testing.T, words func(audio []byte) string) *Server {
 	t.Helper()
 	if words == nil {
@@ -84,14 +84,14 @@ func NewServer(t *testing.T, words func(audio []byte) string) *Server {
 	return s
 }
 
-// Fail sets what the next calls get, in order.
+// Fail sets the faults of the next calls, in order.
 func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, faults...)
 }
 
-// Hold lets no call end until the function is called.
+// Hold blocks all calls until release is called.
 func (s *Server) Hold() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,29 +105,28 @@ func (s *Server) Hold() (release func()) {
 	})
 }
 
-// Heard are the calls for transcripts so far, Spoken those for recordings, Strange is
-// what was wrong with calls, Most how many were under way at once.
+// Heard returns the requests for transcripts so far.
 func (s *Server) Heard() []Heard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.heard)
 }
 
-// Spoken are the calls for recordings.
+// Spoken returns the requests for recordings so far.
 func (s *Server) Spoken() []Spoken {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.spoken)
 }
 
-// Strange is what was wrong with calls.
+// Strange returns what was wrong with requests.
 func (s *Server) Strange() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.strange)
 }
 
-// Most is how many calls were under way at once.
+// Most returns the maximum number of concurrent calls so far.
 func (s *Server) Most() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse answers with an error that repeats the key, as careless services do.
+// refuse responds with an error that repeats the key, as careless services do.
 func (s *Server) refuse(w http.ResponseWriter, status int, why string) {
 	s.mu.Lock()
 	s.strange = append(s.strange, why)
@@ -229,7 +228,7 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"text": s.words(h.Audio)})
 }
 
-// readForm reads a form as strictly as a service: every field once, and none besides.
+// readForm parses a form as strictly as a service: every field exactly once, and no others.
 func readForm(r *http.Request) (h Heard, why string) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
@@ -315,13 +314,13 @@ func (s *Server) OnSpeak(call func()) {
 	s.spoke = call
 }
 
-// Ear is a transcriber by a function.
+// Ear is a transcriber implemented by a function.
 type Ear func(ctx context.Context, a speech.Audio) (string, error)
 
 // Transcribe implements [speech.Transcriber].
 func (f Ear) Transcribe(ctx context.Context, a speech.Audio) (string, error) { return f(ctx, a) }
 
-// Mouth is a synthesizer by a function.
+// Mouth is a synthesizer implemented by a function.
 type Mouth func(ctx context.Context, w speech.Words) ([]byte, error)
 
 // Synthesize implements [speech.Synthesizer].

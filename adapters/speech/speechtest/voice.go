@@ -2,7 +2,7 @@ package speechtest
 
 import "encoding/binary"
 
-// Voice is a silent voice message, Opus in Ogg, of so many packets of 20 ms.
+// Voice returns a silent voice message, Opus in Ogg, with the given number of packets of 20 ms.
 func Voice(packets int) []byte {
 	var out []byte
 	page := func(flags byte, seq uint32, granule uint64, bodies ...[]byte) {
@@ -39,7 +39,7 @@ func Voice(packets int) []byte {
 	return out
 }
 
-// checksum is the one of pages.
+// checksum returns the checksum of a page.
 func checksum(page []byte) uint32 {
 	var sum uint32
 	for _, b := range page {

@@ -1,7 +1,7 @@
-// Package bodies reads the bodies of requests that anybody may send, before it is known
-// who sends them. It promises that slow senders keep nobody else out: a body that has not
-// come in time is given up, and where too many are being read, the one that takes longest
-// makes room for the next. What was asked for is worked on elsewhere, with a bound of its own.
+// Package bodies reads the bodies of requests whose sender is not yet authenticated. Slow senders
+// cannot lock out others: a body that does not arrive in time is abandoned, and when too many are
+// being read, the slowest is cut off to make room for the next. Work on the requests is bounded
+// elsewhere.
 package bodies
 
 import (
@@ -16,39 +16,37 @@ import (
 )
 
 const (
-	// Patience is how long a body may take. Services wait as long for the whole answer.
+	// Patience is the time limit for a body. Services wait equally long for the whole answer.
 	Patience = 3 * time.Second
-	// AtOnce is how many bodies are read side by side. Together with the longest body this
-	// bounds what they take in memory.
+	// AtOnce is the number of bodies read concurrently. Together with the longest body it bounds
+	// the memory that they take.
 	AtOnce = 128
-	// PerPeer is how many of those come from one address. Behind a proxy all of them do, so it
-	// is above what a service sends side by side (Telegram 40 unless told otherwise): of its
-	// own requests none makes room for another. Without a proxy, half of the readers remain
-	// for others.
+	// PerPeer is how many of those may be from one address. Behind a proxy all of them are, so it
+	// exceeds the number of parallel requests of a service (40 for Telegram by default): its own
+	// requests never displace each other. Without a proxy, half of the readers remain for others.
 	PerPeer = 64
 )
 
-// Reader reads bodies. Its zero value is ready; it is safe for concurrent use.
+// Reader reads bodies. Its zero value is ready for use; it is safe for concurrent use.
 type Reader struct {
 	mu      sync.Mutex
-	reading []*reading // the one that began first is the first
+	reading []*reading // oldest first
 }
 
-// reading is a body that is being read.
 type reading struct {
 	peer string
 	body *http.ResponseController
 }
 
-// Read returns the body of a request and 200, or the status to refuse it with: 413 for one
-// that is longer than most bytes, 408 for one that did not come in time or had to make room.
+// Read returns the body of a request and 200, or the status to refuse it with: 413 for a body
+// longer than most bytes, 408 for one that did not arrive in time or was cut off.
 func (r *Reader) Read(w http.ResponseWriter, req *http.Request, most int64) (raw []byte, code int) {
 	if req.ContentLength > most {
 		return nil, http.StatusRequestEntityTooLarge
 	}
 	body := http.NewResponseController(w)
 	if body.SetReadDeadline(time.Now().Add(Patience)) != nil {
-		return nil, http.StatusInternalServerError // Unreachable: the server's connections can
+		return nil, http.StatusInternalServerError // Unreachable: the server's connections support deadlines
 	}
 	mine := &reading{peer: peer(req.RemoteAddr), body: body}
 	r.enter(mine)
@@ -60,13 +58,13 @@ func (r *Reader) Read(w http.ResponseWriter, req *http.Request, most int64) (raw
 		return nil, http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, http.StatusRequestTimeout
-	case err != nil, body.SetReadDeadline(time.Time{}) != nil: // it would cut the work that follows
+	case err != nil, body.SetReadDeadline(time.Time{}) != nil: // a remaining deadline would cut off the work that follows
 		return nil, http.StatusBadRequest
 	}
 	return raw, http.StatusOK
 }
 
-// enter makes room for a body.
+// enter registers a body, cutting off another one if necessary.
 func (r *Reader) enter(mine *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,10 +86,10 @@ func (r *Reader) enter(mine *reading) {
 	r.reading = append(r.reading, mine)
 }
 
-// cut ends the reading of a body. Its handler has not returned yet, as it is among those that
-// are read.
+// cut ends the reading of a body. Its handler is still running, because the body is still
+// registered.
 func (r *Reader) cut(i int) {
-	_ = r.reading[i].body.SetReadDeadline(time.Unix(1, 0)) // it was set before
+	_ = r.reading[i].body.SetReadDeadline(time.Unix(1, 0)) // setting a deadline worked before
 	r.reading = slices.Delete(r.reading, i, i+1)
 }
 
@@ -103,8 +101,8 @@ func (r *Reader) leave(mine *reading) {
 	}
 }
 
-// peer is who counts as one sender: an IPv4 address, or the half of an IPv6 address that a
-// network is given.
+// peer returns the unit that counts as one sender: an IPv4 address, or the half of an IPv6 address
+// that identifies a network.
 func peer(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -116,7 +114,7 @@ func peer(remote string) string {
 	}
 	half, err := addr.Prefix(64)
 	if err != nil {
-		return remote // Unreachable: such an address has as many bits
+		return remote // Unreachable: such an address has enough bits
 	}
 	return half.String()
 }

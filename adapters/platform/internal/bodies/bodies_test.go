@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// handler answers with the status of reading, and with what was read.
+// handler responds with the status of reading, and with what was read.
 func handler(r *Reader, most int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		raw, code := r.Read(w, req, most)
@@ -28,7 +28,8 @@ func handler(r *Reader, most int64) http.Handler {
 	})
 }
 
-// TestRead: what comes whole is read, and what is too long is refused, told or not.
+// TestRead checks that complete bodies are read, and longer ones refused, with or without a
+// declared length.
 func TestRead(t *testing.T) {
 	s := httptest.NewServer(handler(&Reader{}, 10))
 	defer s.Close()
@@ -42,7 +43,7 @@ func TestRead(t *testing.T) {
 		{io.MultiReader(strings.NewReader("0123456789")), 200},
 		{io.MultiReader(strings.NewReader("0123456789a")), 413},
 	} {
-		for range 2 { // the second over the same connection, if there is one
+		for range 2 { // the second over the same connection, if it is still open
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, c.body)
 			if err != nil {
 				t.Fatal(err)
@@ -61,8 +62,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestSlowBodiesEnd: a body has three seconds, however many of its bytes have come; what is
-// done about one that has come is not cut by them.
+// TestSlowBodiesEnd checks that a body has three seconds, however many of its bytes have arrived,
+// and that work on a complete body is not cut off by that.
 func TestSlowBodiesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := platformtest.NewPipe(t)
@@ -76,7 +77,7 @@ func TestSlowBodiesEnd(t *testing.T) {
 			select {
 			case <-req.Context().Done():
 				t.Error("the work was cut")
-			case <-time.After(time.Minute): // simulated
+			case <-time.After(time.Minute): // simulated time
 			}
 		})}
 		go func() { _ = server.Serve(pipe) }()
@@ -84,8 +85,8 @@ func TestSlowBodiesEnd(t *testing.T) {
 		in, out := io.Pipe()
 		go func() {
 			for range 5 {
-				_, _ = io.WriteString(out, "x") // who reads has gone in the end
-				<-time.After(time.Second)       // simulated
+				_, _ = io.WriteString(out, "x") // in the end the reader has gone
+				<-time.After(time.Second)       // simulated time
 			}
 			_ = out.Close()
 		}()
@@ -114,8 +115,8 @@ func TestSlowBodiesEnd(t *testing.T) {
 	})
 }
 
-// TestRoom: of one address, and of all, so many bodies are read; the next one takes the room
-// of the one that has been read for the longest.
+// TestRoom checks the limits for one address and for all: beyond them the oldest body is cut off
+// for the next one.
 func TestRoom(t *testing.T) {
 	var r Reader
 	s := httptest.NewServer(handler(&r, 10))
@@ -148,7 +149,7 @@ func TestRoom(t *testing.T) {
 	}
 	ended := func(conn net.Conn) bool {
 		_ = conn.SetReadDeadline(time.Now().Add(2 * Patience))
-		text, _ := io.ReadAll(conn) // it is closed then
+		text, _ := io.ReadAll(conn) // the connection is then closed
 		return strings.Contains(string(text), " 408 ")
 	}
 	for range PerPeer + 1 {
@@ -180,7 +181,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// TestGoneSenders: who leaves takes no room.
+// TestGoneSenders checks that disconnected senders take no capacity.
 func TestGoneSenders(t *testing.T) {
 	var r Reader
 	gone := make(chan struct{})

@@ -11,32 +11,33 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
-// Admission decides what goes along with the verdict on a message to one bot. It is safe for concurrent use.
+// Admission carries out the consequences of the gate's verdicts for one bot. It is safe for
+// concurrent use.
 type Admission struct {
 	bot     string
-	access  string               // who may talk in private
-	store   platform.AccessStore // nil: everybody is a stranger
+	access  string               // who may talk to the bot in private
+	store   platform.AccessStore // nil means that everybody is a stranger
 	notices *hourly
 	now     func() time.Time
 	log     *slog.Logger
 
-	settling sync.Mutex // held while the owner is shown how requests ended
-	settleAt time.Time  // when that is tried again, after it failed; guarded by settling
+	settling sync.Mutex // locked while outcomes are shown to the owner
+	settleAt time.Time  // when to retry after a failure; guarded by settling
 }
 
-// NewAdmission admits people to a bot that talks to whom access names. store may be nil where
-// that is everybody.
+// NewAdmission returns an admission for a bot that is open to the people named by access. store may
+// be nil if that is everybody.
 func NewAdmission(bot, access string, store platform.AccessStore, now func() time.Time, log *slog.Logger) *Admission {
 	return &Admission{bot: bot, access: access, store: store, notices: newHourly(now), now: now, log: log}
 }
 
-// Request is a message that wants to be let in: its inbound, which carries the gate's verdict,
-// and what that followed from.
+// Request is a message that asks for admission: its inbound, which carries the gate's verdict, and
+// the facts behind that verdict.
 type Request struct {
 	In     platform.Inbound
 	Facts  Facts
 	Listed bool // the settings name the group
-	// Raw is the message as the platform can read it again; nil: it cannot wait.
+	// Raw is the message in a form that the platform can read again. If nil, it cannot wait.
 	Raw json.RawMessage
 	Say notices.Words
 }
@@ -45,7 +46,7 @@ func (g Request) command(name string) bool {
 	return g.In.Kind == platform.KindCommand && g.In.Command.Name == name
 }
 
-// Standing asks the store who the sender is, and whether the group is allowed.
+// Standing asks the store for the sender's role and whether the group is allowed.
 func (d *Admission) Standing(in platform.Inbound, private bool) (role string, allowed bool) {
 	if d.store == nil {
 		return platform.RoleStranger, false
@@ -53,8 +54,8 @@ func (d *Admission) Standing(in platform.Inbound, private bool) (role string, al
 	return d.store.Role(d.bot, in.Sender.ID), !private && d.store.GroupAllowed(d.bot, in.Chat.ID)
 }
 
-// Admit does what goes along with the verdict on a message, and returns the message
-// with the notice that people get.
+// Admit carries out the consequences of the verdict on a message, and returns the message with the
+// notice for people.
 func (d *Admission) Admit(ctx context.Context, g Request) platform.Inbound {
 	in, owner := g.In, g.Facts.Role == platform.RoleOwner
 	switch {
@@ -109,7 +110,7 @@ func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 	return in
 }
 
-// allow is the owner's /allow in a group, or /allow with a person's code.
+// allow handles /allow of the owner: in a group, or with a person's code.
 func (d *Admission) allow(ctx context.Context, g Request) platform.Inbound {
 	in := g.In
 	switch {

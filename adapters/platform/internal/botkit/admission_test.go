@@ -14,13 +14,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 )
 
-// book is a store that is not written to disk.
+// book is a store in memory.
 type book struct {
-	platform.AccessStore // nil: what is not below is not called
+	platform.AccessStore // nil: methods not defined below are not called
 	roles                map[string]string
 	groups               map[string]bool
 	asked                map[string]bool
-	err                  error // of every change
+	err                  error // returned by every change
 }
 
 func (b *book) Role(_, person string) string     { return b.roles[person] }
@@ -55,7 +55,7 @@ func (b *book) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 
 var _ platform.AccessStore = (*book)(nil)
 
-// refused and open are verdicts of gates.
+// refused and open return verdicts of gates.
 func refused(reason string) platform.Gate { return platform.Gate{Refuse: true, Reason: reason} }
 func open(reason string) platform.Gate    { return platform.Gate{Open: true, Reason: reason} }
 
@@ -91,8 +91,8 @@ func TestAdmit(t *testing.T) {
 		request Request
 		err     error
 		want    platform.Gate
-		again   string // the notice when the message comes again
-		allowed bool   // the group, now
+		again   string // the notice when the message is repeated
+		allowed bool   // whether the group is allowed afterwards
 	}{
 		{"a stranger gets a code once", private("", message(refused(ReasonNotPaired))), nil, noted(refused(ReasonNotPaired), notices.Fill(say.NotPaired, "ASKCODE")), "", false},
 		{"no code can be given", private("", message(refused(ReasonNotPaired))), errors.New("full"), refused(ReasonNotPaired), "", false},
@@ -148,8 +148,8 @@ func TestLets(t *testing.T) {
 	}
 }
 
-// TestStanding: without a store everybody is a stranger; groups are asked about in
-// groups alone.
+// TestStanding checks that without a store everybody is a stranger, and that only groups are looked
+// up as groups.
 func TestStanding(t *testing.T) {
 	b := &book{roles: map[string]string{"1": platform.RoleOwner}, groups: map[string]bool{"9": true}}
 	d := NewAdmission("telegram", platform.AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))

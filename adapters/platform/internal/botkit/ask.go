@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// askedPerHour is how many requests to be let in the owner is shown in an hour. The
-	// others wait; /allow lists them.
+	// askedPerHour is how many access requests the owner is shown per hour. The others stay
+	// pending; /allow lists them.
 	askedPerHour = 5
-	// listed is how many of those who wait /allow names.
+	// listed is how many pending requests /allow names.
 	listed = 20
-	// shownName is how much of a name people are shown, in characters.
+	// shownName is the number of characters of a name that people are shown.
 	shownName = 60
 )
 
-// AskPrefix begins the id of an ask that is about letting somebody in; its code follows.
+// AskPrefix begins the id of an ask about access; the request's code follows.
 const AskPrefix = "let-in:"
 
-// pasted: the message is nothing but the code of somebody who waits, in the owner's own
-// words.
+// pasted reports whether the owner's message consists only of the code of a pending request.
 func (d *Admission) pasted(in platform.Inbound) bool {
 	if d.store == nil || in.Kind != platform.KindMessage || in.Forwarded || len(in.Parts) > 0 || len(in.Text) < 8 || len(in.Text) > 40 || strings.Contains(strings.TrimSpace(in.Text), "\n") {
 		return false
@@ -40,8 +39,8 @@ func (d *Admission) blocked(chat string) bool {
 	return d.store != nil && d.store.Role(d.bot, chat) == platform.RoleBlocked
 }
 
-// Met keeps where the owner talks to the bot in private, which not every platform can
-// derive from their id.
+// Met records the owner's private chat with the bot, which not every platform can derive from the
+// owner's id.
 func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 	if d.store == nil {
 		return
@@ -54,7 +53,8 @@ func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 	}
 }
 
-// request keeps a stranger's wish to be let in. They get one polite notice while it waits.
+// request records a stranger's access request. The stranger gets one polite notice while it is
+// pending.
 func (d *Admission) request(ctx context.Context, g Request) string {
 	if d.access != platform.AccessPaired {
 		if !d.notices.pass("owner only " + g.In.Sender.ID) {
@@ -64,7 +64,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 	}
 	raw := g.Raw
 	if g.In.Kind != platform.KindMessage {
-		raw = nil // a greeting; what they say next waits
+		raw = nil // a mere greeting; the next message waits instead
 	}
 	code, fresh, err := d.store.Request(ctx, d.bot, platform.Wish{Who: g.In.Sender, First: raw})
 	if err != nil {
@@ -77,7 +77,7 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 	return notices.Fill(g.Say.NotPaired, code)
 }
 
-// askGroup keeps the wish to be let in of a group.
+// askGroup records the access request of a group.
 func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 	group := platform.Person{ID: in.Chat.ID, Name: in.Chat.Title}
 	if _, _, err := d.store.Request(ctx, d.bot, platform.Wish{Who: group, Group: true}); err != nil {
@@ -85,7 +85,7 @@ func (d *Admission) askGroup(ctx context.Context, in platform.Inbound) {
 	}
 }
 
-// waiting lists who waits, for the owner.
+// waiting lists the pending requests for the owner.
 func (d *Admission) waiting(say notices.Words) string {
 	var lines []string
 	for _, c := range d.store.Guests(d.bot).Codes {
@@ -99,8 +99,8 @@ func (d *Admission) waiting(say notices.Words) string {
 	return say.WhoWaits + "\n\n" + strings.Join(lines, "\n")
 }
 
-// nameOf is somebody as the owner is shown them: the name that they chose, in quotes and
-// without anything that could pass for words of ours, and the id, which people cannot choose.
+// nameOf returns a visitor's name for the owner: the name that they chose, quoted and stripped of
+// anything that could pass for our own text, and the id, which people cannot choose.
 func nameOf(p platform.Visitor) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -111,7 +111,7 @@ func nameOf(p platform.Visitor) string {
 		case unicode.IsSpace(r):
 			return ' '
 		}
-		return -1 // controls and marks that change how the rest is shown
+		return -1 // control characters and marks that change how the rest is displayed
 	}, p.Name)
 	if r := []rune(strings.Join(strings.Fields(name), " ")); len(r) > shownName {
 		name = string(r[:shownName]) + "…"
@@ -119,51 +119,50 @@ func nameOf(p platform.Visitor) string {
 	if strings.TrimSpace(name) == "" {
 		name = "?"
 	}
-	if p.Name == "" || p.Name == p.ID { // the platform does not give names
+	if p.Name == "" || p.Name == p.ID { // the platform does not provide names
 		return platform.Inert(p.ID)
 	}
 	return "“" + platform.Inert(name) + "” (" + platform.Inert(p.ID) + ")"
 }
 
-// Host hands messages over to the core; false: they have to be handed over again.
+// Host hands messages over to the core. It returns false if they have to be handed over again.
 type Host func(ctx context.Context, in platform.Inbound) bool
 
 // Bot is what the admission needs of its platform to write to people on its own.
 type Bot struct {
 	Host Host
-	// Private is the chat key of a private chat, and Group that of a group.
+	// Key returns the chat key of a private chat or group.
 	Key func(chat string) messages.ChatKey
-	// Words are in the language that people chose for a chat, else in that of the person.
+	// Words returns the texts in the language chosen for a chat, or else in the person's language.
 	Words func(chat messages.ChatKey, language string) notices.Words
 	// PrivateType is the platform's name for private chats.
 	PrivateType string
-	// Again reads a message that waited; false: it cannot be read any more.
+	// Again reads a waiting message; ok is false if it can no longer be read.
 	Again func(ctx context.Context, raw json.RawMessage) (platform.Inbound, bool)
 	Now   func() time.Time
-	// Settle has an outcome take the place of the buttons of a question to the owner. Errors
-	// are [*platform.Error]; never called twice at a time.
+	// Settle replaces the buttons of a question to the owner by an outcome. Errors are
+	// [*platform.Error]. Calls never overlap.
 	Settle func(ctx context.Context, q Question) error
-	// Go runs in the background what takes longer.
+	// Go runs longer work in the background.
 	Go func(func(ctx context.Context))
 }
 
-// wordsFor are the words for somebody's private chat, or for a group.
+// wordsFor returns the texts for a visitor's private chat, or for a group.
 func (b Bot) wordsFor(to platform.Visitor) notices.Words {
 	return b.Words(b.Key(cmp.Or(to.Chat, to.ID)), to.Language)
 }
 
-// Question is a message that asked the owner about somebody, and how that ended.
+// Question is a message that asked the owner about a visitor, and its outcome.
 type Question struct {
 	Chat, Message string // the platform's ids
 	Text          string
 	Ask           messages.Ask
-	Outcome       string // in the place of the buttons
+	Outcome       string // replaces the buttons
 }
 
-// Owe asks the owner about those who want to be let in, one message for each, and tells those
-// who were let in; the message that they sent first is answered then. All of it is durable
-// before it is forgotten here, and has an id for ever, so that to do it again says nothing
-// twice.
+// Owe sends what is due: one message to the owner for each pending request, and a notice to the
+// people who were given access, whose first messages are then answered. Each is made durable before
+// it is removed here, and has a permanent id, so that repeating it sends nothing twice.
 func (d *Admission) Owe(ctx context.Context, b Bot) {
 	if d.store == nil {
 		return
@@ -181,8 +180,8 @@ func (d *Admission) Owe(ctx context.Context, b Bot) {
 	d.settle(b, a)
 }
 
-// askOwner asks about those who wait: about a few in an hour, and about the groups that the
-// owner has added the bot to.
+// askOwner asks about pending requests: about a few per hour, and about all groups to which the
+// owner has added the bot.
 func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
 	say, shown, more := b.wordsFor(*a.Owner), shownLately(a, b.Now()), false
 	for _, c := range a.Codes {
@@ -208,8 +207,8 @@ func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
 	}
 }
 
-// shownLately is how many questions the owner was shown within the hour that somebody else
-// led to, also those that were withdrawn since.
+// shownLately counts the questions shown to the owner within the last hour that other people
+// caused, including those withdrawn since.
 func shownLately(a platform.Guests, now time.Time) (n int) {
 	lately := func(c platform.PairingCode) bool {
 		return c.For != nil && !c.Shown.IsZero() && now.Sub(c.Shown) < time.Hour && !ownersDoing(*a.Owner, c)
@@ -227,12 +226,12 @@ func shownLately(a platform.Guests, now time.Time) (n int) {
 	return n
 }
 
-// ownersDoing: the owner has added the bot to the group that asks.
+// ownersDoing reports whether the owner has added the bot to the requesting group.
 func ownersDoing(owner platform.Visitor, c platform.PairingCode) bool {
 	return c.Adder != nil && c.Adder.ID == owner.ID
 }
 
-// question asks the owner about somebody who waits.
+// question words a question to the owner about a pending request.
 func question(say notices.Words, owner platform.Visitor, c platform.PairingCode) string {
 	switch who := nameOf(*c.For); {
 	case !c.For.Group:
@@ -250,7 +249,7 @@ func askAbout(say notices.Words, c platform.PairingCode) messages.Ask {
 	return messages.Ask{ApprovalID: AskPrefix + c.Code, Label: askKind(*c.For), Chinese: say.IsChinese}
 }
 
-// KindGroup labels an ask about a group, which cannot be let in just once.
+// KindGroup labels an ask about a group, for which there is no single-use access.
 const KindGroup = "group"
 
 func askKind(p platform.Visitor) string {
@@ -260,8 +259,8 @@ func askKind(p platform.Visitor) string {
 	return "person"
 }
 
-// word is a message of the host's own to somebody's private chat, as an order that was obeyed
-// already.
+// word returns a message from the host to a visitor's private chat, in the form of a command that
+// has already been carried out.
 func (d *Admission) word(b Bot, to platform.Visitor, id, text string, asks []messages.Ask) platform.Inbound {
 	chat := cmp.Or(to.Chat, to.ID)
 	id = "access:" + id
@@ -273,7 +272,7 @@ func (d *Admission) word(b Bot, to platform.Visitor, id, text string, asks []mes
 	}
 }
 
-// welcome tells somebody that they are let in and hands over what they said first.
+// welcome notifies a visitor of their access and hands over their first message.
 func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
 	reader := x.Who
 	if x.Who.Group && owner != nil { // groups have no language of their own
@@ -322,8 +321,8 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 	return true
 }
 
-// choose does what a press of the owner says. The press counts in the owner's own private
-// chat alone.
+// choose carries out the choice of the owner's press. A press counts only in the owner's private
+// chat.
 func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice) Choosing {
 	if d.store == nil {
 		return ChoiceForbidden
@@ -344,13 +343,13 @@ func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code s
 	return ChoiceDone
 }
 
-// Choosing is what became of a press.
+// Choosing is the outcome of a press.
 type Choosing int
 
-// What can become of a press.
+// The possible outcomes of a press.
 const (
 	ChoiceDone Choosing = iota
-	ChoiceOver          // it was decided before, was withdrawn, or waits no more
+	ChoiceOver          // the request was decided before, was withdrawn, or is no longer pending
 	ChoiceForbidden
 	ChoiceFailed
 )

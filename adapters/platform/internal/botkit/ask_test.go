@@ -16,16 +16,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// gatehouse is a door with a store on disk, a clock, and all that it said.
+// gatehouse is an admission with a store on disk, a clock, and everything that it sent.
 type gatehouse struct {
 	t         *testing.T
 	now       time.Time
 	store     *access.Store
 	admission *Admission
-	down      bool // the core takes nothing
+	down      bool // the core accepts nothing
 	said      []platform.Inbound
-	shown     []string // outcomes in the place of buttons
-	fails     []error  // of showing the next ones
+	shown     []string // outcomes that replaced buttons
+	fails     []error  // errors for showing the next ones
 }
 
 func newGatehouse(t *testing.T) *gatehouse {
@@ -50,7 +50,7 @@ func (g *gatehouse) restart() {
 	g.admission = NewAdmission("telegram", platform.AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
 }
 
-// owe lets the door speak and returns what it said now.
+// owe lets the admission send what is due and returns it.
 func (g *gatehouse) owe() []platform.Inbound {
 	before := len(g.said)
 	g.admission.Owe(g.t.Context(), Bot{
@@ -81,7 +81,7 @@ func (g *gatehouse) owe() []platform.Inbound {
 	return g.said[before:]
 }
 
-// writes is a message of a stranger's.
+// writes handles a message from a stranger.
 func (g *gatehouse) writes(id, name, text string) platform.Gate {
 	in := message(refused(ReasonNotPaired))
 	in.Sender, in.Text = platform.Person{ID: id, Name: name}, text
@@ -102,8 +102,8 @@ func (g *gatehouse) code(id string) string {
 	return ""
 }
 
-// However often a stranger writes, and however many do, the owner reads one message for
-// each of a few, and one line about the others.
+// However many strangers write, and however often, the owner reads one message for each of a few,
+// and one line about the others.
 func TestStrangersDoNotFloodTheOwner(t *testing.T) {
 	g := newGatehouse(t)
 	for i := range 50 {
@@ -139,7 +139,7 @@ func TestStrangersDoNotFloodTheOwner(t *testing.T) {
 	}
 }
 
-// Only the owner's press in the owner's own private chat counts, once.
+// Only the owner's press in the owner's own private chat counts, and only once.
 func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	g := newGatehouse(t)
 	g.writes("2", "Bob", "hello")
@@ -179,7 +179,7 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	}
 }
 
-// What the owner allowed once is one message, also over a restart and while the core takes
+// Access for once is access for one message, also across a restart and while the core accepts
 // nothing.
 func TestOnceIsOneMessage(t *testing.T) {
 	g := newGatehouse(t)
@@ -210,7 +210,7 @@ func TestOnceIsOneMessage(t *testing.T) {
 	}
 }
 
-// A code counts in the owner's own words alone, in their private chat.
+// A code counts only in the owner's own words, in their private chat.
 func TestWhoseCodeCounts(t *testing.T) {
 	for name, x := range map[string]struct {
 		role      string
@@ -240,7 +240,7 @@ func TestWhoseCodeCounts(t *testing.T) {
 	}
 }
 
-// A name stays a name.
+// A name cannot be mistaken for other text.
 func TestNamesStayNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"Bob":                             "“Bob” (7)",

@@ -20,23 +20,23 @@ const (
 	AddressedOtherBot Addressing = "other_bot" // a command for another bot
 )
 
-// Content is what kind of thing a message is.
+// Content classifies a message.
 type Content string
 
 // The kinds of messages.
 const (
 	ContentMessage Content = ""
 	ContentService Content = "service"       // somebody joined, a title changed, …
-	ContentLive    Content = "live_location" // the next place of a shared location
+	ContentLive    Content = "live_location" // a position update of a shared location
 )
 
-// Types of chats that differ from groups.
+// Types of chats that are not groups.
 const (
 	ChatPrivate = "private"
 	ChatChannel = "channel"
 )
 
-// Facts are all that the gate looks at of a message.
+// Facts are everything that the gate considers about a message.
 type Facts struct {
 	ChatType  string // [ChatPrivate], [ChatChannel]; anything else is a group
 	Content   Content
@@ -44,20 +44,20 @@ type Facts struct {
 	Anonymous bool // sent in the name of a chat
 	Addressed Addressing
 	Role      string
-	Allowed   bool // the group was allowed by the owner
-	Named     bool // it names somebody else, perhaps another bot
-	Recent    bool // it continues what its sender and the bot have just talked about
+	Allowed   bool // the owner has allowed the group
+	Named     bool // it mentions somebody else, possibly another bot
+	Recent    bool // it continues a recent exchange between its sender and the bot
 }
 
-// FromPerson is whether a person said something, and not a bot, a chat or the service.
+// FromPerson reports whether a person wrote the message, not a bot, a chat or the service.
 func (f Facts) FromPerson() bool { return !f.Bot && !f.Anonymous && f.Content == ContentMessage }
 
-// Private is whether the message is in a chat with one person.
+// Private reports whether the message is in a chat with one person.
 func (f Facts) Private() bool { return f.ChatType == ChatPrivate }
 
-// Rules are all that the gate looks at of the settings, for one chat.
+// Rules are everything that the gate considers about the settings, for one chat.
 type Rules struct {
-	Access string // who may talk in private and brings the bot into groups
+	Access string // who may talk in private and add the bot to groups
 	Groups string // what the bot listens to in this group
 	Listed bool   // the settings name this group
 	Member string // who may talk in this group
@@ -65,7 +65,8 @@ type Rules struct {
 	Quotes bool
 }
 
-// In are the rules for a chat, of which the settings may name some; * names all others.
+// In returns the rules for a chat. groups are the chats that the settings name; * applies to all
+// others.
 func (r Rules) In(chat string, groups map[string]platform.Group) Rules {
 	g, ok := groups[chat]
 	if !ok {
@@ -76,7 +77,7 @@ func (r Rules) In(chat string, groups map[string]platform.Group) Rules {
 	return r
 }
 
-// Reasons of gates that [Admission] acts on.
+// Reasons of verdicts that [Admission] acts on.
 const (
 	ReasonNotPaired  = "not_paired"
 	ReasonNotAllowed = "group_not_allowed"
@@ -85,7 +86,7 @@ const (
 
 const reasonUnaddressed = "unaddressed"
 
-// Gate decides who is heard. It is pure; its truth table is a test.
+// Gate decides whether the bot hears a message. It is pure; a test holds its truth table.
 func Gate(f Facts, r Rules) platform.Gate {
 	switch {
 	case f.ChatType == ChatChannel:
@@ -128,7 +129,7 @@ func groupGate(f Facts, r Rules) platform.Gate {
 	return platform.Gate{Open: true, Reason: "all", Overheard: true}
 }
 
-// hears is whether a message in a group is for the bot.
+// hears reports whether a message in a group is for the bot.
 func (r Rules) hears(f Facts) bool {
 	switch r.Groups {
 	case platform.GroupsAll:
@@ -145,7 +146,7 @@ func (r Rules) hears(f Facts) bool {
 // Ignored is the verdict on a message that is not for the bot.
 func Ignored(reason string) platform.Gate { return platform.Gate{Reason: reason} }
 
-// Lets is whether an access rule lets a person in.
+// Lets reports whether an access rule admits a role.
 func Lets(access, role string) bool {
 	switch {
 	case role == platform.RoleBlocked:
@@ -158,7 +159,7 @@ func Lets(access, role string) bool {
 	return role == platform.RoleOwner
 }
 
-// CheckAccess finds what is wrong with the settings of who is heard.
+// CheckAccess validates the access settings.
 func CheckAccess(name, access, groups string, listed map[string]platform.Group, store platform.AccessStore) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(name+": "+format, args...)) }

@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// TestGateTruthTable goes through every combination of what the gate looks at
-// and compares it with the rules, written down once more in plain words.
+// TestGateTruthTable compares every combination of the gate's inputs with the rules, implemented a
+// second time in plain words.
 func TestGateTruthTable(t *testing.T) {
 	n := 0
 	for _, chatType := range []string{"private", "group", "supergroup", "channel"} {
@@ -41,7 +41,7 @@ func TestGateTruthTable(t *testing.T) {
 	}
 }
 
-// expected is what people were promised.
+// expected is the documented verdict.
 func expected(f Facts, r Rules) platform.Gate {
 	trusted := func(access string) bool {
 		return map[string]map[string]bool{
@@ -95,7 +95,7 @@ func expected(f Facts, r Rules) platform.Gate {
 	return platform.Gate{Open: true, Reason: string(f.Addressed)}
 }
 
-// Rules of a chat are those that the settings name it with, and else those of all groups.
+// The rules of a chat are those for it in the settings, or else those for all groups.
 func TestRulesOfAChat(t *testing.T) {
 	rules := Rules{Access: platform.AccessPaired}
 	listed := map[string]platform.Group{"-1": {Access: platform.AccessOwner, Addressed: platform.GroupsAll}, "-2": {}}
@@ -122,7 +122,7 @@ func TestRulesOfAChat(t *testing.T) {
 	}
 }
 
-// Settings that cannot mean anything are named.
+// Meaningless settings are reported.
 func TestCheckAccess(t *testing.T) {
 	for _, c := range []struct {
 		access, groups string

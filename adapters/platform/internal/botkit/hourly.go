@@ -6,11 +6,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
-// maxHourly is how many keys are known at least; beyond, somebody may read a line twice within
-// the hour.
+// maxHourly is the minimum number of keys kept. With more, somebody may get a notice twice within
+// an hour.
 const maxHourly = 10_000
 
-// hourly lets something through once an hour per key. It is safe for concurrent use.
+// hourly permits something once an hour per key. It is safe for concurrent use.
 type hourly struct {
 	last *recent.Map[string, time.Time]
 	now  func() time.Time
@@ -20,8 +20,8 @@ func newHourly(now func() time.Time) *hourly {
 	return &hourly{last: recent.New[string, time.Time](maxHourly), now: now}
 }
 
-// pass reports whether the key may go through, and counts it if so. A clock that was set back
-// does not hold anything up.
+// pass reports whether the key is due, and records it if so. Setting the clock back does not block
+// anything.
 func (h *hourly) pass(key string) (ok bool) {
 	now := h.now()
 	h.last.Update(key, func(last time.Time, known bool) time.Time {

@@ -17,19 +17,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Chats that were set aside are tried again after asideFirst, then less often.
+// Chats that were set aside are retried after asideFirst, then less often.
 const (
 	asideFirst = time.Second
 	asideMost  = 15 * time.Second
 )
 
-// Arrival is an event of a service with the inbound that the core is handed for it.
+// Arrival is an event of a service and the inbound made from it.
 type Arrival[E any] struct {
 	Event E
 	In    platform.Inbound
 }
 
-// arrivalID tells arrivals apart.
+// arrivalID identifies an arrival.
 type arrivalID struct {
 	chat messages.ChatKey
 	id   string
@@ -37,7 +37,7 @@ type arrivalID struct {
 
 func (a Arrival[E]) id() arrivalID { return arrivalID{a.In.ChatKey, a.In.IngressID} }
 
-// minus is a batch without some of its arrivals.
+// minus returns a batch without some of its arrivals.
 func minus[E any](batch, without []Arrival[E]) []Arrival[E] {
 	gone := make(map[arrivalID]bool, len(without))
 	for _, x := range without {
@@ -46,31 +46,30 @@ func minus[E any](batch, without []Arrival[E]) []Arrival[E] {
 	return slices.DeleteFunc(slices.Clone(batch), func(x Arrival[E]) bool { return gone[x.id()] })
 }
 
-// IntakeOptions say how an [Intake] works for one platform. All are required, but for
-// StateDir and Redelivers.
+// IntakeOptions configure an [Intake] for one platform. All are required except StateDir and
+// Redelivers.
 type IntakeOptions[E any] struct {
 	Host platform.Host
-	// StateDir is the folder for what is set aside; empty: nothing can be.
+	// StateDir is the folder for messages set aside. If empty, none can be set aside.
 	StateDir string
 	// Patience is how long a chat may refuse messages before they are set aside.
 	Patience time.Duration
-	// Redelivers: the service delivers again what was not confirmed. Then an arrival that
-	// can neither be taken nor set aside is an error, and otherwise it is offered until one of
-	// the two works.
+	// Redelivers: the service redelivers what was not acknowledged. An arrival that can neither be
+	// accepted nor set aside is then an error. Otherwise it is retried until one of the two works.
 	Redelivers bool
-	// Read reads an event that was set aside, as JSON wrote it.
+	// Read decodes an event that was set aside, from the JSON encoding.
 	Read func(line []byte) (E, error)
-	// Map makes arrivals of the events that an earlier run has set aside.
+	// Map makes arrivals of the events that an earlier run set aside.
 	Map      func(ctx context.Context, events []E) []Arrival[E]
 	Now      func() time.Time
-	SetAside prometheus.Gauge // how many messages are set aside
+	SetAside prometheus.Gauge // number of messages set aside
 	Log      *slog.Logger
 }
 
-// Intake hands messages to the host until they are durable: with their chats, or set aside on
-// disk. A chat whose messages the host refuses while it takes those of others is set aside, in
-// order, so that it does not hold up the others; it is tried again until it takes them, also
-// after a restart. An Intake is safe for concurrent use, except for Open and Close.
+// Intake hands messages to the host until they are durable: in their chats, or set aside on disk.
+// If the host refuses the messages of one chat while it accepts those of others, that chat is set
+// aside, in order, so that it does not block the others. It is retried until it accepts its
+// messages, also after a restart. An Intake is safe for concurrent use, except for Open and Close.
 type Intake[E any] struct {
 	o IntakeOptions[E]
 
@@ -78,19 +77,19 @@ type Intake[E any] struct {
 	spool  *spool.Spool
 	aside  []Arrival[E] // in order; on disk
 	chats  map[messages.ChatKey]int
-	logged bool // that nothing can be set aside
+	logged bool // the failure to set messages aside was logged
 
-	more chan struct{} // something was set aside
+	more chan struct{} // signals that something was set aside
 	done chan struct{} // closed when the goroutine has ended; nil before Open
 }
 
-// NewIntake does nothing yet; call Open.
+// NewIntake does nothing until Open is called.
 func NewIntake[E any](o IntakeOptions[E]) *Intake[E] {
 	return &Intake[E]{o: o, spool: spool.New(o.StateDir), chats: map[messages.ChatKey]int{}, more: make(chan struct{}, 1)}
 }
 
-// Open loads what an earlier run has set aside and keeps trying it until ctx ends. After the
-// first success it does nothing.
+// Open loads what an earlier run set aside and retries it until ctx ends. After the first success,
+// calling it again does nothing.
 func (in *Intake[E]) Open(ctx context.Context) error {
 	if in.done != nil {
 		return nil
@@ -123,18 +122,18 @@ func (in *Intake[E]) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close waits until nothing is tried any more. The context of Open has to end first.
+// Close waits until the retries have ended. The context of Open has to end first.
 func (in *Intake[E]) Close() {
 	if in.done != nil {
 		<-in.done
 	}
 }
 
-// Deliver returns nil once each arrival is durable, with its chat or set aside, and otherwise
-// the error of ctx, or one that asks the service to deliver again. While the host takes
-// no messages at all, nothing is set aside, unless waiting is nil, because the service does not
-// wait for long. waiting returns what the service has after the batch: with nothing else
-// at hand, it shows whether the host takes messages at all.
+// Deliver returns nil once every arrival is durable, in its chat or set aside. Otherwise it returns
+// the error of ctx, or one that asks the service to redeliver. While the host accepts no messages
+// at all, nothing is set aside, unless waiting is nil, which means that the service does not wait
+// long. waiting returns what the service has after the batch: if nothing of the batch was accepted,
+// these messages show whether the host accepts messages at all.
 func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E], waiting func() []Arrival[E]) error {
 	since, takes := in.o.Now(), waiting == nil
 	for tries := 0; ctx.Err() == nil; tries++ {
@@ -163,8 +162,8 @@ func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E], waiting fu
 	return ctx.Err()
 }
 
-// takesOthers offers messages of chats that have none in the batch and reports whether one was
-// taken.
+// takesOthers offers messages of chats that are not in the batch and reports whether one was
+// accepted.
 func (in *Intake[E]) takesOthers(ctx context.Context, batch, others []Arrival[E]) bool {
 	stuck := map[messages.ChatKey]bool{}
 	for _, x := range batch {
@@ -177,8 +176,8 @@ func (in *Intake[E]) takesOthers(ctx context.Context, batch, others []Arrival[E]
 	return len(left) < len(others)
 }
 
-// offer hands a batch over once. It returns, per chat, all from the first refusal on, so that
-// the order is kept; what was taken after it is recognised as a duplicate later.
+// offer hands a batch over once. For each chat it returns everything from the first refusal on, to
+// keep the order. Messages accepted after a refusal are recognized as duplicates later.
 func (in *Intake[E]) offer(ctx context.Context, batch []Arrival[E]) (left []Arrival[E], err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -204,7 +203,7 @@ func (in *Intake[E]) offer(ctx context.Context, batch []Arrival[E]) (left []Arri
 	return left, err
 }
 
-// behind sets aside what belongs to chats that are set aside. It returns the rest, and what
+// behind sets aside messages of chats that are already set aside. It returns the rest, and what
 // could not be set aside.
 func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err error) {
 	in.mu.Lock()
@@ -226,7 +225,7 @@ func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err e
 	return rest, stuck, err
 }
 
-// setAside makes messages durable without their chats.
+// setAside makes messages durable outside their chats.
 func (in *Intake[E]) setAside(batch []Arrival[E], cause error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -243,14 +242,14 @@ func (in *Intake[E]) setAside(batch []Arrival[E], cause error) error {
 	return nil
 }
 
-// notAside is what of a batch is not set aside.
+// notAside returns the arrivals of a batch that are not set aside.
 func (in *Intake[E]) notAside(batch []Arrival[E]) []Arrival[E] {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return minus(batch, in.aside)
 }
 
-// add sets messages aside that are not yet. The lock is held.
+// add sets aside the messages that are not yet set aside. The caller holds the lock.
 func (in *Intake[E]) add(batch []Arrival[E]) error {
 	batch = minus(batch, in.aside)
 	if len(batch) == 0 {
@@ -283,7 +282,7 @@ func (in *Intake[E]) keep(x Arrival[E]) {
 	in.o.SetAside.Set(float64(len(in.aside)))
 }
 
-// eventLines are events as the spool keeps them.
+// eventLines encodes events for the spool.
 func eventLines[E any](batch []Arrival[E]) ([][]byte, error) {
 	out := make([][]byte, len(batch))
 	for i, x := range batch {
@@ -295,8 +294,8 @@ func eventLines[E any](batch []Arrival[E]) ([][]byte, error) {
 	return out, nil
 }
 
-// again tries the chats that were set aside until ctx ends. It is apart from what arrives, so
-// that a chat that hangs does not hold up anything else.
+// again retries the chats that were set aside until ctx ends. It runs separately from new arrivals,
+// so that a chat that hangs does not block anything else.
 func (in *Intake[E]) again(ctx context.Context) {
 	defer close(in.done)
 	for tries := 0; ctx.Err() == nil; tries++ {
@@ -320,11 +319,11 @@ func (in *Intake[E]) waiting() int {
 	return len(in.aside)
 }
 
-// try offers the first message of each chat that is set aside and, where that is taken, the
-// rest. It reports whether anything was taken.
+// try offers the first message of each chat that is set aside and, if it is accepted, the rest. It
+// reports whether anything was accepted.
 func (in *Intake[E]) try(ctx context.Context) (took bool) {
 	defer func() {
-		if v := recover(); v != nil { // it is tried again later
+		if v := recover(); v != nil { // it is retried later
 			in.o.Log.Error("a panic while messages that were set aside were tried", "panic", fmt.Sprintf("%T", v))
 		}
 	}()
@@ -352,7 +351,7 @@ func (in *Intake[E]) try(ctx context.Context) (took bool) {
 	return true
 }
 
-// taken forgets what chats have made durable.
+// taken removes messages that their chats have made durable.
 func (in *Intake[E]) taken(gone []Arrival[E]) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

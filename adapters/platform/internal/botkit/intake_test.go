@@ -42,7 +42,7 @@ func arrivals(_ context.Context, events []event) (out []Arrival[event]) {
 	return out
 }
 
-// batch are arrivals of events given as chat/id.
+// batch returns arrivals of events given as chat/id.
 func batch(words ...string) (out []Arrival[event]) {
 	for _, w := range words {
 		chat, id, _ := strings.Cut(w, "/")
@@ -67,7 +67,7 @@ func newInlet(t *testing.T, dir string, redelivers bool) *inlet {
 	return x
 }
 
-// start begins a run, the first or one after another.
+// start begins the first run or a later one.
 func (x *inlet) start(dir string, redelivers bool) {
 	x.t.Helper()
 	ctx, cancel := context.WithCancel(x.t.Context())
@@ -84,7 +84,7 @@ func (x *inlet) start(dir string, redelivers bool) {
 	}
 }
 
-// refuse makes the chats refuse all messages, and all others take them; * is every chat.
+// refuse makes the given chats refuse all messages, and all others accept them; * is every chat.
 func (x *inlet) refuse(chats ...string) {
 	x.host.Refuse(func(in platform.Inbound) error {
 		a, _ := in.ChatKey.Address()
@@ -95,7 +95,7 @@ func (x *inlet) refuse(chats ...string) {
 	})
 }
 
-// taken is what the host has taken, as chat/id, in order.
+// taken returns what the host has accepted, as chat/id, in order.
 func (x *inlet) taken() (out []string) {
 	for _, in := range x.host.Taken() {
 		a, _ := in.ChatKey.Address()
@@ -114,7 +114,7 @@ func (x *inlet) wants(when string, aside int, taken ...string) {
 	}
 }
 
-// A chat that refuses is set aside, in order, while the others are served, over a restart too.
+// A chat that refuses is set aside, in order, while the others are served, also across a restart.
 func TestIntakeSetsChatsAside(t *testing.T) {
 	for _, redelivers := range []bool{false, true} {
 		t.Run(fmt.Sprintf("redelivers %v", redelivers), func(t *testing.T) {
@@ -150,8 +150,8 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 	}
 }
 
-// While the host takes nothing at all nothing is set aside, unless the service does not wait;
-// what it has after the batch shows whether the host takes anything.
+// While the host accepts nothing at all, nothing is set aside, unless the service does not wait.
+// What the service has after the batch shows whether the host accepts anything.
 func TestIntakeWaitsForTheHost(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestIntakeWaitsForTheHost(t *testing.T) {
 }
 
 // Without a folder nothing can be set aside: the message waits, or the service is asked to
-// deliver it again.
+// redeliver it.
 func TestIntakeWithoutAFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newInlet(t, "", true)
@@ -202,7 +202,7 @@ func TestIntakeWithoutAFolder(t *testing.T) {
 	})
 }
 
-// Lines that cannot be read are kept in a file of their own, and the others are delivered.
+// Unreadable lines are kept in a file of their own, and the others are delivered.
 func TestIntakeKeepsDamagedLines(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

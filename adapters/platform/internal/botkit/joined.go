@@ -14,26 +14,25 @@ import (
 )
 
 const (
-	// settleDeadline bounds how long one outcome may take to be shown, and settleAgain is the
-	// pause after one could not be.
+	// settleDeadline bounds the time for showing one outcome, and settleAgain is the pause after a
+	// failure.
 	settleDeadline = 15 * time.Second
 	settleAgain    = 30 * time.Second
 )
 
-// Membership is that the bot was added to a group, or is not in it any more. Everything in it
-// was chosen by others.
+// Membership reports that the bot was added to a group, or is no longer in it. Other people chose
+// everything in it.
 type Membership struct {
 	Group platform.ChatInfo
-	By    platform.Person // who did it; without an id: unknown
+	By    platform.Person // who did it; without an id if unknown
 	In    bool
 	At    time.Time // by the platform's clock
-	// Listed: the settings let the group in.
+	// Listed: the settings name the group and thereby allow it.
 	Listed bool
 }
 
-// Joined keeps that the owner has to be asked about a group that somebody has added the bot
-// to, or takes such a question back. This lets nothing in. Repeating it changes
-// nothing.
+// Joined records that the owner has to be asked about a group to which somebody has added the bot,
+// or withdraws such a question. It does not give access. Repeating it changes nothing.
 func (d *Admission) Joined(ctx context.Context, m Membership) error {
 	if d.store == nil {
 		return nil
@@ -53,7 +52,7 @@ func (d *Admission) Joined(ctx context.Context, m Membership) error {
 	return err
 }
 
-// Asked notes which message asks the owner about those whom its asks name.
+// Asked records which message asks the owner about the requests named by its asks.
 func (d *Admission) Asked(ctx context.Context, message string, asks []messages.Ask) {
 	for _, a := range asks {
 		code, ok := strings.CutPrefix(a.ApprovalID, AskPrefix)
@@ -66,8 +65,7 @@ func (d *Admission) Asked(ctx context.Context, message string, asks []messages.A
 	}
 }
 
-// settle replaces, in the background, buttons that mean nothing any more by the outcomes of
-// their requests.
+// settle replaces obsolete buttons by the outcomes of their requests, in the background.
 func (d *Admission) settle(b Bot, a platform.Guests) {
 	due := slices.ContainsFunc(a.Ended, unsettled)
 	if !due || b.Settle == nil || !d.settling.TryLock() {
@@ -85,7 +83,7 @@ func (d *Admission) settle(b Bot, a platform.Guests) {
 
 func unsettled(e platform.Ended) bool { return !e.Seen && e.Message != "" }
 
-// settleAll is called with the lock held. What ends meanwhile is settled, too.
+// settleAll also settles requests that end meanwhile. The caller holds the lock.
 func (d *Admission) settleAll(ctx context.Context, b Bot) {
 	for {
 		a := d.store.Guests(d.bot)
@@ -101,7 +99,7 @@ func (d *Admission) settleAll(ctx context.Context, b Bot) {
 	}
 }
 
-// settleOne returns an error where it has to be done again.
+// settleOne returns an error if it has to be repeated.
 func (d *Admission) settleOne(ctx context.Context, b Bot, owner platform.Visitor, e platform.Ended) error {
 	short, cancel := context.WithTimeout(ctx, settleDeadline)
 	defer cancel()
@@ -120,7 +118,7 @@ func (d *Admission) settleOne(ctx context.Context, b Bot, owner platform.Visitor
 	return d.store.Settled(ctx, d.bot, e.Code)
 }
 
-// Outcome is how a request ended, in the place of its buttons; empty: there is no such choice.
+// Outcome words the end of a request, to replace its buttons. It is empty for an unknown choice.
 func Outcome(say notices.Words, c platform.Choice) string {
 	switch c {
 	case platform.LetIn:

@@ -8,10 +8,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// DigestOf is how much of a digest a button carries: 128 bits of it.
+// DigestOf is the number of hexadecimal digits of a digest that a button carries: 128 bits.
 const DigestOf = 32
 
-// Tone is how the answer to a press is meant.
+// Tone is the tone of the answer to a press.
 type Tone string
 
 // The tones.
@@ -22,15 +22,15 @@ const (
 	ToneError   Tone = "error"
 )
 
-// Pressed is what somebody who pressed a button reads.
+// Pressed is the answer to somebody who pressed a button.
 type Pressed struct {
 	Tone Tone
 	Text string
-	// Mark begins what takes the place of the buttons; empty: they stay.
+	// Mark begins the text that replaces the buttons. If empty, they stay.
 	Mark string
 }
 
-// Decided words what became of a decision.
+// Decided words the outcome of a decision.
 func Decided(say notices.Words, d messages.Decision, out messages.DecisionOutcome) Pressed {
 	switch out.Is {
 	case messages.DecisionDone:
@@ -51,7 +51,7 @@ func Decided(say notices.Words, d messages.Decision, out messages.DecisionOutcom
 	return Pressed{ToneError, say.UnknownRequest, ""}
 }
 
-// Mark is how a request ended, in one sign.
+// Mark is the symbol for how a request ended.
 func Mark(answer string) string {
 	switch answer {
 	case "approved":
@@ -64,8 +64,8 @@ func Mark(answer string) string {
 	return "⏹"
 }
 
-// Choose does what a press of the owner's about somebody who wants to be let in says, and words
-// what became of it. The press counts in the owner's own private chat alone.
+// Choose carries out the owner's press about an access request, and words the outcome. A press
+// counts only in the owner's private chat.
 func (d *Admission) Choose(ctx context.Context, by platform.Person, chat, code string, choice platform.Choice, say notices.Words) Pressed {
 	done := Outcome(say, choice)
 	if done == "" || choice == platform.Withdrawn {

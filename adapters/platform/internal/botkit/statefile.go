@@ -10,14 +10,14 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// StateFile is a small JSON document of a bot that is written whole. It is not safe for
+// StateFile is a small JSON document of a bot that is always written as a whole. It is not safe for
 // concurrent use.
 type StateFile struct {
-	Dir  string // made when needed; empty: nothing is kept
+	Dir  string // created when needed; if empty, nothing is kept
 	Name string
 }
 
-// Load reads the document; a missing one changes nothing.
+// Load reads the document; if it is missing, into is unchanged.
 func (f StateFile) Load(into any) error {
 	if f.Dir == "" {
 		return nil
@@ -32,7 +32,7 @@ func (f StateFile) Load(into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// Save replaces the document in one step.
+// Save replaces the document atomically.
 func (f StateFile) Save(v any) error {
 	if f.Dir == "" {
 		return nil

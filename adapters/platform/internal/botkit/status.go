@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Status reports to the host how a receiver does, and only when that changes. It is safe for
+// Status reports a receiver's health to the host, but only when it changes. It is safe for
 // concurrent use.
 type Status struct {
 	Host platform.Host
@@ -17,7 +17,7 @@ type Status struct {
 	note  string
 }
 
-// Set reports a state and returns whether it is a new one.
+// Set reports a state and returns whether it is new.
 func (s *Status) Set(up bool, note string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,7 +29,7 @@ func (s *Status) Set(up bool, note string) bool {
 	return true
 }
 
-// Up is whether the last state was a good one.
+// Up reports whether the last state was healthy.
 func (s *Status) Up() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

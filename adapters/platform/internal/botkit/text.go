@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// MaxName is the longest name of a person or a chat that is passed on, in runes.
+	// MaxName is the maximum length of the name of a person or chat, in runes.
 	MaxName = 128
-	// MaxFileName is the longest file name that is passed on, in runes.
+	// MaxFileName is the maximum length of a file name, in runes.
 	MaxFileName = 100
 )
 
-// Tidy makes one line of at most n runes of a name that somebody chose.
+// Tidy turns a name that somebody chose into one line of at most n runes.
 func Tidy(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' {
@@ -29,8 +29,7 @@ func Tidy(s string, n int) string {
 	return s
 }
 
-// FileName is the last part of what somebody says a file is called; a path or an address is
-// not a name.
+// FileName returns the last element of a file name given by a sender; a path or URL is not a name.
 func FileName(s string) string {
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
 		s = s[i+1:]
@@ -41,7 +40,7 @@ func FileName(s string) string {
 	return s
 }
 
-// Placeholder takes the place of what is not text, as in [document a.pdf].
+// Placeholder stands for something that is not text, for example [document a.pdf].
 func Placeholder(words ...string) string {
 	kept := words[:0:0]
 	for _, w := range words {
@@ -63,7 +62,7 @@ func Head(s string, n int) string {
 	return s[:n]
 }
 
-// Says is whether a description holds one of some words, which are in lower case.
+// Says reports whether a description contains one of some words, which are in lower case.
 func Says(description string, words ...string) bool {
 	description = strings.ToLower(description)
 	for _, w := range words {
@@ -74,7 +73,7 @@ func Says(description string, words ...string) bool {
 	return false
 }
 
-// ParseCommand reads "/name@bot args".
+// ParseCommand parses "/name@bot args".
 func ParseCommand(text string) (name, bot, args string, ok bool) {
 	if !strings.HasPrefix(text, "/") {
 		return "", "", "", false
@@ -98,5 +97,5 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
 }
 
-// RequestID is short and random.
+// RequestID returns a short random id.
 func RequestID() string { return strings.ToLower(rand.Text()[:12]) }

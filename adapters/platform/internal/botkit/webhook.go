@@ -16,30 +16,31 @@ import (
 )
 
 const (
-	// maxHooks is how many events of a webhook are worked on side by side. Telegram sends 40
-	// unless told otherwise. Reading them is not work.
+	// maxHooks is the number of webhook events processed concurrently, not counting the reading of
+	// their bodies. Telegram sends 40 in parallel by default.
 	maxHooks = 128
-	// hookStop is how long requests in progress may take when the receiver ends.
+	// hookStop is the time limit for requests in progress when the receiver ends.
 	hookStop = 5 * time.Second
 )
 
-// Hook serves the requests with which a service posts events. It is plain HTTP: what people's
-// networks reach is a proxy in front of it that speaks TLS.
+// Hook serves the requests with which a service posts events. It speaks plain HTTP: a proxy in
+// front of it faces the network and speaks TLS.
 type Hook struct {
 	path   string
-	counts *prometheus.CounterVec // requests, by answer
+	counts *prometheus.CounterVec // requests, by status
 	handle func(w http.ResponseWriter, r *http.Request) (answer any, code int)
 	bodies bodies.Reader
 	slots  chan struct{}
 }
 
-// NewHook serves a path. handle returns the status of a request, and with 200 what to answer
-// as JSON; nil is an empty answer. It has to check who sends the request.
+// NewHook serves a path. handle returns the status of a request and, with 200, the JSON answer; nil
+// is an empty answer. handle has to check who sends the request.
 func NewHook(path string, counts *prometheus.CounterVec, handle func(http.ResponseWriter, *http.Request) (any, int)) *Hook {
 	return &Hook{path: path, counts: counts, handle: handle, slots: make(chan struct{}, maxHooks)}
 }
 
-// Serve takes requests until stop is called; what ends the listener before arrives in served.
+// Serve accepts requests until stop is called. If the listener ends earlier, served receives the
+// error.
 func (h *Hook) Serve(ctx context.Context, l net.Listener, log *slog.Logger) (served <-chan error, stop func()) {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute,
@@ -54,12 +55,13 @@ func (h *Hook) Serve(ctx context.Context, l net.Listener, log *slog.Logger) (ser
 		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), hookStop)
 		defer cancel()
 		if server.Shutdown(short) != nil {
-			_ = server.Close() // what was not answered is delivered again
+			_ = server.Close() // unanswered events are redelivered
 		}
 	}
 }
 
-// ServeHTTP takes one event. It answers 200 once that is durable, and never waits for a run.
+// ServeHTTP receives one event. It answers 200 once the event is durable, and never waits for a
+// run.
 func (h *Hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, code := h.handle(w, r)
 	h.counts.WithLabelValues(http.StatusText(code)).Inc()
@@ -73,16 +75,16 @@ func (h *Hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
 	default:
-		w.Header().Set("Connection", "close") // what is left of the body is not read
+		w.Header().Set("Connection", "close") // the rest of the body is not read
 	}
 	w.WriteHeader(code)
 	if code == http.StatusOK && answer != nil {
-		_ = json.NewEncoder(w).Encode(answer) // a service that has left asks again
+		_ = json.NewEncoder(w).Encode(answer) // a service that has disconnected sends the event again
 	}
 }
 
-// Meant returns 200 for a request that is meant for the hook as far as its head shows, and
-// otherwise the status to refuse it with.
+// Meant returns 200 for a request whose header shows that it is meant for the hook, and otherwise
+// the status to refuse it with.
 func (h *Hook) Meant(r *http.Request) int {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -101,7 +103,7 @@ func (h *Hook) Read(w http.ResponseWriter, r *http.Request, most int64) ([]byte,
 	return h.bodies.Read(w, r, most)
 }
 
-// Work does the work of one event when there is room for it.
+// Work processes one event once there is capacity.
 func (h *Hook) Work(ctx context.Context, do func() (answer any, code int)) (any, int) {
 	select {
 	case h.slots <- struct{}{}:

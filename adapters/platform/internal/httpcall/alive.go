@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// aliveKey is the key of a context's *alive.
 type aliveKey struct{}
 
-// alive ends a call that is silent for too long. A long answer may take its time.
+// alive cancels a call that is silent for too long. A long answer may take its time.
 type alive struct {
 	timer *time.Timer
 	pause time.Duration
 }
 
-// WhileAlive is a context that ends when a call has not begun to answer after first, or when
+// WhileAlive returns a context that ends when a call has not begun to answer within first, or when
 // its answer pauses for longer than pause.
 func WhileAlive(ctx context.Context, first, pause time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -27,7 +26,7 @@ func WhileAlive(ctx context.Context, first, pause time.Duration) (context.Contex
 	}
 }
 
-// watched notes what is read of an answer, if the context wants to know.
+// watched reports reads of an answer to the alive of the context, if it has one.
 func watched(ctx context.Context, body io.Reader) io.Reader {
 	if a, ok := ctx.Value(aliveKey{}).(*alive); ok {
 		return &aliveReader{a, body}
@@ -45,8 +44,8 @@ func (r *aliveReader) Read(p []byte) (int, error) {
 	return r.from.Read(p)
 }
 
-// Open sends a request and returns the answer, whose body ends when it is silent for longer
-// than pause. Errors are [*Error] and hold neither address nor secret.
+// Open sends a request and returns the response. Reading its body fails after a silence longer than
+// pause. Errors are [*Error] and contain neither URL nor secret.
 func Open(ctx context.Context, client *http.Client, req *http.Request, call, secret string, pause time.Duration) (*http.Response, error) {
 	ctx, cancel := WhileAlive(ctx, pause, pause)
 	resp, err := client.Do(req.WithContext(ctx))
@@ -58,7 +57,7 @@ func Open(ctx context.Context, client *http.Client, req *http.Request, call, sec
 	return resp, nil
 }
 
-// cancelling is a body that ends its request when it is closed.
+// cancelling is a body that cancels its request when it is closed.
 type cancelling struct {
 	io.Reader
 

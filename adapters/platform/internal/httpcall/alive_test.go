@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
-// drip is a body that gives a byte after each pause.
+// drip is a body that provides a byte after each pause.
 type drip struct {
 	ctx    context.Context //nolint:containedctx // a body has no other way to know it
 	pauses []time.Duration
@@ -30,7 +30,8 @@ func (d *drip) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestWhileAlive: an answer that goes on coming is not cut, however long it takes.
+// TestWhileAlive checks that an answer that continues to arrive is not cut off, however long it
+// takes.
 func TestWhileAlive(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -10,15 +10,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Answer is what a service answered.
+// Answer is the response of a service.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Do sends a request and reads its answer, of which no more than most bytes. Errors are [*Error]
-// and hold neither address nor secret.
+// Do sends a request and reads at most most bytes of the response. Errors are [*Error] and contain
+// neither URL nor secret.
 func Do(client *http.Client, req *http.Request, call, secret string, most int64) (Answer, error) {
 	ctx, progress := Traced(req.Context())
 	resp, err := client.Do(req.WithContext(ctx))
@@ -36,7 +36,7 @@ func Do(client *http.Client, req *http.Request, call, secret string, most int64)
 	return Answer{resp.StatusCode, resp.Header, buf.Bytes()}, nil
 }
 
-// SendFailed says what became of a send without a usable answer.
+// SendFailed converts the error of a send that got no usable answer.
 func SendFailed(err error) *platform.Error {
 	out := &platform.Error{Reason: platform.SendNetwork, Retryable: true, Err: err}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -51,7 +51,7 @@ func SendFailed(err error) *platform.Error {
 	return out
 }
 
-// Copy writes the body of a file, of which no more than limit bytes, and closes it.
+// Copy writes at most limit bytes of a file's body to w, and closes the body.
 func Copy(w io.Writer, body io.ReadCloser, limit int64) error {
 	defer body.Close() //nolint:errcheck // only read from
 	n, err := io.Copy(w, io.LimitReader(body, limit+1))

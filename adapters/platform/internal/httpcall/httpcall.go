@@ -1,8 +1,8 @@
-// Package httpcall is what calls of the services behind platforms have in common:
-// connections that fit them, an answer to the question whether the service may have
-// acted on a call that failed, and errors that hold no secret.
+// Package httpcall holds what calls to the services of platforms have in common: suitable
+// connections, the knowledge whether the service may have acted on a failed call, and errors
+// without secrets.
 //
-// What is called, how an answer reads and what a refusal means is the platform's.
+// The platform decides what to call, how to read the answer and what a refusal means.
 package httpcall
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// NewTransport keeps enough connections for sends side by side and finds dead ones soon.
+// NewTransport keeps enough connections for parallel sends and detects dead ones quickly.
 func NewTransport() *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:         10 * time.Second,
@@ -30,8 +30,8 @@ func NewTransport() *http.Transport {
 	}
 }
 
-// NewClient calls through the transport, or as a copy of given unless that is nil. It
-// never follows a redirect, which would carry a credential elsewhere.
+// NewClient returns a client that uses the transport, or a copy of given if that is not nil. It
+// never follows redirects, which would carry a credential to another host.
 func NewClient(given *http.Client, transport http.RoundTripper) *http.Client {
 	c := &http.Client{Transport: transport}
 	if given != nil {
@@ -45,7 +45,7 @@ func NewClient(given *http.Client, transport http.RoundTripper) *http.Client {
 // Error is a call without a usable answer.
 type Error struct {
 	Call   string
-	Status int  // of the answer, if one came
+	Status int  // of the response, if there was one
 	Sent   bool // the service may have acted on it
 	Err    error
 }
@@ -54,13 +54,13 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Call, e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Progress tells how far a request came.
+// Progress tracks how far a request got.
 type Progress struct{ connected, broken atomic.Bool }
 
-// Sent reports whether the service may have the request. Not knowing means yes.
+// Sent reports whether the service may have received the request; in doubt it is true.
 func (p *Progress) Sent() bool { return p.connected.Load() && !p.broken.Load() }
 
-// Traced is a context for one request whose progress is to be known.
+// Traced returns a context for one request and the progress of that request.
 func Traced(ctx context.Context) (context.Context, *Progress) {
 	p := &Progress{}
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -72,7 +72,7 @@ func Traced(ctx context.Context) (context.Context, *Progress) {
 	}), p
 }
 
-// Scrub takes a secret out of a text, in the forms that it has in addresses, too.
+// Scrub removes a secret from a text, including its URL-escaped forms.
 func Scrub(text, secret string) string {
 	if secret == "" {
 		return text
@@ -83,7 +83,7 @@ func Scrub(text, secret string) string {
 	return text
 }
 
-// Bare takes the address, which may hold a secret, and the secret itself out of an error.
+// Bare removes the URL, which may contain a secret, and the secret itself from an error.
 func Bare(err error, secret string) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err

@@ -33,10 +33,11 @@ func TestScrubAndBare(t *testing.T) {
 	}
 }
 
-// TestSent: a call that never connected did nothing; one that was written may have.
+// TestSent checks that a call without a connection had no effect, whereas one that was written may
+// have had one.
 func TestSent(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // the request is whole, the answer never comes
+		_, _ = io.Copy(io.Discard, r.Body) // the request is complete, the answer never arrives
 		panic(http.ErrAbortHandler)
 	}))
 	defer server.Close()
@@ -64,7 +65,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// unused is an address that nothing listens on.
+// unused returns an address on which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -75,7 +76,7 @@ func unused(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestRedirectsAreNotFollowed, whoever made the client, which itself stays as it was.
+// TestRedirectsAreNotFollowed also covers given clients, which must not be modified.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
 	defer elsewhere.Close()

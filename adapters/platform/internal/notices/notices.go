@@ -1,27 +1,29 @@
-// Package notices is what platforms say to people by themselves, before any chat is
-// asked: about pairing, groups and buttons. The texts are one set for all platforms,
-// in two languages; which one a person reads is the platform's to know.
+// Package notices has the texts that platforms send on their own, without involving a chat: about
+// pairing, groups and buttons. All platforms share one set in two languages; the platform knows
+// which language a person reads.
 package notices
 
 import "strings"
 
-// Words are what people read, in one language.
+// Words are the texts in one language.
 type Words struct {
 	IsChinese bool
 
-	NotPaired string // with the code
-	NotOpen   string // to strangers, where nobody can be let in
-	// To the owner: somebody, or a group, wants to be let in, with the name; there are more;
-	// who waits; nobody.
+	NotPaired string // contains the code
+	NotOpen   string // to strangers, where access cannot be requested
+	// To the owner: somebody or a group requests access, with the name; more requests are pending;
+	// the pending requests; no pending requests.
 	WantsIn, GroupWantsIn, MoreWait, WhoWaits, NobodyWaits string
-	// GroupAdded has who added the bot, then the group; GroupYouAdded the group.
+	// GroupAdded takes the name of the person who added the bot and the group, GroupYouAdded only
+	// the group.
 	GroupAdded, GroupYouAdded string
-	// To who was let in: for good, once, and once where nothing waited.
+	// To people with new access: permanent, once, and once without a waiting message.
 	LetIn, LetOnce, LetOnceAgain string
-	// On the buttons of the owner, and of what was chosen.
+	// Labels of the owner's buttons, and of the choice made.
 	InButton, OnceButton, BlockButton, GroupButton string
 	InDone, OnceDone, BlockDone                    string
-	// GoneDone: the bot is not in the group any more. NotOpenAnyMore: who pressed is late.
+	// GoneDone: the bot has left the group. NotOpenAnyMore: the request had already ended when the
+	// button was pressed.
 	GoneDone, NotOpenAnyMore string
 	OwnerNow                 string
 	ApprovedNow              string
@@ -32,19 +34,19 @@ type Words struct {
 	OwnerOnly                string
 	Approved                 string // with the person's name
 
-	// On buttons, and of buttons that were pressed; each at most 200 characters.
+	// Labels of buttons and replies to presses; each at most 200 characters.
 	ApproveButton, DenyButton                              string
 	ApprovedToast, DeniedToast, AlreadyDecided             string
 	ExpiredRequest, MayNotDecide, UnknownRequest, TryAgain string
-	// UnseenRequest: not everything of the request is with people yet.
+	// UnseenRequest: part of the request has not been delivered yet.
 	UnseenRequest string
-	// MayNotUse: who pressed a button may not use the bot here.
+	// MayNotUse: the person who pressed a button may not use the bot here.
 	MayNotUse string
-	// Pressed: the answer to a button comes as a message.
+	// Pressed: the reply to a button follows as a message.
 	Pressed string
 }
 
-// English are the words for everybody else.
+// English returns the texts for everybody who does not read Chinese.
 func English() Words {
 	return Words{
 		NotPaired:     "Hello! I only talk to people whom my owner has let in. I have asked, and your message waits until then. You can also give my owner this code: {}",
@@ -79,7 +81,7 @@ func English() Words {
 	}
 }
 
-// Chinese are the words for those who read Chinese.
+// Chinese returns the texts for people who read Chinese.
 func Chinese() Words {
 	return Words{
 		IsChinese:     true,
@@ -115,7 +117,7 @@ func Chinese() Words {
 	}
 }
 
-// For are the words of one of the languages.
+// For returns the texts in one of the languages.
 func For(chinese bool) Words {
 	if chinese {
 		return Chinese()
@@ -123,7 +125,7 @@ func For(chinese bool) Words {
 	return English()
 }
 
-// Fill puts values into their places in a text. What a value holds is no place.
+// Fill replaces the placeholders in a text by values. Placeholders inside a value are not replaced.
 func Fill(text string, values ...string) string {
 	var out strings.Builder
 	for _, value := range values {

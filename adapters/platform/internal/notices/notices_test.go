@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestWords: every text is there in both languages, with a place for a value where the
-// other has one, and short enough for what shows it.
+// TestWords checks that every text exists in both languages, with the same placeholders, and is
+// short enough for its place.
 func TestWords(t *testing.T) {
 	en, zh := reflect.ValueOf(English()), reflect.ValueOf(Chinese())
 	for i := range en.NumField() {

@@ -1,11 +1,11 @@
-// Package recent remembers what was put last, within a bound. What it forgets is asked or
-// worked out once more, so nothing may depend on it but speed and politeness.
+// Package recent is a bounded memory of recent values. Callers must be able to request or recompute
+// what it forgets: only speed and politeness may depend on it.
 package recent
 
 import "sync"
 
-// Map remembers values by their keys: at least the newest n, and at most twice as many. It is
-// safe for concurrent use.
+// Map keeps values by key: at least the newest n, and at most twice as many. It is safe for
+// concurrent use.
 type Map[K comparable, V any] struct {
 	n int
 
@@ -13,15 +13,15 @@ type Map[K comparable, V any] struct {
 	now, before map[K]V
 }
 
-// New remembers at least n values.
+// New returns a map that keeps at least n values.
 func New[K comparable, V any](n int) *Map[K, V] { return &Map[K, V]{n: n, now: map[K]V{}} }
 
-// Put remembers a value.
+// Put stores a value.
 func (m *Map[K, V]) Put(key K, value V) {
 	m.Update(key, func(V, bool) V { return value })
 }
 
-// Get returns the value of a key, if it is remembered.
+// Get returns the value of a key, if it is still known.
 func (m *Map[K, V]) Get(key K) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +36,7 @@ func (m *Map[K, V]) get(key K) (V, bool) {
 	return value, ok
 }
 
-// Update replaces the value of a key by what change makes of it, while no other call sees it.
+// Update atomically replaces the value of a key by the result of change.
 func (m *Map[K, V]) Update(key K, change func(old V, known bool) V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,7 +47,7 @@ func (m *Map[K, V]) Update(key K, change func(old V, known bool) V) {
 	m.now[key] = value
 }
 
-// Len is how many values are remembered.
+// Len is the number of values kept.
 func (m *Map[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
-// However much is put, no more than twice the bound is remembered, the newest among it.
+// However much is stored, at most twice the bound is kept, including the newest values.
 func TestMap(t *testing.T) {
 	const n = 100
 	m := recent.New[int, int](n)

@@ -1,4 +1,4 @@
-// Package retry is how platforms wait before they try again.
+// Package retry provides the pauses that platforms make between retries.
 package retry
 
 import (
@@ -23,8 +23,8 @@ func Wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Pause is how long to wait after so many tries that failed: it doubles up to five
-// seconds, with a random part, so that many who fail at once do not come back at once.
+// Pause returns the delay after a number of failed tries: it doubles up to five seconds and has a
+// random part, so that many clients do not retry at the same moment.
 func Pause(tries int) time.Duration {
 	d := min(MaxPause, FirstPause<<min(tries, 10))
 	return d/2 + rand.N(d/2+1)

@@ -1,10 +1,9 @@
-// Package spool keeps on disk what a platform's service has brought and no chat takes
-// for the moment, so that it may be confirmed to the service.
+// Package spool stores on disk the messages that a service has delivered but no chat accepts at the
+// moment, so that they can be acknowledged to the service.
 //
-// What [Spool.Add] has returned nil for survives a crash, in the order it was added.
-// The file is small and bounded: it holds the messages of chats that are in trouble,
-// and is gone when there are none. When the messages are tried again, and what a
-// message is, is the platform's.
+// Once [Spool.Add] has returned nil, a message survives a crash, and the order is kept. The file is
+// small and bounded: it holds the messages of chats in trouble, and is deleted when there are none.
+// The platform decides when messages are retried and how they are encoded.
 package spool
 
 import (
@@ -24,33 +23,34 @@ import (
 const (
 	// File is the name of the file in its folder.
 	File = "aside.jsonl"
-	// Damaged stands behind the name of the copy that is kept of a file which could not be read.
+	// Damaged is the suffix of the copy that is kept of an unreadable file.
 	Damaged = ".damaged"
-	// Max is how many messages are set aside at most; then everything waits.
+	// Max is the maximum number of messages set aside; beyond it everything waits.
 	Max = 10_000
 )
 
-// Errors of [Spool.Add]: nothing can be set aside.
+// Errors of [Spool.Add]: the messages were not set aside.
 var (
 	ErrNoFolder = errors.New("no folder to set messages aside in")
 	ErrFull     = fmt.Errorf("%d messages are set aside already", Max)
 	errLine     = errors.New("a message holds a line end")
 )
 
-// Spool is the file of one account. A line is a checksum and a message, as JSON in one
-// line; one that a crash cut was never confirmed. It is not safe for concurrent use.
+// Spool is the file of one account. Each line is a checksum and a message as single-line JSON. A
+// line cut off by a crash was never acknowledged. Spool is not safe for concurrent use.
 type Spool struct {
 	dir   string
-	dirty bool // the file is not what it should be: the next write replaces it
+	dirty bool // the file does not have the expected content: the next write replaces it
 }
 
-// New keeps its file in a folder, made when needed; with none, nothing can be set aside.
+// New stores its file in dir, which is created when needed. With an empty dir nothing can be set
+// aside.
 func New(dir string) *Spool { return &Spool{dir: dir} }
 
 func (s *Spool) path() string { return filepath.Join(s.dir, File) }
 
-// Load hands read what an earlier run has set aside, in order, and tells how many
-// lines were damaged or refused by read; a copy of the file is kept of those.
+// Load passes the messages that an earlier run set aside to read, in order. It returns how many
+// lines were damaged or refused by read; a copy of the file is kept if there are any.
 func (s *Spool) Load(read func(message []byte) error) (damaged int, err error) {
 	if s.dir == "" {
 		return 0, nil
@@ -74,7 +74,7 @@ func (s *Spool) Load(read func(message []byte) error) (damaged int, err error) {
 	return damaged, err
 }
 
-// Add makes messages durable, behind all, which are there already.
+// Add makes the messages more durable; all are the messages that the file already holds.
 func (s *Spool) Add(all, more [][]byte) error {
 	switch {
 	case s.dir == "":
@@ -88,7 +88,7 @@ func (s *Spool) Add(all, more [][]byte) error {
 	if err != nil {
 		return err
 	}
-	s.dirty = true // a write or sync that fails once is not believed again
+	s.dirty = true // after a failed write or fsync the content of the file is not trusted
 	fresh, err := s.append(raw)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Spool) append(raw []byte) (fresh bool, err error) {
 	return info.Size() == 0, nil
 }
 
-// Replace makes the messages all there is.
+// Replace makes all the whole content of the file.
 func (s *Spool) Replace(all [][]byte) error {
 	if s.dir == "" {
 		return nil
@@ -134,7 +134,7 @@ func (s *Spool) Replace(all [][]byte) error {
 			return err
 		}
 		s.dirty = false
-		return nil // a file that comes back after a power cut holds what chats know
+		return nil // if a power loss restores the file, the chats recognize its messages as duplicates
 	}
 	raw, err := lines(all)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Spool) Replace(all [][]byte) error {
 	return nil
 }
 
-// lines are messages as the file holds them. JSON in one line holds no line end.
+// lines encodes messages for the file. Single-line JSON contains no line breaks.
 func lines(messages [][]byte) ([]byte, error) {
 	var out []byte
 	for _, m := range messages {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// said are messages as a platform writes them.
+// said returns messages in the platform's encoding.
 func said(ids ...int) [][]byte {
 	var out [][]byte
 	for _, id := range ids {
@@ -21,7 +21,7 @@ func said(ids ...int) [][]byte {
 	return out
 }
 
-// loaded is what a run after this one finds.
+// loaded returns what the next run loads.
 func loaded(s *Spool) (got [][]byte, damaged int, err error) {
 	damaged, err = s.Load(func(m []byte) error {
 		got = append(got, append([]byte(nil), m...))
@@ -67,8 +67,8 @@ func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 	}
 }
 
-// TestSpoolCutAnywhere: a crash may leave any beginning of a line that was added.
-// What was added before it is whole.
+// TestSpoolCutAnywhere checks that a crash may cut an added line anywhere without damaging earlier
+// messages.
 func TestSpoolCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	s := New(dir)
@@ -132,8 +132,8 @@ func TestSpoolSaysNo(t *testing.T) {
 	}
 }
 
-// TestSpoolKeepsWhatNobodyCanRead: a line that is whole and means nothing to the
-// platform is not thrown away either.
+// TestSpoolKeepsWhatNobodyCanRead checks that an intact line which the platform cannot decode is
+// not discarded.
 func TestSpoolKeepsWhatNobodyCanRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := New(dir).Add(nil, [][]byte{[]byte(`{"id":1}`), []byte(`"old form"`), []byte(`{"id":2}`)}); err != nil {
@@ -159,8 +159,8 @@ func TestSpoolKeepsWhatNobodyCanRead(t *testing.T) {
 	}
 }
 
-// FuzzSpoolLoad: whatever the file holds, reading it ends, and what it yields was
-// written under its checksum.
+// FuzzSpoolLoad checks that loading terminates for any file, and yields only messages with a valid
+// checksum.
 func FuzzSpoolLoad(f *testing.F) {
 	whole, err := lines(said(1, 2))
 	if err != nil {

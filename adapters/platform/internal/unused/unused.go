@@ -1,6 +1,6 @@
-// Package unused closes the connections of an HTTP server on which nobody has asked
-// for anything yet, as browsers and balancers make them ahead of time: a shutdown of
-// net/http waits for those for seconds. Requests are never cut by it.
+// Package unused closes connections to an HTTP server that have not carried a request yet. Browsers
+// and load balancers open them ahead of time, and a shutdown of net/http waits several seconds for
+// them. Requests in progress are never cut off.
 package unused
 
 import (
@@ -9,15 +9,14 @@ import (
 	"sync"
 )
 
-// Conns are the connections of one server that are not used yet. It is safe for
-// concurrent use.
+// Conns tracks the unused connections of one server. It is safe for concurrent use.
 type Conns struct {
 	mu     sync.Mutex
 	open   map[net.Conn]bool
 	closed bool
 }
 
-// Of watches a server that does not serve yet.
+// Of tracks a server that does not serve yet.
 func Of(srv *http.Server) *Conns {
 	c := &Conns{open: map[net.Conn]bool{}}
 	srv.ConnState = c.note
@@ -31,13 +30,13 @@ func (c *Conns) note(conn net.Conn, state http.ConnState) {
 	case state != http.StateNew:
 		delete(c.open, conn)
 	case c.closed:
-		_ = conn.Close() // it came before the listener was closed
+		_ = conn.Close() // it arrived before the listener was closed
 	default:
 		c.open[conn] = true
 	}
 }
 
-// Close closes them, and those that are still to come.
+// Close closes all unused connections, including those that are opened later.
 func (c *Conns) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// A shutdown waits for a request, and not for who has asked for nothing.
+// A shutdown waits for requests, but not for unused connections.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, answer := make(chan struct{}), make(chan struct{})
