@@ -8,7 +8,8 @@ import "time"
 // Exponential is a wait that doubles with every failure.
 type Exponential struct{ First, Longest time.Duration }
 
-// Wait is the wait after so many failures in a row; 0 and 1 both give the first wait.
+// Wait is the wait after so many failures in a row, doubled once per failure; with none it is
+// First.
 func (e Exponential) Wait(failures int) time.Duration {
 	wait := e.First
 	for range failures {

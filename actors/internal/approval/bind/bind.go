@@ -1,21 +1,21 @@
-// Package bind says what a person's words about requests for approval are about: which
-// message of the bot's they answer, and so which requests they may decide.
+// Package bind determines what a person's words about approval requests refer to: which message of
+// the bot's they answer, and so which requests they may decide.
 //
 // Promises:
 //
-//   - It is pure: no clock, and nothing of the order in which messages and receipts
+//   - It is pure: it uses no clock, and does not depend on the order in which messages and receipts
 //     reached the host. Only the platform's own order of a chat's messages counts.
-//   - Words decide no request before every message of a row that shows it whole is with
-//     the platform, and none that they were written before.
-//   - A mere yes or no is about the row that it answers, or, when it answers nothing,
-//     about the last thing that the bot said before it.
-//   - A refusal that turns to the bot and answers nothing is about all that is open, if
-//     any of it was shown: that is the safe direction.
-//   - A number decides if the row that showed it was with the platform whole before it.
-//   - Words that answer a person's message decide nothing, and neither do those that
-//     answer something of which nothing tells whose it is.
+//   - Words decide a request only if every message of a row that shows it whole was delivered before
+//     the words were written.
+//   - A mere yes or no is about the row that it answers, or, when it answers nothing, about the last
+//     thing that the bot said before it.
+//   - A refusal that addresses the bot and answers nothing is about all open requests, if any of them
+//     was shown: that is the safe direction.
+//   - A number decides if the row that showed it was delivered whole before it.
+//   - Words that answer a person's message decide nothing, and neither do those that answer a message
+//     of unknown origin.
 //
-// What the words mean is the business of package reply.
+// What the words mean is determined by package reply.
 package bind
 
 import (
@@ -24,13 +24,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Row is a row that showed requests whole.
+// Row is a row that showed requests completely.
 type Row struct {
 	Requests []string // their ids, in the order shown
-	Pieces   []Piece  // all of them; one without an order makes the row worthless
-	// Next is the order of the first message of the bot's after the row; 0: none is known.
+	Pieces   []Piece  // all of them; a piece without an order makes the row unusable
+	// Next is the order of the first message of the bot's after the row, or 0 if none is known.
 	Next int64
-	// Doubt: the bot may have said something after the row, in a place that is not known.
+	// Doubt is set if the bot may have said something after the row, at an unknown position.
 	Doubt bool
 }
 
@@ -40,49 +40,49 @@ type Piece struct {
 	Order int64
 }
 
-// Words are where a person's words are in the platform's order, and what they answer.
+// Words are the position of a person's words in the platform's order, and what they answer.
 type Words struct {
-	Order   int64  // 0: not known
-	ReplyTo string // id of the message that they answer; empty: none
-	// ToBot: the platform says that this message is the bot's.
+	Order   int64  // 0 if unknown
+	ReplyTo string // id of the message that they answer; may be empty
+	// ToBot is set if the platform says that this message is the bot's.
 	ToBot bool
-	// Elsewhere: they answer something that is not in the chat.
+	// Elsewhere is set if they answer something outside the chat.
 	Elsewhere bool
-	// InFlight: a message of the bot's may be on its way or there, in a place that is not
-	// known.
+	// InFlight is set if a message of the bot's may have been delivered at an unknown position.
 	InFlight bool
 }
 
-// Said is what words decide, by themselves.
+// Said is what words decide, regardless of what they answer.
 type Said struct {
 	Approves bool
-	// All: everything that is open.
+	// All is set if they are about everything that is open.
 	All bool
-	// Bare: the words do not name what they are about.
+	// Bare is set if the words do not name what they are about.
 	Bare bool
-	// ToBot: the words turn to the bot, and are not overheard.
+	// ToBot is set if the words address the bot and are not overheard.
 	ToBot bool
-	// Only: they name the only request as that, like "this command", and not by what it is.
+	// Only is set if they refer to the only request as such, like "this command", and not by its
+	// content.
 	Only bool
-	// Names are the ids of the requests that they name. Bare and not All: of those that
-	// they would be about if they answered a list of what is open.
+	// Names are the ids of the requests that they name. If Bare and not All, they are those that the
+	// words would be about if they answered a list of the open requests.
 	Names []string
 }
 
 // Bound is what words may be about.
 type Bound struct {
-	// Stray: they answer something that is not known to be the bot's, and decide nothing.
+	// Stray is set if they answer a message that is not known to be the bot's; they decide nothing.
 	Stray bool
-	// Answers: they answer a message of the bot's.
+	// Answers is set if they answer a message of the bot's.
 	Answers bool
-	// List are the requests that words are about which name none, as they were shown;
-	// nil: such words decide nothing.
+	// List are the requests, in the order shown, that words without names are about; if nil, such
+	// words decide nothing.
 	List []string
 	// Seen are the requests that words may name.
 	Seen []string
 }
 
-// Of finds what words are about.
+// Of determines what words are about.
 func Of(rows []Row, w Words) Bound {
 	if w.Elsewhere {
 		return Bound{Stray: true}
@@ -115,10 +115,11 @@ func Of(rows []Row, w Words) Bound {
 	return out
 }
 
-// placeBits are the bits of an order that count within one place; those above name it.
+// placeBits is the number of low bits that order messages within one address of a chat; the higher
+// bits identify the address.
 const placeBits = messages.OrderBits
 
-// end is the order of the last piece; 0: one of them has none.
+// end is the order of the last piece, or 0 if a piece has none.
 func (r Row) end() int64 {
 	var end int64
 	for _, p := range r.Pieces {
@@ -135,14 +136,15 @@ func (r Row) holds(w Words) bool {
 	return slices.ContainsFunc(r.Pieces, func(p Piece) bool { return p.ID == w.ReplyTo && samePlace(p.Order, w.Order) })
 }
 
-// samePlace: the platform itself compares orders only within one place.
+// samePlace reports whether two orders can be compared, which the platform does only within one
+// address.
 func samePlace(a, b int64) bool { return a>>placeBits == b>>placeBits }
 
-// Decide says which of the open requests words decide, in the order in which they
-// wait; none: they decide nothing, and whoever said them should see what is open.
+// Decide says which of the open requests words decide, in queue order. If there are none, the words
+// decide nothing, and their author should see what is open.
 //
-// A refusal of everything needs no list: it may always be obeyed, unless it answers
-// something else.
+// A refusal of everything does not depend on a list: it is always safe, unless it answers something
+// else.
 func Decide(b Bound, open []string, said Said) []string {
 	switch {
 	case b.Stray || len(open) == 0:
@@ -155,7 +157,7 @@ func Decide(b Bound, open []string, said Said) []string {
 		case b.Answers:
 			return both
 		case len(both) > 0, said.ToBot && len(common(open, b.Seen)) > 0:
-			return open // whatever was said or ended in between: to refuse is safe
+			return open // refusing is safe, even if requests were added or ended in between
 		}
 		return nil
 	case said.All || said.Bare: // it depends on the list that was seen
@@ -167,7 +169,7 @@ func Decide(b Bound, open []string, said Said) []string {
 		}
 	}
 	if said.Only && (len(open) != 1 || b.Answers && !slices.Equal(b.List, open)) {
-		return nil // it may mean another one, which is over
+		return nil // it may mean another request, which has ended
 	}
 	both := common(open, said.Names)
 	if len(both) == 0 || len(both) != len(said.Names) || slices.ContainsFunc(both, func(id string) bool { return !slices.Contains(b.Seen, id) }) {
@@ -176,7 +178,7 @@ func Decide(b Bound, open []string, said Said) []string {
 	return both
 }
 
-// common are those of a that are in b.
+// common returns those of a that are in b.
 func common(a, b []string) []string {
 	var out []string
 	for _, id := range a {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxNested is how deep texts of shells in texts of shells are read.
+	// maxNested is how deep shell texts inside shell texts are read.
 	maxNested = 6
-	// maxCommands bounds how many commands of one text are looked at.
+	// maxCommands bounds how many commands of one text are checked.
 	maxCommands = 4096
 )
 
 // Refusal says why a command is refused.
 type Refusal struct {
-	// Rule is the one that forbids it. Unknown: the text does not tell what runs, so no
-	// rule can be held; Rule is the first one then.
+	// Rule is the rule that forbids it. Unknown is set if the text does not show what runs, so that
+	// rules cannot be checked; Rule is then the first one.
 	Rule    Rule
 	Unknown bool
 }
@@ -27,7 +27,7 @@ type Refusal struct {
 // Rules are prohibitions in the order in which they were written.
 type Rules []Rule
 
-// NewRules reads rules; those that can never match are left out.
+// NewRules parses rules; those that can never match are left out.
 func NewRules(texts []string) Rules {
 	var out Rules
 	for _, text := range texts {
@@ -38,7 +38,7 @@ func NewRules(texts []string) Rules {
 	return out
 }
 
-// Refuses holds the text of a shell against the rules.
+// Refuses checks the text of a shell against the rules.
 func (rs Rules) Refuses(text string) (Refusal, bool) {
 	if len(rs) == 0 || strings.TrimSpace(text) == "" {
 		return Refusal{}, false
@@ -48,17 +48,16 @@ func (rs Rules) Refuses(text string) (Refusal, bool) {
 	return j.refusal, j.refused
 }
 
-// judge is one look at a command.
+// judge is the check of one command.
 type judge struct {
 	rules    Rules
-	seen     map[string]bool // texts inside the text that were read
+	seen     map[string]bool // nested texts that were read
 	commands int
 	refusal  Refusal
 	refused  bool
 }
 
-// refuse notes the first reason; a rule that matches says more than a text that
-// cannot be read.
+// refuse notes the first reason; a matching rule is more specific than a text that cannot be read.
 func (j *judge) refuse(r Refusal) {
 	if !j.refused || j.refusal.Unknown && !r.Unknown {
 		j.refusal, j.refused = r, true
@@ -67,7 +66,7 @@ func (j *judge) refuse(r Refusal) {
 
 func (j *judge) unknown() { j.refuse(Refusal{Rule: j.rules[0], Unknown: true}) }
 
-// done reports that there is nothing more to find out, or more than is looked at.
+// done reports that the result is known, or that the limit is reached.
 func (j *judge) done() bool { return j.refused && !j.refusal.Unknown || j.commands > maxCommands }
 
 // count counts a command, and refuses a text with too many of them.
@@ -77,7 +76,7 @@ func (j *judge) count() {
 	}
 }
 
-// maybe reads a text that may be one for a shell: what is none says nothing.
+// maybe reads a text that may be one for a shell; a text that does not parse is ignored.
 func (j *judge) maybe(text string, depth int) {
 	if _, err := parser().Parse(strings.NewReader(text), ""); err != nil {
 		j.mentions(text)
@@ -86,7 +85,7 @@ func (j *judge) maybe(text string, depth int) {
 	j.shell(text, depth)
 }
 
-// shell reads a text as a shell does.
+// shell reads a text like a shell.
 func (j *judge) shell(text string, depth int) {
 	if j.done() || strings.TrimSpace(text) == "" || j.seen[text] {
 		return
@@ -108,14 +107,14 @@ func (j *judge) shell(text string, depth int) {
 			j.statement(n, depth)
 		case *syntax.BinaryCmd:
 			j.pipe(n, depth)
-		case *syntax.TestClause, *syntax.ArithmCmd: // which other shells than bash read as commands
+		case *syntax.TestClause, *syntax.ArithmCmd: // other shells than bash read these as commands
 			j.mentions(text[n.Pos().Offset():n.End().Offset()])
 		}
 		return !j.done()
 	})
 }
 
-// statement looks at one simple command, and at what it reads.
+// statement checks one simple command, and what it reads.
 func (j *judge) statement(s *syntax.Stmt, depth int) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -135,7 +134,7 @@ func (j *judge) statement(s *syntax.Stmt, depth int) {
 	}
 }
 
-// input looks at the commands that a shell reads from its input.
+// input checks the commands that a shell reads from its input.
 func (j *judge) input(redirects []*syntax.Redirect, depth int) {
 	for _, d := range redirects {
 		switch d.Op {
@@ -159,7 +158,7 @@ func (j *judge) read(w word, depth int) {
 	j.shell(w.text, depth+1)
 }
 
-// pipe looks at what is piped into a shell: only words that are printed are known.
+// pipe checks what is piped into a shell: only printed words are known.
 func (j *judge) pipe(b *syntax.BinaryCmd, depth int) {
 	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll || !j.readsCommands(b.Y) {
 		return
@@ -193,7 +192,7 @@ func (j *judge) readsCommands(s *syntax.Stmt) bool {
 	return false
 }
 
-// command holds the words of one command against the rules, and what it starts.
+// command checks the words of one command against the rules, and what it starts.
 func (j *judge) command(list []word, depth int) {
 	if j.done() || len(list) == 0 {
 		return
@@ -225,7 +224,7 @@ func (j *judge) command(list []word, depth int) {
 	}
 }
 
-// evaluated reads what a shell gets as its text.
+// evaluated checks the text that a shell gets.
 func (j *judge) evaluated(name string, list []word, depth int) {
 	if slices.ContainsFunc(list, func(w word) bool { return !w.known }) {
 		j.unknown()
@@ -242,7 +241,7 @@ func (j *judge) evaluated(name string, list []word, depth int) {
 	}
 }
 
-// code looks for rules in the code of an interpreter.
+// code searches the code of an interpreter for rules.
 func (j *judge) code(name string, list []word, depth int) {
 	given := slices.ContainsFunc(list, func(w word) bool { return slices.Contains([]string{"-c", "-e", "-E", "-r", "--eval", "-p"}, w.text) })
 	for i, w := range list {
@@ -265,7 +264,7 @@ func (j *judge) code(name string, list []word, depth int) {
 	}
 }
 
-// quoted looks for rules in code, and reads its strings as a shell does.
+// quoted searches code for rules, and reads its strings like a shell.
 func (j *judge) quoted(code string, depth int) {
 	j.mentions(code)
 	for _, quote := range []string{"'", "\"", "`"} {
@@ -277,7 +276,7 @@ func (j *judge) quoted(code string, depth int) {
 	}
 }
 
-// found looks at the commands that find begins for files.
+// found checks the commands that find starts for files.
 func (j *judge) found(list []word, depth int) {
 	for i, w := range list {
 		if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, w.text) && i+1 < len(list) {
@@ -286,8 +285,7 @@ func (j *judge) found(list []word, depth int) {
 	}
 }
 
-// values looks at operands and values of options that are texts of shells, as some
-// programs run them.
+// values checks operands and option values that are shell texts, because some programs run them.
 func (j *judge) values(list []word, depth int) {
 	for _, w := range list[1:] {
 		if !w.known {
@@ -312,8 +310,8 @@ func (j *judge) values(list []word, depth int) {
 	}
 }
 
-// started looks at every word as if the program ran it: that is what programs do which
-// start others, and what others do is not known.
+// started checks every word as if the program ran it: programs that start others do so, and what
+// unknown programs do is not known.
 func (j *judge) started(name string, list []word, depth int) {
 	for i := 1; i < len(list); i++ {
 		w := list[i]
@@ -330,7 +328,7 @@ func (j *judge) started(name string, list []word, depth int) {
 	}
 }
 
-// tail holds words behind a program that may run them against the rules.
+// tail checks the words after a program that may run them against the rules.
 func (j *judge) tail(list []word, depth int) {
 	for _, r := range j.rules {
 		if !r.every && r.matches(list) {
@@ -343,10 +341,10 @@ func (j *judge) tail(list []word, depth int) {
 	}
 }
 
-// inNames are the characters of ASCII in the names of programs.
+// inNames are the ASCII characters in names of programs.
 const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
 
-// mentions refuses a text that names all words of a rule, whatever else it says.
+// mentions refuses a text that contains all words of a rule, whatever else it contains.
 func (j *judge) mentions(text string) {
 	names := strings.FieldsFunc(text, func(c rune) bool { return c <= 0x7f && !strings.ContainsRune(inNames, c) })
 	for _, r := range j.rules {
@@ -370,7 +368,7 @@ func texts(list []word) []string {
 	return out
 }
 
-// fields are the words of a plain text.
+// fields returns the words of a plain text.
 func fields(text string) []word {
 	var out []word
 	for f := range strings.FieldsSeq(strings.TrimPrefix(text, "!")) {

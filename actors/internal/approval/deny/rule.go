@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Faults of rules, which would match nothing.
+// Errors of rules that would match nothing.
 var (
 	errNotOne  = errors.New(`a rule is one plain command, such as "sudo *" or "git push *", without pipes, variables or redirections`)
 	errProgram = errors.New("the first word of a rule is the name of a program")
@@ -23,11 +23,11 @@ type Rule struct {
 	words   []string // that have to occur
 }
 
-// String is the rule as the operator wrote it.
+// String returns the rule as the operator wrote it.
 func (r Rule) String() string { return r.text }
 
-// ParseRule reads a rule. A last word * stands for anything further, as the end of any
-// rule does. The error says why a rule can never match.
+// ParseRule parses a rule. A last word * means any further words, like the end of any rule. The
+// error says why a rule can never match.
 func ParseRule(text string) (Rule, error) {
 	if strings.TrimSpace(text) == "*" {
 		return Rule{text: text, every: true}, nil
@@ -62,13 +62,13 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// unlikely reports a character that no program's name has.
+// unlikely reports whether a character occurs in no program's name.
 func unlikely(c rune) bool {
 	return c <= ' ' || c == 0x7f || strings.ContainsRune("*?[]{}()<>|&;'\"\\`$=", c)
 }
 
-// programName is what a program is called without its path; some file systems do not
-// tell letters of either case apart.
+// programName is the name of a program without its path, in lower case because some file systems do
+// not distinguish case.
 func programName(word string) string {
 	if word == "" || strings.HasSuffix(word, "/") {
 		return ""
@@ -76,8 +76,8 @@ func programName(word string) string {
 	return strings.ToLower(path.Base(word))
 }
 
-// matches reports whether the rule forbids a command, whose words may begin with
-// the program. Words that are not known may be anything.
+// matches reports whether the rule forbids a command, whose words may start with the program.
+// Unknown words may be anything.
 func (r Rule) matches(words []word) bool {
 	if r.every {
 		return true
@@ -111,8 +111,7 @@ func occurs(want string, words []word) bool {
 	return false
 }
 
-// flagsOccur reports whether each letter is an option of the command, alone or in a
-// cluster.
+// flagsOccur reports whether each letter is an option of the command, alone or in a cluster.
 func flagsOccur(letters string, words []word) bool {
 	var given strings.Builder
 	for _, w := range words {
@@ -128,7 +127,7 @@ func flagsOccur(letters string, words []word) bool {
 	return true
 }
 
-// same compares words as a person reads them: ./x and x/ are x.
+// same compares words without regard to path prefixes and suffixes: ./x and x/ are x.
 func same(a, b string) bool {
 	clean := func(s string) string {
 		if s == "" || s[0] == '-' {
@@ -139,8 +138,8 @@ func same(a, b string) bool {
 	return strings.EqualFold(clean(a), clean(b))
 }
 
-// unknownFor reports whether a word that is known only at run time may be the i-th one
-// of a rule. A first plain word is a subcommand, which comes before all operands.
+// unknownFor reports whether a word that is known only at run time may be the i-th word of a rule.
+// A first plain word is a subcommand, which precedes all operands.
 func unknownFor(i int, want string, words []word) bool {
 	subcommand := i == 0 && want != "" && !strings.ContainsRune("-./~", rune(want[0]))
 	for _, w := range words {

@@ -8,10 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is one of a command's; unknown: it has its value at run time only.
+// word is one word of a command; it is not known if its value exists only at run time.
 type word struct {
 	text    string
-	program string // that the text names, without its path
+	program string // the program that the text names, without its path
 	known   bool
 }
 
@@ -19,7 +19,7 @@ func known(text string) word { return word{text: text, program: programName(text
 
 func parser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
 
-// words are those of a command, with braces expanded.
+// words returns the words of a command, with braces expanded.
 func words(args []*syntax.Word) []word {
 	var out []word
 	for _, arg := range args {
@@ -34,14 +34,14 @@ func words(args []*syntax.Word) []word {
 }
 
 const (
-	// maxBraces is how many braces of one word are expanded, and maxExpanded to how many
-	// words. Nobody writes more; their number grows with the power of the braces.
+	// maxBraces is how many braces of one word are expanded, and maxExpanded to how many words.
+	// Legitimate commands have fewer; the number of words grows exponentially with the braces.
 	maxBraces   = 4
 	maxExpanded = 256
 )
 
-// expanded are the words that one with braces stands for; one that is not known stands
-// for those that are too many.
+// expanded returns the words that one with braces expands to; a single unknown word replaces those
+// that are too many.
 func expanded(split *syntax.Word) []word {
 	braces := 0
 	for _, part := range split.Parts {
@@ -62,8 +62,8 @@ func expanded(split *syntax.Word) []word {
 	return out
 }
 
-// readWord is a word without its quotes. Patterns of files and everything that a shell
-// puts in its place are not known.
+// readWord returns a word without its quotes. File patterns and everything that a shell expands are
+// unknown.
 func readWord(w *syntax.Word) word {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -74,8 +74,8 @@ func readWord(w *syntax.Word) word {
 	return known(b.String())
 }
 
-// document is the text that a redirection puts in place. Without quotes around its end
-// mark, backslashes escape a few characters in it.
+// document is the text that a redirection inserts. If its end mark is not quoted, backslashes
+// escape a few characters in it.
 func document(d *syntax.Redirect) word {
 	if d.Hdoc == nil {
 		return known("")
@@ -124,8 +124,8 @@ func appendPart(b *strings.Builder, part syntax.WordPart) bool {
 	return false
 }
 
-// appendLiteral appends a text without its backslashes. Outside of quotes only is
-// empty: any character may be escaped, and those of patterns mean files.
+// appendLiteral appends a text without its backslashes. If only is empty, the text is outside of
+// quotes: any character may be escaped, and pattern characters match files.
 func appendLiteral(b *strings.Builder, text, only string) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Attempt is a line that begins like a decision about one request, by its number.
+// Attempt is a line that starts like a decision about one request, by its number.
 type Attempt struct {
 	Approves bool
 	N        int
 	Rest     string // what follows the number
 }
 
-// Attempted reads a line that begins like a decision, for example "deny 1, too risky".
-// It decides nothing: where [ParseNumbered] finds a line unclear, it helps to say how
-// the decision has to be written.
+// Attempted reads a line that starts like a decision, for example "deny 1, too risky". It decides
+// nothing: if [ParseNumbered] finds a line unclear, it helps to explain how to write the decision.
 func Attempted(text string) (a Attempt, ok bool) {
 	if !legible(text) {
 		return a, false

@@ -1,5 +1,5 @@
-// Package reply reads what a person answered to requests for approval: yes, no,
-// yes to some of them, or a rule for a limited time.
+// Package reply reads a person's answer to requests for approval: yes, no, yes to some of them, or
+// a rule for a limited time.
 //
 // Promises:
 //
@@ -14,6 +14,5 @@
 //   - A timed grant lasts from 1 to 60 minutes, and each of its rules is valid and
 //     covers something that waits, as package grant judges it.
 //
-// Who may answer, and which requests the numbers of a reply mean, is the caller's
-// business.
+// The caller determines who may answer, and which requests the numbers of a reply mean.
 package reply

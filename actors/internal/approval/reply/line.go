@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxRunes is the length of the longest reply that can mean something.
+// maxRunes is the length of the longest reply that is read.
 const maxRunes = 300
 
-// legible says whether a reply may mean something at all: one line of bounded
-// length without a question mark or anything that cannot be seen.
+// legible reports whether a reply can mean something at all: one line of bounded length without
+// question marks and invisible characters.
 func legible(text string) bool {
 	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxRunes || strings.ContainsAny(text, "?？") {
 		return false
@@ -27,7 +27,7 @@ func legible(text string) bool {
 // line is a reply, or a part of one, rune by rune.
 type line struct {
 	raw  []rune // as written, for commands
-	norm []rune // for phrases: half width, lower case, plain apostrophes; as long as raw
+	norm []rune // for phrases: half width, lower case, plain apostrophes; same length as raw
 }
 
 func newLine(text string) line {
@@ -39,13 +39,13 @@ func newLine(text string) line {
 	return l.trim()
 }
 
-// normal is a rune as phrases spell it. Letters outside of ASCII keep their case:
-// some of them turn into ASCII letters without it.
+// normal is a rune in the spelling of phrases. Letters outside of ASCII keep their case, because
+// lower case turns some of them into ASCII letters.
 func normal(r rune) rune {
 	switch {
 	case '！' <= r && r <= '～':
 		r -= '！' - '!'
-	case r == '\u3000': // the blank of full width
+	case r == '\u3000': // the full-width blank
 		r = ' '
 	case r == '。':
 		r = '.'
@@ -75,7 +75,7 @@ func (l line) trim() line {
 	return l.slice(from, to)
 }
 
-// at is the normal rune at a place; 0 outside.
+// at is the normal rune at an index, or 0 outside.
 func (l line) at(i int) rune {
 	if i < 0 || i >= l.len() {
 		return 0
@@ -83,7 +83,7 @@ func (l line) at(i int) rune {
 	return l.norm[i]
 }
 
-// skip is the first place from i on that is no blank.
+// skip is the first index from i on that is not a blank.
 func (l line) skip(i int) int {
 	for l.at(i) == ' ' {
 		i++
@@ -91,8 +91,8 @@ func (l line) skip(i int) int {
 	return i
 }
 
-// word is where a word ends that begins at i, -1 if it does not. A blank of the
-// word stands for any number of them. English words end where letters do.
+// word is the end of a word that starts at i, or -1. A blank in the word matches any number of
+// blanks. English words end where letters do.
 func (l line) word(i int, word string) int {
 	if isLatin(rune(word[0])) && isLatin(l.at(i-1)) {
 		return -1
@@ -112,13 +112,13 @@ func (l line) word(i int, word string) int {
 	return i
 }
 
-// isLatin says whether a rune continues an English word.
+// isLatin reports whether a rune continues an English word.
 func isLatin(r rune) bool {
 	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// dropHead drops one mention of the bot, which goes by one of the names, and one word
-// of courtesy in front. Words to anybody else keep their mention, and mean nothing.
+// dropHead drops one mention of the bot, by one of its names, and one courtesy word at the start. A
+// mention of anyone else stays, so that the line means nothing.
 func dropHead(l line, names []string) line {
 	for _, name := range names {
 		mention := newLine("@" + name).norm
@@ -136,9 +136,9 @@ func dropHead(l line, names []string) line {
 	return l
 }
 
-// tails are the line as it is, and what is left of it when a mark at its end, a
-// courtesy, and the mark before that are dropped: what may be dropped of a phrase
-// may belong to a command.
+// tails returns the line unchanged, and what is left after dropping a mark at its end, a courtesy
+// word, and the mark before that. There are several results because an ending that a phrase does
+// not need may belong to a command.
 func tails(l line) []line {
 	out := []line{l}
 	add := func(shorter line) {
@@ -167,7 +167,7 @@ func dropMark(l line) line {
 	return l.slice(0, end).trim()
 }
 
-// dropCourtesy drops one word of courtesy at the end, and the comma before it.
+// dropCourtesy drops one courtesy word at the end, and the comma before it.
 func dropCourtesy(l line) line {
 	for _, word := range []string{"谢谢", "谢谢你", "辛苦了", "thanks", "thank you", "thx", "please"} {
 		for start := range l.len() {
@@ -184,8 +184,7 @@ func dropCourtesy(l line) line {
 	return l
 }
 
-// hasSuffix says whether a word is all that stands from a place on; with nothing
-// said about what stands before it.
+// hasSuffix reports whether a word is all that follows an index, without checking what precedes it.
 func (l line) hasSuffix(start int, word string) bool {
 	return l.slice(start, l.len()).word(0, word) == l.len()-start
 }

@@ -22,7 +22,7 @@ func (p parser) naming(l line) []Meaning {
 	return out
 }
 
-// approvals follows the two ways to approve some.
+// approvals parses the two ways to approve some.
 func (p parser) approvals(l line) []state {
 	only := maybe(words("只", "仅", "just", "only"))
 	verb := words("同意", "批准", "允许", "通过", "approve", "allow")
@@ -34,7 +34,7 @@ func (p parser) approvals(l line) []state {
 	)
 }
 
-// targets are the commands at some places, in order and without repeats.
+// targets are the commands at some indexes, in order and without repeats.
 func (p parser) targets(picks []int) []string {
 	var out []string
 	for i, command := range p.pending {
@@ -45,8 +45,8 @@ func (p parser) targets(picks []int) []string {
 	return out
 }
 
-// list is what may follow a verb, up to the end of the line: commands, ordinals or
-// a word for the only command.
+// list is what may follow a verb, up to the end of the line: commands, ordinals or a word for the
+// only command.
 func (p parser) list(l line, s state) []state {
 	out := p.ordinals(true)(l, s)
 	rest := l.slice(s.at, l.len())
@@ -74,7 +74,7 @@ func (p parser) list(l line, s state) []state {
 	return out
 }
 
-// named are the places of commands; none if one of them does not wait.
+// named are the indexes of commands; it returns none if one of them is not pending.
 func (p parser) named(commands ...string) []int {
 	var picks []int
 	for _, command := range commands {
@@ -92,8 +92,7 @@ func (p parser) named(commands ...string) []int {
 	return picks
 }
 
-// ordinals is a list of numbers, after a verb in any form, else in the forms that
-// cannot be mistaken for anything else.
+// ordinals is a list of numbers: after a verb in any form, otherwise only in unmistakable forms.
 func (p parser) ordinals(afterVerb bool) step {
 	return func(l line, s state) []state {
 		for {
@@ -113,7 +112,7 @@ func (p parser) ordinals(afterVerb bool) step {
 	}
 }
 
-// ordinal reads one number that begins at a place; end is -1 if there is none.
+// ordinal reads one number that starts at an index; end is -1 if there is no number.
 func (l line) ordinal(i int, afterVerb bool) (n, end int) {
 	switch {
 	case l.at(i) == '第':

@@ -2,8 +2,8 @@ package reply
 
 import "strings"
 
-// numeral reads a number of digits, or of Chinese numerals up to 99, that begins
-// at a place. It takes all of them; end is -1 if there is none.
+// numeral reads a number in digits, or in Chinese numerals up to 99, that starts at an index. It
+// consumes all of them; end is -1 if there is no number.
 func (l line) numeral(i int) (n, end int) {
 	if n, end = l.digits(i); end >= 0 {
 		return n, end
@@ -18,7 +18,7 @@ func (l line) numeral(i int) (n, end int) {
 	return n, end
 }
 
-// digits reads a number of at most three digits that does not begin with 0.
+// digits reads a number of at most three digits that does not start with 0.
 func (l line) digits(i int) (n, end int) {
 	end = i
 	for r := l.at(end); '0' <= r && r <= '9'; r = l.at(end) {
@@ -31,7 +31,7 @@ func (l line) digits(i int) (n, end int) {
 	return n, end
 }
 
-// chinese is a number from 1 to 99; 0 if it is none.
+// chinese is a number from 1 to 99, or 0 if the numerals are no such number.
 func chinese(numerals []rune) int {
 	before, after, tens := strings.Cut(string(numerals), "十")
 	n, ok := figure(before)
@@ -58,8 +58,7 @@ func figure(text string) (int, bool) {
 	return 0, false
 }
 
-// duration reads a length of time that begins at a place, in minutes. end is -1 if
-// there is none.
+// duration reads a length of time that starts at an index, in minutes. end is -1 if there is none.
 func (l line) duration(i int) (minutes, end int) {
 	fixed := []struct {
 		word    string

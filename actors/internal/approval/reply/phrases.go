@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// phrase is a reply that says it all.
+// phrase is a complete reply.
 type phrase struct {
 	text string
 	kind Kind
-	one  bool // counts only for a single command
-	bare bool // it does not speak of all of them
+	one  bool // only for a single command
+	bare bool // it does not mention all of them
 }
 
 // phrases are the closed lists, in the spelling of line.norm.
@@ -48,7 +48,7 @@ func phrases() []phrase {
 	return out
 }
 
-// phrase reads a line that is a phrase of the lists, or a refusal and its reason.
+// phrase parses a line that is a phrase of the lists, or a refusal and its reason.
 func (p parser) phrase(l line) []Meaning {
 	text := spoken(l)
 	var out []Meaning
@@ -71,8 +71,8 @@ func (p parser) phrase(l line) []Meaning {
 	return out
 }
 
-// spoken is a line as the lists spell it: blanks collapsed, emoji without their
-// skin tones and variation selectors.
+// spoken is a line in the spelling of the lists: blanks collapsed, emoji without skin tones and
+// variation selectors.
 func spoken(l line) string {
 	const emoji = "👍✅👌👎❌🚫"
 	var b strings.Builder
@@ -87,13 +87,12 @@ func spoken(l line) string {
 	return b.String()
 }
 
-// modifies says whether a rune changes how the emoji before it looks.
+// modifies reports whether a rune changes the look of the emoji before it.
 func modifies(r rune) bool {
 	return r == '\uFE0E' || r == '\uFE0F' || '\U0001F3FB' <= r && r <= '\U0001F3FF'
 }
 
-// reason is the text behind the word that opens a reason, which stands behind a
-// blank or a mark.
+// reason is the text after the word that introduces a reason, separated by a blank or a mark.
 func reason(rest string) (string, bool) {
 	trimmed := strings.TrimLeft(rest, " ")
 	if trimmed != "" && strings.Contains(",.:;", trimmed[:1]) {
@@ -111,8 +110,8 @@ func reason(rest string) (string, bool) {
 	return "", false
 }
 
-// hedged says whether a reason takes back what it explains, or might: it contains
-// another phrase, or a word of condition.
+// hedged reports whether a reason contradicts what it explains, or may: it contains another phrase,
+// or a conditional word.
 func hedged(why string, list []phrase) bool {
 	return slices.ContainsFunc(list, func(ph phrase) bool { return mentions(why, ph.text, 3, 2) }) ||
 		slices.ContainsFunc(
@@ -121,9 +120,8 @@ func hedged(why string, list []phrase) bool {
 		)
 }
 
-// mentions says whether a text contains a phrase: an English one of at least so
-// many letters as words, a Chinese one of so many characters anywhere, an emoji
-// always.
+// mentions reports whether a text contains a phrase: an English one of at least so many letters as
+// words, a Chinese one of at least so many characters anywhere, an emoji always.
 func mentions(text, phrase string, letters, characters int) bool {
 	if !isLatin(rune(phrase[0])) {
 		first, _ := utf8.DecodeRuneInString(phrase)

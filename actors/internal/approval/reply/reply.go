@@ -6,14 +6,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 )
 
-// Kind says what a reply decides.
+// Kind is the kind of decision in a reply.
 type Kind string
 
 // The kinds of replies.
 const (
 	Unclear     Kind = "unclear"      // nothing; the text is an ordinary message
-	ApproveAll  Kind = "approve_all"  // all that waits may run
-	DenyAll     Kind = "deny_all"     // nothing that waits may run
+	ApproveAll  Kind = "approve_all"  // all pending requests may run
+	DenyAll     Kind = "deny_all"     // no pending request may run
 	ApproveSome Kind = "approve_some" // Targets may run, the rest stays pending
 	GrantTimed  Kind = "grant_timed"  // Targets are rules for Minutes
 )
@@ -21,21 +21,20 @@ const (
 // Reply is the meaning of a reply.
 type Reply struct {
 	Kind Kind
-	// Targets are commands in the order in which they wait, without repeats, or the
-	// rules of a timed grant as they were written.
+	// Targets are commands in queue order, without repeats, or the rules of a timed grant as they
+	// were written.
 	Targets []string
-	// Minutes is how long a timed grant lasts, from 1 to 60; else 0.
+	// Minutes is how long a timed grant lasts, from 1 to 60; otherwise 0.
 	Minutes int
 }
 
-// Parse reads a reply to the commands that wait, in the order in which they were
-// shown, to a bot that goes by these names. Rules of timed grants are judged by the
-// shipped policy.
+// Parse reads a reply to the pending commands, in the order in which they were shown, by a bot with
+// these names. The shipped policy decides about rules of timed grants.
 func Parse(text string, pending []string, names ...string) Reply {
 	return parse(text, pending, shippedOrNone, names)
 }
 
-// shippedOrNone is the shipped policy; without it every rule is void.
+// shippedOrNone returns the shipped policy; without it every rule is void.
 func shippedOrNone() *grant.Policy {
 	policy, err := grant.Shipped()
 	if err != nil {
@@ -62,23 +61,22 @@ type Shown struct {
 	Command string
 }
 
-// Meaning is the meaning of a reply to requests that have numbers.
+// Meaning is the meaning of a reply to numbered requests.
 type Meaning struct {
 	Reply
 
-	// Places are where the targets of [ApproveSome] are among the requests, in order.
+	// Places are the indexes of the targets of [ApproveSome] among the requests, in order.
 	Places []int
-	// Bare: the reply itself does not say what it is about, like a mere yes or no, or a
-	// word for "this". That is what it answers.
+	// Bare is set if the reply does not say what it is about, like a mere yes or no, or a word for
+	// "this". It is then about what it answers.
 	Bare bool
-	// Only: it names the only request as such, like "this command".
+	// Only is set if it refers to the only request as such, like "this command".
 	Only bool
 }
 
-// ParseNumbered reads a reply to requests that are known by numbers of their own.
-// The second one of them and the one with number 2 may be two requests: it gives what
-// the reply means when it names numbers, and what when it names places. Only #N is a
-// number in both.
+// ParseNumbered reads a reply to requests that have numbers of their own. The second request and
+// the request with number 2 may differ, so it returns the meaning if the reply's numbers are
+// request numbers, and the meaning if they are positions. #N is a request number in both.
 func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPlace Meaning) {
 	if len(shown) == 0 || !legible(text) {
 		return unclear(), unclear()
@@ -94,25 +92,25 @@ func ParseNumbered(text string, shown []Shown, names ...string) (byNumber, byPla
 
 func unclear() Meaning { return Meaning{Reply: Reply{Kind: Unclear}} }
 
-// parser reads the replies to one list of commands. Its methods give the meanings
-// that a whole line can have, none if they do not know it.
+// parser reads the replies to one list of commands. Its methods return the meanings that a whole
+// line can have, or none.
 type parser struct {
 	pending []string
 	names   []string // of the bot
 	judged  *judged
-	numbers []int // of the commands; nil: their places, from 1
-	places  bool  // a number without # is a place all the same
+	numbers []int // of the commands; nil means positions, from 1
+	places  bool  // a number without # is a position all the same
 }
 
-// judged are the rules that a reply names, whether they cover a command. However many
-// ways there are to read the reply, each is judged once, and each command read once.
+// judged caches whether the rules in a reply cover a command. However many ways there are to read
+// the reply, each rule is checked once, and each command is parsed once.
 type judged struct {
-	policy   func() *grant.Policy // asked for only when a rule has to be judged
+	policy   func() *grant.Policy // called only if a rule has to be checked
 	commands *grant.Commands
 	rules    map[string]bool
 }
 
-// read is the one meaning that a text has.
+// read returns the one meaning of a text.
 func (p parser) read(text string) Meaning {
 	var readings []Meaning
 	for _, l := range tails(dropHead(newLine(text), p.names)) {
@@ -128,7 +126,7 @@ func (p parser) read(text string) Meaning {
 	return readings[0]
 }
 
-// place is where a number that a person named stands; -1: nowhere.
+// place is the index for a number that a person named, or -1.
 func (p parser) place(n int, hash bool) int {
 	switch {
 	case p.numbers != nil && (hash || !p.places):

@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 )
 
-// state is how far a form has been followed in a line, and what it said so far.
+// state is how much of a form has been matched in a line, and its content so far.
 type state struct {
 	at       int
 	from, to int // the rules of a timed grant
@@ -17,11 +17,10 @@ type state struct {
 	only     bool  // as the only one
 }
 
-// step follows a line in all the ways that there are. Blanks between steps mean
-// nothing.
+// step matches a line in all possible ways. Blanks between steps mean nothing.
 type step func(l line, s state) []state
 
-// follow gives all the states in which the steps reach the end of the line.
+// follow returns all the states in which the steps reach the end of the line.
 func follow(l line, steps ...step) []state {
 	var out []state
 	for _, s := range chain(steps...)(l, state{}) {
@@ -89,8 +88,8 @@ func length(l line, s state) []state {
 	return []state{s}
 }
 
-// rules is any text that is set apart from what follows, to be read as rules once
-// the whole form fits.
+// rules is any text that is separated from what follows, to be read as rules once the whole form
+// matches.
 func rules(l line, s state) []state {
 	var out []state
 	for end := s.at + 1; end <= l.len(); end++ {
@@ -104,12 +103,12 @@ func rules(l line, s state) []state {
 	return out
 }
 
-// endsRule says whether a rule, a list of them or a word for one may end here.
+// endsRule reports whether a rule, a list of them or a word for one may end here.
 func endsRule(l line, from, end int) bool {
 	return strings.ContainsRune("`\"'”」", l.at(end-1)) || stands(l, from, end) || isThis(l.slice(from, end))
 }
 
-// quoted is what stands in the one pair of quotes that a line consists of.
+// quoted is the text in the one pair of quotes that a line consists of.
 func quoted(l line) (string, bool) {
 	last := l.len() - 1
 	if last < 2 {
@@ -149,8 +148,7 @@ func backticked(l line) []string {
 	return nil
 }
 
-// joiner is where the next item of a list begins if this one ends at i, -1 if it
-// is the last.
+// joiner is where the next item of a list starts if this one ends at i, or -1 if it is the last.
 func (l line) joiner(i int) int {
 	i = l.skip(i)
 	for _, word := range []string{"、", ",", "和", "与", "&", "and"} {
@@ -161,7 +159,7 @@ func (l line) joiner(i int) int {
 	return -1
 }
 
-// isThis says whether a line is a word for the only command that waits.
+// isThis reports whether a line is a word for the only pending command.
 func isThis(l line) bool {
 	for _, word := range []string{"这个", "这条", "这个命令", "这条命令", "该命令", "this", "this one", "this command"} {
 		if l.word(0, word) == l.len() {
@@ -171,12 +169,12 @@ func isThis(l line) bool {
 	return false
 }
 
-// isThisCommand says whether a line names the only command that waits as that.
+// isThisCommand reports whether a line refers to the only pending command as such.
 func isThisCommand(l line) bool {
 	return slices.ContainsFunc([]string{"这个命令", "这条命令", "该命令", "this command"}, func(word string) bool { return l.word(0, word) == l.len() })
 }
 
-// covers says whether a rule is valid and covers something that waits.
+// covers reports whether a rule is valid and covers a pending command.
 func (p parser) covers(rule string) bool {
 	if p.judged.commands == nil {
 		p.judged.commands = grant.NewCommands(p.pending, p.judged.policy())

@@ -24,7 +24,7 @@ func (p parser) timed(l line) []Meaning {
 	return out
 }
 
-// timedForms are the ways to say it.
+// timedForms are the forms of a timed grant.
 func timedForms() []step {
 	begin := maybe(words("在", "接下来", "未来"))
 	within := maybe(either(words("内", "里"), chain(words("之"), words("内", "里"))))
@@ -44,8 +44,8 @@ func timedForms() []step {
 	}
 }
 
-// granted are the rules that a part of the line consists of; nil if one of them is
-// no valid rule or covers nothing that waits.
+// granted are the rules that a part of the line consists of; nil if one of them is invalid or
+// covers no pending command.
 func (p parser) granted(l line, from, to int) []string {
 	part := l.slice(from, to)
 	var targets []string
@@ -69,9 +69,9 @@ func (p parser) granted(l line, from, to int) []string {
 	return targets
 }
 
-// stands says whether a bare rule is set apart from what is around it: by blanks,
-// or because it is ASCII and the words around it are not. A number that it ends
-// in may not run into the length of time.
+// stands reports whether a bare rule is separated from its surroundings: by blanks, or because it
+// is ASCII and the words around it are not. A number at its end must not run into the length of
+// time.
 func stands(l line, from, to int) bool {
 	before, after := l.at(from-1), l.at(to)
 	first, last := l.raw[from], l.raw[to-1]

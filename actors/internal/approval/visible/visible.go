@@ -1,11 +1,10 @@
-// Package visible writes what people are asked about so that they see all of it:
-// what has no shape of its own, or changes how the rest is shown, becomes a mark
-// such as ⟦U+202E⟧. Line breaks stay, but for those at the end.
+// Package visible makes all of the text that people are asked to approve visible: a character that
+// is invisible, or changes how the rest is displayed, becomes a mark such as ⟦U+202E⟧. Line breaks
+// stay, except those at the end.
 //
-// Promises: the functions are pure, take any bytes, and never give the same text for
-// two different ones, so that what is shown is what runs; only [Exact] leaves out one line
-// break at the end. [Block] makes of such a
-// text a block of Markdown that nothing in it can end.
+// Promises: the functions are pure, take any bytes, and never give the same text for two different
+// ones, so that what is shown is what runs; only [Exact] leaves out one line break at the end.
+// [Block] makes such a text a block of Markdown that no text in it can end.
 package visible
 
 import (
@@ -19,7 +18,7 @@ import (
 
 const opening, closing = '⟦', '⟧'
 
-// Text is a text with marks for what cannot be seen.
+// Text returns a text with marks for invisible characters.
 func Text(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -39,24 +38,24 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Exact is Text for what people are asked about, without a mark for the one line break that
-// ordinarily ends a text: it changes nothing of what is shown, and answers are bound to
-// the bytes. Further ones keep theirs.
+// Exact is Text for what people are asked to approve. It does not mark the one line break that
+// ordinarily ends a text: the break is invisible, and approvals are bound to the bytes. Further
+// ones are marked.
 func Exact(s string) string { return Text(strings.TrimSuffix(s, "\n")) }
 
-// ends reports that a line ends here, so that a blank before it cannot be seen.
+// ends reports whether a line ends here, so that a blank before it is invisible.
 func ends(rest string) bool {
 	rest = strings.TrimLeft(rest, " ")
 	return rest == "" || rest[0] == '\n'
 }
 
-// hidden says whether a rune has no shape of its own, or is part of a mark.
+// hidden reports whether a rune is invisible, or is part of a mark.
 func hidden(r rune) bool {
 	switch {
 	case r == opening || r == closing:
 		return true
 	case r == ' ' || r == '\n':
-		return true // at the end of a line, or of all
+		return true // at the end of a line or of the text
 	case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 		return true
 	case r == '\u2800' || r == '\u17b4' || r == '\u17b5': // blanks that count as letters or symbols
@@ -65,14 +64,14 @@ func hidden(r rune) bool {
 	return !strconv.IsPrint(r)
 }
 
-// JSON is JSON with escapes for what cannot be seen, which is the same JSON.
+// JSON returns JSON with escapes for invisible characters, which is equivalent.
 func JSON(input string) string {
 	var b strings.Builder
 	for i := 0; i < len(input); {
 		r, n := utf8.DecodeRuneInString(input[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // no JSON
+			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // not JSON
 		case r != ' ' && r != '\n' && r != opening && r != closing && hidden(r):
 			for _, u := range utf16.AppendRune(nil, r) {
 				fmt.Fprintf(&b, `\u%04x`, u)
@@ -85,7 +84,7 @@ func JSON(input string) string {
 	return b.String()
 }
 
-// Block is a text as a block of code in Markdown that nothing in it can end.
+// Block returns a text as a block of code in Markdown that no text in it can end.
 func Block(kind, text string) string {
 	longest, ticks := 2, 0
 	for _, r := range text {
@@ -98,7 +97,7 @@ func Block(kind, text string) string {
 	return fence + kind + "\n" + text + "\n" + fence
 }
 
-// Sentence is one line of Markdown that shows nothing but its words.
+// Sentence returns one line of Markdown that shows only its words.
 func Sentence(s string) string {
 	var b strings.Builder
 	for _, r := range Text(strings.Join(strings.Fields(s), " ")) {
