@@ -1,7 +1,6 @@
-// Package filestoretest is a disk for tests of the file store: it keeps what is
-// written apart from what is durable, and makes every state that a power cut may
-// leave. It has no goroutines, no clock and no order of maps: the same calls and
-// the same choices give the same disk.
+// Package filestoretest is a disk for tests of the file store: it tracks what is written apart from
+// what is durable, and can produce every state that a power cut may leave. It has no goroutines, no
+// clock and no dependence on map order: the same calls and the same choices give the same disk.
 //
 // # What is durable
 //
@@ -32,6 +31,6 @@
 //     are kept by a journal that tries again or stops altogether, so after a
 //     SyncDir that failed the next one counts.
 //
-// The end of a process loses nothing that was written, see [Disk.Kill]; a cut of
-// the power is [Disk.Crash].
+// The end of a process loses nothing that was written, see [Disk.Kill]; a power cut is
+// [Disk.Crash].
 package filestoretest

@@ -11,14 +11,14 @@ const (
 	Ask  Verdict = "ask"  // a person is asked
 )
 
-// Decide says whether a rule that a person granted covers a command, the text
-// that a shell is given. Without a policy everything asks.
+// Decide says whether a granted rule covers a command, which is the text that a shell gets. Without
+// a policy the verdict is always Ask.
 func Decide(text, rule string, policy *Policy) Verdict {
 	r, ruleText, ok := scanRule(rule, policy)
 	if !ok || !printable(text) {
 		return Ask
 	}
-	// The parser of the whole grammar is the slowest and comes last.
+	// The full parser is the slowest check, so it is last.
 	cmd, ok := scan(text)
 	if ok && policy.covers(r, &cmd) && (cmd.text == ruleText.text || confirm(&ruleText)) && confirm(&cmd) {
 		return Auto
@@ -26,21 +26,21 @@ func Decide(text, rule string, policy *Policy) Verdict {
 	return Ask
 }
 
-// walk is the way through the words of a command, from left to right.
+// walk matches the words of a command from left to right.
 type walk struct {
 	rule    Rule
 	cmd     *command
 	at      int  // in the words of the command
 	used    int  // words of the rule
-	ended   bool // options, by --
+	ended   bool // options were ended by --
 	options optionSet
 	names   *protected
 }
 
-// covers says whether a rule covers a command.
+// covers reports whether a rule covers a command.
 func (p *Policy) covers(r Rule, cmd *command) bool {
 	if len(cmd.words) < len(r.Words) || cmd.word(0).text != r.Words[0] {
-		return false // as most rules do, if there are many
+		return false // the quick check that fails for most of many rules
 	}
 	w := walk{rule: r, cmd: cmd, options: p.optionsOf(r.Words), names: &p.protected}
 	for range min(2, len(r.Words)) {
@@ -59,8 +59,7 @@ func (p *Policy) covers(r Rule, cmd *command) bool {
 	return w.used == len(r.Words)
 }
 
-// take says how many of the words ahead are allowed here: none, one, or an option
-// and its value.
+// take returns how many of the next words are allowed: none, one, or an option and its value.
 func (w *walk) take() int {
 	next := w.cmd.word(w.at)
 	switch {
@@ -78,8 +77,8 @@ func (w *walk) take() int {
 	}
 }
 
-// takesRuleWord says whether a word is the next unused one of the rule, and uses
-// it. A -- of the rule ends the options, too.
+// takesRuleWord reports whether a word is the next unused one of the rule, and uses it. A -- of the
+// rule ends the options, too.
 func (w *walk) takesRuleWord(next word) bool {
 	if w.used == len(w.rule.Words) || !next.static() || next.text != w.rule.Words[w.used] {
 		return false
@@ -89,7 +88,7 @@ func (w *walk) takesRuleWord(next word) bool {
 	return true
 }
 
-// option says how many words an option takes; 0: it is not allowed.
+// option returns how many words an option takes; 0 means that it is not allowed.
 func (w *walk) option(option word) int {
 	if !option.static() {
 		return 0
@@ -112,7 +111,7 @@ func (w *walk) option(option word) int {
 	return 0
 }
 
-// isValue says whether a word may be the value of the option before it.
+// isValue reports whether a word may be the value of the option before it.
 func isValue(w word) bool {
 	return w.static() && w.text != "" && w.text[0] != '-'
 }

@@ -13,10 +13,9 @@
 //     to agree on them: the scanner of this package, which knows only plain words,
 //     and a full parser of the bash grammar.
 //
-// The lists are in policy.json: options that do nothing but show, programs that
-// run other programs, names that are never touched. Operators may extend them
-// with Policy.Extend and take nothing away.
+// The lists are in policy.json: options that only display, programs that run other programs, names
+// that no operand may have. Operators may extend them with Policy.Extend but not remove anything.
 //
-// For whom, where and how long a rule counts is the caller's business, as is
-// running the very bytes that were judged.
+// The caller has to check for whom, where and how long a rule applies, and has to run exactly the
+// bytes that were checked.
 package grant

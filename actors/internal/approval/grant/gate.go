@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxBytes is the length of the longest command that is judged.
+// maxBytes is the length of the longest command that is checked.
 const maxBytes = 8192
 
-// printable says whether a text can be judged by what it looks like: valid UTF-8
-// of bounded length, no control characters but TAB and LF, nothing invisible, no
-// blanks but the plain one, and no code points that mean nothing yet.
+// printable reports whether a text can be checked by its appearance: valid UTF-8 of bounded length,
+// no control characters but TAB and LF, nothing invisible, no blanks but the plain one, and no
+// unassigned code points.
 func printable(text string) bool {
 	if len(text) > maxBytes {
 		return false
@@ -20,7 +20,7 @@ func printable(text string) bool {
 		switch {
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if size == 1 || !unicode.IsPrint(r) { // one byte: no rune begins here
+			if size == 1 || !unicode.IsPrint(r) { // one byte: an invalid rune
 				return false
 			}
 			i += size - 1
@@ -31,7 +31,7 @@ func printable(text string) bool {
 	return true
 }
 
-// hasControl says whether a printable text has a TAB or an LF.
+// hasControl reports whether a printable text has a TAB or an LF.
 func hasControl(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' {

@@ -7,11 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// confirm says whether a parser of the whole bash grammar reads the same words
-// and redirections in a command as the scanner did, as one simple command. The
-// scanner is the stricter one and goes first, so that this parser sees nothing
-// nested and nothing expensive: it takes hundreds of nanoseconds a word, and of a
-// long command gets only the words that a grammar could see differently.
+// confirm reports whether a full parser of the bash grammar reads the same words and redirections
+// in a command as the scanner did, as one simple command. The scanner is stricter and runs first,
+// so that this parser sees nothing nested and nothing expensive: it takes hundreds of nanoseconds a
+// word, and gets only those words of a long command that a grammar could read differently.
 func confirm(cmd *command) bool {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(cmd.text), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -44,8 +43,8 @@ func confirm(cmd *command) bool {
 	})
 }
 
-// reads says whether a word consists of plain and quoted text and is the given one
-// without its quotes.
+// reads reports whether a word consists of plain and quoted text and equals the given one without
+// its quotes.
 func reads(w *syntax.Word, want string) bool {
 	for _, part := range w.Parts {
 		var ok bool
@@ -69,7 +68,7 @@ func reads(w *syntax.Word, want string) bool {
 	return want == ""
 }
 
-// cutQuoted takes what stands in double quotes from the front of a text.
+// cutQuoted removes the contents of double quotes from the front of a text.
 func cutQuoted(text string, quoted *syntax.DblQuoted) (rest string, ok bool) {
 	for _, inner := range quoted.Parts {
 		lit, ok := inner.(*syntax.Lit)
@@ -83,8 +82,8 @@ func cutQuoted(text string, quoted *syntax.DblQuoted) (rest string, ok bool) {
 	return text, !quoted.Dollar
 }
 
-// cutEscaped takes a literal, without its backslashes, from the front of a text. With
-// a set of bytes, as in double quotes, only those can be escaped.
+// cutEscaped removes a literal, without its backslashes, from the front of a text. If a set of
+// bytes is given, as in double quotes, only those can be escaped.
 func cutEscaped(text, literal, only string) (rest string, ok bool) {
 	for i := 0; i < len(literal); i++ {
 		if literal[i] == '\\' && i+1 < len(literal) && (only == "" || strings.IndexByte(only, literal[i+1]) >= 0) {

@@ -12,7 +12,7 @@ import (
 // protected are the names that no operand may have, without regard to case.
 type protected struct {
 	names    map[string]bool // folded
-	prefixes map[string]bool // folded, all of those without a dot in front
+	prefixes map[string]bool // folded, all of those without a leading dot
 	firsts   [256]bool       // the first bytes that any of them may have in any case
 	longest  int             // of the names as they may be written, in bytes
 }
@@ -21,7 +21,7 @@ func protect(names []string) protected {
 	p := protected{names: map[string]bool{}, prefixes: map[string]bool{}}
 	for _, name := range names {
 		if name == "" {
-			continue // a fault that the policy reports
+			continue // an error that the policy reports
 		}
 		first, _ := utf8.DecodeRuneInString(name)
 		p.firsts[name[0]] = true
@@ -40,14 +40,14 @@ func protect(names []string) protected {
 	return p
 }
 
-// fold is a text in one case: texts that differ in case only have the same.
+// fold normalises the case of a text: texts that differ only in case become equal.
 func fold(text string) string { return string(appendFolded(nil, text)) }
 
 func appendFolded(to []byte, text string) []byte {
 	for _, r := range text {
 		switch {
 		case 'a' <= r && r <= 'z':
-			r -= 'a' - 'A' // the least of its kind, as below
+			r -= 'a' - 'A' // the smallest of its kind, as below
 		case r >= utf8.RuneSelf:
 			least := r
 			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -60,7 +60,7 @@ func appendFolded(to []byte, text string) []byte {
 	return to
 }
 
-// has says whether a part is a protected name.
+// has reports whether a part is a protected name.
 func (p *protected) has(part string) bool {
 	if part == "" || len(part) > p.longest || !p.firsts[part[0]] {
 		return false
@@ -69,8 +69,8 @@ func (p *protected) has(part string) bool {
 	return p.names[string(appendFolded(buf[:0], part))]
 }
 
-// begins says whether a protected name begins with a text. Names with a dot in front
-// need that dot spelled out.
+// begins reports whether a protected name starts with a text. For names with a leading dot, the
+// text must contain that dot.
 func (p *protected) begins(prefix string) bool {
 	if len(p.prefixes) == 0 || len(prefix) > p.longest {
 		return false
@@ -79,8 +79,8 @@ func (p *protected) begins(prefix string) bool {
 	return p.prefixes[string(appendFolded(buf[:0], prefix))]
 }
 
-// allow says whether an operand that no rule spells out may be covered by its open
-// end: a relative path or a name that leads nowhere else.
+// allow reports whether an operand may be covered by the open end of a rule: a relative path or a
+// name that refers to nothing else.
 func (p *protected) allow(w word) bool {
 	if !plainStart(w) || orders(w.text) {
 		return false
@@ -100,8 +100,8 @@ func (p *protected) allow(w word) bool {
 	return true
 }
 
-// plainStart holds the beginning of an operand against the rules: what may not
-// become an option, an absolute path, or a hidden name by a glob.
+// plainStart checks the start of an operand: it must not become an option, an absolute path, or, by
+// a glob, a hidden name.
 func plainStart(w word) bool {
 	if w.text == "" {
 		return false
@@ -120,9 +120,8 @@ func plainStart(w word) bool {
 	}
 }
 
-// orders says that some programs take an operand for an order rather than for a name: a
-// command of their own that begins with a dot, as those of sqlite3, or an address that
-// starts a program, as those of socat.
+// orders reports whether an operand may be a command to some programs: a command that starts with a
+// dot, as in sqlite3, or an address that starts a program, as in socat.
 func orders(operand string) bool {
 	scheme, _, found := strings.Cut(operand, ":")
 	if found && slices.Contains([]string{"exec", "system", "shell", "pty", "open", "create", "script", "ext", "fd"}, strings.ToLower(scheme)) {
@@ -135,7 +134,7 @@ func orders(operand string) bool {
 		slices.Contains([]string{".shell", ".system", ".sh", ".read", ".import", ".load", ".once", ".output", ".excel", ".archive", ".open", ".save", ".backup", ".restore", ".clone", ".log", ".trace", ".cd", ".dump", ".exit", ".quit"}, operand)
 }
 
-// allowPart holds one part between slashes and colons against the rules.
+// allowPart checks one part between slashes and colons.
 func (p *protected) allowPart(w word, start, end int) bool {
 	part := w.text[start:end]
 	if part == ".." || (len(part) >= 5 && strings.EqualFold(part[:5], ".env.")) {
@@ -148,22 +147,22 @@ func (p *protected) allowPart(w word, start, end int) bool {
 	if first == len(w.globs) || int(w.globs[first]) >= end {
 		return !p.secret(part)
 	}
-	// A glob may match a name if what stands before it begins the name.
+	// A glob may match a name if the text before it is a prefix of the name.
 	return part[0] != '.' && !p.begins(part[:int(w.globs[first])-start]) && !secretfile.Glob(secretfile.Fold(part))
 }
 
-// secret says that a part is a name of the policy, or of the list that commands and file
-// tools keep to as well.
+// secret reports whether a part is a name of the policy, or of the list that commands and file
+// tools obey as well.
 func (p *protected) secret(part string) bool {
 	return p.has(part) || secretfile.Protected(secretfile.Fold(part))
 }
 
-// pathspec says that git may read a pattern, or magic, in an operand. It expands those
-// itself, quoted or not, in all folders and in all that it ever stored.
+// pathspec reports whether git may read a pattern, or magic, in an operand. It expands those
+// itself, quoted or not, in all folders and in all stored revisions.
 func pathspec(operand string) bool { return strings.ContainsAny(operand, `*?[\`) || operand[:1] == ":" }
 
-// allowValue says whether the value of an option names nothing that is protected, as
-// what it is or as a pattern. What is left out may be named.
+// allowValue reports whether the value of an option names nothing protected, directly or as a
+// pattern. Names that the option excludes are allowed.
 func (p *protected) allowValue(option, value string) bool {
 	if strings.HasPrefix(option, "--exclude") {
 		return true

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// optionSet holds the options of one program for looking up.
+// optionSet holds the options of one program for lookups.
 type optionSet struct {
 	style   string
 	numeric bool
 	flags   map[string]bool
 	values  map[string]bool
-	letters *[256]need // what both say of options of one letter
+	letters *[256]need // what both lists say about options of one letter
 }
 
 func newOptionSet(o Options) (optionSet, error) {
@@ -46,8 +46,7 @@ func newOptionSet(o Options) (optionSet, error) {
 	return set, err
 }
 
-// spelling is the form under which an option is listed: in the style of go two
-// dashes are one.
+// spelling is the form under which an option is listed: in Go style, two dashes equal one.
 func (set optionSet) spelling(option string) string {
 	if set.style == StyleGo && strings.HasPrefix(option, "--") {
 		return option[1:]
@@ -55,16 +54,16 @@ func (set optionSet) spelling(option string) string {
 	return option
 }
 
-// need says what an option asks of the word behind it.
+// need says what an option requires of the word after it.
 type need uint8
 
 const (
 	refused   need = iota // the option is not listed
-	alone                 // it stands for itself
+	alone                 // it has no value
 	wantValue             // the next word is its value
 )
 
-// judge looks one option word up: a dash and at least one more byte.
+// judge looks up one option word: a dash and at least one more byte.
 func (set optionSet) judge(option string) need {
 	if set.numeric && digits(option[1:]) {
 		return alone
@@ -90,8 +89,8 @@ func (set optionSet) judge(option string) need {
 	}
 }
 
-// cluster judges letters behind one dash: flags, of which the last may be an
-// option with its value behind it or in the next word.
+// cluster checks letters after one dash: flags, of which the last may be an option with its value
+// attached or in the next word.
 func (set optionSet) cluster(letters string) need {
 	if set.letters == nil {
 		return refused // nothing is listed

@@ -24,37 +24,35 @@ const (
 	StyleFind = "find" // listed words only, the value is the next word
 )
 
-// ErrPolicy is what every fault of a list wraps.
+// ErrPolicy is wrapped by every error of a list.
 var ErrPolicy = errors.New("approval policy")
 
-// Lists are what a policy consists of, as policy.json spells them.
+// Lists are the contents of a policy, as in policy.json.
 type Lists struct {
 	Version int    `json:"version,omitempty"`
 	Note    string `json:"note,omitempty"`
-	// Runners are programs that run other programs or code: an open rule over one
-	// covers nothing.
+	// Runners are programs that run other programs or code: an open rule for one covers nothing.
 	Runners []string `json:"runners,omitempty"`
 	// MultiCommandTools need a subcommand before an open rule covers anything.
 	MultiCommandTools []string `json:"multi_command_tools,omitempty"`
-	// RunnerSubcommands are those, two words each, that run or change anything.
+	// RunnerSubcommands are subcommands, two words each, that run or change anything.
 	RunnerSubcommands []string `json:"runner_subcommands,omitempty"`
 	// ProtectedNames are files and folders that no operand may name.
 	ProtectedNames []string `json:"protected_names,omitempty"`
-	// SafeOptions are allowed beside what a rule spells out, by a program, or a
-	// program and its subcommand.
+	// SafeOptions are allowed in addition to the words of a rule, by program, or by program and
+	// subcommand.
 	SafeOptions map[string]Options `json:"safe_options,omitempty"`
 }
 
 // Options are the harmless options of one program.
 type Options struct {
 	Flags   []string `json:"flags,omitempty"`   // options without a value
-	Values  []string `json:"values,omitempty"`  // options with one
+	Values  []string `json:"values,omitempty"`  // options with a value
 	Style   string   `json:"style,omitempty"`   // how options are written
-	Numeric bool     `json:"numeric,omitempty"` // -20 is an option, too
+	Numeric bool     `json:"numeric,omitempty"` // -20 is also an option
 }
 
-// Policy is a set of lists, ready for use. It never changes, so that any number
-// of goroutines may use one.
+// Policy is a set of lists, ready for use. It is immutable and safe for concurrent use.
 type Policy struct {
 	lists       Lists
 	runners     map[string]bool // in lower case
@@ -73,8 +71,8 @@ func Shipped() (*Policy, error) {
 	return NewPolicy(lists)
 }
 
-// ParseLists reads lists in the form of policy.json. Unknown keys are an error: a
-// misspelled list must not vanish.
+// ParseLists parses lists in the form of policy.json. Unknown keys are an error, so that a
+// misspelled list is not ignored.
 func ParseLists(data []byte) (Lists, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -88,8 +86,8 @@ func ParseLists(data []byte) (Lists, error) {
 	return lists, nil
 }
 
-// NewPolicy makes a policy of lists, which must not be changed afterwards. The
-// error names every fault.
+// NewPolicy makes a policy from lists, which must not be changed afterwards. The error names every
+// fault.
 func NewPolicy(lists Lists) (*Policy, error) {
 	p := &Policy{
 		lists:       lists,
@@ -126,8 +124,8 @@ func NewPolicy(lists Lists) (*Policy, error) {
 	return p, nil
 }
 
-// Extend is the policy with more on its lists. Options of a program that has some
-// are added to them; their style may be left out, but cannot be changed.
+// Extend returns the policy with longer lists. Options of a program that already has some are added
+// to them; their style may be left out, but cannot be changed.
 func (p *Policy) Extend(add Lists) (*Policy, error) {
 	merged := p.lists
 	merged.Runners = slices.Concat(merged.Runners, add.Runners)
@@ -154,13 +152,12 @@ func (p *Policy) Extend(add Lists) (*Policy, error) {
 	return NewPolicy(merged)
 }
 
-// evaluators are builtins of shells that run their operands as code, as the
-// runners of the lists do.
+// evaluators are shell builtins that run their operands as code, like the runners of the lists.
 func evaluators() []string {
 	return []string{"trap", "unset", "read", "mapfile", "readarray"}
 }
 
-// lowered is a set of names without case: some file systems do not know any.
+// lowered is a set of names in lower case: some file systems ignore case.
 func lowered(lists ...[]string) map[string]bool {
 	set := make(map[string]bool)
 	for _, list := range lists {

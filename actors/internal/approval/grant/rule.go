@@ -6,19 +6,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/programs"
 )
 
-// Rule is what a person granted, in words.
+// Rule is the text of a grant, parsed.
 type Rule struct {
 	// Words are the words of the rule without the open end.
 	Words []string
-	// Open says that the rule ended in *: any further plain operands.
+	// Open is set if the rule ended in *: any further plain operands.
 	Open bool
-	// Runner says that the program runs files that the rule names: the grant ends
-	// once one of them has changed.
+	// Runner is set if the program runs files that the rule names: the grant ends once one of them
+	// has changed.
 	Runner bool
 }
 
-// ParseRule reads a rule: one simple command of static words, the last of which
-// may be a bare *. False: the rule is void, it covers nothing.
+// ParseRule parses a rule: one simple command of static words, the last of which may be a bare *.
+// It returns false for a void rule, which covers nothing.
 func ParseRule(text string, policy *Policy) (Rule, bool) {
 	r, cmd, ok := scanRule(text, policy)
 	if !ok || !confirm(&cmd) {
@@ -56,13 +56,13 @@ func scanRule(text string, policy *Policy) (r Rule, cmd command, ok bool) {
 	return r, cmd, true
 }
 
-// runsSubcommand says whether a rule names a tool with a word that makes it run code.
+// runsSubcommand reports whether a rule names a tool with a subcommand that makes it run code.
 func (p *Policy) runsSubcommand(r Rule) bool {
 	first := strings.ToLower(r.Words[0])
 	return p.tools[first] && (len(r.Words) == 1 || p.subcommands[first+" "+strings.ToLower(r.Words[1])])
 }
 
-// void says whether a well-formed rule covers nothing all the same.
+// void reports whether a well-formed rule covers nothing anyway.
 func (p *Policy) void(r Rule) bool {
 	first := r.Words[0]
 	switch {
@@ -75,19 +75,19 @@ func (p *Policy) void(r Rule) bool {
 	case len(r.Words) == 1:
 		return p.tools[strings.ToLower(first)]
 	default:
-		// The tests of a project may be opened. They are bound to the files that they run.
+		// A rule for the tests of a project may be open. Tests are bound to the files that they run.
 		return p.tools[strings.ToLower(first)] && strings.HasPrefix(r.Words[1], "-") || p.runsSubcommand(r) && r.Words[1] != "test"
 	}
 }
 
-// runs says whether a program runs other programs or code.
+// runs reports whether a program runs other programs or code.
 func (p *Policy) runs(program string) bool {
 	program = strings.ToLower(program)
 	return p.runners[program] || programs.Runs(program)
 }
 
-// declares says whether a program is one of the builtins that are grammar more
-// than programs; quoting their name makes no difference.
+// declares reports whether a program is one of the builtins that are part of the grammar; quoting
+// their name makes no difference.
 func declares(program string) bool {
 	switch program {
 	case "let", "declare", "typeset", "local", "export", "readonly", "nameref":
@@ -97,11 +97,11 @@ func declares(program string) bool {
 	}
 }
 
-// optionsOf are the listed options of the rule's program, or of its subcommand if
-// that has an entry of its own.
+// optionsOf returns the listed options of the rule's program, or of its subcommand if that has its
+// own entry.
 func (p *Policy) optionsOf(words []string) optionSet {
 	if strings.ContainsAny(words[0], " \t\n") {
-		return optionSet{} // no program is called so
+		return optionSet{} // no program has such a name
 	}
 	if len(words) > 1 {
 		if set, ok := p.options[words[0]+" "+words[1]]; ok {

@@ -1,20 +1,20 @@
 package grant
 
-// Rules are rules that are read once and judge any number of commands. They never
-// change, so that any number of goroutines may use them.
+// Rules are parsed once and can check any number of commands. They are immutable and safe for
+// concurrent use.
 type Rules struct {
 	policy *Policy
 	first  map[string][]rule // by the first word
 }
 
-// rule is one that is not void.
+// rule is a valid rule.
 type rule struct {
 	Rule
 
-	place int // among the given ones
+	place int // index among the given rules
 }
 
-// NewRules reads rules. Void ones stay and cover nothing.
+// NewRules parses rules. Void rules keep their index and cover nothing.
 func NewRules(texts []string, policy *Policy) *Rules {
 	rs := &Rules{policy: policy, first: map[string][]rule{}}
 	for i, text := range texts {
@@ -25,8 +25,8 @@ func NewRules(texts []string, policy *Policy) *Rules {
 	return rs
 }
 
-// Covering are the places of the rules that cover a command, in order: those under
-// which [Decide] says Auto. The command is read once, whatever their number.
+// Covering returns the indexes of the rules that cover a command, in order: those for which
+// [Decide] says Auto. The command is parsed once for all of them.
 func (rs *Rules) Covering(text string) []int {
 	if len(rs.first) == 0 || !printable(text) {
 		return nil
@@ -47,22 +47,21 @@ func (rs *Rules) Covering(text string) []int {
 	return out
 }
 
-// Commands are commands that are read once and held against any number of rules. It
-// is for one goroutine.
+// Commands are parsed once and can be checked against any number of rules. It is for one goroutine.
 type Commands struct {
 	policy *Policy
 	list   []*reading
 }
 
-// reading is a command, with what is known of it so far.
+// reading is a command and what is known about it so far.
 type reading struct {
 	command
 
-	read, simple, agreed bool // simple: one for both parsers, once agreed is set
+	read, simple, agreed bool // simple: one for both parsers, if agreed is set
 	text                 string
 }
 
-// NewCommands takes commands. Each is read when it is needed first.
+// NewCommands makes Commands. Each is parsed at its first use.
 func NewCommands(texts []string, policy *Policy) *Commands {
 	c := &Commands{policy: policy}
 	for _, text := range texts {
@@ -71,7 +70,7 @@ func NewCommands(texts []string, policy *Policy) *Commands {
 	return c
 }
 
-// Covered reports whether a rule covers one of the commands, as [Decide] does.
+// Covered reports whether a rule covers one of the commands, like [Decide].
 func (c *Commands) Covered(rule string) bool {
 	r, ok := ParseRule(rule, c.policy)
 	if !ok {

@@ -4,59 +4,58 @@ import (
 	"strings"
 )
 
-// word is one word of a command after quotes are removed.
+// word is one word of a command without its quotes.
 type word struct {
 	text   string
-	globs  []uint16 // where in text the unquoted *, ? and [ are
+	globs  []uint16 // positions of the unquoted *, ? and [ in text
 	quoted bool     // some of it was quoted or escaped
 	cut    bool     // it is not in the text of the command
 }
 
-// static says whether the word stands for itself alone.
+// static reports whether the word has no patterns.
 func (w word) static() bool { return len(w.globs) == 0 }
 
 // command is one simple command.
 type command struct {
-	// text is for the full parser: without escaped newlines, and of a long command
-	// without the words of which no grammar could make anything else.
+	// text is for the full parser: without escaped newlines, and for a long command without the words
+	// that every grammar reads the same.
 	text      string
 	words     []place
-	out       string   // the words without quotes, one behind the other
+	out       string   // all words without quotes, concatenated
 	globs     []uint16 // of all words
-	redirects []string // as 1>/dev/null is written without blanks
+	redirects []string // without blanks, such as 1>/dev/null
 	comment   bool
 	ended     bool // by ; or a newline
 }
 
-// place is where a word is. A command may have thousands of them: they are small,
-// and hold nothing that the garbage collector would follow.
+// place is the position of a word. A command may have thousands of them: they are small and contain
+// no pointers.
 type place struct {
 	from, to         uint16 // in the words
 	globs, globsEnd  uint16 // in all globs
-	quoted, odd, cut bool   // odd: it has more to it than plain bytes, quotes among them
+	quoted, odd, cut bool   // odd: it has more than plain bytes, such as quotes
 }
 
-// word is the word with a number, from 0.
+// word returns the word with a number, from 0.
 func (c *command) word(i int) word {
 	w := &c.words[i]
 	return word{text: c.out[w.from:w.to], globs: c.globs[w.globs:w.globsEnd], quoted: w.quoted, cut: w.cut}
 }
 
 const (
-	// maxWhole is how many words the full parser sees in any case.
+	// maxWhole is how many words the full parser always sees.
 	maxWhole = 64
-	// maxOdd is how many of the words, quotes and redirections of a command may need
-	// the full parser. No person writes that many, and it is slow.
+	// maxOdd is how many words, quotes and redirections of a command may need the full parser.
+	// Legitimate commands have fewer, and the parser is slow.
 	maxOdd = 256
 )
 
 // span is a part of the input that the full parser does not get.
 type span struct{ from, to uint16 }
 
-// scanner reads one simple command of static words. It knows no expansions: it
-// gives up at the first byte that could be anything but a plain word, a quoted
-// one, or a redirection that touches no file. It takes one way through the input, and
-// memory that does not grow with the number of words.
+// scanner reads one simple command of static words. It knows no expansions: it gives up at the
+// first byte that could be anything but a plain word, a quoted one, or a redirection that touches
+// no file. It makes one pass over the input, and its memory does not grow with the number of words.
 type scanner struct {
 	in    string
 	at    int
@@ -66,10 +65,11 @@ type scanner struct {
 	command
 }
 
-// scan reads a printable text; false: it is something else, or doubtful.
+// scan reads a printable text; it returns false for anything else than a simple command, or in
+// doubt.
 func scan(text string) (command, bool) {
 	s := scanner{in: text}
-	s.plain.Grow(len(text)) // never more than that, so that it stays in its place
+	s.plain.Grow(len(text)) // an upper bound, so that the buffer never moves
 	s.words = make([]place, 0, starts(text))
 	for {
 		s.blanks()
@@ -93,7 +93,7 @@ func scan(text string) (command, bool) {
 	}
 }
 
-// starts is about how many words a text has.
+// starts is the approximate number of words in a text.
 func starts(text string) int {
 	n, blank := 1, true
 	for i := range len(text) {
@@ -112,15 +112,15 @@ func bit(b bool) int {
 	return 0
 }
 
-// peek is the next byte that counts: escaped newlines do not. 0 is the end.
+// peek is the next byte, skipping escaped newlines. 0 is the end.
 func (s *scanner) peek() byte {
 	if s.at < len(s.in) && s.in[s.at] != '\\' {
-		return s.in[s.at] // nearly always
+		return s.in[s.at] // the usual case
 	}
 	return s.joined()
 }
 
-// joined is the next byte behind escaped newlines.
+// joined is the next byte after escaped newlines.
 func (s *scanner) joined() byte {
 	for s.at+1 < len(s.in) && s.in[s.at] == '\\' && s.in[s.at+1] == '\n' {
 		s.skip(s.at, s.at+2)
@@ -129,7 +129,7 @@ func (s *scanner) joined() byte {
 	return s.raw()
 }
 
-// skip keeps a part of the input from the full parser.
+// skip removes a part of the input from the text for the full parser.
 func (s *scanner) skip(from, to int) {
 	if n := len(s.cuts); n > 0 && int(s.cuts[n-1].to) == from {
 		s.cuts[n-1].to = uint16(to) //nolint:gosec // texts are shorter
@@ -138,7 +138,7 @@ func (s *scanner) skip(from, to int) {
 	s.cuts = append(s.cuts, span{uint16(from), uint16(to)}) //nolint:gosec // as above
 }
 
-// uncut is the text without what was cut.
+// uncut is the text without the removed parts.
 func (s *scanner) uncut() string {
 	if len(s.cuts) == 0 {
 		return s.in
@@ -174,7 +174,7 @@ func (s *scanner) skipComment() {
 func (s *scanner) element() bool {
 	start, cuts, odd, n := s.at, len(s.cuts), s.odd, len(s.words)
 	s.words = append(s.words, place{})
-	w := &s.words[n] // filled in where it is: copies of small fields cost more than reading
+	w := &s.words[n] // filled in place: copies of small fields cost more than reading
 	if !s.next(w) {
 		return false
 	}
@@ -185,25 +185,24 @@ func (s *scanner) element() bool {
 		s.odd++
 		return s.redirect(text)
 	case text == "" && !w.quoted:
-		return false // an operator, or nothing at all
+		return false // an operator, or the end
 	case n == 0 && !w.quoted && (reserved(text) || assigns(text)):
 		return false
 	case n < maxWhole:
 	case len(s.cuts) == cuts && s.evident(start, w.odd):
 		w.cut, s.odd = true, odd
-		s.skip(start, min(s.at+1, len(s.in))) // with the blank behind it
+		s.skip(start, min(s.at+1, len(s.in))) // with the blank after it
 	default:
 		s.odd++
 	}
 	return true
 }
 
-// since is what was read from a place on.
+// since is the text that was read from a position on.
 func (s *scanner) since(from uint16) string { return s.plain.String()[from:] }
 
-// evident says whether the word that ends here is the same word for every shell,
-// whatever stands around it: plain bytes between blanks, or one pair of quotes
-// around nothing but those.
+// evident reports whether the word that ends here is the same word for every shell in any context:
+// plain bytes between blanks, or one pair of quotes around such bytes.
 func (s *scanner) evident(start int, odd bool) bool {
 	switch {
 	case start == 0 || !isBlank(s.in[start-1]) || s.at < len(s.in) && !isBlank(s.in[s.at]):
@@ -226,7 +225,7 @@ func (s *scanner) evident(start int, odd bool) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// tame says whether a byte means itself wherever it stands in a word.
+// tame reports whether a byte has no special meaning anywhere in a word.
 func tame(c byte) bool {
 	const (
 		digits  = 1<<('9'+1) - 1<<'0'
@@ -289,12 +288,12 @@ func (s *scanner) next(w *place) bool {
 	}
 }
 
-// here is where the next byte of a word goes.
+// here is the position of the next byte of a word.
 func (s *scanner) here() uint16 {
 	return uint16(s.plain.Len()) //nolint:gosec // texts are shorter
 }
 
-// tame takes the bytes ahead that mean themselves.
+// tame consumes the next bytes without special meaning.
 func (s *scanner) tame() {
 	from := s.at
 	for s.at < len(s.in) && tame(s.in[s.at]) {
@@ -303,7 +302,7 @@ func (s *scanner) tame() {
 	s.plain.WriteString(s.in[from:s.at])
 }
 
-// raw is the next byte, whatever it is. 0 is the end.
+// raw is the next byte, unprocessed. 0 is the end.
 func (s *scanner) raw() byte {
 	if s.at == len(s.in) {
 		return 0
@@ -311,8 +310,8 @@ func (s *scanner) raw() byte {
 	return s.in[s.at]
 }
 
-// quote takes what stands between two quotes; false: they do not close, or hold
-// an expansion.
+// quote reads the text between two quotes; it returns false if they do not close, or contain an
+// expansion.
 func (s *scanner) quote(mark byte) bool {
 	s.odd++
 	s.at++
@@ -352,15 +351,15 @@ func (s *scanner) quote(mark byte) bool {
 	}
 }
 
-// plainDollar says whether the dollar sign here means itself: nothing follows it,
-// or a byte that can begin no expansion in any shell. The full parser is slow at them.
+// plainDollar reports whether the dollar sign here is literal: it is followed by nothing, or by a
+// byte that cannot start an expansion in any shell. The full parser is slow at them.
 func (s *scanner) plainDollar() bool {
 	s.odd++
 	rest := s.in[s.at+1:]
 	return rest == "" || strings.IndexByte(" \t\n|&;<>)/.,%]", rest[0]) >= 0
 }
 
-// redirect reads a redirection after its number.
+// redirect reads a redirection that follows its number.
 func (s *scanner) redirect(number string) bool {
 	op := "<"
 	if s.peek() == '>' {
@@ -370,7 +369,7 @@ func (s *scanner) redirect(number string) bool {
 	switch {
 	case s.peek() != '&':
 	case op == "<":
-		return false // nothing that begins so is harmless
+		return false // nothing that starts so is harmless
 	default:
 		op = ">&"
 		s.at++
@@ -385,8 +384,8 @@ func (s *scanner) redirect(number string) bool {
 	return r != ""
 }
 
-// harmless is a redirection that neither reads nor writes a file, as it is written;
-// empty: it is another one.
+// harmless returns a redirection that neither reads nor writes a file, as it is written, or "" for
+// any other.
 func harmless(number, op, target string) string {
 	for _, r := range [...]struct{ number, op, target, text string }{
 		{"", ">", "/dev/null", ">/dev/null"},
@@ -404,8 +403,8 @@ func harmless(number, op, target string) string {
 	return ""
 }
 
-// reserved says whether an unquoted first word is grammar and no program, in any
-// of the usual shells.
+// reserved reports whether an unquoted first word is grammar instead of a program, in any of the
+// usual shells.
 func reserved(text string) bool {
 	switch text {
 	case "!", "[[", "]]", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done",
@@ -416,16 +415,16 @@ func reserved(text string) bool {
 	}
 }
 
-// tildes knows of one word whether it looks like an assignment. However many tildes
-// there are, it looks for the first = once.
+// tildes records whether a word looks like an assignment. It searches for the first = once, however
+// many tildes there are.
 type tildes struct {
 	seen      int // of the word, without a =
 	assigning bool
 }
 
-// expands says whether an unquoted ~ after the given text may be replaced by a home
-// directory: at the start of a word, and after = or : in what looks like an
-// assignment, wherever it stands.
+// expands reports whether an unquoted ~ after the given text may be replaced with a home directory:
+// at the start of a word, and after = or : in anything that looks like an assignment, at any
+// position.
 func (t *tildes) expands(text string, quoted bool) bool {
 	n := len(text)
 	if n == 0 {
@@ -441,7 +440,7 @@ func (t *tildes) expands(text string, quoted bool) bool {
 	return (text[n-1] == '=' || text[n-1] == ':') && t.assigning
 }
 
-// assigns says whether a word looks like name=value, name+=value or name[i]=value.
+// assigns reports whether a word looks like name=value, name+=value or name[i]=value.
 func assigns(text string) bool {
 	name, _, ok := strings.Cut(text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -459,7 +458,7 @@ func assigns(text string) bool {
 	return true
 }
 
-// digits says whether a text has nothing but ASCII digits; the empty one does.
+// digits reports whether a text has only ASCII digits; the empty text qualifies.
 func digits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
