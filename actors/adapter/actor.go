@@ -3,10 +3,10 @@
 // readers follow chats as they happen. The receiver knows only a [Port], which asks the
 // actor.
 //
-// Ingress is in order per chat, because every message of the account passes the actor's
-// mailbox. The actor asks all chats of a batch at once and goes on with its mailbox, so a
-// slow chat delays no other. It answers a batch when every turn of it is durable or
-// refused; that answer is the mark up to which the platform may be confirmed.
+// Ingress is in order per chat, because every message of the account passes through the actor's
+// mailbox. The actor asks all chats of a batch at once and continues with its mailbox, so that a
+// slow chat delays no other. It answers a batch when every turn of it is durable or refused; up to
+// there the platform may be confirmed.
 //
 // Egress is in order per chat, one part of a chat at a time; the next part waits until the chat has
 // the receipt of the last one, so that a crash hides at most one send. Rates are sliding windows,

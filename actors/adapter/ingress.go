@@ -49,8 +49,8 @@ func (a *adapter) take(ac actor.Context, msg handover) {
 	}
 }
 
-// resume tells the receiver whose batch the actor had when it panicked that nothing is
-// known of it. Chats that were asked recognise the messages when they come again.
+// resume answers the receiver whose batch the actor had when it panicked, without results. The
+// receiver repeats the batch, and chats that got the messages before recognise them.
 func (a *adapter) resume(ac actor.Context) {
 	if a.receiver != nil {
 		ac.Send(a.receiver, taken{})

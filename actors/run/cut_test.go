@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// cutPoints are places in an answer: so many over its length, or with SOAK set
+// cutPoints are positions in an answer: count of them spread over its length, or with SOAK set
 // every byte.
 func cutPoints(length, count int) []int {
 	step := 1
@@ -35,8 +35,8 @@ func cutPoints(length, count int) []int {
 	return out
 }
 
-// cut says the beginning of an answer and breaks off: by losing the connection,
-// or by an end that looks orderly. In its middle it waits long enough for a draft.
+// cut sends the beginning of an answer and stops: by closing the connection, or by an end that
+// looks orderly. In the middle it waits long enough for a draft.
 func cut(w http.ResponseWriter, body string, at int, orderly bool) {
 	sse(w, body[:at/2])
 	<-time.After(2 * time.Second)
@@ -46,7 +46,7 @@ func cut(w http.ResponseWriter, body string, at int, orderly bool) {
 	}
 }
 
-// pay is a tool with an effect, which counts how often it began.
+// pay is a tool with an effect, which counts how often it was started.
 func pay(times *atomic.Int32) tool.Tool {
 	return actortest.Func{Says: tool.Spec{Name: "pay"}, Do: func(context.Context, tool.Call) (tool.Result, error) {
 		times.Add(1)
@@ -58,8 +58,8 @@ func drafts() *actortest.Platform {
 	return &actortest.Platform{Caps: platform.Capabilities{Outbox: true, Drafts: true}}
 }
 
-// A stream that is cut anywhere is asked for again: the call runs once, the
-// history holds one whole answer, and nothing else stands in the chat.
+// A stream that is cut at any position is requested again: the call runs once, the history has one
+// complete answer, and nothing else is visible in the chat.
 func TestRL1CutAnywhereThenWhole(t *testing.T) {
 	points := cutPoints(len(callPay), 50)
 	for i, at := range points {
@@ -94,7 +94,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 				}
 				want := 3
 				if strings.Contains(callPay[:at], `"finish_reason":"tool_calls"}]}`) {
-					want = 2 // behind the finish reason nothing is cut off
+					want = 2 // nothing is cut off after the finish reason
 				}
 				if n := len(p.times()); paid.Load() != 1 || n != want {
 					t.Errorf("paid %d times in %d requests, want %d", paid.Load(), n, want)
@@ -105,8 +105,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 	t.Logf("%d cut points", len(points))
 }
 
-// A cut behind a call that took effect repeats the step that was cut, and nothing
-// before it.
+// A cut after a call that took effect repeats the step that was cut, and nothing before it.
 func TestRL1CutBehindTheCall(t *testing.T) {
 	said := say("Pa", "id.")
 	for i, at := range cutPoints(strings.Index(said, `"finish_reason"`), 20) {
@@ -137,8 +136,8 @@ func TestRL1CutBehindTheCall(t *testing.T) {
 	}
 }
 
-// An overload that comes in the middle of an answer is waited out as long as the
-// provider asks for, and the answer begins anew.
+// If the provider reports an overload in the middle of an answer, the run waits as long as the
+// provider asks, and the answer starts again.
 func TestRL3OverloadInTheStream(t *testing.T) {
 	for _, code := range []string{"429", "503", "529"} {
 		t.Run(code, func(t *testing.T) {

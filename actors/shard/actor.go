@@ -20,7 +20,7 @@ const DefaultIdle = 2 * time.Minute
 type Options struct {
 	// Chat makes the actor of a chat.
 	Chat func(key messages.ChatKey) *actor.Props
-	Idle time.Duration // 0: [DefaultIdle]
+	Idle time.Duration // 0 means [DefaultIdle]
 	// Metrics may be nil.
 	Metrics *Metrics
 }

@@ -6,7 +6,7 @@
 //
 //   - The messages of a request begin with those of the one before, as long as
 //     the history only grows.
-//   - What people, tools and files wrote never stands where instructions stand:
+//   - What people, tools and files wrote is never in the place of instructions:
 //     the header of a user turn is its first part and nothing else is, and
 //     documents that people fill are quoted line by line.
 //   - Every call in the messages has a result, no content is empty, and every
