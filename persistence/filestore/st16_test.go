@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// st16Chats is how many write at once.
+	// st16Chats is how many chats write at once.
 	st16Chats = 64
-	// st16Processors is how many the program uses at the least: a thread that waits
-	// for the disk keeps its own for a moment.
+	// st16Processors is the minimum number of processors for the program: a thread that waits for the
+	// disk keeps its own for a moment.
 	st16Processors = 8
 )
 
-// st16 are the two ways to make as many bytes durable: through the store, and
-// written and forced to as many files by hand.
+// st16 makes the same bytes durable in two ways: through the store, and written and fsynced
+// directly to as many files.
 type st16 struct {
 	chats []persistence.Chat
 	files []vfs.File

@@ -141,7 +141,7 @@ func (d *Disk) allStates(limit int) (states []*Disk, all bool) {
 func (d *Disk) someStates(limit int, seed uint64) []*Disk {
 	seen := map[uint64]bool{}
 	var states []*Disk
-	random := rand.New(rand.NewPCG(seed, uint64(limit))) //nolint:gosec // chosen for a test and reproducible by its seed
+	random := rand.New(rand.NewPCG(seed, uint64(limit))) //nolint:gosec // for a test, reproducible by its seed
 	for tries := 0; tries < 4*limit && len(states) < limit; tries++ {
 		choose := Choice(random.IntN)
 		switch {
