@@ -191,11 +191,11 @@ func TestRL1CutForEver(t *testing.T) {
 				if texts := w.Platform.Texts(alice); len(texts) != 1 || !strings.Contains(texts[0], "it broke off") {
 					t.Errorf("in the chat stands %q", texts)
 				}
-				// Where words came in time there was a draft, and the notice is in its place.
+				// If words arrived in time there was a draft, and the notice replaces it.
 				if sent := w.Platform.Sent(); at/2 > strings.Index(callPay, ": a comment") && sent[0].Edits == 0 {
 					t.Error("there was no draft")
 				}
-				// The run asks 4 times for what was cut, the model 6 times before a first word.
+				// The run makes 4 requests after cuts, the model client 6 before a first word.
 				if n := len(p.times()); n < 4 || n > 6 {
 					t.Errorf("%d requests", n)
 				}
@@ -204,8 +204,8 @@ func TestRL1CutForEver(t *testing.T) {
 	}
 }
 
-// A stream that falls silent after its first words is cut at the idle deadline, to
-// the second, and asked for again; one that sends comments has until firstByteS.
+// A stream that pauses after its first words is cut at the idle deadline, to the second, and
+// requested again; one that sends comments has until firstByteS.
 func TestRL2SilenceInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -214,7 +214,7 @@ func TestRL2SilenceInTheMiddle(t *testing.T) {
 				<-r.Context().Done()
 				return
 			}
-			for range 5 { // a slow one: nothing but comments for 50 s
+			for range 5 { // a slow one: only comments for 50 s
 				sse(w, ": wait\n\n")
 				<-time.After(10 * time.Second)
 			}
@@ -230,7 +230,7 @@ func TestRL2SilenceInTheMiddle(t *testing.T) {
 		if len(times) != 2 {
 			t.Fatalf("%d requests, want 2", len(times))
 		}
-		// The deadline, and the jitter of a first repetition.
+		// The deadline, and the jitter of a first retry.
 		if after := times[1].Sub(times[0]); after < 120*time.Second || after >= 121*time.Second {
 			t.Errorf("asked again after %v", after)
 		}

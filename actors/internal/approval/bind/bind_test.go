@@ -111,13 +111,13 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Whatever the bot said in whatever order, an approval is of something open that was
-// shown whole before the words, by what they answer if they answer something; and a mere
-// yes that answers nothing follows what showed it, with nothing of the bot's between.
+// Whatever the bot said in any order, an approval is of an open request that was completely shown
+// before the words, determined by what they answer, if anything; and a mere yes that answers
+// nothing follows what showed the request, with no message of the bot's in between.
 func TestRapidBinding(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		type said struct {
-			row   int // 0: other words
+			row   int // 0 means other words
 			order int64
 		}
 		ids := []string{"a", "b", "c"}

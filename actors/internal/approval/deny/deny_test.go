@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// list are the lines of a table, without its indentation.
+// list returns the lines of a table, without indentation.
 func list(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -318,7 +318,7 @@ func TestRulesThatCanNeverMatch(t *testing.T) {
 	}
 }
 
-// Long texts are judged in bounded time, whatever they nest.
+// Long texts are checked in bounded time, however they nest.
 func TestLongTexts(t *testing.T) {
 	var texts []string
 	for _, word := range []string{"ls; ", "env ", "a=b ", "$(", "sh -c '", "( ", "{a,b}", "x | sh | ", "\"$(", "echo `", "eval ", "x ", "find . -exec ", "<<E "} {

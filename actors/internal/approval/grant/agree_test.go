@@ -12,10 +12,9 @@ import (
 // nobody is a user without rights.
 const nobody = 65534
 
-// TestAP2JudgeAndShellsAgree: a command that runs without asking starts exactly one
-// program with exactly the judged words, as words and under two shells, whoever runs
-// it. SOAK makes it 10,000 commands instead of 300. Words that a shell expands, and
-// programs that are a shell's own, are left out.
+// TestAP2JudgeAndShellsAgree: a command that runs without approval starts exactly one program with
+// exactly the checked words, directly and under two shells, for any user. With SOAK there are
+// 10,000 commands instead of 300. Words that a shell expands and shell builtins are left out.
 func TestAP2JudgeAndShellsAgree(t *testing.T) {
 	want := 300
 	if os.Getenv("SOAK") != "" {
@@ -57,7 +56,7 @@ func TestAP2JudgeAndShellsAgree(t *testing.T) {
 	t.Logf("%d commands, %d shells, %d users", len(seen), len(stubs.paths), len(users))
 }
 
-// open lets other users into a folder of the test.
+// open gives other users access to a folder of the test.
 func open(t *testing.T, dir string) {
 	t.Helper()
 	for ; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
@@ -67,8 +66,8 @@ func open(t *testing.T, dir string) {
 	}
 }
 
-// granted is a text with a rule that often covers it: one that spells every word
-// out, or one that ends in an open operand.
+// granted returns a text with a rule that often covers it: one that spells every word out, or one
+// that ends in an open operand.
 func granted(random *rand.Rand, programs []string) (text, rule string) {
 	if random.IntN(2) == 0 {
 		text = commandLine(random, programs)

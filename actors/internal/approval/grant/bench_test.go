@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// fill is a text of the longest length that is judged.
+// fill returns a text of the maximum length that is checked.
 func fill(head, unit, tail string) string {
 	return head + strings.Repeat(unit, (maxBytes-len(head)-len(tail))/len(unit)) + tail
 }
 
-// shapes are commands of the longest length that parsers may be slow at.
+// shapes are commands of the maximum length for which parsers may be slow.
 func shapes() map[string]string {
 	return map[string]string{
 		"short":         "grep -rn 'TODO(me)' src/*.go 2>/dev/null",
@@ -118,7 +118,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkRules is the way of a command past many rules.
+// BenchmarkRules checks a command against many rules.
 func BenchmarkRules(b *testing.B) {
 	policy := shippedPolicy(b)
 	var texts []string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// soup is up to the longest text that is judged, of pieces that parsers stumble over.
+// soup returns a text, up to the maximum length, of pieces that are difficult for parsers.
 func soup(random *rand.Rand) string {
 	pieces := []string{
 		"(", ")", "$(", "`", "{", "}", "<<E\n", "E\n", "'", "\"", "\\", "\n", ";", "&&", "|", "$'\\", "${", "[[", "]]", "((", "<(", "*", "?", "[", "~", "#", "!",
@@ -23,8 +23,8 @@ func soup(random *rand.Rand) string {
 	return b.String()
 }
 
-// Any bytes are judged, the same way twice, and those that no rule can cover ask.
-// How long it takes at most is shown by BenchmarkDecide.
+// Any bytes get a verdict, deterministically, and those that no rule can cover ask. BenchmarkDecide
+// shows the maximum time.
 func TestAP4AnyBytes(t *testing.T) {
 	texts, policy := 1000, shippedPolicy(t)
 	if os.Getenv("SOAK") != "" {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// check holds commands against a rule: those of auto are covered, those of ask
-// are not.
+// check checks commands against a rule: those of auto are covered, those of ask are not.
 func check(t *testing.T, rule string, auto, ask []string) {
 	t.Helper()
 	policy := shippedPolicy(t)
@@ -182,6 +181,6 @@ func TestPlainOperands(t *testing.T) {
 		"cat *", "cat ?a", "cat [a]b", "cat .*", "cat .a*", "cat ./.*", "cat ./.e*", "cat a/.*", "cat a/.e?v", "cat a:.x*", "cat ../*", "cat a*/..", "cat a*/.env", "cat '.'*", "cat .?", "cat .a/*", "cat a/.[a]*",
 		"cat './.'*", "cat a://*", "cat -*", "cat ''*",
 	})
-	// What the rule spells out need not be plain.
+	// Words that the rule spells out need not be plain.
 	check(t, "cat /etc/hosts ../a .env *", []string{"cat /etc/hosts ../a .env b"}, []string{"cat /etc/hosts ../a .env .env", "cat /etc/hosts .env ../a"})
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Of a long command the full parser sees a part only. What it says is what it says of
-// the whole.
+// The full parser sees only a part of a long command. Its result is the same as for the whole.
 func TestAP2ShortenedTextsMeanTheSame(t *testing.T) {
 	texts := 500
 	if os.Getenv("SOAK") != "" {
@@ -65,7 +64,7 @@ func TestLongCommands(t *testing.T) {
 		"cat" + strings.Repeat(" a*", 2000) + " 'b' >/dev/null # c", "cat" + strings.Repeat(" a", 100) + " \\\nb" + strings.Repeat(" \\\n a", 100),
 		"cat" + strings.Repeat(" a", 100) + "\ta\tb", "cat" + strings.Repeat(" if", 100) + " then",
 	}, []string{
-		"cat a" + strings.Repeat(" 2>&1", 600), "cat" + strings.Repeat(` a"b"`, 600), // nobody writes that
+		"cat a" + strings.Repeat(" 2>&1", 600), "cat" + strings.Repeat(` a"b"`, 600), // unrealistically many
 		"cat" + strings.Repeat(" a", 100) + " .env", "cat" + strings.Repeat(" a", 100) + " '.env'", "cat" + strings.Repeat(" a", 100) + " a; id", "cat" + strings.Repeat(" a", 100) + "\nid",
 		"cat" + strings.Repeat(" a", 100) + " $(id)", "cat" + strings.Repeat(" a", 100) + " \"$(id)\"", "cat" + strings.Repeat(" a", 100) + " a|id", "cat" + strings.Repeat(" a", 100) + " >x",
 		"cat" + strings.Repeat(" a", 100) + " 3>/dev/null", "cat" + strings.Repeat(" a", 100) + " <<a\na", "cat" + strings.Repeat(" a", 100) + " a'", "cat" + strings.Repeat(" a", 100) + " a=~",

@@ -93,7 +93,7 @@ func TestExtend(t *testing.T) {
 		{"cat S?", "cat *", Auto, Ask},
 		{"cat a/*", "cat *", Auto, Ask},
 		{"cat a/x*", "cat *", Auto, Auto},
-		{"cat secrets.d/*.txt", "cat *", Auto, Ask}, // *.txt begins with anything
+		{"cat secrets.d/*.txt", "cat *", Auto, Ask}, // *.txt may start with anything
 		{"cat secretsx*", "cat *", Auto, Auto},
 		{"cat .env", "cat *", Ask, Ask},
 	}

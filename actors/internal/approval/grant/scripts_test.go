@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestJudgeAndProgramsAgree: what an open rule lets run without asking does not run a
-// script of the project, whichever real program the rule is over and however the script
-// is named. SOAK makes it 10,000 commands instead of 400.
+// TestJudgeAndProgramsAgree: what an open rule lets run without approval does not run a script of
+// the project, for any real program of the rule and any name of the script. With SOAK there are
+// 10,000 commands instead of 400.
 func TestJudgeAndProgramsAgree(t *testing.T) {
 	policy := shippedPolicy(t)
 	programs := strings.Fields("flock taskset setarch prlimit timeout nice nohup setsid env xargs sh bash dash find awk sed perl python3 sqlite3 tar make m4 run-parts busybox strace script watch " +

@@ -2,8 +2,8 @@ package grant
 
 import "testing"
 
-// No open rule covers what is named like a secret, as an operand, in one, or in the
-// value of an option, however it is spelled; nor what git expands itself.
+// No open rule covers a name like that of a secret, as an operand, inside one, or in the value of
+// an option, in any spelling; nor what git expands itself.
 func TestSecretsAsk(t *testing.T) {
 	check(t, "cat *", []string{
 		"cat keys.go", "cat id_list.go", "cat shipping.json", "cat monkey", "cat certs/cacert.pem", "cat service-account.go", "cat ./*.go", "cat src/*", "cat docs/ship.md",
@@ -33,12 +33,12 @@ func TestSecretsAsk(t *testing.T) {
 	check(t, "git cat-file *", nil, []string{"git cat-file -p HEAD:.env", "git cat-file blob HEAD:.env", "git cat-file blob 'HEAD:*'"})
 	check(t, "git stash show *", nil, []string{"git stash show -p", "git stash show '*'"})
 	check(t, "git ls-files *", []string{"git ls-files src"}, []string{"git ls-files '*.env'", "git ls-files ':(top)'"})
-	// What a rule spells out is what a person granted.
+	// What a rule spells out was granted by a person.
 	check(t, "git add '*.go'", []string{"git add '*.go'"}, []string{"git add '*.env'"})
 	check(t, "cat server.key", []string{"cat server.key"}, []string{"cat id_rsa"})
 }
 
-// Every name of the policy's own list is on that of commands and file tools.
+// Every name of the policy's own list is also on the list of commands and file tools.
 func TestOneListOfSecrets(t *testing.T) {
 	p := shippedPolicy(t)
 	for _, name := range p.lists.ProtectedNames {

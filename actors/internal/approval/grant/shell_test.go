@@ -46,12 +46,12 @@ func stub(path string) int {
 	return 0
 }
 
-// shells starts commands under real shells, with nothing in their PATH but stubs.
+// shells starts commands under real shells, with only stubs in their PATH.
 type shells struct {
 	programs []string
 	bin      string
 	paths    []string
-	user     uint32 // that runs everything; 0: who runs the test
+	user     uint32 // runs everything; 0 means the user of the test
 	runs     int
 }
 
@@ -67,7 +67,7 @@ func newShells(tb testing.TB, programs ...string) *shells {
 		tb.Fatal(err)
 	}
 	stub := filepath.Join(s.bin, ".stub")
-	if err := os.WriteFile(stub, binary, 0o755); err != nil { // where other users can run it too
+	if err := os.WriteFile(stub, binary, 0o755); err != nil { // other users have to run it too
 		tb.Fatal(err)
 	}
 	for _, name := range s.programs {
@@ -87,9 +87,9 @@ func newShells(tb testing.TB, programs ...string) *shells {
 	return s
 }
 
-// glued finds a redirection right behind the 1 of 2>&1, as in 2>&1>/dev/null: dash
-// takes that 1 for the number of the next redirection and refuses the whole line.
-// Nothing runs then, so it is no matter of what may run.
+// glued finds a redirection directly after the 1 of 2>&1, as in 2>&1>/dev/null: dash takes that 1
+// for the number of the next redirection and refuses the whole line. Nothing runs then, so the text
+// does not matter here.
 func glued(text string) bool {
 	return regexp.MustCompile(`&[ \t]*[12][<>]`).MatchString(strings.ReplaceAll(text, "\\\n", ""))
 }
@@ -144,7 +144,7 @@ func (s *shells) start(tb testing.TB, path string, args, words []string) {
 	}
 }
 
-// folder is a new folder of whoever runs the programs.
+// folder makes a new folder owned by the user who runs the programs.
 func (s *shells) folder(tb testing.TB) string {
 	tb.Helper()
 	s.runs++
@@ -159,7 +159,7 @@ func (s *shells) folder(tb testing.TB) string {
 	return dir
 }
 
-// judged is a command's words if a rule that spells all of them out covers it.
+// judged returns a command's words if a rule that spells all of them out covers it.
 func judged(text string, policy *Policy) ([]string, bool) {
 	cmd, ok := parse(text)
 	if !ok {
@@ -173,7 +173,7 @@ func judged(text string, policy *Policy) ([]string, bool) {
 	return words, Decide(text, strings.Join(rule, " "), policy) == Auto
 }
 
-// commandLine is a text that is often nearly a simple command.
+// commandLine is a text that is often almost a simple command.
 func commandLine(random *rand.Rand, programs []string) string {
 	pick := func(list []string) string { return list[random.IntN(len(list))] }
 	plain := []string{
@@ -209,8 +209,8 @@ func commandLine(random *rand.Rand, programs []string) string {
 	return b.String()
 }
 
-// parse reads a text that is exactly one simple command of static words; false:
-// it is anything else, or doubtful.
+// parse reads a text that is exactly one simple command of static words; it returns false for
+// anything else, or in doubt.
 func parse(text string) (command, bool) {
 	if !printable(text) {
 		return command{}, false
@@ -219,7 +219,7 @@ func parse(text string) (command, bool) {
 	return cmd, ok && confirm(&cmd)
 }
 
-// all are the words of a command.
+// all yields the words of a command.
 func (c *command) all() iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := range c.words {
@@ -230,7 +230,7 @@ func (c *command) all() iter.Seq[word] {
 	}
 }
 
-// FuzzDecide holds what every verdict promises; what may run by itself is run.
+// FuzzDecide checks the promises of every verdict; commands with an automatic verdict are run.
 func FuzzDecide(f *testing.F) {
 	for _, c := range [][2]string{
 		{"git status -sb # x", "git status"},
@@ -258,7 +258,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// checkCovered holds an automatic verdict against what no rule can allow.
+// checkCovered checks an automatic verdict against what no rule can allow.
 func checkCovered(t *testing.T, text, rule string, policy *Policy) {
 	t.Helper()
 	r, valid := ParseRule(rule, policy)

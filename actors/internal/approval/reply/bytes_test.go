@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 )
 
-// Any bytes are read, the same way twice, and nothing that cannot be seen or goes
-// over several lines decides. How long it takes at most is shown by BenchmarkParse.
+// Any bytes are read, deterministically, and no text with invisible characters or several lines
+// decides anything. BenchmarkParse shows the maximum time.
 func TestAP4AnyBytes(t *testing.T) {
 	replies := 2000
 	if os.Getenv("SOAK") != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 )
 
-// FuzzParse holds what every reply promises. It knows nothing of the grammar but
-// the characters and words without which nothing is decided.
+// FuzzParse checks the promises of every reply. It knows nothing of the grammar except the
+// characters and words that every decision needs.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"可以。", "OK, thanks", "不行，因为还没备份", "只批准第二个", "approve `ls src` and `wc -l a.txt`", "第2条可以", "👍🏽", "@bot 请同意 #1",
@@ -53,8 +53,7 @@ func FuzzParse(f *testing.F) {
 
 func newNorm(text string) string { return string(newLine(text).norm) }
 
-// mayDecide says whether a text has one of the words without which no reply
-// decides anything.
+// mayDecide reports whether a text has one of the words that every decision needs.
 func mayDecide(text string) bool {
 	norm := newNorm(text)
 	for _, word := range []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// meaning is what a test says a reply means: "+" approve all, "-" deny all, "?"
-// unclear, "+a;b" approve some, "10:r;s" grant for 10 minutes.
+// meaning is the short form of a reply's meaning: "+" approve all, "-" deny all, "?" unclear,
+// "+a;b" approve some, "10:r;s" grant for 10 minutes.
 func meaning(r Reply) string {
 	targets := strings.Join(r.Targets, ";")
 	switch r.Kind {
@@ -27,8 +27,8 @@ func meaning(r Reply) string {
 	}
 }
 
-// check holds lines "reply => meaning" against the parser. An acute accent stands
-// for a backtick.
+// check compares lines "reply => meaning" with the parser. An acute accent is written for a
+// backtick.
 func check(t *testing.T, pending []string, lines string) {
 	t.Helper()
 	for text := range strings.Lines(lines) {
@@ -356,8 +356,8 @@ func TestNaming(t *testing.T) {
 	check(t, twelve, "同意第十二个 => +l\n同意第十个 => +j\napprove 11 => +k\n同意第一十个 => +j\n同意第二十个 => ?\n")
 }
 
-// TestTwoReadings: what can be read in two ways decides nothing, and what can be
-// read in only one way decides that.
+// TestTwoReadings: a reply with two readings decides nothing, and a reply with one reading decides
+// that.
 func TestTwoReadings(t *testing.T) {
 	check(t, []string{"ls", "ls .", "1", "echo thanks", "echo"}, `
 		approve ls . => ?
@@ -500,7 +500,7 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
-// What begins like a decision is recognised, so that people can be told how to write it.
+// A line that starts like a decision is recognised, so that people can learn how to write it.
 func TestAttempted(t *testing.T) {
 	for _, c := range []struct {
 		text string

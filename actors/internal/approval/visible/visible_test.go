@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// read is the way back from what people see to what runs.
+// read converts what people see back to what runs.
 func read(t interface{ Fatalf(string, ...any) }, shown string) string {
 	var b strings.Builder
 	for shown != "" {
