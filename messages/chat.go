@@ -58,7 +58,7 @@ type AcceptIngress struct {
 	Admin bool
 	// Decides is set if an ignored message still counts when it answers a pending request.
 	Decides bool
-	// Quote is set if an ignored message may be quoted when somebody addresses the bot later.
+	// Quote is set if an ignored message may be quoted when a person addresses the bot later.
 	Quote bool
 	// Order is the message's position in the platform's own order, or 0 if unknown. See [Receipt].
 	Order int64

@@ -290,7 +290,7 @@ func (p *people) press(key messages.ChatKey, approval string, yes bool) {
 	p.sim.trace.addf("press %s %s %t", key, approval, yes)
 	l.start("button", func(string) {
 		say := []messages.Decision{{ApprovalID: approval, Approved: yes}}
-		_, _ = l.port.Decide(context.Background(), key, platform.Person{ID: "alice", Name: "alice"}, say) // the chat's state tells
+		_, _ = l.port.Decide(context.Background(), key, platform.Person{ID: "alice", Name: "alice"}, say) // see the chat's state
 	})
 }
 
@@ -302,7 +302,7 @@ func (p *people) order(key messages.ChatKey) {
 		p.stops[by] = true
 		s.fault("stop", string(key))
 		l.start("stopper", func(string) {
-			_, _ = l.port.Stop(context.Background(), key, platform.Person{ID: by}, s.setup.stopAll) // likewise
+			_, _ = l.port.Stop(context.Background(), key, platform.Person{ID: by}, s.setup.stopAll) // see the chat's state
 		})
 		return
 	}

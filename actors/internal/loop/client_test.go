@@ -223,7 +223,7 @@ func (c *client) toolOutput(o toolOutput) {
 	c.auto()
 }
 
-// auto sends automatically if a rule says so.
+// auto sends automatically if a rule requires it.
 func (c *client) auto() {
 	last := c.last()
 	if last == nil || last.Role != uimessage.RoleAssistant {

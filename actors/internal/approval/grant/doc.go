@@ -5,11 +5,11 @@
 //
 //   - Decide is pure and deterministic: no clock, no file system, no model. It
 //     takes any bytes, never panics and needs well under a millisecond for the
-//     longest command that is judged at all.
-//   - Doubt asks. Auto is given to exactly one simple command whose every word is
-//     known without running anything, and whose every word the rule or the lists
-//     of the Policy allow. What is not plainly covered asks.
-//   - The words that were judged are the words that a shell runs. Two parsers have
+//     longest command that is checked at all.
+//   - In doubt the verdict is Ask. It is Auto only for one simple command whose
+//     words are all known without running anything, and are all allowed by the
+//     rule or the lists of the Policy.
+//   - The words that were checked are the words that a shell runs. Two parsers have
 //     to agree on them: the scanner of this package, which knows only plain words,
 //     and a full parser of the bash grammar.
 //
