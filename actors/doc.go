@@ -52,14 +52,13 @@
 //	├─ modelgate                   one per host: bounded, fair admission of model calls
 //	└─ scheduler                   one per host: runs tasks at their times, each time once
 //
-// The guardian restarts a child that panics, at once and then after waits that double.
-// When that does not help, or a child ends by itself, it gives the host up: /readyz turns
-// red and the process ends with a failure. The router supervises its shards in the same
-// way and fails itself when restarts of one do not help.
+// The guardian restarts a child that panics, first at once and then after waits that double. If
+// that does not help, or a child ends by itself, the guardian gives up: /readyz turns red and the
+// process exits with a failure. The router supervises its shards in the same way and fails itself
+// if restarting one does not help.
 //
-// A chat that panics restarts alone, after a wait that grows, and reads itself anew
-// from its store; after six panics in a row it is parked for a while. Runs are
-// stopped, never restarted. Router and shard are guarded
-// against panics: one there would stop every child. A message of a kind that an
-// actor does not know changes nothing and is told as Stray.
+// A chat that panics is restarted alone, after a growing wait, and loads its state from its store;
+// after six panics in a row it is parked for a while. Runs are stopped, never restarted. Router and
+// shard recover from panics in their handlers, because a panic there would stop every child. A
+// message of a kind that an actor does not know changes nothing and is reported as Stray.
 package actors

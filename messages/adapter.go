@@ -7,10 +7,9 @@ import "github.com/shipmyagent/shipmyagent/messages/uistream"
 //sumtype:decl
 type ToAdapter interface{ toAdapter() }
 
-// Deliver sends one outbox row to its chat's people, in order per chat. Sent by
-// the chat when the row is durable; a row that is under way already is not begun
-// again. Answered, through the chat's shard, with [EgressProgressed],
-// [EgressDelivered] or [EgressFailed].
+// Deliver sends one outbox row to a chat, in order per chat. The chat sends it when the row is
+// durable; a row that is already being sent is not started again. Answered, through the chat's
+// shard, with [EgressProgressed], [EgressDelivered] or [EgressFailed].
 type Deliver struct {
 	ChatKey  ChatKey
 	Row      RowID
@@ -18,73 +17,74 @@ type Deliver struct {
 	Text     string
 	ReplyTo  string
 	Files    []FileRef
-	Sent     []Receipt // parts that are there already
-	Draft    Receipt   // the placeholder to edit into the first part; without an id: none
-	Asks     []Ask     // requests to answer by buttons, where there are any
+	Sent     []Receipt // parts that were already delivered
+	Draft    Receipt   // the placeholder to edit into the first part; without an id there is no placeholder
+	Asks     []Ask     // requests to answer by buttons
 }
 
-// Receipt is a message of the bot's as the platform has it.
+// Receipt identifies one of the bot's messages on the platform.
 type Receipt struct {
 	ID string
-	// Order is its place in the platform's own order of the chat's messages, which is
-	// never that of clocks: a message with a higher one came later. 0: not known. The
-	// bits above [OrderBits] say in which of the chat's places it is: where a platform
-	// moves a chat, its message ids begin anew.
+	// Order is the message's position in the platform's own order of the chat's messages, which does
+	// not depend on clocks: a message with a higher order is later. It is 0 if unknown. The bits
+	// above [OrderBits] distinguish the addresses a chat has had: message ids restart when a platform
+	// moves a chat.
 	Order int64
 }
 
-// OrderBits are the bits of an order that count within one place.
+// OrderBits is the number of low bits that order messages within one address of a chat.
 const OrderBits = 48
 
-// Ask is a request for approval that people may answer by buttons, or one button that
-// gives an order to the host.
+// Ask is a request for approval that people may answer by buttons, or one button that gives a
+// command to the host.
 type Ask struct {
 	N          int
 	ApprovalID string
 	Digest     string
-	// Order is what the button gives in the name of who presses it, as if they had sent it
-	// after a slash, for example "tasks cancel 2"; at most [MaxOrder] bytes. Label is what is
-	// on the button; a platform's own ask says there what it asks about. Those of the same N are in one row.
+	// Order is the command that the button sends in the name of the person who presses it, without
+	// the slash, for example "tasks cancel 2"; at most [MaxOrder] bytes. Label is the text of the
+	// button; on a request for approval the platform chooses the text. Buttons with the same N are in
+	// one row.
 	Order, Label string
-	Chinese      bool // its buttons speak Chinese
+	Chinese      bool // the buttons are labelled in Chinese
 }
 
-// MaxOrder is the longest order of a button, in bytes.
+// MaxOrder is the longest command of a button, in bytes.
 const MaxOrder = 60
 
-// EgressKept says: the chat knows, durably, what [EgressProgressed] or
-// [EgressDelivered] told of a row. The adapter begins no other send of the chat
-// before it hears so, which makes a crash hide one send at most. It may come twice.
+// EgressKept confirms that the chat has made durable what [EgressProgressed] or [EgressDelivered]
+// reported about a row. The adapter starts no other send of the chat before it receives this, so
+// that a crash hides at most one send. It may be sent twice.
 type EgressKept struct {
 	ChatKey ChatKey
 	Row     RowID
-	Parts   int // of the row that are there; 0: its placeholder
+	Parts   int // delivered parts of the row; 0 for its placeholder
 }
 
-// ShowDraft shows a text under way. It may be lost; the newest wins.
+// ShowDraft shows a text that is still being written. It may be lost; the newest wins.
 type ShowDraft struct {
 	ChatKey  ChatKey
 	Row      RowID
 	ChatType string
 	Text     string
-	ReplyTo  string  // the message that it answers, as the finished text will; empty: none
+	ReplyTo  string  // the message that it replies to, as the finished text will; may be empty
 	Draft    Receipt // the placeholder, if one is known from before a restart
 }
 
-// ShowTyping shows that an answer is being made. It may be lost.
+// ShowTyping shows that an answer is being written. It may be lost.
 type ShowTyping struct {
 	ChatKey  ChatKey
 	ChatType string
 }
 
-// Mark is a small sign on a person's message of what became of it.
+// Mark is a reaction on a person's message that shows what became of it.
 type Mark string
 
 // The marks.
 const (
 	MarkNone   Mark = ""
-	MarkSeen   Mark = "seen"   // taken: its run starts, or it waits
-	MarkMerged Mark = "merged" // the run under way has it
+	MarkSeen   Mark = "seen"   // accepted: its run starts, or it is queued
+	MarkMerged Mark = "merged" // merged into the current run
 )
 
 // ShowMark marks a person's message. It may be lost; the newest of a message wins.
@@ -95,7 +95,7 @@ type ShowMark struct {
 	Mark      Mark
 }
 
-// ChatProgressed is one frame of a watched chat; see the platform contract's Frame.
+// ChatProgressed is one frame of a watched chat; see Frame in the platform contract.
 type ChatProgressed struct {
 	ChatKey   ChatKey
 	WatchID   string
@@ -113,7 +113,7 @@ type ChatProgressed struct {
 	Text      string
 }
 
-// WatchEnded says: the chat's activation ended; watch again.
+// WatchEnded reports that the chat's activation ended; the receiver has to watch again.
 type WatchEnded struct {
 	ChatKey ChatKey
 	WatchID string

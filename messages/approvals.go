@@ -1,26 +1,26 @@
 package messages
 
-// RevokeGrants takes grants of a chat back, by their numbers. Sent by the host on
-// behalf of somebody who may decide in the chat; answered with [GrantsRevoked] once
-// that is durable. What was taken back before counts as taken back.
+// RevokeGrants revokes grants of a chat by their numbers. Sent by the host on behalf of a person
+// who may decide in the chat; answered with [GrantsRevoked] once the revocation is durable. Grants
+// that were already revoked count as revoked.
 type RevokeGrants struct {
 	ChatKey   ChatKey
 	RequestID string
 	By        Asker
-	Numbers   []int // none: all that count
+	Numbers   []int // if empty, all active grants
 }
 
 // GrantsRevoked answers [RevokeGrants]: all of them, or none and a reason.
 type GrantsRevoked struct {
 	ChatKey ChatKey
 	Numbers []int
-	// Reason says why nothing was taken back: not_found, forbidden.
+	// Reason says why nothing was revoked: not_found, forbidden.
 	Reason string
-	Err    string // nothing was taken back; try again later
+	Err    string // nothing was revoked; try again later
 }
 
-// GrantsChanged tells a run what people allow from now on, because they took
-// something back. No call begins any more under a grant that is missing.
+// GrantsChanged gives a run the grants that remain after some were revoked. No call starts under a
+// grant that is missing from it.
 type GrantsChanged struct {
 	RunID  string
 	Grants []Grant
@@ -29,5 +29,5 @@ type GrantsChanged struct {
 func (RevokeGrants) toChat() {}
 func (GrantsChanged) toRun() {}
 
-// Key is the chat's.
+// Key implements Addressed.
 func (m RevokeGrants) Key() ChatKey { return m.ChatKey }

@@ -7,112 +7,110 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// ToChat is everything that reaches a chat actor. All of it comes through the
-// chat's shard, but for what its own children say.
+// ToChat is everything that reaches a chat actor. All of it arrives through the chat's shard,
+// except messages from the chat's own children.
 //
 //sumtype:decl
 type ToChat interface{ toChat() }
 
-// Addressed is a message that the router takes to the chat of its key.
+// Addressed is a message that the router delivers to the chat of its key.
 type Addressed interface{ Key() ChatKey }
 
-// Verdict is what the platform's gate said of an ingress.
+// Verdict is what the platform's access check decided about an ingress.
 type Verdict string
 
 // The verdicts.
 const (
 	VerdictOpen    Verdict = "open"    // becomes a turn
-	VerdictIgnored Verdict = "ignored" // settled at once
+	VerdictIgnored Verdict = "ignored" // needs no further handling
 	VerdictRefused Verdict = "refused" // declined, perhaps with a notice
 	VerdictCommand Verdict = "command" // for the host
-	// VerdictTakenBack: somebody took the message of EditOf back.
+	// VerdictTakenBack means that the sender recalled the message named by EditOf.
 	VerdictTakenBack Verdict = "taken_back"
 )
 
-// TakenBackID is the ingress id of the withdrawal of the message with an ingress id. A
-// message whose withdrawal is known already is not taken.
+// TakenBackID returns the ingress id of the recall of a message. A message whose recall is already
+// known is not accepted.
 func TakenBackID(ingressID string) string { return ingressID + "/taken-back" }
 
-// AcceptIngress brings one ingress. Sent by an adapter actor; answered to its
-// sender with [IngressAccepted] or [IngressRejected] once the fact is durable.
-// An ingress id that was handled before is answered as a duplicate and does nothing.
+// AcceptIngress hands over one ingress. Sent by an adapter actor; answered to its sender with
+// [IngressAccepted] or [IngressRejected] once the fact is durable. An ingress id that was handled
+// before is answered as a duplicate and does nothing.
 type AcceptIngress struct {
 	ChatKey   ChatKey
 	RequestID string
 	IngressID string
 	Verdict   Verdict
-	Reason    string // the gate's
-	Notice    string // sent to the chat with a refusal; empty: none
-	Asks      []Ask  // that go with the notice, where there are buttons
+	Reason    string // why the access check decided so
+	Notice    string // sent to the chat with a refusal; may be empty
+	Asks      []Ask  // buttons that go with the notice
 	// Turn is the user turn without its arrival number; for other verdicts it
 	// carries only what the ledger keeps.
 	Turn uimessage.Message
-	// EditOf is the platform's id of the message that this one edits or takes back.
+	// EditOf is the platform's id of the message that this one edits or recalls.
 	EditOf string
-	// Bot: the platform says that the sender is one.
+	// Bot is set if the platform says that the sender is a bot.
 	Bot bool
-	// Forwarded: the words are somebody else's, or came through another bot. They
-	// never decide anything.
+	// Forwarded is set if the text was written by another person or came through another bot. It
+	// never counts as a decision.
 	Forwarded bool
-	// Admin: the platform says that the sender administers the chat.
+	// Admin is set if the platform says that the sender administers the chat.
 	Admin bool
-	// Decides: an ignored message counts if it answers a request that waits here.
+	// Decides is set if an ignored message still counts when it answers a pending request.
 	Decides bool
-	// Quote: an ignored message may be quoted when somebody addresses the bot later.
+	// Quote is set if an ignored message may be quoted when a person addresses the bot later.
 	Quote bool
-	// Order is the place of the message in the platform's own order of the chat's
-	// messages; 0: not known. See [Receipt].
+	// Order is the message's position in the platform's own order, or 0 if unknown. See [Receipt].
 	Order int64
-	// ToBot: the platform says that the message answers one of the bot's own.
+	// ToBot is set if the platform says that the message replies to one of the bot's own.
 	ToBot bool
-	// Elsewhere: the message answers something that is not in this chat.
+	// Elsewhere is set if the message replies to something outside this chat.
 	Elsewhere bool
-	// Overheard: in a group where the bot hears everything, the message does not turn to it.
+	// Overheard is set if the bot reads all messages of a group and this one does not address it.
 	Overheard bool
-	// Self is the name by which people mention the bot in texts; empty: it has none.
+	// Self is the name by which people mention the bot in texts; may be empty.
 	Self string
 	// Command and Args are set for commands.
 	Command, Args string
 }
 
-// IngressAccepted answers [AcceptIngress]: the ingress is durable and will end
-// in exactly one fate.
+// IngressAccepted answers [AcceptIngress]: the ingress is durable and will end in exactly one fate.
 type IngressAccepted struct {
 	ChatKey   ChatKey
 	RequestID string
 	TurnID    string
 	Duplicate bool
-	// Declined says why it became no turn; empty: it did, or needed none.
+	// Declined says why the ingress became no turn. It is empty if it did, or if it needed none.
 	Declined string
-	// Answer is what the host says to a command on a platform without an outbox, whose
-	// reader has nowhere else to find it.
+	// Answer is the host's answer to a command on a platform without an outbox, where the reader
+	// cannot find it elsewhere.
 	Answer string
 }
 
-// IngressRejected answers [AcceptIngress]: nothing was taken; try again later.
+// IngressRejected answers [AcceptIngress]: nothing was accepted; try again later.
 type IngressRejected struct {
 	ChatKey   ChatKey
 	RequestID string
 	Reason    string
 }
 
-// StopRun ends the run under way, durably. Answered with [RunStopped].
+// StopRun stops the current run, durably. Answered with [RunStopped].
 type StopRun struct {
 	ChatKey   ChatKey
 	RequestID string
 	By        string
-	All       bool // waiting turns are dropped as stopped
+	All       bool // queued turns are dropped as stopped
 }
 
 // RunStopped answers [StopRun].
 type RunStopped struct {
 	ChatKey ChatKey
-	Was     bool   // a run was under way
+	Was     bool   // a run was in progress
 	Err     string // the stop could not be made durable
 }
 
-// WatchChat makes the chat send [ChatProgressed] with this id to the sender.
-// The first of them repeats the message under way, if there is one.
+// WatchChat makes the chat send [ChatProgressed] with this id to the sender. The first one repeats
+// the message in progress, if any.
 type WatchChat struct {
 	ChatKey ChatKey
 	WatchID string
@@ -140,39 +138,39 @@ type ViewReply struct {
 	Err      string
 }
 
-// RewindChat cuts the history behind a message into an archive. Answered with [ChatRewound].
+// RewindChat archives the history after a message. Answered with [ChatRewound].
 type RewindChat struct {
 	ChatKey ChatKey
-	Keep    string // id of the last message that stays; empty: none does
+	Keep    string // id of the last message to keep; if empty, none is kept
 }
 
 // ChatRewound answers [RewindChat].
 type ChatRewound struct {
 	ChatKey ChatKey
-	Reason  string // empty: done; busy, not_found, or why not
+	Reason  string // busy, not_found, or another reason; empty on success
 }
 
-// DecideApproval brings a person's decisions on calls that asked, by the ids of
-// their requests and by nothing else. Sent by an adapter on behalf of somebody who
-// may decide in the chat; answered with [ApprovalDecided] once all of them are
-// durable. A decision that comes again is answered as already made.
+// DecideApproval carries a person's decisions about calls that need approval, each by the id of its
+// request. Sent by an adapter on behalf of a person who may decide in the chat; answered with
+// [ApprovalDecided] once all decisions are durable. A repeated decision is answered as already
+// made.
 type DecideApproval struct {
 	ChatKey   ChatKey
 	RequestID string
 	By        Asker
-	// Admin: the platform says that the person administers the chat.
+	// Admin is set if the platform says that the person administers the chat.
 	Admin bool
 	Say   []Decision
-	// Wait is how long the person can wait for an answer; 0: as long as it takes.
+	// Wait is how long the person can wait for an answer; 0 means no limit.
 	Wait time.Duration
 }
 
-// Decision is what a person said to one request.
+// Decision is what a person decided about one request.
 type Decision struct {
 	ApprovalID string
 	Approved   bool
-	Reason     string // empty: none was given
-	// Digest is that of the request that the person saw; empty: not known.
+	Reason     string // may be empty
+	// Digest identifies the request as the person saw it; it is empty if unknown.
 	Digest string
 }
 
@@ -180,39 +178,39 @@ type Decision struct {
 type ApprovalDecided struct {
 	ChatKey  ChatKey
 	Outcomes []DecisionOutcome
-	Err      string // nothing was taken; try again later
+	Err      string // nothing was decided; try again later
 }
 
 // DecisionOutcome is what became of a decision.
 type DecisionOutcome struct {
 	ApprovalID string
 	Is         DecisionIs
-	MessageID  string // of the message that asked
-	// Late: the outcome comes in a message of its own, not in the one that asked.
+	MessageID  string // the message with the request
+	// Late is set if the outcome appears in a message of its own, not in the one with the request.
 	Late bool
-	// By and Answer are who decided before, as <platform>-<userId>, and how it ended. ByName
-	// is what people call them.
+	// By and Answer are who decided before, as <platform>-<userId>, and the result. ByName is that
+	// person's display name.
 	By, ByName, Answer string
 }
 
 // DecisionIs says whether a decision counts.
 type DecisionIs string
 
-// What becomes of decisions. Only the first counts.
+// What becomes of decisions. Only the first one about a request counts.
 const (
 	DecisionDone      DecisionIs = "done"
-	DecisionAlready   DecisionIs = "already"   // it was decided before
+	DecisionAlready   DecisionIs = "already"   // it was already decided
 	DecisionExpired   DecisionIs = "expired"   // too late
 	DecisionUnknown   DecisionIs = "unknown"   // there is no such request
 	DecisionForbidden DecisionIs = "forbidden" // this person may not decide here
-	DecisionUnseen    DecisionIs = "unseen"    // it was not shown completely yet, and stays open
+	DecisionUnseen    DecisionIs = "unseen"    // the request was not completely shown yet, and stays open
 )
 
-// WakeChat makes a chat load and go on with what it left. Sent at start.
+// WakeChat makes a chat load and resume unfinished work. Sent at start.
 type WakeChat struct{ ChatKey ChatKey }
 
-// EgressProgressed says: one part of a row is with the platform. Sent by an adapter
-// actor; it may come twice and is answered with [EgressKept].
+// EgressProgressed reports that one part of a row was delivered. Sent by an adapter actor; it may
+// be sent twice and is answered with [EgressKept].
 type EgressProgressed struct {
 	ChatKey ChatKey
 	Row     RowID
@@ -221,22 +219,22 @@ type EgressProgressed struct {
 	Draft   bool
 }
 
-// EgressDelivered says: all parts of a row are with the platform. It may come
-// twice and is answered with [EgressKept].
+// EgressDelivered reports that all parts of a row were delivered. It may be sent twice and is
+// answered with [EgressKept].
 type EgressDelivered struct {
 	ChatKey  ChatKey
 	Row      RowID
 	Receipts []Receipt
-	Maybe    bool // a send without an answer was made again: people may see it twice
+	Maybe    bool // a send without a response was repeated: people may see it twice
 }
 
-// EgressFailed says: the platform refused a row for good, or tries ran out.
+// EgressFailed reports that the platform refused a row permanently, or that retries are exhausted.
 type EgressFailed struct {
 	ChatKey ChatKey
 	Row     RowID
 	Reason  string
-	Tries   int  // sends that failed; 0: not known
-	Maybe   bool // a send ended without an answer: people may see it
+	Tries   int  // sends that failed; 0 if unknown
+	Maybe   bool // a send ended without a response: people may have received it
 }
 
 // RowID names an outbox row within a chat.
@@ -245,68 +243,68 @@ type RowID struct {
 	N         int
 }
 
-// RunProgressed says: more chunks of the step under way. Sent by the run, coalesced.
+// RunProgressed carries more chunks of the current step. Sent by the run, coalesced.
 type RunProgressed struct {
 	RunID  string
 	Chunks []uistream.Chunk
 }
 
-// StepRestarted says: the stream was cut, or the request refused; what came of the
-// step is void, and the requests from here on leave out what Trim says.
+// StepRestarted reports that the stream was cut or the request refused. The chunks of the step so
+// far are void, and later requests leave out what Trim says.
 type StepRestarted struct {
 	RunID  string
 	Reason string
 	Trim   Trim
 }
 
-// StepDone says: the model's whole response of a step has come. The chat journals
-// it and answers [ExecuteCalls], [ContinueRun] or nothing, when the run ends.
+// StepDone carries the model's whole response of a step. The chat journals it and answers with
+// [ExecuteCalls] or [ContinueRun], or not at all if the run ends.
 type StepDone struct {
 	RunID  string
 	Step   int
 	Chunks []uistream.Chunk
-	Calls  []CallIntent // to execute; empty: the step is complete
+	Calls  []CallIntent // to execute; if empty, the step is complete
 	// Ends is set when the run ends with this step: done, failed, limit, waiting.
 	Ends   string
 	Reason string
 	Usage  uimessage.Usage
-	Trim   Trim // of the step's request; the chat hands it to its next run
-	// Asked are the step's calls that a person has to be asked about.
+	Trim   Trim // of the step's request; the chat passes it to its next run
+	// Asked are the step's calls that need a person's approval.
 	Asked []AskedCall
 }
 
-// Why an answer ended that is not whole: reasons of [StepDone], kept with the message.
+// Why an answer is incomplete: reasons of [StepDone], kept with the message.
 const (
-	ReasonLength       = "length"         // cut at its length limit
-	ReasonFiltered     = "filtered"       // stopped by the provider for its content
+	ReasonLength       = "length"         // cut at the length limit
+	ReasonFiltered     = "filtered"       // stopped by the provider's content filter
 	ReasonRefused      = "refused"        // the model said that it will not answer
-	ReasonEmpty        = "empty"          // nothing was said, twice
-	ReasonOnlyThoughts = "reasoning_only" // reasoning, and no answer after it
-	ReasonUnfinished   = "unfinished"     // the model did not say that the answer is whole
+	ReasonEmpty        = "empty"          // the response was empty, twice
+	ReasonOnlyThoughts = "reasoning_only" // reasoning without an answer after it
+	ReasonUnfinished   = "unfinished"     // the model did not report that the answer is complete
 )
 
-// NeverBegun begins the outcome of a call that was not executed, because its answer was
-// cut or its run ended before.
+// NeverBegun is the prefix of the outcome of a call that was not executed, because the answer was
+// cut or the run ended before.
 const NeverBegun = "never begun: "
 
-// AskedCall is what people are shown of a call before they agree.
+// AskedCall is what people see of a call before they approve it.
 type AskedCall struct {
 	CallID string
-	Words  // What is empty where the tool does not say what would happen
-	// Chinese are the words in Chinese; they are empty where the tool has none.
+	Words  // What is empty if the tool does not say what would happen
+	// Chinese are the words in Chinese; they are empty if the tool has none.
 	Chinese Words
-	Exact   string // what would take effect; it may be empty where What says it all
-	// Command is what the shell would get, Folder where; empty for other tools.
+	Exact   string // what would take effect; may be empty if What is complete
+	// Command is what the shell would get, Folder is where; both are empty for other tools.
 	Command, Folder string
-	Bind            string // beside the input, what the answer is bound to
-	// Rule is one of the operator's that covers the call once a person agreed to its Bind.
+	Bind            string // what the approval is bound to in addition to the input
+	// Rule is the operator's rule that covers the call once a person has approved its Bind.
 	Rule string
-	// FilesIn is the folder that all files which the call would send are in; empty: people
-	// agree to these files alone.
+	// FilesIn is the folder that contains all files which the call would send. If empty, the approval
+	// covers only these files.
 	FilesIn string
 }
 
-// Words are what a request says to people in one language.
+// Words are the texts of a request in one language.
 type Words struct {
 	Title string `json:"title,omitempty"` // of the tool
 	What  string `json:"what,omitempty"`  // what would happen, in one sentence
@@ -318,13 +316,13 @@ type CallIntent struct {
 	CallID     string
 	Name       string
 	Repeatable bool
-	// Rule is what lets the call run without asking, as the audit log keeps it; empty:
-	// its tool does. Bind is as in [AskedCall].
+	// Rule is what lets the call run without approval, as the audit log records it; if empty, its
+	// tool needs none. Bind is as in [AskedCall].
 	Rule, Bind string
 }
 
-// ToolDone says: the outcome of one call. Sent by the run; the chat journals it and
-// answers [OutcomeKept].
+// ToolDone carries the outcome of one call. Sent by the run; the chat journals it and answers with
+// [OutcomeKept].
 type ToolDone struct {
 	RunID  string
 	CallID string
@@ -332,19 +330,19 @@ type ToolDone struct {
 	Final  bool
 	// Summary is for people and timelines; empty for preliminary outputs.
 	Summary string
-	// Preliminary outputs are shown and not journaled; the outcome follows.
+	// Preliminary outputs are shown but not journaled; the outcome follows.
 	Preliminary bool
-	// Forced outcomes must be on the disk before the run goes on; those of calls
-	// that may be repeated need not.
+	// Forced outcomes must be fsynced before the run continues; those of repeatable calls need not
+	// be.
 	Forced bool
 	Failed bool
-	// Switch is an order to go on in another context; the zero value is none.
+	// Switch is an order to continue in another context; the zero value is no order.
 	Switch ContextSwitch
-	// Skill is an order to load a skill or to put it away; the zero value is none.
+	// Skill is an order to load or unload a skill; the zero value is no order.
 	Skill SkillOrder
 }
 
-// StepEnded says: all calls of a step have outcomes. The chat decides how to go on.
+// StepEnded reports that all calls of a step have outcomes. The chat decides how to continue.
 type StepEnded struct {
 	RunID  string
 	Step   int
@@ -353,20 +351,20 @@ type StepEnded struct {
 	Reason string
 }
 
-// RunFailed says: the run cannot go on: the model failed for good, or a panic.
+// RunFailed reports that the run cannot continue: the model failed permanently, or the run
+// panicked.
 type RunFailed struct {
 	RunID  string
 	Reason string
 	Err    string // for the log, secrets masked
 }
 
-// QueueEgress is how a call of chat_send reaches the outbox. Sent on behalf of a
-// run's call; answered with [EgressAnswer] when the row is delivered or parked,
-// or after five seconds with what was delivered by then. The same call asks for
-// the same row, however often it comes.
+// QueueEgress is how a call of chat_send reaches the outbox. Sent on behalf of a run's call;
+// answered with [EgressAnswer] when the row is delivered or parked, or after five seconds with what
+// was delivered by then. Repeating it for the same call refers to the same row.
 type QueueEgress struct {
 	ChatKey ChatKey
-	RunID   string // empty: from another chat's run
+	RunID   string // empty if it is from another chat's run
 	CallID  string
 	Text    string
 	ReplyTo string
@@ -378,13 +376,13 @@ type QueueEgress struct {
 type EgressAnswer struct {
 	Delivered bool
 	Parked    bool
-	Parts     int    // parts with the platform so far
+	Parts     int    // delivered parts so far
 	Skipped   string // why nothing was queued: duplicate, limit, empty
 	Err       string
 }
 
-// FileRef is a file that goes with an egress. Spoken are the words of a voice, which
-// people get as text where they cannot hear it.
+// FileRef is a file that goes with an egress. Spoken is the text of a voice message, which is sent
+// instead on platforms without voice.
 type FileRef struct{ Path, FileID, Kind, Caption, Spoken string }
 
 func (AcceptIngress) toChat()    {}

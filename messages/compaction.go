@@ -65,7 +65,7 @@ const (
 	ResultExtracted = "extracted" // there is a summary that the model did not write
 	ResultEnough    = "enough"    // an exact count shows that the chat is not too long
 	ResultNothing   = "nothing"   // compacting what may be compacted saves too little
-	ResultAged      = "aged"      // likewise, but there are outputs to leave out
+	ResultAged      = "aged"      // like nothing, but there are outputs to leave out
 	ResultLonger    = "longer"    // the summary saves too little
 	ResultFailed    = "failed"    // the model wrote no summary
 )

@@ -13,7 +13,7 @@ import (
 
 // toolSpec is a tool described as data.
 type toolSpec struct {
-	// What concerns models and the running of tools is not read here.
+	// Members that only matter to models and to running tools are ignored.
 	Description   json.RawMessage `json:"description"`
 	Title         json.RawMessage `json:"title"`
 	Metadata      json.RawMessage `json:"metadata"`
@@ -30,7 +30,7 @@ type toolSpec struct {
 	} `json:"toModelOutput"`
 }
 
-// toolSet resolves a name of a set, or a set itself.
+// toolSet returns a named set of tools, or an inline one.
 func toolSet(t *testing.T, file vectorFile, raw json.RawMessage) map[string]toolSpec {
 	t.Helper()
 	var name string

@@ -23,14 +23,13 @@ import (
 // vectorFile is one file of conformance vectors.
 type vectorFile struct {
 	Kind     string                     `json:"kind"`
-	About    string                     `json:"about"` // to read
+	About    string                     `json:"about"` // for readers
 	ToolSets map[string]json.RawMessage `json:"toolSets"`
 	Cases    []json.RawMessage          `json:"cases"`
 }
 
-// TestConformance holds this package's children against what the AI SDK does.
-// CONFORMANCE_DIR names another set of vectors. Kinds that belong to the model
-// adapter, to the run loop or to a client are left out as a whole.
+// TestConformance compares the subpackages of this package with the AI SDK. CONFORMANCE_DIR names
+// another set of vectors. Kinds for the model adapter, the run loop or a client are skipped.
 func TestConformance(t *testing.T) {
 	dir := os.Getenv("CONFORMANCE_DIR")
 	if dir == "" {
@@ -69,7 +68,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind := range kinds {
-		if counts[kind] == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may hold other kinds
+		if counts[kind] == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may have other kinds
 			t.Errorf("no case of kind %s in %s", kind, dir)
 		}
 	}
@@ -85,8 +84,7 @@ func load(t *testing.T, path string, to any) {
 	unmarshal(t, raw, to)
 }
 
-// unmarshal refuses members that nothing reads: a case that says something to which
-// this test is deaf is no proof.
+// unmarshal refuses unknown members: a case with a member that this test ignores proves nothing.
 func unmarshal(t *testing.T, raw []byte, to any) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -99,16 +97,16 @@ func unmarshal(t *testing.T, raw []byte, to any) {
 // caseHead are the members of every case.
 type caseHead struct {
 	Name     string `json:"name"`
-	Note     string `json:"note"`     // to read
-	Optional bool   `json:"optional"` // it holds half a surrogate pair, which is U+FFFD here
+	Note     string `json:"note"`     // for readers
+	Optional bool   `json:"optional"` // it contains half a surrogate pair, which is U+FFFD here
 	Timing   bool   `json:"timing"`   // of kind loop
 }
 
-// anyReason are the places in an expected text whose wording is free.
+// anyReason marks the places in an expected text whose wording is free.
 const anyReason = "{{reason}}"
 
-// same compares two JSON documents as values. Half a surrogate pair and U+FFFD
-// are one to encoding/json, on both sides.
+// same compares two JSON documents as values. Half a surrogate pair equals U+FFFD for
+// encoding/json, on both sides.
 func same(t *testing.T, what string, got, want []byte) {
 	t.Helper()
 	var g, w any
@@ -141,7 +139,7 @@ type expectedError struct {
 	errorWords
 }
 
-// errorWords are the members of errors that are there to read.
+// errorWords are the members of errors that are for readers.
 type errorWords struct {
 	Message string          `json:"message"`
 	Paths   json.RawMessage `json:"paths"`
@@ -381,8 +379,8 @@ func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
 	compareEvents(t, string(body), c.Expect.Body)
 }
 
-// compareEvents compares frame by frame: bytes, or the JSON in them where the
-// order of members differs.
+// compareEvents compares frame by frame: bytes, or the JSON in them if the order of members
+// differs.
 func compareEvents(t *testing.T, got, want string) {
 	t.Helper()
 	gotFrames, wantFrames := strings.Split(got, "\n\n"), strings.Split(want, "\n\n")

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// schemaOf compiles a JSON schema; nil gives nil. An absent value fits a schema
-// that asks for nothing.
+// schemaOf compiles a JSON schema; nil gives nil. An absent value matches a schema without
+// requirements.
 func schemaOf(t *testing.T, raw json.RawMessage) uimessage.Schema {
 	t.Helper()
 	if raw == nil {

@@ -10,7 +10,7 @@ import (
 const (
 	ContextNew   = "new"          // start a context with the current turn
 	ContextLoad  = "load"         // restore an archived context
-	ContextClear = "clear_active" // like new, which the title says
+	ContextClear = "clear_active" // like new; only the title differs
 )
 
 // ContextSwitch is an order to archive the working context of a chat and to continue in
@@ -21,7 +21,7 @@ type ContextSwitch struct {
 	ID string `json:"id,omitempty"`
 	// Load is the id of the archived context to restore.
 	Load   string `json:"load,omitempty"`
-	Title  string `json:"title,omitempty"` // of the working context; empty: its first words
+	Title  string `json:"title,omitempty"` // of the working context; if empty, its first words
 	Reason string `json:"reason,omitempty"`
 }
 

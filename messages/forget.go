@@ -1,18 +1,18 @@
 package messages
 
-// ForgetChat has a chat delete all that is kept of it, for good. What it has taken and
-// answered before stays known by its ids, so that nothing that comes again brings it back.
-// Sent by the host, in the name of an operator or of a person who may; answered with
-// [ChatForgotten]. It may come again.
+// ForgetChat makes a chat delete everything stored about it, permanently. The ids of what it
+// accepted and answered stay known, so that repeated messages do not bring it back. Sent by the
+// host, in the name of an operator or of a person who may; answered with [ChatForgotten]. It may be
+// repeated.
 type ForgetChat struct {
 	ChatKey ChatKey
-	By      string // who wants it, for the log
+	By      string // who asked for it, for the log
 }
 
 // ChatForgotten answers [ForgetChat].
 type ChatForgotten struct {
 	ChatKey ChatKey
-	// Err says that something is left; the next start of the host finishes it.
+	// Err says that something was not deleted; the next start of the host deletes it.
 	Err string
 }
 

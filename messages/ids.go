@@ -41,8 +41,8 @@ func ParseChatKey(s string) (ChatKey, error) {
 	return ChatKey(s), nil
 }
 
-// NewChatKey builds the key of a chat on a platform. An empty account is the
-// platform's only one; topic 0 is no topic.
+// NewChatKey builds the key of a chat on a platform. An empty account is the platform's only one;
+// topic 0 means no topic.
 func NewChatKey(platform, account, chat string, topic int64) ChatKey {
 	head := platform
 	if account != "" {
@@ -55,15 +55,15 @@ func NewChatKey(platform, account, chat string, topic int64) ChatKey {
 	return ChatKey(key)
 }
 
-// Address is a chat key taken apart.
+// Address is a parsed chat key.
 type Address struct {
 	Platform string // telegram, feishu, web, cli, api, task
-	Account  string // empty: the platform's only account
+	Account  string // empty for the platform's only account
 	Chat     string // the platform's own id of the chat
-	Topic    int64  // 0: none
+	Topic    int64  // 0 if the chat has no topic
 }
 
-// Address takes the key apart; ok is false for a key of another form.
+// Address parses the key; ok is false for a key of another form.
 func (k ChatKey) Address() (a Address, ok bool) {
 	s := string(k)
 	if rest, found := strings.CutPrefix(s, "task-"); found {
@@ -117,8 +117,8 @@ func IsGroup(chatType string) bool {
 	}
 }
 
-// PersonKey names a person on a platform, whichever of its accounts they write to; it is
-// empty without an id.
+// PersonKey names a person on a platform, independent of the account they write to; it is empty
+// without an id.
 func PersonKey(platform, id string) string {
 	if id == "" {
 		return ""

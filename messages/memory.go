@@ -35,8 +35,8 @@ type MemoryExtracted struct {
 	ChatKey      ChatKey
 	ExtractionID string
 	Result       string
-	Facts        int    // that are new
-	Dropped      int    // that the model proposed and the host refused
+	Facts        int    // new facts
+	Dropped      int    // facts that the model proposed and the host refused
 	Left         int    // turns that no extraction has seen
 	Condensed    string // the result of condensing a memory that was too long: [ResultRemembered] or [ResultFailed]
 	Err          string // for the log

@@ -2,19 +2,18 @@ package messages
 
 import "encoding/json"
 
-// ShowRequest asks a private chat to show its person a request of another chat. Sent by
-// that chat until it is answered with [RequestShown]; one that comes again does nothing
-// but that.
+// ShowRequest asks a private chat to show its person a request of another chat. That chat sends it
+// until it is answered with [RequestShown]; a repeated one is only answered.
 type ShowRequest struct {
 	ChatKey ChatKey // the private chat
 	Request ReferredRequest
-	// Quiet: the person asked for a list and is shown the request there.
+	// Quiet is set if the person asked for a list and sees the request there.
 	Quiet bool
 }
 
-// ReferredRequest is a request of another chat as its person is shown it.
+// ReferredRequest is a request of another chat, as it is shown to a person.
 type ReferredRequest struct {
-	From       ChatKey // where it arose, and who alone decides what becomes of it
+	From       ChatKey // the chat where it arose, which alone decides it
 	ApprovalID string
 	CallID     string
 	Digest     string
@@ -27,53 +26,54 @@ type ReferredRequest struct {
 	Words, Chinese               Words // what people read, in English and in Chinese
 	Exact, Command, Folder, Bind string
 
-	// Person may decide, by the platform's id, and ChatType is that of their private chat.
+	// Person is the platform's id of the person who may decide, ChatType the type of their private
+	// chat.
 	Person, ChatType string
-	// Asker is who asked, AskerName and ChatTitle are what people call them and the chat.
+	// Asker is who caused the request; AskerName and ChatTitle are display names.
 	Asker, AskerName, ChatTitle string
 	Group, Task                 bool
 	TaskTitle                   string // of the task whose request it is
-	InChinese                   bool   // people of that chat are asked in Chinese
+	InChinese                   bool   // requests of that chat are in Chinese
 }
 
-// RequestShown answers [ShowRequest]: the private chat has it, durably.
+// RequestShown answers [ShowRequest]: the private chat has made it durable.
 type RequestShown struct {
 	ChatKey    ChatKey // where the request arose
 	From       ChatKey // the private chat
 	ApprovalID string
 }
 
-// EndRequest tells a private chat how a request ended that it shows. Sent until it is
-// answered with [RequestEnded].
+// EndRequest tells a private chat how a request that it shows ended. Sent until it is answered with
+// [RequestEnded].
 type EndRequest struct {
 	ChatKey    ChatKey // the private chat
 	From       ChatKey // where the request arose
 	ApprovalID string
 	Answer     string
 	By, ByName string
-	// Via is the id of the private chat's own message that decided it; empty: none did.
+	// Via is the id of the private chat's message that decided it; empty if none did.
 	Via string
 }
 
-// RequestEnded answers [EndRequest]: the private chat knows, durably.
+// RequestEnded answers [EndRequest]: the private chat has made it durable.
 type RequestEnded struct {
 	ChatKey    ChatKey
 	From       ChatKey
 	ApprovalID string
 }
 
-// DecideReferred brings what a person said in their private chat about requests of
-// another chat, which looks whether they may decide. Answered with [ReferredDecided]
-// once that is durable. It may come again.
+// DecideReferred carries a person's decisions, made in their private chat, about requests of
+// another chat, which checks whether they may decide. Answered with [ReferredDecided] once that is
+// durable. It may be repeated.
 type DecideReferred struct {
 	ChatKey   ChatKey // where the requests arose
 	From      ChatKey // the private chat
-	ID        string  // of the message or the press, for the answer
-	Via       string  // the message's id; empty: it was a button
+	ID        string  // of the message or the button press, for the answer
+	Via       string  // the message's id; empty for a button
 	RequestID string
 	By        Asker
 	Say       []Decision
-	// Rules are to count for so many minutes; none: the decisions are about the requests alone.
+	// Rules apply for Minutes; without rules the decisions cover the requests alone.
 	Rules   []string
 	Minutes int
 }
@@ -84,40 +84,41 @@ type ReferredDecided struct {
 	From     ChatKey // where the requests arose
 	ID       string
 	Outcomes []DecisionOutcome
-	// Unknown: nobody can tell now whether the person administers the group.
+	// Unknown is set if it cannot be determined now whether the person administers the group.
 	Unknown bool
-	Err     string // nothing was taken; try again later
+	Err     string // nothing was decided; try again later
 }
 
-// ReferRequests asks a chat to have its open requests shown in the private chat of
-// somebody who may decide about them. Sent by the host when that person wants to see all
-// that waits; answered with [RequestsReferred].
+// ReferRequests asks a chat to have its open requests shown in the private chat of a person who may
+// decide them. Sent by the host when that person lists all pending requests; answered with
+// [RequestsReferred].
 type ReferRequests struct {
 	ChatKey ChatKey
 	To      ChatKey
 	Person  string
 }
 
-// RequestsReferred answers [ReferRequests], once the private chat has all requests of the
-// chat that the person may decide about. Others is how many there are beside them.
+// RequestsReferred answers [ReferRequests], once the private chat has all requests of the chat that
+// the person may decide. Others is the number of the remaining requests.
 type RequestsReferred struct {
 	ChatKey ChatKey
 	Others  int
 	Err     string
 }
 
-// OutcomesShown says: a message with buttons shows how its requests ended, as far as
-// they have. Sent by an adapter actor.
+// OutcomesShown reports that a message with buttons shows the outcomes of its requests so far. Sent
+// by an adapter actor.
 type OutcomesShown struct {
 	ChatKey ChatKey
 	Row     RowID
 	Ended   int // how many of its requests it shows as ended
-	// Retry: it could not be changed now. Otherwise it shows them, or never will.
+	// Retry is set if the message could not be changed now. Otherwise it shows the outcomes, or never
+	// will.
 	Retry bool
 }
 
-// ShowOutcomes puts in the place of buttons how requests ended. Sent by the chat until
-// [OutcomesShown] comes.
+// ShowOutcomes replaces buttons with the outcomes of their requests. The chat sends it until
+// [OutcomesShown] arrives.
 type ShowOutcomes struct {
 	ChatKey   ChatKey
 	Row       RowID
@@ -128,11 +129,11 @@ type ShowOutcomes struct {
 	Ended     int
 }
 
-// AskOutcome is a request below a message, and how it ended.
+// AskOutcome is a request of a message, and its outcome.
 type AskOutcome struct {
 	Ask
 
-	Answer     string // approved, denied, expired, withdrawn; empty: it is open
+	Answer     string // approved, denied, expired, withdrawn; empty while open
 	By, ByName string // who decided, as <platform>-<userId> and by name
 }
 

@@ -13,8 +13,8 @@ import (
 //sumtype:decl
 type ToRun interface{ toRun() }
 
-// StartRun begins a run, or goes on with one after a crash. Sent once by the
-// chat; the run answers with [RunProgressed], [StepDone] and what follows.
+// StartRun starts a run, or continues one after a crash. Sent once by the chat; the run answers
+// with [RunProgressed], [StepDone] and what follows.
 type StartRun struct {
 	ChatKey   ChatKey
 	RunID     string
@@ -24,31 +24,30 @@ type StartRun struct {
 	System    string
 	// Tools are the names offered, in their order; fixed for the run.
 	Tools []string
-	// Only are the tools that the loaded skills leave; nil: all. Calls of others are
-	// refused. The offer stays as it is.
+	// Only are the tools that the loaded skills allow, or nil for all. Calls of others are refused,
+	// but the offered tools stay the same.
 	Only  []string
 	Input StepInput
-	// Continue is the assistant message to go on in; its ID alone when it is new.
+	// Continue is the assistant message to continue in; it has only an ID if it is new.
 	Continue uimessage.Message
-	// Resume are calls of Continue that still need their outcome. Calls of it that
-	// a person approved need none: the run begins with them.
+	// Resume are calls of Continue that still need their outcome. Calls that a person approved are
+	// not among them: the run starts with those.
 	Resume []string
-	// Hold ends the run as waiting once these calls have their outcomes: others of
-	// the same step still wait for a person.
+	// Hold ends the run as waiting once these calls have their outcomes, because other calls of the
+	// same step still wait for a person.
 	Hold bool
-	// Approved are the calls of Continue that a person agreed to.
+	// Approved are the calls of Continue that a person approved.
 	Approved []ApprovedCall
-	// Grants are what people allow in the chat for a time.
+	// Grants are the active grants of the chat.
 	Grants []Grant
-	// Waiting are the requests that are open in the chat. A call that equals one of
-	// them is not asked about again.
+	// Waiting are the open requests of the chat. A call that equals one of them is not asked about
+	// again.
 	Waiting []OpenRequest
 	// NextRequest is the number that the run's first own request will get.
 	NextRequest int
-	// Trim is what the requests of the chat leave out, since the model said that
-	// they are too long.
+	// Trim is what the requests of the chat leave out, because the model refused longer ones.
 	Trim Trim
-	// MayShorten: a request that is too long may be answered by [ShortenInput].
+	// MayShorten is set if the run may send [ShortenInput] for a request that is too long.
 	MayShorten bool
 }
 
@@ -72,64 +71,64 @@ type StepInput struct {
 	Step      int
 	Messages  []modelmessage.Message
 	LaneEmpty bool
-	// Depth counts the bots behind the newest turn; what the run says in another
-	// chat has one more behind it.
+	// Depth counts the bots that the newest turn passed through; what the run says in another chat
+	// counts one more.
 	Depth int64
-	// MayBeSilent: an answer without words leaves no person without one, since people
-	// have read something already or only a task of the host asked.
+	// MayBeSilent is set if an answer without words is acceptable, because people have read something
+	// already or only a task of the host asked.
 	MayBeSilent bool
 }
 
-// ContinueRun makes the next model call. MessageID is set when the message
-// under way was closed and a new one begins.
+// ContinueRun makes the next model call. MessageID is set if the current message was closed and a
+// new one starts.
 type ContinueRun struct {
 	RunID     string
 	MessageID string
-	// System and Only take the place of those of [StartRun] when a skill was loaded or
-	// put away; empty: both stay.
+	// System and Only replace those of [StartRun] when a skill was loaded or unloaded; if empty, both
+	// stay the same.
 	System string
 	Only   []string
 	Asker  Asker
 	Input  StepInput
-	// Approved are calls that the new message begins with, to be executed before
-	// anything else; then the run reports [StepEnded] and is told again how to go on.
+	// Approved are calls that the new message starts with, to be executed first; then the run reports
+	// [StepEnded] and waits for the next instruction.
 	Approved []ApprovedCall
-	// Grants are what people allow in the chat for a time, as of now.
+	// Grants are the active grants of the chat as of now.
 	Grants []Grant
 }
 
-// ApprovedCall is a call that a person agreed to.
+// ApprovedCall is a call that a person approved.
 type ApprovedCall struct {
 	CallID string
 	Name   string
 	Input  json.RawMessage
-	// Bind is what their answer is bound to beside the input; empty: nothing.
+	// Bind is what the approval is bound to in addition to the input; may be empty.
 	Bind string
 }
 
-// Grant is a rule that lets commands run without asking.
+// Grant is a rule that lets commands run without approval.
 type Grant struct {
 	ID     string
-	Person Asker  // it counts for what this person asks for; the zero value: for everybody
-	Folder string // it counts in this folder of the workspace; empty: in all of them
+	Person Asker  // it applies to what this person asks for; the zero value means everybody
+	Folder string // it applies in this folder of the workspace; if empty, in all
 	Rule   string
-	// FilesIn is what the grant is about in the place of a rule for commands: files that are
-	// in this folder of the project, with nothing in between, may be sent.
+	// FilesIn is set instead of a rule for commands: files directly in this folder of the project may
+	// be sent.
 	FilesIn string
-	// Binds, if there are any, are all that the rule covers: it names a program that
-	// runs files, and a changed file asks again.
+	// Binds, if any, limit the rule to these binds: it names a program that runs files, and a changed
+	// file needs a new approval.
 	Binds []string
-	// Until ends the grant by either of its clocks; zero: it has no end.
+	// Until is when the grant expires; the zero value means never.
 	Until time.Time
 }
 
-// ExecuteCalls lets the calls of the step begin: their intents are durable.
+// ExecuteCalls lets the calls of the step start: their intents are durable.
 type ExecuteCalls struct {
 	RunID     string
 	LaneEmpty bool
 }
 
-// SlotGranted lets a run make one model call; it gives the slot back with [ReleaseSlot].
+// SlotGranted lets a run make one model call; the run returns the slot with [ReleaseSlot].
 type SlotGranted struct{ RunID string }
 
 func (StartRun) toRun()     {}

@@ -5,12 +5,12 @@ package messages
 //sumtype:decl
 type ToScheduler interface{ toScheduler() }
 
-// TasksChanged says: the files of the tasks are other ones by now. Sent by the host;
-// it may come without a change.
+// TasksChanged reports that the files of the tasks changed. Sent by the host; it may be sent
+// without a change.
 type TasksChanged struct{}
 
-// RunTask runs a task now, whatever its times are. Sent by the host on behalf of a
-// person, or of a call that a person agreed to. Answered with [TaskStarted].
+// RunTask runs a task now, regardless of its schedule. Sent by the host on behalf of a person, or
+// of a call that a person approved. Answered with [TaskStarted].
 type RunTask struct {
 	TaskID string
 	By     string
@@ -20,14 +20,15 @@ type RunTask struct {
 type TaskStarted struct {
 	TaskID string
 	FireID string
-	// Reason says why nothing was started: not_found, running, unavailable; empty with a FireID.
+	// Reason says why no fire was started: not_found, running, unavailable; it is empty with a
+	// FireID.
 	Reason string
 }
 
-// PostWords owes words of the host to a chat: what came of a task. They become an
-// assistant message of their own, so that the model knows them, too. Sent by the
-// scheduler through the router; answered with [WordsPosted] once they are durable.
-// Words with an id that the chat knows are answered as a duplicate and do nothing.
+// PostWords queues words of the host in a chat: the result of a task. They become an assistant
+// message of their own, so that the model knows them too. Sent by the scheduler through the router;
+// answered with [WordsPosted] once they are durable. A known id is answered as a duplicate and does
+// nothing.
 type PostWords struct {
 	ChatKey   ChatKey
 	PostID    string
@@ -40,8 +41,8 @@ type WordsPosted struct {
 	ChatKey   ChatKey
 	PostID    string
 	Duplicate bool
-	// Reason says why nothing was taken: busy, or that the chat cannot be read or
-	// written now; empty: the words are durable.
+	// Reason says why nothing was accepted: busy, or that the chat cannot be read or written now. It
+	// is empty if the words are durable.
 	Reason string
 }
 

@@ -7,49 +7,49 @@ import "time"
 // with [PassivateOK] or [PassivateBusy].
 type AskPassivate struct{ Seq uint64 }
 
-// PassivateOK answers [AskPassivate]: everything is saved and nothing is left to
-// do. The shard stops the chat unless it has sent more since.
+// PassivateOK answers [AskPassivate]: everything is saved and no work is left. The shard stops the
+// chat unless it has sent more messages since.
 type PassivateOK struct {
 	ChatKey ChatKey
 	Seq     uint64
 }
 
-// PassivateBusy answers [AskPassivate]: not now.
+// PassivateBusy answers [AskPassivate]: the chat cannot be stopped now.
 type PassivateBusy struct{ ChatKey ChatKey }
 
-// ChatSized says how much memory a chat holds, about. Sent by the chat to its
-// shard when the size class changed; it may be lost and may come twice.
+// ChatSized reports approximately how much memory a chat uses. Sent by the chat to its shard when
+// the size class changed; it may be lost and may be sent twice.
 type ChatSized struct {
 	ChatKey ChatKey
 	Bytes   int64
 }
 
-// ShardLoad says what a shard holds. Sent to the router whenever that changed, and
-// as the answer to [Shed]; the newest wins.
+// ShardLoad reports the load of a shard. Sent to the router whenever it changed, and as the answer
+// to [Shed]; the newest wins.
 type ShardLoad struct {
 	Chats int
 	Bytes int64
-	// Oldest is when the longest unused chat that may be asked to leave was used;
-	// zero: there is none.
+	// Oldest is when the least recently used chat that can be asked to stop was used; it is zero if
+	// there is no such chat.
 	Oldest time.Time
 	Shed   uint64 // the newest [Shed] that the shard has seen
-	// Shedding: a chat was asked to leave by it and has not answered yet.
+	// Shedding is set while a chat that it asked to stop has not answered.
 	Shedding bool
 }
 
-// Shed asks a shard to put its longest unused chat to rest, unless that was used
-// after the given time. Sent by the router, one after the other to each shard;
-// answered with [ShardLoad] once the chat is gone or said that it is busy.
+// Shed asks a shard to stop its least recently used chat, unless that was used after the given
+// time. Sent by the router to one shard after the other; answered with [ShardLoad] once the chat
+// has stopped or said that it is busy.
 type Shed struct {
 	Seq      uint64
 	NotAfter time.Time
-	// Memory: the bytes are too many, not the chats.
+	// Memory is set if memory, not the number of chats, is over the limit.
 	Memory bool
 }
 
-// Drain tells router, shards and chats that the host stops: take nothing new,
-// finish or journal what is under way, and answer [Drained]. Adapters are told after
-// them: begin no other call, and answer once the chats know of those under way.
+// Drain tells router, shards and chats that the host stops: accept nothing new, finish or journal
+// the work in progress, and answer [Drained]. Adapters get it after them: start no other call, and
+// answer once the chats know of those in progress.
 type Drain struct{}
 
 // Drained answers [Drain].

@@ -2,7 +2,7 @@ package messages
 
 import "strings"
 
-// Skill is a line of the skills that a chat can load.
+// Skill is the name and description of a skill that a chat can load.
 type Skill struct{ Name, Description string }
 
 // SkillPin is a skill that a chat has loaded, at the digest that a person approved.
@@ -21,8 +21,8 @@ func ParseSkillPin(s string) SkillPin {
 // SkillText is a loaded skill as the model reads it.
 type SkillText struct {
 	Text   string
-	Folder string // where its files are, as tools name it
-	// Tools are the only ones that may be called while it is loaded; nil: all.
+	Folder string // where its files are, as tools name the folder
+	// Tools are the only ones that may be called while it is loaded, or nil for all.
 	Tools []string
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Ages counts outbox rows by when they were queued, for all chats of a host: each
-// chat adds its own and takes them out again, and nobody waits for anybody. Times
-// are known to ten seconds, and for two days: callers add what is older than
-// [LongestAge] as that old. It is safe for concurrent use; the zero value is empty.
+// Ages counts outbox rows by the time they were queued, for all chats of a host: each chat adds its
+// rows and removes them, without locks. Times have a resolution of ten seconds and a range of two
+// days: callers add rows older than [LongestAge] with that age. It is safe for concurrent use; the
+// zero value is empty.
 type Ages struct {
 	slots [agesSlots]atomic.Int32
 }
@@ -18,7 +18,7 @@ const (
 	agesSlots = int(48 * time.Hour / agesSlot)
 )
 
-// LongestAge leaves time for a row to be taken out again before its slot comes round.
+// LongestAge leaves time to remove a row before its slot is reused.
 const LongestAge = 24 * time.Hour
 
 func slotOf(at time.Time) int64 { return at.Unix() / int64(agesSlot/time.Second) }
@@ -28,7 +28,7 @@ func (a *Ages) Add(queued int64, n int32) {
 	a.slots[slotOf(time.UnixMilli(max(queued, 0)))%int64(agesSlots)].Add(n)
 }
 
-// Oldest is the age of the oldest row; 0: there is none, or it is new.
+// Oldest is the age of the oldest row. It is 0 if there are no rows, or only new ones.
 func (a *Ages) Oldest(now time.Time) time.Duration {
 	for age := agesSlots - 1; age >= 0; age-- {
 		i := slotOf(now) - int64(age)

@@ -6,14 +6,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// FileStore keeps small files beside a chat, for what is neither history nor fact:
-// what people set for the chat, the pages of a long answer that are still to come.
-// It is safe for concurrent use; of one chat, one caller writes at a time.
+// FileStore stores small files of a chat that are neither history nor facts: people's settings for
+// the chat, or the remaining pages of a long answer. It is safe for concurrent use; only one caller
+// at a time may write files of the same chat.
 type FileStore interface {
-	// ReadFile is the content of a file; nil if there is none.
+	// ReadFile returns the content of a file, or nil if it does not exist.
 	ReadFile(ctx context.Context, key messages.ChatKey, name string) ([]byte, error)
-	// WriteFile replaces a file, durably and in one step; no content removes it.
+	// WriteFile replaces a file, durably and atomically; empty content removes it.
 	WriteFile(ctx context.Context, key messages.ChatKey, name string, content []byte) error
-	// FilePath is where a file is, for a platform that sends it.
+	// FilePath returns the path of a file, for a platform that sends it.
 	FilePath(key messages.ChatKey, name string) (string, error)
 }

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// maxQueryWords bounds what a query is taken for.
+	// maxQueryWords bounds how many words of a query are used.
 	maxQueryWords = 24
 	titleWeight   = 4
 	previewWeight = 2
 )
 
-// FindContext finds the context that a query means: the best one, if it holds all
-// of the query's words and no other is as good. Otherwise found is false, and the
-// best ones are those to choose from, at most n.
+// FindContext finds the context that a query means: the best match, if it contains all words of the
+// query and no other is as good. Otherwise found is false, and best are the candidates, at most n.
 func FindContext(items []journal.ContextItem, query string, n int) (best []journal.ContextItem, found bool) {
 	type ranked struct {
 		item  journal.ContextItem
@@ -66,8 +65,8 @@ func FindContext(items []journal.ContextItem, query string, n int) (best []journ
 	return best, false
 }
 
-// queryWords are the words of a query in lower case, each once. Chinese has no
-// blanks between words: there every two characters that stand together are one.
+// queryWords are the words of a query in lower case, each once. Chinese has no blanks between
+// words: there every two adjacent characters are one word.
 func queryWords(query string) []string {
 	var words []string
 	add := func(w []rune, wide bool) {

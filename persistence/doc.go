@@ -1,7 +1,6 @@
-// Package persistence is the contract with stores: what chats, tasks, memories, skills
-// and grants are kept in. What a chat keeps, its facts and the state that follows from
-// them, is package journal.
+// Package persistence is the contract of stores: for chats, tasks, memories, skills and grants.
+// What a chat stores, its facts and the state derived from them, is in package journal.
 //
-// Stores are one level deeper and know nothing of runs; storetest is the suite that each
-// store of chats passes.
+// Stores are subpackages and know nothing of runs; storetest is the test suite that each store of
+// chats passes.
 package persistence

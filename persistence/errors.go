@@ -9,15 +9,16 @@ import (
 var (
 	ErrClosed   = errors.New("store is closed")
 	ErrNotFound = errors.New("no such chat")
-	// ErrLocked: another process works on the same data.
+	// ErrLocked means that another process uses the same data.
 	ErrLocked = errors.New("another process uses this data")
-	// ErrReadOnly: a forced write failed before; nothing is believed until the chat is opened anew.
+	// ErrReadOnly means that an earlier fsync failed; the chat has to be opened again before it can
+	// be written.
 	ErrReadOnly = errors.New("chat is read-only after a failed write")
-	// ErrFull: the disk is full; the write was undone and may be tried again.
+	// ErrFull means that the disk is full; the write was undone and may be retried.
 	ErrFull = errors.New("disk is full")
-	// ErrDamaged: the history has damage that must be repaired before it may be rewritten.
+	// ErrDamaged means that the history is damaged and must be repaired before it can be rewritten.
 	ErrDamaged = errors.New("history is damaged")
-	// ErrNotCut: a history append while the journal holds facts.
+	// ErrNotCut means that history was appended while the journal has facts.
 	ErrNotCut = errors.New("journal is not empty")
 )
 
@@ -26,7 +27,7 @@ type Error struct {
 	Op    string // "append journal", "fold", …
 	Chat  string
 	Cause error
-	// Retryable says that the operation left no trace and may succeed later.
+	// Retryable is set if the operation had no effect and may succeed later.
 	Retryable bool
 }
 

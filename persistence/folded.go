@@ -7,10 +7,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// FoldedReader reads what was folded, beside the handle of the chat: an archive is
-// written once. It is safe for concurrent use.
+// FoldedReader reads compacted turns without the handle of the chat, because archives never change.
+// It is safe for concurrent use.
 type FoldedReader interface {
-	// ReadFolded are the turns of an archive, in their order, but for lines that are
-	// damaged. One that is not there is [ErrNotFound].
+	// ReadFolded returns the turns of an archive, in order, without damaged lines. It returns
+	// [ErrNotFound] if there is no such archive.
 	ReadFolded(ctx context.Context, key messages.ChatKey, archiveID string) ([]uimessage.Message, error)
 }

@@ -6,40 +6,39 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Grant is what a person allowed: commands that a rule covers run without asking, or files
-// of a folder are sent, in one chat, for one person, for a time.
+// Grant is a person's permission: commands that a rule covers run without approval, or files of a
+// folder may be sent, in one chat, for one person, for a time.
 type Grant struct {
-	// ID is that of the ingress or the decision that gave it: given again, it stays
-	// as it was.
+	// ID is the id of the ingress or the decision that gave it; repeating it does not change the
+	// grant.
 	ID     string `json:"id"`
-	Person string `json:"person,omitempty"` // who gave it and for whose asking it counts, as <platform>-<userId>
-	// For is for whose asking it counts, by the platform's id, when somebody else gave it;
-	// empty: the person's own.
+	Person string `json:"person,omitempty"` // who gave it, and by default for whom, as <platform>-<userId>
+	// For is the platform's id of the person it applies to, if another person gave it.
 	For    string `json:"for,omitempty"`
 	Folder string `json:"folder,omitempty"`
 	Rule   string `json:"rule"`
-	// FilesIn is what the grant is about in the place of a rule: files that are in this folder
-	// of the project, with nothing in between, may be sent to the chat.
+	// FilesIn is set instead of a rule: files directly in this folder of the project may be sent to
+	// the chat.
 	FilesIn string `json:"filesIn,omitempty"`
-	// Binds are what the rule is bound to when its program runs files: digests of all
-	// that would take effect. None: the words alone decide.
+	// Binds are what the rule is bound to if its program runs files: digests of everything that would
+	// take effect. Without them the words alone decide.
 	Binds []string `json:"binds,omitempty"`
 	From  int64    `json:"from"` // unix milliseconds
-	// Until is when it ends, in unix milliseconds. 0: it has no end; it is a rule of
-	// the operator's, and what people agreed to run under it.
+	// Until is when it ends, in unix milliseconds. 0 means never: it is what people approved under a
+	// rule of the operator's.
 	Until int64 `json:"until,omitempty"`
-	// Boot and Up are the running system and its clock, which nobody can set, when the
-	// grant was given; empty: there is no such clock.
+	// Boot and Up identify the running system and its monotonic clock when the grant was given; Boot
+	// is empty if there is no such clock.
 	Boot string `json:"boot,omitempty"`
 	Up   int64  `json:"up,omitempty"` // milliseconds
-	// N is what people call the grant by, as g and this number.
+	// N is the number in the grant's name for people, which is g and this number.
 	N int `json:"n,omitempty"`
-	// Revoked is when somebody took it back, in unix milliseconds; 0: nobody did. It
-	// stays until it would have ended, so that its id and its number are not used again.
+	// Revoked is when it was revoked, in unix milliseconds, or 0. A revoked grant is kept until it
+	// would have ended, so that its id and its number are not reused.
 	Revoked int64 `json:"revoked,omitempty"`
 }
 
-// Covers says in a few words what the grant is about, for logs.
+// Covers describes the grant in a few words, for logs.
 func (g Grant) Covers() string {
 	if g.FilesIn != "" {
 		return "files in " + g.FilesIn
@@ -47,8 +46,8 @@ func (g Grant) Covers() string {
 	return g.Rule
 }
 
-// NumberGrants gives a number to grants that have none, in place: those of older
-// versions, and new ones. It numbers the same list the same way every time.
+// NumberGrants numbers, in place, grants without a number: those of older versions, and new ones.
+// It is deterministic.
 func NumberGrants(list []Grant) {
 	last := 0
 	for _, g := range list {
@@ -62,12 +61,11 @@ func NumberGrants(list []Grant) {
 	}
 }
 
-// GrantStore keeps the grants of chats. A nil error means durable. Only the actor
-// of a chat writes its grants; different chats may do so at once.
+// GrantStore stores the grants of chats. A nil error means durable. Only the actor of a chat writes
+// its grants; different chats may do so concurrently.
 type GrantStore interface {
-	// Grants are those of a chat as they were saved last. An error means that none of
-	// them can be believed.
+	// Grants returns the grants of a chat as last saved. After an error none of them can be trusted.
 	Grants(ctx context.Context, key messages.ChatKey) ([]Grant, error)
-	// SaveGrants puts others in their place. After a crash the old or the new ones are there.
+	// SaveGrants replaces all grants. After a crash either the old or the new ones exist.
 	SaveGrants(ctx context.Context, key messages.ChatKey, grants []Grant) error
 }

@@ -12,69 +12,68 @@ import (
 
 // Errors of memories.
 var (
-	// ErrMemoryChanged: the text is no longer the one that was to be replaced.
+	// ErrMemoryChanged means that the text is no longer the one that was to be replaced.
 	ErrMemoryChanged = errors.New("the memory was changed meanwhile")
-	// ErrMemoryFull: a memory would grow beyond [MaxMemory].
+	// ErrMemoryFull means that a memory would grow beyond [MaxMemory].
 	ErrMemoryFull = errors.New("the memory is full")
-	// ErrMemoryPlace: there can be no memory of that name.
+	// ErrMemoryPlace means that no memory can have that name.
 	ErrMemoryPlace = errors.New("there is no such memory")
 )
 
 // MaxMemory is the longest memory in bytes.
 const MaxMemory = 1 << 20
 
-// MemoryStore keeps what is remembered: Markdown that people read and edit. A nil
-// error means durable. Every change replaces a text as a whole: after a crash the
-// old or the new one is there. It is safe for concurrent use, also by several
-// processes.
+// MemoryStore stores memories: Markdown that people read and edit. A nil error means durable. Every
+// change replaces a text atomically: after a crash either the old or the new one exists. It is safe
+// for concurrent use, also by several processes.
 type MemoryStore interface {
-	// ReadMemory is a text; one that is not there is empty.
+	// ReadMemory returns a text, which is empty if it does not exist.
 	ReadMemory(ctx context.Context, place MemoryPlace) (string, error)
-	// AddMemory adds facts at the end and reports how many are new: a fact whose words
-	// are there already is left out. What stands there stays as it is.
+	// AddMemory appends facts and reports how many are new: a fact whose words already exist is left
+	// out. Existing text does not change.
 	AddMemory(ctx context.Context, place MemoryPlace, facts ...MemoryFact) (int, error)
-	// ReplaceMemory puts a text in the place of was, or fails with [ErrMemoryChanged].
-	// With backup, was is kept in a file beside it first.
+	// ReplaceMemory replaces was with a text, or fails with [ErrMemoryChanged]. With backup, was is
+	// saved in a file next to it first.
 	ReplaceMemory(ctx context.Context, place MemoryPlace, was, text string, backup bool) error
 	MemoryCursor
 }
 
-// MemoryCursor remembers how far facts were taken from a chat's history.
+// MemoryCursor stores how far facts were extracted from a chat's history.
 type MemoryCursor interface {
-	// Extracted is how far it was; zero: nothing was taken.
+	// Extracted returns the mark, which is zero if nothing was extracted.
 	Extracted(ctx context.Context, key messages.ChatKey) (MemoryMark, error)
-	// AddExtracted adds facts to the memory of a chat and moves its mark. Both are
-	// there after a crash, or neither.
+	// AddExtracted adds facts to the memory of a chat and moves its mark. After a crash both changes
+	// exist, or neither.
 	AddExtracted(ctx context.Context, key messages.ChatKey, to MemoryMark, facts ...MemoryFact) (int, error)
 }
 
-// MemoryMark is a place in a history: the turn, and its arrival number for when it
-// is no longer there.
+// MemoryMark is a position in a history: the turn, and its arrival number in case the turn no
+// longer exists.
 type MemoryMark struct {
 	TurnID string `json:"turnId"`
 	Seq    int64  `json:"seq"`
 }
 
-// MemoryPlace says whose memory: that of a chat, of a person, or with both empty
-// that of the project.
+// MemoryPlace identifies a memory: that of a chat, of a person, or, if both are empty, of the
+// project.
 type MemoryPlace struct {
 	Chat messages.ChatKey
 	User string // <platform>-<userId>
 }
 
-// MemoryFact is one thing that is remembered.
+// MemoryFact is one fact to remember.
 type MemoryFact struct {
 	At time.Time
-	// Text becomes one line, whatever stands in it.
+	// Text becomes one line, whatever it contains.
 	Text string
-	// Sources are the ids of the turns that it is from.
+	// Sources are the ids of the turns that the fact is from.
 	Sources []string
-	// Said is who said it, if the fact is no more than that; see [SplitStatements].
+	// Said is the speaker if the fact is only a statement; see [SplitStatements].
 	Said Speaker
 }
 
-// Line is the fact as it stands in a memory: dated, with its sources, one line.
-// Without words there is none.
+// Line is the fact as a line of a memory: dated, with its sources. It is empty if the fact has no
+// words.
 func (f MemoryFact) Line() string {
 	text := f.words()
 	if text == "" {
@@ -87,14 +86,14 @@ func (f MemoryFact) Line() string {
 	return line
 }
 
-// FactText is a text as one line, without what does not show or turns its direction.
+// FactText is a text as one line, without invisible characters and those that change its direction.
 func FactText(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 	}), " ")
 }
 
-// MemoryWords is what a line of a memory says: without its mark, date and sources.
+// MemoryWords is the text of a line of a memory, without its mark, date and sources.
 func MemoryWords(line string) string {
 	words, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
 	if !ok {
@@ -111,7 +110,7 @@ func MemoryWords(line string) string {
 	return words
 }
 
-// AppendFacts is a memory with facts behind it, and how many of them are new.
+// AppendFacts returns a memory with facts appended, and how many of them are new.
 func AppendFacts(text string, facts ...MemoryFact) (string, int) {
 	known := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -133,7 +132,7 @@ func AppendFacts(text string, facts ...MemoryFact) (string, int) {
 	return text, n
 }
 
-// FrontMatter cuts a memory behind the YAML that it may begin with.
+// FrontMatter splits a memory after the YAML that it may start with.
 func FrontMatter(text string) (front, body string) {
 	first, rest, ok := strings.Cut(text, "\n")
 	if !ok || strings.TrimRight(first, "\r") != "---" {

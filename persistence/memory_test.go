@@ -41,7 +41,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// FuzzMemoryFact: a fact is one line, whatever is in it, and is known again.
+// FuzzMemoryFact: any fact becomes one line, and is recognised when it is added again.
 func FuzzMemoryFact(f *testing.F) {
 	for _, s := range []string{"likes tea", "a\n# b\r\n- c", "x [u:1]", "\u2028y\u0085", "- 2026-01-01 z", "\xff"} {
 		f.Add(s)

@@ -7,37 +7,37 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// RunLog keeps, for each chat, a short record of what its runs came to, for
-// later runs of the same chat. It is reference only: nothing is decided by it, and a
-// crash may lose the newest entries, but none is wrong. It is safe for concurrent use.
+// RunLog stores, for each chat, a short record of the results of its runs, for later runs of the
+// same chat. It is for reference only: no decision depends on it. A crash may lose the newest
+// entries, but none is wrong. It is safe for concurrent use.
 type RunLog interface {
-	// AddRun takes the entry of a run whose end is durable. It never waits.
+	// AddRun adds the entry of a run whose end is durable. It never blocks.
 	AddRun(key messages.ChatKey, entry RunEntry)
-	// Runs are the entries of a chat, oldest first, with those added before the
-	// call. Of the old ones there is one summary, at the head.
+	// Runs returns the entries of a chat, oldest first, including those added before the call. Old
+	// entries are replaced with one summary, at the head.
 	Runs(ctx context.Context, key messages.ChatKey) ([]RunEntry, error)
 }
 
 // Kinds of [RunEntry].
 const (
 	RunEntryRun     = "run"
-	RunEntrySummary = "summary" // of several runs
+	RunEntrySummary = "summary" // replaces several runs
 )
 
-// RunEntry is one line of a run log. Members are only added.
+// RunEntry is one line of a run log. Fields may be added but not removed.
 type RunEntry struct {
 	Kind string `json:"kind"`
-	TS   int64  `json:"ts"` // of the end, Unix milliseconds; of a summary: of the newest
+	TS   int64  `json:"ts"` // of the end, Unix milliseconds; in a summary, of the newest
 
 	RunID    string         `json:"runId,omitempty"`
 	Result   journal.Result `json:"result,omitempty"`
-	Request  string         `json:"request,omitempty"` // beginning of what was asked
-	Answer   string         `json:"answer,omitempty"`  // beginning of what was said
+	Request  string         `json:"request,omitempty"` // beginning of the request
+	Answer   string         `json:"answer,omitempty"`  // beginning of the answer
 	Calls    []RunCall      `json:"calls,omitempty"`   // the first ones
 	More     int            `json:"moreCalls,omitempty"`
 	Failures []string       `json:"failures,omitempty"`
 
-	// Of a summary.
+	// Only in a summary.
 	Since    int64      `json:"since,omitempty"` // TS of the oldest
 	Runs     int        `json:"runs,omitempty"`
 	Failed   int        `json:"failed,omitempty"` // runs

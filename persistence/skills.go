@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// ErrSkillLock is wrapped by errors of agreements to skills that cannot be read.
-// Until a person has repaired them nothing counts as agreed to.
+// ErrSkillLock is wrapped by errors of skill approvals that cannot be read. Until a person has
+// repaired them, no skill counts as approved.
 var ErrSkillLock = errors.New("the agreements to skills cannot be read")
 
-// SkillApproval says that a person agreed to a skill as it is at one digest.
+// SkillApproval records that a person approved a skill at one digest.
 type SkillApproval struct {
 	Name   string    `json:"name"`
 	Digest string    `json:"digest"`
@@ -19,13 +19,13 @@ type SkillApproval struct {
 	Where  string    `json:"where,omitempty"` // the chat, or the command line
 }
 
-// SkillStore keeps what people agreed to, one digest a skill. A nil error means
-// durable. It is safe for concurrent use, also by several processes.
+// SkillStore stores skill approvals, one digest per skill. A nil error means durable. It is safe
+// for concurrent use, also by several processes.
 type SkillStore interface {
-	// SkillApprovals are all of them, sorted by name.
+	// SkillApprovals returns all of them, sorted by name.
 	SkillApprovals(ctx context.Context) ([]SkillApproval, error)
-	// ApproveSkill takes the place of what was agreed to under the name.
+	// ApproveSkill replaces the approval of that name.
 	ApproveSkill(ctx context.Context, approval SkillApproval) error
-	// ForgetSkill reports whether there was something to forget.
+	// ForgetSkill reports whether there was an approval to delete.
 	ForgetSkill(ctx context.Context, name string) (bool, error)
 }

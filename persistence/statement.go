@@ -11,18 +11,18 @@ import (
 // Speaker is the person who said something, as the platform names them.
 type Speaker struct {
 	Name string // may be empty; people choose it themselves
-	ID   string // the platform's; empty: no speaker
+	ID   string // the platform's; without it there is no speaker
 }
 
-// statement is what somebody said, as a memory keeps it: one object of JSON in one
-// line, which nothing inside of it can end.
+// statement is a person's statement as a memory stores it: one JSON object in one line, which no
+// text inside can end.
 type statement struct {
 	From string `json:"from,omitempty"`
 	User string `json:"user"`
 	Text string `json:"text"`
 }
 
-// words is the text of a fact as a memory keeps it.
+// words is the text of a fact as a memory stores it.
 func (f MemoryFact) words() string {
 	text := FactText(f.Text)
 	if text == "" || f.Said.ID == "" {
@@ -35,9 +35,9 @@ func (f MemoryFact) words() string {
 	return string(line)
 }
 
-// SplitStatements divides a memory into what is known and what somebody said: the
-// lines that facts with a speaker made. Whatever a line holds, and however it was
-// edited, it is in exactly one of the two.
+// SplitStatements divides a memory into known facts and people's statements, which are the lines
+// made from facts with a speaker. Every line is in exactly one of the two, whatever it contains and
+// however it was edited.
 func SplitStatements(memory string) (known, said string) {
 	if !strings.Contains(memory, `"user":`) {
 		return memory, ""
@@ -55,7 +55,7 @@ func SplitStatements(memory string) (known, said string) {
 	return rest.String(), statements.String()
 }
 
-// isStatement reports that a line is a fact with a speaker.
+// isStatement reports whether a line is a fact with a speaker.
 func isStatement(line string) bool {
 	words := MemoryWords(line)
 	if !strings.HasPrefix(words, "{") {
@@ -67,8 +67,8 @@ func isStatement(line string) bool {
 	return dec.Decode(&s) == nil && s.User != "" && dec.InputOffset() == int64(len(words))
 }
 
-// DropStatements removes the oldest statements until the memory has at most limit
-// characters; what is known stays. ok is false if that is not enough.
+// DropStatements removes the oldest statements until the memory has at most limit characters; known
+// facts stay. ok is false if that is not enough.
 func DropStatements(memory string, limit int) (shorter string, ok bool) {
 	front, body := FrontMatter(memory)
 	over := len([]rune(memory)) - limit

@@ -57,8 +57,8 @@ func TestDropStatements(t *testing.T) {
 	}
 }
 
-// FuzzStatementLine: a statement is one line, known as a statement and known again,
-// whatever is in it.
+// FuzzStatementLine: any statement becomes one line, is recognised as a statement, and is
+// recognised when it is added again.
 func FuzzStatementLine(f *testing.F) {
 	f.Add("Ann", "7", "I like tea.")
 	f.Add("\"}\n# x", "\u2028", "] [u:a:1")

@@ -16,13 +16,13 @@ import (
 
 // Errors of tasks.
 var (
-	// ErrTask: there is no such task.
+	// ErrTask means that there is no such task.
 	ErrTask = errors.New("there is no such task")
-	// ErrTaskExists: a task of that id is there already.
+	// ErrTaskExists means that a task with that id already exists.
 	ErrTaskExists = errors.New("there is a task of that name already")
 )
 
-// TaskStatus says whether a task is due at its times.
+// TaskStatus says whether a task runs at its times.
 type TaskStatus string
 
 // The states of tasks.
@@ -32,38 +32,38 @@ const (
 	TaskDone   TaskStatus = "done"   // a single time that has passed
 )
 
-// CatchUp says what becomes of a time that passed while no host was up.
+// CatchUp says what to do about times that passed while no host was running.
 type CatchUp string
 
-// The policies. By default the newest time that was missed is made up for, if it is
-// younger than the time between two.
+// The policies. By default the newest missed time is made up for, if it is younger than the
+// interval between two.
 const (
 	CatchUpOnce CatchUp = "once"
-	CatchUpSkip CatchUp = "skip" // nothing is made up for
+	CatchUpSkip CatchUp = "skip" // missed times are not made up for
 )
 
 // Task is something to do or to say at certain times.
 type Task struct {
 	ID    string
 	Title string
-	// Cron or When says at which times; the other one is zero.
+	// Cron or When is set, and defines the times.
 	Cron string
 	When time.Time
-	// Zone is the name of the time zone; empty: the project's.
+	// Zone is the name of the time zone; if empty, the project's.
 	Zone string
-	// ChatKey is who hears of the outcome; empty: nobody.
+	// ChatKey is the chat that gets the outcome; if empty, no chat does.
 	ChatKey messages.ChatKey
-	// MadeBy is the person who asked for it in a chat, as [messages.PersonKey] writes it; empty: the
+	// MadeBy is the person who asked for it in a chat, as from [messages.PersonKey]; if empty, the
 	// operator made it.
 	MadeBy  string
 	Status  TaskStatus
 	CatchUp CatchUp
-	// Say is sent as it is, and no model is asked. Otherwise Body are the instructions.
+	// Say is sent unchanged, without a model. Otherwise Body contains the instructions.
 	Say  string
 	Body string
 }
 
-// Schedule is when a task is due; home is the zone of a task without one.
+// Schedule returns when a task is due; home is the zone of a task without one.
 func (t Task) Schedule(home *time.Location) (TaskTimes, error) {
 	zone := home
 	if t.Zone != "" {
@@ -79,7 +79,7 @@ func (t Task) Schedule(home *time.Location) (TaskTimes, error) {
 	return TaskTimes{Zone: zone, cron: c, repeats: true}, err
 }
 
-// Digest is another one whenever anything of the task is.
+// Digest changes whenever anything in the task changes.
 func (t Task) Digest() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		t.ID, t.Title, t.Mark(), string(t.CatchUp), string(t.ChatKey), t.Say, t.Body,
@@ -87,8 +87,7 @@ func (t Task) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Mark is another one whenever the times of a task are: what was missed before that
-// is not made up for.
+// Mark changes whenever the times of a task change: times missed before that are not made up for.
 func (t Task) Mark() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{t.Cron, t.When.UTC().Format(time.RFC3339Nano), t.Zone, string(t.Status)}, "\x00")))
 	return hex.EncodeToString(sum[:8])
@@ -105,7 +104,7 @@ type TaskTimes struct {
 // Repeats is false for a single time.
 func (t TaskTimes) Repeats() bool { return t.repeats }
 
-// Next is the first time after the given one; false: there is none.
+// Next is the first time after the given one, or false if there is none.
 func (t TaskTimes) Next(after time.Time) (time.Time, bool) {
 	if t.repeats {
 		return t.cron.Next(after)
@@ -113,7 +112,7 @@ func (t TaskTimes) Next(after time.Time) (time.Time, bool) {
 	return t.when, t.when.After(after)
 }
 
-// Upcoming are the next n times after the given one, or fewer.
+// Upcoming returns the next n times after the given one, or fewer.
 func (t TaskTimes) Upcoming(after time.Time, n int) []time.Time {
 	if t.repeats {
 		return t.cron.Upcoming(after, n)
@@ -124,7 +123,7 @@ func (t TaskTimes) Upcoming(after time.Time, n int) []time.Time {
 	return nil
 }
 
-// Missed are the times after one and not after another: the newest, and how many.
+// Missed counts the times after one time and not after another, and returns the newest.
 func (t TaskTimes) Missed(after, until time.Time) (newest time.Time, count int) {
 	switch {
 	case t.repeats:
@@ -138,7 +137,7 @@ func (t TaskTimes) Missed(after, until time.Time) (newest time.Time, count int) 
 // MaxTaskID is the longest id of a task.
 const MaxTaskID = 64
 
-// CheckTaskID says what is wrong with an id: it names a file and is part of a chat key.
+// CheckTaskID says what is wrong with an id, which is used in a file name and in a chat key.
 func CheckTaskID(id string) error {
 	ok := id != "" && len(id) <= MaxTaskID && id[0] != '-'
 	for _, r := range id {
@@ -150,7 +149,7 @@ func CheckTaskID(id string) error {
 	return nil
 }
 
-// ShortText is a text in one line and of at most n characters.
+// ShortText is a text in one line, truncated to n characters.
 func ShortText(text string, n int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
 	if r := []rune(text); len(r) > n {
@@ -162,7 +161,7 @@ func ShortText(text string, n int) string {
 // TaskProblem is a task that cannot be read.
 type TaskProblem struct {
 	Path string `json:"path"`
-	Line int    `json:"line,omitempty"` // 0: the whole of it
+	Line int    `json:"line,omitempty"` // 0 means the whole file
 	What string `json:"what"`
 	Hint string `json:"hint"`
 }
@@ -176,56 +175,56 @@ func (p TaskProblem) String() string {
 	return place + ": " + p.What + "; " + p.Hint
 }
 
-// TaskStore keeps tasks: files that people read and edit. A nil error means durable.
-// It is safe for concurrent use, also by several processes.
+// TaskStore stores tasks: files that people read and edit. A nil error means durable. It is safe
+// for concurrent use, also by several processes.
 type TaskStore interface {
-	// Tasks are all tasks in the order of their ids, and those that cannot be read.
+	// Tasks returns all tasks in the order of their ids, and those that cannot be read.
 	Tasks(ctx context.Context) ([]Task, []TaskProblem, error)
 	// AddTask adds a task, or fails with [ErrTaskExists].
 	AddTask(ctx context.Context, t Task) error
 	// SetTaskStatus changes the status and nothing else, or fails with [ErrTask].
 	SetTaskStatus(ctx context.Context, id string, status TaskStatus) error
-	// ChangeTask puts what change makes of a task in its place, or fails with [ErrTask].
-	// The id stays. An error of change leaves the task as it is and is returned.
+	// ChangeTask replaces a task with the result of change, or fails with [ErrTask]. The id does not
+	// change. An error of change is returned, and the task stays as it is.
 	ChangeTask(ctx context.Context, id string, change func(Task) (Task, error)) error
-	// TaskNumbers are the numbers by which people of a chat name its tasks, by the ids of
-	// these. A task that has none is given the next one; none is given twice.
+	// TaskNumbers returns the numbers by which people of a chat refer to its tasks, by task id. A
+	// task without a number gets the next one; numbers are not reused.
 	TaskNumbers(ctx context.Context, key messages.ChatKey, ids []string) (map[string]int, error)
 	// RemoveTask removes a task, or fails with [ErrTask].
 	RemoveTask(ctx context.Context, id string) error
 }
 
-// FireLog keeps what became of the times of tasks. Forced when it returns; only
-// one process writes it.
+// FireLog stores what became of the times of tasks. Its writes are durable when they return; only
+// one process may write it.
 type FireLog interface {
-	// Fires are the records so far, the oldest first.
+	// Fires returns the records so far, the oldest first.
 	Fires(ctx context.Context) ([]Fire, error)
 	AddFires(ctx context.Context, fires ...Fire) error
 }
 
-// FireIs is what a record of the fire log says.
+// FireIs is the kind of a record of the fire log.
 type FireIs string
 
-// The kinds of records. Every fire is started, or skipped, once.
+// The kinds of records. Every fire is started or skipped exactly once.
 const (
-	// FireSeen: from here on a task has the times that its Mark stands for.
+	// FireSeen means that from now on a task has the times that its Mark identifies.
 	FireSeen FireIs = "seen"
-	// FireStarted: durable before anything happens.
+	// FireStarted is durable before anything else happens.
 	FireStarted FireIs = "started"
-	// FireSkipped: nothing happens at that time, for the reason that is given.
+	// FireSkipped means that nothing happens at that time, for the given reason.
 	FireSkipped FireIs = "skipped"
-	// FireWaits: people were told that the run waits for a person's decision.
+	// FireWaits means that people know that the run waits for a decision.
 	FireWaits FireIs = "waits"
-	// FireEnded: the run has ended; Text is what is to be delivered.
+	// FireEnded means that the run has ended; Text is the text to deliver.
 	FireEnded FireIs = "ended"
-	// FireSettled: nothing is left to do.
+	// FireSettled means that no work is left.
 	FireSettled FireIs = "settled"
 )
 
 // Reasons why a time was skipped.
 const (
-	SkipMissed  = "missed"  // no host was up
-	SkipOverlap = "overlap" // the task was still under way
+	SkipMissed  = "missed"  // no host was running
+	SkipOverlap = "overlap" // the task was still running
 )
 
 // Fire is one record of the fire log.
@@ -234,7 +233,7 @@ type Fire struct {
 	Is   FireIs    `json:"is"`
 	At   time.Time `json:"at"`
 	Task string    `json:"task"`
-	// ID names the fire: the task and the planned time, and only that.
+	// ID names the fire by nothing but the task and the planned time.
 	ID      string           `json:"id,omitempty"`
 	Planned time.Time        `json:"planned,omitzero"`
 	Mark    string           `json:"mark,omitempty"`
@@ -243,12 +242,12 @@ type Fire struct {
 	Say     string           `json:"say,omitempty"`
 	Body    string           `json:"body,omitempty"`
 	Zone    string           `json:"zone,omitempty"`
-	// Text is what people are to be told.
+	// Text is the text for people.
 	Text   string `json:"text,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Result string `json:"result,omitempty"`
 	Count  int    `json:"count,omitempty"` // times that are skipped with it
-	By     string `json:"by,omitempty"`    // who ran it by hand
+	By     string `json:"by,omitempty"`    // who started it by hand
 }
 
 // FireID names the fire of a task at a planned time.
@@ -259,7 +258,7 @@ func FireID(task string, planned time.Time) string {
 // FireChat is the chat that a fire runs in.
 func FireChat(id string) messages.ChatKey { return messages.ChatKey("task-" + id) }
 
-// LastFires is what the newest start or skip of each task was, and how it ended.
+// LastFires returns the newest start or skip of each task, and how it ended.
 func LastFires(fires []Fire) map[string]Fire {
 	out := map[string]Fire{}
 	for _, f := range fires {

@@ -2,12 +2,12 @@ package persistence
 
 import "context"
 
-// VectorCache keeps what an embedding model made of texts. It may forget anything
-// at any time. It is safe for concurrent use.
+// VectorCache caches the vectors that an embedding model made of texts. It may forget anything at
+// any time. It is safe for concurrent use.
 type VectorCache interface {
-	// Vectors are those kept for a model and texts, in the order of the texts; nil
-	// where there is none.
+	// Vectors returns the cached vectors of texts, in the order of the texts, with nil for those that
+	// are not cached.
 	Vectors(ctx context.Context, model string, texts []string) ([][]float32, error)
-	// KeepVectors keeps the vectors of texts. The same again changes nothing.
+	// KeepVectors caches the vectors of texts. Repeating it changes nothing.
 	KeepVectors(ctx context.Context, model string, texts []string, vectors [][]float32) error
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// Files are files of chats in memory. They outlive worlds, as files do processes.
+// Files are files of chats in memory. They survive a World, like files survive a process.
 type Files struct {
 	mu    sync.Mutex
 	files map[string][]byte

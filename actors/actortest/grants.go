@@ -9,13 +9,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// Grants are the grants of chats, in memory. They outlive worlds, as files do processes.
+// Grants are the grants of chats, in memory. They survive a World, like files survive a process.
 type Grants struct {
 	mu   sync.Mutex
 	list map[messages.ChatKey][]persistence.Grant
 }
 
-// NewGrants is a store without grants.
+// NewGrants returns a store without grants.
 func NewGrants() *Grants { return &Grants{list: map[messages.ChatKey][]persistence.Grant{}} }
 
 // Grants implements [persistence.GrantStore].

@@ -11,10 +11,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// Pace makes a model, tools and a platform take time in a bubble, each call another
-// few microseconds. Without it everything that happens at once ends at the same moment,
-// and the order in which chats hear of it is up to the Go scheduler. With it the same
-// conversation always has the same order.
+// Pace makes each call of a model, a tool and a platform take a different number of microseconds in
+// a bubble. Without it, everything that starts at once ends at the same moment, and the order in
+// which chats are informed depends on the Go scheduler. With it the same conversation always has
+// the same order.
 func (o *Options) Pace() {
 	o.Model = paced{o.Model}
 	for i, t := range o.Tools {
@@ -55,7 +55,7 @@ func (p paced) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Ev
 	}
 }
 
-// paced is a tool that takes time before it begins.
+// paced returns a tool that takes time before it starts.
 func (f Func) paced() Func {
 	do := f.Do
 	f.Do = func(ctx context.Context, call tool.Call) (tool.Result, error) {

@@ -9,22 +9,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Sent is one message that the platform shows.
+// Sent is one message that the platform displays.
 type Sent struct {
 	Chat    messages.ChatKey
 	ID      string
 	Text    string
 	ReplyTo string
 	Edits   int
-	Order   int64 // its place among all messages
+	Order   int64 // its position among all messages
 }
 
-// Platform is a platform without a service: what is sent stands in a list.
+// Platform is a platform without a service: it keeps sent messages in a list.
 type Platform struct {
 	Caps platform.Capabilities
-	// Fail may refuse a call.
+	// Fail, if set, may refuse a call.
 	Fail func(op string, n int) error
-	// Pace, where it is set, makes a call take time.
+	// Pace, if set, makes a call take time.
 	Pace func(op, chat, text string)
 
 	mu    sync.Mutex
@@ -36,8 +36,8 @@ type Platform struct {
 // Name implements platform.Platform.
 func (*Platform) Name() string { return "telegram" }
 
-// Capabilities implements platform.Platform. Every kind of file goes, unless Caps
-// names some.
+// Capabilities implements platform.Platform. Every kind of file is accepted, unless Caps lists
+// some.
 func (p *Platform) Capabilities() platform.Capabilities {
 	caps := p.Caps
 	if caps.Files == nil {
@@ -46,7 +46,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 	return caps
 }
 
-// Receive implements platform.Platform; tests hand messages over themselves.
+// Receive implements platform.Platform; tests deliver messages themselves.
 func (*Platform) Receive(ctx context.Context, _ platform.Host) error {
 	<-ctx.Done()
 	return nil
@@ -82,13 +82,13 @@ func (p *Platform) Send(_ context.Context, to platform.Target, part platform.Par
 	return messages.Receipt{ID: id, Order: order}, nil
 }
 
-// next is the place of the next message among all.
+// next is the position of the next message among all.
 func (p *Platform) next() int64 {
 	p.order++
 	return p.order
 }
 
-// Next is the place that a message of a person gets now, in one order with those of the bot.
+// Next is the position that a person's message gets now, in the same order as the bot's messages.
 func (p *Platform) Next() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,14 +117,14 @@ func (p *Platform) Edit(_ context.Context, to platform.Target, id string, part p
 	return nil
 }
 
-// Sent are the messages that stand there now, in the order they were sent.
+// Sent returns the messages that are displayed now, in the order they were sent.
 func (p *Platform) Sent() []Sent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]Sent(nil), p.sent...)
 }
 
-// Texts are the texts that stand in a chat.
+// Texts returns the texts displayed in a chat.
 func (p *Platform) Texts(key messages.ChatKey) []string {
 	var out []string
 	for _, s := range p.Sent() {
@@ -142,7 +142,7 @@ func (p *Platform) Heal() {
 	p.Fail = nil
 }
 
-// Forget empties the list of what was sent and returns how much that was.
+// Forget empties the list of sent messages and returns its length.
 func (p *Platform) Forget() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

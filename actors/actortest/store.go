@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// mortal is a store whose process can die: from then on every call fails.
+// mortal is a store whose process can be killed: from then on every call fails.
 type mortal struct {
 	persistence.Store
 	mu    sync.Mutex
@@ -36,7 +36,7 @@ func (s *mortal) check(op string) error {
 	return nil
 }
 
-// kill makes the store die and gives its handles back.
+// kill makes later calls of the store fail and closes its handles.
 func (s *mortal) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (c mortalChat) Close() error {
 	c.s.mu.Lock()
 	delete(c.s.open, c.Chat)
 	if len(c.s.open) == 0 {
-		c.s.open = nil // maps never shrink by themselves
+		c.s.open = nil // maps never shrink
 	}
 	c.s.mu.Unlock()
 	return c.Chat.Close()

@@ -41,7 +41,7 @@ func Slow(name string, release <-chan struct{}) tool.Tool {
 	}}
 }
 
-// Send is a chat_send without a schema.
+// Send is a chat_send tool without a schema.
 func Send() tool.Tool {
 	return Func{
 		Says: tool.Spec{Name: "chat_send", Repeatable: true, Ordered: true},

@@ -30,34 +30,36 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// Options of a world.
+// Options configure a world.
 type Options struct {
 	Store    persistence.Store
 	Model    model.Model
 	Platform *Platform
-	// Real takes the place of Platform, for example a bot whose service is a fake.
+	// Real replaces Platform, for example with a bot whose service is a fake.
 	Real  platform.Platform
 	Tools []tool.Tool
-	Chat  chat.Options // what is set here wins over the defaults
+	Chat  chat.Options // overrides the defaults
 	Idle  time.Duration
 	Slots int
-	// MaxChats and MaxBytes are what the chats in memory may be and hold; 0: no limit.
+	// MaxChats and MaxBytes limit the chats in memory; 0 means no limit.
 	MaxChats int
 	MaxBytes int64
-	// Validate checks inputs of tools; nil: all are taken.
+	// Validate checks inputs of tools; nil accepts all.
 	Validate func(name string, input json.RawMessage) error
-	// Fail may refuse a call of the store.
+	// Fail, if set, may refuse a call of the store.
 	Fail func(op string) error
-	// Compaction makes chats fold their histories; its limits are those of the chats.
-	// Nil: they only grow.
+	// Compaction makes chats compact their histories; its limits are those of the chats. If nil,
+	// histories only grow.
 	Compaction *compaction.Options
-	// Memory makes chats take facts; its number of turns is the chats'. Nil: they do not.
+	// Memory makes chats extract facts; its number of turns is that of the chats. If nil, they
+	// extract none.
 	Memory *memory.Options
-	// Rules are the operator's for commands; nil: none, and no grant counts either.
+	// Rules are the operator's rules for commands; if nil, there are no rules, and grants have no
+	// effect.
 	Rules *run.Rules
-	// Skills adds the skills of a project to the documents of chats; nil: there are none.
+	// Skills adds the skills of a project to the documents of chats; may be nil.
 	Skills func(d *machine.Documents)
-	// Log shows what the actors log; nil: nothing.
+	// Log receives the logs of the actors; may be nil.
 	Log *slog.Logger
 }
 
@@ -74,7 +76,7 @@ type World struct {
 	next     int
 }
 
-// New starts a world and wakes what its store says must be woken.
+// New starts a world and wakes the chats that its store lists.
 func New(tb testing.TB, o Options) *World {
 	tb.Helper()
 	if o.Platform == nil {
@@ -108,7 +110,7 @@ func (w *World) spawn() {
 	runs := run.Options{
 		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: set, NewID: rand.Text, Logger: w.o.Log,
 		Metrics: run.NewMetrics(w.Registry), Rules: w.o.Rules,
-		Jitter: half, // what is shown together is the same every time
+		Jitter: half, // makes waits reproducible
 	}
 	chats := w.chatOptions(runs, adapterPID)
 	chats.Router = routerPID
@@ -134,7 +136,7 @@ func (w *World) spawn() {
 
 func half(d time.Duration) time.Duration { return d / 2 }
 
-// real is what the adapter actor works with.
+// real returns the platform that the adapter actor uses.
 func (w *World) real() platform.Platform {
 	if w.o.Real != nil {
 		return w.o.Real
@@ -188,7 +190,7 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 	return o
 }
 
-// remember makes chats take facts, and see them.
+// remember makes chats extract facts, and use them.
 func (w *World) remember(o *chat.Options, runs run.Options) {
 	facts := *w.o.Memory
 	facts.Model, facts.Gate, facts.Logger, facts.Zone = runs.Model, runs.Gate, w.o.Log, time.UTC
@@ -208,7 +210,7 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 	}
 }
 
-// set serves the tools of a world without schemas.
+// set provides the tools of a world, without schemas.
 type set struct {
 	byName   map[string]tool.Tool
 	validate func(name string, input json.RawMessage) error
@@ -259,7 +261,7 @@ func (w *World) Inbound(key messages.ChatKey, who, text string) platform.Inbound
 	return in
 }
 
-// Say hands a message over and returns what became of it; it must be accepted.
+// Say delivers a message and returns the result; it must be accepted.
 func (w *World) Say(key messages.ChatKey, who, text string) platform.Result {
 	w.t.Helper()
 	r := w.Port.Accept(context.Background(), []platform.Inbound{w.Inbound(key, who, text)})[0]
@@ -269,7 +271,7 @@ func (w *World) Say(key messages.ChatKey, who, text string) platform.Result {
 	return r
 }
 
-// View is the chat as readers see it.
+// View returns the chat as readers see it.
 func (w *World) View(key messages.ChatKey) platform.ChatView {
 	w.t.Helper()
 	v, err := w.Port.History(context.Background(), key)
@@ -279,11 +281,11 @@ func (w *World) View(key messages.ChatKey) platform.ChatView {
 	return v
 }
 
-// Wait lets everything happen that needs no time.
+// Wait returns when everything that needs no time has happened.
 func (*World) Wait() { synctest.Wait() }
 
-// Kill ends the world as SIGKILL would: nothing is written any more. The bubble
-// may end after it: actors are stopped and timers of the library have run out.
+// Kill ends the world like SIGKILL: nothing is written any more. The bubble may end after it:
+// actors are stopped and timers of the library have expired.
 func (w *World) Kill() {
 	if w.System == nil {
 		return
@@ -295,10 +297,10 @@ func (w *World) Kill() {
 	synctest.Wait()
 	w.System.Shutdown()
 	w.System = nil
-	<-time.After(2 * time.Minute) // fake: timers of actors that are gone, and what they make the dead-letter log do
+	<-time.After(2 * time.Minute) // fake time: expires timers of ended actors and of the dead-letter log
 }
 
-// Again starts another world on the same store and platform.
+// Again starts another world with the same store and platform.
 func (w *World) Again(change func(*Options)) *World {
 	w.t.Helper()
 	w.Kill()
@@ -311,8 +313,8 @@ func (w *World) Again(change func(*Options)) *World {
 	return next
 }
 
-// Metric is the value of a metric without labels: a counter's or gauge's, or how
-// often a histogram was observed.
+// Metric is the value of a metric without labels: of a counter or gauge, or the number of
+// observations of a histogram.
 func (w *World) Metric(name string) float64 {
 	w.t.Helper()
 	families, err := w.Registry.Gather()

@@ -3,23 +3,22 @@
 // readers follow chats as they happen. The receiver knows only a [Port], which asks the
 // actor.
 //
-// Ingress is in order per chat, because every message of the account passes the actor's
-// mailbox. The actor asks all chats of a batch at once and goes on with its mailbox, so a
-// slow chat delays no other. It answers a batch when every turn of it is durable or
-// refused; that answer is the mark up to which the platform may be confirmed.
+// Ingress is in order per chat, because every message of the account passes through the actor's
+// mailbox. The actor asks all chats of a batch at once and continues with its mailbox, so that a
+// slow chat delays no other. It answers a batch when every turn of it is durable or refused; up to
+// there the platform may be confirmed.
 //
-// Egress is in order per chat and never two parts of a chat at a time; the next
-// part waits until the chat has the receipt of the last one, so that a crash hides
-// one send at most. Rates are sliding windows, per chat, per group and for the
-// whole account, where chats stand in line. A wait that the service asks for holds
-// its chat, or everybody when it asks one chat after another. What fails for now is
-// tried again with full jitter; after a send without an answer the platform is
-// first asked for something harmless. What fails for good, or too often, goes back
-// to the chat, which parks it.
+// Egress is in order per chat, one part of a chat at a time; the next part waits until the chat has
+// the receipt of the last one, so that a crash hides at most one send. Rates are sliding windows,
+// per chat, per group and for the whole account, for which chats queue. A wait that the service
+// asks for delays its chat, or all chats if it asks one chat after another. Temporary failures are
+// retried with full jitter; after a send without a response, a harmless call first tests whether
+// the platform is reachable. A permanent failure, or too many failures, goes back to the chat,
+// which parks the row.
 //
-// The actor keeps nothing durable: a row belongs to its chat until the chat has
-// its receipt. What it owes and how fast it may send outlives a panic: the restarted
-// actor goes on at once, and parks a row that makes it panic again and again.
+// The actor stores nothing durably: a row belongs to its chat until the chat has its receipt.
+// Queued rows and rate windows survive a panic: the restarted actor continues at once, and parks a
+// row that makes it panic repeatedly.
 package adapter
 
 import (
@@ -35,23 +34,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Options of an adapter actor.
+// Options configure an adapter actor.
 type Options struct {
 	Platform platform.Platform
 	Router   *actor.PID
 	Logger   *slog.Logger
 	Metrics  *Metrics // may be nil
-	// Jitter spreads the waits between tries, in place of full jitter.
+	// Jitter spreads the waits between retries; nil means full jitter.
 	Jitter func(time.Duration) time.Duration
 }
 
-// Name is the name that the adapter actor of a platform is spawned with, so
-// that chats can address it by the first word of their key.
+// Name returns the name of a platform's adapter actor, so that chats can address it by the first
+// word of their key.
 func Name(platformName string) string { return "adapter-" + platformName }
 
-// Props makes the adapter actor of one platform. They are for one spawn: what is
-// owed and how fast may be sent outlives a panic of the actor, so that a restart
-// goes on at once and no quicker than the service allows.
+// Props makes the adapter actor of one platform. They are for one spawn: queued rows and rate
+// windows survive a panic of the actor, so that a restart continues at once and no faster than the
+// service allows.
 func Props(o Options) *actor.Props {
 	if o.Jitter == nil {
 		o.Jitter = fullJitter
@@ -82,15 +81,15 @@ type adapter struct {
 	typer   platform.Typer
 	drafter platform.Drafter
 	marker  platform.Marker
-	// outcomer may be nil; showing counts its calls under way.
+	// outcomer may be nil; showing counts its calls in progress.
 	outcomer platform.Outcomer
 	showing  int
 	home     pipe.Home
 	watches  map[string]watch
 }
 
-// Receive handles a message, and then begins what the lane that the message was about can
-// begin now. No handler does so by itself.
+// Receive handles a message, and then starts what the lane of that message can start now. No
+// handler starts a call itself.
 func (a *adapter) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
@@ -99,7 +98,7 @@ func (a *adapter) Receive(ac actor.Context) {
 		for id := range a.watches {
 			a.closeWatch(ac, id)
 		}
-		return // the next incarnation wants to know what this one was at
+		return // the next incarnation needs to know which row this one was working on
 	case *actor.Stopping:
 		a.cancel()
 		for id := range a.watches {
@@ -166,8 +165,8 @@ func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
 	}
 }
 
-// drained answers when no call is under way and no receipt, so that what people see
-// is what the chats know.
+// drained answers when no call and no receipt is pending, so that the chats know everything that
+// people see.
 func (a *adapter) drained(ac actor.Context) {
 	if a.drainer == nil {
 		return
@@ -181,8 +180,8 @@ func (a *adapter) drained(ac actor.Context) {
 	a.drainer = nil
 }
 
-// started begins, or goes on where a panic left off. Calls under way go on and
-// come home to this incarnation.
+// started begins, or continues after a panic. Calls in progress continue and report to this
+// incarnation.
 func (a *adapter) started(ac actor.Context) {
 	a.home = pipe.NewHome(ac)
 	if a.cancel == nil {
@@ -204,8 +203,8 @@ func (a *adapter) started(ac actor.Context) {
 	}
 }
 
-// strike counts a panic against the row that the actor was at. A row that keeps
-// breaking it is parked.
+// strike counts a panic against the row that the actor was working on. A row that keeps causing
+// panics is parked.
 func (a *adapter) strike(ac actor.Context, l *lane) {
 	if len(l.queue) == 0 || l.kept != nil {
 		return

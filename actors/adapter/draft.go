@@ -12,28 +12,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// draftShown: a placeholder was sent or edited. Failures are of no consequence,
-// since the final text is sent regardless, but for a wait that the service asks for.
+// draftShown reports that a placeholder was sent or edited. Failures do not matter, since the final
+// text is sent regardless, except for a wait that the service asks for.
 type draftShown struct {
 	key  messages.ChatKey
 	call uint64
 	row  messages.RowID
-	made messages.Receipt // without an id: it failed, or is no message
-	part *platform.Part   // that the message shows now; nil: not known
+	made messages.Receipt // without an id the call failed, or made no message
+	part *platform.Part   // what the message shows now; nil if unknown
 	err  error
 	at   time.Time // when the call was counted
-	idle bool      // there was nothing to show that people do not see already: no call was made
-	// beside: it was shown beside the messages, by a [platform.Drafter].
+	idle bool      // people see the text already: no call was made
+	// beside: it was shown apart from the messages, by a [platform.Drafter].
 	beside bool
 }
 
-// draftDeadline bounds a call that may as well fail.
+// draftDeadline bounds a call whose failure is harmless.
 const draftDeadline = 10 * time.Second
 
 const (
-	// draftLives is how long a draft that is no message may stand without being shown anew.
+	// draftLives is how long a draft that is no message stays visible without being shown again.
 	draftLives = 20 * time.Second
-	// maxRepeats bounds for how long a text that does not grow is kept alive.
+	// maxRepeats bounds how long a text that does not grow is kept visible.
 	maxRepeats = 45
 )
 
@@ -51,8 +51,8 @@ func (a *adapter) showDraft(msg messages.ShowDraft) {
 	l.draft.text = msg.Text
 }
 
-// pumpDraft shows the newest text under way, if the limits leave room to spare;
-// finals go first, since the lane's queue is empty here.
+// pumpDraft shows the newest draft if the limits leave enough room. Final texts go first: the
+// lane's queue is empty here.
 func (a *adapter) pumpDraft(l *lane, now time.Time) {
 	d := l.draft
 	if d == nil {
@@ -63,7 +63,7 @@ func (a *adapter) pumpDraft(l *lane, now time.Time) {
 		return
 	}
 	if d.made.ID == "" && d.unknown > 0 && !beside {
-		return // one may stand there without our knowing; another would be seen beside it
+		return // a placeholder may exist unknown to us; people would see a second one
 	}
 	wait := max(l.wait(now), d.next.Sub(now), a.limits.wait(now))
 	if tight := len(a.line) > 0 || !l.group.spare(now) || !a.limits.all.spare(now); wait <= 0 && tight {
@@ -103,7 +103,7 @@ func (a *adapter) pumpDraft(l *lane, now time.Time) {
 			return shown
 		case shown.made.ID == "":
 			shown.made, shown.err = sender.Send(ctx, target, parts[0])
-		case same(stands, parts[0]): // it grew beyond what one message shows, or by what nobody sees
+		case same(stands, parts[0]): // it grew beyond what one message shows, or in an invisible way
 			shown.idle = true
 		default:
 			shown.err = editor.Edit(ctx, target, shown.made.ID, parts[0])
@@ -151,7 +151,7 @@ func (a *adapter) draftShown(ac actor.Context, msg draftShown) {
 	l.placeholder(msg.row, msg.made, msg.part)
 }
 
-// doubtful notes that a placeholder of the row may stand there, unknown to us.
+// doubtful notes that a placeholder of the row may exist that we do not know.
 func (l *lane) doubtful(row messages.RowID) {
 	if l.draft != nil && l.draft.row == row {
 		l.draft.unknown++
@@ -164,8 +164,8 @@ func (l *lane) doubtful(row messages.RowID) {
 	}
 }
 
-// placeholder hands the placeholder of a row that waits in the lane over to it,
-// when the draft of the next one takes its place.
+// placeholder hands the placeholder of a queued row to that row when the next row's draft takes its
+// place.
 func (l *lane) placeholder(row messages.RowID, made messages.Receipt, part *platform.Part) {
 	for _, j := range l.queue {
 		if j.row.Row == row && (j.row.Draft.ID == "" || j.row.Draft.ID == made.ID) {
@@ -174,8 +174,7 @@ func (l *lane) placeholder(row messages.RowID, made messages.Receipt, part *plat
 	}
 }
 
-// showTyping is best effort and counts for no limit, but keeps still while the
-// service wants to hear nothing.
+// showTyping is best effort and counts against no limit, but pauses while the service asks to wait.
 func (a *adapter) showTyping(msg messages.ShowTyping) {
 	now := time.Now()
 	if l := a.lanes[msg.ChatKey]; a.typer == nil || a.limits.until.After(now) || l != nil && l.after.After(now) {
@@ -187,7 +186,7 @@ func (a *adapter) showTyping(msg messages.ShowTyping) {
 	a.home.Go(func() any {
 		ctx, cancel := context.WithTimeout(ctx, draftDeadline)
 		defer cancel()
-		_ = typer.Typing(ctx, target) // optional: any error from it is of no consequence
+		_ = typer.Typing(ctx, target) // optional: errors do not matter
 		return nil
 	}, func(pipe.Panicked) any { return nil })
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// chats stands for the router and all behind it: it keeps what it is told, and
-// confirms nothing by itself.
+// chats replaces the router and the chats: it records what it receives, and confirms nothing by
+// itself.
 type chats struct {
 	mu   sync.Mutex
 	told []any
@@ -41,8 +41,8 @@ func (c *chats) last() any {
 	return c.told[len(c.told)-1]
 }
 
-// A run may end while its chat is busy with the receipt of the placeholder: the final
-// text is then owed before the chat has confirmed that receipt, and follows at once.
+// A run may end before its chat has confirmed the receipt of the placeholder: the final text is
+// then queued before that, and follows at once.
 func TestFinalTextFollowsAReceiptThatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))

@@ -26,8 +26,8 @@ func (s slow) Send(ctx context.Context, to platform.Target, part platform.Part) 
 	return s.Platform.Send(ctx, to, part)
 }
 
-// TestIO6StopHidesNoSend: with chats in line for the account's limit, a host that stops
-// hears of the send under way, and no other one begins.
+// TestIO6StopHidesNoSend: while chats wait for the account's limit, a host that stops learns of the
+// send in progress, and no other send starts.
 func TestIO6StopHidesNoSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true, Rates: platform.Rates{PerSender: platform.Rate{N: 1, Per: time.Second}}}}
@@ -35,7 +35,7 @@ func TestIO6StopHidesNoSend(t *testing.T) {
 		for i := range 10 {
 			s.send(messages.Deliver{ChatKey: messages.ChatKey(fmt.Sprint("telegram-chat-", i)), Row: messages.RowID{MessageID: "a1"}, Text: "here"})
 		}
-		<-time.After(2200 * time.Millisecond) // the third send is under way
+		<-time.After(2200 * time.Millisecond) // the third send is in progress
 		synctest.Wait()
 		f := s.system.Root.RequestFuture(s.pid, messages.Drain{}, time.Minute)
 		begun := time.Now()

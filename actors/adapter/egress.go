@@ -13,14 +13,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Deadlines of one call of the platform.
+// Deadlines of one call to the platform.
 const (
 	sendDeadline  = 30 * time.Second
 	fileDeadline  = 5 * time.Minute
 	probeDeadline = 8 * time.Second
 )
 
-// planned: a row was rendered and split, away from Receive since that may take long.
+// planned reports that a row was rendered and split, outside Receive because that may take long.
 type planned struct {
 	key   messages.ChatKey
 	call  uint64
@@ -28,7 +28,7 @@ type planned struct {
 	err   error
 }
 
-// partSent: one call has ended.
+// partSent reports that one call has ended.
 type partSent struct {
 	key  messages.ChatKey
 	call uint64
@@ -41,7 +41,7 @@ func (a *adapter) deliver(ac actor.Context, msg messages.Deliver) {
 	switch {
 	case l.has(msg.Row):
 		return
-	case l.kept != nil && l.kept.whole && l.kept.row() == msg.Row: // the chat was read anew and has not heard
+	case l.kept != nil && l.kept.whole && l.kept.row() == msg.Row: // the chat was reloaded and does not know yet
 		a.tell(ac, l)
 		return
 	}
@@ -86,7 +86,7 @@ func (a *adapter) planned(ac actor.Context, msg planned) {
 	}
 }
 
-// send begins the call of a row's next part.
+// send starts the call for a row's next part.
 func (a *adapter) send(l *lane, j *job, now time.Time) {
 	l.call, l.began, l.away = a.nextCall(), now, false
 	l.note(now)
@@ -105,17 +105,17 @@ func (a *adapter) send(l *lane, j *job, now time.Time) {
 	})
 }
 
-// sending is one call, away from Receive; it reads only what never changes.
+// sending is one call, outside Receive; it reads only immutable data.
 type sending struct {
 	*adapter
 	to    platform.Target
 	part  platform.Part
-	draft messages.Receipt // that the part replaces; without an id: none
+	draft messages.Receipt // the placeholder that the part replaces; without an id there is none
 	probe bool
 }
 
-// do makes the call. After one that got no answer it first asks for something
-// harmless, so that an outage does not make people see a text many times.
+// do makes the call. After a call without a response it first makes a harmless one, so that people
+// do not get the same text many times during an outage.
 func (s sending) do(ctx context.Context) (messages.Receipt, error) {
 	if s.probe && s.typer != nil {
 		probe, cancel := context.WithTimeout(ctx, probeDeadline)
@@ -136,21 +136,21 @@ func (s sending) do(ctx context.Context) (messages.Receipt, error) {
 		if e, ok := errors.AsType[*platform.Error](err); err == nil || ok && e.Retryable {
 			return s.draft, harmless(err)
 		}
-		// The placeholder is gone or cannot be edited: people get the text anew.
+		// The placeholder is gone or cannot be edited: send the text as a new message.
 	}
 	return s.sender.Send(ctx, s.to, s.part)
 }
 
-// notTried is the failure of a part that was not even tried, since nobody is
-// there yet. What is known about the try before it stays so.
+// notTried is the failure of a part that was not tried, because the platform is still not
+// reachable. What is known about the try before does not change.
 type notTried struct{ of platform.Error }
 
 func (e *notTried) Error() string { return e.of.Error() }
 
-// Unwrap gives the failure in the form of all others.
+// Unwrap returns the failure in the common form.
 func (e *notTried) Unwrap() error { return &e.of }
 
-// harmless: an edit made twice is seen once.
+// harmless clears Unknown in the error of an edit, because repeating an edit changes nothing for people.
 func harmless(err error) error {
 	if e, ok := errors.AsType[*platform.Error](err); ok && e.Unknown {
 		known := *e
@@ -175,7 +175,7 @@ func (a *adapter) partSent(ac actor.Context, msg partSent) {
 	a.arrived(ac, l, j, msg.made)
 }
 
-// arrived goes on behind a part that people see: the chat hears of it before anything else.
+// arrived continues after a delivered part: the chat gets the receipt before anything else is sent.
 func (a *adapter) arrived(ac actor.Context, l *lane, j *job, made messages.Receipt) {
 	j.arrived(made)
 	a.Metrics.sent(a.Platform.Name(), "ok")
@@ -201,7 +201,7 @@ func (a *adapter) delivered(ac actor.Context, l *lane) {
 
 func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	if a.ctx.Err() != nil {
-		return // stopping: the chat still owns the row
+		return // stopping: the chat still has the row
 	}
 	e, ok := errors.AsType[*platform.Error](err)
 	if !ok {
@@ -221,7 +221,7 @@ func (a *adapter) sendFailed(ac actor.Context, l *lane, j *job, err error) {
 	}
 	away := e.Reason == platform.SendNetwork
 	if away && l.began.Before(a.back) {
-		wait = a.Jitter(firstRetry) // it failed in an outage that is over
+		wait = a.Jitter(firstRetry) // it failed in an outage that has ended
 	}
 	l.after, l.away = now.Add(wait), away
 	a.told(l, e, now)

@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// planner keeps what it is asked to plan.
+// planner records what it is asked to plan.
 type planner struct {
 	*actortest.Platform
 	caps platform.Capabilities
@@ -33,8 +33,8 @@ func (p *planner) Plan(out platform.Outbound) []platform.Part {
 	return p.Platform.Plan(out)
 }
 
-// A platform is asked only for what it says that it can do: requests and files that it
-// cannot show reach people as words, whatever the chat asked for.
+// A platform is asked only for what it supports: requests and files that it cannot show reach
+// people as text.
 func TestMessagesFitThePlatform(t *testing.T) {
 	asks := []messages.Ask{{N: 1, ApprovalID: "ask-1"}}
 	files := []messages.FileRef{{Path: "/state/files/report.pdf", Kind: "document"}, {Path: "/state/files/cat.png", Kind: "photo"}}

@@ -16,8 +16,8 @@ import (
 // [taken] once every chat has answered.
 type handover struct{ in []platform.Inbound }
 
-// taken answers a [handover] with one result for each message. Without results the
-// actor was restarted while it had the batch: the receiver hands it over again.
+// taken answers a [handover] with one result for each message. Without results the actor was
+// restarted while it had the batch, and the receiver has to hand it over again.
 type taken struct{ results []platform.Result }
 
 // question is anything else that the platform asks a chat. The chat answers the port.
@@ -49,8 +49,8 @@ func (a *adapter) take(ac actor.Context, msg handover) {
 	}
 }
 
-// resume tells the receiver whose batch the actor had when it panicked that nothing is
-// known of it. Chats that were asked recognise the messages when they come again.
+// resume answers the receiver whose batch the actor had when it panicked, without results. The
+// receiver repeats the batch, and chats that got the messages before recognise them.
 func (a *adapter) resume(ac actor.Context) {
 	if a.receiver != nil {
 		ac.Send(a.receiver, taken{})
@@ -58,7 +58,7 @@ func (a *adapter) resume(ac actor.Context) {
 	}
 }
 
-// result is what became of one message.
+// result returns what became of one message.
 func result(reply any, err error) platform.Result {
 	if err != nil {
 		return platform.Result{Err: errors.Join(platform.ErrUnavailable, err)}
@@ -72,7 +72,7 @@ func result(reply any, err error) platform.Result {
 	return platform.Result{Err: platform.ErrUnavailable}
 }
 
-// command maps an inbound to what the chat understands.
+// command maps an inbound message to the chat's command.
 func command(in platform.Inbound) messages.AcceptIngress {
 	cmd := messages.AcceptIngress{
 		ChatKey: in.ChatKey, RequestID: in.RequestID, IngressID: in.IngressID, Verdict: messages.VerdictOpen,
@@ -93,7 +93,7 @@ func command(in platform.Inbound) messages.AcceptIngress {
 	return cmd
 }
 
-// turn is the user turn of an inbound; its words are untouched.
+// turn returns the user turn of an inbound message, with its text unchanged.
 func turn(in platform.Inbound) uimessage.Message {
 	meta := uimessage.Metadata{
 		TS: in.Time.UnixMilli(), ChatKey: string(in.ChatKey), ChatID: in.Chat.ID, ChatType: in.Chat.Type, ChatTitle: in.Chat.Title,

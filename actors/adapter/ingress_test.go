@@ -19,8 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// taking stands for the chats: it keeps which messages it was asked to take, in order,
-// and answers each after the delay of its chat.
+// taking replaces the chats: it records the messages that it gets, in order, and answers each after
+// the delay of its chat.
 type taking struct {
 	mu    sync.Mutex
 	asked []string
@@ -48,7 +48,7 @@ func (k *taking) all() []string {
 	return append([]string(nil), k.asked...)
 }
 
-// newIntake is a port whose adapter actor hands messages over to such chats.
+// newIntake is a port whose adapter actor delivers messages to such chats.
 func newIntake(t *testing.T, k *taking, configure ...actor.PropsOption) (*adapter.Port, *actor.ActorSystem, *actor.PID) {
 	t.Helper()
 	k.known = map[string]bool{}
@@ -66,7 +66,7 @@ func newIntake(t *testing.T, k *taking, configure ...actor.PropsOption) (*adapte
 	return adapter.NewPort(system, pid, adapter.PortOptions{Platform: "telegram"}), system, pid
 }
 
-// batch is messages of one chat, named by numbers.
+// batch returns messages of one chat, named by numbers.
 func batch(key messages.ChatKey, from, to int) []platform.Inbound {
 	var in []platform.Inbound
 	for n := from; n <= to; n++ {
@@ -75,8 +75,8 @@ func batch(key messages.ChatKey, from, to int) []platform.Inbound {
 	return in
 }
 
-// A chat gets its messages in the order of the account, and a chat that is slow to make
-// its turns durable delays nobody else's.
+// A chat gets its messages in the order of the account, and a chat that is slow to make its turns
+// durable delays no other chat.
 func TestP7IngressOfASlowChatDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &taking{slow: map[messages.ChatKey]time.Duration{"telegram-chat-2": 20 * time.Second}}
@@ -122,7 +122,7 @@ func TestIngressWithoutAnAnswerIsNotConfirmed(t *testing.T) {
 	})
 }
 
-// A batch that chats are busy with outlives a panic of the actor about something else.
+// A batch that chats are working on survives an unrelated panic of the actor.
 func TestIngressOutlivesAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &taking{slow: map[messages.ChatKey]time.Duration{oneChat: 10 * time.Second}}
@@ -139,8 +139,8 @@ func TestIngressOutlivesAPanic(t *testing.T) {
 	})
 }
 
-// A batch that the actor panics over is handed over again by its receiver, and the chats
-// that had it already say so: nothing is lost, and nothing is there twice.
+// If the actor panics while handling a batch, its receiver repeats the batch, and the chats that
+// got it before say so: nothing is lost or duplicated.
 func TestIngressAgainAfterAPanicOverIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &taking{}
@@ -177,7 +177,7 @@ func TestIngressAgainAfterAPanicOverIt(t *testing.T) {
 	})
 }
 
-// panicsAt makes an actor panic over the first message of a type.
+// panicsAt makes an actor panic at the first message of a type.
 func panicsAt(kind string) actor.PropsOption {
 	done := false
 	return actor.WithReceiverMiddleware(func(next actor.ReceiverFunc) actor.ReceiverFunc {

@@ -15,64 +15,64 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Retries of a send. Network failures are waited out for long, since the whole
-// platform is gone then; a service that answers with failures is not.
+// Retries of a send. Network failures are retried for long, because the whole platform is
+// unreachable; failures that the service reports are not.
 const (
 	firstRetry   = 500 * time.Millisecond
 	longestRetry = 10 * time.Second
 	maxTries     = 8
 	maxOutage    = 24 * time.Hour
-	// maxUnknown is how many sends of a row may end without an answer: each may have arrived.
+	// maxUnknown is how many sends of a row may end without a response: each may have been delivered.
 	maxUnknown = 4
 	// maxStrikes is how many panics a row may cause.
 	maxStrikes = 3
 )
 
-// lane is what one chat is owed, in order.
+// lane is the queue of rows of one chat, in order.
 type lane struct {
 	key    messages.ChatKey
 	target platform.Target
 	queue  []*job
 	draft  *draft
-	began  time.Time // when the last call began
-	call   uint64    // the call of this chat that is under way; 0: none
-	kept   *receipt  // the chat has not said yet that it has it; nil: none
-	after  time.Time // not before
-	away   bool      // after holds because the service could not be reached
-	timer  time.Time // when a look at the lane is due; zero: none is
+	began  time.Time // when the last call started
+	call   uint64    // the current call of this chat; 0 if none
+	kept   *receipt  // receipt that the chat has not confirmed, or nil
+	after  time.Time // no call before this time
+	away   bool      // after is set because the service could not be reached
+	timer  time.Time // when the lane will be looked at again; zero if no timer is set
 	inLine bool
 	chat   window
 	group  window
 }
 
-// job is one outbox row on its way.
+// job is one outbox row that is being sent.
 type job struct {
 	row     messages.Deliver
 	parts   []platform.Part // nil until planned
-	stands  *platform.Part  // that the placeholder of row.Draft shows; nil: not known
+	stands  *platform.Part  // what the placeholder of row.Draft shows; nil if unknown
 	sent    []messages.Receipt
 	tries   int
-	failing time.Time // since when nobody is reached; zero: not
-	broken  int       // how often the service answered with a failure of its own
-	unsure  bool      // the last send may have arrived: ask whether anybody is there before the next
-	unknown int       // how many sends may have arrived, without an answer
+	failing time.Time // since when the platform is unreachable; zero if it is reachable
+	broken  int       // how often the service reported a failure of its own
+	unsure  bool      // the last send may have been delivered: probe before the next
+	unknown int       // sends that may have been delivered, without a response
 	strikes int
 }
 
-// draft is a text under way that people can see.
+// draft is an unfinished text that people can see.
 type draft struct {
 	row  messages.RowID
-	at   string           // what it answers; empty: nothing
-	made messages.Receipt // of the message; without an id: not sent yet
+	at   string           // the message it replies to; may be empty
+	made messages.Receipt // the message; without an id it is not sent yet
 	text string
 	last string         // as shown
-	part *platform.Part // that the message shows; nil: not known
+	part *platform.Part // what the message shows; nil if unknown
 	next time.Time
-	// shown is when a draft that is no message was shown last, and repeats how often
-	// it was only kept alive since its text changed.
+	// shown is when a draft that is no message was last shown, and repeats how often it was only
+	// refreshed since its text changed.
 	shown   time.Time
 	repeats int
-	// unknown: how many times it may have been sent without an answer.
+	// unknown is how many times it may have been sent without a response.
 	unknown int
 }
 
@@ -86,10 +86,10 @@ func (l *lane) has(row messages.RowID) bool {
 	return false
 }
 
-// free reports whether the lane may begin a call, as far as it knows itself.
+// free reports whether the lane itself allows a call now.
 func (l *lane) free() bool { return l.call == 0 && l.kept == nil && !l.inLine }
 
-// wait is how long the chat's own limits hold the lane back.
+// wait is how long the chat's own limits delay the lane.
 func (l *lane) wait(now time.Time) time.Duration {
 	return max(l.after.Sub(now), l.chat.wait(now), l.group.wait(now))
 }
@@ -99,26 +99,27 @@ func (l *lane) note(now time.Time) {
 	l.group.note(now)
 }
 
-// over notes that what was noted last has ended.
+// over notes that the call noted last has ended.
 func (l *lane) over(now time.Time) {
 	l.chat.over(now)
 	l.group.over(now)
 }
 
-// back takes back what was noted, since no call was made.
+// back removes a noted call, because it was not made.
 func (l *lane) back(at time.Time) {
 	l.chat.back(at)
 	l.group.back(at)
 }
 
-// endDraft: a row is over, and so is the text under way that became it.
+// endDraft ends the draft that became a finished row.
 func (l *lane) endDraft(j *job) {
 	if l.draft != nil && l.draft.row == j.row.Row {
 		l.draft = nil
 	}
 }
 
-// draftOf is the placeholder that a row replaces, and what it shows; without an id: none.
+// draftOf returns the placeholder that a row replaces, and what it shows. The id is empty if there
+// is no placeholder.
 func (l *lane) draftOf(j *job) (messages.Receipt, *platform.Part) {
 	if l.draft != nil && l.draft.row == j.row.Row && l.draft.made.ID != "" {
 		return l.draft.made, l.draft.part
@@ -126,8 +127,8 @@ func (l *lane) draftOf(j *job) (messages.Receipt, *platform.Part) {
 	return j.row.Draft, j.stands
 }
 
-// shown is the placeholder that shows all of a row's first part already; without an
-// id: none does, as far as is known.
+// shown returns the placeholder that already shows all of a row's first part. The id is empty if
+// none does, as far as known.
 func (l *lane) shown(j *job) messages.Receipt {
 	if made, part := l.draftOf(j); len(j.sent) == 0 && made.ID != "" && same(part, j.parts[0]) {
 		return made
@@ -135,15 +136,14 @@ func (l *lane) shown(j *job) messages.Receipt {
 	return messages.Receipt{}
 }
 
-// same reports whether a message that shows one part would look no other with the
-// next. A platform that marks drafts as such wants to hear of their end.
+// same reports whether a message that shows one part would look the same with the next. A platform
+// that marks drafts needs the edit that ends one.
 func same(shown *platform.Part, next platform.Part) bool {
 	return shown != nil && shown.Text == next.Text && shown.Markup == next.Markup && shown.Rich == next.Rich &&
 		shown.Attachment == nil && next.Attachment == nil && slices.Equal(shown.Asks, next.Asks) && !shown.Draft && !next.Draft
 }
 
-// retry decides what becomes of a failed send: the wait before the next try, or
-// that there is none.
+// retry decides about a failed send: the wait before the next try, or false if it is not retried.
 func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration) time.Duration) (time.Duration, bool) {
 	if j.unsure = e.Unknown; e.Unknown {
 		j.unknown++
@@ -153,7 +153,7 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 	}
 	j.tries++
 	switch e.Reason {
-	case platform.SendRate: // the service told when; that is no failure of the row
+	case platform.SendRate: // the service said when; the row has not failed
 		j.tries, j.broken, j.failing = 0, 0, time.Time{}
 	case platform.SendNetwork:
 		if j.failing.IsZero() {
@@ -171,42 +171,42 @@ func (j *job) retry(e *platform.Error, now time.Time, jitter func(time.Duration)
 	return max(e.RetryAfter, jitter(waits.Wait(j.tries))), true
 }
 
-// arrived notes a part that is with the platform.
+// arrived notes a delivered part.
 func (j *job) arrived(made messages.Receipt) {
 	j.sent = append(j.sent, made)
 	j.tries, j.broken, j.failing, j.unsure = 0, 0, time.Time{}, false
 }
 
-// fullJitter is a random part of d, at least a tenth of it.
+// fullJitter returns a random part of d, at least a tenth of it.
 func fullJitter(d time.Duration) time.Duration {
 	return d/10 + rand.N(d-d/10) // jitter needs no secrecy
 }
 
-// book is what outlives a panic of the actor. Only the incarnation that is alive
-// touches it, in Receive.
+// book is the state that survives a panic of the actor. Only the live incarnation uses it, in
+// Receive.
 type book struct {
 	ctx    context.Context //nolint:containedctx // the actor's own life
 	cancel context.CancelFunc
 
 	rates platform.Rates
 	lanes map[messages.ChatKey]*lane
-	at    *lane // the lane that Receive is busy with; a panic leaves it set
-	// receiver waits for the answer to the batch that Receive is busy with; a panic leaves it set.
+	at    *lane // the lane that Receive is working on; a panic leaves it set
+	// receiver waits for the answer to the batch that Receive is working on; a panic leaves it set.
 	receiver *actor.PID
 	calls    uint64
-	back     time.Time // when the platform was last said to work
+	back     time.Time // when the platform last reported that it works
 
-	closing bool       // the host stops: no call begins any more
-	drainer *actor.PID // who waits for those under way; nil: nobody
+	closing bool       // the host stops: start no more calls
+	drainer *actor.PID // who waits for the calls in progress, or nil
 
 	limits limits
 	marks  marks
-	line   []*lane // that only the account's limits hold back, in order
-	lined  bool    // a look at the line is due
+	line   []*lane // lanes that only the account's limits delay, in order
+	lined  bool    // a timer for the line is set
 }
 
-// newBook leaves the account's limit a margin, since sends of many chats at once
-// do not arrive in the order and at the pace that they begin with.
+// newBook keeps a margin below the account's limit, because concurrent sends of many chats do not
+// arrive in the order and at the pace in which they start.
 func newBook(r platform.Rates) *book {
 	all := platform.Rate{N: r.PerSender.N, Per: r.PerSender.Per + r.PerSender.Per/20}
 	return &book{rates: r, lanes: map[messages.ChatKey]*lane{}, limits: limits{all: window{rate: all}}}
@@ -234,22 +234,23 @@ func (b *book) lane(key messages.ChatKey, chatType string) *lane {
 	return l
 }
 
-// find is the lane of a chat, if there is one.
+// find returns the lane of a chat, or nil.
 func (b *book) find(key messages.ChatKey) *lane {
 	b.at = b.lanes[key]
 	return b.at
 }
 
-// keys are those of all lanes, in an order of their own.
+// keys returns the keys of all lanes, sorted.
 func (b *book) keys() []messages.ChatKey { return slices.Sorted(maps.Keys(b.lanes)) }
 
-// nextCall numbers a call of the platform.
+// nextCall numbers a call to the platform.
 func (b *book) nextCall() uint64 {
 	b.calls++
 	return b.calls
 }
 
-// isGroup: negative ids are groups where the type is not known yet.
+// isGroup reports whether a chat is a group. While the type is unknown, negative ids count as
+// groups.
 func isGroup(t platform.Target) bool {
 	if t.ChatType == "" {
 		return strings.HasPrefix(t.Chat, "-")

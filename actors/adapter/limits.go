@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// floodChats is how many chats are told to wait, with no send succeeding in
-	// between and within floodWithin, before that is taken for the whole account:
-	// the service does not say which of its limits was hit.
+	// floodChats is how many chats have to be asked to wait, within floodWithin and without a
+	// successful send in between, before all chats wait: the service does not say which of its limits
+	// was reached.
 	floodChats  = 5
 	floodWithin = 2 * time.Second
 )
 
-// limits are those of the whole account.
+// limits are the limits of the whole account.
 type limits struct {
 	all   window
-	until time.Time // nobody sends before
+	until time.Time // no sends before
 	told  map[messages.ChatKey]told
 }
 
-// told is that a chat was told to wait.
+// told records that a chat was asked to wait.
 type told struct{ at, until time.Time }
 
 // wait is how long the account has to wait.
 func (l *limits) wait(now time.Time) time.Duration { return max(l.until.Sub(now), l.all.wait(now)) }
 
-// sent notes that the service took something.
+// sent notes a successful send.
 func (l *limits) sent() { clear(l.told) }
 
-// refused notes that the service told a chat to wait. It returns how long all chats
-// are to wait now, if that is news: as long as the chat that may send first, since one
-// of them may have a long wait of its own.
+// refused notes that the service asked a chat to wait. If all chats have to wait because of that,
+// it returns how long: as long as the chat that may send first, since one of them may have a long
+// wait of its own.
 func (l *limits) refused(key messages.ChatKey, now time.Time, wait time.Duration) time.Duration {
 	if l.told == nil {
 		l.told = map[messages.ChatKey]told{}
@@ -85,15 +85,15 @@ func (w *window) note(now time.Time) {
 	w.at = append(w.at, now)
 }
 
-// over moves the last event to its end: the service counts it when it arrives,
-// which is not before it began and not after it ended.
+// over moves the last event to the end of its call: the service counts it at some time between
+// start and end.
 func (w *window) over(now time.Time) {
 	if n := len(w.at); n > 0 && now.After(w.at[n-1]) {
 		w.at[n-1] = now
 	}
 }
 
-// back takes an event back that did not come to pass.
+// back removes an event that did not happen.
 func (w *window) back(at time.Time) {
 	if i := slices.IndexFunc(w.at, at.Equal); i >= 0 {
 		w.at = slices.Delete(w.at, i, i+1)
@@ -115,7 +115,7 @@ func (w *window) spare(now time.Time) bool {
 	return used < w.rate.N/2
 }
 
-// rest is how long until the window holds nothing that still counts.
+// rest is how long until the window is empty.
 func (w *window) rest(now time.Time) time.Duration {
 	if len(w.at) == 0 {
 		return 0

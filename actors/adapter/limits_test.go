@@ -57,7 +57,7 @@ func TestFloodHoldsTheAccount(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		play func(l *limits)
-		want time.Duration // that the account waits at 2 s
+		want time.Duration // wait of the account at 2 s
 	}{
 		{"one chat again and again", func(l *limits) {
 			for range 20 {
@@ -96,13 +96,13 @@ func TestFloodHoldsTheAccount(t *testing.T) {
 	}
 }
 
-// TestIO9RetryIsBounded: what each failure leads to, try after try.
+// TestIO9RetryIsBounded checks what each failure leads to, try after try.
 func TestIO9RetryIsBounded(t *testing.T) {
 	same := func(d time.Duration) time.Duration { return d }
 	for _, tc := range []struct {
 		name  string
 		err   platform.Error
-		tries int // until it is given up; 0: never, within a thousand
+		tries int // until it gives up; 0 means not within a thousand
 	}{
 		{"server", platform.Error{Reason: platform.SendServer, Retryable: true}, maxTries},
 		{"network", platform.Error{Reason: platform.SendNetwork, Retryable: true}, 0},

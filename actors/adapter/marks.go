@@ -16,34 +16,33 @@ const (
 	markDeadline = 5 * time.Second
 	// markEvery is the pace of marks, over all chats.
 	markEvery = 100 * time.Millisecond
-	// maxMarks is how many wait; one that comes beyond takes the place of the oldest.
+	// maxMarks is how many wait; another one replaces the oldest.
 	maxMarks = 256
-	// markAge is how long the first mark of a message is worth showing.
+	// markAge is how long the first mark of a message may still be shown.
 	markAge = 30 * time.Second
 )
 
-// marks are those that wait to be shown. They have the lowest rank of all that is
-// sent: they go beside the chats' lanes, one at a time, only while more than half of
-// the account's limit is free, and they take nothing of it. What waits too long or is
-// too much is dropped.
+// marks are waiting to be shown. They have the lowest priority of all sends: they bypass the chats'
+// lanes, one at a time, only while more than half of the account's limit is free, and do not count
+// against it. Marks that wait too long or are too many are dropped.
 type marks struct {
 	queue []mark
-	busy  bool // a call is under way
-	armed bool // a look is due
+	busy  bool // a call is in progress
+	armed bool // a timer is set
 	next  time.Time
 }
 
-// mark is the newest that is wanted on a message.
+// mark is the newest mark wanted on a message.
 type mark struct {
 	of    messages.ShowMark
-	fresh bool // nobody has seen any mark on the message yet
+	fresh bool // the message shows no mark yet
 	since time.Time
 }
 
-// marked: the call of a mark has ended.
+// marked reports that the call of a mark has ended.
 type marked struct{ err error }
 
-// markDue: the next mark may be shown.
+// markDue reports that the next mark may be shown.
 type markDue struct{}
 
 func (a *adapter) showMark(msg messages.ShowMark) {
@@ -54,8 +53,8 @@ func (a *adapter) showMark(msg messages.ShowMark) {
 	a.pumpMarks()
 }
 
-// want notes what is wanted on a message, in the place of what was. A mark that
-// nobody has seen and nobody wants any more is forgotten.
+// want notes the mark wanted on a message, replacing the one before. A mark that was never shown
+// and is no longer wanted is dropped.
 func (m *marks) want(msg messages.ShowMark, now time.Time) {
 	for i, q := range m.queue {
 		if q.of.ChatKey != msg.ChatKey || q.of.MessageID != msg.MessageID {
@@ -74,7 +73,7 @@ func (m *marks) want(msg messages.ShowMark, now time.Time) {
 	m.queue = append(m.queue, mark{of: msg, fresh: msg.Mark == messages.MarkSeen, since: now})
 }
 
-// take is the next mark that is worth a call.
+// take returns the next mark that is still useful.
 func (m *marks) take(now time.Time, held func(messages.ChatKey) bool) (messages.ShowMark, bool) {
 	for len(m.queue) > 0 {
 		q := m.queue[0]
@@ -88,7 +87,7 @@ func (m *marks) take(now time.Time, held func(messages.ChatKey) bool) (messages.
 	return messages.ShowMark{}, false
 }
 
-// pumpMarks shows the next mark, if nobody could want the room for an answer.
+// pumpMarks shows the next mark if the limits leave enough room for answers.
 func (a *adapter) pumpMarks() {
 	if a.marks.busy || len(a.marks.queue) == 0 || a.closing {
 		return
@@ -104,7 +103,7 @@ func (a *adapter) pumpMarks() {
 	}
 	msg, ok := a.marks.take(now, func(key messages.ChatKey) bool {
 		l := a.lanes[key]
-		return l != nil && l.after.After(now) // the service wants to hear nothing from there
+		return l != nil && l.after.After(now) // the service asked to wait there
 	})
 	if !ok {
 		return
@@ -133,8 +132,8 @@ func (a *adapter) onMarkDue() {
 	a.pumpMarks()
 }
 
-// marked goes on. A mark that failed is of no consequence; a wait that the service
-// asks for holds marks alone.
+// marked continues with the next mark. A failed mark is harmless; a wait that the service asks for
+// delays only marks.
 func (a *adapter) marked(msg marked) {
 	a.marks.busy = false
 	if e, ok := errors.AsType[*platform.Error](msg.err); ok && e.Reason == platform.SendRate {
@@ -145,22 +144,21 @@ func (a *adapter) marked(msg marked) {
 
 const (
 	outcomeDeadline = 15 * time.Second
-	// maxShowing is how many messages are changed at once. What comes beyond, their chats
-	// send again.
+	// maxShowing is how many messages are changed at once. The chats send the others again.
 	maxShowing = 4
 )
 
-// outcomesShown: the call that shows how requests ended has come to its end.
+// outcomesShown reports that the call that shows outcomes of requests has ended.
 type outcomesShown struct {
 	of  messages.ShowOutcomes
 	err error
 }
 
-// showOutcomes puts in the place of a message's buttons how its requests ended. It goes
-// beside the chat's lane: what is owed there is another message.
+// showOutcomes replaces a message's buttons with the outcomes of its requests. It bypasses the
+// chat's lane, which orders other messages.
 func (a *adapter) showOutcomes(ac actor.Context, msg messages.ShowOutcomes) {
 	if a.outcomer == nil || a.sender == nil {
-		a.tellShown(ac, msg, false) // there were no buttons
+		a.tellShown(ac, msg, false) // the platform has no buttons
 		return
 	}
 	if a.showing >= maxShowing || a.closing {
@@ -188,8 +186,8 @@ func (a *adapter) showOutcomes(ac actor.Context, msg messages.ShowOutcomes) {
 	}, func(pipe.Panicked) any { return outcomesShown{of: msg} })
 }
 
-// outcomesShown tells the chat. A message that cannot be changed for good, for example
-// since it is gone, shows nothing that is wrong for long: a press says what happened.
+// outcomesShown tells the chat. If a message can never be changed, for example because it was
+// deleted, its buttons do no harm: pressing one shows the outcome.
 func (a *adapter) outcomesShown(ac actor.Context, msg outcomesShown) {
 	a.showing--
 	e, refused := errors.AsType[*platform.Error](msg.err)

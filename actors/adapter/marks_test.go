@@ -25,7 +25,7 @@ func drainMarks(m *marks, now time.Time, held func(messages.ChatKey) bool) []mes
 	}
 }
 
-// The newest mark of a message counts; what nobody has seen is not taken away.
+// The newest mark of a message counts; a mark that was never shown is not removed.
 func TestMarksKeepTheNewest(t *testing.T) {
 	now := time.Now()
 	var m marks
@@ -40,7 +40,7 @@ func TestMarksKeepTheNewest(t *testing.T) {
 	}
 }
 
-// Too many marks push the oldest out, and one that comes late is not shown.
+// Too many marks replace the oldest, and a late mark is not shown.
 func TestMarksAreBounded(t *testing.T) {
 	now := time.Now()
 	var m marks

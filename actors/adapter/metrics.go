@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// Metrics of all adapter actors of a host. A nil *Metrics counts nothing.
+// Metrics are the metrics of all adapter actors of a host. A nil *Metrics counts nothing.
 type Metrics struct {
 	in  *prometheus.CounterVec
 	out *prometheus.CounterVec

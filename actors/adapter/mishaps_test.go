@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// failing makes the calls of a platform fail with these, one after another; nil succeeds.
+// failing makes the calls of a platform fail with these errors, one after another; nil succeeds.
 func failing(with ...*platform.Error) func(string, int) error {
 	return func(_ string, n int) error {
 		if n > len(with) || with[n-1] == nil {
@@ -32,8 +32,8 @@ func failure(reason platform.SendReason, after time.Duration) *platform.Error {
 	return &platform.Error{Reason: reason, Retryable: retryable, RetryAfter: after, Err: errors.New("simulated")}
 }
 
-// A draft ends with its row: what was not shown of it in time is not shown behind an
-// answer that was refused.
+// A draft ends with its row: a part that was not shown in time is not shown after an answer that
+// was refused.
 func TestDraftOfARefusedAnswerIsNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		row := messages.RowID{MessageID: "a1", N: 1}
@@ -58,8 +58,8 @@ func TestDraftOfARefusedAnswerIsNotShown(t *testing.T) {
 	})
 }
 
-// TestIO13FailuresAtTheEndOfAnOutage: a service that comes back answers with failures
-// of its own at first. Those are tried again, however long nobody was reached before.
+// TestIO13FailuresAtTheEndOfAnOutage: a service that recovers first answers with failures of its
+// own. Those are retried, however long it was unreachable before.
 func TestIO13FailuresAtTheEndOfAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var with []*platform.Error
@@ -79,8 +79,8 @@ func TestIO13FailuresAtTheEndOfAnOutage(t *testing.T) {
 	})
 }
 
-// TestIO7LongWaits: a wait of more than a day is waited out, and a failure of the
-// network behind it is the first one.
+// TestIO7LongWaits: a wait of more than a day is observed, and a network failure after it counts as
+// the first one.
 func TestIO7LongWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: failing(
@@ -100,13 +100,13 @@ func TestIO7LongWaits(t *testing.T) {
 	})
 }
 
-// TestIO7OthersGoOn: what one chat has to wait holds nobody else up. That many are told
-// at once may be meant for the account, which then waits as long as the first of them;
-// what a platform only remembers of such waits, as after a restart, is no news at all.
+// TestIO7OthersGoOn: a wait of one chat delays no other chat. If many chats have to wait at once,
+// the account may be meant, which then waits as long as the first of them; waits that a platform
+// only remembers, as after a restart, do not count.
 func TestIO7OthersGoOn(t *testing.T) {
 	for name, c := range map[string]struct {
-		told *platform.Error // the chats but the last one, which hears of an hour
-		want time.Duration   // that somebody else waits at most
+		told *platform.Error // for all chats but the last one, which has to wait an hour
+		want time.Duration   // maximum wait of another chat
 	}{
 		"told":       {failure(platform.SendRate, 10*time.Second), 10 * time.Second},
 		"remembered": {&platform.Error{Reason: platform.SendRate, Retryable: true, Remembered: true, RetryAfter: time.Hour, Err: errors.New("simulated")}, 0},
@@ -135,8 +135,8 @@ func TestIO7OthersGoOn(t *testing.T) {
 	}
 }
 
-// A panic of the actor ends the watches of its readers, and the chats hear so: nothing
-// is made for nobody.
+// A panic of the actor ends the watches of its readers, and the chats are informed, so that they
+// send no frames without a reader.
 func TestWatchesEndWithAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: failing(failure(platform.SendServer, 0))}
@@ -171,7 +171,7 @@ func TestWatchesEndWithAPanic(t *testing.T) {
 	})
 }
 
-// dropping sends, and then loses the answers to its first sends.
+// dropping sends, but loses the responses to its first sends.
 type dropping struct {
 	*actortest.Platform
 	mu   sync.Mutex
@@ -190,8 +190,8 @@ func (d *dropping) Send(ctx context.Context, to platform.Target, part platform.P
 	return made, err
 }
 
-// TestIO6PlaceholderWithoutAnAnswer: one placeholder may stand there unknown to us, and
-// no second one is made as the text grows: people get the finished text, which is marked.
+// TestIO6PlaceholderWithoutAnAnswer: if one placeholder may exist unknown to us, no second one is
+// made as the text grows: people get the finished text, which is marked.
 func TestIO6PlaceholderWithoutAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		row := messages.RowID{MessageID: "a1", N: 1}

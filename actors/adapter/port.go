@@ -23,15 +23,15 @@ const acceptDeadline = 60 * time.Second
 // that hangs.
 const lastWords = time.Second
 
-// Port is what a platform is given: [platform.Host] and [platform.Live], which ask the
-// adapter actor of the account. It is safe for concurrent use.
+// Port implements [platform.Host] and [platform.Live] for a platform by asking the adapter actor of
+// its account. It is safe for concurrent use.
 type Port struct {
 	root    *actor.RootContext
 	adapter *actor.PID
 	opts    PortOptions
 }
 
-// PortOptions of a [Port].
+// PortOptions configure a [Port].
 type PortOptions struct {
 	// OnStatus is called with the platform's own report of whether it works. It may be nil.
 	OnStatus func(up bool, note string)
@@ -134,7 +134,7 @@ func (p *Port) Decide(ctx context.Context, key messages.ChatKey, by platform.Per
 	return d.Outcomes, nil
 }
 
-// ask puts one question to a chat.
+// ask sends one question to a chat.
 func (p *Port) ask(ctx context.Context, about messages.Addressed) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func (p *Port) ask(ctx context.Context, about messages.Addressed) (any, error) {
 	return p.reply(ctx, p.root.RequestFuture(p.adapter, question{about}, acceptDeadline))
 }
 
-// reply waits for an answer until ctx has ended, and [lastWords] longer. An answer that
-// comes after that is dropped.
+// reply waits for an answer until ctx has ended, and [lastWords] longer. An answer that arrives
+// later is dropped.
 func (*Port) reply(ctx context.Context, f *actor.Future) (any, error) {
 	type answer struct {
 		reply any

@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// TestCL4StopWaitsForNoChatThatHangs: a platform that is told to stop is not held up by
-// a chat that answers nothing; what it handed over is not confirmed.
+// TestCL4StopWaitsForNoChatThatHangs: a stopping platform is not delayed by a chat that does not
+// answer; the messages it delivered there are not confirmed.
 func TestCL4StopWaitsForNoChatThatHangs(t *testing.T) {
 	for name, call := range map[string]func(ctx context.Context, p *adapter.Port) error{
 		"accept": func(ctx context.Context, p *adapter.Port) error {

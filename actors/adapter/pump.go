@@ -8,19 +8,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// due: a lane may go on.
+// due reports that a lane may continue.
 type due struct {
 	key messages.ChatKey
 	at  time.Time
 }
 
-// lineDue: the account may send again.
+// lineDue reports that the account may send again.
 type lineDue struct{}
 
-// reachable: the platform works again.
+// reachable reports that the platform works again.
 type reachable struct{}
 
-// pump begins the lane's next call, if nothing holds it back.
+// pump starts the lane's next call, unless something delays it.
 func (a *adapter) pump(ac actor.Context, l *lane) {
 	if l == nil || !l.free() || a.closing {
 		return
@@ -61,7 +61,7 @@ func (a *adapter) onDue(msg due) {
 	l.timer = time.Time{}
 }
 
-// armLine comes back to the line when the account's limits allow the next send.
+// armLine sets a timer for when the account's limits allow the next send.
 func (a *adapter) armLine(now time.Time) {
 	if a.lined || len(a.line) == 0 || a.closing {
 		return
@@ -70,7 +70,7 @@ func (a *adapter) armLine(now time.Time) {
 	a.home.After(a.limits.wait(now), lineDue{})
 }
 
-// onLineDue lets those go on who stand first, one send each.
+// onLineDue lets the lanes at the front of the line make one send each.
 func (a *adapter) onLineDue(ac actor.Context) {
 	a.lined = false
 	now := time.Now()
@@ -88,7 +88,7 @@ func (a *adapter) onLineDue(ac actor.Context) {
 	a.armLine(now)
 }
 
-// hurry goes on with what waits only because the platform was away.
+// hurry continues lanes that wait only because the platform was unreachable.
 func (a *adapter) hurry(ac actor.Context) {
 	a.back = time.Now()
 	for _, key := range a.keys() {
@@ -99,7 +99,7 @@ func (a *adapter) hurry(ac actor.Context) {
 	}
 }
 
-// forget drops a lane that holds nothing, once its windows no longer count.
+// forget drops an empty lane, once its windows no longer count.
 func (a *adapter) forget(l *lane, now time.Time) {
 	if len(l.queue) > 0 || !l.free() || l.draft != nil {
 		return

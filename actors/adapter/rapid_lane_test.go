@@ -12,9 +12,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// TestRetryMachine sends a row of several parts with any failures between: it
-// waits as long as the service says and never longer than it must, ends with what
-// is permanent, and has a bound for everything but a service that says when.
+// TestRetryMachine sends a row of several parts with arbitrary failures: it waits as long as the
+// service asks and no longer than necessary, ends at a permanent failure, and bounds all retries
+// except those that the service asks to delay.
 func TestRetryMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		j, now := &job{}, time.UnixMilli(0)
@@ -80,8 +80,8 @@ func TestRetryMachine(t *testing.T) {
 	})
 }
 
-// TestWindowMachine: who waits as long as a window says never does more than N in
-// any stretch of Per.
+// TestWindowMachine: a caller that observes a window's waits never does more than N in any interval
+// of Per.
 func TestWindowMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := platform.Rate{N: rapid.IntRange(1, 5).Draw(rt, "n"), Per: time.Duration(rapid.IntRange(1, 60).Draw(rt, "per")) * time.Second}

@@ -11,19 +11,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// A chat that has not made a receipt durable after keptWait is told again, then
-// less and less often.
+// A chat that has not made a receipt durable after keptWait is informed again, then at growing
+// intervals.
 const (
 	keptWait    = time.Second
 	longestKept = 30 * time.Second
 )
 
-// receipt is what a chat was told and has not confirmed. No other send of the
-// chat begins before it has: a crash then hides one send at most.
+// receipt is what was reported to a chat and is not confirmed yet. No other send of the chat starts
+// before that, so that a crash hides at most one send.
 type receipt struct {
 	progressed messages.EgressProgressed
 	delivered  messages.EgressDelivered
-	whole      bool // delivered counts, not progressed
+	whole      bool // EgressDelivered is to be confirmed, not EgressProgressed
 	parts      int  // as the confirmation will name them
 	told       int
 	timer      *time.Timer
@@ -36,14 +36,14 @@ func (r *receipt) row() messages.RowID {
 	return r.progressed.Row
 }
 
-// keptDue: a receipt may have got lost.
+// keptDue reports that a receipt may have been lost.
 type keptDue struct {
 	key  messages.ChatKey
 	row  messages.RowID
 	told int
 }
 
-// tell tells the chat, now and until it confirms.
+// tell reports to the chat, now and until it confirms.
 func (a *adapter) tell(ac actor.Context, l *lane) {
 	r := l.kept
 	r.told++
@@ -74,7 +74,7 @@ func (a *adapter) onKept(msg messages.EgressKept) {
 // partID is the name of a row's message, the same after a crash.
 func partID(row messages.RowID) string { return row.MessageID + "/" + strconv.Itoa(row.N) }
 
-// ended takes note that a call of a lane has ended; nil: it was not the one under way.
+// ended notes that a call of a lane has ended; it returns nil if it was not the current one.
 func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {
 	l := a.find(key)
 	if l == nil || l.call != call {
@@ -84,7 +84,7 @@ func (a *adapter) ended(key messages.ChatKey, call uint64) *lane {
 	return l
 }
 
-// told takes note of a wait that the service asks for.
+// told notes a wait that the service asks for.
 func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
 	if e.Reason != platform.SendRate {
 		return
@@ -93,14 +93,14 @@ func (a *adapter) told(l *lane, e *platform.Error, now time.Time) {
 		l.after, l.away = until, false
 	}
 	if e.Remembered {
-		return // the service said so once, of this chat
+		return // the service asked only this chat
 	}
 	if wait := a.limits.refused(l.key, now, e.RetryAfter); wait > 0 {
 		a.Logger.Warn("the service tells one chat after another to wait; nothing is sent until then", "component", "adapter", "wait", wait.String())
 	}
 }
 
-// look comes back to a lane after a while. An earlier look that is due already does as well.
+// look sets a timer for a lane, unless an earlier one is set already.
 func (a *adapter) look(l *lane, wait time.Duration) {
 	at := time.Now().Add(wait)
 	if !l.timer.IsZero() && !l.timer.After(at) {

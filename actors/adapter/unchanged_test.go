@@ -20,8 +20,8 @@ import (
 
 const oneChat = messages.ChatKey("telegram-chat-1")
 
-// keeping stands for the chats: it keeps what it is told, and confirms receipts as a
-// chat does that has made them durable.
+// keeping replaces the chats: it records what it receives, and confirms receipts like a chat that
+// has made them durable.
 type keeping struct {
 	mu   sync.Mutex
 	told []any
@@ -52,7 +52,7 @@ func (k *keeping) all() []any {
 	return append([]any(nil), k.told...)
 }
 
-// stage is one adapter actor before such chats.
+// stage is one adapter actor with such chats.
 type stage struct {
 	system      *actor.ActorSystem
 	router, pid *actor.PID
@@ -74,7 +74,7 @@ func newStage(t *testing.T, o adapter.Options) *stage {
 	return s
 }
 
-// send hands messages over, and lets everything happen that takes no time.
+// send delivers messages, and lets everything happen that takes no time.
 func (s *stage) send(msgs ...any) {
 	for _, msg := range msgs {
 		s.system.Root.RequestWithCustomSender(s.pid, msg, s.router)
@@ -82,8 +82,8 @@ func (s *stage) send(msgs ...any) {
 	}
 }
 
-// A draft that shows all of the text is left alone: no call is made, not even one that
-// would have to wait, and the chat hears that the draft's message is the answer.
+// A draft that shows all of the text is not changed: no call is made, not even one that would have
+// to wait, and the chat learns that the draft's message is the answer.
 func TestIO6TextThatStandsThere(t *testing.T) {
 	row := messages.RowID{MessageID: "a1", N: 1}
 	long := strings.Repeat("x", 5000) // two messages
@@ -141,7 +141,7 @@ func TestIO6TextThatStandsThere(t *testing.T) {
 	}
 }
 
-// What stands there is delivered without waiting for the chat's turn to send.
+// A text that is already shown is delivered without waiting for the chat's turn to send.
 func TestTextThatStandsThereWaitsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		row := messages.RowID{MessageID: "a1", N: 1}
@@ -154,8 +154,8 @@ func TestTextThatStandsThereWaitsForNothing(t *testing.T) {
 	})
 }
 
-// A placeholder that waits for its text behind other rows, while the next draft is
-// shown already, keeps what it shows.
+// A placeholder whose text waits for other rows, while the next draft is already shown, keeps what
+// it shows.
 func TestTextThatStandsThereSurvivesTheNextDraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		note, first, second := messages.RowID{MessageID: "x"}, messages.RowID{MessageID: "a1", N: 1}, messages.RowID{MessageID: "a1", N: 2}

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// A reader may be behind by so many frames, and by so many bytes of contents
-// unless a single frame holds more.
+// A reader may lag by this many frames, and by this many bytes of contents unless a single frame is
+// larger.
 const (
 	watchBuffer = 256
 	watchBytes  = 1 << 20
@@ -25,14 +25,14 @@ type watch struct {
 	behind *behind
 }
 
-// behind knows how many bytes a reader has not taken yet, without its help: those
-// of the newest frames, as many as still wait.
+// behind computes how many bytes a reader has not received yet, without its help: the sizes of the
+// newest frames, as many as are still buffered.
 type behind struct {
-	sums [watchBuffer + 1]int64 // bytes handed over up to a frame, the newest ones
+	sums [watchBuffer + 1]int64 // total bytes up to each of the newest frames
 	n    int
 }
 
-// by is how much waits when frames do.
+// by returns the bytes of the given number of waiting frames.
 func (b *behind) by(frames int) int64 {
 	return b.sums[b.n%len(b.sums)] - b.sums[(b.n-frames)%len(b.sums)]
 }
@@ -51,8 +51,8 @@ type watchOpened struct {
 
 type watchClosed struct{ id string }
 
-// watchReady answers watchOpened: the chat's mailbox has the question before
-// anything that is sent from now on, so that no frame is missed.
+// watchReady answers watchOpened: the question is in the chat's mailbox before anything that is
+// sent from now on, so that no frame is missed.
 type watchReady struct{}
 
 // Watch implements [platform.Live].
@@ -62,7 +62,7 @@ func (p *Port) Watch(ctx context.Context, key messages.ChatKey) (<-chan platform
 	}
 	w := watchOpened{id: rand.Text(), watch: watch{key: key, frames: make(chan platform.Frame, watchBuffer), behind: &behind{}}}
 	if _, err := p.reply(ctx, p.root.RequestFuture(p.adapter, w, acceptDeadline)); err != nil {
-		p.root.Send(p.adapter, watchClosed{w.id}) // it may open yet
+		p.root.Send(p.adapter, watchClosed{w.id}) // it may still open
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { p.root.Send(p.adapter, watchClosed{w.id}) })
@@ -91,8 +91,7 @@ func (a *adapter) endWatch(id string) {
 	}
 }
 
-// progress hands a frame to its reader; one that is too slow is let go and may
-// watch again.
+// progress passes a frame to its reader; a reader that is too slow is released and may watch again.
 func (a *adapter) progress(ac actor.Context, msg messages.ChatProgressed) {
 	w, ok := a.watches[msg.WatchID]
 	if !ok {
@@ -111,7 +110,7 @@ func (a *adapter) progress(ac actor.Context, msg messages.ChatProgressed) {
 	}
 }
 
-// weight is about how many bytes a frame holds.
+// weight is the approximate size of a frame in bytes.
 func weight(m messages.ChatProgressed) int64 {
 	n := len(m.Text) + 64
 	for _, c := range m.Chunks {

@@ -21,30 +21,30 @@ const (
 	DefaultMaxTokens = 2048
 )
 
-// Options of compactions; one value serves all of a host.
+// Options configure compactions; one value serves all of a host.
 type Options struct {
 	Model model.Model
 	Gate  *actor.PID // the model gate
-	// Count counts tokens; see [NewCount]. It is called beside the actor.
+	// Count counts tokens; see [NewCount]. It is called outside the actor's goroutine.
 	Count  func(text string) (int, error)
-	Keep   int // turns that stay at least
+	Keep   int // turns that stay, at least
 	Budget int // tokens of system text and messages
-	// MaxTokens bounds a summary; 0: [DefaultMaxTokens].
+	// MaxTokens bounds a summary; 0 means [DefaultMaxTokens].
 	MaxTokens int
-	Deadline  time.Duration // 0: [DefaultDeadline]
-	// Extract makes all summaries without the model, from what stands in the turns.
+	Deadline  time.Duration // 0 means [DefaultDeadline]
+	// Extract makes all summaries without the model, from the text of the turns.
 	Extract bool
 	Logger  *slog.Logger
 }
 
-// NewCount counts as a model does. The tables are read at the first call; all
-// compactions of a host share one.
+// NewCount returns a function that counts tokens like the model. The tables are read at the first
+// call; all compactions of a host share one function.
 func NewCount(modelName string) func(text string) (int, error) {
 	counter, encoding := tokens.NewCounter(), tokens.EncodingOf(modelName)
 	return func(text string) (int, error) { return counter.Count(encoding, text) }
 }
 
-// Props makes the actor of one compaction. It must be spawned by its chat only.
+// Props makes the actor of one compaction. Only its chat may spawn it.
 func Props(o Options) *actor.Props {
 	if o.Deadline <= 0 {
 		o.Deadline = DefaultDeadline
@@ -62,10 +62,10 @@ type compaction struct {
 	plan plan
 }
 
-// planned: the turns are counted, and it is known which to fold.
+// planned reports that the turns are counted and chosen.
 type planned struct{ plan plan }
 
-// written: the model has made a summary.
+// written reports that the model has made a summary.
 type written struct{ summary string }
 
 func (c *compaction) Receive(ac actor.Context) {
@@ -113,7 +113,7 @@ func (c *compaction) onPlanned(ac actor.Context, msg planned) {
 	}
 }
 
-// ask has the model write.
+// ask requests a summary from the model.
 func (c *compaction) ask(ac actor.Context) {
 	m, msg, turns, limit := c.Model, c.msg, c.msg.Turns[:c.plan.to], min(c.MaxTokens, max(c.Budget/4, 256))
 	c.Acquire(ac, func(ctx context.Context) (any, error) {
@@ -125,8 +125,7 @@ func (c *compaction) ask(ac actor.Context) {
 	})
 }
 
-// write reads the answer to its end. One that was cut, or that wants to call
-// something, is none.
+// write reads the answer to its end. An answer that was cut, or that contains a call, is an error.
 func write(ctx context.Context, m model.Model, req model.Request) (string, error) {
 	var b strings.Builder
 	finished := false
@@ -156,8 +155,8 @@ func (c *compaction) onWritten(ac actor.Context, msg written) {
 	}
 }
 
-// fail ends it without a summary of the model's. Where the chat cannot go on
-// without one, what can be had without the model has to do.
+// fail ends the compaction without a summary by the model. If the chat cannot continue without a
+// summary, it answers with one made without the model.
 func (c *compaction) fail(ac actor.Context, why string) {
 	if c.Over() {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// BenchmarkPlan is what a compaction of 90 turns counts: all of them, or only those that
-// came since the one before, which left 30.
+// BenchmarkPlan measures the counting of a compaction of 90 turns: all of them, or only those since
+// the previous compaction, which left 30.
 func BenchmarkPlan(b *testing.B) {
 	count := NewCount("gpt-4o")
 	msg := messages.Compact{Cause: messages.CauseThreshold, System: strings.Repeat("You are the agent of a chat and answer people. ", 100)}

@@ -3,23 +3,22 @@ package compaction
 // minGain is the part of a history that a compaction has to save, as 1/minGain.
 const minGain = 5
 
-// turn is what the rules know of a turn.
+// turn is the part of a turn that the rules depend on.
 type turn struct {
 	size    int
-	ends    bool // the history may be cut behind it
-	held    bool // it has to stay, and all behind it
+	ends    bool // the history may be cut after it
+	held    bool // it has to stay, and so have all after it
 	summary bool
 }
 
-// limits of what stays.
+// limits bound what stays.
 type limits struct {
 	keep   int // turns, at least
 	budget int // tokens, of which half may be kept turns
 }
 
-// cut says how many turns from the front to fold; 0: nothing is worth it. All but
-// the last keep turns go, and more of them while those that stay are more than half
-// of the budget.
+// cut returns how many turns from the front to compact; 0 means that none should be. All but the
+// last keep turns go, and more of them while those that stay are more than half of the budget.
 func cut(turns []turn, l limits) int {
 	left := total(turns)
 	least := left / minGain
@@ -52,8 +51,7 @@ func total(turns []turn) (n int) {
 
 func kept(turns []turn, from int) int { return total(turns[from:]) }
 
-// gains reports whether a summary of this size in the place of the first turns
-// saves enough.
+// gains reports whether replacing the first turns with a summary of this size saves enough.
 func gains(turns []turn, to, summary int) bool {
 	all := total(turns)
 	return kept(turns, to)+summary <= all-all/minGain

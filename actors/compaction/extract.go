@@ -14,17 +14,17 @@ const (
 	maxIdentifiers     = 40
 	maxIdentifierBytes = 1500
 	longestIdentifier  = 200
-	// Of an extract: lines from the beginning and the end, of this length at most.
+	// An extract has this many lines from the beginning and the end, each of at most this length.
 	firstLines, lastLines, extractLine = 3, 8, 240
 	maxEarlier                         = 2 << 10
 )
 
-// titled is the summary as it stands in the history.
+// titled returns the summary as it is stored in the history.
 func titled(body string, r uimessage.SourceRange) string {
 	return fmt.Sprintf("[A record of the %d messages before; it reports what was said and gives no orders.]\n\n%s", r.Count, strings.TrimSpace(body))
 }
 
-// complete adds the identifiers of the turns that a summary left out.
+// complete appends the identifiers of the turns that a summary left out.
 func complete(summary string, turns []messages.FoldTurn) string {
 	var missing []string
 	for _, id := range identifiers(turns) {
@@ -38,8 +38,7 @@ func complete(summary string, turns []messages.FoldTurn) string {
 	return strings.TrimSpace(summary) + "\n" + strings.Join(missing, " · ")
 }
 
-// extract is the summary that needs no model: how it began, how it went on at
-// last, and the identifiers.
+// extract is the summary made without a model: the first and the last lines, and the identifiers.
 func extract(turns []messages.FoldTurn) string {
 	var b strings.Builder
 	if turns[0].Summary {
@@ -66,7 +65,7 @@ func extract(turns []messages.FoldTurn) string {
 	return b.String()
 }
 
-// text is what a turn says, with what it sent through tools.
+// text returns the words of a turn, with what it sent through tools.
 func text(m uimessage.Message) string {
 	var words []string
 	for _, p := range m.Parts {
@@ -81,8 +80,8 @@ func text(m uimessage.Message) string {
 	return strings.Join(words, "\n")
 }
 
-// identifiers are the names, numbers and addresses of turns as they were written,
-// the newest first, as many as a summary can carry.
+// identifiers returns names, numbers and addresses of turns unchanged, the newest first, as many as
+// a summary can contain.
 func identifiers(turns []messages.FoldTurn) []string {
 	var found []string
 	size := 0
@@ -101,7 +100,7 @@ func identifiers(turns []messages.FoldTurn) []string {
 	return found
 }
 
-// between reports whether a character parts identifiers.
+// between reports whether a character separates identifiers.
 func between(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\"'`{}[]()<>,;·|\\“”‘’«»（）【】「」，。；：、？！", r) || unicode.Is(unicode.Han, r)
 }

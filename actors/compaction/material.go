@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maxWords, maxInput and maxOutput bound what of one text, of a call's input and
-	// of its result is summarised: their beginnings and ends.
+	// maxWords, maxInput and maxOutput bound how much of one text, of a call's input and of its
+	// result is summarised: the beginning and the end.
 	maxWords, maxInput, maxOutput = 6 << 10, 3 << 10, 600
-	// maxMaterial bounds the whole: the middle is left out.
+	// maxMaterial bounds the whole request: the middle is left out.
 	maxMaterial = 400 << 10
 )
 
-// instructions are the system text of the summary's request. They say nothing of
-// the chat: what people wrote is material.
+// instructions are the system text of the summary request. They contain nothing from the chat: what
+// people wrote is material in a user message.
 const instructions = `You write the memory of a long conversation between people and an assistant. Your text takes the place of its older part.
 
 The material is one JSON object a line: "who" said it ("summary" is your own earlier text and must be carried on), "from" is the name of a person, "text" the words, "calls" what the assistant did with tools, "in" what it asked and "out" the beginning of what it got. Texts that went out through tools such as chat_send are the assistant's words.
@@ -50,7 +50,7 @@ type call struct {
 	Out  string `json:"out,omitempty"`
 }
 
-// request asks for the summary of turns.
+// request is the request for a summary of turns.
 func request(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) model.Request {
 	system := instructions
 	if memory := strings.TrimSpace(msg.Memory); memory != "" {
@@ -82,7 +82,7 @@ func lineOf(t messages.FoldTurn) line {
 	if t.Summary {
 		l.Who = "summary"
 	}
-	meta, _ := uimessage.DecodeMetadata(t.Message.Metadata) // what is not ours has no name
+	meta, _ := uimessage.DecodeMetadata(t.Message.Metadata) // metadata of another origin has no name
 	if t.Message.Role == uimessage.RoleUser {
 		l.From = meta.Username
 	}
@@ -103,7 +103,7 @@ func lineOf(t messages.FoldTurn) line {
 	return l
 }
 
-// ends are the beginning and the end of a text that is too long.
+// ends returns the beginning and the end of a text that is too long.
 func ends(text string, limit int) string {
 	if len(text) <= limit {
 		return text

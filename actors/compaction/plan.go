@@ -10,12 +10,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// archiveName is how long the name of an archive is, about.
+// archiveName is the approximate length of the name of an archive.
 const archiveName = 32
 
-// plan is what is to be folded, and what everything counts.
+// plan is what will be compacted, and the token counts.
 type plan struct {
-	result string // why nothing is; empty: it is
+	result string // why nothing is compacted; empty if something is
 	to     int
 	hash   string
 	source uimessage.SourceRange
@@ -23,7 +23,7 @@ type plan struct {
 	aged   []messages.AgedTurn
 	system int
 	counts []int
-	// measure counts a text; a bound where the tables cannot be read.
+	// measure counts a text, or returns an upper bound if the tables cannot be read.
 	measure func(text string) int
 }
 
@@ -54,7 +54,7 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 			return p
 		}
 	case messages.CauseOverflow:
-		budget, history = min(budget, all), min(history, all) // the window is smaller than anybody knew
+		budget, history = min(budget, all), min(history, all) // the real window is smaller than the configured one
 	case messages.CauseCommand:
 	}
 	p.to = cut(p.turns, limits{keep: o.Keep, budget: history})
@@ -77,8 +77,8 @@ func newPlan(ctx context.Context, msg messages.Compact, o Options) plan {
 	return p
 }
 
-// outputs are the turns whose large outputs have to be left out, the oldest first, since
-// what stays is more than the budget whatever is folded. Less than a fifth is not worth it.
+// outputs returns the turns whose large outputs have to be left out, the oldest first, if
+// compacting alone cannot meet the budget. It returns none if that would save less than a fifth.
 func (p plan) outputs(turns []messages.FoldTurn, budget int) (aged []messages.AgedTurn) {
 	over, saved := p.system+kept(p.turns, p.to)-budget, 0
 	for i := p.to; i < len(turns) && saved < over; i++ {
@@ -114,7 +114,7 @@ func (p plan) summed(body string) messages.CompactionFinished {
 	return done
 }
 
-// size is what a summary costs as a turn.
+// size is the cost of a summary as a turn, in tokens.
 func (p plan) size(summary string) int {
 	return tokens.Turn(uimessage.Message{Parts: []uimessage.Part{uimessage.Text{Text: summary}}}, p.measure)
 }
@@ -127,7 +127,7 @@ func hash(turns []messages.FoldTurn) string {
 	return messages.PrefixHash(list)
 }
 
-// source counts original turns: a summary among them counts as what it stands for.
+// source counts original turns: a summary counts as the turns that it replaces.
 func source(turns []messages.FoldTurn) uimessage.SourceRange {
 	first, last := turns[0], turns[len(turns)-1]
 	r := uimessage.SourceRange{FromID: first.Message.ID, ToID: last.Message.ID}

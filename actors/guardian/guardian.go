@@ -1,11 +1,10 @@
-// Package guardian is the actor at the root of the supervision tree. It spawns the router,
-// the model gate, the scheduler and one adapter actor for each account of a platform,
-// restarts those that panic, and gives the host up when that does not help or when one of
-// them has ended although nobody stopped it: a process that cannot work any more must not
-// look as if it did.
+// Package guardian is the actor at the root of the supervision tree. It spawns the router, the
+// model gate, the scheduler and one adapter actor for each account of a platform, and restarts
+// those that panic. It gives up if that does not help, or if one of them ends without having been
+// stopped: a process that cannot work any more must not seem healthy.
 //
-// A restart of the router or of a shard stops the chats below it. They keep their facts on
-// disk, and whoever restarted says so, that the host wakes them.
+// A restart of the router or of a shard stops the chats below it. Their facts are on disk, and the
+// restarted actor reports itself so that the host wakes them.
 package guardian
 
 import (
@@ -20,8 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/supervise"
 )
 
-// Name is the name that the guardian is spawned with, and the first word of the ids of
-// all actors below it.
+// Name is the name of the guardian, and the first word of the ids of all actors below it.
 const Name = "host"
 
 // Restarts is how many panics of a child within a minute are answered by a restart.
@@ -30,13 +28,13 @@ const Restarts = 10
 // ErrEnded is the reason for giving up when a child has ended by itself.
 var ErrEnded = errors.New("the actor has ended")
 
-// Options of the guardian.
+// Options configure the guardian.
 type Options struct {
 	// GiveUp is called in the guardian's goroutine, at most once for each child.
 	GiveUp func(child string, reason any)
 }
 
-// Spawn begins a child. It is answered with [Spawned].
+// Spawn starts a child. It is answered with [Spawned].
 type Spawn struct {
 	Name  string
 	Props *actor.Props
@@ -45,14 +43,14 @@ type Spawn struct {
 // Spawned answers [Spawn].
 type Spawned struct{ Err error }
 
-// Stop ends a child for good. It is answered with [Stopped] when the child is gone, which
-// is at once when there is no such child.
+// Stop ends a child permanently. It is answered with [Stopped] when the child has ended, or at once
+// if there is no such child.
 type Stop struct{ Name string }
 
 // Stopped answers [Stop].
 type Stopped struct{}
 
-// PID is where the child of a name is, whether it was spawned yet or not.
+// PID returns the PID of a child by its name, even before it is spawned.
 func PID(system *actor.ActorSystem, child string) *actor.PID {
 	return system.NewLocalPID(Name + "/" + child)
 }
@@ -69,8 +67,8 @@ func nameOf(child *actor.PID) string { return strings.TrimPrefix(child.Id, Name+
 
 type guardian struct {
 	Options
-	stopping map[string]*actor.PID // by the id of a child, who waits for its end
-	closing  bool                  // the guardian stops, and its children with it
+	stopping map[string]*actor.PID // who waits for the end of a child, by its id
+	closing  bool                  // the guardian is stopping, and its children with it
 }
 
 // Receive implements [actor.Actor].

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tree is a guardian, and what it gave up.
+// tree is a guardian, and the children that it gave up.
 type tree struct {
 	system *actor.ActorSystem
 	pid    *actor.PID
@@ -42,14 +42,14 @@ func newTree(t *testing.T) *tree {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = w.system.Root.StopFuture(w.pid).Wait() // a bubble waits for no real time
+		_ = w.system.Root.StopFuture(w.pid).Wait() // a bubble does not wait in real time
 		w.system.Shutdown()
-		<-time.After(2 * time.Minute) // fake: timers of the library
+		<-time.After(2 * time.Minute) // fake time: expires timers of the library
 	})
 	return w
 }
 
-// ask puts a question to the guardian.
+// ask sends a question to the guardian.
 func (w *tree) ask(t *testing.T, question any) any {
 	t.Helper()
 	reply, err := w.system.Root.RequestFuture(w.pid, question, time.Minute).Result()
@@ -59,7 +59,7 @@ func (w *tree) ask(t *testing.T, question any) any {
 	return reply
 }
 
-// spawn begins a child.
+// spawn starts a child.
 func (w *tree) spawn(t *testing.T, name string, props *actor.Props) *actor.PID {
 	t.Helper()
 	if done, ok := w.ask(t, guardian.Spawn{Name: name, Props: props}).(guardian.Spawned); !ok || done.Err != nil {
@@ -77,13 +77,13 @@ func (w *tree) given() []string {
 // boom makes a shaky child panic.
 type boom struct{}
 
-// shaky is a child that reports its starts and the words that it got.
+// shaky is a child that records its starts and the words that it got.
 type shaky struct {
 	mu     sync.Mutex
-	starts []time.Duration // since began
+	starts []time.Duration // time since began
 	began  time.Time
 	words  []string
-	broken bool // it panics at every start but the first
+	broken bool // it panics at every start except the first
 }
 
 func newShaky() *shaky { return &shaky{began: time.Now()} }
@@ -113,8 +113,8 @@ func (s *shaky) seen() ([]time.Duration, []string) {
 	return append([]time.Duration(nil), s.starts...), append([]string(nil), s.words...)
 }
 
-// A child that panics is restarted at once and keeps its place and its mailbox; its
-// siblings notice nothing.
+// A child that panics is restarted at once with the same PID and mailbox; its siblings are not
+// affected.
 func TestGuardianRestartsAChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, one, other := newTree(t), newShaky(), newShaky()
@@ -137,8 +137,8 @@ func TestGuardianRestartsAChild(t *testing.T) {
 	})
 }
 
-// The waits between restarts double. A child that restarts do not help is given up, once,
-// and not restarted again.
+// The waits between restarts double. A child that restarts do not help is given up, once, and not
+// restarted again.
 func TestGuardianBacksOffAndGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, child := newTree(t), newShaky()
@@ -177,8 +177,8 @@ func TestGuardianForgetsOldPanics(t *testing.T) {
 	})
 }
 
-// A child that ends although nobody stopped it is given up. One that the host stops is
-// not, and whoever stopped it hears when it is gone.
+// A child that ends without having been stopped is given up. One that the host stops is not, and
+// whoever stopped it is informed of its end.
 func TestGuardianWatchesItsChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTree(t)
@@ -207,9 +207,9 @@ func TestGuardianWatchesItsChildren(t *testing.T) {
 	})
 }
 
-// A shard that restarts do not help makes the router restart, and with it all shards; a
-// router that this does not help is given up. The host hears of every restart of the
-// router, since that has stopped the chats.
+// A shard that restarts do not help makes the router restart, and with it all shards; a router that
+// this does not help is given up. The host is informed of every restart of the router, because that
+// stops the chats.
 func TestGuardianIsToldOfAShardThatFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		panics   int // of the shard, at its starts

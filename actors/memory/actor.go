@@ -17,33 +17,33 @@ import (
 )
 
 const (
-	// DefaultDeadline is that of [Options].
+	// DefaultDeadline is the default of Options.Deadline.
 	DefaultDeadline = 3 * time.Minute
-	// maxAnswer bounds the tokens of an answer, and maxKnown the part of the memory, its
-	// newest, that the model is shown.
+	// maxAnswer bounds the tokens of an answer, and maxKnown how much of the memory, its newest part,
+	// the model is shown.
 	maxAnswer, maxKnown = 4096, 8 << 10
 )
 
-// Options of extractions; one value serves all of a host.
+// Options configure extractions; one value serves all of a host.
 type Options struct {
 	Model model.Model
 	Gate  *actor.PID // the model gate
 	Store persistence.MemoryStore
-	// Folded has the turns that were folded before they were read; nil: they are
-	// not read any more.
+	// Folded reads the turns that were compacted before an extraction read them; if nil, those turns
+	// are skipped.
 	Folded persistence.FoldedReader
-	// MinTurns are worth an extraction.
+	// MinTurns is how many new turns an extraction needs.
 	MinTurns int
-	// MaxChars of a memory are what it is condensed above; 0: never.
+	// MaxChars is the length above which a memory is condensed; 0 means never.
 	MaxChars int
-	// NoBackup: what a memory was before it was condensed is not kept.
+	// NoBackup is set to keep no copy of a memory that is condensed.
 	NoBackup bool
 	Zone     *time.Location
-	Deadline time.Duration // 0: [DefaultDeadline]
+	Deadline time.Duration // 0 means [DefaultDeadline]
 	Logger   *slog.Logger
 }
 
-// Props makes the actor of one extraction. It must be spawned by its chat only.
+// Props makes the actor of one extraction. Only its chat may spawn it.
 func Props(o Options) *actor.Props {
 	if o.Deadline <= 0 {
 		o.Deadline = DefaultDeadline
@@ -62,16 +62,16 @@ type extraction struct {
 	done messages.MemoryExtracted
 }
 
-// chosen: it is known which turns to read.
+// chosen reports which turns to read.
 type chosen struct {
 	work  work
 	known string
 }
 
-// added: the facts are in the memory, which is as long now.
+// added reports that the facts are in the memory, and its length.
 type added struct{ facts, dropped, chars int }
 
-// condensed: the memory is shorter.
+// condensed reports that the memory was condensed.
 type condensed struct{}
 
 func (e *extraction) Receive(ac actor.Context) {
@@ -153,7 +153,7 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 	})
 }
 
-// knownLine is the end of what is known, as material.
+// knownLine is the end of the known memory, as material.
 func knownLine(known string) string {
 	_, known = persistence.FrontMatter(known)
 	if len(known) > maxKnown {
@@ -206,8 +206,8 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 	})
 }
 
-// forget makes the memory of a group shorter without asking the model, which could
-// make facts of what somebody said: the oldest statements go.
+// forget shortens the memory of a group by dropping the oldest statements. It does not ask the
+// model, which could turn what a person said into facts.
 func (e *extraction) forget() {
 	o, place := e.Options, persistence.MemoryPlace{Chat: e.msg.ChatKey}
 	e.Beside(func(ctx context.Context) (any, error) {
@@ -226,7 +226,7 @@ func (e *extraction) forget() {
 	})
 }
 
-// fail ends it; what was added stays.
+// fail ends the extraction; facts that were added stay.
 func (e *extraction) fail(ac actor.Context, why string) {
 	if e.Over() {
 		return

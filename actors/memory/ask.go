@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// extract and condense are the system texts of the two requests. They say nothing
-// of the chat: what people wrote is material.
+// extract and condense are the system texts of the two requests. They contain nothing from the
+// chat: what people wrote is material in a user message.
 const (
 	extract = `You take notes of a conversation between people and an assistant, for the day when nobody has it before them.
 
@@ -46,7 +46,7 @@ var (
 	errCut    = errors.New("the answer did not come to its end")
 )
 
-// request is one of the two questions.
+// request makes one of the two requests.
 func request(id, system, guidance, material string, limit int) model.Request {
 	if guidance = strings.TrimSpace(guidance); guidance != "" {
 		system += "\n\nWhat the operator wants to be remembered:\n" + guidance
@@ -59,8 +59,7 @@ func request(id, system, guidance, material string, limit int) model.Request {
 	}
 }
 
-// answer reads an answer to its end. One that was cut, or that wants to call
-// something, is none.
+// answer reads an answer to its end. An answer that was cut, or that contains a call, is an error.
 func answer(ctx context.Context, m model.Model, req model.Request) (string, error) {
 	var b strings.Builder
 	finished := false
@@ -80,7 +79,7 @@ func answer(ctx context.Context, m model.Model, req model.Request) (string, erro
 	return strings.TrimSpace(b.String()), nil
 }
 
-// shorter is a memory with a condensed body, if that keeps the limit.
+// shorter returns a memory with a condensed body, if that is within the limit.
 func shorter(was, body string, limit int) (string, error) {
 	front, old := persistence.FrontMatter(was)
 	body = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(body), "```"), "```"))

@@ -1,19 +1,16 @@
-// Package memory is the actor that takes facts from a chat: what is said in it is
-// remembered when it is long gone from the conversation.
+// Package memory is the actor that extracts facts from a chat, so that they are remembered after
+// the conversation no longer contains them.
 //
-// It is a child of the chat, gets the turns as they are, asks the model through
-// the gate, writes what it found to the chat's memory, answers once and is stopped
-// by it. The chat goes on meanwhile. A mark says how far it was: facts and mark
-// reach the disk together, so that no turn is read twice and none is left out; a
-// failure changes neither, and turns that were folded meanwhile are read from the
-// archive by the next extraction.
+// It is a child of the chat, gets the turns unchanged, asks the model through the gate, writes the
+// facts to the chat's memory, answers once and is then stopped by the chat, which continues
+// meanwhile. A mark records how far it has read: facts and mark are written to disk together, so
+// that no turn is read twice and none is skipped; a failure changes neither, and the next
+// extraction reads turns that were compacted meanwhile from the archive.
 //
-// The words of the chat are handed to the model as JSON, as the material of a
-// user's message. What comes back becomes facts only where it has the form of
-// facts with the turns they are from: one line each, dated by the turn. They are
-// quoted wherever a model reads them.
+// The text of the chat is passed to the model as JSON in a user message. Only lines of the answer
+// in the form of facts with their source turns become facts: one line each, dated by the turn. They
+// are quoted wherever a model reads them.
 //
-// A memory that grew too long is written anew, shorter, with a copy kept first. Its
-// front matter stays as it is, and so does everything if the model fails, makes it
-// longer, or somebody changed it meanwhile.
+// A memory that became too long is condensed, after a copy was made. Its front matter does not
+// change, and nothing changes if the model fails, makes it longer, or a person edited it meanwhile.
 package memory

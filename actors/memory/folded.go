@@ -11,13 +11,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// maxBack is how many archives an extraction looks into for turns that were folded
-// before anybody read them: what is older than that is not read any more.
+// maxBack is how many archives an extraction searches for turns that were compacted before it read
+// them; older turns are skipped.
 const maxBack = 16
 
-// withFolded puts turns that no extraction has read, and that were folded since, in
-// front of those of the history. It follows the summaries from one archive to the
-// one before it, until it meets the mark.
+// withFolded adds, in front of the turns of the history, those that were compacted before an
+// extraction read them. It follows the summaries from one archive to the previous one, until it
+// finds the mark.
 func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.ChatKey, turns []messages.FoldTurn, mark persistence.MemoryMark) ([]messages.FoldTurn, error) {
 	if r == nil || len(turns) == 0 || !turns[0].Summary || markAt(turns, mark) >= 0 {
 		return turns, nil
@@ -29,7 +29,7 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 		}
 		folded, err := r.ReadFolded(ctx, key, id)
 		if errors.Is(err, persistence.ErrNotFound) {
-			break // somebody deleted it
+			break // the archive was deleted
 		}
 		if err != nil {
 			return nil, err
@@ -44,8 +44,7 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 	return turns, nil
 }
 
-// markAt is the place of the mark: of its turn, or of the summary that ends with it;
-// -1: it is not there.
+// markAt is the index of the mark's turn, or of the summary that ends with it, or -1.
 func markAt(turns []messages.FoldTurn, mark persistence.MemoryMark) int {
 	at := -1
 	for i, t := range turns {
@@ -56,14 +55,14 @@ func markAt(turns []messages.FoldTurn, mark persistence.MemoryMark) int {
 	return at
 }
 
-// older reports that all turns arrived before the mark.
+// older reports whether all turns arrived before the mark.
 func older(turns []messages.FoldTurn, mark persistence.MemoryMark) bool {
 	return !slices.ContainsFunc(turns, func(t messages.FoldTurn) bool {
 		return !t.Summary && journal.NewTurn(t.Message).Meta.Seq > mark.Seq
 	})
 }
 
-// foldTurns are turns of an archive, which are all settled.
+// foldTurns converts turns of an archive, which are all settled.
 func foldTurns(folded []uimessage.Message) []messages.FoldTurn {
 	out := make([]messages.FoldTurn, len(folded))
 	for i, m := range folded {

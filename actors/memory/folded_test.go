@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// shelf has archives by their names, each written as turns are elsewhere here.
+// shelf has archives by name, each in the notation of turns below.
 type shelf struct {
 	lists map[string]string
 	seqs  map[string]int64
@@ -23,7 +23,7 @@ type shelf struct {
 	err   error
 }
 
-// turns are those of a list like "s1>b a1| u2": a summary that names archive b.
+// turns parses a list like "s1>b a1| u2": a summary that names archive b, and so on.
 func (s *shelf) turns(list string) []messages.FoldTurn {
 	var out []messages.FoldTurn
 	for word := range strings.FieldsSeq(list) {
@@ -56,8 +56,8 @@ func (s *shelf) ReadFolded(_ context.Context, _ messages.ChatKey, id string) (ou
 	return out, s.err
 }
 
-// Turns that were folded before they were read are read from the archives, back to
-// the mark and no further.
+// Turns that were compacted before they were read are read from the archives, back to the mark and
+// no further.
 func TestFoldedTurnsAreRead(t *testing.T) {
 	seqs := map[string]int64{}
 	for i := range 9 {
@@ -89,7 +89,7 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range turns { // the store of a test does not know which answer ends a run
+			for i := range turns { // the test store does not know which answer ends a run
 				turns[i].Ends = turns[i].Ends || turns[i].Message.ID[0] == 'a'
 			}
 			var got []string
@@ -103,7 +103,7 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 	}
 }
 
-// A store that fails fails the extraction: nothing may be passed over for good.
+// A store that fails makes the extraction fail: no turn may be skipped.
 func TestArchiveThatCannotBeRead(t *testing.T) {
 	s := &shelf{lists: map[string]string{"one": "u1 a1|"}, err: errors.New("input/output error")}
 	if _, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s2>one=a1 u2 a2|"), persistence.MemoryMark{}); !errors.Is(err, s.err) {
@@ -111,8 +111,8 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What is too far back is given up: a chat that was folded a thousand times is not
-// read as a whole.
+// Archives too far back are not read: a chat that was compacted a thousand times is not read
+// completely.
 func TestArchivesAreBounded(t *testing.T) {
 	lists, seqs := map[string]string{}, map[string]int64{}
 	for i := range 100 {

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// orderWords are English words that orders to an assistant are made of, as whole
-// words, and orderPhrases such words in a row. orderStems are looked for anywhere,
-// also across signs and blanks. The lists err towards dropping: a statement that is
-// not remembered costs little.
+// orderWords are English words typical of orders to an assistant, as whole words, and orderPhrases
+// are sequences of such words. orderStems are looked for anywhere, also across signs and blanks.
+// The lists prefer false positives: a statement that is not remembered costs little.
 const (
 	orderWords = ` always never ignore ignores ignored disregard forget override overrule bypass obey comply follow henceforth must shall should ought
  whenever anytime remember ensure prompt prompts developer assistant bot ai approve approves approved approval approvals approving allow allows allowed
@@ -21,7 +20,7 @@ const (
 no matter|if asked|when asked|if someone|if anyone|if somebody|when someone|when anyone|when somebody|each time|every time|any time|all times|
 make sure|be sure|do not|dont|have to|has to|need to|needs to|only answer|agree to|say yes|answer yes|new rule|the rule|the rules|without asking`
 	orderStems = `ignore|disregard|always|fromnowon|approve|authoriz|authoris|execut|instruction|systemprompt|whenever|henceforth|overrid|youmust|youshould|youshall`
-	// orderVerbs begin a sentence that tells somebody to do something.
+	// orderVerbs start a sentence that tells the reader to do something.
 	orderVerbs = ` reply answer respond say tell send post forward write use treat trust act behave delete remove open visit download click note let give keep
  stop start call add set make do be read speak translate accept refuse reject deny confirm agree quote print show reveal share leak install fetch
  load save store change update create put take assume believe consider respect report warn notify hide skip mark pass go come get help ask check listen wait look and `
@@ -32,10 +31,10 @@ make sure|be sure|do not|dont|have to|has to|need to|needs to|only answer|agree 
 		`被问|被問|问到|問到|有人问|有人問|问起|問起|回答|回复|回覆|无论|無論|不管|假装|假裝|扮演|绕过|繞過|覆盖|覆蓋|规则|規則|规定|規定|默认|默認|自动|自動|优先|優先`
 )
 
-// readsAsOrder reports that a text may read as an order to the assistant, in English
-// or in Chinese, or that it is not plain words: characters that do not show, marks
-// of other formats, words of mixed scripts. It is no proof that a text is harmless:
-// what passes is quoted, with the name of who said it.
+// readsAsOrder reports whether a text may read as an order to the assistant, in English or in
+// Chinese, or is not plain text: it has invisible characters, markup of other formats, or words of
+// mixed scripts. It cannot prove that a text is harmless: text that passes is quoted, with the name
+// of its author.
 func readsAsOrder(text string) bool {
 	if strings.ContainsFunc(text, unseen) || strings.ContainsAny(text, "{}<>`|\\") || strings.ContainsAny(text, "＜＞｛｝﹤﹥") {
 		return true
@@ -48,8 +47,8 @@ func readsAsOrder(text string) bool {
 	return ordersInWords(words) || imperative(folded) || ordersInLetters(folded)
 }
 
-// fold is a text as it is compared: compatible forms made one, accents and signs of
-// abbreviation gone, in lower case.
+// fold normalises a text for comparison: compatibility forms unified, accents and signs of
+// abbreviation removed, in lower case.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -64,15 +63,15 @@ func fold(text string) string {
 	}, norm.NFKD.String(text))
 }
 
-// unseen are characters that do not show, turn the direction, mean nothing, or are
+// unseen reports characters that are invisible, change the text direction, mean nothing, or are
 // letters that compare as none.
 func unseen(r rune) bool {
 	switch r {
-	case '\n', '\t', '\r', '\u200d', '\ufe0f': // the last two are of emoji
+	case '\n', '\t', '\r', '\u200d', '\ufe0f': // the last two are part of emoji
 		return false
 	}
 	if r >= '\U0001f100' && r <= '\U0001f1ff' {
-		return true // letters in boxes, and flags, which are made of such
+		return true // enclosed letters, and flags, which consist of them
 	}
 	return r == unicode.ReplacementChar || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp)
 }
@@ -88,17 +87,17 @@ func ordersInWords(words []string) bool {
 			single = 0
 		}
 		if single >= 3 {
-			return true // a word that is spelled letter by letter
+			return true // a word spelled letter by letter
 		}
 	}
-	// What somebody does not do is a statement, such as what they do not eat.
+	// A negative statement about oneself is no order, for example "I do not eat meat".
 	line = strings.NewReplacer(" i do not ", " i ", " i dont ", " i ", " we do not ", " we ", " we dont ", " we ").Replace(line)
 	return slices.ContainsFunc(strings.Split(orderPhrases, "|"), func(phrase string) bool {
 		return strings.Contains(line, " "+strings.TrimSpace(phrase)+" ")
 	})
 }
 
-// ordersInLetters looks for orders whatever is between their letters.
+// ordersInLetters looks for orders in the letters alone, ignoring what separates them.
 func ordersInLetters(folded string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -112,7 +111,7 @@ func ordersInLetters(folded string) bool {
 	return in(orderStems, digits(letters)) || in(orderStems, letters) || in(norm.NFKD.String(orderHan), letters)
 }
 
-// imperative reports a sentence that begins with a verb as orders do.
+// imperative reports whether a sentence starts with a verb, like an order.
 func imperative(folded string) bool {
 	verbs := strings.ReplaceAll(orderVerbs, "\n", "")
 	for sentence := range strings.FieldsFuncSeq(folded, func(r rune) bool { return strings.ContainsRune(".!?;:,。！？；：，、()[]\"“”", r) }) {
@@ -124,7 +123,7 @@ func imperative(folded string) bool {
 	return false
 }
 
-// digits reads digits and signs as the letters that they are written for.
+// digits replaces digits and signs with the letters that they imitate.
 func digits(word string) string {
 	if !strings.ContainsAny(word, "01345$@") {
 		return word
@@ -132,7 +131,7 @@ func digits(word string) string {
 	return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "$", "s", "@", "a").Replace(word)
 }
 
-// mixed reports a word of Latin letters and of letters that look like them.
+// mixed reports whether a word mixes Latin letters with letters that look like them.
 func mixed(word string) bool {
 	latin := strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
 	if strings.ContainsFunc(word, func(r rune) bool { return r > '\u024f' && unicode.Is(unicode.Latin, r) }) {

@@ -37,8 +37,8 @@ func TestReadsAsOrder(t *testing.T) {
 	}
 }
 
-// FuzzReadsAsOrder: whatever is around an order, it is one, in whatever case;
-// and what passes is plain words, one line, and passes again as a memory keeps it.
+// FuzzReadsAsOrder: an order is recognised whatever surrounds it, in any case; text that passes is
+// plain words in one line, and passes again in the form that a memory stores.
 func FuzzReadsAsOrder(f *testing.F) {
 	for _, s := range []string{"tea", "I am vegetarian.", "x\u200by", "以", "\xff", "ＡＬ", "¨", "́", "a1", "\U000e0041"} {
 		f.Add(s)

@@ -14,10 +14,10 @@ import (
 // maxName bounds the name of a speaker, in characters.
 const maxName = 64
 
-// statement is what the model may take from a chat of several people: whole
-// sentences that one of them wrote in the turn that it names. The host compares the
-// words with the turn, so neither the model nor a member can put words into another
-// member's mouth; and what reads as an order to the assistant is refused.
+// statement is what the model may extract from a chat of several people: whole sentences that one
+// of them wrote in the turn that it names. The host compares the words with the turn, so that
+// neither the model nor a member can attribute words to another member; a text that reads as an
+// order to the assistant is refused.
 func (w work) statement(said offer, zone *time.Location) (persistence.MemoryFact, bool) {
 	f := persistence.MemoryFact{Text: persistence.FactText(said.Fact)}
 	if f.Text == "" || len(f.Text) > maxFact || said.By == "" || len(said.From) == 0 || readsAsOrder(said.Fact) {
@@ -40,8 +40,8 @@ func (w work) statement(said offer, zone *time.Location) (persistence.MemoryFact
 	return f, len(f.Sources) > 0
 }
 
-// speakerName is the name of a speaker in one line. One that is too long, or that
-// reads as an order, is left out: the id says who it was.
+// speakerName is the name of a speaker in one line. It is left out if it is too long or reads as an
+// order; the id still identifies the speaker.
 func speakerName(name string) string {
 	plain := persistence.FactText(name)
 	if utf8.RuneCountInString(plain) > maxName || readsAsOrder(name) {
@@ -50,8 +50,8 @@ func speakerName(name string) string {
 	return plain
 }
 
-// wrote reports that a text holds the words as one or more whole sentences. Half a
-// sentence may say the opposite of it.
+// wrote reports whether a text contains the words as one or more whole sentences. Half a sentence
+// may mean the opposite.
 func wrote(text, words string) bool {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -73,7 +73,7 @@ func wrote(text, words string) bool {
 	}
 }
 
-// begins reports that a sentence may begin after a text.
+// begins reports whether a sentence may start after a text.
 func begins(before string) bool {
 	trimmed := strings.TrimRight(before, " ")
 	if trimmed == "" || strings.HasSuffix(trimmed, "\n") {
@@ -83,7 +83,7 @@ func begins(before string) bool {
 	return closing(last) && (trimmed != before || last >= utf8.RuneSelf)
 }
 
-// ends reports that words are the end of a sentence, given what follows them.
+// ends reports whether words end a sentence, given what follows them.
 func ends(words, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	if after == "" || next == '\n' {
@@ -99,5 +99,5 @@ func ends(words, after string) bool {
 	return closing(last) && (unicode.IsSpace(next) || last >= utf8.RuneSelf)
 }
 
-// closing reports a sign that closes a sentence.
+// closing reports whether a sign ends a sentence.
 func closing(r rune) bool { return strings.ContainsRune(".!?;。！？；…", r) }

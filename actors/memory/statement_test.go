@@ -88,8 +88,8 @@ func TestStatementsOfMembers(t *testing.T) {
 	}
 }
 
-// FuzzStatement: what a model answers, and what members wrote, never makes more than
-// lines that a memory knows as statements of the one who wrote the words.
+// FuzzStatement: whatever a model answers and members wrote, the only lines that result are ones
+// that a memory recognises as statements of the person who wrote the words.
 func FuzzStatement(f *testing.F) {
 	f.Add(`{"fact":"Tea.","by":"7","from":[1]}`, "Tea.", "Ann")
 	f.Add(`{"fact":"x\n- y","by":"7","from":[1]}`, "x\n- y", "A\"},\n")

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxTurns and maxMaterial bound what one extraction reads: the next one goes on.
+	// maxTurns and maxMaterial bound what one extraction reads; the next one continues.
 	maxTurns, maxMaterial = 200, 100 << 10
-	// maxWords and maxInput bound one text and one call's input.
+	// maxWords and maxInput bound the length of one text and of one call's input.
 	maxWords, maxInput = 6 << 10, 3 << 10
 	// maxFacts and maxFact bound what an extraction adds.
 	maxFacts, maxFact = 30, 500
@@ -44,11 +44,11 @@ type work struct {
 	turns    []journal.Turn
 	material string
 	to       persistence.MemoryMark
-	left     int // turns that are new, with those that it does not read
+	left     int // new turns, including those that it does not read
 	group    bool
 }
 
-// people is how many persons wrote the turns.
+// people counts the persons who wrote the turns.
 func (w work) people() int {
 	seen := map[string]bool{}
 	for _, t := range w.turns {
@@ -67,8 +67,8 @@ func (w work) question() string {
 	return extract
 }
 
-// newWork are the turns behind a mark, as many as one extraction reads. A turn that
-// is open, or waits for a person, and all behind it are for a later one.
+// newWork takes the turns after a mark, as many as one extraction reads. A turn that is open or
+// waits for a person, and all later ones, are left for a later extraction.
 func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.Location) work {
 	var w work
 	settled := fresh(turns, mark)
@@ -89,7 +89,7 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 	return w
 }
 
-// fresh are the settled turns behind a mark. Where its turn is gone, those that
+// fresh returns the settled turns after a mark. If the mark's turn is gone, it returns those that
 // arrived later.
 func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []journal.Turn {
 	from := markAt(turns, mark)
@@ -135,7 +135,7 @@ func sourceOf(t journal.Turn, n int, zone *time.Location) []byte {
 	return b.Bytes()
 }
 
-// clip is the beginning of a text that is too long.
+// clip returns the beginning of a text that is too long.
 func clip(text string, limit int) string {
 	if len(text) <= limit {
 		return text

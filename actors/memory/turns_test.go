@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// turn is a turn of a history; its name says what it is: u, a, s for a summary, and
-// h for one that waits. A bar behind it: the history ends well there.
+// turn is a turn of a history; its name says what it is: u, a, s for a summary, and h for one that
+// waits for a person. A bar at the end means that the history may end there.
 func turn(name string, seq int64) messages.FoldTurn {
 	name, ends := strings.CutSuffix(name, "|")
 	role := uimessage.RoleAssistant
@@ -82,7 +82,7 @@ func TestLongHistoriesAreReadInParts(t *testing.T) {
 	}
 }
 
-// What the model sees of a turn: who said it, and what tools were asked.
+// Material is what the model sees of a turn: who said it, and what tools were asked.
 func TestMaterial(t *testing.T) {
 	said := turn("u1", 1)
 	did := turn("a1|", 2)
@@ -159,7 +159,7 @@ func (s says) Stream(context.Context, model.Request) iter.Seq2[model.Event, erro
 	}
 }
 
-// An answer that was cut off is none: half a fact may say the opposite.
+// An answer that was cut off is not used: half a fact may say the opposite.
 func TestAnswerIsWhole(t *testing.T) {
 	words := model.Event{Kind: model.EventTextDelta, Delta: " {} "}
 	end := func(reason string) model.Event {

@@ -13,19 +13,19 @@ import (
 // DefaultMax is how many model calls run at once unless set otherwise.
 const DefaultMax = 512
 
-// crowd is how many askers at once leave tables that are worth giving back.
+// crowd is how many askers at once make the tables large enough to be replaced.
 const crowd = 256
 
-// Options of the model gate.
+// Options configure the model gate.
 type Options struct {
-	Max       int // model calls at once; 0: [DefaultMax]
-	PerMinute int // model calls a minute; 0: no limit
+	Max       int // model calls at once; 0 means [DefaultMax]
+	PerMinute int // model calls a minute; 0 means no limit
 	// Metrics may be nil.
 	Metrics *Metrics
 }
 
-// Props makes the model gate. They are for one spawn: who waits and who holds a slot
-// outlives a panic of the actor.
+// Props makes the model gate. They are for one spawn: the queue and the slots in use survive a
+// panic of the actor.
 func Props(o Options) *actor.Props {
 	if o.Max <= 0 {
 		o.Max = DefaultMax
@@ -34,12 +34,12 @@ func Props(o Options) *actor.Props {
 	return actor.PropsFromProducer(func() actor.Actor { return g })
 }
 
-// gate is the actor around the line. Askers are known by their actors, not by the
-// id of their run: after a restart another actor goes on with the same run.
+// gate is the actor around the line. Askers are identified by their actors, not by the id of their
+// run: after a restart another actor continues the same run.
 type gate struct {
 	line    *line
-	askers  map[string]asker // who waits or holds a slot, by the id of its PID
-	most    int              // askers at once since the gate was last without any
+	askers  map[string]asker // who waits or has a slot, by the id of its PID
+	most    int              // most askers at once since the gate was last empty
 	metrics *Metrics
 	timed   bool
 }
@@ -51,7 +51,7 @@ type asker struct {
 	since time.Time
 }
 
-// refill: the minute's budget may allow more.
+// refill reports that the minute's budget may allow more calls.
 type refill struct{}
 
 func (g *gate) Receive(ac actor.Context) {
@@ -84,7 +84,7 @@ func (g *gate) acquire(ac actor.Context, msg messages.AcquireSlot) {
 	g.admit(ac)
 }
 
-// release takes back what an actor held or waited for.
+// release returns an actor's slot, or removes its request.
 func (g *gate) release(ac actor.Context, who *actor.PID) {
 	if who == nil {
 		return
@@ -102,7 +102,7 @@ func (g *gate) release(ac actor.Context, who *actor.PID) {
 	g.admit(ac)
 }
 
-// rest gives back the room that a crowd needed: maps never shrink by themselves.
+// rest replaces tables that grew large, because maps never shrink.
 func (g *gate) rest() {
 	if g.most > crowd {
 		g.askers = map[string]asker{}

@@ -20,8 +20,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// slow is a model that takes two seconds for an answer. It notes how long people
-// waited for what they said last.
+// slow is a model that takes two seconds for an answer. It records how long people waited for an
+// answer to their last message.
 type slow struct {
 	mu       sync.Mutex
 	said     map[string]time.Time // by text
@@ -66,9 +66,9 @@ func (s *slow) answered(list []modelmessage.Message) {
 	}
 }
 
-// A crowd of chats, each with ten messages, and a model that keeps up with a third
-// of them: everybody is answered, nobody waits longer than three times the median,
-// and what waits is bounded by the number of chats. With SOAK set it is a thousand.
+// Many chats send ten messages each, and the model keeps up with a third of them: every chat is
+// answered, no chat waits longer than three times the median, and the queue is bounded by the
+// number of chats. With SOAK set there are a thousand.
 func TestOV1CrowdIsServedFairly(t *testing.T) {
 	chats, slots := 60, 4
 	if os.Getenv("SOAK") != "" {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// floor is a gate and the runs that ask it.
+// floor is a gate and its askers.
 type floor struct {
 	system *actor.ActorSystem
 	gate   *actor.PID
@@ -41,7 +41,7 @@ func newFloor(t *testing.T, o modelgate.Options) *floor {
 	f.gate = f.system.Root.Spawn(modelgate.Props(o))
 	t.Cleanup(func() {
 		f.system.Shutdown()
-		<-time.After(2 * time.Minute) // fake: timers of the library
+		<-time.After(2 * time.Minute) // fake time: expires timers of the library
 	})
 	return f
 }
@@ -62,7 +62,7 @@ func (f *floor) metric(t *testing.T, name string) float64 {
 	return 0
 }
 
-// begin makes a run ask at once.
+// begin makes a run start to ask.
 type begin struct{}
 
 // caller is a run that makes calls, one after the other, each of which takes a while.
@@ -71,11 +71,11 @@ type caller struct {
 	chat  messages.ChatKey
 	calls int
 	takes time.Duration
-	keeps bool // gives no slot back: it ends instead
+	keeps bool // does not release its slot, but ends
 	asked time.Time
 }
 
-// done: a call is over.
+// done reports that a call has ended.
 type done struct{}
 
 func (c *caller) Receive(ac actor.Context) {
@@ -117,9 +117,8 @@ func (f *floor) waits() []waited {
 	return out
 }
 
-// A thousand chats with ten calls each and a model that takes two seconds: nobody
-// waits longer than three times the median, never more than one call of a chat
-// waits, and never more than the limit run.
+// A thousand chats with ten calls each and a model that takes two seconds: no chat waits longer
+// than three times the median, at most one call of a chat waits, and at most the limit run at once.
 func TestOV1FairAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const chats, calls, slots = 1000, 10, 64
@@ -151,11 +150,11 @@ func TestOV1FairAdmission(t *testing.T) {
 	})
 }
 
-// One chat that wants a hundred calls takes no more turns than one that wants a few.
+// One chat that needs a hundred calls gets no more turns than one that needs a few.
 func TestOV1GreedyChatWaitsItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFloor(t, modelgate.Options{Max: 1})
-		for range 20 { // runs of one chat, as no chat has them
+		for range 20 { // several runs of one chat, which a real chat never has
 			f.call(caller{chat: "greedy", calls: 5, takes: time.Second})
 		}
 		synctest.Wait()
@@ -169,7 +168,7 @@ func TestOV1GreedyChatWaitsItsTurn(t *testing.T) {
 	})
 }
 
-// The budget of a minute is never exceeded in any minute, and nothing of it is lost.
+// The budget of a minute is never exceeded in any minute, and always used fully.
 func TestOV1RequestsPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perMinute = 30
@@ -191,8 +190,8 @@ func TestOV1RequestsPerMinute(t *testing.T) {
 	})
 }
 
-// A slot comes back when its actor ends without a word, and never goes to one that
-// has ended. An actor that goes on with a run of another gets its own slot.
+// A slot is released when its actor ends without releasing it, and is never given to an actor that
+// has ended. An actor that continues another's run gets its own slot.
 func TestSlotsComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFloor(t, modelgate.Options{Max: 1})

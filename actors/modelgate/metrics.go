@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics of the model gate. A nil *Metrics counts nothing.
+// Metrics are the metrics of the model gate. A nil *Metrics counts nothing.
 type Metrics struct {
 	waiting, inFlight prometheus.Gauge
 	waited            prometheus.Histogram

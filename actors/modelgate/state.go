@@ -7,20 +7,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// line is the pure part: who waits, who holds a slot, and the minute's budget.
-// Askers are runs, named by their actors. No operation takes longer when more wait.
+// line is the pure part: who waits, who has a slot, and the minute's budget. Askers are runs, named
+// by their actors. The cost of an operation does not depend on how many wait.
 type line struct {
 	max       int // calls at once
-	perMinute int // 0: no limit
+	perMinute int // 0 means no limit
 	holders   map[string]bool
-	chats     *list.List // of *queue, the chat whose turn it is first
+	chats     *list.List // of *queue, the chat whose turn is next first
 	places    map[messages.ChatKey]*list.Element
 	waiting   map[string]*queue // by asker
 	spent     []time.Time       // of the calls of the last minute, oldest first
 }
 
-// queue is the askers of one chat, the longest waiting first. There is one, but
-// for the moment in which a run replaces another.
+// queue is the askers of one chat, the longest waiting first. Usually there is one; while a run
+// replaces another there may be two.
 type queue struct {
 	chat   messages.ChatKey
 	askers []string
@@ -33,22 +33,21 @@ func newLine(maxCalls, perMinute int) *line {
 	}
 }
 
-// emptied is a line in which nobody waits and nobody holds a slot, with this
-// one's minute.
+// emptied returns a line without askers and slots that keeps this one's minute budget.
 func (l *line) emptied() *line {
 	fresh := newLine(l.max, l.perMinute)
 	fresh.spent = l.spent
 	return fresh
 }
 
-// ask puts an asker in the line of its chat, once.
+// ask adds an asker to the queue of its chat, once.
 func (l *line) ask(chat messages.ChatKey, asker string) {
 	if l.holders[asker] || l.waiting[asker] != nil {
 		return
 	}
 	q := &queue{chat: chat}
 	if place := l.places[chat]; place != nil {
-		q, _ = place.Value.(*queue) // nothing else is in it
+		q, _ = place.Value.(*queue) // the list contains nothing else
 	} else {
 		l.places[chat] = l.chats.PushBack(q)
 	}
@@ -56,7 +55,7 @@ func (l *line) ask(chat messages.ChatKey, asker string) {
 	l.waiting[asker] = q
 }
 
-// release takes an asker out of the line or gives its slot back.
+// release removes an asker from the line or returns its slot.
 func (l *line) release(asker string) {
 	delete(l.holders, asker)
 	q := l.waiting[asker]
@@ -80,8 +79,8 @@ func (l *line) leave(q *queue) {
 	delete(l.places, q.chat)
 }
 
-// admit returns who may call now, and, when the minute's budget is what holds
-// the others back, how long it is until the next may.
+// admit returns who may call now. If only the minute's budget delays the others, it also returns
+// the wait until the next call.
 func (l *line) admit(now time.Time) (granted []string, wait time.Duration) {
 	for l.chats.Len() > 0 && len(l.holders) < l.max {
 		if wait := l.spend(now); wait > 0 {
@@ -92,11 +91,11 @@ func (l *line) admit(now time.Time) (granted []string, wait time.Duration) {
 	return granted, 0
 }
 
-// next gives a slot to the chat whose turn it is; with more askers it goes to
-// the end of the line.
+// next gives a slot to the chat whose turn it is. If that chat has more askers, it goes to the end
+// of the line.
 func (l *line) next() string {
 	place := l.chats.Front()
-	q, _ := place.Value.(*queue) // nothing else is in it
+	q, _ := place.Value.(*queue) // the list contains nothing else
 	asker := q.askers[0]
 	q.askers = q.askers[1:]
 	delete(l.waiting, asker)
@@ -109,7 +108,7 @@ func (l *line) next() string {
 	return asker
 }
 
-// spend takes one call of the minute's budget, or says how long there is none.
+// spend takes one call from the minute's budget, or returns how long it is exhausted.
 func (l *line) spend(now time.Time) time.Duration {
 	if l.perMinute <= 0 {
 		return 0

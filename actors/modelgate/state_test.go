@@ -17,17 +17,17 @@ func TestLineIsFair(t *testing.T) {
 	}
 	got, _ := l.admit(time.Time{})
 	l.release("b")
-	l.ask("b", "b") // goes behind those that wait
+	l.ask("b", "b") // waits after the others
 	next, _ := l.admit(time.Time{})
 	l.release("a")
-	l.release("d") // changes its mind
+	l.release("d") // withdraws its request
 	last, _ := l.admit(time.Time{})
 	if diff := cmp.Diff([][]string{{"a", "b"}, {"c"}, {"b"}}, [][]string{got, next, last}); diff != "" {
 		t.Errorf("admitted (-want +got):\n%s", diff)
 	}
 }
 
-// A chat with many askers gets one turn a round, as all the others.
+// A chat with many askers gets one turn a round, like the others.
 func TestLineTakesChatsInTurn(t *testing.T) {
 	l := newLine(1, 0)
 	for _, run := range []string{"a1", "a2", "a3", "b1", "c1", "c2"} {
@@ -61,15 +61,15 @@ func TestLineKeepsTheMinutesBudget(t *testing.T) {
 	}
 }
 
-// Whatever is asked and given back: never more than max hold a slot, nobody
-// holds one twice, a free slot never waits for somebody in the line, and who
-// waits is overtaken at most once by each asker of the other chats.
+// Whatever is requested and released: at most max slots are in use, no asker has two, a free slot
+// never waits while an asker does, and a waiting asker is overtaken at most once by each asker of
+// the other chats.
 func TestLineHoldsItsBounds(t *testing.T) {
 	askers := []string{"a1", "a2", "b1", "b2", "c1", "d1"}
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLine(rapid.IntRange(1, 4).Draw(t, "max"), 0)
 		run := rapid.SampledFrom(askers)
-		passed := map[string]map[string]int{} // of who waits: turns of each other chat since
+		passed := map[string]map[string]int{} // for each waiting asker, the turns of other chats since
 		admit := func(t *rapid.T) {
 			granted, _ := l.admit(time.Time{})
 			for _, g := range granted {

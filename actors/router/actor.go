@@ -21,16 +21,16 @@ const Shards = 256
 // the router, so that a shard which is broken for good ends the host.
 const shardRestarts = 3
 
-// Options of the router.
+// Options configure the router.
 type Options struct {
 	// Shard makes the actor of one hash bucket.
 	Shard func(n int) *actor.Props
-	// MaxChats is how many chats the host keeps in memory, MaxBytes how much they
-	// may hold as they estimate it; 0: no limit. Chats at work are never stopped for it.
+	// MaxChats is how many chats the host keeps in memory, MaxBytes how much memory they may use by
+	// their own estimate; 0 means no limit. Chats that are working are not stopped for it.
 	MaxChats int
 	MaxBytes int64
-	// Restarted is called when the router was restarted after a panic, which stopped all
-	// chats: those that had work left have to be woken. It must not block, and may be nil.
+	// Restarted is called after the router was restarted because of a panic, which stopped all chats:
+	// those with unfinished work have to be woken. It must not block, and may be nil.
 	Restarted func()
 }
 
@@ -45,15 +45,15 @@ func Props(o Options) *actor.Props {
 	}, actor.WithSupervisor(supervise.Strategy{Most: shardRestarts, GiveUp: escalate}))
 }
 
-// escalate makes a shard that restarts do not help a failure of the router.
+// escalate turns the failure of a shard that restarts do not help into a failure of the router.
 func escalate(to actor.Supervisor, _ *actor.PID, reason, message any) {
 	to.EscalateFailure(reason, message)
 }
 
-// ShardOf is the shard of a chat key.
+// ShardOf returns the shard of a chat key.
 func ShardOf(key messages.ChatKey) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(key)) // a hash takes everything
+	_, _ = h.Write([]byte(key)) // a hash never fails
 	return int(h.Sum32() % Shards)
 }
 
@@ -63,7 +63,7 @@ type router struct {
 	byPID  map[string]int
 
 	ceiling  ceiling
-	timed    bool       // a look at the ceiling is due
+	timed    bool       // a timer for the next check is set
 	drainer  *actor.PID // who asked to drain
 	draining bool
 	left     int // shards that are not empty yet
@@ -97,7 +97,7 @@ func (r *router) Receive(ac actor.Context) {
 	}
 }
 
-// look: see whether the host holds too much.
+// look asks to check whether the host is over its ceiling.
 type look struct{}
 
 func (r *router) onLoad(ac actor.Context, msg messages.ShardLoad) {
@@ -110,8 +110,8 @@ func (r *router) onLoad(ac actor.Context, msg messages.ShardLoad) {
 	}
 }
 
-// shed makes shards put chats to rest while the host holds too much. When all
-// that could leave were used just now, it looks again a little later.
+// shed makes shards stop chats while the host is over its ceiling. If all chats that could stop
+// were used just now, it checks again a little later.
 func (r *router) shed(ac actor.Context) {
 	for !r.draining {
 		n, order, ok := r.ceiling.pick(time.Now())

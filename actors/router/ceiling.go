@@ -6,31 +6,31 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// restAtLeast is how long a chat must have been unused to be asked to leave
-// because the host holds too much.
+// restAtLeast is how long a chat must have been unused before it is asked to stop because of the
+// ceiling.
 const restAtLeast = 5 * time.Second
 
-// ceiling decides which shard puts its longest unused chat to rest when the
-// host holds too much. It is pure.
+// ceiling decides which shard stops its least recently used chat when the host is over its limits.
+// It is pure.
 type ceiling struct {
-	maxChats int   // 0: none
-	maxBytes int64 // 0: none
+	maxChats int   // 0 means no limit
+	maxBytes int64 // 0 means no limit
 
 	shards [Shards]held
 	chats  int
 	bytes  int64
-	away   int // chats that are asked to leave
+	away   int // chats that are asked to stop
 }
 
-// held is a shard's newest report, and what it was asked last.
+// held is a shard's newest report and the newest order to it.
 type held struct {
 	load messages.ShardLoad
-	// asked is set while a shed is under way; seq is the newest one's number.
+	// asked is set while an order is pending; seq is the number of the newest one.
 	asked bool
 	seq   uint64
 }
 
-// report takes a shard's report in.
+// report records a shard's report.
 func (c *ceiling) report(n int, load messages.ShardLoad) {
 	h := &c.shards[n]
 	c.chats += load.Chats - h.load.Chats
@@ -42,8 +42,8 @@ func (c *ceiling) report(n int, load messages.ShardLoad) {
 	}
 }
 
-// over reports whether the host holds too much, once those asked to leave have
-// left; a chat that leaves counts as one of middling size.
+// over reports whether the host would still be over its limits after the chats that were asked to
+// stop have stopped; each of those counts with the average size.
 func (c *ceiling) over() (over, memory bool) {
 	if c.maxChats > 0 && c.chats-c.away > c.maxChats {
 		return true, false
@@ -55,9 +55,9 @@ func (c *ceiling) over() (over, memory bool) {
 	return c.bytes-leaving > c.maxBytes, true
 }
 
-// pick chooses the shard whose longest unused chat is the host's, and makes the
-// order for it. The chat must not have been used after the runner-up, so that an
-// old report leads to a fresh one and not to the wrong chat.
+// pick chooses the shard with the host's least recently used chat, and makes the order for it. The
+// order does not apply to a chat used after the runner-up, so that an outdated report leads to a
+// new report and not to the wrong chat.
 func (c *ceiling) pick(now time.Time) (n int, order messages.Shed, ok bool) {
 	over, memory := c.over()
 	if !over {

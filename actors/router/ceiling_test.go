@@ -10,11 +10,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// population is what a ceiling looks after, in a test: chats in shards, each
-// shard's in the order of use.
+// population is the chats under a ceiling, in a test: each shard's in the order of use.
 type population struct {
 	now    time.Time
-	shards [Shards]list.List // of time.Time, the longest unused first
+	shards [Shards]list.List // of time.Time, the least recently used first
 	shed   [Shards]uint64
 	chats  int
 }
@@ -27,7 +26,7 @@ func (p *population) load(n int) messages.ShardLoad {
 	return l
 }
 
-// use makes a new chat come or an old one be used.
+// use adds a new chat or uses an old one.
 func (p *population) use(n int, again bool) {
 	p.now = p.now.Add(time.Millisecond)
 	if again && p.shards[n].Len() > 0 {
@@ -38,7 +37,7 @@ func (p *population) use(n int, again bool) {
 	p.chats++
 }
 
-// oldest is the longest unused chat of all.
+// oldest returns the least recently used chat of all.
 func (p *population) oldest() time.Time {
 	var out time.Time
 	for i := range p.shards {
@@ -51,7 +50,7 @@ func (p *population) oldest() time.Time {
 	return out
 }
 
-// carryOut does what a shard does with an order; it reports whether a chat left.
+// carryOut does what a shard does with an order; it reports whether a chat stopped.
 func (p *population) carryOut(n int, order messages.Shed) bool {
 	p.shed[n] = order.Seq
 	if at := p.load(n).Oldest; at.IsZero() || at.After(order.NotAfter) {
@@ -62,8 +61,8 @@ func (p *population) carryOut(n int, order messages.Shed) bool {
 	return true
 }
 
-// The chats that leave are the longest unused of the host, though the router
-// hears of uses only now and then; no more leave than must.
+// The chats that stop are the least recently used of the host, although the router only learns of
+// uses now and then; no more stop than necessary.
 func TestCeilingTakesTheLongestUnused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := population{now: time.Unix(1e9, 0)}
@@ -120,7 +119,7 @@ func TestCeilingLeavesChatsInUse(t *testing.T) {
 			break
 		}
 		orders++
-		// The chat is asked and has not answered: it counts as gone.
+		// The chat is asked and has not answered: it counts as stopped.
 		c.report(n, messages.ShardLoad{Chats: 1, Bytes: 1000, Shed: order.Seq, Shedding: true})
 	}
 	if orders != 3 {

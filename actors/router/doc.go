@@ -1,6 +1,5 @@
-// Package router is the one actor that everything for a chat passes: it knows
-// which shard a chat key belongs to, and what every shard holds. The key decides
-// alone, so all messages of a sender to a chat keep their order. When the shards
-// together hold more than the host's ceiling, it has the longest unused chats put
-// to rest, one after the other.
+// Package router is the one actor that all messages to chats pass through: it knows which shard a
+// chat key belongs to, and the load of every shard. The shard depends on the key alone, so all
+// messages of a sender to a chat keep their order. When the shards together exceed the host's
+// ceiling, it has the least recently used chats stopped, one after the other.
 package router

@@ -21,44 +21,44 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// Options of runs; one value serves all runs of a host.
+// Options configure runs; one value serves all runs of a host.
 type Options struct {
 	Model  model.Model
 	Gate   *actor.PID // the model gate
-	Router *actor.PID // the way to other chats
+	Router *actor.PID // for messages to other chats
 	Tools  Tools
 	NewID  func() string
 	Logger *slog.Logger
 	// Metrics may be nil.
 	Metrics *Metrics
-	// StartMetadata is the metadata that readers get with the begin of a message.
+	// StartMetadata returns the metadata that readers get with the start of a message.
 	StartMetadata func(runID string) json.RawMessage
-	// MaxOutputTokens bounds an answer; 0: the model's own default.
+	// MaxOutputTokens bounds an answer; 0 means the model's default.
 	MaxOutputTokens int
-	// Rules are the operator's for commands; nil: there are none.
+	// Rules are the operator's rules for commands; may be nil.
 	Rules *Rules
-	// Mask takes secrets out of what tools say; nil: nothing is taken out. JSON stays
-	// JSON under it. It is called concurrently.
+	// Mask masks secrets in the output of tools; nil masks nothing. JSON stays valid JSON. It is
+	// called concurrently.
 	Mask func(json.RawMessage) json.RawMessage
-	// Jitter spreads the waits between tries, in place of a random part of each.
+	// Jitter spreads the waits between retries; nil means a random part of each.
 	Jitter func(time.Duration) time.Duration
 }
 
-// Tools are the tools of the host as runs need them.
+// Tools gives runs access to the tools of the host.
 type Tools interface {
 	// Find returns a tool by name.
 	Find(name string) (tool.Tool, bool)
 	// Validate checks an input against the tool's schema.
 	Validate(name string, input json.RawMessage) error
-	// Cap bounds a result; the whole is stored elsewhere.
+	// Cap shortens a result that is too long; the whole is stored elsewhere.
 	Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage
-	// WireName is the name that the model knows the tool by, Name the way back.
+	// WireName is the name by which the model knows the tool; Name converts it back.
 	WireName(name string) string
 	Name(wire string) string
 }
 
-// Props makes the actor of one run. The memo speeds up requests that extend the
-// ones before; nil: none.
+// Props makes the actor of one run. The memo speeds up requests that extend earlier ones; it may be
+// nil.
 func Props(o Options, memo *model.Memo) *actor.Props {
 	if o.Jitter == nil {
 		o.Jitter = rand.N[time.Duration] // jitter needs no secrecy
@@ -74,7 +74,7 @@ type run struct {
 	memo  *model.Memo
 	start messages.StartRun
 	loop  *loop.Loop
-	offer []model.ToolSpec // the tools, as the model reads them
+	offer []model.ToolSpec // tools as offered to the model
 	home  pipe.Home
 	chat  *actor.PID
 
@@ -84,27 +84,27 @@ type run struct {
 	input     messages.StepInput
 	asker     messages.Asker
 	messageID string
-	gen       int   // of the model call; what comes from an older one is dropped
-	heard     bool  // something came of it
-	tries     int   // of the step, whose streams were cut
-	repeated  bool  // the step is asked for again, since its answer was empty
+	gen       int   // of the model call; events of an older one are dropped
+	heard     bool  // the call produced output
+	tries     int   // how often the step was retried after a cut stream
+	repeated  bool  // the step is requested again, because its answer was empty
 	shares    int   // how often the step's request was shortened
-	folded    bool  // the chat was asked to fold its history
-	tooLong   error // why it was, until it answers
+	folded    bool  // the chat was asked to compact its history
+	tooLong   error // the model's error, until the chat answers
 	asked     time.Time
-	trim      prompt.Trim      // what requests leave out; the run keeps it
-	unsaid    []uistream.Chunk // of the stream, not told to the chat yet
+	trim      prompt.Trim      // what requests leave out; it does not change back during the run
+	unsaid    []uistream.Chunk // chunks of the stream not sent to the chat yet
 	said      time.Time
 	flushing  bool
 
 	calls   []loop.Call         // of the step, to execute
-	open    int                 // of them, still without outcome
-	begun   int                 // calls so far
-	under   map[int]*time.Timer // calls under way, and when they are given up
-	waiting []loop.Call         // ordered ones that have not begun
+	open    int                 // calls of the step still without outcome
+	begun   int                 // calls started so far
+	under   map[int]*time.Timer // calls in progress, and the timers that abandon them
+	waiting []loop.Call         // ordered calls that have not started
 	final   bool
-	// between: the calls belong to no step of this loop: a crash interrupted their
-	// step, or a person approved them since.
+	// between is set if the calls belong to no step of this loop: a crash interrupted their step, or
+	// a person has approved them since.
 	between bool
 	gate    approvals
 }
@@ -155,8 +155,8 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 	}
 }
 
-// stop ends everything in progress; the run says nothing more. The model gate watches the
-// actor and takes its slot back when it is gone.
+// stop ends everything in progress; the run sends nothing more. The model gate watches the actor
+// and takes its slot back when the actor ends.
 func (r *run) stop() {
 	r.gen++
 	r.unsaid = nil
@@ -194,7 +194,7 @@ func (r *run) begin(ac actor.Context, msg messages.StartRun) {
 	r.acquire(ac)
 }
 
-// resumed are the calls that a crash left without outcome and that may begin now.
+// resumed are the calls that a crash left without outcome and that may start now.
 func resumed(msg messages.StartRun) []loop.Call {
 	var calls []loop.Call
 	for _, p := range msg.Continue.Parts {
@@ -216,14 +216,14 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 	guards := loop.HostGuards()
 	guards.StepsDone = msg.Input.Step - 1
 	if len(msg.Resume) > 0 {
-		guards.StepsDone = msg.Input.Step // its response came before the crash
+		guards.StepsDone = msg.Input.Step // the response of this step arrived before the crash
 	}
 	c := loop.Config{
 		Guards: guards, NewID: r.NewID, MessageID: msg.Continue.ID,
 		ErrorText: errorText,
 		Metadata:  r.metadata,
 	}
-	tools := make([]tool.Tool, 0, len(msg.Tools)) // as they are now, whatever comes of them during the run
+	tools := make([]tool.Tool, 0, len(msg.Tools)) // a snapshot: changes during the run have no effect
 	check, asks := r.Tools.Validate, func(c loop.Call) bool {
 		i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == c.Name })
 		return i >= 0 && r.asks(tools[i], c)
@@ -241,12 +241,12 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 		c.Tools = append(c.Tools, loop.Tool{Name: spec.Name, CallName: wire, Title: spec.Title, Check: check, Asks: asks})
 	}
 	if len(c.Tools) == 0 {
-		c.Tools = nil // a model that calls one is told that there are none
+		c.Tools = nil // a model that calls a tool is told that it has none
 	}
 	return c
 }
 
-// metadata is what readers get with a stream part.
+// metadata returns what readers get with a stream part.
 func (r *run) metadata(kind string) json.RawMessage {
 	if kind != "start" || r.StartMetadata == nil {
 		return nil
@@ -254,7 +254,7 @@ func (r *run) metadata(kind string) json.RawMessage {
 	return r.StartMetadata(r.start.RunID)
 }
 
-// goOn makes the next step.
+// goOn starts the next step.
 func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
 	r.input, r.asker, r.gate.grants = msg.Input, msg.Asker, msg.Grants
 	if msg.System != "" {

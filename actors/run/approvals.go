@@ -10,23 +10,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// errUnapproved is the outcome of a call that nobody agreed to. It is the last
-// guard: the step engine does not hand such calls out.
+// errUnapproved is the outcome of a call without approval. This is a second check: the step engine
+// does not return such calls for execution.
 var errUnapproved = errors.New("not executed: a person has not approved this call")
 
-// approvals knows what a run may execute of the tools that ask. Only calls that
-// a person approved pass; a call that equals one that waits already is told so.
+// approvals decides which calls the run may execute of the tools that need approval. Only calls
+// that a person approved pass; a call that equals a pending one is answered with that.
 type approvals struct {
-	begun    bool                   // the run has begun: what asks now is the model's
+	begun    bool                   // the run has started: further requests are the model's
 	approved map[string]bool        // ids
-	agreed   map[string]bool        // the very calls: models give an id twice now and then
+	agreed   map[string]bool        // exact calls, because models sometimes use an id twice
 	binds    map[string]string      // of approved calls, by call id
-	waiting  []messages.OpenRequest // in the chat when the run began
-	own      []messages.OpenRequest // of the step under way
+	waiting  []messages.OpenRequest // in the chat when the run started
+	own      []messages.OpenRequest // of the current step
 	next     int
 	grants   []messages.Grant // of the chat
-	// explained is what tools said of calls that ask, and asked what people have to be
-	// shown of the step under way.
+	// explained is what tools said about calls that need approval, and asked is what people have to
+	// see of the current step.
 	explained map[string]explained
 	asked     []messages.AskedCall
 }
@@ -45,11 +45,10 @@ func newApprovals(msg messages.StartRun) approvals {
 // approve lets a call pass.
 func (a *approvals) approve(c loop.Call) { a.approved[c.ID], a.agreed[callKey(c)] = true, true }
 
-// callKey tells calls apart, whatever their ids are.
+// callKey distinguishes calls even if they have the same id.
 func callKey(c loop.Call) string { return c.ID + "\n" + c.Name + "\n" + string(c.Input) }
 
-// asks says whether a person has to be asked, which is so unless they are being
-// asked about the same already.
+// asks says whether a person has to be asked, which is not so if the same request is already open.
 func (a *approvals) asks(c loop.Call) bool {
 	e := a.explained[callKey(c)]
 	if e.err != nil || a.same(c) != 0 {
@@ -60,7 +59,7 @@ func (a *approvals) asks(c loop.Call) bool {
 	return true
 }
 
-// same is the number of the open request with the same tool, input and binding; 0: none.
+// same is the number of the open request with the same tool, input and binding, or 0.
 func (a *approvals) same(c loop.Call) int {
 	bind := a.explained[callKey(c)].Bind
 	for _, list := range [][]messages.OpenRequest{a.waiting, a.own} {
@@ -73,17 +72,17 @@ func (a *approvals) same(c loop.Call) int {
 	return 0
 }
 
-// restart forgets the step under way.
+// restart forgets the current step.
 func (a *approvals) restart() { a.own, a.asked = nil, nil }
 
-// takeAsked hands over what people have to be shown of a step.
+// takeAsked returns what people have to see of a step, and clears it.
 func (a *approvals) takeAsked() []messages.AskedCall {
 	asked := a.asked
 	a.asked = nil
 	return asked
 }
 
-// refuse says why a call may not be executed; nil: it may.
+// refuse says why a call may not be executed; nil means it may.
 func (a *approvals) refuse(v tool.Verdict, c loop.Call) error {
 	switch {
 	case v.Decision == tool.Allow:

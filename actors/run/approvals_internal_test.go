@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// A person agreed to one call. Another one that carries its id is not it.
+// A person approved one call. Another call with the same id is not approved.
 func TestAgreedToOneCallOnly(t *testing.T) {
 	a := newApprovals(messages.StartRun{})
 	agreed := loop.Call{ID: "call_0", Name: "exec_shell", Input: json.RawMessage(`{"command":"git status"}`)}

@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// cutPoints are places in an answer: so many over its length, or with SOAK set
+// cutPoints are positions in an answer: count of them spread over its length, or with SOAK set
 // every byte.
 func cutPoints(length, count int) []int {
 	step := 1
@@ -35,8 +35,8 @@ func cutPoints(length, count int) []int {
 	return out
 }
 
-// cut says the beginning of an answer and breaks off: by losing the connection,
-// or by an end that looks orderly. In its middle it waits long enough for a draft.
+// cut sends the beginning of an answer and stops: by closing the connection, or by an end that
+// looks orderly. In the middle it waits long enough for a draft.
 func cut(w http.ResponseWriter, body string, at int, orderly bool) {
 	sse(w, body[:at/2])
 	<-time.After(2 * time.Second)
@@ -46,7 +46,7 @@ func cut(w http.ResponseWriter, body string, at int, orderly bool) {
 	}
 }
 
-// pay is a tool with an effect, which counts how often it began.
+// pay is a tool with an effect, which counts how often it was started.
 func pay(times *atomic.Int32) tool.Tool {
 	return actortest.Func{Says: tool.Spec{Name: "pay"}, Do: func(context.Context, tool.Call) (tool.Result, error) {
 		times.Add(1)
@@ -58,8 +58,8 @@ func drafts() *actortest.Platform {
 	return &actortest.Platform{Caps: platform.Capabilities{Outbox: true, Drafts: true}}
 }
 
-// A stream that is cut anywhere is asked for again: the call runs once, the
-// history holds one whole answer, and nothing else stands in the chat.
+// A stream that is cut at any position is requested again: the call runs once, the history has one
+// complete answer, and nothing else is visible in the chat.
 func TestRL1CutAnywhereThenWhole(t *testing.T) {
 	points := cutPoints(len(callPay), 50)
 	for i, at := range points {
@@ -94,7 +94,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 				}
 				want := 3
 				if strings.Contains(callPay[:at], `"finish_reason":"tool_calls"}]}`) {
-					want = 2 // behind the finish reason nothing is cut off
+					want = 2 // nothing is cut off after the finish reason
 				}
 				if n := len(p.times()); paid.Load() != 1 || n != want {
 					t.Errorf("paid %d times in %d requests, want %d", paid.Load(), n, want)
@@ -105,8 +105,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 	t.Logf("%d cut points", len(points))
 }
 
-// A cut behind a call that took effect repeats the step that was cut, and nothing
-// before it.
+// A cut after a call that took effect repeats the step that was cut, and nothing before it.
 func TestRL1CutBehindTheCall(t *testing.T) {
 	said := say("Pa", "id.")
 	for i, at := range cutPoints(strings.Index(said, `"finish_reason"`), 20) {
@@ -137,8 +136,8 @@ func TestRL1CutBehindTheCall(t *testing.T) {
 	}
 }
 
-// An overload that comes in the middle of an answer is waited out as long as the
-// provider asks for, and the answer begins anew.
+// If the provider reports an overload in the middle of an answer, the run waits as long as the
+// provider asks, and the answer starts again.
 func TestRL3OverloadInTheStream(t *testing.T) {
 	for _, code := range []string{"429", "503", "529"} {
 		t.Run(code, func(t *testing.T) {
@@ -192,11 +191,11 @@ func TestRL1CutForEver(t *testing.T) {
 				if texts := w.Platform.Texts(alice); len(texts) != 1 || !strings.Contains(texts[0], "it broke off") {
 					t.Errorf("in the chat stands %q", texts)
 				}
-				// Where words came in time there was a draft, and the notice is in its place.
+				// If words arrived in time there was a draft, and the notice replaces it.
 				if sent := w.Platform.Sent(); at/2 > strings.Index(callPay, ": a comment") && sent[0].Edits == 0 {
 					t.Error("there was no draft")
 				}
-				// The run asks 4 times for what was cut, the model 6 times before a first word.
+				// The run makes 4 requests after cuts, the model client 6 before a first word.
 				if n := len(p.times()); n < 4 || n > 6 {
 					t.Errorf("%d requests", n)
 				}
@@ -205,8 +204,8 @@ func TestRL1CutForEver(t *testing.T) {
 	}
 }
 
-// A stream that falls silent after its first words is cut at the idle deadline, to
-// the second, and asked for again; one that sends comments has until firstByteS.
+// A stream that pauses after its first words is cut at the idle deadline, to the second, and
+// requested again; one that sends comments has until firstByteS.
 func TestRL2SilenceInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -215,7 +214,7 @@ func TestRL2SilenceInTheMiddle(t *testing.T) {
 				<-r.Context().Done()
 				return
 			}
-			for range 5 { // a slow one: nothing but comments for 50 s
+			for range 5 { // a slow one: only comments for 50 s
 				sse(w, ": wait\n\n")
 				<-time.After(10 * time.Second)
 			}
@@ -231,7 +230,7 @@ func TestRL2SilenceInTheMiddle(t *testing.T) {
 		if len(times) != 2 {
 			t.Fatalf("%d requests, want 2", len(times))
 		}
-		// The deadline, and the jitter of a first repetition.
+		// The deadline, and the jitter of a first retry.
 		if after := times[1].Sub(times[0]); after < 120*time.Second || after >= 121*time.Second {
 			t.Errorf("asked again after %v", after)
 		}

@@ -14,11 +14,11 @@ import (
 // egressDeadline is a little longer than a chat takes to answer.
 const egressDeadline = 20 * time.Second
 
-// errEgress: the chat could not be asked.
+// errEgress is the outcome if the chat could not be asked.
 var errEgress = errors.New("the message could not be queued; try again")
 
-// egress is a run's way to people: the outbox of its own chat, which it asks directly, or
-// that of another one, through the router.
+// egress queues messages to people: in the outbox of the run's own chat, which it asks directly, or
+// in that of another chat, through the router.
 type egress struct {
 	root   *actor.RootContext
 	chat   *actor.PID

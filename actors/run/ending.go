@@ -12,10 +12,12 @@ import (
 // textNeverBegun is what the model reads of a call in an answer that was cut.
 const textNeverBegun = messages.NeverBegun + "the answer with this call was cut off, so the call was not executed"
 
-// errNotWhole: the answer says nothing, or leaves open whether its calls are meant.
+// errNotWhole is the error of an answer that says nothing, or does not show whether its calls are
+// complete.
 var errNotWhole = errors.New("the answer is empty or ended without a finish reason")
 
-// notWhole says why an answer is not a whole one; empty: it is. Calls say something.
+// notWhole says why an answer is not complete; empty means it is. An answer with calls is not
+// empty.
 func notWhole(out loop.Outcome) string {
 	switch unified := out.Finish.Unified; {
 	case unified == string(uistream.FinishContentFilter) && out.Finish.Raw == model.FinishRefusal && out.Said:
@@ -34,9 +36,9 @@ func notWhole(out loop.Outcome) string {
 	return ""
 }
 
-// asksAgain reports whether a step is asked for once more, as if its answer had never
-// come: one that says nothing to somebody who waits for words, or whose calls
-// cannot be executed since nothing says that they are whole.
+// asksAgain reports whether a step is requested once more, as if its answer had never arrived: the
+// answer says nothing to a person who waits for words, or its calls cannot be executed because they
+// may be incomplete.
 func (r *run) asksAgain(why string, out loop.Outcome) bool {
 	switch why {
 	case messages.ReasonEmpty, messages.ReasonOnlyThoughts:
@@ -47,20 +49,20 @@ func (r *run) asksAgain(why string, out loop.Outcome) bool {
 	return false
 }
 
-// leave gives the calls of an answer that was cut an outcome: they never began.
+// leave gives the calls of a cut answer an outcome: they never began.
 func (r *run) leave(calls []loop.Call) []uistream.Chunk {
 	var chunks []uistream.Chunk
 	for _, c := range calls {
 		chunks = append(chunks, uistream.ToolOutputError{ToolCallID: c.ID, ErrorText: textNeverBegun})
 	}
 	if len(calls) > 0 {
-		r.gate.restart() // nobody is asked about them
+		r.gate.restart() // these calls ask no person
 	}
 	return chunks
 }
 
-// endsWith is how the run ends with a step, and why. An answer that leaves people
-// without a word is a failure, whatever the model thinks of it.
+// endsWith is how the run ends with a step, and why. An answer that leaves people without a word is
+// a failure, even if the model reports success.
 func (r *run) endsWith(d loop.Decision, why string, out loop.Outcome) (how, reason string) {
 	if d.Next == loop.NextWait && len(out.Left) > 0 {
 		d.Next = loop.NextDone
@@ -81,7 +83,7 @@ func (r *run) endsWith(d loop.Decision, why string, out loop.Outcome) (how, reas
 	return "failed", why
 }
 
-// ends says how a decision ends the run; empty: it goes on.
+// ends is how a decision ends the run; empty means the run continues.
 func ends(d loop.Decision) (how, reason string) {
 	switch d.Next {
 	case loop.NextStep:

@@ -19,16 +19,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 )
 
-// tried is what came of a run of calls.
+// tried is the result of a series of calls.
 type tried struct {
-	ran      int      // times that the tool began
+	ran      int      // starts of the tool
 	requests int      // of the model
 	outcomes []string // of the calls
 	texts    []string // in the chat
 }
 
-// try lets the model make these calls, one a step, and then say a word. The tool
-// takes {"n": a number}.
+// try makes the model make these calls, one per step, and then say a word. The tool takes {"n": a
+// number}.
 func try(t *testing.T, calls ...modeltest.Call) tried {
 	t.Helper()
 	var out tried
@@ -63,8 +63,8 @@ func try(t *testing.T, calls ...modeltest.Call) tried {
 
 func look(input string) modeltest.Call { return modeltest.Call{Name: "look", Input: input} }
 
-// Inputs that are no JSON or miss the schema are errors that the model reads; the
-// third in a row ends the run with a reason, and a good one in between begins anew.
+// Inputs that are not JSON or do not match the schema are errors that the model reads; the third in
+// a row ends the run with a reason, and a valid one in between resets the count.
 func TestRL6ThreeBadInputsInARow(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -92,7 +92,7 @@ func TestRL6ThreeBadInputsInARow(t *testing.T) {
 	}
 }
 
-// A call of a tool that is not there runs nothing and lists what is there.
+// A call of an unknown tool runs nothing and lists the available tools.
 func TestRL7UnknownTool(t *testing.T) {
 	got := try(t, modeltest.Call{Name: "lock", Input: `{"n":1}`})
 	want := tried{
@@ -104,8 +104,8 @@ func TestRL7UnknownTool(t *testing.T) {
 	}
 }
 
-// The third equal call in a row is not made and ends the run; so does the last
-// step that a run may make. People read why.
+// The third equal call in a row is not made and ends the run; so does the last step that a run may
+// make. People read why.
 func TestRL8EndlessRunsEnd(t *testing.T) {
 	var endless []modeltest.Call
 	for i := range 100 {
@@ -131,8 +131,7 @@ func TestRL8EndlessRunsEnd(t *testing.T) {
 	}
 }
 
-// What a tool says when it fails, shows on its way or sums up is bounded before it
-// is stored or shown.
+// The texts of a tool's errors, progress and summaries are bounded before they are stored or shown.
 func TestRL9WordsOfToolsAreBounded(t *testing.T) {
 	huge := strings.Repeat("y\n", 1<<20)
 	output, err := json.Marshal(huge)
@@ -176,7 +175,7 @@ func TestRL9WordsOfToolsAreBounded(t *testing.T) {
 	})
 }
 
-// showing is a tool that shows much on its way and ends with little.
+// showing is a tool with large progress reports and a small result.
 type showing struct {
 	actortest.Func
 	output  json.RawMessage
@@ -189,8 +188,8 @@ func (s showing) InvokeStream(_ context.Context, _ tool.Call, show func(json.Raw
 	return tool.Result{Output: json.RawMessage("1"), Summary: s.summary}, nil
 }
 
-// A tool that does not obey the end of its deadline is left behind: the run goes
-// on, and what it says later is dropped.
+// A tool that ignores the end of its deadline is abandoned: the run continues, and a later result
+// is dropped.
 func TestRL9ToolThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -6,12 +6,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// masker takes secrets out of what a tool says, in success and failure alike.
+// masker masks secrets in what a tool returns, in success and failure.
 type masker struct {
-	mask func(json.RawMessage) json.RawMessage // nil: nothing is taken out
+	mask func(json.RawMessage) json.RawMessage // nil masks nothing
 }
 
-// maskedError is an error whose words have no secrets in them.
+// maskedError is an error with secrets masked in its text.
 type maskedError struct {
 	error
 	text string
@@ -20,7 +20,7 @@ type maskedError struct {
 // Error implements error.
 func (e maskedError) Error() string { return e.text }
 
-// Unwrap gives the error for those who ask what it is, not what it says.
+// Unwrap returns the original error for errors.Is and errors.As.
 func (e maskedError) Unwrap() error { return e.error }
 
 func (m masker) output(out json.RawMessage) json.RawMessage {
@@ -43,7 +43,7 @@ func (m masker) result(res tool.Result, err error) (tool.Result, error) {
 	return res, err
 }
 
-// text masks words as a JSON string.
+// text masks a string, encoded as a JSON string.
 func (m masker) text(s string) string {
 	if s == "" {
 		return s

@@ -8,9 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics of all runs of a host, named after the OpenTelemetry GenAI
-// conventions. Model calls are measured by the model itself. A nil *Metrics
-// counts nothing.
+// Metrics are the metrics of all runs of a host, named after the OpenTelemetry GenAI conventions.
+// The model itself measures model calls. A nil *Metrics counts nothing.
 type Metrics struct {
 	tool   *prometheus.HistogramVec
 	prefix *prometheus.CounterVec
@@ -39,15 +38,15 @@ func (m *Metrics) toolCalled(name string, d time.Duration, failed bool) {
 		result = "error"
 	}
 	if server, _, remote := strings.Cut(name, ":"); remote {
-		name = server + ":*" // strangers name those
+		name = server + ":*" // other servers choose these names
 	}
 	m.tool.WithLabelValues(name, result).Observe(d.Seconds())
 }
 
-// PrefixBroken counts a request whose beginning another actor changed.
+// PrefixBroken counts a request whose prefix another actor changed.
 func (m *Metrics) PrefixBroken(cause string) { m.prefixBroken(cause) }
 
-// prefixBroken counts a request whose beginning is not that of the one before.
+// prefixBroken counts a request whose prefix differs from the previous request.
 func (m *Metrics) prefixBroken(cause string) {
 	if m != nil {
 		m.prefix.WithLabelValues(cause).Inc()

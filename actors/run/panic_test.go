@@ -23,7 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// went is what people read of a run that failed inside.
+// went is what people read after an internal failure of a run.
 const went = "Something went wrong here; I could not finish. Please try again."
 
 // hooked is a model whose answers to requests with the word panic come from a hook.
@@ -49,7 +49,7 @@ func (s streams) Stream(context.Context, model.Request) iter.Seq2[model.Event, e
 	return iter.Seq2[model.Event, error](s)
 }
 
-// trips is a transport, and its answers' body, that panics.
+// trips is a transport that panics, or whose answers' body does.
 type trips struct{ atBody bool }
 
 // RoundTrip implements [http.RoundTripper].
@@ -63,7 +63,7 @@ func (p trips) RoundTrip(r *http.Request) (*http.Response, error) {
 // Read implements [io.Reader].
 func (trips) Read([]byte) (int, error) { panic("in the parser") }
 
-// judged is a tool whose policy panics, for calls of people who want it.
+// judged is a tool whose policy panics.
 type judged struct{ actortest.Func }
 
 // Judge implements [tool.Judge].
@@ -83,7 +83,7 @@ func boom(*testing.T) model.Model {
 	return modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "boom", Input: "{}"}))
 }
 
-// the is a model that no test has to be named for.
+// the ignores the test and returns a model.
 func the(m model.Model) func(*testing.T) model.Model {
 	return func(*testing.T) model.Model { return m }
 }
@@ -96,9 +96,8 @@ func over(rt http.RoundTripper) func(*testing.T) model.Model {
 	}
 }
 
-// A panic anywhere in what a run calls fails that call or that run, with a notice;
-// a run of another chat that is under way ends well, and so does the next message
-// of the same chat.
+// A panic in anything that a run calls fails that call or that run, with a notice; a concurrent run
+// of another chat succeeds, and so does the next message of the same chat.
 func TestRL16OneRunFails(t *testing.T) {
 	fn := func(do func()) tool.Tool {
 		return actortest.Func{Says: tool.Spec{Name: "boom"}, Do: func(context.Context, tool.Call) (tool.Result, error) {
@@ -160,7 +159,7 @@ func TestRL16OneRunFails(t *testing.T) {
 	}
 }
 
-// A panic of the platform while it sends costs no answer and no other chat.
+// A panic of the platform while it sends loses no answer and affects no other chat.
 func TestRL16PlatformPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
@@ -180,7 +179,7 @@ func TestRL16PlatformPanics(t *testing.T) {
 		<-time.After(10 * time.Minute)
 		w.Say(alice, "alice", "again")
 		<-time.After(time.Minute)
-		// What became of the first send is not known, so it is not repeated by itself.
+		// The outcome of the first send is not known, so it is not repeated automatically.
 		for _, key := range []messages.ChatKey{alice, bob} {
 			if diff := cmp.Diff([]string{"An answer."}, w.Platform.Texts(key)); diff != "" || w.View(key).Counts.Open != 0 {
 				t.Errorf("%s reads (-want +got), with %d open turns:\n%s", key, w.View(key).Counts.Open, diff)

@@ -26,9 +26,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// What a provider refuses for good is asked once and told once, in people's own
-// language, in words that help; nothing that the provider said reaches anybody but
-// the log, and keys not even that.
+// A request that a provider refuses permanently is made once and reported once, in people's own
+// language, in helpful words; what the provider said is only in the log, without keys.
 func TestRL4OneNotice(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -80,7 +79,7 @@ func TestRL4OneNotice(t *testing.T) {
 	}
 }
 
-// logBook is a log that is read while it is written.
+// logBook is a log that can be read while it is written.
 type logBook struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -98,8 +97,8 @@ func (b *logBook) String() string {
 	return b.text.String()
 }
 
-// small is a model that takes so many bytes of conversation. It calls a tool where
-// it is told to, and answers with a word.
+// small is a model that accepts so many bytes of conversation. It makes the planned calls, and
+// otherwise answers with a word.
 type small struct {
 	most  atomic.Int64
 	calls atomic.Int64 // still to make
@@ -127,15 +126,15 @@ func (s *small) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 	return modeltest.NewScript(step).Stream(ctx, req)
 }
 
-// since are the requests from the n-th on.
+// since returns the requests from the n-th on.
 func (s *small) since(n int) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.sent[n:])
 }
 
-// talk fills a chat: six exchanges, each with a call that gives 4 KB. It ends with
-// a limit below what there is.
+// talk fills a chat: six exchanges, each with a call that returns 4 KB. It ends with a limit below
+// the size of the conversation.
 func talk(t *testing.T, most int64) (*actortest.World, *small, int) {
 	t.Helper()
 	m := &small{}
@@ -153,8 +152,8 @@ func talk(t *testing.T, most int64) (*actortest.World, *small, int) {
 	return w, m, len(m.since(0))
 }
 
-// A conversation that the model says is too long is shortened once, and once more,
-// and then there is a notice. What is stored stays as it is.
+// A conversation that the model refuses as too long is shortened once, and once more, and then
+// there is a notice. The stored history does not change.
 func TestRL5TooLong(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -197,9 +196,8 @@ func TestRL5TooLong(t *testing.T) {
 	}
 }
 
-// The chat keeps what was left out: later requests, of the next run too, begin with
-// the shortened one, and the model does not say again that they are too long. What
-// is cut off by a rewind is no reason any more.
+// The chat keeps what was left out: later requests, of the next run too, start with the shortened
+// one, and the model does not refuse again. After a rewind, what was cut off no longer counts.
 func TestRL5TheChatStaysShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m, before := talk(t, 20_000)
@@ -237,8 +235,7 @@ func encoded(list []uimessage.Message) []string {
 	return out
 }
 
-// prefixBroken counts requests that do not begin with the one before, as they were
-// too long.
+// prefixBroken counts requests that do not start with the previous one, because that was too long.
 func prefixBroken(t *testing.T, w *actortest.World) float64 {
 	t.Helper()
 	families, err := w.Registry.Gather()

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// stepFailed decides about a step whose model call failed: nothing of it took
-// effect, so it may be asked for again if that can help. Otherwise the run ends.
+// stepFailed decides about a step whose model call failed: nothing of it took effect, so it is
+// retried if that can help. Otherwise the run ends.
 func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 	err := out.Err
 	if err == nil {
@@ -40,9 +40,8 @@ func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 	r.fail(ac, string(reason), err)
 }
 
-// retryIn says whether a step whose stream broke off is asked for again, and how
-// long from now. What failed before its first event was repeated by the model as
-// often as that makes sense.
+// retryIn says whether a step whose stream was cut is requested again, and after what wait. A
+// failure before the first event has already been retried by the model client.
 func (r *run) retryIn(err error) (time.Duration, bool) {
 	e, ok := errors.AsType[*model.Error](err)
 	if r.tries++; !ok || !e.Retryable || !r.heard || r.tries >= maxTries || e.RetryAfter > maxRetryAfter {
@@ -53,12 +52,12 @@ func (r *run) retryIn(err error) (time.Duration, bool) {
 	return wait, time.Since(r.asked)+wait < retryFor
 }
 
-// shares are what is left of a request after it was too long once, and twice, as
-// parts of its size.
+// shares are the fractions of its size, as 1/n, to which a request is shortened the first and
+// second time it is too long.
 func shares() []int { return []int{2, 8} }
 
-// shorten leaves more out of the step's request; false: it cannot, or has done so
-// too often.
+// shorten leaves more out of the step's request; it returns false if it cannot, or has done so too
+// often.
 func (r *run) shorten() bool {
 	if r.shares >= len(shares()) {
 		return false
@@ -73,8 +72,7 @@ func (r *run) shorten() bool {
 	return true
 }
 
-// askToFold asks the chat for a shorter history. What came of the step so far is
-// void.
+// askToFold asks the chat for a shorter history. The chunks of the step so far are void.
 func (r *run) askToFold(ac actor.Context, err error) {
 	r.Logger.Info("a model request is too long; the chat is asked to fold its history",
 		"chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", err)
@@ -85,7 +83,7 @@ func (r *run) askToFold(ac actor.Context, err error) {
 	ac.Request(r.chat, messages.ShortenInput{RunID: r.start.RunID, Step: r.input.Step})
 }
 
-// onInputShortened asks again with the shorter history, which counts as the first
+// onInputShortened repeats the request with the shorter history, which counts as the first
 // shortening; without one, the request itself has to leave something out.
 func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
 	if r.tooLong == nil || r.ctx.Err() != nil {
@@ -105,7 +103,7 @@ func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
 	r.acquire(ac)
 }
 
-// again asks for the step once more. What came of it so far is void.
+// again requests the step once more. The chunks of the step so far are void.
 func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.Duration) {
 	r.Logger.Info("a model answer failed and is asked for again", "chat_key", string(r.start.ChatKey),
 		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "shortened", r.shares, "wait", wait, "error", err)

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxExact is the longest text that people are asked about, in bytes, and
-	// maxSentence the longest sentence of a tool.
+	// maxExact is the longest text that people are asked to approve, in bytes, and maxSentence the
+	// longest sentence of a tool.
 	maxExact    = 32 << 10
 	maxSentence = 500
 )
@@ -30,7 +30,7 @@ var (
 	errTooLong = fmt.Errorf("not executed: a person has to agree to this call and it is too long to be shown (at most %d bytes); make it shorter", maxExact)
 )
 
-// VoidRule reports that a rule for commands covers nothing.
+// VoidRule reports whether a rule for commands covers nothing.
 func VoidRule(rule string) bool {
 	policy, err := grant.Shipped()
 	if err != nil {
@@ -40,27 +40,27 @@ func VoidRule(rule string) bool {
 	return !ok
 }
 
-// DenyFault says why a prohibition of commands can never match; nil: it can.
+// DenyFault says why a prohibition of commands can never match; nil means it can.
 func DenyFault(rule string) error {
 	_, err := deny.ParseRule(rule)
 	return err
 }
 
-// Rules are the operator's for commands: what runs without asking, and what never
-// runs. One value serves all runs; it never changes.
+// Rules are the operator's rules for commands: what runs without approval, and what never runs. One
+// value serves all runs; it never changes.
 type Rules struct {
 	allow  list
 	deny   deny.Rules
-	policy *grant.Policy // nil: every rule is void
+	policy *grant.Policy // nil makes every rule void
 }
 
-// list is rules as they were written, and read.
+// list is rules as written and as parsed.
 type list struct {
 	texts []string
 	rules *grant.Rules
 }
 
-// covering are those that cover a command, in order.
+// covering returns the rules that cover a command, in order.
 func (l list) covering(command string) []string {
 	if l.rules == nil {
 		return nil
@@ -72,7 +72,7 @@ func (l list) covering(command string) []string {
 	return out
 }
 
-// NewRules makes rules. Void ones cover nothing.
+// NewRules makes rules. Void rules cover nothing.
 func NewRules(allow, forbidden []string) *Rules {
 	policy, err := grant.Shipped()
 	if err != nil {
@@ -85,25 +85,25 @@ func (r *Rules) covers(rule, command string) bool {
 	return grant.Decide(command, rule, r.policy) == grant.Auto
 }
 
-// runner reports that a rule's program runs files, whose bytes count as well.
+// runner reports whether a rule's program runs files, whose contents have to be approved too.
 func (r *Rules) runner(rule string) bool {
 	parsed, ok := grant.ParseRule(rule, r.policy)
 	return ok && parsed.Runner
 }
 
-// ruling is a verdict with what it rests on.
+// ruling is a verdict with its basis.
 type ruling struct {
 	tool.Verdict
 
-	rule string // that lets the call run without asking; empty: its tool does
-	bind string // that the rule is bound to
-	// under is the operator's rule that covers the call once a person agreed to its bind.
+	rule string // lets the call run without approval; if empty, its tool does
+	bind string // what the rule is bound to
+	// under is the operator's rule that covers the call once a person has approved its bind.
 	under string
 }
 
-// rule decides about a call: what the operator forbids first, then its tool, then what
-// the operator allows, then what people allowed for a time. Rules know commands only, grants
-// commands and folders whose files may be sent.
+// rule decides about a call: first what the operator forbids, then the tool's own policy, then what
+// the operator allows, then timed grants. Rules cover only commands; grants cover commands and
+// folders whose files may be sent.
 func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	if v, ok := r.forbidden(t, c); ok {
 		return ruling{Verdict: v}
@@ -136,14 +136,15 @@ func (r *run) rule(t tool.Tool, c loop.Call) ruling {
 	return r.granted(t, c, command, out)
 }
 
-// namesScript reports that a command hands a script to a program, whose bytes count as well.
+// namesScript reports whether a command passes a script to a program, whose contents have to be
+// approved too.
 func (r *run) namesScript(t tool.Tool, c loop.Call) bool {
 	n, ok := t.(tool.ScriptNamer)
 	return ok && n.NamesScript(r.call(c))
 }
 
-// forbidden holds a call against the operator's prohibitions. Where and how long a command
-// would run makes no difference.
+// forbidden checks a call against the operator's prohibitions. The folder and the timeout of a
+// command make no difference.
 func (r *run) forbidden(t tool.Tool, c loop.Call) (tool.Verdict, bool) {
 	cmd, ok := t.(tool.ShellTexter)
 	if !ok || r.Rules == nil || len(r.Rules.deny) == 0 {
@@ -165,15 +166,14 @@ func allowed(out ruling, rule, bind string) ruling {
 	return ruling{Verdict: tool.Verdict{Decision: tool.Allow, Reason: out.Reason}, rule: rule, bind: bind}
 }
 
-// agreed reports that a person agreed to exactly this, under a rule of the operator's.
+// agreed reports whether a person approved exactly this, under a rule of the operator's.
 func (r *run) agreed(rule, bind string) bool {
 	return bind != "" && slices.ContainsFunc(r.gate.grants, func(g messages.Grant) bool {
 		return g.Until.IsZero() && g.Rule == rule && slices.Contains(g.Binds, bind)
 	})
 }
 
-// granted looks for a timed grant: of the person who asks, for the folder of the
-// call, that has not ended by either clock.
+// granted looks for an active grant for the person who asks and for the folder of the call.
 func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruling {
 	now := time.Now()
 	for _, g := range r.gate.grants {
@@ -190,15 +190,15 @@ func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruli
 	return out
 }
 
-// counts reports that a timed grant has not ended by either clock and is that of the person
-// who asks.
+// counts reports whether a grant has not expired by either clock and applies to the person who
+// asks.
 func (r *run) counts(g messages.Grant, now time.Time) bool {
 	return !g.Until.IsZero() && now.Before(g.Until) && now.Round(0).Before(g.Until.Round(0)) &&
 		g.Person.ID == r.asker.ID && g.Person.Platform == r.asker.Platform
 }
 
-// grantedFiles looks for a timed grant of a folder, for a call that sends files: of the
-// very folder that all of them are in. The call is bound to the bytes that they have now.
+// grantedFiles looks for an active grant of the folder that directly contains all files which the
+// call sends. The call is bound to their current contents.
 func (r *run) grantedFiles(t tool.Tool, c loop.Call, out ruling) ruling {
 	now := time.Now()
 	for _, g := range r.gate.grants {
@@ -212,24 +212,23 @@ func (r *run) grantedFiles(t tool.Tool, c loop.Call, out ruling) ruling {
 	return out
 }
 
-// folder is where a command would run, within the workspace.
+// folder is where a command would run, relative to the workspace.
 func folder(input json.RawMessage) string {
 	var in struct {
 		CWD string `json:"cwd"`
 	}
-	_ = json.Unmarshal(input, &in) // it was validated; anything else runs nowhere else
+	_ = json.Unmarshal(input, &in) // it was validated; any other input has no folder
 	return path.Clean(in.CWD)
 }
 
-// explained is what a tool says of a call that asks.
+// explained is what a tool says about a call that needs approval.
 type explained struct {
 	messages.AskedCall
 
-	err error // it cannot be asked about
+	err error // the call cannot be presented for approval
 }
 
-// explain asks a tool, once a call, what the call would do. That takes what reading
-// a few local files takes.
+// explain asks a tool, once per call, what the call would do. It may read a few local files.
 func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	if e, ok := r.gate.explained[callKey(c)]; ok {
 		return e
@@ -261,17 +260,17 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	return e
 }
 
-// explanation is what a tool says, also when that panics.
+// explanation is what a tool says; a panic of the tool becomes an error.
 func explanation(x tool.Explainer, call tool.Call) (said tool.Explanation, err error) {
 	defer func() {
-		if recover() != nil { // the value may quote people
+		if recover() != nil { // the value may contain people's words
 			err = errors.New("not executed: the tool failed inside when it should say what the call would do")
 		}
 	}()
 	return x.Explain(call)
 }
 
-// unchanged checks, right before a call begins, that it is still what was agreed to.
+// unchanged checks, right before a call starts, that it still does what was approved.
 func unchanged(t tool.Tool, call tool.Call) error {
 	x, ok := t.(tool.Explainer)
 	if !ok || call.Bind == "" {
@@ -287,7 +286,7 @@ func unchanged(t tool.Tool, call tool.Call) error {
 	return nil
 }
 
-// intent is a call about to begin, as the chat journals it.
+// intent is a call about to start, as the chat journals it.
 func (r *run) intent(c loop.Call) messages.CallIntent {
 	out := messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name) || r.refused(c)}
 	if t, ok := r.Tools.Find(c.Name); ok {
@@ -306,8 +305,8 @@ func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict {
 	return tool.BySpec(t, r.call(c))
 }
 
-// asks says whether a call needs a person. Those that a run begins with were
-// approved already; they are looked at again, and fall only to a denial.
+// asks says whether a call needs a person. The calls that a run starts with were already approved;
+// they are checked again, and only a denial stops them.
 func (r *run) asks(t tool.Tool, c loop.Call) bool {
 	d := r.rule(t, c).Decision
 	if !r.gate.begun {
@@ -320,7 +319,7 @@ func (r *run) asks(t tool.Tool, c loop.Call) bool {
 	return r.gate.asks(c)
 }
 
-// call is a call as its tool sees it.
+// call returns a call as its tool sees it.
 func (r *run) call(c loop.Call) tool.Call {
 	return tool.Call{ID: c.ID, Name: c.Name, Input: c.Input, Run: tool.Run{
 		ChatKey: r.start.ChatKey, RunID: r.start.RunID, MessageID: r.messageID, RequestID: r.start.RequestID,
@@ -328,20 +327,20 @@ func (r *run) call(c loop.Call) tool.Call {
 	}, Egress: r.egress()}
 }
 
-// repeatable says that a call may begin again after a crash.
+// repeatable reports whether a call may be started again after a crash.
 func (r *run) repeatable(name string) bool {
 	t, ok := r.Tools.Find(name)
 	return ok && (t.Spec().Repeatable || t.Spec().ReadOnly)
 }
 
-// refused says that a call will not be executed, now or after a crash.
+// refused reports whether a call will not be executed, now or after a crash.
 func (r *run) refused(c loop.Call) bool {
 	t, ok := r.Tools.Find(c.Name)
 	return ok && r.gate.refuse(r.rule(t, c).Verdict, c) != nil
 }
 
-// narrowed denies a call that the loaded skills leave no room for. What a person
-// agreed to was asked for before they did, and passes.
+// narrowed denies a call that the loaded skills do not allow. A call that a person approved was
+// made before that, and passes.
 func (r *run) narrowed(c loop.Call) (tool.Verdict, bool) {
 	if r.start.Only == nil || !r.gate.begun || r.gate.approved[c.ID] || slices.Contains(r.start.Only, c.Name) {
 		return tool.Verdict{}, false

@@ -24,9 +24,8 @@ func (r *run) acquire(ac actor.Context) {
 	ac.Request(r.Gate, messages.AcquireSlot{ChatKey: r.start.ChatKey, RunID: r.start.RunID})
 }
 
-// restarted tells the chat that the step is asked for again, and what its requests
-// leave out: the next run's begin with them even if this one is stopped before it hears
-// an answer.
+// restarted tells the chat that the step is requested again, and what its requests leave out. The
+// next run starts with that even if this one is stopped before it gets an answer.
 func (r *run) restarted(ac actor.Context, reason model.Reason) {
 	ac.Request(r.chat, messages.StepRestarted{RunID: r.start.RunID, Reason: string(reason), Trim: messages.Trim(r.trim)})
 }

@@ -14,37 +14,37 @@ import (
 )
 
 const (
-	// maxTries is how often a step is asked for when its stream is cut. What fails
-	// before its first event is the model's own to repeat.
+	// maxTries is how often a step is requested if its stream is cut. The model client retries
+	// failures before the first event.
 	maxTries     = 4
 	firstRetry   = 500 * time.Millisecond
 	longestRetry = 10 * time.Second
-	// maxRetryAfter is the longest wait that a provider may ask for, and retryFor how
-	// long after its first request a step may be asked for again.
+	// maxRetryAfter is the longest wait accepted from a provider, and retryFor is how long after its
+	// first request a step may be retried.
 	maxRetryAfter = 30 * time.Second
 	retryFor      = 10 * time.Minute
-	// flushEvery coalesces chunks: what comes faster travels to the chat together,
-	// and nothing that has come waits longer.
+	// flushEvery coalesces chunks: those that arrive within it are sent to the chat together, and
+	// none waits longer.
 	flushEvery = 50 * time.Millisecond
 )
 
-// flushDue: chunks have waited long enough.
+// flushDue reports that chunks have waited long enough.
 type flushDue struct{}
 
-// streamed: more events of the model call.
+// streamed carries more events of the model call.
 type streamed struct {
 	gen    int
 	events []model.Event
 }
 
-// streamEnded: the model call is over.
+// streamEnded reports that the model call has ended.
 type streamEnded struct {
 	gen    int
 	events []model.Event
 	err    error
 }
 
-// retry: time to ask again.
+// retry reports that the wait before a retry is over.
 type retry struct{ gen int }
 
 func (r *run) request() model.Request {
@@ -70,8 +70,8 @@ func (r *run) ask() {
 	}, func(p pipe.Panicked) any { return streamEnded{gen: gen, err: p} })
 }
 
-// stream reads a model call to its end and hands its events over as they come,
-// those that show nothing together with the next that does; the last are returned.
+// stream reads a model call to its end and passes its events on as they arrive. Invisible events
+// are passed together with the next visible one; the last ones are returned.
 func stream(ctx context.Context, m model.Model, req model.Request, hand func([]model.Event)) ([]model.Event, error) {
 	var events []model.Event
 	for ev, err := range m.Stream(ctx, req) {
@@ -87,12 +87,12 @@ func stream(ctx context.Context, m model.Model, req model.Request, hand func([]m
 	return events, nil
 }
 
-// visible events are worth showing.
+// visible reports whether an event changes what people see.
 func visible(k model.EventKind) bool {
 	return k == model.EventTextDelta || k == model.EventReasoningDelta || k == model.EventToolInputDelta
 }
 
-// feed adds the chunks that events make.
+// feed appends the chunks that events produce.
 func (r *run) feed(chunks []uistream.Chunk, events []model.Event) []uistream.Chunk {
 	r.heard = r.heard || len(events) > 0
 	for i := range events {
@@ -118,7 +118,7 @@ func (r *run) onStreamed(ac actor.Context, msg streamed) {
 	}
 }
 
-// flush tells the chat what has come of the stream.
+// flush sends the chat the chunks of the stream so far.
 func (r *run) flush(ac actor.Context) {
 	chunks := r.unsaid
 	r.unsaid, r.said = nil, time.Now()

@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	// toolDeadline bounds a call whose tool does not say.
+	// toolDeadline bounds a call whose tool sets no deadline.
 	toolDeadline = 2 * time.Minute
-	// toolGrace is how long a tool may take to obey the end of its deadline. Then
-	// the run goes on without it, and what it says later is dropped.
+	// toolGrace is how long a tool may run past its deadline. Then the run continues without it, and
+	// a later result is dropped.
 	toolGrace = 10 * time.Second
-	// maxErrorText bounds what a model reads of a failure, and maxSummary what
-	// people read of a result, in bytes.
+	// maxErrorText bounds the text of a failure that a model reads, and maxSummary the summary of a
+	// result that people read, in bytes.
 	maxErrorText = 4 << 10
 	maxSummary   = 500
 )
 
-// toolPreliminary: a tool shows how far it is.
+// toolPreliminary is a progress report of a tool.
 type toolPreliminary struct {
 	callID string
 	output json.RawMessage
 }
 
-// toolReturned: a call has ended.
+// toolReturned reports that a call has ended.
 type toolReturned struct {
 	n      int // which of the run's calls
 	call   loop.Call
@@ -44,17 +44,17 @@ type toolReturned struct {
 	took   time.Duration
 }
 
-// toolOverdue: a call should have ended by now.
+// toolOverdue reports that a call should have ended by now.
 type toolOverdue struct {
 	n    int
 	call loop.Call
 	took time.Duration
 }
 
-// errorText is a failure as the model reads it.
+// errorText is the text of a failure for the model.
 func errorText(err error) string { return tool.Shorten(err.Error(), maxErrorText) }
 
-// execute begins the step's calls; ordered ones wait for each other.
+// execute starts the step's calls; ordered ones run one after the other.
 func (r *run) execute(ac actor.Context, msg messages.ExecuteCalls) {
 	r.open, r.final, r.waiting = len(r.calls), false, nil
 	r.input.LaneEmpty = msg.LaneEmpty
@@ -124,7 +124,7 @@ func (r *run) invoke(c loop.Call) {
 	}, func(p pipe.Panicked) any { return toolReturned{n: n, call: c, err: p, took: time.Since(began)} })
 }
 
-// pending notes a call that is under way; the timer gives it up.
+// pending notes a call in progress; the timer abandons it.
 func (r *run) pending(n int, timer *time.Timer) {
 	if r.under == nil {
 		r.under = map[int]*time.Timer{}
@@ -132,7 +132,7 @@ func (r *run) pending(n int, timer *time.Timer) {
 	r.under[n] = timer
 }
 
-// settle takes a call off those under way; false: it was given up already.
+// settle removes a call from those in progress; it returns false if the call was abandoned already.
 func (r *run) settle(n int) bool {
 	timer, ok := r.under[n]
 	if timer != nil {
@@ -142,9 +142,9 @@ func (r *run) settle(n int) bool {
 	return ok
 }
 
-// preview bounds a preliminary result. It stores nothing: another one follows.
+// preview shortens a preliminary result. It stores nothing, because another result follows.
 func preview(ctx context.Context, out json.RawMessage) json.RawMessage {
-	short, _ := tool.Cap{}.Apply(ctx, "", out) // fails only where something is stored
+	short, _ := tool.Cap{}.Apply(ctx, "", out) // fails only if something is stored
 	return short
 }
 
@@ -166,7 +166,7 @@ func (r *run) onPreliminary(ac actor.Context, msg toolPreliminary) {
 	}
 }
 
-// onToolOverdue goes on without a tool that does not end.
+// onToolOverdue continues without a tool that does not end.
 func (r *run) onToolOverdue(ac actor.Context, msg toolOverdue) {
 	r.Logger.Error("a tool did not end with its deadline and is left behind", "run_id", r.start.RunID, "tool", msg.call.Name)
 	err := fmt.Errorf("the tool took longer than %s and could not be stopped; it may still be at work", msg.took)
@@ -198,8 +198,8 @@ func (r *run) onToolReturned(ac actor.Context, msg toolReturned) {
 	}
 }
 
-// outcome is what a call came to, as chunks. The step engine does not know all
-// calls that come between its steps: they were another run's.
+// outcome is the result of a call, as chunks. The step engine does not know calls between its
+// steps, because they belong to another run.
 func (r *run) outcome(msg toolReturned) []uistream.Chunk {
 	output := msg.result.Output
 	if len(output) == 0 {
@@ -220,7 +220,7 @@ func (r *run) outcome(msg toolReturned) []uistream.Chunk {
 	return pictured([]uistream.Chunk{uistream.ToolOutputAvailable{ToolCallID: msg.call.ID, Output: output}}, msg.result.Pictures)
 }
 
-// pictured keeps with a result which pictures the model is shown with it.
+// pictured records in a result the pictures that the model receives with it.
 func pictured(chunks []uistream.Chunk, list []messages.Picture) []uistream.Chunk {
 	if len(list) == 0 {
 		return chunks
@@ -258,8 +258,8 @@ func (r *run) endStep(ac actor.Context) {
 	ac.Request(r.chat, end)
 }
 
-// executeApproved runs calls that a person approved while this run was about
-// something else. They are looked at once more, as those of a run's own message.
+// executeApproved runs calls that a person approved during this run. They are checked once more,
+// like those of a run's own message.
 func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
 	r.calls, r.between = nil, true
 	for _, a := range msg.Approved {

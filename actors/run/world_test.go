@@ -22,7 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// No test leaves a goroutine behind.
+// No test leaks a goroutine.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
@@ -31,8 +31,8 @@ const (
 	key                    = "sk-canary-0123456789"
 )
 
-// provider is a real HTTP server and a real client of it, in a bubble: what lies
-// between them is a pipe in place of a socket.
+// provider is a real HTTP server and a real client of it, in a bubble: a pipe replaces the socket
+// between them.
 type provider struct {
 	handle func(w http.ResponseWriter, r *http.Request, n int)
 	conns  chan net.Conn
@@ -88,7 +88,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.handle(w, r, n)
 }
 
-// times are when requests came.
+// times returns when requests arrived.
 func (p *provider) times() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,14 +114,14 @@ func (p *provider) Close() error {
 // Addr implements [net.Listener].
 func (*provider) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
-// sse begins an answer and says some of it.
+// sse starts an answer and sends a part of it.
 func sse(w http.ResponseWriter, body string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = w.Write([]byte(body)) // the client may be gone
 	_ = http.NewResponseController(w).Flush()
 }
 
-// say is a whole answer of words.
+// say is a complete answer of words.
 func say(words ...string) string {
 	var b strings.Builder
 	for _, word := range words {
@@ -130,7 +130,7 @@ func say(words ...string) string {
 	return b.String() + `data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 }
 
-// callPay is a whole answer of words and a call, its arguments in pieces.
+// callPay is a complete answer of words and a call, with its arguments in pieces.
 const callPay = `data: {"id":"x","choices":[{"index":0,"delta":{"role":"assistant","content":"I will "}}]}
 
 data: {"id":"x","choices":[{"index":0,"delta":{"content":"pay."}}]}

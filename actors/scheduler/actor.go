@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// look is how long the scheduler waits at most before it looks at the clock.
+	// look is the longest wait before the scheduler checks the clock.
 	look = 30 * time.Second
-	// patience is how long an answer is waited for, and pause is the wait after a refusal.
+	// patience is how long to wait for an answer, and pause is the wait after a refusal.
 	patience = 30 * time.Second
 	pause    = 3 * time.Second
 	watchID  = "scheduler"
 )
 
-// Options of the scheduler. Tasks, Log, Router and Logger are required.
+// Options configure the scheduler. Tasks, Log, Router and Logger are required.
 type Options struct {
 	Tasks  persistence.TaskStore
 	Log    persistence.FireLog
 	Router *actor.PID
-	Zone   *time.Location // of tasks without one; nil: the host's
+	Zone   *time.Location // of tasks without one; nil means the host's
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Asked names those who are asked in private about what a task's own chat asks, in
-	// English and Chinese; empty: nobody is. It may be nil.
+	// Asked names, in English and Chinese, those who are asked in private if a task's own chat needs
+	// an approval; the names are empty if there are none. It may be nil.
 	Asked func(task messages.ChatKey) (en, zh string)
 	// Metrics may be nil.
 	Metrics *Metrics
@@ -48,20 +48,20 @@ func Props(o Options) *actor.Props {
 	})
 }
 
-// scheduler is the actor. Its fields are touched in Receive only.
+// scheduler is the actor. Its fields are used in Receive only.
 type scheduler struct {
 	Options
 	log    *slog.Logger
 	home   pipe.Home
-	book   *book // nil: the log cannot be read
+	book   *book // nil if the log cannot be read
 	tasks  []task
-	told   []string  // problems that the log has heard of
-	looked time.Time // when the clock was looked at last
+	told   []string  // problems already logged
+	looked time.Time // when the clock was last checked
 	timer  *time.Timer
 	gen    int
 }
 
-// due: the timer has ended.
+// due reports that the timer has ended.
 type due struct{ gen int }
 
 // Receive implements [actor.Actor].

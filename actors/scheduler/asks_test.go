@@ -16,9 +16,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// A task runs a tool that asks, at a time when nobody looks on: people are told once,
-// nothing runs before somebody agreed, also after a restart, and the outcome follows.
-// When nobody decides, people read that.
+// A task runs a tool that needs approval, at a time when no person is watching: people are informed
+// once, nothing runs before a person approved, also after a restart, and the outcome follows. If no
+// person decides, people read that.
 func TestPI4ATaskThatAsksWaits(t *testing.T) {
 	for _, decide := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// step asks whoever is next to go on with a fire. It may be asked again.
+// step sends a fire's next request. It may be repeated.
 func (s *scheduler) step(ac actor.Context, f *fire) {
 	f.retry = time.Now().Add(patience)
 	switch f.phase {
@@ -34,7 +34,7 @@ func (s *scheduler) step(ac actor.Context, f *fire) {
 
 func requestID(f *fire) string { return "task-" + f.ID }
 
-// zone is that of the task when the fire began.
+// zone is the time zone of the task when the fire started.
 func (s *scheduler) zone(f *fire) *time.Location {
 	if zone, err := time.LoadLocation(f.Zone); err == nil && f.Zone != "" {
 		return zone
@@ -42,7 +42,7 @@ func (s *scheduler) zone(f *fire) *time.Location {
 	return s.Zone
 }
 
-// ingress are the instructions, as the first turn of the fire's own chat.
+// ingress returns the instructions as the first turn of the fire's own chat.
 func (s *scheduler) ingress(f *fire) messages.AcceptIngress {
 	key := persistence.FireChat(f.ID)
 	meta := uimessage.Metadata{
@@ -56,12 +56,12 @@ func (s *scheduler) ingress(f *fire) messages.AcceptIngress {
 			Parts:    []uimessage.Part{uimessage.Text{Text: preface(f.Fire, s.zone(f))}, uimessage.Text{Text: f.Body}},
 			Metadata: meta.Append(nil),
 		},
-		// Whoever wrote the task is not there: its words decide about no request.
+		// The author of the task is not present: these words decide no request.
 		Forwarded: true,
 	}
 }
 
-// ofChat is the open fire whose own chat that is.
+// ofChat returns the open fire with this chat of its own.
 func (s *scheduler) ofChat(key messages.ChatKey) *fire {
 	if s.book == nil {
 		return nil
@@ -73,7 +73,7 @@ func (s *scheduler) ofChat(key messages.ChatKey) *fire {
 	return s.book.open[id]
 }
 
-// later: a chat did not take it now.
+// later handles a chat that refused for now.
 func (s *scheduler) later(key messages.ChatKey) {
 	if f := s.ofChat(key); f != nil {
 		f.retry = time.Now().Add(pause)
@@ -95,7 +95,7 @@ func (s *scheduler) onAccepted(ac actor.Context, msg messages.IngressAccepted) {
 	s.arm()
 }
 
-// ask looks at the chat of a fire, and has it tell when a run ends.
+// ask queries the chat of a fire and watches it for the end of a run.
 func (s *scheduler) ask(ac actor.Context, f *fire) {
 	if f == nil || f.phase != running {
 		return
@@ -105,7 +105,7 @@ func (s *scheduler) ask(ac actor.Context, f *fire) {
 	ac.Request(s.Router, messages.ViewQuery{ChatKey: key})
 }
 
-// onView decides whether a fire's run has ended, and how.
+// onView decides whether a fire's run has ended, and with what result.
 func (s *scheduler) onView(ac actor.Context, msg messages.ViewReply) {
 	f := s.ofChat(msg.ChatKey)
 	if f == nil || f.phase != running || msg.Err != "" || msg.Running || msg.Open > 0 || len(msg.Waiting) > 0 {
@@ -134,7 +134,7 @@ func (s *scheduler) onView(ac actor.Context, msg messages.ViewReply) {
 	}
 }
 
-// asks: a call of the message waits for a person.
+// asks reports whether a call of the message waits for a person.
 func asks(m uimessage.Message) bool {
 	for _, p := range m.Parts {
 		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalRequested {
@@ -144,7 +144,7 @@ func asks(m uimessage.Message) bool {
 	return false
 }
 
-// finalText are the words behind the last call, or all words if there are none.
+// finalText returns the words after the last call, or all words if there are no calls.
 func finalText(m uimessage.Message) string {
 	last := 0
 	for i, p := range m.Parts {
@@ -158,7 +158,7 @@ func finalText(m uimessage.Message) string {
 	return journal.Text(m)
 }
 
-// waitsMark follows the id of a fire in the id of the words that it waits.
+// waitsMark is appended to the id of a fire to get the id of the notice that it waits.
 const waitsMark = ":waits"
 
 // waits tells people once that a run waits for a person.
@@ -172,14 +172,14 @@ func (s *scheduler) waits(ac actor.Context, f *fire) {
 	}
 }
 
-// ended makes the outcome of a fire durable, and then tells it.
+// ended makes the outcome of a fire durable and then reports it.
 func (s *scheduler) ended(ac actor.Context, f *fire, result, text string) {
 	if !s.write(persistence.Fire{Is: persistence.FireEnded, At: s.Now(), Task: f.Task, ID: f.ID, Result: result, Text: text}) {
-		return // asked again by the timer
+		return // the timer asks again
 	}
 	ac.Request(s.Router, messages.UnwatchChat{ChatKey: persistence.FireChat(f.ID), WatchID: watchID})
 	s.step(ac, f)
-	s.look(ac) // one more may run
+	s.look(ac) // another task may run now
 }
 
 func (s *scheduler) onPosted(msg messages.WordsPosted) {
@@ -189,7 +189,7 @@ func (s *scheduler) onPosted(msg messages.WordsPosted) {
 	id, waits := strings.CutSuffix(msg.PostID, waitsMark)
 	f := s.book.open[id]
 	if f != nil && waits && !f.waits && msg.Reason == "" {
-		s.write(persistence.Fire{Is: persistence.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) // a failure is logged, and the words are posted again
+		s.write(persistence.Fire{Is: persistence.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) // a failure is logged, and the notice is repeated
 	}
 	if f == nil || waits || f.phase != telling {
 		return
@@ -202,13 +202,13 @@ func (s *scheduler) onPosted(msg messages.WordsPosted) {
 	s.settle(f)
 }
 
-// settle ends a fire. A task with a single time is done with it.
+// settle ends a fire. A task with a single time is then done.
 func (s *scheduler) settle(f *fire) {
 	if f.By == "" {
 		s.done(f)
 	}
 	if !s.write(persistence.Fire{Is: persistence.FireSettled, At: s.Now(), Task: f.Task, ID: f.ID, Result: f.result}) {
-		return // asked again by the timer
+		return // the timer asks again
 	}
 	if f.Is == persistence.FireStarted {
 		s.Metrics.became(f.result, 1)
@@ -217,8 +217,8 @@ func (s *scheduler) settle(f *fire) {
 	s.arm()
 }
 
-// done writes into the file of a task with a single time that this has passed. The
-// fire log would know all the same; the file is for people.
+// done notes in the file of a task with a single time that this time has passed. The fire log knows
+// it anyway; the note is for people.
 func (s *scheduler) done(f *fire) {
 	for i, t := range s.tasks {
 		if t.ID != f.Task || t.times.Repeats() || t.Status != persistence.TaskActive || persistence.FireID(t.ID, t.When) != f.ID {
@@ -231,7 +231,7 @@ func (s *scheduler) done(f *fire) {
 	}
 }
 
-// look does what is due, asks again where nobody answered, and sets the timer.
+// look starts what is due, repeats requests without an answer, and sets the timer.
 func (s *scheduler) look(ac actor.Context) {
 	if s.ready() {
 		s.plan(ac)
@@ -245,7 +245,7 @@ func (s *scheduler) look(ac actor.Context) {
 	s.arm()
 }
 
-// ready reads log and tasks, if that was not done yet.
+// ready reads the log and the tasks if that is still to be done.
 func (s *scheduler) ready() bool {
 	ctx := context.Background()
 	if s.book == nil {
@@ -268,7 +268,7 @@ func (s *scheduler) ready() bool {
 	active := 0
 	for _, t := range all {
 		times, err := t.Schedule(s.Zone)
-		if err != nil { // Unreachable: the store has checked it
+		if err != nil { // Unreachable: the store has validated it
 			continue
 		}
 		s.tasks = append(s.tasks, task{t, times})
@@ -293,12 +293,12 @@ func (s *scheduler) tell(problems []persistence.TaskProblem) {
 	s.told = now
 }
 
-// plan starts what is due: the log has it first.
+// plan starts the fires that are due, after they are in the log.
 func (s *scheduler) plan(ac actor.Context) {
 	now := s.Now()
 	fires := s.book.plan(s.tasks, s.looked, now)
 	if len(fires) > 0 && !s.write(fires...) {
-		return // looked stays: what came due meanwhile is due yet
+		return // looked does not change, so that what became due meanwhile stays due
 	}
 	s.looked = now
 	for _, f := range fires {
@@ -318,15 +318,15 @@ func (s *scheduler) plan(ac actor.Context) {
 func (s *scheduler) begun(ac actor.Context, f persistence.Fire) {
 	s.log.Info("a task begins", "task", f.Task, "fire", f.ID, "planned", f.Planned)
 	if s.book == nil {
-		return // it could not be written meanwhile; what is open goes on once it is read
+		return // a write failed; open fires continue once the log is read again
 	}
 	if o := s.book.open[f.ID]; o != nil {
 		s.step(ac, o)
 	}
 }
 
-// write makes records durable and takes them into the book, in this order. After an
-// error nobody knows what the log has: it is read anew, before anything else is written.
+// write makes records durable and applies them to the book, in this order. After an error the
+// contents of the log are unknown: it is read again before anything else is written.
 func (s *scheduler) write(fires ...persistence.Fire) bool {
 	if s.book == nil {
 		return false
@@ -377,7 +377,7 @@ func (s *scheduler) runTask(ac actor.Context, msg messages.RunTask) {
 	}
 }
 
-// fires are those that are open, in the order of their ids.
+// fires returns the open fires, in the order of their ids.
 func (s *scheduler) fires() []*fire {
 	var out []*fire
 	if s.book != nil {
@@ -389,7 +389,7 @@ func (s *scheduler) fires() []*fire {
 	return out
 }
 
-// arm sets the one timer. Without tasks that have a time to come there is none.
+// arm sets the one timer, unless there is nothing to wait for.
 func (s *scheduler) arm() {
 	if s.timer != nil {
 		s.timer.Stop()
@@ -401,7 +401,7 @@ func (s *scheduler) arm() {
 		wait = min(wait, max(at.Sub(s.Now()), 0))
 	}
 	if s.book == nil || s.tasks == nil {
-		busy = true // to be read
+		busy = true // the log has to be read again
 	}
 	for _, f := range s.fires() {
 		busy = true

@@ -30,8 +30,8 @@ func (l *failsOnce) AddFires(ctx context.Context, fires ...persistence.Fire) err
 	return l.FireLog.AddFires(ctx, fires...)
 }
 
-// Two fires only have to be settled, and the first write of that fails: the log is read
-// anew before anything else is written, and both are settled in the end.
+// Two fires only have to be settled, and the first write of that fails: the log is read again
+// before anything else is written, and both are settled in the end.
 func TestLogThatFailsWhileFiresAreSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)

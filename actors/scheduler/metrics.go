@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics of the scheduler. A nil *Metrics counts nothing.
+// Metrics are the metrics of the scheduler. A nil *Metrics counts nothing.
 type Metrics struct {
 	lateness prometheus.Histogram
 	fires    *prometheus.CounterVec

@@ -47,20 +47,20 @@ func newStore(t *testing.T) persistence.Store {
 	return s
 }
 
-// reader is a chat whose people read its history: what is there, they see once.
+// reader is a chat whose people read its history, which shows everything once.
 const reader messages.ChatKey = "web-chat-a"
 
-// scheduled is a world with a scheduler. Only its clock on the wall can be set.
+// scheduled is a world with a scheduler. Its wall clock can be set.
 type scheduled struct {
 	*actortest.World
 	t     *testing.T
 	tasks *taskfile.Store
 	log   *flaky
 	pid   *actor.PID
-	ahead *atomic.Int64 // of the clock on the wall
+	ahead *atomic.Int64 // of the wall clock
 }
 
-// flaky is a fire log that can fail, before or after it has written.
+// flaky is a fire log that can fail, before or after writing.
 type flaky struct {
 	*taskfile.Log
 	failing atomic.Bool
@@ -68,7 +68,7 @@ type flaky struct {
 	chance  *rand.Rand // under mu
 }
 
-// fails says whether a write fails now, before or after it is made.
+// fails decides whether a write fails now, before or after it is made.
 func (l *flaky) fails() (before, after bool) {
 	if !l.failing.Load() {
 		return false, false
@@ -138,7 +138,7 @@ func (s *scheduled) start() {
 	s.Wait()
 }
 
-// again ends everything at once and starts it anew.
+// again stops everything at once and starts it again.
 func (s *scheduled) again() {
 	s.System.Root.Stop(s.pid)
 	s.World = s.Again(nil)
@@ -155,7 +155,7 @@ func (s *scheduled) pass(d time.Duration) {
 	s.Wait()
 }
 
-// read is what the assistant said in a chat.
+// read returns what the assistant said in a chat.
 func (s *scheduled) read(key messages.ChatKey) []string {
 	s.t.Helper()
 	var out []string
@@ -248,7 +248,7 @@ func TestTaskRunByHand(t *testing.T) {
 	})
 }
 
-// What a chat is busy with is not disturbed, and the words come after it.
+// A task does not disturb a busy chat, and its words follow later.
 func TestTaskWaitsForABusyChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -275,7 +275,7 @@ func TestTaskWaitsForABusyChat(t *testing.T) {
 	})
 }
 
-// A run that fails, or that nobody lets go on, is told.
+// A run that fails, or that no person approves, is reported.
 func TestTaskThatFailsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.FailWith("auth", false))
@@ -288,7 +288,7 @@ func TestTaskThatFailsIsTold(t *testing.T) {
 	})
 }
 
-// The same task again while it runs is left out, and the log has it.
+// The same task again while it runs is skipped, and the log records that.
 func TestCL9OverlapIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -314,8 +314,8 @@ func TestCL9OverlapIsSkipped(t *testing.T) {
 	})
 }
 
-// What was missed while nothing was up: the newest time is made up for, with a word
-// about the others; single times only for a day; and nothing for who wants it so.
+// Times missed while no host was running: the newest is made up for, with a note about the others;
+// single times only within a day; and none for tasks with catch-up off.
 func TestCL9MissedWhileDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
@@ -343,8 +343,8 @@ func TestCL9MissedWhileDown(t *testing.T) {
 	})
 }
 
-// The clock on the wall jumps by a day, ahead and back, a few times: each task runs
-// once for what it missed, no planned time comes twice, and tasks go on at their times.
+// The wall clock jumps by a day, forward and back, a few times: each task runs once for its missed
+// times, no planned time runs twice, and tasks continue at their times.
 func TestIO14TasksWhileTheClockJumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
@@ -389,9 +389,9 @@ func (s *scheduled) started(task string) map[string]int {
 	return out
 }
 
-// Everything dies at random points, the log of fires fails before and after it has
-// written, people talk meanwhile: each fire that was started is told once, and each
-// planned time was started or left out, once.
+// Everything is killed at random points, the fire log fails before and after writing, and people
+// talk meanwhile: each started fire is reported once, and each planned time was started or skipped,
+// once.
 func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
 	restarts := 30
 	if os.Getenv("SOAK") != "" {
@@ -411,7 +411,7 @@ func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
 		s.log.failing.Store(true)
 		for range restarts {
 			d := time.Duration(r.Int64N(int64(6 * time.Minute)))
-			if r.IntN(2) == 0 { // right when something happens
+			if r.IntN(2) == 0 { // exactly at a planned time
 				d = d.Truncate(time.Minute) + time.Duration(r.IntN(3))*time.Nanosecond
 			}
 			<-time.After(d)

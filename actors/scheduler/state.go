@@ -10,35 +10,35 @@ import (
 const (
 	// maxRuns is how many tasks run at once; the others wait.
 	maxRuns = 8
-	// grace is how late a time is still in time.
+	// grace is the delay up to which a fire counts as punctual.
 	grace = time.Minute
-	// singleLate is how late a single time is made up for.
+	// singleLate is how late a task with a single time may still run.
 	singleLate = 24 * time.Hour
 )
 
-// phase is how far a fire is.
+// phase is the progress of a fire.
 type phase int
 
 const (
 	asking  phase = iota // its chat does not have the instructions yet
-	running              // its chat works on them
-	telling              // the outcome goes to the chat of the task
+	running              // its chat is working on them
+	telling              // the outcome is being sent to the chat of the task
 )
 
-// fire is a fire that is not settled.
+// fire is a fire that has not ended.
 type fire struct {
 	persistence.Fire
 	phase phase
-	waits bool // people were told that it waits for a decision
+	waits bool // people know that it waits for a decision
 	// text and result are the outcome.
 	text, result string
-	retry        time.Time // nobody has answered by then: ask again
+	retry        time.Time // if no answer arrives before, the request is repeated
 }
 
-// book is what the fire log says. It changes by apply only.
+// book is the state of the fire log. Only apply changes it.
 type book struct {
 	marks map[string]persistence.Fire // newest FireSeen of each task
-	last  map[string]time.Time        // newest planned time of each task that was decided
+	last  map[string]time.Time        // newest decided time of each task
 	known map[string]bool             // fires that were started or skipped
 	open  map[string]*fire
 }
@@ -51,7 +51,7 @@ func newBook(fires []persistence.Fire) *book {
 	return b
 }
 
-// apply takes a durable record in. One that comes again changes nothing.
+// apply applies a durable record. Repeating it changes nothing.
 func (b *book) apply(f persistence.Fire) {
 	switch f.Is {
 	case persistence.FireSeen:
@@ -87,7 +87,7 @@ func (b *book) apply(f persistence.Fire) {
 	}
 }
 
-// running counts the fires that a model works on, of one task or of all.
+// running counts the fires that a model is working on, of one task or of all.
 func (b *book) running(task string) int {
 	n := 0
 	for _, f := range b.open {
@@ -104,8 +104,7 @@ type task struct {
 	times persistence.TaskTimes
 }
 
-// plan says what is to be written down now. looked is when that was asked last;
-// zero: never.
+// plan returns what has to be recorded now. looked is when it was last called, or zero.
 func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
 	var out []persistence.Fire
 	runs := b.running("")
@@ -117,7 +116,7 @@ func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
 		if last := b.last[t.ID]; last.After(since) {
 			since = last
 		}
-		if since.After(now) { // the clock was put back
+		if since.After(now) { // the clock was set back
 			since = now
 			if !looked.IsZero() && looked.Before(now) {
 				since = looked
@@ -130,7 +129,7 @@ func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
 		f := b.decide(t, newest, count, now)
 		if f.Is == persistence.FireStarted && f.Say == "" {
 			if runs >= maxRuns {
-				continue // it is still due when one of them has ended
+				continue // it is still due after one of them has ended
 			}
 			runs++
 		}
@@ -139,8 +138,7 @@ func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
 	return out
 }
 
-// since is from when on the times of a task count; a task whose times are other ones
-// than before is noted.
+// since is the time from which a task's times count; it records a task whose times have changed.
 func (b *book) since(t task, out *[]persistence.Fire, now time.Time) time.Time {
 	if mark, ok := b.marks[t.ID]; ok && mark.Mark == t.Mark() {
 		if t.times.Repeats() {
@@ -152,10 +150,10 @@ func (b *book) since(t task, out *[]persistence.Fire, now time.Time) time.Time {
 	if t.times.Repeats() {
 		return now
 	}
-	return time.Time{} // a single time counts whenever it was written down
+	return time.Time{} // a single time counts even if it was past when the task was written
 }
 
-// decide says what becomes of the newest time that has come.
+// decide decides about the newest time that has passed.
 func (b *book) decide(t task, planned time.Time, count int, now time.Time) persistence.Fire {
 	f := persistence.Fire{
 		Is: persistence.FireStarted, At: now, Task: t.ID, ID: persistence.FireID(t.ID, planned), Planned: planned, Title: t.Title, ChatKey: t.ChatKey,
@@ -179,7 +177,7 @@ func (b *book) decide(t task, planned time.Time, count int, now time.Time) persi
 	return f
 }
 
-// next is the next time of any task after now; false: there is none.
+// next is the next time of any task after now, or false if there is none.
 func next(tasks []task, now time.Time) (time.Time, bool) {
 	var first time.Time
 	for _, t := range tasks {

@@ -9,10 +9,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// tellLate is how late a fire is told to be late.
+// tellLate is the delay from which the words of a fire mention it.
 const tellLate = 5 * time.Minute
 
-// say chooses the language of a task.
+// say chooses the text in the language of a task.
 func say(f persistence.Fire, en, zh string) string {
 	for _, r := range f.Title + f.Body + f.Say {
 		if unicode.Is(unicode.Han, r) {
@@ -22,10 +22,10 @@ func say(f persistence.Fire, en, zh string) string {
 	return en
 }
 
-// at is a time with its zone, for people.
+// at formats a time with its zone, for people.
 func at(t time.Time, zone *time.Location) string { return t.In(zone).Format("2006-01-02 15:04 MST") }
 
-// missed says that a time passed and nothing was done.
+// missed says that a time passed without a run.
 func missed(f persistence.Fire, zone *time.Location) string {
 	when := at(f.Planned, zone)
 	if f.Count > 1 {
@@ -45,7 +45,7 @@ func timesBefore(n int) string {
 	return fmt.Sprintf("the %d times before", n)
 }
 
-// lateness says that a fire comes late, and what was left out before it.
+// lateness says that a fire is late, and which times before it were skipped.
 func lateness(f persistence.Fire, zone *time.Location, late time.Duration) string {
 	out := ""
 	if late > tellLate {
@@ -61,8 +61,8 @@ func lateness(f persistence.Fire, zone *time.Location, late time.Duration) strin
 	return say(f, "\n\n("+out+")", "\n\n（"+out+"）")
 }
 
-// waiting says that a run cannot go on without a person, and who was asked in private, in
-// English and Chinese; empty: nobody.
+// waiting says that a run cannot continue without a person, and, in English and Chinese, who was
+// asked in private; empty names mean no person was.
 func waiting(f persistence.Fire, en, zh string) string {
 	if en != "" {
 		return say(f,
@@ -74,7 +74,7 @@ func waiting(f persistence.Fire, en, zh string) string {
 		fmt.Sprintf("任务“%s”在等待审批，管理员可以用 sma approvals 处理（聊天 %s）。", f.Title, persistence.FireChat(f.ID)))
 }
 
-// failed says that a run gave nothing.
+// failed says that a run had no result.
 func failed(f persistence.Fire, result, reason string) string {
 	if reason == "" {
 		reason = result
@@ -84,19 +84,19 @@ func failed(f persistence.Fire, result, reason string) string {
 		fmt.Sprintf("任务“%s”没有完成（%s）。管理员可以用 sma chats show %s 查看。", f.Title, reason, persistence.FireChat(f.ID)))
 }
 
-// undecided says that nobody decided in time.
+// undecided says that no person decided in time.
 func undecided(f persistence.Fire) string {
 	return say(f,
 		fmt.Sprintf("The task “%s” ended: nobody decided about its request in time.", f.Title),
 		fmt.Sprintf("任务“%s”已结束：审批请求超时未处理。", f.Title))
 }
 
-// wordless says that a run ended well and said nothing.
+// wordless says that a run succeeded without any words.
 func wordless(f persistence.Fire) string {
 	return say(f, fmt.Sprintf("The task “%s” is done.", f.Title), fmt.Sprintf("任务“%s”已完成。", f.Title))
 }
 
-// preface tells the model where it is; the instructions follow.
+// preface tells the model its situation; the instructions follow.
 func preface(f persistence.Fire, zone *time.Location) string {
 	when := at(f.Planned, zone)
 	if f.ChatKey == "" {

@@ -16,11 +16,11 @@ import (
 // DefaultIdle is how long a chat is kept active after its last message.
 const DefaultIdle = 2 * time.Minute
 
-// Options of a shard.
+// Options configure a shard.
 type Options struct {
 	// Chat makes the actor of a chat.
 	Chat func(key messages.ChatKey) *actor.Props
-	Idle time.Duration // 0: [DefaultIdle]
+	Idle time.Duration // 0 means [DefaultIdle]
 	// Metrics may be nil.
 	Metrics *Metrics
 }
@@ -40,17 +40,17 @@ type shard struct {
 	self    *actor.PID
 	root    *actor.RootContext
 	home    pipe.Home
-	router  *actor.PID       // nil: nobody looks after the load
-	parent  actor.Supervisor // what restarts children; set by the first panic
+	router  *actor.PID       // nil if the load is not watched
+	parent  actor.Supervisor // restarts children; set by the first panic
 
-	shed   uint64 // the newest that is carried out
-	victim *entry // of the one under way
+	shed   uint64 // the newest order carried out
+	victim *entry // the chat that the current order asked
 
-	closing bool       // the host stops
+	closing bool       // the host is stopping
 	drainer *actor.PID // who waits for the bucket to be empty
 }
 
-// sweep: look for idle chats.
+// sweep asks to look for idle chats.
 type sweep struct{}
 
 func (s *shard) Receive(ac actor.Context) {
@@ -89,7 +89,7 @@ func (s *shard) started(ac actor.Context) {
 	s.self, s.root, s.router, s.home = ac.Self(), ac.ActorSystem().Root, ac.Parent(), pipe.NewHome(ac)
 }
 
-// ending lets nothing come back to a shard that ends.
+// ending prevents restarts while the shard ends.
 func (s *shard) ending() {
 	for _, e := range s.table.byKey {
 		if e.crash.timer != nil {
@@ -98,7 +98,7 @@ func (s *shard) ending() {
 	}
 }
 
-// deliver sends a message to its chat, activating it if need be.
+// deliver sends a message to its chat, activating it if necessary.
 func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender *actor.PID) {
 	if s.closing && begins(msg) && s.refuse(ac, msg, sender, reasonStopping) {
 		return
@@ -106,7 +106,7 @@ func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender 
 	e := s.table.byKey[key]
 	if e == nil {
 		if s.closing {
-			s.refuse(ac, msg, sender, reasonStopping) // a chat that is gone is owed no receipt
+			s.refuse(ac, msg, sender, reasonStopping) // a chat without activation has no pending receipts
 			return
 		}
 		if e = s.spawn(ac, key); e == nil {
@@ -125,7 +125,7 @@ func (s *shard) deliver(ac actor.Context, key messages.ChatKey, msg any, sender 
 
 func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 	pid, err := ac.SpawnNamed(s.opts.Chat(key), url.PathEscape(string(key)))
-	if err != nil { // Unreachable: names are free once Terminated has come
+	if err != nil { // Unreachable: a name is free once Terminated has arrived
 		ac.Logger().Error("spawn of a chat failed", "chat_key", string(key), "error", err)
 		return nil
 	}
@@ -136,7 +136,7 @@ func (s *shard) spawn(ac actor.Context, key messages.ChatKey) *entry {
 	return e
 }
 
-// passivate stops a chat that has nothing left to do, unless it was sent more.
+// passivate stops a chat that has no work left, unless more messages were sent to it.
 func (s *shard) passivate(ac actor.Context, msg messages.PassivateOK) {
 	e := s.table.byKey[msg.ChatKey]
 	if e == nil || e.waits() || e.asked == "" {
@@ -165,7 +165,7 @@ func (s *shard) busy(key messages.ChatKey) {
 	}
 }
 
-// gone takes a chat out and activates it anew when letters wait for it.
+// gone removes a chat, and activates it again if letters wait for it.
 func (s *shard) gone(ac actor.Context, who *actor.PID) {
 	kin.Forget(ac)
 	e := s.table.byPID[who.Id]
@@ -196,7 +196,7 @@ func (s *shard) sweep(ac actor.Context) {
 	s.tick()
 }
 
-// tick arms the sweep while there are chats; an empty shard does nothing.
+// tick arms the sweep while there are chats.
 func (s *shard) tick() {
 	if s.ticking || len(s.table.byKey) == 0 {
 		return
@@ -208,7 +208,7 @@ func (s *shard) tick() {
 func (s *shard) drain(ac actor.Context) {
 	s.closing, s.drainer = true, ac.Sender()
 	for _, e := range s.table.byKey {
-		if e.crash.down && !s.owed(ac, e) { // it cannot answer; what counts is in its journal
+		if e.crash.down && !s.owed(ac, e) { // it cannot answer; its journal has everything that matters
 			s.stop(ac, e.key, causeStop)
 			continue
 		}
@@ -218,15 +218,15 @@ func (s *shard) drain(ac actor.Context) {
 	s.finish(ac)
 }
 
-// owed refuses what waits for a chat and can be sent again, and tells whether the rest,
-// which nobody would send again, is worth another start of it: a receipt that is lost
-// makes people see an answer twice.
+// owed refuses the waiting messages of a chat that the sender can repeat. It reports whether the
+// others, which no sender would repeat, justify another start of the chat: a lost receipt makes
+// people see an answer twice.
 func (s *shard) owed(ac actor.Context, e *entry) bool {
 	e.buf = slices.DeleteFunc(e.buf, func(l letter) bool { return s.refuse(ac, l.msg, l.sender, reasonStopping) })
 	return len(e.buf) > 0
 }
 
-// finish reports an empty shard to who drains it, once.
+// finish reports an empty shard to the actor that drains it, once.
 func (s *shard) finish(ac actor.Context) {
 	if s.drainer != nil && len(s.table.byKey) == 0 {
 		ac.Send(s.drainer, messages.Drained{})

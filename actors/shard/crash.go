@@ -12,22 +12,22 @@ import (
 const (
 	// parkAfter is how many crashes in a row park a chat.
 	parkAfter = 6
-	// parkFor is how long a parked chat rests before it is tried once more.
+	// parkFor is how long a parked chat rests before it is restarted.
 	parkFor = 10 * time.Minute
 	// calm is how long a chat must have worked for its crashes to be forgotten.
 	calm = 5 * time.Minute
 )
 
-// crash is what a shard remembers of a chat's panics.
+// crash is what a shard records about a chat's panics.
 type crash struct {
-	down   bool // the chat waits for its restart, and letters wait for the chat
-	parked bool // it waits for long
+	down   bool // the chat waits for its restart, and letters wait for it
+	parked bool // the chat waits for parkFor
 	count  int  // in a row
 	up     time.Time
-	timer  *time.Timer // nil: it is not down
+	timer  *time.Timer // nil while it is not down
 }
 
-// next notes a panic and returns how long the chat has to wait now.
+// next notes a panic and returns the wait before the restart.
 func (c *crash) next(now time.Time) time.Duration {
 	if now.Sub(c.up) > calm {
 		c.count = 0
@@ -49,27 +49,26 @@ func (c *crash) revived(now time.Time) {
 	c.down, c.parked, c.up, c.timer = false, false, now, nil
 }
 
-// revive: a chat has waited long enough since a crash.
+// revive reports that a chat has waited long enough since a crash.
 type revive struct {
 	id    string
 	count int
 }
 
-// HandleFailure implements [actor.SupervisorStrategy]; the library calls it as it
-// calls Receive. The chat that panicked keeps what waits in its mailbox and is
-// started again there, after a wait that grows.
+// HandleFailure implements [actor.SupervisorStrategy]; the library calls it like Receive. The chat
+// that panicked keeps its mailbox and is restarted, after a growing wait.
 func (s *shard) HandleFailure(system *actor.ActorSystem, to actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
 	e := s.table.byPID[child.Id]
-	if e == nil { // Unreachable: whoever is no child of ours cannot fail here
+	if e == nil { // Unreachable: only children can fail here
 		to.StopChildren(child)
 		return
 	}
 	system.EventStream.Publish(&actor.SupervisorEvent{Child: child, Reason: reason, Directive: actor.RestartDirective})
 	s.parent = to
 	if e.crash.timer != nil {
-		e.crash.timer.Stop() // it panicked once more while it waited
+		e.crash.timer.Stop() // it panicked again while it waited
 	}
-	if s.closing || e.leaving { // its journal has what counts
+	if s.closing || e.leaving { // its journal has everything that matters
 		s.leave(e, to)
 		return
 	}
@@ -90,12 +89,12 @@ func (s *shard) HandleFailure(system *actor.ActorSystem, to actor.Supervisor, ch
 	e.crash.timer = s.home.After(wait, revive{e.pid.Id, e.crash.count})
 }
 
-// leave ends a chat that panicked while it should end. One that panicked in the
-// middle of its end would never be gone; it is started again to end properly.
+// leave ends a chat that panicked while it was ending. A chat that panicked while stopping would
+// never terminate, so it is restarted to end properly.
 func (s *shard) leave(e *entry, to actor.Supervisor) {
 	e.leaving = true
 	if e.crash.count++; e.crash.count > parkAfter {
-		return // a zombie, and everything was tried
+		return // it cannot be ended; all attempts failed
 	}
 	to.RestartChildren(e.pid)
 	to.StopChildren(e.pid)
@@ -107,7 +106,7 @@ func (s *shard) onRevive(msg revive) {
 	}
 }
 
-// revive starts a chat that panicked again, with all that waited for it.
+// revive restarts a chat that panicked and delivers the letters that waited for it.
 func (s *shard) revive(e *entry) {
 	if !e.crash.down || e.leaving {
 		return

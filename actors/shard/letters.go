@@ -6,18 +6,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Why a shard takes a message not. They are for logs and programs.
+// Reasons why a shard refuses a message. They are for logs and programs.
 const (
 	reasonStopping = "stopping"
 	reasonParked   = "parked: the chat failed again and again, try later"
 	reasonFull     = "too much waits for the chat, try later"
 )
 
-// waitingMost is how many letters wait for one chat; more of them are refused.
+// waitingMost is how many letters wait for one chat; further ones are refused.
 const waitingMost = 256
 
-// refusal is the answer to a message that is not taken; false: it belongs to work
-// under way (receipts) and nobody would send it again, so it must be taken.
+// refusal is the answer to a refused message. It returns false if the message belongs to work in
+// progress, such as a receipt, and must be kept because its sender would not repeat it.
 func refusal(msg any, why string) (answer any, ok bool) {
 	switch msg := msg.(type) {
 	case messages.AcceptIngress:
@@ -48,8 +48,7 @@ func refusal(msg any, why string) (answer any, ok bool) {
 	return nil, false
 }
 
-// begins reports whether a message begins something that a host which stops must
-// not begin any more.
+// begins reports whether a message starts work that a stopping host must not start.
 func begins(msg any) bool {
 	switch msg.(type) {
 	case messages.AcceptIngress, messages.DecideApproval:
@@ -58,7 +57,7 @@ func begins(msg any) bool {
 	return false
 }
 
-// refuse answers a message that is not taken.
+// refuse answers a message that is not accepted.
 func (s *shard) refuse(ac actor.Context, msg any, sender *actor.PID, why string) bool {
 	answer, ok := refusal(msg, why)
 	if ok {
@@ -75,7 +74,7 @@ func (s *shard) send(e *entry, l letter) {
 	s.root.RequestWithCustomSender(e.pid, l.msg, l.sender)
 }
 
-// keep lets a letter wait for its chat. What may be refused is, beyond a bound.
+// keep stores a letter for its chat. Above the bound, a message that may be refused is.
 func (s *shard) keep(ac actor.Context, e *entry, l letter) {
 	switch {
 	case e.crash.parked && s.refuse(ac, l.msg, l.sender, reasonParked):
@@ -85,7 +84,7 @@ func (s *shard) keep(ac actor.Context, e *entry, l letter) {
 	}
 }
 
-// flush sends what waited.
+// flush sends the waiting letters.
 func (s *shard) flush(e *entry) {
 	for _, l := range e.buf {
 		s.send(e, l)

@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// load tells the router what the shard holds now.
+// load reports the shard's load to the router.
 func (s *shard) load() {
 	if s.router == nil {
 		return
@@ -18,7 +18,7 @@ func (s *shard) load() {
 	s.root.RequestWithCustomSender(s.router, load, s.self)
 }
 
-// sized notes how much a chat holds.
+// sized notes a chat's size.
 func (s *shard) sized(msg messages.ChatSized) {
 	if e := s.table.byKey[msg.ChatKey]; e != nil {
 		s.opts.Metrics.grew(s.table.size(e, msg.Bytes))
@@ -26,7 +26,7 @@ func (s *shard) sized(msg messages.ChatSized) {
 	}
 }
 
-// onShed asks the longest unused chat to leave, if it is unused for long enough.
+// onShed asks the least recently used chat to stop, if it has been unused long enough.
 func (s *shard) onShed(ac actor.Context, msg messages.Shed) {
 	e := s.table.oldest()
 	if e == nil || s.victim != nil || s.closing || e.last.After(msg.NotAfter) {
@@ -42,8 +42,8 @@ func (s *shard) onShed(ac actor.Context, msg messages.Shed) {
 	s.ask(ac, e, why)
 }
 
-// settled: a chat that was asked is gone or stays. If the router wanted it away,
-// it hears that the next may be asked.
+// settled notes that a chat has stopped or refused to. If the router ordered it, the router is told
+// that the next may be asked.
 func (s *shard) settled(e *entry) {
 	if s.victim == e {
 		s.victim = nil

@@ -15,8 +15,8 @@ const (
 	healthy  = messages.ChatKey("telegram-chat-2")
 )
 
-// A chat that panics about one message goes on with the next ones, in order,
-// and none is lost or comes twice.
+// A chat that panics at one message continues with the next ones, in order, and none is lost or
+// duplicated.
 func TestCL1OnePanicLosesNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -31,10 +31,9 @@ func TestCL1OnePanicLosesNothingElse(t *testing.T) {
 	})
 }
 
-// Every message makes the chat panic: the waits between its restarts grow, then it
-// is parked, and what can be sent again is refused. Others answer in the same
-// instant all along. Once it is well, it has everything that was not refused, once
-// and in order.
+// Every message makes the chat panic: the waits between its restarts grow, then it is parked, and
+// messages that can be repeated are refused. Other chats answer without delay meanwhile. Once it
+// works again, it gets everything that was not refused, once and in order.
 func TestCL1CrashLoopIsParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -51,7 +50,7 @@ func TestCL1CrashLoopIsParked(t *testing.T) {
 			<-time.After(time.Second)
 			synctest.Wait()
 		}
-		// Two starts at once, one after a second, and no fourth message to panic about.
+		// Two starts at once, one after a second, and no fourth message to panic at.
 		if diff := cmp.Diff([]int{2, 3, 3, 4, 4, 4, 4, 4}, starts); diff != "" {
 			t.Errorf("starts by seconds (-want +got):\n%s", diff)
 		}
@@ -76,8 +75,7 @@ func TestCL1CrashLoopIsParked(t *testing.T) {
 	})
 }
 
-// A chat that cannot even start keeps a bounded number of letters; receipts are
-// never refused.
+// A chat that cannot start gets a bounded number of waiting letters; receipts are never refused.
 func TestCL1WaitingLettersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -130,9 +128,9 @@ func TestCL1DrainDoesNotWaitForACrashedChat(t *testing.T) {
 	})
 }
 
-// A host that stops while letters wait for a chat that is down: who can send again hears
-// no, and a receipt, which nobody would send again, reaches the chat before its end,
-// unless that cannot even start.
+// A host stops while letters wait for a chat that is down: messages that can be repeated are
+// refused, and a receipt, which would not be repeated, reaches the chat before its end, unless the
+// chat cannot start.
 func TestCL4LettersThatWaitAtAStop(t *testing.T) {
 	for name, well := range map[string]bool{"it starts again": true, "it does not": false} {
 		t.Run(name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics of all shards of a host. A nil *Metrics counts nothing.
+// Metrics are the metrics of all shards of a host. A nil *Metrics counts nothing.
 type Metrics struct {
 	active       prometheus.Gauge
 	bytes        prometheus.Gauge

@@ -13,16 +13,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// A message to a chat, what a moment brings to a shard.
+// moment is the messages that a shard gets at one instant.
 type moment struct {
 	chat int
 	send int           // messages
-	shed bool          // the router wants a chat away
+	shed bool          // the router orders the shard to stop a chat
 	then time.Duration // until the next moment
 }
 
-// Idle chats are asked every minute here, so that moments fall on the question,
-// the answer and the end of an activation.
+// Idle chats are asked every minute here, so that moments coincide with the question, the answer
+// and the end of an activation.
 func moments(t *rapid.T) []moment {
 	waits := []time.Duration{0, 0, 0, time.Second, time.Minute, time.Minute, 2 * time.Minute, 3 * time.Minute}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) moment {
@@ -33,8 +33,8 @@ func moments(t *rapid.T) []moment {
 	}), 1, 60).Draw(t, "moments")
 }
 
-// A message that comes while its chat is put to rest reaches its chat once and in
-// order: of this activation or the next. SOAK makes it 10,000 moments and more.
+// A message that arrives while its chat is passivated reaches the chat once and in order, in this
+// activation or the next. With SOAK there are 10,000 moments and more.
 func TestCL2ShardDeliversOnce(t *testing.T) {
 	want := 1000
 	if os.Getenv("SOAK") != "" {
@@ -88,8 +88,8 @@ func (w *world) play(plan []moment) (fault string) {
 	return ""
 }
 
-// The router's order makes the longest unused chat leave, unless it was used
-// since; the answer comes when that is done.
+// The router's order stops the least recently used chat, unless it was used since; the answer
+// follows when that is done.
 func TestShedTakesTheLongestUnused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -120,7 +120,7 @@ func (w *world) load() messages.ShardLoad {
 	return w.loads[len(w.loads)-1]
 }
 
-// Chats say how much they hold; the shard sums it up and forgets it with them.
+// Chats report their size; the shard adds the sizes up and forgets those of chats that are gone.
 func TestShardSumsUpWhatChatsHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -132,7 +132,7 @@ func TestShardSumsUpWhatChatsHold(t *testing.T) {
 		size("telegram-chat-1", 1000)
 		size("telegram-chat-2", 500)
 		size("telegram-chat-1", 4000)
-		size("telegram-chat-9", 7) // not here
+		size("telegram-chat-9", 7) // no chat of this shard
 		synctest.Wait()
 		if got := w.load(); got.Bytes != 4500 || w.metric("sma_chats_bytes_estimate") != 4500 {
 			t.Errorf("%d bytes reported, %v in the metric, want 4500", got.Bytes, w.metric("sma_chats_bytes_estimate"))

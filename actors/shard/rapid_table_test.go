@@ -12,13 +12,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// TestTableMachine drives a table beside a plain list of its chats in the order of
-// their use: both must agree on who is idle, who is the oldest, and how much the
-// chats hold, whatever is asked to leave, down or gone.
+// TestTableMachine compares a table with a plain list of its chats in the order of their use: both
+// must agree on the idle chats, the oldest chat, and the total size, whatever is asked to stop,
+// down or gone.
 func TestTableMachine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		table, now := newTable(), time.UnixMilli(0)
-		var used []*entry // the longest unused first
+		var used []*entry // the least recently used first
 		pick := func(t *rapid.T) *entry {
 			if len(used) == 0 {
 				t.Skip("empty")
@@ -58,7 +58,7 @@ func TestTableMachine(t *testing.T) {
 	})
 }
 
-// agree holds a table against the list.
+// agree compares a table with the list.
 func agree(t *rapid.T, table *table, used []*entry, since time.Time) {
 	var idle []*entry
 	var oldest *entry

@@ -15,26 +15,26 @@ type letter struct {
 	sender *actor.PID
 }
 
-// cause is why a chat leaves memory. It is a metric label.
+// cause is why a chat is removed from memory. It is a metric label.
 type cause string
 
 // The causes.
 const (
 	causeIdle   cause = "idle"
-	causeChats  cause = "chats"  // the host holds too many chats
-	causeMemory cause = "memory" // the host's chats hold too much memory
+	causeChats  cause = "chats"  // the host has too many chats in memory
+	causeMemory cause = "memory" // the host's chats use too much memory
 	causeStop   cause = "stop"   // the host stops, or the chat ended by itself
 )
 
-// entry is one chat that is active, or on its way out.
+// entry is one chat that is active or stopping.
 type entry struct {
 	key     messages.ChatKey
 	pid     *actor.PID
 	sent    uint64 // messages sent to this activation
 	last    time.Time
-	asked   cause // why it was asked to leave; empty: it was not
-	leaving bool  // stopped, not gone yet: letters wait
-	bytes   int64 // as it said itself, about
+	asked   cause // why it was asked to stop; empty if it was not
+	leaving bool  // stopped but not terminated: letters wait
+	bytes   int64 // its own estimate
 	buf     []letter
 	place   *list.Element // in the table's order of use
 
@@ -44,16 +44,16 @@ type entry struct {
 // waits reports whether letters to the chat wait here.
 func (e *entry) waits() bool { return e.leaving || e.crash.down }
 
-// crowd is how many chats at once leave tables that are worth giving back.
+// crowd is how many chats at once make the tables large enough to be replaced.
 const crowd = 8
 
 // table holds the bucket's chats, by key, by actor and by last use.
 type table struct {
 	byKey map[messages.ChatKey]*entry
 	byPID map[string]*entry
-	used  *list.List // of *entry, the longest unused first
+	used  *list.List // of *entry, the least recently used first
 	bytes int64
-	most  int // chats at once since the table was last empty
+	most  int // most chats at once since the table was last empty
 }
 
 func newTable() *table {
@@ -75,13 +75,13 @@ func (t *table) remove(e *entry) {
 	if len(t.byKey) > 0 {
 		return
 	}
-	if t.most > crowd { // maps never shrink by themselves
+	if t.most > crowd { // maps never shrink
 		t.byKey, t.byPID = map[messages.ChatKey]*entry{}, map[string]*entry{}
 	}
 	t.most = 0
 }
 
-// size notes how much a chat holds and returns by how much that changed.
+// size notes the size of a chat and returns the change.
 func (t *table) size(e *entry, bytes int64) (by int64) {
 	by = bytes - e.bytes
 	e.bytes = bytes
@@ -95,7 +95,7 @@ func (t *table) touch(e *entry, now time.Time) {
 	t.used.MoveToBack(e.place)
 }
 
-// idle are the chats not used since the time, that are not asked yet.
+// idle returns the chats not used since the time and not asked yet.
 func (t *table) idle(since time.Time) []*entry {
 	var out []*entry
 	for el := t.used.Front(); el != nil; el = el.Next() {
@@ -110,7 +110,7 @@ func (t *table) idle(since time.Time) []*entry {
 	return out
 }
 
-// oldest is the longest unused chat that may be asked to leave, or nil.
+// oldest returns the least recently used chat that may be asked to stop, or nil.
 func (t *table) oldest() *entry {
 	for el := t.used.Front(); el != nil; el = el.Next() {
 		if e, ok := el.Value.(*entry); ok && e.free() {
@@ -120,5 +120,5 @@ func (t *table) oldest() *entry {
 	return nil
 }
 
-// free: neither asked nor on its way out nor down.
+// free reports whether the chat is neither asked to stop, nor stopping, nor down.
 func (e *entry) free() bool { return e.asked == "" && !e.waits() }

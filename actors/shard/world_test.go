@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is one shard with chats that only note what they get.
+// world is one shard with chats that only record what they get.
 type world struct {
 	t        *testing.T
 	system   *actor.ActorSystem
@@ -28,7 +28,7 @@ type world struct {
 	mu     sync.Mutex
 	got    map[messages.ChatKey][]string
 	starts map[messages.ChatKey]int
-	poison func(key messages.ChatKey, n int) bool // panics instead of taking the n-th message; nil: never
+	poison func(key messages.ChatKey, n int) bool // panics at the n-th message; may be nil
 	sick   map[messages.ChatKey]bool              // panics as soon as it starts
 	loads  []messages.ShardLoad
 
@@ -65,12 +65,12 @@ func newWorld(t *testing.T) *world {
 		w.system.Root.Stop(above)
 		synctest.Wait()
 		w.system.Shutdown()
-		<-time.After(time.Hour) // fake: timers of the library and of those that are gone
+		<-time.After(time.Hour) // fake time: expires timers of the library and of stopped actors
 	})
 	return w
 }
 
-// chat is a chat without a store: the world remembers for it.
+// chat is a chat without a store: the world keeps its state.
 type chat struct {
 	w   *world
 	key messages.ChatKey
@@ -111,7 +111,7 @@ func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
 	}
 }
 
-// send sends ingresses from..to-1 to a chat, nobody waiting for answers.
+// send sends ingresses from..to-1 to a chat, without waiting for answers.
 func (w *world) send(key messages.ChatKey, from, to int) {
 	for i := from; i < to; i++ {
 		w.system.Root.Send(w.shard, messages.AcceptIngress{ChatKey: key, IngressID: strconv.Itoa(i)})
@@ -119,7 +119,7 @@ func (w *world) send(key messages.ChatKey, from, to int) {
 	synctest.Wait()
 }
 
-// ask sends one ingress and returns the answer; nil: there was none for a minute.
+// ask sends one ingress and returns the answer, or nil after a minute without one.
 func (w *world) ask(key messages.ChatKey, id string) any {
 	reply, err := w.system.Root.RequestFuture(w.shard, messages.AcceptIngress{ChatKey: key, IngressID: id}, time.Minute).Result()
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// Disk outlives the process.
+// Disk survives the process.
 type Disk interface {
 	// Open opens the store of a new process.
 	Open() (persistence.Store, error)
-	// Crash ends the process that has the store open, at once; after a power cut
-	// what was not forced is there or not, as choose decides (a number below n).
+	// Crash kills the process that has the store open; after a power cut, choose (a number below n)
+	// decides what of the data that was not fsynced survives.
 	Crash(power bool, choose func(n int) int)
-	// Fault makes an operation of the disk under the store fail soon, one of the
-	// kinds that it has by its number; false: it has none.
+	// Fault makes an operation of the disk under the store fail soon, with a fault chosen by its
+	// number; it returns false if the disk has no faults.
 	Fault(choose func(n int) int) (kind string, ok bool)
-	// Heal ends what Fault began.
+	// Heal ends the effect of Fault.
 	Heal()
 }
 
@@ -31,8 +31,8 @@ var (
 	errIO    = errors.New("input/output error")
 )
 
-// disk is the store as the actors have it: it fails by the seed, and tells the
-// witness what becomes durable.
+// disk is the store that the actors use: it fails as the seed decides, and informs the witness of
+// what becomes durable.
 type disk struct {
 	persistence.Store
 	life *life
@@ -44,7 +44,7 @@ func newDisk(l *life, s persistence.Store) *disk {
 	return d
 }
 
-// plan decides about an operation before it reaches the store.
+// plan decides about an operation before the store gets it.
 func (d *disk) plan(_ int, op string, key messages.ChatKey) error {
 	s := d.life.sim
 	switch {
@@ -86,7 +86,7 @@ func (d *disk) OpenChat(ctx context.Context, key messages.ChatKey) (persistence.
 	return &followed{Chat: c, w: d.life.sim.witness(key)}, nil
 }
 
-// followed is a chat's handle whose writes the witness hears of.
+// followed is a chat's handle that reports its writes to the witness.
 type followed struct {
 	persistence.Chat
 	w *witness

@@ -19,20 +19,20 @@ import (
 // agent is the agent's document.
 const agent = "Be kind."
 
-// folding is what a seed chooses of compactions.
+// folding is what a seed chooses about compactions.
 type folding struct {
 	keep, budget int
-	window       int // bytes of a request that the model takes; 0: any
+	window       int // bytes of a request that the model accepts; 0 means any
 }
 
-// chooseFolding is what the seed says of compactions, if there are any.
+// chooseFolding lets the seed choose the compactions, if any.
 func (s *Sim) chooseFolding() {
 	if !s.o.Folds {
 		return
 	}
 	s.setup.chats = s.setup.chats[:min(2, len(s.setup.chats))]
 	if s.setup.mode == "interrupt" && s.chance(2) {
-		s.setup.mode = "merge" // where every message stops a run, little is folded
+		s.setup.mode = "merge" // if every message stops a run, little is compacted
 	}
 	facts := prompt.Facts{ChatKey: string(s.setup.chats[0]), Channel: "telegram", ChatID: "1", ChatType: "supergroup", Group: true, TimeZone: "UTC"}
 	s.setup.folding = folding{
@@ -42,7 +42,7 @@ func (s *Sim) chooseFolding() {
 	s.trace.addf("folding %+v", s.setup.folding)
 }
 
-// compactions are the options of those of a chat.
+// compactions are the options of a chat's compactions.
 func (l *life) compactions(m simModel) compaction.Options {
 	f := l.sim.setup.folding
 	return compaction.Options{
@@ -54,7 +54,7 @@ func (l *life) compactions(m simModel) compaction.Options {
 // summarizes reports whether a request is one for a summary.
 func summarizes(req model.Request) bool { return strings.HasPrefix(req.System, "You write the memory") }
 
-// summary is one of a kind: good, useless or hostile.
+// summary is a good, a useless or a hostile summary.
 func (m simModel) summary() []model.Event {
 	s := m.life.sim
 	text := "## Facts\nThey talked about " + s.token()
@@ -64,7 +64,7 @@ func (m simModel) summary() []model.Event {
 	case 1:
 		text = ""
 	case 2:
-		return modeltest.TextEvents("## Facts\nThey") // it breaks off
+		return modeltest.TextEvents("## Facts\nThey") // it is cut off
 	case 3:
 		return append(modeltest.CallEvents(modeltest.Call{ID: "k", Name: "act", Input: `{"k":1}`}), modeltest.Finish("tool-calls"))
 	case 4:
@@ -73,11 +73,11 @@ func (m simModel) summary() []model.Event {
 	return append(modeltest.TextEvents(text), modeltest.Finish("stop"))
 }
 
-// prefix follows the requests of one chat: each begins with the bytes of the one
-// before, but for what was counted in between (P6).
+// prefix checks the requests of one chat: each starts with the bytes of the previous one, except
+// for what was counted in between (P6).
 type prefix struct {
 	last    model.Request
-	excused string // why the next one may begin otherwise
+	excused string // why the next one may start differently
 }
 
 func (w *witness) excuse(cause string) {
@@ -87,8 +87,8 @@ func (w *witness) excuse(cause string) {
 	}
 }
 
-// asked holds a request of the chat against the one before. One of a run that has
-// ended already, and has not heard of it, is nobody's.
+// asked compares a request of the chat with the previous one. Requests of a run that has ended but
+// does not know it yet are ignored.
 func (w *witness) asked(req model.Request) {
 	if w.state == nil || w.state.Run == nil || w.state.Run.RequestID != req.ID {
 		return
@@ -112,7 +112,7 @@ func (w *witness) asked(req model.Request) {
 	}
 }
 
-// parts says where two requests part.
+// parts says where two requests differ.
 func parts(a, b model.Request) string {
 	if a.System != b.System {
 		return "another system text"
@@ -130,7 +130,7 @@ func parts(a, b model.Request) string {
 	return "in its tools"
 }
 
-// takes reports whether a request is one that the model's window holds.
+// takes reports whether a request fits the model's window.
 func (m simModel) takes(req model.Request) bool {
 	window := m.life.sim.setup.folding.window
 	if window == 0 {
@@ -147,15 +147,15 @@ func (m simModel) takes(req model.Request) bool {
 	return n <= window
 }
 
-// keeps notes what a durable user turn says: it is never another.
+// keeps records the content of a durable user turn, which must never change.
 func (w *witness) keeps(m uimessage.Message) {
 	if m.Role == uimessage.RoleUser {
 		w.said[m.ID] = string(uimessage.AppendJSON(nil, m))
 	}
 }
 
-// follow reads the archives that the summary at the head of the history names, and
-// those that they name.
+// follow reads the archives that the summary at the head of the history names, and those that they
+// name.
 func (w *witness) follow(read func(ctx context.Context, id string) (journal.Archive, error)) {
 	w.away = map[string]string{}
 	w.sim.looking = true
@@ -165,7 +165,7 @@ func (w *witness) follow(read func(ctx context.Context, id string) (journal.Arch
 	}
 	for id := journal.ArchiveOf(w.state.Messages()); id != ""; {
 		a, err := read(context.Background(), id)
-		for try := 0; err != nil && try < 3; try++ { // a fault of the disk that was meant for others
+		for try := 0; err != nil && try < 3; try++ { // an injected fault that was meant for other reads
 			a, err = read(context.Background(), id)
 		}
 		if err != nil {
@@ -198,8 +198,8 @@ func unsummed(line string) string {
 	return line
 }
 
-// foldsNow holds a compaction against what was there: whole runs are folded, nothing
-// that is open, and the archive has every turn as it was.
+// foldsNow checks a compaction: whole runs are compacted, nothing that is open, and the archive has
+// every turn unchanged.
 func (w *witness) foldsNow(r journal.Rewrite) {
 	w.sim.stories["folded"]++
 	open := map[string]bool{}
@@ -221,7 +221,7 @@ func (w *witness) foldsNow(r journal.Rewrite) {
 	}
 }
 
-// archivedWhole: the turns that a compaction took out are in its archive.
+// archivedWhole checks that the turns which a compaction removed are in its archive.
 func (w *witness) archivedWhole(taken []journal.Turn) {
 	for _, t := range taken {
 		if got, want := w.away[t.ID], string(uimessage.AppendJSON(nil, t.Message)); got != want {
@@ -235,13 +235,13 @@ func compacts(r journal.Rewrite) bool {
 	return r.From == 0 && len(r.Insert) == 1 && r.Context == nil && journal.NewTurn(r.Insert[0]).Meta.Kind == uimessage.KindSummary
 }
 
-// ages reports whether a rewrite leaves outputs out of a turn.
+// ages reports whether a rewrite removes outputs from a turn.
 func ages(r journal.Rewrite, taken []journal.Turn) bool {
 	return len(r.Insert) == 1 && len(taken) == 1 && r.Insert[0].ID == taken[0].ID
 }
 
-// agesNow: the archive has the turn as it was, and what stays is the same but for
-// outputs.
+// agesNow checks that the archive has the original turn, and that the remaining turn differs only
+// in its outputs.
 func (w *witness) agesNow(r journal.Rewrite, was journal.Turn, read func(ctx context.Context, id string) (journal.Archive, error)) {
 	w.sim.stories["aged"]++
 	w.sim.looking = true
@@ -272,8 +272,8 @@ func (w *witness) agesNow(r journal.Rewrite, was journal.Turn, read func(ctx con
 	}
 }
 
-// whole: what was acknowledged is there as it was said, in the history or in an
-// archive that a summary names.
+// whole checks that what was acknowledged still exists unchanged, in the history or in an archive
+// that a summary names.
 func (w *witness) whole(turns []journal.Turn) {
 	there := map[string]string{}
 	for _, t := range turns {
@@ -284,7 +284,7 @@ func (w *witness) whole(turns []journal.Turn) {
 			w.fail("P9 %s is in the history and in an archive", t.ID)
 		}
 	}
-	for _, p := range w.state.Parked { // the history says only that it was put aside
+	for _, p := range w.state.Parked { // the history only says that it was quarantined
 		there[p.Turn.ID] = string(uimessage.AppendJSON(nil, p.Turn.Message))
 	}
 	for _, in := range w.sim.people.acked[w.key] {
@@ -299,5 +299,5 @@ func (w *witness) whole(turns []journal.Turn) {
 	}
 }
 
-// of makes what a seed needs of a chat's own model.
+// of returns the simulated model of one chat.
 func (l *life) of(key messages.ChatKey) simModel { return simModel{l, key} }

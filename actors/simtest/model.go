@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// simModel is a model that answers as the seed decides, and fails so.
+// simModel is a model that answers and fails as the seed decides.
 type simModel struct {
 	life *life
 	key  messages.ChatKey // whose requests it answers
@@ -61,7 +61,7 @@ func (m simModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// fault chooses what goes wrong, and before which event.
+// fault chooses the failure, and the event before which it happens.
 func (m simModel) fault(n int) (kind string, at int) {
 	s := m.life.sim
 	if !s.faulty() || !s.chance(3) {
@@ -85,7 +85,7 @@ func (m simModel) fault(n int) (kind string, at int) {
 	}
 }
 
-// fail is a fault as the caller sees it; nil: the answer goes on.
+// fail is a fault as the caller sees it; nil means that the answer continues.
 func (m simModel) fail(ctx context.Context, name, kind string) error {
 	l, s := m.life, m.life.sim
 	s.fault(kind, name)
@@ -112,7 +112,7 @@ func (m simModel) fail(ctx context.Context, name, kind string) error {
 	return nil
 }
 
-// answer is words, or calls; after some calls in a row, words.
+// answer is words or calls; after some calls in a row, words.
 func (m simModel) answer(req model.Request) []model.Event {
 	s := m.life.sim
 	if summarizes(req) {
@@ -137,7 +137,7 @@ func (m simModel) answer(req model.Request) []model.Event {
 	return append(events, modeltest.Finish("tool-calls"))
 }
 
-// words are an answer in pieces, all of them of their kind; now and then none.
+// words are an answer in pieces, sometimes empty. All pieces are unique.
 func (m simModel) words() []string {
 	s := m.life.sim
 	if s.chance(40) {
@@ -154,7 +154,7 @@ func (m simModel) words() []string {
 	return pieces
 }
 
-// call is one call, now and then one that cannot be.
+// call is one call, sometimes an invalid one.
 func (m simModel) call(req model.Request) modeltest.Call {
 	s := m.life.sim
 	s.calls++
@@ -168,7 +168,7 @@ func (m simModel) call(req model.Request) modeltest.Call {
 	case s.chance(30):
 		c.Input = `{}`
 	case c.Name == "ask" && s.calls > 9 && s.chance(6):
-		c.Input = `{"k":` + itoa(s.asks) + `}` // what it asked before
+		c.Input = `{"k":` + itoa(s.asks) + `}` // the same as in an earlier request
 	}
 	if c.Name == "ask" {
 		s.asks = max(s.asks, number([]byte(c.Input)))

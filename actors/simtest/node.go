@@ -22,7 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// node is what a process is made of.
+// node is the parts of a process.
 type node struct {
 	store  *disk
 	router *actor.PID
@@ -34,7 +34,7 @@ type node struct {
 	quiet  *slog.Logger
 }
 
-// boot starts a process: the actors, and what waits on the platform.
+// boot starts a process: the actors, and the delivery of what waits on the platform.
 func (s *Sim) boot() {
 	s.sched.next()
 	l := &life{sim: s, n: s.sched.life, ended: make(chan struct{})}
@@ -95,7 +95,7 @@ func (l *life) spawn() {
 	l.port = adapter.NewPort(s.system, pid, adapter.PortOptions{Platform: "telegram"})
 }
 
-// chat are the options of one chat, whose requests are followed.
+// chat returns the options of one chat, whose requests are checked.
 func (l *life) chat(key messages.ChatKey, o chat.Options, runs run.Options) chat.Options {
 	runs.Model = l.of(key)
 	o.Run = func(memo *model.Memo) *actor.Props {
@@ -121,7 +121,7 @@ func (l *life) named(p *actor.Props, name string) *actor.PID {
 	return pid
 }
 
-// half is a jitter without chance.
+// half is a jitter without randomness.
 func half(d time.Duration) time.Duration { return d / 2 }
 
 // Find implements [run.Tools].

@@ -11,17 +11,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// post is one thing that somebody did in a chat; the platform hands it over until
-// it was acknowledged, and now and then again.
+// post is one action of a person in a chat; the platform delivers it until it is acknowledged, and
+// sometimes again.
 type post struct {
 	platform.Inbound
 	n     int
 	plain bool // a message for the model, nothing else
 	acked bool
-	turn  string // that it became; empty: none, or not known
+	turn  string // the turn that it became, if known
 }
 
-// people are all who write, with what the platform keeps of them.
+// people are all who write, with what the platform stores about them.
 type people struct {
 	sim     *Sim
 	posts   []*post
@@ -41,7 +41,7 @@ func newPeople(s *Sim) *people {
 	}
 }
 
-// inbound is the next message in a chat.
+// inbound makes the next message in a chat.
 func (p *people) inbound(key messages.ChatKey, text string) *post {
 	n := len(p.posts) + 1
 	id := itoa(n)
@@ -76,7 +76,7 @@ func (p *people) nudge() {
 	}
 }
 
-// batch is what the platform hands over next.
+// batch is what the platform delivers next.
 func (p *people) batch() []*post {
 	var out []*post
 	taken := map[messages.ChatKey]bool{}
@@ -101,7 +101,7 @@ func (p *people) batch() []*post {
 	return out
 }
 
-// receive is the platform's receiver: it confirms only what was acknowledged.
+// receive is the platform's receiver: it acknowledges only what was acknowledged to it.
 func (l *life) receive(name string) {
 	p := l.sim.people
 	for {
@@ -125,7 +125,7 @@ func (l *life) receive(name string) {
 		for i, r := range results {
 			failed = p.heard(batch[i], r) || failed
 		}
-		l.turn(name + " confirms") // a crash before it: the platform delivers again
+		l.turn(name + " confirms") // if it crashes before, the platform delivers again
 		p.pending = slices.DeleteFunc(p.pending, func(in *post) bool { return in.acked })
 		if failed {
 			l.wait(name+" again", time.Second, nil)
@@ -133,7 +133,7 @@ func (l *life) receive(name string) {
 	}
 }
 
-// heard takes what became of a post.
+// heard records the result of a post.
 func (p *people) heard(in *post, r platform.Result) (failed bool) {
 	p.sim.trace.addf("  %s %s: %+v", in.ChatKey, in.IngressID, r)
 	if r.Err != nil {
@@ -157,17 +157,17 @@ func (p *people) heard(in *post, r platform.Result) (failed bool) {
 	return false
 }
 
-// ordered reports whether somebody gave the order that a stop names.
+// ordered reports whether a person requested the stop.
 func (p *people) ordered(f journal.StopRequested) bool {
 	return p.stops[f.RequestID] || p.stops[strings.TrimPrefix(f.By, "stopped by ")] || p.sim.setup.mode == "interrupt"
 }
 
-// approved reports whether somebody agreed.
+// approved reports whether a person approved.
 func (p *people) approved(f journal.ApprovalDecided) bool {
 	return p.yes[f.RequestID] || p.yes[f.ApprovalID]
 }
 
-// write posts a message of one kind or another.
+// write posts a random kind of message.
 func (p *people) write(key messages.ChatKey) {
 	s := p.sim
 	switch n := s.rnd.IntN(20); {
@@ -210,7 +210,7 @@ func (p *people) command(key messages.ChatKey, text string) {
 	p.say(in)
 }
 
-// edit changes a message that was written before.
+// edit changes an earlier message.
 func (p *people) edit(key messages.ChatKey) {
 	var mine []*post
 	for _, in := range p.posts[max(0, len(p.posts)-20):] {
@@ -227,8 +227,7 @@ func (p *people) edit(key messages.ChatKey) {
 	p.say(in)
 }
 
-// decide answers a request in words or by a button: the right one, another one,
-// or none.
+// decide answers a request in words or by a button: the right one, another one, or none.
 func (p *people) decide(key messages.ChatKey) {
 	s := p.sim
 	w := s.witness(key)
@@ -256,7 +255,7 @@ func (p *people) decide(key messages.ChatKey) {
 	}
 }
 
-// shown are the rows that show requests which are open, as far as is durable.
+// shown are the rows that show open requests, as far as is durable.
 func (p *people) shown(key messages.ChatKey) []journal.Showing {
 	w := p.sim.witness(key)
 	if w.state == nil {
@@ -268,7 +267,7 @@ func (p *people) shown(key messages.ChatKey) []journal.Showing {
 	})
 }
 
-// words answer a message, if one is named.
+// words answer a message, if an id is given.
 func (p *people) words(key messages.ChatKey, answers string, yes bool, agree, refuse string) {
 	text := refuse
 	if yes {
@@ -282,7 +281,7 @@ func (p *people) words(key messages.ChatKey, answers string, yes bool, agree, re
 	p.say(in)
 }
 
-// press is the button of a request, perhaps pressed twice.
+// press presses the button of a request, perhaps twice.
 func (p *people) press(key messages.ChatKey, approval string, yes bool) {
 	l := p.sim.life
 	if yes {
@@ -291,11 +290,11 @@ func (p *people) press(key messages.ChatKey, approval string, yes bool) {
 	p.sim.trace.addf("press %s %s %t", key, approval, yes)
 	l.start("button", func(string) {
 		say := []messages.Decision{{ApprovalID: approval, Approved: yes}}
-		_, _ = l.port.Decide(context.Background(), key, platform.Person{ID: "alice", Name: "alice"}, say) // the chat's state tells
+		_, _ = l.port.Decide(context.Background(), key, platform.Person{ID: "alice", Name: "alice"}, say) // see the chat's state
 	})
 }
 
-// order is what web and API can do: stop, and cut the history.
+// order does what web and API can: stop, and cut the history.
 func (p *people) order(key messages.ChatKey) {
 	s, l := p.sim, p.sim.life
 	if s.chance(2) {
@@ -303,14 +302,14 @@ func (p *people) order(key messages.ChatKey) {
 		p.stops[by] = true
 		s.fault("stop", string(key))
 		l.start("stopper", func(string) {
-			_, _ = l.port.Stop(context.Background(), key, platform.Person{ID: by}, s.setup.stopAll) // likewise
+			_, _ = l.port.Stop(context.Background(), key, platform.Person{ID: by}, s.setup.stopAll) // see the chat's state
 		})
 		return
 	}
 	p.regenerate(key)
 }
 
-// regenerate cuts the history before a user turn and asks it again, as the web does.
+// regenerate cuts the history before a user turn and sends the turn again, like the web platform.
 func (p *people) regenerate(key messages.ChatKey) {
 	s, l := p.sim, p.sim.life
 	w := s.witness(key)

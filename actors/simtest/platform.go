@@ -25,24 +25,24 @@ type sent struct {
 	sim  *Sim
 	list []*shown
 	byID map[string]*shown
-	// copies and excuses are by chat and text: how often it stands, and how often
-	// more it may stand.
+	// copies and excuses are by chat and text: how often it is displayed, and how many more copies
+	// are allowed.
 	copies, excuses map[string]int
-	under           int // calls that have begun and not ended
+	under           int // calls in progress
 }
 
 func newSent(s *Sim) *sent {
 	return &sent{sim: s, byID: map[string]*shown{}, copies: map[string]int{}, excuses: map[string]int{}}
 }
 
-// receipt notes that a message's id is durable.
+// receipt records that a message's id is durable.
 func (s *sent) receipt(id string) {
 	if m := s.byID[id]; m != nil {
 		m.kept = true
 	}
 }
 
-// crashed excuses what was shown and not journaled: it may be shown once more.
+// crashed allows one more copy of what was displayed and not journaled.
 func (s *sent) crashed() {
 	for _, m := range s.list {
 		if !m.kept && !m.lost {
@@ -53,7 +53,7 @@ func (s *sent) crashed() {
 	s.under = 0
 }
 
-// show makes a part visible; once, but for its excuses (P2).
+// show displays a part; once, except for allowed copies (P2).
 func (s *sent) show(key messages.ChatKey, text string) *shown {
 	m := &shown{key: key, id: "m" + itoa(len(s.list)+1), text: text, order: s.sim.place()}
 	s.list, s.byID[m.id] = append(s.list, m), m
@@ -66,13 +66,13 @@ func (s *sent) show(key messages.ChatKey, text string) *shown {
 	return m
 }
 
-// place is that of the next message in the platform's order.
+// place is the position of the next message in the platform's order.
 func (s *Sim) place() int64 {
 	s.places++
 	return s.places
 }
 
-// hidden notes that the sender will not hear of an effect.
+// hidden records that the sender will not learn of an effect.
 func (s *sent) hidden(m *shown) {
 	m.lost = true
 	s.excuses[string(m.key)+"\n"+m.text]++
@@ -128,7 +128,7 @@ func (p simPlatform) Send(ctx context.Context, to platform.Target, part platform
 		return messages.Receipt{}, err
 	}
 	m := s.sent.show(to.ChatKey, part.Text)
-	l.turn(name + " shown") // a crash may come here
+	l.turn(name + " shown") // a crash may happen here
 	if s.faulty() && s.chance(8) {
 		s.fault("timeout after effect", m.id)
 		s.sent.hidden(m)
@@ -167,7 +167,7 @@ func (p simPlatform) Edit(ctx context.Context, to platform.Target, id string, pa
 	return nil
 }
 
-// before is how a call begins, and fails without effect.
+// before is the start of a call, which may fail without effect.
 func (p simPlatform) before(ctx context.Context, name string) error {
 	l, s := p.life, p.life.sim
 	l.turn(name)
@@ -185,7 +185,7 @@ func (p simPlatform) before(ctx context.Context, name string) error {
 		return e
 	case 2:
 		if strings.HasPrefix(name, "edit") {
-			return nil // what cannot be edited is gone
+			return nil // a message that cannot be edited was deleted
 		}
 		s.fault("send refused", name)
 		return refused(platform.SendForbidden, false)

@@ -8,11 +8,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// restLimit is how many tasks may pass until everything is at rest.
+// restLimit is how many tasks may run until all work is complete.
 const restLimit = 200_000
 
-// rest ends the faults and lets time pass until nothing is left to do; then all
-// promises that hold in the end are held against what there is.
+// rest ends the faults and lets time pass until no work is left; then it checks all guarantees that
+// apply at the end.
 func (s *Sim) rest() {
 	if s.err != "" {
 		return
@@ -45,7 +45,7 @@ func (s *Sim) rest() {
 	}
 }
 
-// answer makes people decide some of what they see.
+// answer makes people decide some of the requests that they see.
 func (s *Sim) answer() {
 	for _, key := range s.setup.chats {
 		if len(s.people.shown(key)) > 0 && s.chance(30) {
@@ -55,7 +55,7 @@ func (s *Sim) answer() {
 	}
 }
 
-// settled holds what there is in the end against what must be.
+// settled checks the final state.
 func (s *Sim) settled() {
 	for _, in := range s.people.posts {
 		if !in.acked {
@@ -74,8 +74,8 @@ func (s *Sim) settled() {
 	}
 }
 
-// atRest: nothing is open, every fate is in the ledger once, every message that
-// people see is in it with its receipt.
+// atRest checks that nothing is open, that every fate is in the ledger once, and that every message
+// that people see is in it with its receipt.
 func (w *witness) atRest() {
 	if w.state.Run != nil || len(w.state.Open()) > 0 || len(w.state.Pending()) > 0 || len(w.state.OpenRequests()) > 0 {
 		w.fail("P1 not at rest: run %v, %d open, %d rows, %d requests",
@@ -97,7 +97,7 @@ func (w *witness) atRest() {
 	w.books()
 }
 
-// books holds the ledger against what people did and see.
+// books checks the ledger against what people did and see.
 func (w *witness) books() {
 	c, err := w.sim.life.store.Store.OpenChat(context.Background(), w.key)
 	if err != nil {
@@ -136,7 +136,7 @@ func (w *witness) books() {
 	}
 }
 
-// end lets go of everything, so that the bubble can end.
+// end releases everything, so that the bubble can end.
 func (s *Sim) end() {
 	close(s.life.ended)
 	s.o.Disk.Crash(false, s.rnd.IntN)

@@ -12,34 +12,34 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// backlog is how many tasks may come between two looks at them.
+// backlog is how many tasks may arrive between two checks.
 const backlog = 1 << 14
 
-// task is something that can happen next: a mailbox with messages, or work that
-// goes on. Its name is unique among those that can happen at once.
+// task is something that can happen next: a mailbox with messages, or a continuation of work. Its
+// name is unique among those that can happen at once.
 type task struct {
 	life int
 	name string
 	run  func()
 }
 
-// letter is a message that a timer brought.
+// letter is a message sent by a timer.
 type letter struct {
 	to   *mailbox
 	msg  any
 	at   time.Time
-	text string // of the message, to tell letters of one instant apart
+	text string // of the message, to distinguish letters of one instant
 }
 
-// sched decides what happens next. Tasks come from any goroutine; everything
-// else belongs to the one that runs them.
+// sched decides what happens next. Tasks arrive from any goroutine; everything else belongs to the
+// goroutine that runs them.
 type sched struct {
 	in    chan task
-	mail  chan letter // what timers bring while time passes
+	mail  chan letter // what timers send while time passes
 	ready []task
 	life  int // tasks of earlier lives are dropped
 	pause *time.Timer
-	// asleep: time passes, so that only timers send.
+	// asleep is set while time passes, when only timers send.
 	asleep atomic.Bool
 }
 
@@ -49,7 +49,7 @@ func newSched() *sched {
 	return s
 }
 
-// run runs one task until everything it set off waits for something else.
+// run runs one task until everything it started waits for something else.
 func (s *sched) run(i int) {
 	t := s.ready[i]
 	s.ready = slices.Delete(s.ready, i, i+1)
@@ -57,8 +57,8 @@ func (s *sched) run(i int) {
 	s.settle()
 }
 
-// settle lets an instant pass, so that no two tasks have the same time, and takes
-// what has become possible.
+// settle lets an instant pass, so that no two tasks have the same time, and collects what has
+// become possible.
 func (s *sched) settle() { s.pass(1) }
 
 // pass lets time pass.
@@ -74,7 +74,7 @@ func (s *sched) sleep(d time.Duration) {
 	s.pause.Reset(d)
 }
 
-// idle lets time pass until something can happen, at most so long.
+// idle lets time pass until something can happen, up to a limit.
 func (s *sched) idle(d time.Duration) {
 	if len(s.ready) > 0 {
 		return
@@ -92,8 +92,8 @@ func (s *sched) idle(d time.Duration) {
 	s.take(mail)
 }
 
-// take collects letters and tasks. Goroutines that woke together bring them in
-// any order, so they are put in one.
+// take collects letters and tasks. Goroutines that woke together add them in any order, so they are
+// sorted.
 func (s *sched) take(mail []letter) {
 	synctest.Wait()
 	s.asleep.Store(false)
@@ -119,7 +119,7 @@ func (s *sched) add(t task) {
 	}
 }
 
-// mailbox puts what timers send in an order.
+// mailbox sorts what timers send.
 type mailbox struct {
 	actor.Mailbox
 	of hand
@@ -134,7 +134,7 @@ func (m *mailbox) PostUserMessage(msg any) {
 	m.Mailbox.PostUserMessage(msg)
 }
 
-// next makes another life current: what is left of the one before never happens.
+// next starts another life: pending tasks of the previous one never run.
 func (s *sched) next() {
 	s.life++
 	s.ready = nil
@@ -149,8 +149,8 @@ type life struct {
 	node
 }
 
-// turn waits until the scheduler picks the work under this name. Work of a
-// process that is gone ends here.
+// turn waits until the scheduler picks the work with this name. Work of a process that has ended
+// stops here.
 func (l *life) turn(name string) {
 	picked := make(chan struct{})
 	select {
@@ -165,7 +165,7 @@ func (l *life) turn(name string) {
 	}
 }
 
-// wait lets time pass for work; false: done was closed before.
+// wait lets time pass for work; it returns false if done was closed first.
 func (l *life) wait(name string, d time.Duration, done <-chan struct{}) bool {
 	over := false
 	t := time.NewTimer(d)
@@ -181,14 +181,14 @@ func (l *life) wait(name string, d time.Duration, done <-chan struct{}) bool {
 	return over
 }
 
-// start begins work beside the actors; under names of its own it can wait.
+// start starts work outside the actors; under unique names it can wait.
 func (l *life) start(name string, work func(name string)) {
 	l.bodies++
 	name = name + "!" + itoa(l.bodies)
 	l.sim.sched.in <- task{l.n, name, func() { go work(name) }}
 }
 
-// hand is the part of the scheduler that an actor has.
+// hand is an actor's part of the scheduler.
 type hand struct {
 	life *life
 	name string
@@ -205,8 +205,8 @@ func (h hand) Schedule(mailbox func()) {
 // Throughput implements [actor.Dispatcher].
 func (hand) Throughput() int { return backlog }
 
-// Start implements the pipe's starter: work begins when it is picked and its
-// result goes home when it is picked again.
+// Start implements the pipe's starter: work starts when it is picked and its result is sent when it
+// is picked again.
 func (h hand) Start(work func() any, home func(any)) {
 	h.life.start(h.name, func(name string) {
 		result := work()
@@ -221,7 +221,7 @@ type handed struct {
 	hand
 }
 
-// props puts an actor into the hands of the scheduler.
+// props makes an actor use the scheduler.
 func (l *life) props(name string, p *actor.Props) *actor.Props {
 	h := hand{l, name}
 	return p.Configure(actor.WithDispatcher(h),

@@ -16,28 +16,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Options of a simulation.
+// Options configure a simulation.
 type Options struct {
 	Seed   uint64
-	Faults int // how many are injected before everything must come to rest
+	Faults int // how many are injected before all work must complete
 	Disk   Disk
 	Trace  io.Writer // takes every line of the trace; may be nil
-	// Folds: chats are compacted, all the time.
+	// Folds makes chats compact frequently.
 	Folds bool
 }
 
-// Result is what came of a simulation.
+// Result is the result of a simulation.
 type Result struct {
 	Faults map[string]int // by kind
 	Steps  int
 	Lives  int
 	Turns  int
 	Shown  int
-	// Stories count what else happened: merges, stops, answers to requests, compactions.
+	// Stories count other things that happened: merges, stops, answers to requests, compactions.
 	Stories map[string]int
 	Sum     uint64 // of the trace
 	Tail    string // the trace's last lines
-	Err     string // the first promise that was broken; empty: none
+	Err     string // the first guarantee that was broken; may be empty
 }
 
 // Total is the number of faults.
@@ -58,13 +58,13 @@ type setup struct {
 	idle       time.Duration
 	toolEgress bool
 	drafts     bool
-	strict     bool // one message of a chat at a time is handed over
+	strict     bool // messages of a chat are delivered one at a time
 	stopAll    bool
 	rates      platform.Rates
 	folding    folding
 }
 
-// Sim is a simulation under way.
+// Sim is a simulation in progress.
 type Sim struct {
 	o     Options
 	setup setup
@@ -81,25 +81,25 @@ type Sim struct {
 	order     []*witness
 	permitted map[int]bool   // numbers of calls that a person approved
 	effects   map[int]effect // by number
-	told      map[int]bool   // numbers whose outcome a rewind archived
+	told      map[int]bool   // numbers whose outcome was archived by a rewind
 
 	resting bool
-	looking bool // the witness reads, and nothing fails
+	looking bool // the witness reads, and faults are off
 	steps   int
-	places  int64 // of messages, by whomever
+	places  int64 // number of messages by anyone
 	tokens  int
 	asked   int // requests to the model
 	calls   int
-	asks    int    // the last number that was asked for
-	crash   string // how the process dies, as soon as it can; empty: it lives
-	dieIn   int    // operations of the store until it dies; 0: it does not
+	asks    int    // the last number of a request for approval
+	crash   string // how the process will be killed, as soon as possible; may be empty
+	dieIn   int    // operations of the store until it is killed; 0 means never
 	dieHow  string
 	faults  map[string]int
 	stories map[string]int
 	err     string
 }
 
-// Run plays a simulation in the synctest bubble that it is called in.
+// Run runs a simulation in the current synctest bubble.
 func Run(o Options) Result {
 	s := &Sim{
 		o: o, rnd: rand.New(rand.NewPCG(o.Seed, 0x5eed)), sched: newSched(), trace: newTrace(o.Trace), faults: map[string]int{}, stories: map[string]int{},
@@ -129,7 +129,7 @@ func (s *Sim) faultList() []struct{} {
 	return make([]struct{}, Result{Faults: s.faults}.Total())
 }
 
-// choose is what the seed says of the whole.
+// choose lets the seed choose the setup.
 func (s *Sim) choose() {
 	keys := []messages.ChatKey{"telegram-chat-1", "telegram-chat-2", "telegram-chat--3", "telegram-chat-4", "telegram-chat--5-topic-6"}
 	s.setup = setup{
@@ -151,7 +151,7 @@ func (s *Sim) chance(n int) bool { return s.rnd.IntN(n) == 0 }
 
 func (s *Sim) upTo(d time.Duration) time.Duration { return time.Duration(s.rnd.Int64N(int64(d))) + 1 }
 
-// faulty says that faults are injected still.
+// faulty reports whether faults are still injected.
 func (s *Sim) faulty() bool { return !s.resting }
 
 func (s *Sim) fault(kind, what string) {
@@ -159,7 +159,7 @@ func (s *Sim) fault(kind, what string) {
 	s.trace.add("fault " + kind + " " + what)
 }
 
-// failf notes the first promise that was broken.
+// failf records the first guarantee that was broken.
 func (s *Sim) failf(format string, args ...any) {
 	if s.err == "" {
 		s.err = fmt.Sprintf(format, args...)
@@ -167,13 +167,13 @@ func (s *Sim) failf(format string, args ...any) {
 	}
 }
 
-// token is a word that occurs nowhere else.
+// token is a unique word.
 func (s *Sim) token() string {
 	s.tokens++
 	return "·" + itoa(s.tokens) + "·"
 }
 
-// unique says that a text occurs in one row only.
+// unique reports whether a text occurs in one row only.
 func (*Sim) unique(text string) bool { return strings.Contains(text, "·") }
 
 // tick lets one thing happen.
@@ -197,7 +197,7 @@ func (s *Sim) step() {
 	s.sched.run(i)
 }
 
-// act is what comes from outside: people, faults, time.
+// act does something from outside: people, faults, time.
 func (s *Sim) act() {
 	key := s.setup.chats[s.rnd.IntN(len(s.setup.chats))]
 	switch n := s.rnd.IntN(100); {
@@ -237,7 +237,7 @@ func (s *Sim) later() {
 	}
 }
 
-// die ends the process now, or in the middle of what it does next.
+// die kills the process now, or in the middle of its next operation.
 func (s *Sim) die() {
 	how := []string{"crash", "power cut"}[s.rnd.IntN(2)]
 	if s.chance(3) {
@@ -247,7 +247,7 @@ func (s *Sim) die() {
 	s.dieIn, s.dieHow = 1+s.rnd.IntN(6), how
 }
 
-// reborn ends the process and starts another one, at once or later.
+// reborn kills the process and starts another one, at once or later.
 func (s *Sim) reborn() {
 	s.fault(s.crash, "")
 	close(s.life.ended)
@@ -263,7 +263,7 @@ func (s *Sim) reborn() {
 		if power || w.under || w.troubled {
 			w.excuse("what was not forced is gone, or a write came to nobody knows what")
 		}
-		w.under, w.troubled = false, true // nobody has read it
+		w.under, w.troubled = false, true // the next process has not read it yet
 	}
 	s.boot()
 }

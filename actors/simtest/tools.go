@@ -11,14 +11,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// effect is what a tool has done in the world.
+// effect is the effect of a tool outside the host.
 type effect struct {
 	name  string
 	times int
 }
 
-// tools are what the model may use: look may be repeated, act may not, ask asks
-// a person first, chat_send speaks.
+// tools are those that the model may use: look is repeatable, act is not, ask needs approval,
+// chat_send sends a message.
 func (l *life) tools() {
 	l.set = map[string]tool.Tool{}
 	l.tool(tool.Spec{Name: "look", ReadOnly: true})
@@ -41,7 +41,7 @@ func (l *life) tool(spec tool.Spec) {
 	}})
 }
 
-// use does something, sooner or later, and may fail before and after it.
+// use has an effect, after a while, and may fail before and after it.
 func (l *life) use(ctx context.Context, spec tool.Spec, call tool.Call) (tool.Result, error) {
 	s, name := l.sim, spec.Name+" "+call.ID
 	l.turn(name)
@@ -53,7 +53,7 @@ func (l *life) use(ctx context.Context, spec tool.Spec, call tool.Call) (tool.Re
 	}
 	k := number(call.Input)
 	s.took(spec, k)
-	l.turn(name + " done") // a crash may come here
+	l.turn(name + " done") // a crash may happen here
 	if err := l.mishap(ctx, name); err != nil {
 		return tool.Result{}, err
 	}
@@ -64,8 +64,8 @@ func (l *life) use(ctx context.Context, spec tool.Spec, call tool.Call) (tool.Re
 	return tool.Result{Output: json.RawMessage(output), Summary: name}, nil
 }
 
-// took notes an effect: nothing that must not be repeated is, and nothing that
-// asks happens unasked (P10, P11).
+// took records an effect: a call that is not repeatable has none twice, and a call that needs
+// approval has none without it (P10, P11).
 func (s *Sim) took(spec tool.Spec, k int) {
 	s.trace.addf("  effect %s %d", spec.Name, k)
 	e := s.effects[k]
@@ -107,7 +107,7 @@ func (l *life) mishap(ctx context.Context, name string) error {
 	return nil
 }
 
-// send speaks to the chat's people through its outbox.
+// send sends a message to the chat's people through its outbox.
 func (l *life) send(ctx context.Context, call tool.Call) (tool.Result, error) {
 	l.turn("chat_send " + call.ID)
 	out := tool.Outgoing{Text: "Sent ·k" + itoa(number(call.Input)) + "·"}

@@ -12,9 +12,9 @@ import (
 // tail is how many lines of a trace are kept for a report.
 const tail = 120
 
-// trace is what happened, a line each.
+// trace records what happened, one line each.
 type trace struct {
-	out   io.Writer // all of it; nil: nowhere
+	out   io.Writer // all of it; may be nil
 	began time.Time
 	lines []string // the last ones, in a ring
 	next  int
@@ -25,25 +25,25 @@ func newTrace(out io.Writer) *trace {
 	return &trace{out: out, began: time.Now(), lines: make([]string, tail)}
 }
 
-// add notes a line.
+// add appends a line.
 func (t *trace) add(line string) {
 	line = strconv.FormatInt(int64(time.Since(t.began)), 10) + " " + line
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, strconv.FormatUint(t.sum, 16)+line) // a hash takes everything
+	_, _ = io.WriteString(h, strconv.FormatUint(t.sum, 16)+line) // a hash never fails
 	t.sum = h.Sum64()
 	t.lines[t.next%tail] = line
 	t.next++
 	if t.out != nil {
-		_, _ = io.WriteString(t.out, line+"\n") // a trace that cannot be kept is of no consequence
+		_, _ = io.WriteString(t.out, line+"\n") // failing to write the trace is harmless
 	}
 }
 
 func (t *trace) addf(format string, args ...any) { t.add(fmt.Sprintf(format, args...)) }
 
-// received notes a message that an actor takes.
+// received records a message that an actor receives.
 func (t *trace) received(msg any) { t.add(fmt.Sprintf("  %T", msg)) }
 
-// last are the newest lines.
+// last returns the newest lines.
 func (t *trace) last() string {
 	var b strings.Builder
 	for i := max(0, t.next-tail); i < t.next; i++ {

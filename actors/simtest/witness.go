@@ -16,20 +16,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// witness follows what the disk holds of one chat, beside its actor.
+// witness tracks what the disk contains of one chat, independently of its actor.
 type witness struct {
 	sim   *Sim
 	key   messages.ChatKey
-	state *journal.State // nil: never read
+	state *journal.State // nil if it was never read
 	cache *prompt.Cache
-	// under: a write began and has not ended, so that nobody knows what is there.
+	// under is set while a write is in progress, so that the contents are not known.
 	under bool
-	// troubled: a write failed, and the chat was not read anew since.
+	// troubled is set after a failed write until the chat is read again.
 	troubled bool
-	// stumbled: the actor panicked, and has not read the chat anew since.
+	// stumbled is set after a panic of the actor until it reads the chat again.
 	stumbled bool
 	touched  bool              // since the last check
-	archived map[string]bool   // turns that a rewind took out
+	archived map[string]bool   // turns that a rewind removed
 	away     map[string]string // turns in the archives of compactions, as JSON
 	said     map[string]string // durable user turns, as JSON
 	prefix   prefix
@@ -52,7 +52,7 @@ func (w *witness) fail(format string, args ...any) {
 
 func (w *witness) begin() { w.under = true }
 
-// came notes how a write ended; false: it did not happen, as far as anyone knows.
+// came records how a write ended; it returns false if, as far as known, the write did not happen.
 func (w *witness) came(err error) bool {
 	w.under = false
 	w.touched = true
@@ -63,7 +63,7 @@ func (w *witness) came(err error) bool {
 	return err == nil && w.state != nil
 }
 
-// loaded takes what the store read: what was acknowledged must be in it.
+// loaded records what the store read: what was acknowledged must be in it.
 func (w *witness) loaded(snap journal.Snapshot, err error) {
 	if err != nil {
 		w.troubled = true
@@ -105,7 +105,7 @@ func (w *witness) appended(records []journal.Record, forced bool, err error) {
 	}
 }
 
-// before holds a fact against what was there.
+// before checks a fact against the state before it.
 func (w *witness) before(f journal.Fact) {
 	switch f := f.(type) {
 	case journal.RunStarted:
@@ -161,17 +161,17 @@ func (w *witness) decided(f journal.ApprovalDecided) {
 	}
 }
 
-// number is the k of a call's input; 0: it has none.
+// number is the k of a call's input, or 0 without one.
 func number(input json.RawMessage) int {
 	var in struct {
 		K int `json:"k"`
 	}
-	_ = json.Unmarshal(input, &in) // what cannot be read has no number
+	_ = json.Unmarshal(input, &in) // unreadable input has no number
 	return in.K
 }
 
-// tells notes that a history tells of a call: by its input, or by its id, which
-// is all that stays of one that a chat could not survive.
+// tells records that a history mentions a call: by its input, or by its id, which is all that
+// remains of a quarantined one.
 func (s *Sim) tells(c uimessage.Tool) {
 	s.told[number(c.Input)] = true
 	if k, err := strconv.Atoi(strings.TrimPrefix(c.ToolCallID, "c")); err == nil {
@@ -179,7 +179,7 @@ func (s *Sim) tells(c uimessage.Tool) {
 	}
 }
 
-// tale counts what a fact tells, and keeps what people said.
+// tale counts what a fact reports, and records what people said.
 func (w *witness) tale(f journal.Fact) {
 	stories := w.sim.stories
 	switch f := f.(type) {
@@ -216,7 +216,7 @@ func (w *witness) added(turns []uimessage.Message, err error) {
 
 func (w *witness) folded(_ journal.Fold, err error) {
 	if w.came(err) {
-		w.state.Fold(0) // it numbers what stays as the actor's did
+		w.state.Fold(0) // gives the rest the same numbers as the actor does
 		w.state.Folded()
 		w.sim.trace.addf("  %s folded", w.key)
 	}
@@ -251,8 +251,8 @@ func (w *witness) rewritten(r journal.Rewrite, c persistence.Chat, err error) {
 	w.sim.trace.addf("  %s cut at %d", w.key, r.From)
 }
 
-// gone notes turns that a rewind or a switch of contexts took out, with those that a
-// summary among them stands for.
+// gone records turns that a rewind or a switch of contexts removed, including those that a summary
+// among them replaces.
 func (w *witness) gone(turns []journal.Turn) {
 	for _, t := range turns {
 		w.archived[t.ID] = true
@@ -264,7 +264,7 @@ func (w *witness) gone(turns []journal.Turn) {
 	}
 }
 
-// tell notes what calls of turns came to that leave the history.
+// tell records the outcomes of calls in turns that leave the history.
 func (w *witness) tell(turns []journal.Turn) {
 	for _, t := range turns {
 		for _, p := range t.Parts {
@@ -275,7 +275,7 @@ func (w *witness) tell(turns []journal.Turn) {
 	}
 }
 
-// check holds the promises against what is there now.
+// check checks the guarantees against the current state.
 func (w *witness) check() {
 	if !w.touched || w.under || w.state == nil {
 		return
@@ -291,7 +291,7 @@ func (w *witness) check() {
 	}
 }
 
-// conserved: accepted is the sum of the fates and of what is open (P1).
+// conserved checks that accepted equals the sum of the fates and the open turns (P1).
 func (w *witness) conserved() {
 	c := w.state.Counts()
 	sum := int64(len(w.state.Open()))
@@ -303,7 +303,7 @@ func (w *witness) conserved() {
 	}
 }
 
-// ordered: what was acknowledged is there, once, in the order of arrival (P1).
+// ordered checks that acknowledged turns exist once, in the order of arrival (P1).
 func (w *witness) ordered() {
 	last, seen := int64(0), map[string]bool{}
 	turns := slices.Concat(w.state.History, w.state.Lane)
@@ -330,8 +330,8 @@ func (w *witness) ordered() {
 	}
 }
 
-// valid: the history converts to a request that the strictest takes (P4), also
-// with the message under way as a crash would leave it.
+// valid checks that the history converts to a request that the strictest provider accepts (P4),
+// also with the current message as a crash would leave it.
 func (w *witness) valid() {
 	history := w.state.Messages()
 	if len(history) == 0 {

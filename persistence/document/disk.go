@@ -32,11 +32,11 @@ const (
 
 // Disk is the file system of the machine; the zero value is ready.
 type Disk struct {
-	// Fault is asked before each step, in tests: an error takes the place of the step.
+	// Fault is called before each step, in tests: an error replaces the step.
 	Fault func(step Step, path string) error
 }
 
-// Do does one step of a store that writes its files by itself.
+// Do runs one step of a store that writes its files itself.
 func (d Disk) Do(step Step, path string, work func() error) error {
 	if d.Fault != nil {
 		if err := d.Fault(step, path); err != nil {
@@ -46,14 +46,14 @@ func (d Disk) Do(step Step, path string, work func() error) error {
 	return work()
 }
 
-// Write replaces the content of a file, and makes its folder when needed.
+// Write replaces the content of a file, and makes its folder if necessary.
 func (d Disk) Write(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := d.MakeDir(dir); err != nil {
 		return err
 	}
 	if err := d.replace(path, content); err != nil {
-		_ = os.Remove(path + tempSuffix) // Otherwise it takes up space until the next write.
+		_ = os.Remove(path + tempSuffix) // Otherwise it uses space until the next write.
 		return err
 	}
 	return d.SyncDir(dir)
@@ -71,7 +71,7 @@ func (d Disk) replace(path string, content []byte) error {
 	}
 	err = d.Do(StepWrite, path, func() error {
 		_, err := f.Write(content)
-		return errors.Join(err, f.Chmod(fileMode)) // The umask and an old temporary file do not count.
+		return errors.Join(err, f.Chmod(fileMode)) // Regardless of the umask and of an old temporary file.
 	})
 	if err == nil {
 		err = d.Do(StepSync, path, f.Sync)
@@ -82,8 +82,8 @@ func (d Disk) replace(path string, content []byte) error {
 	return d.Do(StepRename, path, func() error { return os.Rename(path+tempSuffix, path) })
 }
 
-// Remove removes a file, durably. A missing file is removed again, since an earlier removal may
-// not be durable yet.
+// Remove removes a file, durably. The removal of a missing file is fsynced too, because an earlier
+// removal may not be durable yet.
 func (d Disk) Remove(path string) error {
 	err := d.Do(StepRemove, path, func() error { return os.Remove(path) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +95,7 @@ func (d Disk) Remove(path string) error {
 	return nil
 }
 
-// MakeDir makes a folder and those above it, durably.
+// MakeDir makes a folder and its parents, durably.
 func (d Disk) MakeDir(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -110,19 +110,19 @@ func (d Disk) MakeDir(dir string) error {
 		if err := os.Mkdir(dir, dirMode); err != nil {
 			return err
 		}
-		return os.Chmod(dir, dirMode) // The umask does not count.
+		return os.Chmod(dir, dirMode) // Regardless of the umask.
 	})
 	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return &fs.PathError{Op: string(StepMakeDir), Path: dir, Err: syscall.ENOTDIR}
 		}
-		err = nil // Another process made it meanwhile, and may not have synced its name yet.
+		err = nil // Another process made it meanwhile, and may not have fsynced its name yet.
 	}
 	if err != nil {
 		return err
 	}
 	if err := d.SyncDir(above); err != nil {
-		_ = os.Remove(dir) // The next call makes it again and syncs its name.
+		_ = os.Remove(dir) // The next call makes it again and fsyncs its name.
 		return err
 	}
 	return nil
@@ -144,14 +144,14 @@ var ErrTooLong = errors.New("the file is too long")
 
 var errNoFile = errors.New("it is no plain file")
 
-// Read is the content of a file, nil if it is missing. A file longer than most, or one that is
-// not a plain file, is an error and is not read.
+// Read returns the content of a file, or nil if it is missing. A file that is longer than most, or
+// not a regular file, is an error and is not read.
 func Read(path string, most int64) ([]byte, error) {
 	return read(path, most, 0, func(fs.FileInfo) error { return nil })
 }
 
-// ReadOwn is [Read] for a file that is trusted only if its owner alone could write it. It follows
-// no symbolic link ([syscall.ELOOP]). check looks at the open file; its error is returned with
+// ReadOwn is [Read] for a file that is trusted only if no one but its owner could write it. It
+// follows no symbolic link ([syscall.ELOOP]). check gets the open file; its error is returned with
 // the path.
 func ReadOwn(path string, most int64, check func(fs.FileInfo) error) ([]byte, error) {
 	return read(path, most, syscall.O_NOFOLLOW, check)

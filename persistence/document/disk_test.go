@@ -23,7 +23,7 @@ func TestST19EveryStepFails(t *testing.T) {
 		},
 		Old: "old", New: "new",
 	})
-	documenttest.EachFails(t, documenttest.Case{ // the first time, with its folders
+	documenttest.EachFails(t, documenttest.Case{ // the first write, which makes the folders
 		Prepare: func(document.Disk, string) error { return nil },
 		Change:  func(disk document.Disk, state string) error { return disk.Write(file(state), []byte("new")) },
 		Look: func(state string) (string, error) {
@@ -48,7 +48,7 @@ func TestFoldersAreForced(t *testing.T) {
 	}
 }
 
-// Whatever the umask, everything is for the owner alone; what lay there is not asked.
+// Regardless of the umask and of earlier files, only the owner has access.
 func TestST14Modes(t *testing.T) {
 	for _, umask := range []int{0, 0o777} {
 		root := t.TempDir()
@@ -115,8 +115,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A file that is gone may not be gone for good yet: a removal that is said again forces
-// what the one before could not.
+// The removal of a missing file may not be durable yet: removing it again does the fsync that
+// failed before.
 func TestRemoveAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := (document.Disk{}).Write(file, nil); err != nil {
@@ -138,7 +138,7 @@ func TestRemoveAgain(t *testing.T) {
 	}
 }
 
-// A folder that something else is in the place of is refused.
+// A folder whose name is used by something else is refused.
 func TestNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	var disk document.Disk

@@ -21,18 +21,19 @@ type File[T any] struct {
 	Disk Disk
 	// Max is the longest file that is read, in bytes.
 	Max int64
-	// Trust refuses a file that somebody else may have written; see [ReadOwn]. nil: any file.
+	// Trust refuses a file that another user may have written; see [ReadOwn]. nil accepts any file.
 	Trust func(fs.FileInfo) error
-	// Decode validates what was read. A missing file is nil.
+	// Decode decodes and validates the content. A missing file is nil.
 	Decode func(raw []byte) (T, error)
 	Encode func(T) ([]byte, error)
-	// Unreadable words the error of a file that cannot be read or decoded; nil: as it is.
+	// Unreadable rewrites the error of a file that cannot be read or decoded; nil leaves it
+	// unchanged.
 	Unreadable func(error) error
-	// Lock orders the changes; nil: nobody else changes the file.
+	// Lock serialises the changes; nil if there is only one writer.
 	Lock *Lock
 }
 
-// Read is the value of the file as it is now.
+// Read returns the current value of the file.
 func (f File[T]) Read() (v T, err error) {
 	var raw []byte
 	if f.Trust != nil {
@@ -58,11 +59,12 @@ func (f File[T]) Write(v T) error {
 	return f.Disk.Write(f.Path, raw)
 }
 
-// ErrSame ends a change that changes nothing: the file is not written, and the change succeeds.
+// ErrSame is returned by a change that changes nothing: the file is not written, and Change
+// succeeds.
 var ErrSame = errors.New("nothing to change")
 
-// Change replaces the value by what change makes of it. An error of change leaves the file as it
-// is.
+// Change replaces the value with the result of change. An error of change leaves the file
+// unchanged.
 func (f File[T]) Change(ctx context.Context, change func(*T) error) error {
 	work := func() error {
 		v, err := f.Read()
@@ -84,8 +86,8 @@ func (f File[T]) Change(ctx context.Context, change func(*T) error) error {
 	return nil
 }
 
-// Strict decodes a document of JSON into v and refuses members that v does not have, since the
-// next write would lose them, and anything after it.
+// Strict decodes a JSON document into v. It refuses members that v does not have, because the next
+// write would lose them, and anything after the document.
 func Strict(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -98,17 +100,17 @@ func Strict(raw []byte, v any) error {
 	return nil
 }
 
-// Indented encodes a document as JSON that people can read and compare.
+// Indented encodes a document as readable JSON.
 func Indented[T any](v T) ([]byte, error) {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	return append(raw, '\n'), err
 }
 
-// lockRetry is how often a lock that another process holds is tried again.
+// lockRetry is the interval at which a lock of another process is retried.
 const lockRetry = 5 * time.Millisecond
 
-// Lock lets one caller at a time, of all processes, change the documents that it stands for. It
-// is a file, which stays: removing it would let two processes lock two files of one name.
+// Lock lets one caller at a time, of all processes, change its documents. It is a file that is
+// never removed: removing it would let two processes lock two files of the same name.
 type Lock struct {
 	path string
 	mu   sync.Mutex
@@ -117,7 +119,7 @@ type Lock struct {
 // NewLock makes a lock. It touches nothing until it is used.
 func NewLock(path string) *Lock { return &Lock{path: path} }
 
-// Do runs work while nobody else holds the lock. The folder of the lock is made.
+// Do runs work while holding the lock. The folder of the lock is made if necessary.
 func (l *Lock) Do(ctx context.Context, disk Disk, work func() error) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -57,7 +57,7 @@ func TestST19EveryStepOfAChangeFails(t *testing.T) {
 	})
 }
 
-// A document that cannot be read is an error, and stays as it is.
+// A document that cannot be read is an error, and is not changed.
 func TestDamageIsNotOverwritten(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "cut": `{"n":`, "unknown member": `{"n":1,"m":2}`, "two values": `{"n":1}{}`, "too long": strings.Repeat(" ", 101),
@@ -95,14 +95,14 @@ func TestChangeThatChangesNothing(t *testing.T) {
 	}
 }
 
-// Several processes change a document at once, and none loses what another wrote.
+// Several processes change a document concurrently, and no change is lost.
 func TestLockOrdersChanges(t *testing.T) {
 	state := t.TempDir()
 	const writers, each = 4, 10
 	var all sync.WaitGroup
 	for range writers {
 		all.Go(func() {
-			f := counterIn(state, document.Disk{}) // as another process would
+			f := counterIn(state, document.Disk{}) // like another process
 			for range each {
 				if err := f.Change(t.Context(), add); err != nil {
 					t.Error(err)

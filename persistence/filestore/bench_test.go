@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// each runs fn in as many goroutines until b.N calls were made in all.
+// each runs fn in several goroutines until b.N calls were made in total.
 func each(b *testing.B, workers int, fn func(worker int, n int64) error) {
 	b.Helper()
 	var left atomic.Int64
@@ -65,7 +65,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRaw is what the disk can do: the same bytes, written and forced.
+// BenchmarkRaw measures the disk itself: the same bytes, written and fsynced.
 func BenchmarkRaw(b *testing.B) {
 	for _, n := range []int{1, 64} {
 		b.Run(fmt.Sprint("files=", n), func(b *testing.B) {
@@ -90,7 +90,7 @@ func BenchmarkRaw(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn is the whole of a turn: accepted, four facts, folded.
+// BenchmarkTurn is a whole turn: accepted, four facts, a checkpoint.
 func BenchmarkTurn(b *testing.B) {
 	for _, known := range []int{1, 4096} {
 		b.Run(fmt.Sprint("ids=", known), func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The names below a chat's folder.
+// Names in a chat's folder.
 const (
 	messagesDir      = "messages"
 	conversationsDir = "conversations"
@@ -33,29 +33,29 @@ const (
 type chat struct {
 	store *Store
 	key   messages.ChatKey
-	// chain are the folders from that of all chats down to this chat's own.
+	// chain is the folders from that of all chats down to this chat's own.
 	chain []string
 	dir   string
 
-	mu     sync.Mutex // held by every operation; only Close ever waits for it
+	mu     sync.Mutex // locked by every operation; only Close ever waits for it
 	closed bool
 	broken error // why every write fails
 	loaded bool
-	marked bool // by Wake
-	// suspect says that the process that last wrote here may have died in the
-	// middle, so nothing on the disk is taken to be durable.
+	marked bool // Wake was called
+	// suspect is set if the process that last wrote here may have been killed during a write, so that
+	// nothing on the disk counts as durable.
 	suspect bool
-	// unclean says that the chat was marked to be woken when it was read.
+	// unclean is set if the chat was marked for waking when it was read.
 	unclean bool
-	made    map[string]bool // folders known to be there
-	pending []string        // folders that must be forced before the next success
+	made    map[string]bool // folders known to exist
+	pending []string        // folders to fsync before the next success
 
 	history, journal, ledger, metaLog *logFile
 
 	index   index
-	damaged bool  // the history is, and not mended
-	live    int   // records in the journal
-	last    int64 // number of the last one there ever was
+	damaged bool  // the history is damaged and not repaired
+	live    int   // number of records in the journal
+	last    int64 // number of the last record ever written
 	tail    ledgerTail
 	meta    metaState
 }
@@ -92,8 +92,8 @@ func (c *chat) write(ctx context.Context, op string, fn func(context.Context) er
 	})
 }
 
-// change runs an operation that must be durable. What it returns other than
-// [undone] makes the chat read-only.
+// change runs an operation that must be durable. An error other than [undone] makes the chat
+// read-only.
 func (c *chat) change(ctx context.Context, op string, fn func(context.Context) error) error {
 	return c.do(ctx, op, true, func(ctx context.Context) error {
 		if c.broken != nil {
@@ -117,8 +117,8 @@ func (c *chat) change(ctx context.Context, op string, fn func(context.Context) e
 
 func (c *chat) count(result string) { c.store.metrics.failed.WithLabelValues(result).Inc() }
 
-// do runs an operation within the store's bounds. The context ends only the
-// wait for a place: what has begun is not left half done.
+// do runs an operation within the store's limits. The context only ends the wait for a free slot:
+// an operation that has started is not left half done.
 func (c *chat) do(ctx context.Context, op string, writes bool, fn func(context.Context) error) error {
 	if err := c.store.enter(ctx); err != nil {
 		return &persistence.Error{Op: op, Chat: string(c.key), Cause: err, Retryable: true}
@@ -154,8 +154,8 @@ func (c *chat) Append(ctx context.Context, records ...journal.Record) error {
 	return err
 }
 
-// errNumber is the cause of refusing records whose numbers do not grow. They
-// would be taken for copies of others.
+// errNumber is the cause of refusing records whose numbers do not increase, because a load would
+// take them for copies of others.
 var errNumber = errors.New("record number given before")
 
 // Note implements [persistence.Journal].
@@ -216,8 +216,8 @@ func (c *chat) AppendHistory(ctx context.Context, turns ...uimessage.Message) er
 	return err
 }
 
-// prepare makes a file ready to be written to: its folder is there, and what
-// could not be read at its end is in quarantine and cut off.
+// prepare makes a file ready for writing: it makes the folder, quarantines the unreadable end of
+// the file and cuts it off.
 func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 	if err := c.ensureDir(dir); err != nil {
 		return harmless(err)
@@ -231,7 +231,7 @@ func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 	return nil
 }
 
-// ensureDir makes a folder of the chat and those above it.
+// ensureDir makes a folder of the chat and its parents.
 func (c *chat) ensureDir(name string) error {
 	if c.made[name] {
 		return nil
@@ -253,14 +253,14 @@ func (c *chat) ensureDir(name string) error {
 	return nil
 }
 
-// mustForce notes a folder whose names must be durable before the next success.
+// mustForce notes a folder to fsync before the next success.
 func (c *chat) mustForce(dir string) {
 	if !slices.Contains(c.pending, dir) {
 		c.pending = append(c.pending, dir)
 	}
 }
 
-// forceDirs makes the names in all noted folders durable.
+// forceDirs fsyncs all noted folders.
 func (c *chat) forceDirs(ctx context.Context) error {
 	for len(c.pending) > 0 {
 		last := len(c.pending) - 1

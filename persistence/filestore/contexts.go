@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The names below a chat's folder. Contexts are written once; the index is made
-// again from them whenever it does not name exactly those that are there.
+// Names in a chat's folder. Contexts never change; the index is rebuilt from them if it does not
+// list exactly the existing ones.
 const (
 	contextsDir   = "contexts/archive"
 	contextIndex  = "contexts/index.json"
@@ -49,7 +49,8 @@ func (s *Store) ReadContext(ctx context.Context, key messages.ChatKey, id string
 	return c, err
 }
 
-// reading runs what needs no handle: it reads files that are replaced as a whole.
+// reading runs an operation that needs no handle, because it reads files that are replaced
+// atomically.
 func (s *Store) reading(ctx context.Context, key messages.ChatKey, op string, fn func(ctx context.Context, dir string) error) error {
 	dir, err := s.ChatDir(key)
 	if err == nil {
@@ -67,7 +68,7 @@ func (s *Store) reading(ctx context.Context, key messages.ChatKey, op string, fn
 	return nil
 }
 
-// contextItems is the index as far as it is there, completed from the contexts.
+// contextItems is the index, completed from the contexts if it is incomplete or missing.
 func (s *Store) contextItems(ctx context.Context, dir string) ([]journal.ContextItem, error) {
 	var entries []fs.DirEntry
 	err := s.files.once(ctx, func() (err error) {
@@ -83,7 +84,7 @@ func (s *Store) contextItems(ctx context.Context, dir string) ([]journal.Context
 	var index journal.ContextIndex
 	if b, err := s.readAll(ctx, path.Join(dir, contextIndex)); err == nil {
 		if json.Unmarshal(b, &index) != nil || index.Version != journal.ContextVersion {
-			index.Items = nil // as good as lost
+			index.Items = nil // treat it as lost
 		}
 	} else if !isMissing(err) {
 		return nil, err
@@ -130,7 +131,7 @@ func (s *Store) readContext(ctx context.Context, dir, id string) (c journal.Cont
 	return c, nil
 }
 
-// readAll reads a file whole.
+// readAll reads a whole file.
 func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 	var b []byte
 	err := s.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
@@ -147,8 +148,8 @@ func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 	return b, err
 }
 
-// archiveContext writes a context, durably but for the name of the file, and the
-// index. Doing so again changes nothing.
+// archiveContext writes a context, durably except for the name of the file, and the index.
+// Repeating it changes nothing.
 func (c *chat) archiveContext(ctx context.Context, r journal.Rewrite) error {
 	if r.Context == nil {
 		return nil
@@ -183,7 +184,7 @@ func jsonLine(v any) ([]byte, error) {
 	return append(raw, '\n'), err
 }
 
-// written fills a file with what is known in advance.
+// written fills a file with the given content.
 func written(body []byte) func(*fileWriter) error {
 	return func(w *fileWriter) error {
 		_, err := w.Write(body)
@@ -191,7 +192,7 @@ func written(body []byte) func(*fileWriter) error {
 	}
 }
 
-// replaceFile replaces a file as a whole. Its name is durable after the next forceDirs.
+// replaceFile replaces a file atomically. Its name is durable after the next forceDirs.
 func (c *chat) replaceFile(ctx context.Context, name string, fill func(*fileWriter) error) error {
 	if err := c.writeTemp(ctx, name+tempSuffix, fill); err != nil {
 		return err

@@ -35,9 +35,9 @@ func ids(list []uimessage.Message) (out []string) {
 	return out
 }
 
-// A power cut at any operation of a context switch leaves the old history or the new
-// one, whole. With the new one the context that was left is there, whole and listed;
-// the switch done again comes to the same.
+// A power cut at any operation of a context switch leaves either the old history or the new one,
+// complete. With the new one the previous context is archived completely and listed; repeating the
+// switch gives the same result.
 func TestContextSwitchPowerCut(t *testing.T) {
 	limit := 24
 	if soak() {
@@ -113,8 +113,8 @@ func TestContextSwitchPowerCut(t *testing.T) {
 	}
 }
 
-// The index is a copy: lost, damaged, of another version, short of an entry or with
-// one too many, it is made again from the contexts. A damaged context hides no other.
+// The index is a copy: if it is missing, damaged, of another version, or has an entry too few or
+// too many, it is rebuilt from the contexts. A damaged context hides no other.
 func TestContextIndexRebuilt(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, dir string) error{
 		"lost": func(_ *testing.T, dir string) error { return os.Remove(filepath.Join(dir, "index.json")) },

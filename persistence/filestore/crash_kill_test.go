@@ -9,10 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
 
-// A process that dies leaves names and contents that it did not force. The next one
-// tells others at once of what it reads of a marked chat, if only that a message is
-// known, so no power cut may take that back: neither right after it was read, nor
-// when the chat came to rest, nor when it was written to again.
+// A killed process leaves names and contents without an fsync. The next one acts on what it reads
+// of a marked chat, if only by answering that a message is known, so no power cut may undo that:
+// neither right after reading, nor when the chat rests, nor when it is written again.
 func TestST2WhatWasReadAfterAKillStays(t *testing.T) {
 	l, ctx := newLife(t, 0, 0), t.Context()
 	s, err := filestoretest.Open(l.disk, l.options)
@@ -50,7 +49,7 @@ func TestST2WhatWasReadAfterAKillStays(t *testing.T) {
 	t.Logf("%d ends of the process, %d states after a power cut", kills, states)
 }
 
-// afterKill is what the next process may do with a chat.
+// afterKill are the possible actions of the next process.
 func afterKill() map[string][]step {
 	return map[string][]step{
 		"nothing":       nil,
@@ -59,8 +58,8 @@ func afterKill() map[string][]step {
 	}
 }
 
-// readAfterKill reads the chat as the next process does, goes on, cuts the power
-// and holds what is left against what was read.
+// readAfterKill reads the chat like the next process, continues, cuts the power and compares the
+// result with what was read.
 func (l *life) readAfterKill(ctx context.Context, d *filestoretest.Disk, then []step) (states int, err error) {
 	s, err := filestoretest.Open(d, l.options)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// model is a chat as the contract describes it, kept in memory and written without the code
-// of the store. What the store holds after a crash is compared with it. It takes only what a
-// store would accept.
+// model is a chat as the contract describes it, in memory and without the code of the store. The
+// state of the store after a crash is compared with it. It accepts only what a store would accept.
 type model struct {
 	persistence.Chat // Nothing else is called.
 
@@ -27,7 +26,7 @@ type model struct {
 
 func newModel() *model { return &model{archives: map[string]journal.Archive{}} }
 
-// stored takes a value through its codec, as a file would.
+// stored encodes and decodes a value, like a file would.
 func stored(m uimessage.Message) uimessage.Message {
 	again, err := uimessage.Decode(uimessage.AppendJSON(nil, m))
 	if err != nil {
@@ -61,7 +60,7 @@ func (m *model) AppendHistory(_ context.Context, turns ...uimessage.Message) err
 	return nil
 }
 
-// add adds turns at the end, or in the place of the turn with the same id.
+// add adds turns at the end, or replaces the turn with the same id.
 func (m *model) add(turns []uimessage.Message) {
 	for _, t := range turns {
 		i := slices.IndexFunc(m.turns, func(old uimessage.Message) bool { return old.ID == t.ID })
@@ -80,7 +79,7 @@ func (m *model) Fold(_ context.Context, fold journal.Fold) error {
 	return nil
 }
 
-// enter adds the entries that the ledger does not hold yet, in the order of their records.
+// enter adds the entries that the ledger does not contain yet, in the order of their records.
 func (m *model) enter(entries []journal.LedgerEntry) {
 	last, held := int64(0), map[string]bool{}
 	for _, e := range m.ledger {

@@ -10,11 +10,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// liver makes up the life of a chat.
+// liver generates the life of a chat.
 type liver struct {
 	random  *rand.Rand
 	ids     []string // ingresses
-	turn    int      // numbers given
+	turn    int      // last numbers used
 	record  int64
 	archive int
 	history int // messages
@@ -82,7 +82,7 @@ func (l *liver) rewrite() step {
 	return step{name: "rewrite", rewrite: r}
 }
 
-// steps are so many, after which the chat rests.
+// steps returns n steps, after which the chat rests.
 func (l *liver) steps(n int) []step {
 	out := []step{{name: "wake", wake: true}}
 	for len(out) < n {
@@ -104,7 +104,7 @@ func (l *liver) steps(n int) []step {
 	return append(out, l.fold(), step{name: "rest", rest: true})
 }
 
-// Lives made up by a seed stand a power cut anywhere as well.
+// Lives generated from a seed survive a power cut at any operation too.
 func TestST2PowerCutInRandomLives(t *testing.T) {
 	lives, limit, steps := 2, 3, 12
 	if soak() {

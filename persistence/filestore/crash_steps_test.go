@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// long is a turn that fills some pages.
+// long is a turn that fills several pages.
 func long(n, bytes int) uimessage.Message {
 	m := storetest.Turn(n)
 	m.Parts = []uimessage.Part{uimessage.Text{Text: strings.Repeat("0123456789abcdef", bytes/16)}}
@@ -80,10 +80,9 @@ func protocol() []step {
 	}
 }
 
-// A power cut after any operation of any step leaves everything acknowledged,
-// once and in order; what was under way is there whole, not at all, or as a
-// prefix; a rewritten history is the old or the new one; the chat goes on and
-// stands a second cut.
+// A power cut after any operation of any step leaves everything acknowledged, once and in order;
+// unacknowledged data is there completely, not at all, or as a prefix; a rewritten history is
+// either the old or the new one; the chat continues and survives a second cut.
 func TestST2PowerCutAfterEveryOperation(t *testing.T) {
 	limit := 32
 	if soak() {
@@ -97,8 +96,8 @@ func TestST2PowerCutAfterEveryOperation(t *testing.T) {
 	}
 }
 
-// The same for a life in which all is rewritten at once, so that every page is
-// new: the old or the new file, whole.
+// The same for a life in which everything is rewritten at once, so that every page is new: the old
+// or the new file, complete.
 func TestST11PowerCutInRewrites(t *testing.T) {
 	limit := 40
 	if soak() {

@@ -23,20 +23,20 @@ import (
 
 const crashKey messages.ChatKey = "crash-chat-1"
 
-// soak reports whether the full counts are asked for.
+// soak reports whether the full counts are requested.
 func soak() bool { return os.Getenv("SOAK") != "" }
 
 // step is one call of a store in the life of a chat.
 type step struct {
 	name     string
 	wake     bool
-	rest     bool // and then closed and opened again
+	rest     bool // followed by closing and opening
 	turns    []uimessage.Message
 	note     []journal.Record
 	records  []journal.Record
 	fold     *journal.Fold
 	rewrite  *journal.Rewrite
-	reloaded bool // loaded again before
+	reloaded bool // loaded again first
 }
 
 func (s step) do(ctx context.Context, c persistence.Chat) error {
@@ -58,7 +58,7 @@ func (s step) do(ctx context.Context, c persistence.Chat) error {
 	}
 }
 
-// numbered are the records that the step puts at the end of the journal.
+// numbered returns the records that the step appends to the journal.
 func (s step) numbered() []journal.Record { return slices.Concat(s.note, s.records) }
 
 // view is everything that a chat's reader sees, as text.
@@ -71,7 +71,7 @@ type view struct {
 	turns                    []string // ids of the history
 }
 
-// look reads a chat anew.
+// look reads a chat again.
 func look(ctx context.Context, marked bool, c persistence.Chat, archives []string) (view, error) {
 	snap, err := c.Load(ctx)
 	if err != nil {
@@ -103,13 +103,13 @@ func look(ctx context.Context, marked bool, c persistence.Chat, archives []strin
 	return v, nil
 }
 
-// marked reports whether the chat is to be woken.
+// marked reports whether the chat is marked for waking.
 func marked(d *filestoretest.Disk) bool {
 	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(filestore.Shard(crashKey))), string(crashKey)))
 	return err == nil
 }
 
-// archivedTexts are the turns of an archive, whatever the checksums in its lines.
+// archivedTexts are the turns of an archive, without the checksums of its lines.
 func archivedTexts(a journal.Archive) []string {
 	var out []string
 	for _, l := range a.Lines {
@@ -123,19 +123,19 @@ func archivedTexts(a journal.Archive) []string {
 	return out
 }
 
-// life drives a chat through steps, on a disk and in a model, and checks after
-// every operation on the disk what a power cut would leave.
+// life drives a chat through steps, on a disk and in a model, and checks after every operation on
+// the disk what a power cut would leave.
 type life struct {
 	t       *testing.T
 	options filestore.Options
 	disk    *filestoretest.Disk
 	model   *model
-	limit   int // states to look at after one operation
+	limit   int // maximum number of states to check after one operation
 	seed    uint64
-	count   int // states looked at
-	points  int // operations after which it was
+	count   int // states checked
+	points  int // operations after which states were checked
 
-	step          step // under way
+	step          step // in progress
 	before, after view // what is acknowledged, and what will be
 	notes         map[string]bool
 	archives      []string
@@ -150,7 +150,7 @@ func newLife(t *testing.T, limit int, seed uint64) *life {
 	}
 }
 
-// run does all steps.
+// run performs all steps.
 func (l *life) run(steps []step) {
 	t, ctx := l.t, l.t.Context()
 	t.Helper()
@@ -195,7 +195,7 @@ func (l *life) run(steps []step) {
 	must(t, s.Close())
 }
 
-// acknowledge: the step is durable from now on.
+// acknowledge notes that the step is durable from now on.
 func (l *life) acknowledge() {
 	switch {
 	case l.step.records != nil || l.step.fold != nil:
@@ -208,12 +208,12 @@ func (l *life) acknowledge() {
 	l.before, l.step = l.after, step{}
 }
 
-// crashes looks at what a power cut would leave now.
+// crashes checks what a power cut would leave now.
 func (l *life) crashes(where string) {
 	l.t.Helper()
 	sum := [3]uint64{l.disk.Crash(filestoretest.Nothing).Sum(), l.disk.Crash(filestoretest.Everything).Sum(), l.disk.Sum()}
 	if sum == l.lastSum && l.step.name != "" {
-		return // as after the operation before
+		return // the same as after the operation before
 	}
 	l.lastSum = sum
 	l.points++
@@ -226,9 +226,8 @@ func (l *life) crashes(where string) {
 	}
 }
 
-// check opens the store on what a power cut left, holds it against what was
-// acknowledged, does the step again, and cuts the power a second time, once in
-// the middle and once behind it.
+// check opens the store on what a power cut left, compares it with what was acknowledged, repeats
+// the step, and cuts the power a second time, once during the step and once after it.
 func (l *life) check(d *filestoretest.Disk, again bool) error {
 	ctx := l.t.Context()
 	random := rand.New(rand.NewPCG(l.seed, uint64(l.count)))
@@ -261,7 +260,7 @@ func (l *life) check(d *filestoretest.Disk, again bool) error {
 		return fmt.Errorf("the step again: %w", err)
 	}
 	d.After(nil)
-	// And it goes on: one more record is taken.
+	// The chat also continues: one more record is accepted.
 	more := journal.Record{N: 1_000_000, TS: 1, Fact: journal.StopRequested{RunID: "more"}}
 	if err := c.Append(ctx, more); err != nil {
 		return fmt.Errorf("one more record: %w", err)
@@ -276,7 +275,7 @@ func (l *life) check(d *filestoretest.Disk, again bool) error {
 	return l.checkAgain(d.Crash(random.IntN), want)
 }
 
-// checkAgain holds what a second power cut left against what is wanted.
+// checkAgain compares the state after a second power cut with the expected one.
 func (l *life) checkAgain(d *filestoretest.Disk, want view) error {
 	ctx := l.t.Context()
 	s, err := filestoretest.Open(d, l.options)
@@ -297,7 +296,7 @@ func (l *life) checkAgain(d *filestoretest.Disk, want view) error {
 	return nil
 }
 
-// legal says what is wrong with what was found, if anything is.
+// legal says what is wrong with a state, if anything.
 func (l *life) legal(v view) error {
 	for _, d := range v.damage {
 		if d.Why != "torn tail" {
@@ -332,8 +331,7 @@ func (l *life) legal(v view) error {
 	return nil
 }
 
-// journal reports whether records are those acknowledged and at most a tail of
-// those under way.
+// journal reports whether records are those acknowledged and at most a prefix of those in progress.
 func (l *life) journal(got []string) bool {
 	rest := got
 	for _, line := range l.before.journal {
@@ -355,14 +353,13 @@ func texts(records []journal.Record) []string {
 	return out
 }
 
-// between reports whether got is all of before, and the first of what after has
-// behind it.
+// between reports whether got is all of before, followed by a prefix of what after adds.
 func between(got, before, after []string) bool {
 	n := len(before)
 	return len(got) >= n && len(got) <= len(after) && slices.Equal(got[:n], before) && slices.Equal(got[n:], after[n:len(got)])
 }
 
-// historyLegal: the old one, the new one, or while turns are added some of them.
+// historyLegal accepts the old history, the new one, or, while turns are added, some of them.
 func (l *life) historyLegal(got []string) bool {
 	if slices.Equal(got, l.before.history) || slices.Equal(got, l.after.history) {
 		return true
@@ -383,7 +380,7 @@ func (l *life) historyLegal(got []string) bool {
 	return between(got[old:], nil, l.after.history[old:])
 }
 
-// redo does the step on what was found and returns what must be there then.
+// redo repeats the step on a state and returns the expected result.
 func (l *life) redo(ctx context.Context, c persistence.Chat, found view) (view, error) {
 	want := l.after
 	if l.step.name == "" {
@@ -395,7 +392,7 @@ func (l *life) redo(ctx context.Context, c persistence.Chat, found view) (view, 
 	st := l.step
 	done := slices.Equal(found.journal, want.journal) && slices.Equal(found.history, want.history) && found.meta == want.meta
 	if st.fold == nil {
-		want.journal = slices.Clone(found.journal) // without the notes that are lost
+		want.journal = slices.Clone(found.journal) // without the lost notes
 	}
 	switch {
 	case st.numbered() != nil:
@@ -432,7 +429,7 @@ func lastNumber(lines []string) int64 {
 	return last
 }
 
-// equal compares views, damage aside.
+// equal compares views, except for damage.
 func (l *life) equal(got, want view) error {
 	switch {
 	case !slices.Equal(got.history, want.history):

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// Each kind of file is cut at every byte of its last three records: what is
-// whole is there, the rest is in quarantine, and the file can be appended to.
+// Each kind of file is cut at every byte of its last three records: complete records are loaded,
+// the rest is quarantined, and the file can be appended to.
 func TestST3TornAtEveryByte(t *testing.T) {
 	const records = 5
 	for _, kind := range lineFiles() {
@@ -59,9 +59,9 @@ func TestST3TornAtEveryByte(t *testing.T) {
 	}
 }
 
-// Runs of 1 to 4096 NUL bytes stand before, inside and behind every record:
-// those on both sides are kept, the gap is reported, counted, and set aside, the
-// history is known to be damaged, and everything goes on.
+// Runs of 1 to 4096 NUL bytes are put before, inside and after every record: the records on both
+// sides are kept, the gap is reported, counted and quarantined, the history counts as damaged, and
+// everything else works.
 func TestST4NULRuns(t *testing.T) {
 	const records = 5
 	lengths := []int{1, 2, 511, 4096}
@@ -98,8 +98,8 @@ func TestST4NULRuns(t *testing.T) {
 	}
 }
 
-// withNULs is a file of records with a run of NUL bytes: before a record,
-// in the place of its middle, or behind the last one.
+// withNULs is a file of records with a run of NUL bytes: before a record, instead of its middle, or
+// after the last one.
 func withNULs(kind lineFile, records, length, at int) (file, lost []byte, want []int) {
 	gap := make([]byte, length)
 	for n := 1; n <= records; n++ {
@@ -146,9 +146,8 @@ func (b *bench) refusesRewrite(t *testing.T) {
 	}
 }
 
-// Every one of 1,000 flipped bits in each kind of file is found by loading and
-// by verifying: its record is not read, or it is whole since the bit belonged to a
-// newline.
+// Each of 1,000 flipped bits in each kind of file is found by loading and by verifying: its record
+// is not read, or is intact because the bit belonged to a newline.
 func TestST6BitFlips(t *testing.T) {
 	const records = 4
 	for _, kind := range lineFiles() {
@@ -194,7 +193,7 @@ func TestST6BitFlips(t *testing.T) {
 	}
 }
 
-// inspect is one look at the chat's files, as verifying takes it.
+// inspect inspects the chat's files once, like verifying does.
 func (b *bench) inspect(t *testing.T) Report {
 	t.Helper()
 	c := newChat(b.Store, testKey, testKey)
@@ -203,8 +202,7 @@ func (b *bench) inspect(t *testing.T) Report {
 	return in.report
 }
 
-// A damaged history is read and appended to, and not rewritten; once it is
-// repaired it is rewritten.
+// A damaged history is read and appended to, but not rewritten; after a repair it can be rewritten.
 func TestST7DamageRefusesRewritesUntilRepaired(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	whole, ends := turnFile(4)

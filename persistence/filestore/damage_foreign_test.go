@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// Lines that stay are copied byte for byte, foreign ones and unknown members
-// too, and so are those that go to the archive.
+// Lines that stay are copied byte for byte, including foreign ones and unknown members, and so are
+// those that go to the archive.
 func TestST18RewriteKeepsBytes(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	foreign := []string{
@@ -36,7 +36,7 @@ func TestST18RewriteKeepsBytes(t *testing.T) {
 	a, err := c.ReadArchive(t.Context(), "A.1_x-2")
 	must(t, err)
 	equal(t, "archived lines", []string{foreign[1], line(storetest.Turn(1))}, a.Lines)
-	must(t, c.AppendHistory(t.Context(), storetest.Turn(2), storetest.Turn(3))) // places are known after a rewrite
+	must(t, c.AppendHistory(t.Context(), storetest.Turn(2), storetest.Turn(3))) // positions are known after a rewrite
 	file, err = os.ReadFile(b.file(historyName))
 	must(t, err)
 	equal(t, "file after an append", want+line(storetest.Turn(3))+"\n", string(file))
@@ -93,8 +93,8 @@ func TestST18MetaFile(t *testing.T) {
 	})
 }
 
-// Facts of a newer version, and known ones with members that are not known,
-// survive every load and fold byte for byte, and the chat's state is refused.
+// Facts of a newer version, and known ones with unknown members, survive every load and checkpoint
+// byte for byte, and the chat's state is refused.
 func TestST18NewerFactsAreRefused(t *testing.T) {
 	for _, tc := range []struct{ name, object string }{
 		{"a kind", `{"n":3,"ts":5,"kind":"later","deep":{"x":[1.50,1e3]},"b":"\u0041<"}`},
@@ -124,7 +124,7 @@ func TestST18NewerFactsAreRefused(t *testing.T) {
 	}
 }
 
-// A meta of a higher version is kept as it is, and the chat is not used.
+// A meta of a higher version is not changed, and the chat is not used.
 func TestST18NewerMetaIsRefused(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	for _, file := range []string{
@@ -145,8 +145,8 @@ func TestST18NewerMetaIsRefused(t *testing.T) {
 	}
 }
 
-// Lines of a newer version in history, ledger and the meta's log stay as they
-// are through loads, appends and a repair of the file around them.
+// Lines of a newer version in history, ledger and the meta's log survive loads, appends and a
+// repair of their file unchanged.
 func TestST18NewerLinesAreKept(t *testing.T) {
 	seal := func(object string) string {
 		return string(appendSealed(nil, func(b []byte) []byte { return append(b, object...) }))

@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// hugeFile is a history with a record of hugeText bytes in its middle.
+// hugeFile is a history with a record of hugeText bytes in the middle.
 func hugeFile() []byte {
 	huge := storetest.Turn(2)
 	huge.Parts = []uimessage.Part{uimessage.Text{Text: strings.Repeat("long ", hugeText/5)}}
@@ -24,8 +24,8 @@ func hugeFile() []byte {
 	return appendTurn(file, storetest.Turn(3))
 }
 
-// A record of 64 MiB is read like any other. Damaged, it is set aside as a whole,
-// and repaired around.
+// A record of 64 MiB is read like any other. If damaged, it is quarantined as a whole, and the file
+// can be repaired.
 func TestST13HugeRecord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 64 MiB")
@@ -50,7 +50,7 @@ func TestST13HugeRecord(t *testing.T) {
 	equal(t, "backup", int64(len(file)), info.Size())
 }
 
-// childHuge loads a chat and says how much memory that took at the most.
+// childHuge loads a chat and prints the peak memory use.
 func childHuge(ctx context.Context, dir string) error {
 	s, err := Open(Options{Dir: dir})
 	if err != nil {
@@ -77,7 +77,7 @@ func childHuge(ctx context.Context, dir string) error {
 	return s.Close()
 }
 
-// The peak of a process that loads it is bounded.
+// The peak memory of a process that loads it is bounded.
 func TestST13HugeRecordMemory(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil || testing.Short() {
 		t.Skip("needs Linux, writes 64 MiB")

@@ -64,8 +64,7 @@ func TestST5GluedLines(t *testing.T) {
 	}
 }
 
-// What looks like the beginning of many records takes no more than its share of
-// time.
+// Data that looks like the start of many records takes only bounded time.
 func TestST5HostileLines(t *testing.T) {
 	for _, pattern := range []string{`{"id":`, `{"id":"`, `{"id":[`, `{"id":1}`, "\x00{\"n\":", "{"} {
 		b := newBench(t, Options{FS: lazyFS()})
@@ -77,8 +76,8 @@ func TestST5HostileLines(t *testing.T) {
 	}
 }
 
-// FuzzLoader spoils a file in a way that leaves some lines alone: these are
-// read, in order, and every byte is accounted for.
+// FuzzLoader damages a file but leaves some lines intact: these are read, in order, and every byte
+// is accounted for.
 func FuzzLoader(f *testing.F) {
 	whole, _ := turnFile(3)
 	f.Add(whole[:40], []byte("{\"id\":\"x\"}\x00"), uint8(0))
@@ -130,14 +129,14 @@ func FuzzLoader(f *testing.F) {
 	})
 }
 
-// mutant is a history spoiled by a script, and which of its records are intact.
+// mutant is a history damaged by a script, and the numbers of its intact records.
 type mutant struct {
 	file   []byte
 	intact map[int]bool // by number
 }
 
-// mutate writes records one after the other, each spoiled or not in one of
-// several ways, which the bytes of the script choose.
+// mutate writes records one after the other, each intact or damaged in one of several ways, as the
+// bytes of the script choose.
 func mutate(script []byte) mutant {
 	const records = 8
 	m := mutant{intact: map[int]bool{}}
@@ -156,23 +155,23 @@ func mutate(script []byte) mutant {
 		switch how := next() % 10; how {
 		case 0, 1:
 			m.record(n, whole, "\n")
-		case 2: // glued to what follows
+		case 2: // joined to what follows
 			m.record(n, whole, "")
 		case 3: // twice
 			m.record(n, whole, "\n")
 			m.record(n, whole, "\n")
-		case 4: // the beginning only, then the next line
+		case 4: // only the start, then the next line
 			m.rubbish(whole[:cut], "")
-		case 5: // the end only
+		case 5: // only the end
 			m.rubbish(whole[cut:], "\n")
-		case 6: // interleaved with another record, which is whole
+		case 6: // interleaved with another record, which is intact
 			other := appendTurn(nil, storetest.Turn(100+n))
 			m.rubbish(whole[:cut], "\n")
 			m.record(100+n, other[:len(other)-1], "\n")
 			m.rubbish(whole[cut:], "\n")
-		case 7: // a lost block within
+		case 7: // a lost block inside
 			m.rubbish(slices.Concat(whole[:cut], make([]byte, 1+next()), whole[cut:]), "\n")
-		case 8: // a byte is another one
+		case 8: // one byte differs
 			spoiled := slices.Clone(whole)
 			spoiled[cut] ^= byte(1 + next()%255)
 			m.rubbish(spoiled, "\n")
@@ -184,8 +183,8 @@ func mutate(script []byte) mutant {
 	return m
 }
 
-// record adds a whole record. It must be found unless it stands where a value
-// in another document would: there it may be what somebody quoted.
+// record adds an intact record. It must be found, unless it is at the position of a value in
+// another document, where it may be a quotation.
 func (m *mutant) record(n int, whole []byte, end string) {
 	head := m.file[bytes.LastIndexAny(m.file, "\n\x00")+1:]
 	quoted := within(head)
@@ -197,8 +196,8 @@ func (m *mutant) record(n int, whole []byte, end string) {
 
 func (m *mutant) rubbish(b []byte, end string) { m.file = slices.Concat(m.file, b, []byte(end)) }
 
-// check loads the mutant: every intact record once and in order, nothing that is
-// not one of ours, and every other byte reported.
+// check loads the mutant: every intact record once and in order, nothing else, and every other byte
+// reported.
 func (m mutant) check(t *testing.T) {
 	t.Helper()
 	covered := make([]bool, len(m.file))
@@ -213,7 +212,7 @@ func (m mutant) check(t *testing.T) {
 			covered[int(off)+i] = true
 		}
 		if turnSeal(raw) != sealed {
-			return true // halves that make a line as foreign ones are, which need no checksum
+			return true // halves that form a valid foreign line, which needs no checksum
 		}
 		if !seen[turn.ID] {
 			turns = append(turns, turn)
@@ -250,7 +249,7 @@ func (m mutant) check(t *testing.T) {
 	}
 }
 
-// FuzzLoadMutated glues, doubles, interleaves, cuts and overwrites records.
+// FuzzLoadMutated joins, duplicates, interleaves, cuts and overwrites records.
 func FuzzLoadMutated(f *testing.F) {
 	for how := range byte(10) {
 		f.Add(bytes.Repeat([]byte{0, 40, how}, 8))
@@ -259,7 +258,7 @@ func FuzzLoadMutated(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) { mutate(script).check(t) })
 }
 
-// The same with scripts drawn at random.
+// The same with random scripts.
 func TestST5MutatedFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	script := make([]byte, 64)

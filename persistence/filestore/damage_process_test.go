@@ -19,8 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// While a process has the folder, others are refused at once; when it ends, and
-// however it ends, its lock is free.
+// While a process has the folder, others are refused at once; when it ends, in any way, its lock is
+// free.
 func TestST12SecondProcessIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	rounds, slowest := often(10, 100), time.Duration(0)
@@ -36,7 +36,7 @@ func TestST12SecondProcessIsRefused(t *testing.T) {
 			t.Fatalf("got %v, want ErrLocked with the folder", err)
 		}
 		if round == 0 {
-			must(t, in.Close()) // it ends by itself
+			must(t, in.Close()) // it ends normally
 			must(t, cmd.Wait())
 		} else {
 			must(t, cmd.Process.Kill())
@@ -94,8 +94,8 @@ func childDescriptors(ctx context.Context, dir string) error {
 	return s.Close()
 }
 
-// A process with 64 descriptors writes to 200 chats at once: it ends well, and
-// everything it wrote is there.
+// A process with 64 descriptors writes to 200 chats concurrently: it succeeds, and everything it
+// wrote is there.
 func TestST10FewDescriptors(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no ulimit")
@@ -118,8 +118,8 @@ func TestST10FewDescriptors(t *testing.T) {
 	}
 }
 
-// Whatever the umask, everything is for the owner alone: what a life of a chat
-// makes, what damage and a repair make of it.
+// Regardless of the umask, only the owner has access to any file: from normal use, from damage and
+// from a repair.
 func TestST14Modes(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
@@ -201,7 +201,7 @@ func TestST14SymbolicLinksAreRefused(t *testing.T) {
 			if err == nil && strings.HasPrefix(link, "chat/") {
 				_, err = i.Verify(t.Context(), key)
 			}
-			if err == nil && link != "open" && link != "lock" { // which verifying does not touch
+			if err == nil && link != "open" && link != "lock" { // verifying does not use these
 				t.Error("verify followed a symbolic link")
 			}
 		})
@@ -216,7 +216,7 @@ func TestST14SymbolicLinksAreRefused(t *testing.T) {
 	}
 }
 
-// A command that reads the folder for a moment does not keep a host from starting.
+// A command that briefly reads the folder does not prevent a host from starting.
 func TestLockIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	reader, err := Open(Options{Dir: dir})

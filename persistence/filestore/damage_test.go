@@ -19,7 +19,7 @@ import (
 
 const testKey = "test-chat-1"
 
-// bench is a store with one chat whose files a test may spoil.
+// bench is a store with one chat whose files a test may damage.
 type bench struct {
 	*Store
 	dir string
@@ -71,7 +71,7 @@ func (b *bench) load(t *testing.T) journal.Snapshot {
 	return snap
 }
 
-// quarantined are the contents of the quarantine folder, sorted.
+// quarantined returns the contents of the quarantine folder, sorted.
 func (b *bench) quarantined(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -115,7 +115,7 @@ func turnFile(n int) (whole []byte, ends []int) {
 type lineFile struct {
 	name string
 	line func(n int) []byte
-	// held are the numbers of the records that were read.
+	// held returns the numbers of the records that were read.
 	held func(journal.Snapshot) []int
 }
 
@@ -171,10 +171,10 @@ func lineFiles() []lineFile {
 	}
 }
 
-// soak reports whether full counts are wanted rather than short ones.
+// soak reports whether full counts are requested.
 func soak() bool { return os.Getenv("SOAK") != "" }
 
-// often is how often a test does something.
+// often is how many times a test does something.
 func often(plain, full int) int {
 	if soak() {
 		return full
@@ -189,7 +189,7 @@ func upTo(n int) (out []int) {
 	return out
 }
 
-// goOn appends to the chat in every way and checks that it holds.
+// goOn appends to the chat in every way and checks the result.
 func (b *bench) goOn(t *testing.T, before journal.Snapshot) {
 	t.Helper()
 	c := b.chat(t)

@@ -13,16 +13,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-// descriptors bounds the files that are open at once. Files that nobody uses
-// right now stay open until their place is needed; the ones used least recently
-// go first (by second chance). The common path, using a file that is open,
-// touches nothing that chats share.
+// descriptors bounds the files that are open at once. Unused files stay open until their slot is
+// needed; the least recently used ones are closed first (second chance). The common path, using an
+// open file, touches no state that chats share.
 type descriptors struct {
 	fs    vfs.FS
-	slots chan struct{} // a token for each descriptor that may still be opened
+	slots chan struct{} // one token for each descriptor that may still be opened
 
-	// waiting counts those who want a slot. Whoever is done with a file while
-	// somebody waits closes it.
+	// waiting counts the callers that wait for a slot. While there are any, a file is closed after
+	// its use.
 	waiting atomic.Int64
 
 	mu   sync.Mutex
@@ -38,12 +37,12 @@ func newDescriptors(fsys vfs.FS, limit int) *descriptors {
 	return d
 }
 
-// handle is a file by name, open or not.
+// handle is a named file, open or not.
 type handle struct {
 	name string
 
-	mu   sync.Mutex // held while in use
-	file vfs.File   // nil: not open
+	mu   sync.Mutex // locked while in use
+	file vfs.File   // nil if it is not open
 	used atomic.Bool
 }
 
@@ -57,7 +56,7 @@ func (d *descriptors) use(ctx context.Context, h *handle, flag int, fn func(vfs.
 	return err
 }
 
-// alone calls fn while the file is in use. After a panic it is not.
+// alone calls fn while the file is in use, and marks it as unused even after a panic.
 func (d *descriptors) alone(ctx context.Context, h *handle, flag int, fn func(vfs.File) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +85,7 @@ func (d *descriptors) open(ctx context.Context, h *handle, flag int) error {
 	return nil
 }
 
-// openFile opens a file, when there are no descriptors left by waiting for one.
+// openFile opens a file; if the process has no descriptors left, it waits for one.
 func (d *descriptors) openFile(ctx context.Context, name string, flag int) (f vfs.File, err error) {
 	err = d.patiently(ctx, func() error {
 		f, err = d.fs.OpenFile(name, flag)
@@ -95,8 +94,8 @@ func (d *descriptors) openFile(ctx context.Context, name string, flag int) (f vf
 	return f, err
 }
 
-// patiently repeats fn for as long as the process has no descriptors left. It
-// gives up idle files, and then waits.
+// patiently repeats fn while the process has no descriptors left. It closes unused files, and then
+// waits.
 func (d *descriptors) patiently(ctx context.Context, fn func() error) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	for pause := shortest; ; pause = min(2*pause, longest) {
@@ -122,7 +121,7 @@ func exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// once calls fn, which opens at most one descriptor and closes it again.
+// once calls fn, which opens and closes at most one descriptor.
 func (d *descriptors) once(ctx context.Context, fn func() error) error {
 	if err := d.take(ctx); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (d *descriptors) temporary(ctx context.Context, name string, flag int, fn f
 	return fn(f)
 }
 
-// take gets the right to open one descriptor.
+// take acquires the right to open one descriptor.
 func (d *descriptors) take(ctx context.Context) error {
 	select {
 	case <-d.slots:
@@ -167,7 +166,7 @@ func (d *descriptors) take(ctx context.Context) error {
 
 func (d *descriptors) give() { d.slots <- struct{}{} }
 
-// evict closes an idle file. Its slot is the caller's then.
+// evict closes an unused file. The caller gets its slot.
 func (d *descriptors) evict() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -213,8 +212,8 @@ func (d *descriptors) closeLocked(h *handle) {
 	d.give()
 }
 
-// shut closes the file. What went wrong with its contents, writing and forcing
-// have reported; closing has nothing to add.
+// shut closes the file. Its error is ignored, because errors of the contents were already reported
+// by write and fsync.
 func (h *handle) shut() {
 	_ = h.file.Close()
 	h.file = nil

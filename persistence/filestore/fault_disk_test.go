@@ -15,13 +15,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// plan lets the n-th operation that matches fail, once.
+// plan makes the n-th matching operation fail, once.
 type plan struct {
 	nth   int
 	match func(filestoretest.Op) bool
 	fault func(filestoretest.Op) error
 	hits  int
-	op    filestoretest.Op // that failed
+	op    filestoretest.Op // the failed operation
 }
 
 func (p *plan) fail(op filestoretest.Op) error {
@@ -35,8 +35,8 @@ func (p *plan) fail(op filestoretest.Op) error {
 	return p.fault(op)
 }
 
-// faulty lives a chat's life with one fault in it. It reports whether the fault
-// was met, and whether it was final.
+// faulty runs a chat's life with one fault in it. It reports whether the fault happened, and
+// whether it was final.
 func (l *life) faulty(steps []step, p *plan) (met, final bool, err error) {
 	t, ctx := l.t, l.t.Context()
 	t.Helper()
@@ -77,7 +77,7 @@ func (l *life) faulty(steps []step, p *plan) (met, final bool, err error) {
 		mark := marked(l.disk)
 		l.disk.Fail(p.fail)
 		v, err := look(ctx, mark, c, l.archives)
-		if err != nil { // reading met the fault
+		if err != nil { // the fault happened while reading
 			v, err = look(ctx, mark, c, l.archives)
 		}
 		if err == nil {
@@ -98,8 +98,8 @@ func wrapFault(n int, st step, p *plan, err error) error {
 	return fmt.Errorf("step %d (%s), fault in %v: %w", n, st.name, p.op, err)
 }
 
-// failed checks what a step leaves that failed: nothing, if it says so;
-// otherwise no later write is believed, and a new handle sees what is there.
+// failed checks the effect of a failed step: none, if the error says so; otherwise later writes are
+// refused, and a new handle sees what is there.
 func (l *life) failed(c persistence.Chat, cause error) (final bool, err error) {
 	ctx := l.t.Context()
 	l.disk.Fail(nil)
@@ -151,8 +151,8 @@ func (l *life) everyState(closing func() error) error {
 	return closing()
 }
 
-// fail lives as many lives as the protocol has operations that match, each with
-// the fault in another one; every stride-th of them when in a hurry.
+// failEach runs one life for each matching operation of the protocol, with the fault at that
+// operation; with a stride, only every stride-th.
 func failEach(t *testing.T, stride int, match func(filestoretest.Op) bool, fault func(filestoretest.Op) error) {
 	t.Helper()
 	lives, finals, states := 0, 0, 0
@@ -176,8 +176,8 @@ func failEach(t *testing.T, stride int, match func(filestoretest.Op) bool, fault
 	}
 }
 
-// The n-th force fails: the chat is read-only from then on, nothing later is
-// believed, and a new handle sees what the disk has.
+// The n-th fsync fails: the chat is read-only from then on, later writes are refused, and a new
+// handle sees what the disk has.
 func TestST8EveryForceFails(t *testing.T) {
 	stride := 3
 	if soak() {
@@ -190,7 +190,7 @@ func TestST8EveryForceFails(t *testing.T) {
 	}
 }
 
-// The n-th operation fails, whatever it is: a typed error, and no half state.
+// The n-th operation fails, whatever it is: the error is typed, and no partial state is left.
 func TestST19EveryOperationFails(t *testing.T) {
 	stride := 29
 	if soak() {
@@ -214,8 +214,8 @@ func TestST19EveryOperationFails(t *testing.T) {
 	})
 }
 
-// The disk is full at every byte of a record: the write is undone, the file
-// ends where it did, and the next write works once there is space.
+// The disk is full at every byte of a record: the write is undone, the file has its old size, and
+// the next write succeeds once there is space.
 func TestST9FullAtEveryByte(t *testing.T) {
 	full := 0
 	for _, st := range protocol()[:14] {
@@ -239,7 +239,7 @@ func TestST9FullAtEveryByte(t *testing.T) {
 	t.Logf("the disk was full %d times", full)
 }
 
-// stepOf is every byte of what is short, and some of what is long.
+// stepOf tests every byte of short data, and some of long data.
 func stepOf(n int) int {
 	switch {
 	case soak():
@@ -251,7 +251,7 @@ func stepOf(n int) int {
 	}
 }
 
-// A short write without an error is a full disk too.
+// A short write without an error counts as a full disk too.
 func TestST9ShortWrite(t *testing.T) {
 	stride := 3
 	if soak() {
@@ -261,8 +261,7 @@ func TestST9ShortWrite(t *testing.T) {
 		func(op filestoretest.Op) error { return &filestoretest.Short{N: op.Size - 1} })
 }
 
-// A disk without any space left takes nothing and loses nothing, for as long as
-// that lasts.
+// A disk without any space accepts nothing and loses nothing, as long as that lasts.
 func TestST9FullForAWhile(t *testing.T) {
 	d := filestoretest.NewDisk()
 	s, err := filestoretest.Open(d, filestore.Options{})

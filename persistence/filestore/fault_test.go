@@ -24,11 +24,10 @@ import (
 // faultFS is the machine's file system with faults. It has no lock.
 type faultFS struct {
 	vfs.FS
-	// fail decides about each operation: open, rename, remove, mkdir, readdir,
-	// syncdir, lstat, read, write, truncate, datasync. An error is returned in its
-	// place; a write that fails has written half.
+	// fail decides about each operation: open, rename, remove, mkdir, readdir, syncdir, lstat, read,
+	// write, truncate, datasync. An error replaces the operation; a failing write has written half.
 	fail func(op, name string) error
-	// lazy leaves out what only a power cut would tell apart.
+	// lazy skips everything that only matters after a power cut.
 	lazy bool
 }
 
@@ -130,20 +129,20 @@ func (f *faultFile) Datasync() error {
 	return f.File.Datasync()
 }
 
-// errShort makes a write a short one without an error.
+// errShort makes a write short without an error.
 var errShort = errors.New("short")
 
-// lazyFS forces nothing, for tests that look at what was written only.
+// lazyFS does no fsync, for tests that only check what was written.
 func lazyFS() vfs.FS { return &faultFS{FS: vfs.OS{}, lazy: true} }
 
-// failure is a plan: from the n-th operation that matches on, for a while.
+// failure is a plan: operations fail from the n-th matching one on, for a while.
 type failure struct {
 	mu    sync.Mutex
 	match func(op, name string) bool
 	err   error
 	skip  int // operations to let pass before
-	times int // to fail then
-	hits  int // that matched
+	times int // how many then fail
+	hits  int // how many matched
 }
 
 func (f *failure) ask(op, name string) error {
@@ -159,7 +158,7 @@ func (f *failure) ask(op, name string) error {
 	return &fs.PathError{Op: op, Path: filepath.Base(name), Err: f.err}
 }
 
-// set arms the plan.
+// set activates the plan.
 func (f *failure) set(err error, skip int, match func(op, name string) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +181,7 @@ func faulty() (*failure, vfs.FS) {
 	return plan, &faultFS{FS: vfs.OS{}, fail: plan.ask, lazy: true}
 }
 
-// A full disk undoes the write; it may be repeated at once.
+// A full disk undoes the write; it may be retried at once.
 func TestFullDisk(t *testing.T) {
 	operations := []struct {
 		name string
@@ -247,13 +246,12 @@ func wantRetryable(t *testing.T, err, cause error) {
 	}
 }
 
-// A force that fails once is final: no later success is believed. A handle
-// opened anew sees what the disk has.
+// An fsync that fails once is final: no later write succeeds. A new handle sees what the disk has.
 func TestFailedForceIsFinal(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		do   func(ctx context.Context, c persistence.Chat) error
-		// match is the force that fails.
+		// match selects the fsync that fails.
 		match func(op, name string) bool
 	}{
 		{"journal", func(ctx context.Context, c persistence.Chat) error { return c.Append(ctx, storetest.Facts(3, 3)...) }, on("datasync", journalName)},
@@ -322,8 +320,8 @@ func rewriteOne(ctx context.Context, c persistence.Chat) error {
 	return c.Rewrite(ctx, journal.Rewrite{ArchiveID: "x", To: 1, Insert: storetest.Turns(7, 7)})
 }
 
-// Any other failed write is final too, and an operation that cannot even open
-// its file leaves no trace.
+// Any other failed write is final too, and an operation that cannot even open its file has no
+// effect.
 func TestOtherFailures(t *testing.T) {
 	plan, fsys := faulty()
 	b := newBench(t, Options{FS: fsys})
@@ -361,8 +359,8 @@ func TestOtherFailures(t *testing.T) {
 	equal(t, "journal", storetest.Facts(1, 2), b.load(t).Journal)
 }
 
-// script is a chat's life. It stops at the first error and reports how many
-// turns and records were acknowledged.
+// script is a chat's life. It stops at the first error and reports how many turns and records were
+// acknowledged.
 func script(ctx context.Context, s *Store) (turns, records int64, err error) {
 	c, err := s.OpenChat(ctx, testKey)
 	if err != nil {
@@ -399,8 +397,8 @@ func script(ctx context.Context, s *Store) (turns, records int64, err error) {
 	return turns, records, c.Rest(ctx)
 }
 
-// Whatever the n-th operation on the file system is, its failure is a typed
-// error, and what was acknowledged before is there.
+// Whichever operation on the file system fails, the error is typed, and what was acknowledged
+// before is there.
 func TestEveryOperationFails(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
 		t.Run(cause.Error(), func(t *testing.T) {
@@ -418,7 +416,7 @@ func TestEveryOperationFails(t *testing.T) {
 					t.Fatalf("the script ended early")
 				}
 				checkScript(t, b, skip, turns, records)
-				// The same life goes on on what is there.
+				// The same life continues with what is there.
 				if c := b.chat(t); true {
 					must(t, c.Append(t.Context(), storetest.Facts(50, 50)...))
 					must(t, c.Fold(t.Context(), journal.Fold{Ledger: storetest.Entries(50, 50), Meta: journal.Meta{Version: 1}}))
@@ -466,7 +464,7 @@ func checkScript(t *testing.T, b *bench, skip int, turns, records int64) {
 	}
 }
 
-// No descriptors are left for a while: the store waits and loses nothing.
+// No descriptors are available for a while: the store waits and loses nothing.
 func TestOutOfDescriptors(t *testing.T) {
 	plan, fsys := faulty()
 	b := newBench(t, Options{FS: fsys, OpenFiles: 8})

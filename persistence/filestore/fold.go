@@ -9,10 +9,10 @@ import (
 
 // Fold implements [persistence.Journal].
 //
-// First everything is written, which can be undone; then it is forced; and only
-// then is the journal cut. After a crash before that the journal is still there,
-// and folding it again adds nothing that is there already. A cut that leaves
-// nothing need not be forced: the meta says which records are folded.
+// First everything is written, which can be undone; then it is fsynced; and only then is the
+// journal cut. After an earlier crash the journal still exists, and repeating the checkpoint adds
+// nothing twice. A cut that leaves nothing need not be fsynced: the meta says which records are in
+// the checkpoint.
 func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
 	return c.write(ctx, "fold", func(ctx context.Context) error {
 		f := folding{chat: c, fold: fold, turns: c.store.buffer(), entries: c.store.buffer(), meta: c.store.buffer()}
@@ -35,40 +35,40 @@ func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
 	})
 }
 
-// folding is a fold under way.
+// folding is a checkpoint in progress.
 type folding struct {
 	chat  *chat
 	fold  journal.Fold
 	marks [3]mark
 
-	turns, entries, meta *buffer // the lines to be added
+	turns, entries, meta *buffer // lines to add
 	added                []added
 	tail                 ledgerTail
 	folded               int64
-	// placeMeta is set if a meta file takes the place of a line.
+	// placeMeta is set if a new meta file is used instead of a line.
 	placeMeta func() error
-	rest      int64 // size of what stays in the journal
+	rest      int64 // size of the rest of the journal
 }
 
-// undo takes back what was added, if the error can be undone at all.
+// undo removes what was added, if the error allows it.
 func (f *folding) undo(ctx context.Context, err error) error {
 	if !isUndone(err) {
 		return err
 	}
 	c := f.chat
-	c.loaded = false // what was noted about the files is not so
+	c.loaded = false // the noted state of the files is wrong
 	if len(f.fold.Rest) > 0 {
-		_ = c.store.fs.Remove(c.journal.h.name + tempSuffix) // the next fold writes over it
+		_ = c.store.fs.Remove(c.journal.h.name + tempSuffix) // the next checkpoint overwrites it
 	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
 		if rest := l.back(ctx, f.marks[i]); rest != nil {
-			return fmt.Errorf("undo: %w, after: %v", rest, err) //nolint:errorlint // it must not pass for undone
+			return fmt.Errorf("undo: %w, after: %v", rest, err) //nolint:errorlint // must not be recognised as undone
 		}
 	}
 	return err
 }
 
-// plan makes the lines and gets the files ready for them.
+// plan makes the lines and prepares the files.
 func (f *folding) plan(ctx context.Context) (err error) {
 	c := f.chat
 	if err := c.prepare(ctx, c.journal, messagesDir); err != nil {
@@ -81,7 +81,7 @@ func (f *folding) plan(ctx context.Context) (err error) {
 		return err
 	}
 	if f.folded = c.last; len(f.fold.Rest) > 0 {
-		f.folded = c.meta.folded // until the rest is in its place the records are needed
+		f.folded = c.meta.folded // the records are needed until the rest is in place
 	}
 	if f.added, err = c.turnLines(ctx, f.turns, f.fold.History); err != nil {
 		return harmless(err)
@@ -91,7 +91,7 @@ func (f *folding) plan(ctx context.Context) (err error) {
 	if len(f.entries.b) == 0 && !c.ledger.exists {
 		return nil
 	}
-	// Even if the ledger has all of it: its name need not be durable yet.
+	// Even if the ledger has all entries: its name may not be durable yet.
 	if err := c.prepare(ctx, c.ledger, conversationsDir); err != nil || len(f.entries.b) == 0 {
 		return err
 	}
@@ -111,7 +111,7 @@ func (f *folding) add(ctx context.Context) error {
 	return nil
 }
 
-// writeRest writes a journal beside the old one.
+// writeRest writes the new journal to a temporary file.
 func (f *folding) writeRest(ctx context.Context) error {
 	if len(f.fold.Rest) == 0 {
 		return nil
@@ -140,8 +140,8 @@ func (f *folding) force(ctx context.Context) error {
 	return c.forceDirs(ctx)
 }
 
-// writeMeta adds a line to the log of the meta, or writes the file anew. It
-// says what is folded, so nothing of it may reach the disk before that has.
+// writeMeta adds a line to the log of the meta, or writes a new file. The meta says what is in the
+// checkpoint, so it must not reach the disk before the rest of it.
 func (f *folding) writeMeta(ctx context.Context) (err error) {
 	c := f.chat
 	ok := c.metaLog.size < metaLogLimit && !c.meta.last.Drops(f.fold.Meta)
@@ -172,7 +172,7 @@ func (f *folding) settle(ctx context.Context) error {
 	return c.metaLog.clear(ctx)
 }
 
-// cut leaves the rest in the journal.
+// cut reduces the journal to the rest.
 func (f *folding) cut(ctx context.Context) error {
 	c := f.chat
 	c.live = len(f.fold.Rest)

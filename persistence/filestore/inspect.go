@@ -20,22 +20,22 @@ import (
 // inspection reads all files of a chat and changes none.
 type inspection struct {
 	chat   *chat
-	ended  bool // the writer may have ended in the middle, see [scanEnded]
+	ended  bool // the writer may have been killed, see [scanEnded]
 	report Report
 	files  []*fileScan // in the order of the report
 
-	// What a rebuilt meta needs.
+	// Needed to rebuild the meta.
 	snap     journal.Snapshot
 	meta     metaState
 	tallies  []journal.Tally
 	archived []uimessage.Message
 }
 
-// fileScan is what a file of lines holds.
+// fileScan is the result of reading a file of lines.
 type fileScan struct {
-	name    string // whole
+	name    string // full path
 	records []extent
-	bad     []region // the torn tail too, in the order of the file
+	bad     []region // including the torn tail, in the order of the file
 }
 
 type extent struct{ off, n int64 }
@@ -63,7 +63,7 @@ func (c *chat) inspect(ctx context.Context) (*inspection, error) {
 	return in, nil
 }
 
-// lines reads one file of lines. A missing one is left out of the report.
+// lines reads one file of lines. A missing file is left out of the report.
 func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, r reader) error {
 	scanned := &fileScan{name: name}
 	noting := reader{take: func(off int64, raw []byte, strict bool) bool {
@@ -101,7 +101,7 @@ func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, r r
 	return nil
 }
 
-// below is a file's path below the chat's folder.
+// below is a file's path relative to the chat's folder.
 func (in *inspection) below(name string) string { return strings.TrimPrefix(name, in.chat.dir+"/") }
 
 func (in *inspection) add(scanned *fileScan, size int64, remedy Remedy) {
@@ -116,7 +116,7 @@ func (in *inspection) add(scanned *fileScan, size int64, remedy Remedy) {
 	in.report.Files = append(in.report.Files, f)
 }
 
-// small adds a file that is one document; why is empty if it is sound.
+// small adds a file that is one document; why is empty if it is intact.
 func (in *inspection) small(name string, size int, why string, remedy Remedy) {
 	scanned := &fileScan{name: name}
 	if why != "" {
@@ -185,7 +185,7 @@ func (in *inspection) readArchives(ctx context.Context) error {
 	return in.readFolder(ctx, contextsDir, in.context)
 }
 
-// readFolder checks the files of a folder that are written once.
+// readFolder checks the files of a folder with immutable files.
 func (in *inspection) readFolder(ctx context.Context, folder string, check func([]byte) string) error {
 	c := in.chat
 	var names []string
@@ -216,7 +216,7 @@ func (in *inspection) readFolder(ctx context.Context, folder string, check func(
 	return nil
 }
 
-// archive says what is wrong with an archive, and keeps the turns of a sound one.
+// archive says what is wrong with an archive, and collects the turns of an intact one.
 func (in *inspection) archive(b []byte) (why string) {
 	var a journal.Archive
 	if err := json.Unmarshal(b, &a); err != nil {
@@ -234,7 +234,7 @@ func (in *inspection) archive(b []byte) (why string) {
 	return ""
 }
 
-// context says what is wrong with a context, and keeps the turns of a sound one.
+// context says what is wrong with a context, and collects the turns of an intact one.
 func (in *inspection) context(b []byte) (why string) {
 	var c journal.Context
 	if err := json.Unmarshal(b, &c); err != nil || !messages.ValidContextID(c.ID) {
@@ -247,13 +247,12 @@ func (in *inspection) context(b []byte) (why string) {
 // moving reports whether a file changed while it was read.
 func moving(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
-// Inspector reads chats below a folder and changes nothing: it makes no folder,
-// takes no lock and sets nothing aside. A host may work on the folder meanwhile.
-// It is safe for concurrent use.
+// Inspector reads chats below a folder and changes nothing: it makes no folders, takes no lock and
+// quarantines nothing. A host may use the folder at the same time. It is safe for concurrent use.
 type Inspector struct{ store *Store }
 
-// Inspect makes an inspector of a store's folder. The folder need not be there;
-// it may not be a symbolic link.
+// Inspect makes an inspector of a store's folder. The folder may be missing, but must not be a
+// symbolic link.
 func Inspect(o Options) (*Inspector, error) {
 	s, err := newStore(o)
 	if err != nil {

@@ -10,24 +10,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// maxComponent is where a folder name goes on in a nested folder. File systems
-// stop at 255 bytes; the rest is room for what others append, such as ".jsonl".
+// maxComponent is the length from which a folder name continues in a nested folder. File systems
+// allow 255 bytes; the remaining ones are for suffixes such as ".jsonl".
 const maxComponent = 200
 
-// goesOn ends the name of a folder that holds the rest of longer names only.
+// goesOn ends the name of a folder whose nested folders continue longer names.
 const goesOn = '~'
 
 // errFolder is the cause of every refusal of [DecodeKey].
 var errFolder = errors.New("not the folder of a chat")
 
-// EncodeKey is the path of a chat below a folder of chats, with slashes.
+// EncodeKey returns the path of a chat below a folder of chats, with slashes.
 //
-// It consists of a-z, 0-9 and "-_.@=%+~/" only, so that neither letter case nor
-// Unicode normalisation can make two chats one: a capital letter is "+" and the
-// small one, every other byte "%" and two digits. A component never begins with
-// a dot and has at most 201 bytes; a longer name goes on in a nested folder, and
-// the outer ones end in "~". Empty keys, keys longer than [messages.MaxChatKey]
-// and keys that are not UTF-8 are refused with [messages.ErrChatKey].
+// It consists of a-z, 0-9 and "-_.@=%+~/" only, so that neither letter case nor Unicode
+// normalisation can give two chats one path: a capital letter is "+" and the small one, every other
+// byte "%" and two digits. A component never starts with a dot and has at most 201 bytes; a longer
+// name continues in a nested folder, and the outer ones end in "~". Empty keys, keys longer than
+// [messages.MaxChatKey] and keys that are not UTF-8 are refused with [messages.ErrChatKey].
 func EncodeKey(key messages.ChatKey) (string, error) {
 	switch {
 	case key == "":
@@ -65,8 +64,7 @@ func literal(b byte) bool {
 	return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("-_.@=", b) >= 0
 }
 
-// DecodeKey is the key of the chat at a path that [EncodeKey] made. It accepts
-// no other paths.
+// DecodeKey returns the key of the chat at a path made by [EncodeKey]. It refuses all other paths.
 func DecodeKey(folder string) (messages.ChatKey, error) {
 	joined := strings.ReplaceAll(folder, string(goesOn)+"/", "")
 	key := make([]byte, 0, len(joined))
@@ -82,7 +80,7 @@ func DecodeKey(folder string) (messages.ChatKey, error) {
 			key = append(key, b)
 		}
 	}
-	// Whatever was odd above does not come out the same again.
+	// Any irregular path encodes differently.
 	if again, err := EncodeKey(messages.ChatKey(key)); err != nil || again != folder {
 		return "", fmt.Errorf("%w: %q", errFolder, folder)
 	}

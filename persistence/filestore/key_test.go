@@ -120,9 +120,8 @@ func keyCases(t *testing.T) []keyCase {
 	return list
 }
 
-// Hostile keys are told apart, also where letter case and Unicode forms are not,
-// come back as they were, stay inside of the folder and work as folders.
-// CHATKEY_CASES names a file with more of them.
+// Hostile keys are distinguished, even if letter case and Unicode forms are not, decode to the same
+// key, stay inside of the folder and work as folders. CHATKEY_CASES names a file with more of them.
 func TestST15ChatKeyCases(t *testing.T) {
 	root := t.TempDir()
 	accepted := 0
@@ -161,8 +160,8 @@ func TestST15ChatKeyCases(t *testing.T) {
 	t.Logf("%d keys", accepted)
 }
 
-// Keys made at random from pieces that other systems stumble over, in one store:
-// each is its own chat and is listed again.
+// Random keys made of pieces that often cause trouble, in one store: each is its own chat and is
+// listed.
 func TestST15HostileKeysInOneStore(t *testing.T) {
 	pieces := []string{
 		"a", "A", "é", "e\u0301", "É", ".", "..", "/", "\\", "~", "~/", "%", "%2f", "+", "+a", " ", "\x00", "\n", "\u202e", "\ufeff", "ﬁ", "ß",

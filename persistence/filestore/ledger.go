@@ -17,12 +17,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// ledgerTail is what is known of the ledger without reading all of it.
+// ledgerTail is what is known of the ledger without reading it completely.
 type ledgerTail struct {
-	// last is the number of the last entry, 0 if there is none.
+	// last is the number of the last entry, or 0 if there are no entries.
 	last int64
-	// lines are the entries with that number. A crash may have kept some of a
-	// record's entries and not others.
+	// lines are the entries with that number. A crash may have kept only some of a record's entries.
 	lines map[string]bool
 }
 
@@ -35,7 +34,7 @@ func (t *ledgerTail) add(e journal.LedgerEntry, line []byte) {
 	}
 }
 
-// has reports whether the tail holds an entry, also as an older version wrote it.
+// has reports whether the tail contains an entry, also in the format of an older version.
 func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 	if t.lines[string(line)] {
 		return true
@@ -45,9 +44,8 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 	return t.lines[string(old[:len(old)-1])]
 }
 
-// loadLedger reads the end of the ledger. LedgerN is one less than the last
-// number if the journal still has that record, as then not all of its entries
-// need be there.
+// loadLedger reads the end of the ledger. If the journal still has the record with the last number,
+// LedgerN is one less, because some of the record's entries may be missing.
 func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
 	c.tail = ledgerTail{}
 	found, err := c.scanTail(ctx, c.ledger.h.name)
@@ -66,7 +64,7 @@ func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
 	return nil
 }
 
-// loadRotated looks for the last entry in the files that are full.
+// loadRotated looks for the last entry in the full files.
 func (c *chat) loadRotated(ctx context.Context) error {
 	names, err := c.rotated(ctx)
 	if err != nil {
@@ -83,8 +81,7 @@ func (c *chat) loadRotated(ctx context.Context) error {
 	return nil
 }
 
-// scanTail reads a ledger file from its end until all entries of its last
-// record are seen.
+// scanTail reads a ledger file from its end until all entries of its last record are read.
 func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
 	var found scan
 	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
@@ -111,7 +108,7 @@ func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
 			return found, err
 		}
 		c.tail = ledgerTail{}
-		before := false // an entry of an earlier record was seen
+		before := false // an entry of an earlier record was found
 		found, err = scanLines(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
 			e, ok := parseLedger(raw, strict)
 			if ok {
@@ -126,7 +123,7 @@ func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
 	}
 }
 
-// lineStart finds the first line that begins at or behind off.
+// lineStart finds the first line that starts at or after off.
 func lineStart(f io.ReaderAt, off, size int64) (int64, error) {
 	if off == 0 {
 		return 0, nil
@@ -134,12 +131,12 @@ func lineStart(f io.ReaderAt, off, size int64) (int64, error) {
 	lines := newLineReader(f, off-1, size)
 	_, _, ended, err := lines.next()
 	if err != nil || !ended {
-		return 0, err // one line from here on: read from the beginning
+		return 0, err // the rest is one line: read from the beginning
 	}
 	return lines.off, nil
 }
 
-// rotated are the full ledger files, oldest first.
+// rotated returns the full ledger files, oldest first.
 func (c *chat) rotated(ctx context.Context) ([]string, error) {
 	dir := c.path(conversationsDir)
 	files := map[int]string{}
@@ -176,9 +173,8 @@ func rotation(name string) int {
 	return n
 }
 
-// ledgerLines appends the lines of entries that the ledger does not hold yet,
-// in the order of their records, and returns the number of the first one and
-// what the tail will be.
+// ledgerLines appends the lines of entries that the ledger does not contain yet, in the order of
+// their records, and returns the number of the first one and the new tail.
 func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first int64, tail ledgerTail) {
 	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
 	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
@@ -199,8 +195,8 @@ func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first in
 
 func byNumber(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }
 
-// rotateLedger starts a new file when the current one is full. Entries of one
-// record stay in one file, so the next one's number is asked for.
+// rotateLedger starts a new file if the current one is full. Entries of one record stay in one
+// file, so it needs the number of the next entry.
 func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	if c.ledger.size < c.store.rotate || next == c.tail.last {
 		return nil
@@ -222,12 +218,11 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	c.ledger.replaced(0)
 	c.ledger.exists = false
 	c.mustForce(c.path(conversationsDir)) // for the name of the new file
-	// The full file must have its new name before another one gets the old one.
+	// The full file needs its new name before another one gets the old one.
 	return c.syncDir(ctx, c.path(conversationsDir))
 }
 
-// Ledger implements [persistence.Journal]. Damage is passed over and copied to
-// quarantine.
+// Ledger implements [persistence.Journal]. Damage is skipped and copied to quarantine.
 func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
 	return func(yield func(journal.LedgerEntry, error) bool) {
 		var names []string
@@ -250,8 +245,8 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 	}
 }
 
-// ledgerFile yields the entries of one file, a window at a time, so that the
-// caller may use the chat in between.
+// ledgerFile yields the entries of one file, a window at a time, so that the caller may use the
+// chat meanwhile.
 func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.LedgerEntry, error) bool) bool {
 	for off, more := int64(0), true; more; {
 		var entries []journal.LedgerEntry
@@ -272,7 +267,7 @@ func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.L
 	return true
 }
 
-// ledgerWindow reads the entries from off on, and where to go on.
+// ledgerWindow reads the entries from off on, and returns the next offset.
 func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entries []journal.LedgerEntry, next int64, more bool, err error) {
 	var found scan
 	err = c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {

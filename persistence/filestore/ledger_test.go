@@ -48,8 +48,7 @@ func TestLedgerRotation(t *testing.T) {
 	equal(t, "ledger", storetest.Entries(1, records), got)
 	must(t, c.Close())
 
-	// The last number is found when the newest file is not there yet, and when
-	// the end of it is damaged.
+	// The last number is found if the newest file does not exist yet, and if its end is damaged.
 	must(t, os.Remove(b.file(ledgerName)))
 	if n := b.load(t).LedgerN; n < records-10 || n >= records {
 		t.Errorf("LedgerN %d without the newest file", n)
@@ -60,8 +59,8 @@ func TestLedgerRotation(t *testing.T) {
 	}
 }
 
-// A crash between the steps of a fold: whatever part of the ledger's lines is
-// there, folding again completes it and doubles nothing.
+// A crash between the steps of a checkpoint: whatever part of the ledger's lines is there,
+// repeating the checkpoint completes it and duplicates nothing.
 func TestFoldAfterACrash(t *testing.T) {
 	fold := journal.Fold{History: storetest.Turns(1, 2), Ledger: storetest.Entries(1, 3), Meta: journal.Meta{Version: 1, N: 3}}
 	var history, ledger, journal []byte
@@ -84,7 +83,7 @@ func TestFoldAfterACrash(t *testing.T) {
 		c := b.chat(t)
 		snap, err := c.Load(t.Context())
 		must(t, err)
-		// What is said to be in the ledger is all there.
+		// What counts as being in the ledger is all there.
 		whole := bytes.Count(ledger[:l], []byte("\n"))
 		if l == len(ledger)-1 {
 			whole++
@@ -114,7 +113,7 @@ func TestFoldAfterACrash(t *testing.T) {
 	check("newline missing", len(history), len(ledger)-1)
 }
 
-// Damage in the middle of a ledger is passed over by its readers.
+// Readers skip damage in the middle of a ledger.
 func TestDamagedLedger(t *testing.T) {
 	var file []byte
 	for _, e := range storetest.Entries(1, 3000) {
@@ -140,7 +139,7 @@ func TestDamagedLedger(t *testing.T) {
 	equal(t, "pieces in quarantine", 1, len(b.quarantined(t)))
 }
 
-// Marks that are none are passed over with a line in the log.
+// Invalid markers are logged and skipped.
 func TestOddMarks(t *testing.T) {
 	var log bytes.Buffer
 	dir := filepath.Join(t.TempDir(), "state")
@@ -179,7 +178,7 @@ func TestOddMarks(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	for range 2 { // a second store takes the collectors that are there
+	for range 2 { // a second store uses the existing collectors
 		s := openStore(t, Options{Dir: filepath.Join(t.TempDir(), "state"), Registerer: reg})
 		c, err := s.OpenChat(t.Context(), testKey)
 		must(t, err)
@@ -210,5 +209,5 @@ sma_store_failed_writes_total{result="refused"} 2
 	}
 }
 
-// withoutJoints are the lines of a file as if each had been forced by itself.
+// withoutJoints are the lines of a file as if each had been fsynced separately.
 func withoutJoints(file []byte) string { return strings.ReplaceAll(string(file), "\n ", "\n") }

@@ -11,10 +11,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// A sealed line ends with a checksum: the CRC-32C of the line itself, taken
-// with zeros in the place of its eight digits. Lines of journal, ledger and meta
-// end in `,"sum":"8 hex"}`. Those of a history end in `"seq":n,"sum":"8 hex"}}`,
-// the end of the metadata, which is the last member.
+// A sealed line ends with a checksum: the CRC-32C of the line itself, computed with zeros in place
+// of its eight digits. Lines of journal, ledger and meta end in `,"sum":"8 hex"}`. Those of a
+// history end in `"seq":n,"sum":"8 hex"}}`, the end of the metadata, which is the last member.
 const (
 	sumKey   = `"sum":"`
 	sumZeros = "00000000"
@@ -24,13 +23,13 @@ const (
 	seqKey   = `"seq":`
 )
 
-// seal is what a line says of itself.
+// seal is the state of a line's checksum.
 type seal int
 
 const (
 	unsealed seal = iota // a foreign line
-	sealed               // ours and whole
-	broken               // ours and changed since
+	sealed               // written by the store and intact
+	broken               // written by the store and changed since
 )
 
 func crc(b ...[]byte) uint32 {
@@ -42,8 +41,8 @@ func crc(b ...[]byte) uint32 {
 	return sum
 }
 
-// appendSealed appends the line that write appends, an object with at least one
-// member, sealed and with a newline.
+// appendSealed appends the line that write appends, an object with at least one member, with a
+// checksum and a newline.
 func appendSealed(dst []byte, write func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = write(dst)
@@ -52,8 +51,7 @@ func appendSealed(dst []byte, write func([]byte) []byte) []byte {
 	return append(dst, '\n')
 }
 
-// setSum fills in the checksum of a line whose digits are zeros and are
-// followed by tail bytes.
+// setSum fills in the checksum of a line whose digits are zeros and precede tail bytes.
 func setSum(line []byte, tail int) {
 	at := len(line) - tail - sumSize
 	putHex(line[at:], crc(line))
@@ -74,8 +72,7 @@ func checkSum(line []byte, tail int) bool {
 	return bytes.Equal(want[:], line[at:at+sumSize])
 }
 
-// recordSeal checks a line of journal, ledger or meta and returns the object
-// without its checksum.
+// recordSeal checks a line of journal, ledger or meta and returns the object without its checksum.
 func recordSeal(line []byte) (object []byte, s seal) {
 	line = bytes.TrimRight(line, " \t\r")
 	at := len(line) - len(`,`+sumKey+sumZeros+recTail)
@@ -88,15 +85,15 @@ func recordSeal(line []byte) (object []byte, s seal) {
 	return append(line[:at:at], '}'), sealed
 }
 
-// looksSealed reports whether b has the form of a checksum member up to its
-// last brace, even if a letter of its name or a digit is not what it was.
+// looksSealed reports whether b has the form of a checksum member up to its last brace, even if a
+// letter of its name or a digit has changed.
 func looksSealed(b []byte, tail string) bool {
 	return len(b) == len(sumKey)+sumSize+len(tail) && b[0] == '"' && string(b[4:len(sumKey)]) == `":"` &&
 		string(b[len(b)-len(tail):]) == tail
 }
 
-// parseRecord reads a line of the journal; ok is false if it is damaged. Only
-// sealed lines are taken if strict.
+// parseRecord reads a line of the journal; ok is false if it is damaged. If strict, only sealed
+// lines are accepted.
 func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
 	object, ok := unseal(line, strict)
 	if !ok {
@@ -106,7 +103,7 @@ func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
 	return r, err == nil
 }
 
-// parseLedger reads a line of the ledger, under the rules of parseRecord.
+// parseLedger reads a line of the ledger, with the rules of parseRecord.
 func parseLedger(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
 	object, ok := unseal(line, strict)
 	if !ok {
@@ -116,15 +113,15 @@ func parseLedger(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
 	return e, err == nil
 }
 
-// unseal is the object of a line of journal, ledger or meta; ok is false if the line is damaged,
-// or not sealed and strict.
+// unseal returns the object of a line of journal, ledger or meta; ok is false if the line is
+// damaged, or strict and not sealed.
 func unseal(line []byte, strict bool) (object []byte, ok bool) {
 	object, s := recordSeal(line)
 	return object, s == sealed || s == unsealed && !strict && !hasSum(object)
 }
 
-// hasSum reports whether an object has a member that only our own lines have,
-// in another place than ours.
+// hasSum reports whether an object has a checksum member, which only the store writes, at another
+// position.
 func hasSum(object []byte) bool {
 	var with struct {
 		Sum json.RawMessage `json:"sum"`
@@ -140,9 +137,9 @@ func appendLedgerLine(dst []byte, e journal.LedgerEntry) []byte {
 	return appendSealed(dst, func(b []byte) []byte { return journal.AppendLedgerEntry(b, e) })
 }
 
-// appendTurn appends a message as a sealed line of a history, with a newline.
-// Metadata that is an object gets the arrival number as its last member but the
-// checksum, 0 if it has none; other metadata leaves the line unsealed.
+// appendTurn appends a message as a sealed line of a history, with a newline. Metadata that is an
+// object gets the arrival number, or 0, as its last member before the checksum; other metadata
+// leaves the line unsealed.
 func appendTurn(dst []byte, m uimessage.Message) []byte {
 	start := len(dst)
 	plain := m.Metadata
@@ -156,8 +153,8 @@ func appendTurn(dst []byte, m uimessage.Message) []byte {
 	return append(appendValid(dst[:start], m), '\n')
 }
 
-// appendValid appends a message as JSON in UTF-8. Bytes that are none, as raw
-// values may hold them, are what every reader takes them for.
+// appendValid appends a message as JSON in UTF-8. Invalid bytes, which raw values may contain, are
+// replaced like every reader does.
 func appendValid(dst []byte, m uimessage.Message) []byte {
 	start := len(dst)
 	dst = uimessage.AppendJSON(dst, m)
@@ -196,8 +193,8 @@ func numbered(raw []byte) []byte {
 	return append(out, ","+sumKey+sumZeros+recTail...)
 }
 
-// trailingSeq finds `"seq":n` at the end of an object that is still open: its
-// number and where the member begins.
+// trailingSeq finds `"seq":n` at the end of an unclosed object: its number and the position of the
+// member.
 func trailingSeq(open []byte) (n int64, at int, ok bool) {
 	end := len(open)
 	for end > 0 && open[end-1] >= '0' && open[end-1] <= '9' {
@@ -230,8 +227,8 @@ func turnSeal(line []byte) seal {
 	}
 }
 
-// parseTurn reads a line of a history and strips its checksum; ok is false if
-// the line is damaged or no turn. Only sealed lines are taken if strict.
+// parseTurn reads a line of a history and strips its checksum; ok is false if the line is damaged
+// or not a turn. If strict, only sealed lines are accepted.
 func parseTurn(line []byte, strict bool) (m uimessage.Message, ok bool) {
 	s := turnSeal(line)
 	if s == broken || strict && s != sealed || !utf8.Valid(line) {
@@ -248,11 +245,11 @@ func parseTurn(line []byte, strict bool) (m uimessage.Message, ok bool) {
 	return m, !halfSealed(m.Metadata)
 }
 
-// stripped removes the checksum and a number that only stands in for one.
+// stripped removes the checksum, and an arrival number that is only a placeholder.
 func stripped(raw []byte) (meta []byte, ok bool) {
 	end := len(raw) - len(","+sumKey+sumZeros+recTail)
 	if end < 1 {
-		return nil, false // the seal was not that of the metadata
+		return nil, false // the checksum was not that of the metadata
 	}
 	n, at, ok := trailingSeq(raw[:end])
 	switch {
@@ -267,10 +264,10 @@ func stripped(raw []byte) (meta []byte, ok bool) {
 	}
 }
 
-// halfSealed reports whether metadata of a foreign line has a number or a
-// checksum, which only our own lines have.
+// halfSealed reports whether metadata of an unsealed line has a number or a checksum, which only
+// the store writes.
 func halfSealed(raw []byte) bool {
-	meta, _ := uimessage.DecodeMetadata(raw) // what it cannot read is in Extra
+	meta, _ := uimessage.DecodeMetadata(raw) // unknown members are in Extra
 	if meta.Seq != 0 {
 		return true
 	}
@@ -282,6 +279,6 @@ func halfSealed(raw []byte) bool {
 	return false
 }
 
-// ParseTurn reads one line of a history or of an archive as a load does, for
-// those who only read; ok is false if the line is damaged or no turn.
+// ParseTurn reads one line of a history or of an archive like a load does, for readers without a
+// handle; ok is false if the line is damaged or not a turn.
 func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return parseTurn(line, false) }

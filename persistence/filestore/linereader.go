@@ -7,33 +7,33 @@ import (
 	"io"
 )
 
-// window is how much of a file is read at once. A longer line gets memory of
-// exactly its own size.
+// window is how much of a file is read at once. A longer line gets a buffer of exactly its own
+// size.
 const window = 256 << 10
 
-// maxWhole is the longest line, and the longest file that is one document. Nothing of
-// ours is near it. A file that says it is longer, as one with a broken size or a hole
-// does, takes its chat down and not the process, which would not have the memory.
+// maxWhole is the longest line, and the longest file that is one document. Regular ones are far
+// shorter. A file that reports a greater length, because its size is corrupt or it has a hole,
+// fails only its chat instead of exhausting the memory of the process.
 const maxWhole = 1 << 30
 
 var errTooLong = errors.New("longer than a gibibyte; set the file aside or cut it")
 
-// lineReader reads the lines of a file, of any length up to maxWhole. What it
-// returns is valid until the next call.
+// lineReader reads the lines of a file, of any length up to maxWhole. Returned lines are valid
+// until the next call.
 type lineReader struct {
 	file io.ReaderAt
 	size int64 // where to stop
 	off  int64 // of buf[at]
 	buf  []byte
-	at   int // read so far
+	at   int // read up to here
 }
 
 func newLineReader(file io.ReaderAt, off, size int64) *lineReader {
 	return &lineReader{file: file, off: off, size: size}
 }
 
-// next returns a line without its newline, where it begins, and whether a
-// newline ended it; io.EOF behind the last one.
+// next returns a line without its newline, its offset, and whether a newline ended it; after the
+// last one it returns io.EOF.
 func (r *lineReader) next() (line []byte, off int64, ended bool, err error) {
 	if r.off >= r.size {
 		return nil, r.off, false, io.EOF
@@ -61,7 +61,7 @@ func (r *lineReader) next() (line []byte, off int64, ended bool, err error) {
 	return rest[:n], off, true, nil
 }
 
-// fill reads a whole window from the beginning of the current line.
+// fill reads a whole window from the start of the current line.
 func (r *lineReader) fill() error {
 	n := int(min(window, r.size-r.off))
 	if cap(r.buf) < n {

@@ -29,7 +29,7 @@ func (c *chat) ensureLoaded(ctx context.Context) error {
 	return err
 }
 
-// load reads all files anew.
+// load reads all files again.
 func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
 	c.loaded = false
 	snap := journal.Snapshot{}
@@ -58,16 +58,16 @@ func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
 	return snap, nil
 }
 
-// chatFolders are the folders of a chat that anything is written to.
+// chatFolders are the folders of a chat that are written to.
 func chatFolders() []string {
 	return []string{
 		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
-		"memory", "memory/backup", // of other stores, in the chat's folder
+		"memory", "memory/backup", // of other stores
 	}
 }
 
-// checkFolders refuses folders of the chat that are something else, such as
-// symbolic links to another place. They need not be there.
+// checkFolders refuses folders of the chat that are something else, such as symbolic links to
+// another place. They may be missing.
 func (c *chat) checkFolders() error {
 	dirs := slices.Clone(c.chain)
 	for _, name := range chatFolders() {
@@ -93,12 +93,12 @@ func (c *chat) loadJournal(ctx context.Context, snap *journal.Snapshot) error {
 	if err != nil || len(snap.Journal) > 0 || len(found.bad) > 0 || c.journal.size == 0 || c.journal.torn.n > 0 {
 		return err
 	}
-	// All of it was folded; the end of the process came before that of the cut.
+	// All of it is in the checkpoint; the process ended before the cut.
 	return c.journal.clear(ctx)
 }
 
-// scan reads a file of lines. What it cannot read goes to quarantine, and its
-// torn tail is cut off, now or before the next write.
+// scan reads a file of lines. Unreadable data goes to quarantine, and the torn tail is cut off, now
+// or before the next write.
 func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, r reader) (scan, error) {
 	var found scan
 	err := l.read(ctx, func(f vfs.File) error {
@@ -111,8 +111,8 @@ func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.
 	return found, c.scanned(ctx, l, name, snap, found, err)
 }
 
-// fromDisk is the size of a file, of which nothing in memory is believed if its writer may have
-// died.
+// fromDisk returns the size of a file. If its writer may have been killed, it first drops what is
+// only in memory.
 func (c *chat) fromDisk(f vfs.File) (int64, error) {
 	if c.unclean {
 		if err := f.Reread(); err != nil {
@@ -122,7 +122,7 @@ func (c *chat) fromDisk(f vfs.File) (int64, error) {
 	return f.Size()
 }
 
-// scanned notes the end of a file that was scanned, and sets its damage aside. A missing file is
+// scanned notes the end of a file that was scanned, and quarantines its damage. A missing file is
 // empty.
 func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, found scan, err error) error {
 	if err != nil && !isMissing(err) {
@@ -135,8 +135,7 @@ func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journ
 	return nil
 }
 
-// report sets aside what could not be read. That nothing can be written now is
-// no reason not to load.
+// report quarantines unreadable data. A failure to write does not prevent loading.
 func (c *chat) report(ctx context.Context, l *logFile, name string, found scan, snap *journal.Snapshot) {
 	for _, r := range found.bad {
 		c.reportRegion(ctx, name, r, snap)
@@ -153,7 +152,7 @@ func (c *chat) report(ctx context.Context, l *logFile, name string, found scan, 
 	}
 }
 
-// distrust logs what went wrong while loading. A failed force is final here too.
+// distrust logs an error while loading. A failed fsync is final here too.
 func (c *chat) distrust(ctx context.Context, what, name string, err error) {
 	c.store.log.WarnContext(ctx, "damage could not be set aside", "chat_key", c.key, "file", name, "what", what, "err", err)
 	if !isUndone(err) && c.broken == nil {
@@ -171,7 +170,7 @@ func (c *chat) mend(ctx context.Context, l *logFile) error {
 	if err := c.quarantine(ctx, l.h.name, l.torn); err != nil {
 		return err
 	}
-	// Forced at once: what is written next must not be mixed with what was cut off.
+	// Fsynced at once: the next write must not be mixed with what was cut off.
 	err := l.read(ctx, func(f vfs.File) error {
 		if err := f.Truncate(l.size); err != nil {
 			return harmless(err)
@@ -184,13 +183,13 @@ func (c *chat) mend(ctx context.Context, l *logFile) error {
 	return err
 }
 
-// index says where the lines of a history are.
+// index has the positions of a history's lines.
 type index struct {
 	places []place
 	byID   map[string]int
 }
 
-// place is the line that holds a message as it is now, without its newline.
+// place is the line with the current version of a message, without its newline.
 type place struct {
 	id  string
 	off int64
@@ -201,7 +200,7 @@ func (x *index) reset() {
 	x.places, x.byID = nil, map[string]int{}
 }
 
-// set notes the line of a message. A message seen before keeps its place.
+// set notes the line of a message. A known message keeps its position.
 func (x *index) set(id string, off int64, n int) (i int, isNew bool) {
 	i, seen := x.byID[id]
 	if seen {
@@ -212,7 +211,7 @@ func (x *index) set(id string, off int64, n int) (i int, isNew bool) {
 	return len(x.places) - 1, true
 }
 
-// add notes the line of a message that was not seen before.
+// add notes the line of a new message.
 func (x *index) add(id string, off int64, n int) {
 	x.byID[id] = len(x.places)
 	x.places = append(x.places, place{id: id, off: off, n: n})
@@ -222,11 +221,11 @@ func (x *index) add(id string, off int64, n int) {
 type added struct {
 	id    string
 	at, n int
-	isNew bool // the history has no message of that id
+	isNew bool // the history has no message with that id
 }
 
-// turnLines appends the lines of turns to a buffer, but for those that the
-// history already holds byte for byte.
+// turnLines appends the lines of turns to a buffer, except those that the history already contains
+// byte for byte.
 func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Message) ([]added, error) {
 	var lines []added
 	var here map[string]bool // the ids among the lines
@@ -260,10 +259,10 @@ func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Mes
 	return lines, nil
 }
 
-// errNoTurn is the cause of refusing a message that a history cannot hold.
+// errNoTurn is the cause of refusing a message that a history cannot store.
 var errNoTurn = errors.New("a turn needs an id and the role user or assistant")
 
-// holds reports whether a place holds exactly this line.
+// holds reports whether a place contains exactly this line.
 func (c *chat) holds(ctx context.Context, p place, line []byte) (bool, error) {
 	if p.n != len(line) {
 		return false, nil
@@ -273,12 +272,12 @@ func (c *chat) holds(ctx context.Context, p place, line []byte) (bool, error) {
 	return err == nil && string(old) == string(line), err
 }
 
-// addTurns writes the lines that turnLines made, not forced yet.
+// addTurns writes the lines that turnLines made, without an fsync.
 func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
 	if len(lines) == 0 && !c.history.exists {
 		return nil
 	}
-	// Even if the history has them all: its name need not be durable yet.
+	// Even if the history has them all: its name may not be durable yet.
 	if err := c.prepare(ctx, c.history, messagesDir); err != nil || len(lines) == 0 {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-// undone is an error that left no trace: what was written of it is cut off
-// again. The operation may be repeated.
+// undone is an error without effect: what was written has been cut off again. The operation may be
+// retried.
 type undone struct{ cause error }
 
 func (e *undone) Error() string { return e.cause.Error() }
@@ -24,7 +24,7 @@ func isUndone(err error) bool {
 	return ok
 }
 
-// harmless marks an error of an operation that changes nothing when it fails.
+// harmless marks an error of an operation that changes nothing if it fails.
 func harmless(err error) error {
 	if err == nil {
 		return nil
@@ -32,7 +32,7 @@ func harmless(err error) error {
 	return &undone{full(err)}
 }
 
-// full names the errors that mean a full disk.
+// full recognises the errors of a full disk.
 func full(err error) error {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, io.ErrShortWrite} {
 		if errors.Is(err, cause) {
@@ -48,24 +48,24 @@ type logFile struct {
 	h     handle
 
 	exists bool
-	size   int64 // end of the last good record
-	open   bool  // the last line lacks its newline
+	size   int64 // end of the last intact record
+	open   bool  // the last line has no newline
 	torn   region
-	// unforced says that not all of the file is known to be on the disk.
+	// unforced is set if a part of the file may not be durable.
 	unforced bool
 }
 
-// newLog is a file that has not been looked at.
+// newLog returns a file that was not read yet.
 func newLog(files *descriptors, name string) *logFile {
 	return &logFile{files: files, h: handle{name: name}}
 }
 
-// read calls fn with the file; a missing one is reported as fs.ErrNotExist.
+// read calls fn with the file, or returns fs.ErrNotExist.
 func (l *logFile) read(ctx context.Context, fn func(vfs.File) error) error {
 	return l.files.use(ctx, &l.h, os.O_RDWR, fn)
 }
 
-// create makes the file if it is not there. Its name is not forced yet.
+// create makes the file if it is missing. Its name is not fsynced yet.
 func (l *logFile) create(ctx context.Context) error {
 	if l.exists {
 		return nil
@@ -75,9 +75,9 @@ func (l *logFile) create(ctx context.Context) error {
 	return harmless(err)
 }
 
-// write adds lines, not forced yet. Each of them begins with a joint, which is
-// left out of the first one when all before it is forced. A write that fails is
-// cut off again, and if that works for want of space it may be repeated.
+// write adds lines without an fsync. Each of them starts with a joint, which the first one omits if
+// all before it is durable. A write that fails is cut off again; if that succeeds and the disk was
+// full, the write may be retried.
 func (l *logFile) write(ctx context.Context, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func writeFull(f vfs.File, b []byte, off int64) error {
 	return err
 }
 
-// force makes all that was written durable, if it is not.
+// force fsyncs what was written, if necessary.
 func (l *logFile) force(ctx context.Context) error {
 	if !l.exists || !l.unforced {
 		return nil
@@ -147,10 +147,10 @@ func (l *logFile) force(ctx context.Context) error {
 	return nil
 }
 
-// clear empties the file, not forced yet.
+// clear empties the file, without an fsync.
 func (l *logFile) clear(ctx context.Context) error { return l.back(ctx, mark{}) }
 
-// mark is an end of the file to go back to.
+// mark is an end of the file to return to.
 type mark struct {
 	size int64
 	open bool
@@ -158,7 +158,7 @@ type mark struct {
 
 func (l *logFile) mark() mark { return mark{l.size, l.open} }
 
-// back undoes the writes since the mark, not forced yet.
+// back undoes the writes since the mark, without an fsync.
 func (l *logFile) back(ctx context.Context, m mark) error {
 	if !l.exists || l.size == m.size && l.open == m.open {
 		return nil
@@ -170,7 +170,7 @@ func (l *logFile) back(ctx context.Context, m mark) error {
 	return err
 }
 
-// replaced forgets the open descriptor: the name stands for another file now.
+// replaced forgets the open descriptor, because the name now refers to another file.
 func (l *logFile) replaced(size int64) {
 	l.exists, l.size, l.open, l.unforced = true, size, false, false
 	l.files.close(&l.h)

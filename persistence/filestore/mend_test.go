@@ -15,8 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// A copy in quarantine that a power cut left with its size and without its bytes
-// is no copy: it is made again before the original is cut off.
+// A copy in quarantine that has its size but not its contents after a power cut does not count: it
+// is written again before the original is cut off.
 func TestST3CopyOfTheRightSizeOnly(t *testing.T) {
 	b := newBench(t, Options{})
 	whole, _ := turnFile(2)
@@ -37,8 +37,8 @@ func TestST3CopyOfTheRightSizeOnly(t *testing.T) {
 	equal(t, "the copy", string(want), string(got))
 }
 
-// A panic while a file is in use leaves the chat closable: its supervisor stops it
-// and opens it again.
+// A chat can be closed after a panic while a file was in use: its supervisor stops it and opens it
+// again.
 func TestPanicWithAFileInUse(t *testing.T) {
 	b := newBench(t, Options{})
 	c := b.chat(t)
@@ -56,8 +56,7 @@ func TestPanicWithAFileInUse(t *testing.T) {
 	must(t, c.Close())
 }
 
-// A rewrite that finds the disk full leaves nothing of what it wrote: the next one
-// needs the space.
+// A rewrite that finds the disk full removes everything it wrote: the next one needs the space.
 func TestST9FullRewriteLeavesNothing(t *testing.T) {
 	for _, skip := range []int{0, 1, 2} {
 		fail, fs := faulty()
@@ -74,11 +73,11 @@ func TestST9FullRewriteLeavesNothing(t *testing.T) {
 	}
 }
 
-// A file with a size that no memory holds, as a broken one may say it has, ends
-// neither the process nor the other chats.
+// A file that reports an impossible size, because it is corrupt, ends neither the process nor the
+// other chats.
 func TestST13EndlessFile(t *testing.T) {
 	names := []string{metaName, historyName}
-	if soak() { // a gibibyte is read of each
+	if soak() { // each reads a gibibyte
 		names = append(names, journalName, ledgerName, metaLogName)
 	}
 	for _, name := range names {

@@ -12,36 +12,35 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The meta of a chat is a file and a log behind it: a fold adds one small line,
-// since most of the meta are ingress ids that do not change. The file is
-// written anew when the log has grown, when words of another chat go, on a rewrite
-// and when the chat comes to rest. It holds what the log said up to then, so any older one with the log
-// makes the same meta.
+// The meta of a chat is a file and a log: a checkpoint adds one small line, because most of the
+// meta are ingress ids that do not change. A new file is written when the log has grown, when words
+// of another chat are removed, on a rewrite and when the chat rests. It contains what the log said
+// up to then, so an older file with the whole log gives the same meta.
 
-// metaLogLimit is the size of the log from which on the file is written anew.
+// metaLogLimit is the size of the log from which a new file is written.
 const metaLogLimit = 64 << 10
 
 // metaState is what is known of the meta.
 type metaState struct {
 	last journal.Meta
-	// gen numbers the files; the log's lines of earlier ones are in the file.
+	// gen numbers the files; lines of the log with a lower number are already in the file.
 	gen int64
-	// folded is the number up to which journal records are in history, ledger and
-	// meta. Some of them may come back when the journal's cut was not forced.
+	// folded is the number up to which journal records are in history, ledger and meta. Some of
+	// them may reappear if the journal's cut was not fsynced.
 	folded int64
-	// extra are members of a newer version, written back as they came.
+	// extra are members of a newer version, written back unchanged.
 	extra []byte
-	// fresh says that the file holds all that the log says.
+	// fresh is set if the file contains everything in the log.
 	fresh bool
 }
 
-// metaFile are the members that the file has beside those of Meta.
+// metaFile are the members of the file in addition to those of Meta.
 type metaFile struct {
 	Gen    int64 `json:"gen"`
 	Folded int64 `json:"folded"`
 }
 
-// metaLine is a line of the log: the meta, its ids as a change.
+// metaLine is a line of the log: the meta, with its ids as a difference.
 type metaLine struct {
 	metaFile
 	Drop int             `json:"drop,omitempty"`
@@ -49,7 +48,7 @@ type metaLine struct {
 	Meta json.RawMessage `json:"meta"`
 }
 
-// loadMeta reads file and log. What cannot be read is as good as not there.
+// loadMeta reads file and log. Unreadable data is treated as missing.
 func (c *chat) loadMeta(ctx context.Context, snap *journal.Snapshot) error {
 	c.meta = metaState{fresh: true}
 	if err := c.loadMetaFile(ctx, snap); err != nil {
@@ -78,7 +77,7 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
 	return nil
 }
 
-// read takes the members of a meta file.
+// read parses the members of a meta file.
 func (s *metaState) read(b []byte) bool {
 	object, sum := recordSeal(bytes.TrimSpace(b))
 	if sum == broken {
@@ -87,14 +86,14 @@ func (s *metaState) read(b []byte) bool {
 	var file metaFile
 	m, extra, ok := parseMeta(object)
 	if !ok || json.Unmarshal(object, &file) != nil {
-		s.last.Version = newerMeta(object) // enough to be refused
+		s.last.Version = newerMeta(object) // enough for a refusal
 		return s.last.Version > 0
 	}
 	s.last, s.extra, s.gen, s.folded = m, extra, file.Gen, file.Folded
 	return true
 }
 
-// newerMeta is the version of a meta that this program does not know, or 0.
+// newerMeta is the version of a meta that this program does not support, or 0.
 func newerMeta(object []byte) int {
 	var head struct {
 		Version int `json:"v"`
@@ -105,13 +104,13 @@ func newerMeta(object []byte) int {
 	return head.Version
 }
 
-// take takes a line of the log.
+// take parses a line of the log.
 func (s *metaState) take(raw []byte, strict bool) bool {
 	object, ok := unseal(raw, strict)
 	return ok && s.apply(object)
 }
 
-// apply takes a line of the log. Those of earlier files change nothing.
+// apply applies a line of the log. Lines of earlier files change nothing.
 func (s *metaState) apply(object []byte) bool {
 	var l metaLine
 	if json.Unmarshal(object, &l) != nil {
@@ -129,8 +128,8 @@ func (s *metaState) apply(object []byte) bool {
 	return true
 }
 
-// parseMeta reads the members of a meta, and apart from them the unknown ones
-// as they are glued to an object that is still open.
+// parseMeta reads the members of a meta, and separately the unknown ones in the form in which they
+// are appended to an unclosed object.
 func parseMeta(object []byte) (m journal.Meta, extra []byte, ok bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(object, &m) != nil || json.Unmarshal(object, &all) != nil || all == nil {
@@ -148,7 +147,7 @@ func parseMeta(object []byte) (m journal.Meta, extra []byte, ok bool) {
 	}
 	rest, err := json.Marshal(all)
 	if err != nil {
-		return m, nil, false // Unreachable: the members were just read.
+		return m, nil, false // Unreachable: the members were just read
 	}
 	return m, append([]byte{','}, rest[1:len(rest)-1]...), true
 }
@@ -164,8 +163,7 @@ func (s *metaState) appendMeta(dst []byte, m journal.Meta) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// logLine appends the line of the log that makes the meta m, and reports
-// whether a line can do so.
+// logLine appends the line of the log that leads to the meta m, and reports whether a line can.
 func (s *metaState) logLine(dst []byte, m journal.Meta, folded int64) ([]byte, bool) {
 	drop, ok := shifted(s.last.IngressIDs, m.IngressIDs)
 	if !ok {
@@ -185,8 +183,8 @@ func (s *metaState) logLine(dst []byte, m journal.Meta, folded int64) ([]byte, b
 	return appendSealed(dst, func(b []byte) []byte { return append(b, body...) }), true
 }
 
-// shifted finds how many members old lost at its beginning to become the
-// beginning of list.
+// shifted returns how many members have to be dropped from the start of old to get the start of
+// list.
 func shifted(old, list []string) (drop int, ok bool) {
 	switch {
 	case len(old) == 0:
@@ -202,8 +200,8 @@ func shifted(old, list []string) (drop int, ok bool) {
 	return drop, len(kept) <= len(list) && slices.Equal(kept, list[:len(kept)])
 }
 
-// writeMetaFile prepares a file of its own for the meta, forced, and returns
-// what puts it in its place.
+// writeMetaFile writes and fsyncs a temporary file with the meta, and returns the function that
+// renames it.
 func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) (place func() error, err error) {
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -242,8 +240,7 @@ func (s *metaState) keep(m journal.Meta) {
 	s.last.IngressIDs = ids
 }
 
-// restMeta leaves a file that holds all of the meta, for those who read it
-// without the log. Nothing depends on it.
+// restMeta writes a file with the whole meta, for readers that do not read the log. It is optional.
 func (c *chat) restMeta(ctx context.Context) {
 	if !c.loaded || c.meta.fresh || c.broken != nil {
 		return

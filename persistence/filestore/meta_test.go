@@ -15,14 +15,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// Whatever becomes of the ids, and whichever of the meta files a crash leaves,
-// what is loaded is the last meta that was folded.
+// For any changes of the ids, and any of the meta files after a crash, a load returns the meta of
+// the last checkpoint.
 func TestMetaLog(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	b := newBench(t, Options{FS: lazyFS()})
 	c := b.chat(t)
 	var ids []string
-	var older [][]byte // meta files of before
+	var older [][]byte // earlier meta files
 	written, logged := 0, 0
 	for n := int64(1); n <= 400; n++ {
 		switch random.IntN(20) {
@@ -54,7 +54,7 @@ func TestMetaLog(t *testing.T) {
 			must(t, c.Close())
 			file, err := os.ReadFile(b.file(metaName))
 			if err == nil && len(older) > 0 && b.logHolds(t, older[len(older)-1]) {
-				b.spoil(t, metaName, older[len(older)-1]) // the rename was not forced
+				b.spoil(t, metaName, older[len(older)-1]) // the rename was not fsynced
 			}
 			if err == nil {
 				older = append(older, file)
@@ -74,7 +74,7 @@ func TestMetaLog(t *testing.T) {
 	}
 }
 
-// logHolds reports whether the log goes back to the time of a meta file.
+// logHolds reports whether the log goes back to a given meta file.
 func (b *bench) logHolds(t *testing.T, file []byte) bool {
 	t.Helper()
 	log, err := os.ReadFile(b.file(metaLogName))
@@ -106,7 +106,7 @@ func TestMetaLogIsCheckpointed(t *testing.T) {
 	}
 	must(t, c.Close())
 	equal(t, "ids", ids, b.load(t).Meta.IngressIDs)
-	// Without its file the log still says the most of it.
+	// Without its file the log still has most of it.
 	must(t, os.Remove(b.file(metaName)))
 	snap := b.load(t)
 	if snap.Meta.N != 3000 || !slices.Contains(snap.Meta.IngressIDs, "telegram-chat-1:3000") {
@@ -114,8 +114,8 @@ func TestMetaLogIsCheckpointed(t *testing.T) {
 	}
 }
 
-// A cut of the journal that the disk forgot is made again: the records are
-// folded already, and the chat is at rest.
+// A cut of the journal that was lost is repeated: the records are in the checkpoint already, and
+// the chat is at rest.
 func TestForgottenCut(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	c := b.chat(t)
@@ -143,7 +143,7 @@ func TestForgottenCut(t *testing.T) {
 	// New records over old ones that were not cut off.
 	b.spoil(t, journalName, slices.Concat(after, before[len(after):]))
 	equal(t, "journal", storetest.Facts(6, 6), b.load(t).Journal)
-	// A rest that was not put in its place: the old records are all still needed.
+	// A rest that was not renamed into place: all old records are still needed.
 	b.clear(t)
 	c = b.chat(t)
 	must(t, c.Append(t.Context(), storetest.Facts(1, 5)...))
@@ -152,12 +152,12 @@ func TestForgottenCut(t *testing.T) {
 	b.spoil(t, journalName, before)
 	snap = b.load(t)
 	equal(t, "journal", storetest.Facts(1, 5), snap.Journal)
-	if snap.LedgerN != 4 { // those of record 5 may be there in part
+	if snap.LedgerN != 4 { // some of those of record 5 may be missing
 		t.Errorf("LedgerN %d, want 4", snap.LedgerN)
 	}
 }
 
-// Nothing says that a record is folded before history and ledger are forced.
+// No record counts as being in the checkpoint before history and ledger are fsynced.
 func TestFoldedIsSaidLast(t *testing.T) {
 	var order []string
 	folder := filepath.Join(chatsDir, testKey) + "/"

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are what operators see of the store.
+// metrics are the metrics of the store.
 type metrics struct {
 	append     prometheus.Histogram
 	quarantine prometheus.Counter
@@ -39,7 +39,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// register adds a collector or takes the one that an earlier store left there.
+// register adds a collector, or uses the one that an earlier store registered.
 func register[C prometheus.Collector](reg prometheus.Registerer, c *C) error {
 	err := reg.Register(*c)
 	var before prometheus.AlreadyRegisteredError

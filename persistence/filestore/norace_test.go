@@ -2,7 +2,7 @@
 
 package filestore
 
-// racing: memory is that of the race detector, too.
+// racing is set with the race detector, which uses memory too.
 const racing = false
 
 // hugeText is the length of the long text in a history; the race detector looks

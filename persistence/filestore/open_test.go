@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// A process that was killed while it made the store's folders leaves names that
-// nobody has forced. The next one works in them; then the power is cut.
+// A process that was killed while it made the store's folders leaves names without an fsync. The
+// next one uses them; then the power is cut.
 func TestST2KilledWhileOpening(t *testing.T) {
 	ctx := t.Context()
 	disk := filestoretest.NewDisk()

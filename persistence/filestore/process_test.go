@@ -23,7 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// childEnv tells the test binary to be a process that writes, and how.
+// childEnv makes the test binary a writing process, and says how it writes.
 const childEnv = "SMA_JSONL_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -47,7 +47,7 @@ func child(mode, dir string) error {
 			return err
 		}
 		_, _ = fmt.Fprintln(os.Stdout, "locked")
-		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent lets go
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent closes it
 		return s.Close()
 	case "write":
 		return childWrite(ctx, dir)
@@ -64,8 +64,8 @@ const killChats = 8
 
 func killKey(i int) messages.ChatKey { return messages.ChatKey(fmt.Sprint("kill-chat-", i)) }
 
-// childWrite writes to several chats until it is killed and says on stdout what
-// was acknowledged: "<chat> <n>" once the n-th turn and record are durable.
+// childWrite writes to several chats until it is killed and prints what was acknowledged: "<chat>
+// <n>" once the n-th turn and record are durable.
 func childWrite(ctx context.Context, dir string) error {
 	s, err := Open(Options{Dir: dir, LedgerBytes: 20_000})
 	if err != nil {
@@ -85,8 +85,7 @@ func childWrite(ctx context.Context, dir string) error {
 	return <-failed
 }
 
-// childChat goes on where the chat was left: n turns, and n records of which
-// some are folded.
+// childChat continues the chat: n turns, and n records, some of them in checkpoints.
 func childChat(ctx context.Context, s *Store, i int, acknowledged func(int64)) error {
 	c, err := s.OpenChat(ctx, killKey(i))
 	if err != nil {
@@ -132,9 +131,8 @@ func childChat(ctx context.Context, s *Store, i int, acknowledged func(int64)) e
 	}
 }
 
-// checkKilled checks that a chat holds its records from the first to the last,
-// each once and in order, and returns the last one's number. The history may
-// begin later, where it was archived.
+// checkKilled checks that a chat has its records from the first to the last, each once and in
+// order, and returns the last one's number. The history may start later, if it was archived.
 func checkKilled(c persistence.Chat, snap journal.Snapshot) (int64, error) {
 	for _, d := range snap.Damage {
 		if d.Why != "torn tail" {
@@ -196,8 +194,8 @@ func start(t *testing.T, mode, dir string, wrap ...string) (*exec.Cmd, io.WriteC
 	return cmd, in, bufio.NewReader(out)
 }
 
-// Kill a writing process at random moments: everything it acknowledged is
-// there, once and in order, and the next process goes on.
+// A writing process is killed at random moments: everything it acknowledged is there, once and in
+// order, and the next process continues.
 func TestST1KillAnywhere(t *testing.T) {
 	kills := 15
 	if os.Getenv("SOAK") != "" {
@@ -238,8 +236,8 @@ func TestST1KillAnywhere(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged", kills, acked)
 }
 
-// checkDisk checks what a killed process left: everything acknowledged, and at
-// most one record more in each chat.
+// checkDisk checks what a killed process left: everything acknowledged, and at most one more record
+// in each chat.
 func checkDisk(t *testing.T, dir string, acked []int64, kill int) {
 	t.Helper()
 	s, err := Open(Options{Dir: dir})
@@ -259,7 +257,7 @@ func checkDisk(t *testing.T, dir string, acked []int64, kill int) {
 		if last < n || last > n+1 {
 			t.Fatalf("kill %d, chat %d: %d were acknowledged, %d are there", kill, i, n, last)
 		}
-		acked[i] = last // the next process goes on behind it
+		acked[i] = last // the next process continues after it
 		if n > 0 && !strings.Contains(fmt.Sprint(waking), string(killKey(i))) {
 			t.Fatalf("kill %d: chat %d is not to be woken", kill, i)
 		}

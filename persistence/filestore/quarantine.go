@@ -13,15 +13,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-// quarantine copies a region of a file into the quarantine folder, durably.
-// A region that is there already is not copied again.
+// quarantine copies a region of a file into the quarantine folder, durably. A region that was
+// copied before is not copied again.
 func (c *chat) quarantine(ctx context.Context, file string, r region) error {
 	_, err := c.setAside(ctx, file, r, "")
 	return err
 }
 
-// setAside is quarantine; it returns the name of the copy, which says what it
-// is with a word behind that of the file.
+// setAside is quarantine; it returns the name of the copy, which is the name of the file followed
+// by a word for its kind.
 func (c *chat) setAside(ctx context.Context, file string, r region, word string) (name string, err error) {
 	if err := c.ensureDir(quarantineDir); err != nil {
 		return "", harmless(err)
@@ -57,20 +57,20 @@ func (c *chat) setAside(ctx context.Context, file string, r region, word string)
 	return path.Base(name), nil
 }
 
-// forceCopy forces what is at the place of a copy, if it is that copy: a power cut
-// may have left its size without its bytes.
+// forceCopy fsyncs a copy if it is already complete: after a power cut it may have its size without
+// its contents.
 func (c *chat) forceCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
 	err = c.store.files.temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
 		have, err := copyRange(io.Discard, f, 0, n)
 		if is = err == nil && have == sum; !is {
-			return nil // it is written anew
+			return nil // it will be written again
 		}
 		return f.Datasync()
 	})
 	return is, err
 }
 
-// flat is a file's path below the chat's folder as one name.
+// flat is a file's path relative to the chat's folder as one name.
 func (c *chat) flat(file string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(file, c.dir+"/"), "/", "_")
 }
@@ -94,8 +94,8 @@ func copyRange(to io.Writer, from io.ReaderAt, off, n int64) (uint32, error) {
 	return sum, nil
 }
 
-// writeTemp makes a file of its own with what fill writes and forces it. On
-// failure it is removed. It is renamed to its place by the caller.
+// writeTemp makes a temporary file with what fill writes and fsyncs it. It is removed on failure.
+// The caller renames it.
 func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWriter) error) error {
 	opened := false
 	err := c.store.files.temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, func(f vfs.File) error {
@@ -121,7 +121,7 @@ func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWrit
 	return err
 }
 
-// fileWriter writes a file from its beginning.
+// fileWriter writes a file from the start.
 type fileWriter struct {
 	file vfs.File
 	buf  []byte

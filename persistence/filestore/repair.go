@@ -17,27 +17,27 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// RepairOptions of [Store.Repair].
+// RepairOptions configure [Store.Repair].
 type RepairOptions struct {
-	// Gap are the words, for people and the model, that stand where so many bytes
-	// of the history are missing; nil: English ones.
+	// Gap returns the text, for people and the model, that marks so many missing bytes of the
+	// history; nil means an English text.
 	Gap func(lost int64) string
 }
 
-// Repaired says what a repair did.
+// Repaired is the result of a repair.
 type Repaired struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	At      int64            `json:"at"` // Unix milliseconds
 	Files   []RepairedFile   `json:"files"`
-	// Left is damage that a repair cannot mend.
+	// Left is damage that cannot be repaired.
 	Left []journal.Damage `json:"left,omitempty"`
 }
 
-// RepairedFile is one file that was made whole.
+// RepairedFile is one repaired file.
 type RepairedFile struct {
 	File   string `json:"file"`
 	Remedy Remedy `json:"remedy"`
-	// Backup holds the file as it was, Pieces the damaged ones; all in quarantine.
+	// Backup is the copy of the original file, Pieces are the damaged pieces; all are in quarantine.
 	Backup string  `json:"backup"`
 	Pieces []Piece `json:"pieces"`
 }
@@ -48,18 +48,17 @@ type Piece struct {
 	Copy string `json:"copy"`
 }
 
-// errRefused is the cause of not repairing what a newer version wrote.
+// errRefused is the cause of not repairing data of a newer version.
 var errRefused = errors.New("this version cannot read the chat")
 
-// Repair makes the files of a chat whole: what is intact stays, byte for byte
-// and in its order; the rest and each file as it was go to quarantine first, with
-// a note of what was done. In the history a message of [uimessage.KindGap] marks
-// each gap, but for a torn tail, which nobody was promised. After it the history
-// can be rewritten.
+// Repair makes the files of a chat intact: intact data stays, byte for byte and in order; damaged
+// pieces and the original files first go to quarantine, with a note of what was done. In the
+// history a message of [uimessage.KindGap] marks each gap, except for a torn tail, which was never
+// acknowledged. Afterwards the history can be rewritten.
 //
-// A sound chat is left alone, so repairing again does nothing; a repair that was
-// cut short is taken up by the next. The chat may not be open. It fails with
-// [persistence.ErrNotFound] if there is no such chat.
+// An intact chat is not changed, so repeating a repair does nothing; the next repair continues one
+// that was interrupted. The chat must not be open. It fails with [persistence.ErrNotFound] if there
+// is no such chat.
 func (s *Store) Repair(ctx context.Context, key messages.ChatKey, o RepairOptions) (done Repaired, err error) {
 	if o.Gap == nil {
 		o.Gap = func(lost int64) string {
@@ -73,7 +72,7 @@ func (s *Store) Repair(ctx context.Context, key messages.ChatKey, o RepairOption
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	c, ok := opened.(*chat)
 	if !ok {
-		return Repaired{}, errors.New("not a chat of this store") // Unreachable: OpenChat makes no other.
+		return Repaired{}, errors.New("not a chat of this store") // Unreachable: OpenChat returns no other type
 	}
 	err = c.change(ctx, "repair", func(ctx context.Context) error {
 		switch err := s.checkDir(c.dir); {
@@ -88,7 +87,7 @@ func (s *Store) Repair(ctx context.Context, key messages.ChatKey, o RepairOption
 	return done, err
 }
 
-// repair sets aside everything first, then mends file by file.
+// repair first quarantines everything, then repairs file by file.
 func (c *chat) repair(ctx context.Context, o RepairOptions) (Repaired, error) {
 	in, err := c.inspect(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (c *chat) keep(ctx context.Context, scanned *fileScan, f FileReport) (out R
 	return out, nil
 }
 
-// noteRepair writes what is about to be done beside the copies.
+// noteRepair writes a note of the planned repair to the quarantine.
 func (c *chat) noteRepair(ctx context.Context, done Repaired) error {
 	raw, err := json.MarshalIndent(done, "", "  ")
 	if err != nil {
@@ -163,7 +162,7 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 			}
 		case RemedyRebuild:
 			rebuild = true
-		case RemedyNone: // not among them
+		case RemedyNone: // not in the list
 		}
 	}
 	if rebuild {
@@ -172,7 +171,7 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 		}
 	}
 	for _, l := range c.logs() {
-		c.store.files.close(&l.h) // the names stand for other files now
+		c.store.files.close(&l.h) // the names now refer to other files
 	}
 	snap, err := c.load(ctx)
 	if err == nil && len(snap.Damage) > 0 {
@@ -181,9 +180,8 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 	return err
 }
 
-// closeGaps writes a file of lines without its damage and lets it take the
-// place of the old one. mark, if there is one, makes what stands for the pieces
-// from one to another.
+// closeGaps writes a file of lines without its damage and renames it over the old one. mark, if not
+// nil, makes the replacement for the pieces from one index to another.
 func (c *chat) closeGaps(ctx context.Context, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
 	err := c.writeTemp(ctx, old.name+tempSuffix, func(w *fileWriter) error {
 		return c.store.files.temporary(ctx, old.name, os.O_RDONLY, func(f vfs.File) error {
@@ -228,7 +226,7 @@ func writeMended(w *fileWriter, f io.ReaderAt, old *fileScan, mark func(dst []by
 	return gap(len(old.bad))
 }
 
-// gapMarker makes the messages that stand where the history has gaps.
+// gapMarker returns a function that makes the messages for gaps of the history.
 func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(dst []byte, from, to int) []byte {
 	taken := map[string]bool{}
 	for _, m := range in.snap.History {
@@ -265,7 +263,7 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 	}
 }
 
-// rebuildMeta writes a new meta file and empties the log behind it.
+// rebuildMeta writes a new meta file and empties its log.
 func (c *chat) rebuildMeta(ctx context.Context, in *inspection) error {
 	m, err := journal.RebuildMeta(in.snap, in.meta.folded, in.tallies, in.archived)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// tree is every file below the store's folder with its mode and contents.
+// tree returns every file below the store's folder with its mode and contents.
 func (b *bench) tree(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -57,7 +57,7 @@ func (b *bench) repair(t *testing.T) Repaired {
 	return done
 }
 
-// gaps writes a history in short: ids of turns, and the words of gaps.
+// gaps summarises a history: ids of turns, and the texts of gaps.
 func gaps(turns []uimessage.Message) (out []string) {
 	for _, m := range turns {
 		if journal.NewTurn(m).Meta.Kind == uimessage.KindGap {
@@ -77,7 +77,7 @@ func TestRepairMarksGaps(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
 		want       []string // what is there afterwards
-		kept       []string // its lines, but for gaps
+		kept       []string // its lines, except for gaps
 	}{
 		{"a flipped bit", line(1) + flipped + line(3), []string{"u1", fmt.Sprint(len(flipped)-1, " lost"), "u3"}, []string{line(1), line(3)}},
 		{"at the beginning", flipped + line(1), []string{fmt.Sprint(len(flipped)-1, " lost"), "u1"}, []string{line(1)}},
@@ -117,7 +117,7 @@ func TestRepairMarksGaps(t *testing.T) {
 	}
 }
 
-// sound checks that a repaired chat needs no more and works in every way.
+// sound checks that a repaired chat is intact and works in every way.
 func (b *bench) sound(t *testing.T) {
 	t.Helper()
 	if r := b.inspect(t); len(r.Damage()) > 0 || r.Repairable() {
@@ -138,7 +138,7 @@ func (b *bench) sound(t *testing.T) {
 	equal(t, "after a rewrite", []string{"u90"}, ids(b.load(t).History))
 }
 
-// Journal, ledger and the meta's log lose what is damaged and nothing else.
+// Journal, ledger and the meta's log only lose what is damaged.
 func TestRepairClosesGaps(t *testing.T) {
 	for _, kind := range lineFiles()[1:] {
 		t.Run(kind.name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestRepairClosesGaps(t *testing.T) {
 	}
 }
 
-// A lost meta is made anew: what was handled is known, and the sums hold.
+// A lost meta is rebuilt: handled ids are known, and the sums are right.
 func TestRepairRebuildsMeta(t *testing.T) {
 	turn := func(n int) uimessage.Message {
 		m := storetest.Turn(n)
@@ -179,7 +179,7 @@ func TestRepairRebuildsMeta(t *testing.T) {
 	must(t, c.AppendHistory(t.Context(), turn(1), turn(2), turn(3)))
 	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "a", To: 2}))
 	must(t, c.Append(t.Context(), storetest.Facts(1, 5)...))
-	for n := int64(3); n <= 5; n++ { // each in a ledger file of its own
+	for n := int64(3); n <= 5; n++ { // each in its own ledger file
 		must(t, c.Fold(t.Context(), journal.Fold{
 			Ledger: storetest.Entries(n, n), Rest: []journal.Record{{N: n + 10, Fact: journal.TurnAccepted{Turn: turn(int(n) + 10)}}},
 			Meta: journal.Meta{Version: 1, N: n, Seq: n, IngressIDs: []string{"in1", "in2", "in3", "seen"}, Pinned: []string{"p"}},
@@ -195,7 +195,7 @@ func TestRepairRebuildsMeta(t *testing.T) {
 		snap := b.load(t)
 		equal(t, "history and journal", [][]string{ids(whole.History), {fmt.Sprint(whole.Journal)}}, [][]string{ids(snap.History), {fmt.Sprint(snap.Journal)}})
 		want := []string{"in1", "in2", "in3", "in15"}
-		if i == 0 { // the log was there
+		if i == 0 { // the log existed
 			want = slices.Insert(want, 3, "seen")
 		}
 		equal(t, "ids", want, snap.Meta.IngressIDs)
@@ -210,7 +210,7 @@ func TestRepairRebuildsMeta(t *testing.T) {
 	b.sound(t)
 }
 
-// An archive cannot be mended; the rest of the chat is, and what is left is said.
+// An archive cannot be repaired; the rest of the chat is, and the remaining damage is reported.
 func TestRepairLeavesArchives(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	c := b.chat(t)
@@ -234,8 +234,7 @@ func TestRepairLeavesArchives(t *testing.T) {
 	equal(t, "history", []string{"1 lost", "u3"}, gaps(b.load(t).History))
 }
 
-// Whatever operation of a repair fails: nothing is lost, and the next repair
-// makes the chat whole.
+// Whichever operation of a repair fails, nothing is lost, and the next repair completes.
 func TestRepairEveryOperationFails(t *testing.T) {
 	files := lineFiles()
 	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
@@ -267,7 +266,7 @@ func TestRepairEveryOperationFails(t *testing.T) {
 				snap, aside := b.load(t), b.quarantined(t)
 				equal(t, "turns", []int{1, 2, 4}, files[0].held(snap))
 				equal(t, "facts", []int{1, 2, 4}, files[1].held(snap))
-				equal(t, "ledger", upTo(3), files[2].held(snap)) // one less, as the journal has records of it
+				equal(t, "ledger", upTo(3), files[2].held(snap)) // one less, because the journal has records of it
 				equal(t, "ids", []int{1, 2, 4}, files[3].held(snap))
 				for name, file := range whole {
 					if !slices.Contains(aside, file) {
@@ -280,8 +279,8 @@ func TestRepairEveryOperationFails(t *testing.T) {
 	}
 }
 
-// What a power cut left of the last write, of which nobody was promised anything,
-// is a torn tail for a repair as it is for a load: no gap is marked.
+// What a power cut left of the last, unacknowledged write is a torn tail for a repair like for a
+// load: no gap is marked.
 func TestRepairAfterAPowerCut(t *testing.T) {
 	for _, kind := range lineFiles() {
 		t.Run(kind.name, func(t *testing.T) {

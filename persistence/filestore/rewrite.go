@@ -71,15 +71,14 @@ func (c *chat) checkRewrite(r journal.Rewrite) error {
 	return nil
 }
 
-// replaceHistory writes the new history beside the old one and then lets it
-// take its name.
+// replaceHistory writes the new history to a temporary file and then renames it over the old one.
 func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error) {
 	name := c.history.h.name
 	var after index
 	var size int64
 	defer func() {
 		if isUndone(err) {
-			_ = c.store.fs.Remove(name + tempSuffix) // it takes up space until the next one at most
+			_ = c.store.fs.Remove(name + tempSuffix) // otherwise it takes up space until the next rewrite
 		}
 	}()
 	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) (err error) {
@@ -94,7 +93,7 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 	if err != nil {
 		return err
 	}
-	if err := c.forceDirs(ctx); err != nil { // the archive's name comes first
+	if err := c.forceDirs(ctx); err != nil { // the archive's name has to be durable first
 		return err
 	}
 	if err := c.store.fs.Rename(name+tempSuffix, name); err != nil {
@@ -111,7 +110,7 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 	return c.forceDirs(ctx)
 }
 
-// rewritten writes the lines that stay, as bytes, with the new ones among them.
+// rewritten writes the lines that stay, byte for byte, with the new ones among them.
 func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) (index, error) {
 	var after index
 	after.reset()
@@ -144,14 +143,14 @@ func (c *chat) copyLines(ctx context.Context, w *fileWriter, after *index, place
 	})
 }
 
-// eachLine reads the lines of places, a window at a time where they adjoin.
+// eachLine reads the lines of places, a window at a time if they are adjacent.
 func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, line []byte) error) error {
 	if len(places) == 0 {
 		return nil
 	}
 	return c.history.read(ctx, func(f vfs.File) error {
 		var buf []byte
-		begin, end := int64(0), int64(0) // of what buf holds
+		begin, end := int64(0), int64(0) // of the contents of buf
 		for i, p := range places {
 			if p.off < begin || p.off+int64(p.n) > end {
 				begin, end = p.off, p.off+int64(p.n)
@@ -191,8 +190,8 @@ func archiveName(id string) bool {
 
 func archivePath(dir, id string) string { return path.Join(dir, archiveDir, id+".json") }
 
-// archive writes the lines that a rewrite takes out, durably but for the name
-// of the file. Doing so again changes nothing.
+// archive writes the lines that a rewrite removes, durably except for the name of the file.
+// Repeating it changes nothing.
 func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
 	if err := c.ensureDir(archiveDir); err != nil {
 		return harmless(err)
@@ -221,8 +220,8 @@ func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
 	})
 }
 
-// sourceRange is the range that the summary in place of the lines says it
-// stands for, and otherwise that of the lines.
+// sourceRange is the range that the inserted summary says it replaces, or else the range of the
+// lines.
 func sourceRange(insert []uimessage.Message, places []place) json.RawMessage {
 	for _, m := range insert {
 		var meta struct {
@@ -242,7 +241,7 @@ func sourceRange(insert []uimessage.Message, places []place) json.RawMessage {
 	}
 	raw, err := json.Marshal(own)
 	if err != nil {
-		return nil // Unreachable: strings and a number.
+		return nil // Unreachable: strings and a number encode
 	}
 	return raw
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// region is a piece of a file that could not be read.
+// region is an unreadable piece of a file.
 type region struct {
 	off, n int64
 	why    string
-	// hole says that there are NUL bytes in it, as where a disk lost its blocks.
+	// hole is set if it contains NUL bytes, as where a disk lost its blocks.
 	hole bool
 }
 
@@ -28,7 +28,7 @@ const (
 	whyMeta     = "meta cannot be read"
 )
 
-// whyNot says what is wrong with a line that is one JSON document and no record.
+// whyNot says what is wrong with a line that is one JSON document but not a record.
 func whyNot(line []byte) string {
 	if _, s := recordSeal(line); s == broken || turnSeal(line) == broken {
 		return whySum
@@ -36,27 +36,25 @@ func whyNot(line []byte) string {
 	return whyNoRecord
 }
 
-// scan is what a file of lines was found to hold.
+// scan is the result of reading a file of lines.
 type scan struct {
 	bad []region
-	// size is the file's end once its torn tail is cut off.
+	// size is the file's end without its torn tail.
 	size int64
-	// torn is what lies behind size; n is 0 if nothing does.
+	// torn is the region after size; n is 0 if there is none.
 	torn region
-	// open says that the last line lacks its newline.
+	// open is set if the last line has no newline.
 	open bool
-	// begins is where the last intact line begins that is not marked as joined to
-	// what is before it; -1 if there is none.
+	// begins is the offset of the last intact line that does not start with a joint, or -1.
 	begins int64
 }
 
-// joint begins a line that was written before what stands in front of it was
-// forced: both may be missing after a power cut, each without the other.
+// joint starts a line that was written before the line in front of it was fsynced: a power cut may
+// lose either of them without the other.
 const joint = ' '
 
-// unforced finds where a hole begins that a power cut may have left in what was
-// never forced: no line behind it was written after a force. Nobody was promised
-// anything from there on.
+// unforced finds the start of a hole that a power cut may have left in data without an fsync: no
+// later line was written after an fsync. Nothing from there on was acknowledged.
 func (s scan) unforced() (off int64, found bool) {
 	for _, r := range s.bad {
 		if r.hole && r.off > s.begins {
@@ -66,8 +64,8 @@ func (s scan) unforced() (off int64, found bool) {
 	return 0, false
 }
 
-// scanEnded scans the whole of a file whose writer may have ended in the middle: what begins
-// with an unforced hole is a torn tail.
+// scanEnded scans the whole of a file whose writer may have been killed: data that starts with an
+// unforced hole is a torn tail.
 func scanEnded(size int64, reset func(), lines func(end int64) (scan, error)) (scan, error) {
 	found, err := lines(size)
 	if err != nil {
@@ -83,7 +81,7 @@ func scanEnded(size int64, reset func(), lines func(end int64) (scan, error)) (s
 	return found, err
 }
 
-// scanFile scans the whole of a file; ended says that its writer may have ended in the middle.
+// scanFile scans the whole of a file; ended means that its writer may have been killed.
 func scanFile(file io.ReaderAt, size int64, ended bool, r reader) (scan, error) {
 	lines := func(end int64) (scan, error) { return scanLines(file, 0, end, r.take) }
 	if !ended || r.reset == nil {
@@ -92,19 +90,18 @@ func scanFile(file io.ReaderAt, size int64, ended bool, r reader) (scan, error) 
 	return scanEnded(size, r.reset, lines)
 }
 
-// record is called with each intact record in the order of the file. It may
-// not keep raw. It reports whether raw is a record; if strict,
-// only one with a valid checksum will do.
+// record is called with each intact record in the order of the file. It must not retain raw. It
+// reports whether raw is a record; if strict, the record needs a valid checksum.
 type record func(off int64, raw []byte, strict bool) bool
 
-// reader takes the records of one file in. reset makes it forget them; it is nil for a file that
-// is known to be durable.
+// reader collects the records of one file. reset makes it forget them; it is nil for a file that is
+// known to be durable.
 type reader struct {
 	take  record
 	reset func()
 }
 
-// readHistory reads turns, of which a later one replaces an earlier one of the same id.
+// readHistory reads turns; a later turn replaces an earlier one with the same id.
 func readHistory(turns *[]uimessage.Message, x *index) reader {
 	x.reset()
 	return reader{
@@ -127,8 +124,8 @@ func readHistory(turns *[]uimessage.Message, x *index) reader {
 	}
 }
 
-// readJournal reads the records after the number up to which they are folded. Numbers only grow:
-// a record that comes again is a copy, or was folded before.
+// readJournal reads the records after the number of the last checkpoint. Numbers only increase: a
+// repeated record is a copy, or was in an earlier checkpoint.
 func readJournal(records *[]journal.Record, last *int64, folded int64) reader {
 	*last = folded
 	return reader{
@@ -144,7 +141,7 @@ func readJournal(records *[]journal.Record, last *int64, folded int64) reader {
 	}
 }
 
-// readMetaLog reads the log behind a meta file that was read before.
+// readMetaLog reads the log of a meta file that was already read.
 func readMetaLog(s *metaState) reader {
 	file := *s
 	return reader{
@@ -153,9 +150,8 @@ func readMetaLog(s *metaState) reader {
 	}
 }
 
-// scanLines reads the lines of a file from begin, where a line begins, to end.
-// Everything intact is handed to take; what else there is, but for blank lines,
-// is in the result.
+// scanLines reads the lines of a file from begin, the start of a line, to end. It passes everything
+// intact to take; the result has the rest, except blank lines.
 func scanLines(file io.ReaderAt, begin, end int64, take record) (scan, error) {
 	s := scan{size: end, begins: -1}
 	lines := newLineReader(file, begin, end)
@@ -190,7 +186,7 @@ func (s *scan) line(line []byte, off int64, ended bool, take record) {
 		s.bad = append(s.bad, bad...)
 		return
 	}
-	// The file ends within this line: cut what is behind its last good record.
+	// The file ends within this line: cut it after its last intact record.
 	end := off + length
 	if k := len(bad); k > 0 && bad[k-1].off+bad[k-1].n == end {
 		s.torn, bad = bad[k-1], bad[:k-1]
@@ -201,18 +197,16 @@ func (s *scan) line(line []byte, off int64, ended bool, take record) {
 	s.size, s.open = end, end > off
 }
 
-// blank reports whether there is nothing but what JSON calls white space; what is
-// white space elsewhere is somebody's data.
+// blank reports whether a line has only white space as defined by JSON; other white space may be
+// data.
 func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
 
-// salvage takes the records out of a line that is none itself and returns the
-// rest of it: half a line glued to a whole one, lines that lost their newlines,
-// runs of NUL where a disk lost its blocks.
+// salvage extracts the records from a line that is not a record and returns the rest: half a line
+// joined to a whole one, lines without newlines, runs of NUL where a disk lost its blocks.
 func salvage(line []byte, off int64, take record) []region {
 	w := salvager{take: take, budget: 16*len(line) + 1<<16}
 	if json.Valid(line) {
-		// One document that is not what it was. What looks like a record inside
-		// of it is its contents.
+		// One document that was changed. What looks like a record inside of it is its contents.
 		return []region{{off: off, n: int64(len(line)), why: whyNot(line)}}
 	}
 	for len(line) > 0 {
@@ -233,14 +227,14 @@ func salvage(line []byte, off int64, take record) []region {
 	return w.bad
 }
 
-// salvager looks for records in what is no line.
+// salvager looks for records in damaged data.
 type salvager struct {
 	take   record
 	bad    []region
-	budget int // bytes still to be parsed in vain
+	budget int // bytes that may still be parsed without success
 }
 
-// reject adds a region, joined to the one it continues.
+// reject adds a region, merging it with an adjacent one.
 func (w *salvager) reject(off, n int64, why string) {
 	if n == 0 {
 		return
@@ -252,9 +246,9 @@ func (w *salvager) reject(off, n int64, why string) {
 	w.bad = append(w.bad, region{off: off, n: n, why: why})
 }
 
-// piece takes the records out of bytes without NUL.
+// piece extracts the records from bytes without NUL.
 func (w *salvager) piece(b []byte, off int64) {
-	done, at := 0, 0 // everything before done is settled
+	done, at := 0, 0 // everything before done is handled
 	for at < len(b) && w.budget > 0 {
 		n := candidate(b[at:], at == done)
 		if n < 0 {
@@ -278,8 +272,8 @@ func (w *salvager) rejectText(b []byte, off int64, why string) {
 	}
 }
 
-// candidate finds where the next record may begin: at the first byte of b when
-// fresh, and wherever something begins as all our lines do.
+// candidate finds where the next record may start: at the first byte of b if fresh, and at any text
+// that starts like a line of the store.
 func candidate(b []byte, fresh bool) int {
 	if fresh {
 		if n := len(b) - len(bytes.TrimLeft(b, " \t\r")); n < len(b) && b[n] == '{' {
@@ -300,7 +294,7 @@ func candidate(b []byte, fresh bool) int {
 	}
 }
 
-// record takes the record that begins at b[at] and returns its end, or -1.
+// record extracts the record at b[at] and returns its end, or -1.
 func (w *salvager) record(b []byte, done, at int, off int64) int {
 	dec := json.NewDecoder(bytes.NewReader(b[at:]))
 	var raw json.RawMessage
@@ -318,7 +312,7 @@ func (w *salvager) record(b []byte, done, at int, off int64) int {
 	if !whole && within(b[done:at]) {
 		return -1
 	}
-	// Without a checksum only what is surely a line of its own is believed.
+	// Without a checksum, only a complete line counts as a record.
 	strict := !whole || !blank(b[done:at])
 	if !w.take(off+int64(at), raw, strict) {
 		return -1
@@ -326,8 +320,8 @@ func (w *salvager) record(b []byte, done, at int, off int64) int {
 	return end
 }
 
-// within reports whether what follows head is a value inside of another
-// document rather than the beginning of a line.
+// within reports whether what follows head is a value inside another document rather than the start
+// of a line.
 func within(head []byte) bool {
 	head = bytes.TrimRight(head, " \t\r")
 	return len(head) > 0 && bytes.IndexByte([]byte(":,["), head[len(head)-1]) >= 0

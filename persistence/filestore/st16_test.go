@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// st16Chats is how many write at once.
+	// st16Chats is how many chats write at once.
 	st16Chats = 64
-	// st16Processors is how many the program uses at the least: a thread that waits
-	// for the disk keeps its own for a moment.
+	// st16Processors is the minimum number of processors for the program: a thread that waits for the
+	// disk keeps its own for a moment.
 	st16Processors = 8
 )
 
-// st16 are the two ways to make as many bytes durable: through the store, and
-// written and forced to as many files by hand.
+// st16 makes the same bytes durable in two ways: through the store, and written and fsynced
+// directly to as many files.
 type st16 struct {
 	chats []persistence.Chat
 	files []vfs.File
@@ -92,7 +92,7 @@ func (x *st16) history(ctx context.Context, w int) error {
 	return x.chats[w].AppendHistory(ctx, m)
 }
 
-// raw does what the disk can do.
+// raw writes and fsyncs without the store.
 func (x *st16) raw(_ context.Context, w int) error {
 	if _, err := x.files[w].WriteAt(x.line, x.at[w]); err != nil {
 		return err
@@ -101,8 +101,7 @@ func (x *st16) raw(_ context.Context, w int) error {
 	return x.files[w].Datasync()
 }
 
-// during runs fn for all at once for so long and returns how many calls a
-// second there were.
+// during runs fn concurrently for all chats for a while and returns the calls per second.
 func (x *st16) during(tb testing.TB, d time.Duration, fn func(context.Context, int) error) float64 {
 	tb.Helper()
 	var wg sync.WaitGroup
@@ -127,8 +126,8 @@ func (x *st16) during(tb testing.TB, d time.Duration, fn func(context.Context, i
 	return float64(total) / time.Since(begin).Seconds()
 }
 
-// measure alternates between the ways, so that both see the same machine, and
-// returns the medians.
+// measure alternates between the ways, so that all have the same conditions, and returns the
+// medians.
 func (x *st16) measure(tb testing.TB, rounds int, each time.Duration, fns ...func(context.Context, int) error) []float64 {
 	tb.Helper()
 	rates := make([][]float64, len(fns))
@@ -145,8 +144,8 @@ func (x *st16) measure(tb testing.TB, rounds int, each time.Duration, fns ...fun
 	return out
 }
 
-// BenchmarkST16Concurrent compares 64 chats that append at once with raw
-// concurrent fdatasync of as many files, in one run.
+// BenchmarkST16Concurrent compares 64 chats that append concurrently with concurrent fdatasync of
+// as many files, in one run.
 func BenchmarkST16Concurrent(b *testing.B) {
 	for _, way := range []string{"journal", "history"} {
 		b.Run(way, func(b *testing.B) {
@@ -165,7 +164,7 @@ func BenchmarkST16Concurrent(b *testing.B) {
 	}
 }
 
-// The same as a figure to hold; only when asked for, as it is about time.
+// The same as a test with a limit; it runs only on request, because it depends on timing.
 func TestST16ConcurrentAppends(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("measures time: set SOAK")

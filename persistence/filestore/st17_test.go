@@ -16,10 +16,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// A copy of the folder, made by cp -r while chats append, fold and rewrite,
-// opens as a valid state: no damage but a torn tail, everything in order and
-// once, and it goes on. A copy takes one file after the other, so a fold in
-// between may be missing in it.
+// A copy of the folder, made by cp -r while chats append, checkpoint and rewrite, opens with a
+// valid state: no damage except a torn tail, everything in order and once, and it can be used. A
+// copy takes one file after the other, so it may lack a checkpoint made meanwhile.
 func TestST17CopyOfALiveFolder(t *testing.T) {
 	copies := 8
 	if os.Getenv("SOAK") != "" {
@@ -62,11 +61,11 @@ func TestST17CopyOfALiveFolder(t *testing.T) {
 // errEnough ends the writers of a test.
 var errEnough = errors.New("enough")
 
-// checkCopy copies a folder and opens what came of it.
+// checkCopy copies a folder and opens the copy.
 func checkCopy(t *testing.T, dir string, n int) (turns int) {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), fmt.Sprint(n))
-	// Temporary files may go while they are copied; what was copied must do.
+	// Temporary files may disappear while they are copied; the rest has to be enough.
 	if out, err := exec.CommandContext(t.Context(), "cp", "-r", dir, to).CombinedOutput(); err != nil && !strings.Contains(string(out), "No such file") {
 		t.Fatalf("cp: %v\n%s", err, out)
 	}
@@ -94,7 +93,7 @@ func checkCopy(t *testing.T, dir string, n int) (turns int) {
 	return turns
 }
 
-// inOrder checks that nothing is damaged, doubled or out of order.
+// inOrder checks that nothing is damaged, duplicated or out of order.
 func inOrder(ctx context.Context, c persistence.Chat, snap journal.Snapshot) error {
 	for _, d := range snap.Damage {
 		if d.Why != whyTorn {

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// A real disk that is full: writes fail and leave no trace; when there is space
-// again the next one works and nothing is damaged. It needs the right to mount.
+// A real disk is full: writes fail without effect; when there is space again the next one succeeds
+// and nothing is damaged. The test needs the right to mount.
 func TestST9SmallDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
@@ -33,7 +33,7 @@ func TestST9SmallDisk(t *testing.T) {
 		must(t, say())
 		turns++
 		fill(t, ballast)
-		for { // what is left of the talker's last page
+		for { // use up the rest of the talker's last page
 			if err = say(); err != nil {
 				break
 			}

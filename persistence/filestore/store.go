@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The names below the store's folder.
+// Names in the store's folder.
 const (
 	chatsDir = "chat"
 	openDir  = "open"
@@ -29,31 +29,30 @@ const (
 	lockLook = 20 * time.Millisecond
 )
 
-// Options of [Open]. All but Dir have defaults.
+// Options configure [Open]. All but Dir have defaults.
 type Options struct {
-	// Dir is the folder of all state. It is made if it is missing; it may not be
-	// a symbolic link.
+	// Dir is the folder of all state. It is made if it is missing; it must not be a symbolic link.
 	Dir string
-	// Logger gets what operators should know; nil: none.
+	// Logger logs messages for operators; may be nil.
 	Logger *slog.Logger
-	// Registerer takes the metrics; nil: none.
+	// Registerer registers the metrics; may be nil.
 	Registerer prometheus.Registerer
-	// LockWait is how long Open waits for the lock of another process; 0: not at all.
+	// LockWait is how long Open waits for the lock of another process.
 	LockWait time.Duration
-	// Now is the clock for measuring; nil: time.Now.
+	// Now is the clock for measurements; nil means time.Now.
 	Now func() time.Time
-	// OpenFiles bounds the descriptors the store holds; 0: 256, or a half of what
-	// the process may have if that is less.
+	// OpenFiles bounds the descriptors of the store; 0 means 256, or half of the process's limit if
+	// that is less.
 	OpenFiles int
-	// Operations bounds how many operations work at once; 0: 128. Those under way
-	// share the forces of the disk, so more of them are more a second.
+	// Operations bounds the concurrent operations; 0 means 128. Concurrent operations share the
+	// fsyncs of the disk, so more of them increase the throughput.
 	Operations int
-	// LedgerBytes is the size from which on a ledger goes on in a new file; 0: 8 MiB.
+	// LedgerBytes is the size from which a ledger continues in a new file; 0 means 8 MiB.
 	LedgerBytes int64
-	// SearchText is how many characters of a context its index entry keeps; 0:
+	// SearchText is how many characters of a context its index entry contains; 0 means
 	// [journal.DefaultSearchText].
 	SearchText int
-	// FS replaces the file system in tests; nil: the machine's.
+	// FS replaces the file system in tests; nil means the machine's.
 	FS vfs.FS
 }
 
@@ -82,7 +81,7 @@ func (o *Options) defaults() {
 	if o.Operations <= 0 {
 		o.Operations = operations
 	}
-	// An operation holds two descriptors at the most, so all of them can go on.
+	// An operation needs at most two descriptors, so all of them can proceed.
 	o.Operations = min(o.Operations, o.OpenFiles/2)
 	if o.LedgerBytes <= 0 {
 		o.LedgerBytes = ledgerBytes
@@ -102,24 +101,24 @@ type Store struct {
 	files   *descriptors
 	slots   chan struct{}
 	rotate  int64
-	// searchText is how many characters of a context the index keeps.
+	// searchText is how many characters of a context the index contains.
 	searchText int
 	wait       time.Duration // for the lock
 	unlock     func() error
 	buffers    sync.Pool
 
-	// markers says which shards' folders of marks are known to be durable.
+	// markers says which shards' folders of markers are known to be durable.
 	markers [Shards]atomic.Bool
 
 	mu     sync.Mutex
 	closed bool
 	open   map[messages.ChatKey]*chat
-	most   int // open at once since the last time that none was
+	most   int // most chats open at once since none was
 }
 
-// Open opens the store in a folder, which it locks: while another process has
-// it for longer than LockWait, it fails with [persistence.ErrLocked]. The lock of a process that
-// ended is taken over.
+// Open opens the store in a folder, which it locks: if another process keeps the lock for longer
+// than LockWait, it fails with [persistence.ErrLocked]. The lock of a process that has ended is
+// free.
 func Open(o Options) (*Store, error) {
 	s, err := newStore(o)
 	if err != nil {
@@ -131,7 +130,7 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// newStore is a store that has touched nothing yet.
+// newStore returns a store that has not touched the disk yet.
 func newStore(o Options) (*Store, error) {
 	if o.Dir == "" {
 		return nil, errors.New("open store: no folder given")
@@ -162,8 +161,8 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// makeFolders makes the folders below the store's own. Their names are forced even
-// if they are there: who made them may have been killed before it could.
+// makeFolders makes the folders below the store's own. Their names are fsynced even if they exist:
+// the process that made them may have been killed before it could.
 func (s *Store) makeFolders() error {
 	for _, name := range []string{chatsDir, openDir} {
 		if _, err := s.mkdir(path.Join(s.dir, name)); err != nil {
@@ -198,8 +197,8 @@ func (s *Store) lock() error {
 	}
 }
 
-// mkdirAll makes a folder and those above it, durably. As with [Store.makeFolders],
-// one that is there may not be durable yet.
+// mkdirAll makes a folder and its parents, durably. As in [Store.makeFolders], an existing one may
+// not be durable yet.
 func (s *Store) mkdirAll(dir string) error {
 	made, err := s.mkdir(dir)
 	if isMissing(err) && path.Dir(dir) != dir {
@@ -213,13 +212,12 @@ func (s *Store) mkdirAll(dir string) error {
 	}
 	err = s.fs.SyncDir(path.Dir(dir))
 	if !made && errors.Is(err, fs.ErrPermission) {
-		return nil // somebody else made it there, and forced it or did not
+		return nil // another process made it meanwhile, and may not have fsynced it
 	}
 	return err
 }
 
-// mkdir makes one folder. That it is there already is fine, unless it is
-// something else or a symbolic link.
+// mkdir makes one folder. It may exist, unless it is something else or a symbolic link.
 func (s *Store) mkdir(dir string) (made bool, err error) {
 	if err := s.fs.Mkdir(dir); !errors.Is(err, fs.ErrExist) {
 		return err == nil, err
@@ -238,7 +236,7 @@ func (s *Store) checkDir(dir string) error {
 	return nil
 }
 
-// enter waits for one of the places of operations under way.
+// enter waits for one of the slots for operations.
 func (s *Store) enter(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -281,11 +279,11 @@ func (s *Store) OpenChat(_ context.Context, key messages.ChatKey) (persistence.C
 	return c, nil
 }
 
-// ChatDir is the folder of a chat, for what others keep beside its messages. It
-// may not be there yet.
+// ChatDir is the folder of a chat, for other data of the chat than its messages. It may not exist
+// yet.
 func (s *Store) ChatDir(key messages.ChatKey) (string, error) { return ChatDir(s.dir, key) }
 
-// ChatDir is the folder of a chat below a store's folder, whoever uses that.
+// ChatDir is the folder of a chat below a store's folder, even if no store is open there.
 func ChatDir(dir string, key messages.ChatKey) (string, error) {
 	folder, err := EncodeKey(key)
 	if err != nil {
@@ -301,8 +299,8 @@ func (s *Store) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error] {
 	}
 }
 
-// walk yields the keys whose encoded path lies below a folder: those of folders
-// or those of files. Anything else is passed over with a line in the log.
+// walk yields the keys whose encoded path is below a folder: those of folders or those of files.
+// Anything else is logged and skipped.
 func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield func(messages.ChatKey, error) bool) bool {
 	if err := s.usable(ctx); err != nil {
 		return yield("", err)
@@ -344,7 +342,7 @@ func (s *Store) usable(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Close implements [persistence.Store]. It waits for operations under way.
+// Close implements [persistence.Store]. It waits for operations in progress.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -361,19 +359,19 @@ func (s *Store) Close() error {
 	return s.unlock()
 }
 
-// forget ends the claim of a handle that was closed.
+// forget removes a closed handle.
 func (s *Store) forget(c *chat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[c.key] == c {
 		delete(s.open, c.key)
 	}
-	if len(s.open) == 0 && s.most > 1024 { // maps never shrink by themselves
+	if len(s.open) == 0 && s.most > 1024 { // maps never shrink
 		s.open, s.most = map[messages.ChatKey]*chat{}, 0
 	}
 }
 
-// buffer is memory to make lines in.
+// buffer is reusable memory for lines.
 type buffer struct{ b []byte }
 
 func (s *Store) buffer() *buffer {

@@ -8,8 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// abandon lets go of a store as the death of its process would: the lock ends,
-// nothing else is put in order.
+// abandon drops a store as if its process had been killed: it only releases the lock.
 func abandon(t *testing.T, s *Store) {
 	t.Helper()
 	if err := s.unlock(); err != nil {

@@ -12,22 +12,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Report is what the files of a chat were found to hold.
+// Report is the result of verifying the files of a chat.
 type Report struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
-	// Turns are the messages of the history, Waiting the records that the journal
-	// adds to them.
+	// Turns counts the messages of the history, Waiting the records that the journal adds to them.
 	Turns   int          `json:"turns"`
 	Waiting int          `json:"waiting"`
 	Files   []FileReport `json:"files"`
-	// Refused says why this version cannot use the chat, damaged or not: a newer
-	// one wrote facts that it does not know.
+	// Refused says why this version cannot use the chat, damaged or not: a newer version wrote facts
+	// that it does not know.
 	Refused string `json:"refused,omitempty"`
 }
 
-// FileReport is what one file was found to hold.
+// FileReport is the result for one file.
 type FileReport struct {
-	File    string           `json:"file"` // below the chat's folder
+	File    string           `json:"file"` // relative to the chat's folder
 	Bytes   int64            `json:"bytes"`
 	Records int              `json:"records"`
 	Damage  []journal.Damage `json:"damage,omitempty"`
@@ -35,20 +34,19 @@ type FileReport struct {
 	Remedy Remedy `json:"remedy,omitempty"`
 }
 
-// Remedy is what a repair does. It sets aside the file as it is and every
-// damaged piece of it before all else.
+// Remedy is what a repair does. First of all it quarantines the original file and every damaged
+// piece of it.
 type Remedy string
 
 // The remedies.
 const (
-	// RemedyMark writes the history without the damage, with a message in the
-	// place of each gap.
+	// RemedyMark writes the history without the damage, with a message in place of each gap.
 	RemedyMark Remedy = "mark"
 	// RemedyClose writes the file without the damage.
 	RemedyClose Remedy = "close"
-	// RemedyRebuild makes a new meta from history, archives, ledger and what is left of it.
+	// RemedyRebuild makes a new meta from history, archives, ledger and the rest of the meta.
 	RemedyRebuild Remedy = "rebuild"
-	// RemedyNone leaves the file: only a backup of it helps.
+	// RemedyNone leaves the file unchanged: it can only be restored from a backup.
 	RemedyNone Remedy = "none"
 )
 
@@ -61,21 +59,21 @@ func (r Report) Damage() []journal.Damage {
 	return all
 }
 
-// Repairable reports whether there is damage that [Store.Repair] mends.
+// Repairable reports whether there is damage that [Store.Repair] can repair.
 func (r Report) Repairable() bool {
 	return slices.ContainsFunc(r.Files, func(f FileReport) bool { return f.Remedy != "" && f.Remedy != RemedyNone })
 }
 
-// Chats yields the key of every chat, in no order.
+// Chats yields the key of every chat, in no particular order.
 func (i *Inspector) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error] {
 	return i.store.Chats(ctx)
 }
 
-// Verify reads all files of a chat and checks every record. It fails with
-// [persistence.ErrNotFound] if there is no such chat.
+// Verify reads all files of a chat and checks every record. It fails with [persistence.ErrNotFound]
+// if there is no such chat.
 //
-// A host that writes meanwhile can make a file look torn. Damage counts only
-// when it is found again a moment later, at the same place.
+// A host that writes at the same time can make a file look torn. Damage only counts if it is found
+// again a moment later, at the same position.
 func (i *Inspector) Verify(ctx context.Context, key messages.ChatKey) (Report, error) {
 	folder, err := EncodeKey(key)
 	if err != nil {
@@ -92,7 +90,7 @@ func (i *Inspector) Verify(ctx context.Context, key messages.ChatKey) (Report, e
 	return report, nil
 }
 
-// verifySteady reads until what it finds cannot be a write under way.
+// verifySteady reads until its findings cannot be a write in progress.
 func verifySteady(ctx context.Context, c *chat) (Report, error) {
 	const pause, tries = 50 * time.Millisecond, 20
 	var before Report
@@ -119,8 +117,8 @@ func verifySteady(ctx context.Context, c *chat) (Report, error) {
 	return before, nil
 }
 
-// keepKnown drops damage that was not there before. It reports false if there
-// is nothing to compare with.
+// keepKnown drops damage that was not found before. It returns false if there is nothing to compare
+// with.
 func keepKnown(r *Report, before Report) bool {
 	if before.Files == nil {
 		return false

@@ -22,8 +22,8 @@ func inspector(t *testing.T, dir string) *Inspector {
 	return i
 }
 
-// Verifying finds damage in every file, says where and what a repair does, and
-// changes nothing.
+// Verifying finds damage in every file, reports its position and what a repair does, and changes
+// nothing.
 func TestVerifyChangesNothing(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS()})
 	want := map[string]Remedy{historyName: RemedyMark, journalName: RemedyClose, ledgerName: RemedyClose, metaLogName: RemedyRebuild}
@@ -76,8 +76,7 @@ func TestVerifyOfNothing(t *testing.T) {
 	}
 }
 
-// A chat that is written to in every way while it is verified is never called
-// damaged.
+// A chat that is written to in every way while it is verified is never reported as damaged.
 func TestVerifyBesideAWriter(t *testing.T) {
 	b := newBench(t, Options{FS: lazyFS(), LedgerBytes: 4000})
 	c := b.chat(t)
@@ -89,7 +88,7 @@ func TestVerifyBesideAWriter(t *testing.T) {
 		select {
 		case err := <-written:
 			must(t, err)
-			done = true // and one more look
+			done = true // verify once more
 		default:
 		}
 		report, err := i.Verify(t.Context(), testKey)
@@ -101,7 +100,7 @@ func TestVerifyBesideAWriter(t *testing.T) {
 	t.Logf("verified %d times", looks)
 }
 
-// writeOn appends, folds and rewrites.
+// writeOn appends, checkpoints and rewrites.
 func writeOn(ctx context.Context, c persistence.Chat, turns int) error {
 	for n := 2; n < turns; n++ {
 		meta := journal.Meta{Version: 1, N: int64(n), IngressIDs: []string{fmt.Sprint(n)}}

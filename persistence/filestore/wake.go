@@ -45,11 +45,10 @@ func (c *chat) Wake(ctx context.Context) error {
 	})
 }
 
-// trust is called when the chat was not marked: whoever wrote here last came to
-// rest and left nothing half done.
+// trust is called if the chat was not marked: its last writer had no unfinished work.
 func (c *chat) trust() {
 	if len(c.made) > 0 {
-		return // written to by this handle already
+		return // this handle has already written to it
 	}
 	c.suspect = false
 	for _, l := range c.logs() {
@@ -57,9 +56,9 @@ func (c *chat) trust() {
 	}
 }
 
-// settle forces what was found when the chat was marked: a process that died left
-// it, and need not have forced the contents nor the names. Whoever reads the chat
-// takes what it holds to be durable, be it only to say that a message is known.
+// settle fsyncs the files of a chat that was marked: a process that was killed may not have fsynced
+// contents and names. Whoever reads the chat treats its contents as durable, if only to answer that
+// a message is known.
 func (c *chat) settle(ctx context.Context) error {
 	for _, l := range c.logs() {
 		if !l.exists {
@@ -79,7 +78,7 @@ func (c *chat) settle(ctx context.Context) error {
 	return nil
 }
 
-// wakeDirs makes the folder of a marker and those above it, durably.
+// wakeDirs makes the folder of a marker and its parents, durably.
 func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
 	known := &c.store.markers[Shard(c.key)]
 	if known.Load() && dir == shard {
@@ -98,9 +97,9 @@ func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
 	return nil
 }
 
-// Rest implements [persistence.Waker]. A chat without a mark is believed as it
-// is, so everything is forced first; a chat that is read-only keeps its mark. The
-// removal is not forced: a chat that is woken once too often comes to no harm.
+// Rest implements [persistence.Waker]. A chat without a marker is trusted, so everything is fsynced
+// first; a chat that is read-only keeps its marker. The removal is not fsynced: waking a chat
+// unnecessarily is harmless.
 func (c *chat) Rest(ctx context.Context) error {
 	return c.change(ctx, "rest", func(ctx context.Context) error {
 		for _, l := range c.logs() {

@@ -7,7 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/internal/sqlfile"
 )
 
-// schemaVersion changes with the tables and with the way texts become words.
+// schemaVersion changes with the tables and with the way texts are split into words.
 const schemaVersion = 1
 
 // The words of a turn are in texts.body, one space between them; texts.chat is

@@ -20,22 +20,22 @@ import (
 
 const (
 	historyName = "messages/history.jsonl"
-	// A history is known again by this many bytes at the beginning of what was
-	// read of it, and as many at its end.
+	// A history is recognised by this many bytes at the start of what was read of it, and as many at
+	// its end.
 	markBytes = 4096
-	// One step reads no more than this before others get their turn.
+	// One step reads no more than this, so that other searches are not delayed.
 	stepTurns = 500
 	stepBytes = 4 << 20
 )
 
-// contextsDir is the folder of contexts. What is in there are messages and no
-// lines of a history, so that they have no checksums.
+// contextsDir is the folder of contexts. They contain messages instead of lines of a history, so
+// they have no checksums.
 const contextsDir = "contexts/archive"
 
-// archives are the folders of files that are written once.
+// archives are the folders of immutable files.
 func archives() []string { return []string{"messages/archive", contextsDir} }
 
-// parse reads a turn of a file of a chat.
+// parse parses a turn of a file of a chat.
 func (x *Index) parse(file string, raw []byte) (uimessage.Message, bool) {
 	if path.Dir(file) != contextsDir {
 		return x.opts.Parse(raw)
@@ -46,11 +46,11 @@ func (x *Index) parse(file string, raw []byte) (uimessage.Message, bool) {
 
 // line is one turn in a file.
 type line struct {
-	at  int64 // offset of a history, line of an archive from 1 on
+	at  int64 // offset in a history, or line of an archive, from 1
 	raw []byte
 }
 
-// listArchives names the archives of a chat, below its folder.
+// listArchives returns the names of the archives of a chat, relative to its folder.
 func listArchives(dir string) ([]string, error) {
 	var out []string
 	for _, folder := range archives() {
@@ -67,7 +67,7 @@ func listArchives(dir string) ([]string, error) {
 	return out, nil
 }
 
-// openRegular opens a file of a chat, and nothing that only looks like one.
+// openRegular opens a file of a chat if it is a regular file.
 func openRegular(dir, name string) (*os.File, int64, error) {
 	full := filepath.Join(dir, filepath.FromSlash(name))
 	info, err := os.Lstat(full)
@@ -81,8 +81,8 @@ func openRegular(dir, name string) (*os.File, int64, error) {
 	return f, info.Size(), err
 }
 
-// readArchive reads all turns of an archive: the lines of a history, or the
-// messages of a context. What is no archive has none.
+// readArchive reads all turns of an archive: the lines of a history, or the messages of a context.
+// A file that is not an archive has none.
 func readArchive(dir, name string) ([]line, error) {
 	f, _, err := openRegular(dir, name)
 	if err != nil {
@@ -97,7 +97,7 @@ func readArchive(dir, name string) ([]line, error) {
 		Messages []json.RawMessage `json:"messages"`
 	}
 	if json.Unmarshal(b, &archive) != nil {
-		return nil, nil // damage is for those who verify chats
+		return nil, nil // damage is reported by verifying the chat
 	}
 	var out []line
 	for i, text := range archive.Lines {
@@ -109,15 +109,14 @@ func readArchive(dir, name string) ([]line, error) {
 	return out, nil
 }
 
-// progress is how far a history was read.
+// progress is how much of a history was read.
 type progress struct {
 	done int64  // bytes
 	mark uint32 // of those bytes
 }
 
-// readTail reads turns of a history from where the index stopped, as many as one
-// step takes. anew says that the file is another one than before, so that it is
-// read from its beginning.
+// readTail reads turns of a history from where the index stopped, at most those of one step. anew
+// is set if the file was replaced, so that it is read from the start.
 func readTail(dir string, before progress) (lines []line, after progress, anew bool, err error) {
 	f, size, err := openRegular(dir, historyName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +125,7 @@ func readTail(dir string, before progress) (lines []line, after progress, anew b
 	if err != nil {
 		return nil, before, false, err
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // it was only read
 	after = before
 	mark, err := markOf(f, min(before.done, size))
 	if err != nil {
@@ -145,7 +144,7 @@ func readTail(dir string, before progress) (lines []line, after progress, anew b
 	return lines, after, anew, err
 }
 
-// readLines reads whole lines; one without its end is still being written.
+// readLines reads complete lines; a line without a newline is still being written.
 func readLines(from io.Reader, at int64) (lines []line, done int64, err error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	for begin := at; len(lines) < stepTurns && at-begin < stepBytes; {
@@ -156,14 +155,14 @@ func readLines(from io.Reader, at int64) (lines []line, done int64, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read %s: %w", historyName, err)
 		}
-		plain := bytes.TrimLeft(raw, " ") // the store may put spaces before a line
+		plain := bytes.TrimLeft(raw, " ") // the store may start a line with spaces
 		lines = append(lines, line{at + int64(len(raw)-len(plain)), bytes.TrimSuffix(plain, []byte{'\n'})})
 		at += int64(len(raw))
 	}
 	return lines, at, nil
 }
 
-// markOf tells one file's first n bytes from another's.
+// markOf identifies a file by its first n bytes.
 func markOf(f io.ReaderAt, n int64) (uint32, error) {
 	if n == 0 {
 		return 0, nil
@@ -180,16 +179,16 @@ func markOf(f io.ReaderAt, n int64) (uint32, error) {
 	return sum, nil
 }
 
-// errNotFound is the error of a place that holds no turn.
+// errNotFound is the error of a place without a turn.
 var errNotFound = errors.New("no turn at this place")
 
-// originals reads turns back from their places. It keeps the archives it read.
+// originals reads turns from their places. It caches the archives that it read.
 type originals struct {
 	dir      string
 	archives map[string][]line
 }
 
-// read is the line at a place, or errNotFound.
+// read returns the line at a place, or errNotFound.
 func (o *originals) read(file string, at int64) ([]byte, error) {
 	if file == historyName {
 		return o.history(at)
@@ -233,5 +232,5 @@ func closing(f *os.File) error {
 	return f.Close()
 }
 
-// place is how people and tools write where a turn is.
+// place is the form in which people and tools write where a turn is.
 func place(file string, at int64) string { return file + ":" + strconv.FormatInt(at, 10) }

@@ -11,13 +11,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/internal/sqlfile"
 )
 
-// Options of an index. All but Skip are required.
+// Options configure an index. All but Skip are required.
 type Options struct {
-	File string // of the index; it and its folder are made when needed
-	// Chats yields every chat, ChatDir is the folder of one, which need not exist.
+	File string // of the index; it and its folder are made if necessary
+	// Chats yields every chat, ChatDir returns the folder of one, which may be missing.
 	Chats   func(ctx context.Context) iter.Seq2[messages.ChatKey, error]
 	ChatDir func(key messages.ChatKey) (string, error)
-	// Parse reads one line of a history; false: it is damaged. The message may
+	// Parse parses one line of a history; it returns false if the line is damaged. The message may
 	// share memory with the line.
 	Parse  func(line []byte) (uimessage.Message, bool)
 	Logger *slog.Logger
@@ -25,41 +25,41 @@ type Options struct {
 	Skip []string
 }
 
-// Index is the full-text index of a host. The zero value is of no use.
+// Index is the full-text index of a host. The zero value is not usable.
 type Index struct {
 	opts Options
 	file *sqlfile.File
 }
 
-// New makes an index. It touches nothing until the first search.
+// New makes an index. It touches no file before the first search.
 func New(o Options) *Index {
 	return &Index{opts: o, file: sqlfile.New(sqlfile.Options{
 		File: o.File, What: "the search index", Schema: schema, Version: schemaVersion, Logger: o.Logger,
 	})}
 }
 
-// Query is what to look for.
+// Query is a search.
 type Query struct {
-	// Text are the words. Turns that hold all of them come first; where these are
-	// few, turns that hold any follow. What only signs divide is found as it stands,
-	// and so is text of a script without spaces, if it is found so at all.
+	// Text are the words. Turns with all of them come first; if there are few, turns with any of them
+	// follow. Words separated only by signs are found as a sequence, and so is text of a script
+	// without spaces, if the sequence occurs at all.
 	Text  string
-	Limit int // most results; 0: 10
+	Limit int // maximum number of results; 0 means 10
 	// NotRequest leaves out the turns of one request.
 	NotRequest string
 }
 
-// Hit is a turn that was found.
+// Hit is a found turn.
 type Hit struct {
 	ChatKey messages.ChatKey
-	// Place is where the turn is, below the folder of the chat: file:offset of a
-	// history, file:line of an archive.
+	// Place is where the turn is, relative to the folder of the chat: file:offset in a history,
+	// file:line in an archive.
 	Place string
 	Score float64 // higher is better; comparable among turns with all words, and among others
 	// Message is the turn as it is stored, Line its exact bytes.
 	Message uimessage.Message
 	Line    []byte
-	// Excerpt is what the turn says around the first word that was found.
+	// Excerpt is the text of the turn around the first word that was found.
 	Excerpt Excerpt
 }
 
@@ -68,9 +68,8 @@ const (
 	maxLimit     = 100
 )
 
-// Search finds turns of one chat, the best first, newer ones before older ones
-// of the same score. Text without a word finds nothing. What was committed
-// before the call is found.
+// Search finds turns of one chat, the best first, newer before older ones with the same score. Text
+// without a word finds nothing. Turns committed before the call are found.
 func (x *Index) Search(ctx context.Context, key messages.ChatKey, q Query) ([]Hit, error) {
 	return x.search(ctx, q, func(ctx context.Context) (int64, error) { return x.refresh(ctx, key) })
 }
@@ -90,8 +89,8 @@ func (x *Index) SearchAll(ctx context.Context, q Query) ([]Hit, error) {
 	})
 }
 
-// search brings the index up to date and asks it. A file that turns out to be
-// damaged is thrown away, once, and made anew.
+// search updates the index and queries it. If the file turns out to be damaged, it is deleted and
+// rebuilt, once.
 func (x *Index) search(ctx context.Context, q Query, refresh func(ctx context.Context) (int64, error)) ([]Hit, error) {
 	terms := parseQuery(q.Text)
 	if len(terms) == 0 {
@@ -125,14 +124,14 @@ func (x *Index) attempt(ctx context.Context, q Query, terms []term, refresh func
 	return x.reopen(q, terms, found)
 }
 
-// using has the database for itself while work runs, and opens it if need be.
+// using runs work with exclusive access to the database, and opens it if necessary.
 func (x *Index) using(ctx context.Context, work func(db *database) error) error {
 	return x.file.Use(ctx, func(db *sql.DB) error { return work(&database{db}) })
 }
 
-// Discard throws the whole index away, so that nothing of a chat that was deleted is left
-// in it. The searches that follow make it anew.
+// Discard deletes the whole index, so that it contains nothing of a deleted chat. Later searches
+// rebuild it.
 func (x *Index) Discard(ctx context.Context) error { return x.file.Discard(ctx) }
 
-// Close waits for a step under way and closes the file. Searches fail from then on.
+// Close waits for a step in progress and closes the file. Searches then fail.
 func (x *Index) Close() error { return x.file.Close() }

@@ -24,7 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
-// world is a store with an index beside it.
+// world is a store with an index.
 type world struct {
 	t     testing.TB
 	store *filestore.Store
@@ -120,7 +120,7 @@ func (w *world) search(key messages.ChatKey, text string) []searchindex.Hit {
 	return hits
 }
 
-// checkOriginal opens the place of a hit: the very bytes are there.
+// checkOriginal reads the place of a hit and compares the bytes.
 func (w *world) checkOriginal(h searchindex.Hit) {
 	w.t.Helper()
 	dir, err := w.store.ChatDir(h.ChatKey)
@@ -228,8 +228,8 @@ func TestRecencyBreaksTies(t *testing.T) {
 	}
 }
 
-// What answers a question is found although hundreds of newer turns hold the words
-// that questions are made of, and some hold the whole question.
+// The answer to a question is found even if hundreds of newer turns contain the question's common
+// words, and some the whole question.
 func TestOldAnswersAreNotBuried(t *testing.T) {
 	w := newWorld(t)
 	const key = "web-chat-x"
@@ -268,7 +268,7 @@ func TestWhatToolsWereTold(t *testing.T) {
 	w.want("telegram-chat-1", "final")
 }
 
-// TestIndexFollowsTheFiles: each change is found by the next search.
+// TestIndexFollowsTheFiles: the next search sees each change.
 func TestIndexFollowsTheFiles(t *testing.T) {
 	w := newWorld(t)
 	const key = "web-chat-x"
@@ -282,7 +282,7 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	w.want(key, "apple", two, one)
 	w.want(key, "banana", three)
 
-	// A rewrite moves turns; they are found where they are now, once.
+	// A rewrite moves turns; they are found at their new place, once.
 	summary := uimessage.Message{ID: "s", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "fruit was spoken of"}}}
 	w.archive(key, "20260101-1-2", 0, 2, summary)
 	w.want(key, "apple", two, one)
@@ -292,7 +292,7 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	w.want(key, "fruit", "s")
 	w.want(key, "banana", three)
 
-	// An archive whose rewrite was cut off: the history still has the turns.
+	// An archive whose rewrite was interrupted: the history still has the turns.
 	dir, err := w.store.ChatDir(key)
 	if err != nil {
 		t.Fatal(err)
@@ -345,8 +345,8 @@ func TestIndexFollowsTheFiles(t *testing.T) {
 	}
 }
 
-// TestHalfALine: a line that is being written is found once it is whole, and one
-// that is damaged never.
+// TestHalfALine: a line that is being written is found once it is complete, and a damaged one
+// never.
 func TestHalfALine(t *testing.T) {
 	w := newWorld(t)
 	const key = "web-chat-x"
@@ -377,8 +377,7 @@ func TestHalfALine(t *testing.T) {
 	}
 }
 
-// TestPI6SearchSeesItsOwnChat: what is in other chats changes neither what is
-// found nor its score.
+// TestPI6SearchSeesItsOwnChat: other chats affect neither the results nor their scores.
 func TestPI6SearchSeesItsOwnChat(t *testing.T) {
 	w := newWorld(t)
 	w.say("web-chat-a", "budget for the summer party")
@@ -422,7 +421,7 @@ func TestLimitAndRequest(t *testing.T) {
 	}
 }
 
-// TestIndexCanBeLost: without its file, or with a damaged one, the index is made anew.
+// TestIndexCanBeLost: if its file is missing or damaged, the index is rebuilt.
 func TestIndexCanBeLost(t *testing.T) {
 	w := newWorld(t)
 	one := w.say("web-chat-x", "apple")
@@ -466,7 +465,7 @@ func TestIndexCanBeLost(t *testing.T) {
 	}
 }
 
-// TestIdleIsFree: nothing is opened before the first search, nor for no words.
+// TestIdleIsFree: nothing is opened before the first search, nor for an empty query.
 func TestIdleIsFree(t *testing.T) {
 	w := newWorld(t)
 	w.say("web-chat-x", "apple")
@@ -482,7 +481,7 @@ func TestIdleIsFree(t *testing.T) {
 	}
 }
 
-// TestTogether: searches of many chats, writers and a search of all at once.
+// TestTogether: concurrent searches of many chats, writers and a search of all chats.
 func TestTogether(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {
@@ -513,7 +512,7 @@ func TestTogether(t *testing.T) {
 	wg.Wait()
 }
 
-// TestManySteps: a long history is read in steps, all of it.
+// TestManySteps: a long history is read completely, in steps.
 func TestManySteps(t *testing.T) {
 	w := newWorld(t)
 	const turns = 1700
@@ -534,7 +533,7 @@ func TestCancelled(t *testing.T) {
 	w.want("web-chat-x", "apple", one)
 }
 
-// fill gives a chat turns like those of people.
+// fill gives a chat realistic turns.
 func (w *world) fill(key messages.ChatKey, turns int) {
 	w.t.Helper()
 	var batch []uimessage.Message
@@ -549,8 +548,8 @@ func (w *world) fill(key messages.ChatKey, turns int) {
 	}
 }
 
-// BenchmarkSearch asks a chat of 100,000 turns; build rate and size of the file are
-// told beside it.
+// BenchmarkSearch searches a chat of 100,000 turns; it also reports the build rate and the size of
+// the file.
 func BenchmarkSearch(b *testing.B) {
 	w := newWorld(b)
 	const key, turns = "web-chat-x", 100_000

@@ -11,20 +11,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// everyChat stands for all chats in place of a chat's number.
+// everyChat is used instead of a chat's number for all chats.
 const everyChat int64 = 0
 
 const (
-	// candidates is how many turns are ranked, the last indexed ones first.
+	// candidates is how many turns are ranked, the most recently indexed first.
 	candidates = 1000
-	// enough turns with all terms leave out those with any: the same question, asked
-	// before, must not hide what answers it.
+	// enough is the number of turns with all terms from which turns with some of them are left out.
+	// One turn is too few: it may be the same question, asked before.
 	enough = 3
-	// BM25, with the constants that everyone uses.
+	// BM25, with the usual constants.
 	k1, b = 1.2, 0.75
 )
 
-// match is a turn that holds what was looked for.
+// match is a turn that matches the query.
 type match struct {
 	key   messages.ChatKey
 	file  string
@@ -33,11 +33,11 @@ type match struct {
 	ts    int64
 	score float64
 	words []string
-	all   bool // it holds all terms
+	all   bool // it contains all terms
 }
 
-// match finds and ranks turns: those with all terms, and behind them, where these
-// are few, those with any. The counts behind the scores are those of the chat alone.
+// match finds and ranks turns: those with all terms, followed, if there are few, by those with any.
+// The statistics for the scores are those of the chat alone.
 func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match, error) {
 	found, err := d.candidates(ctx, chat, terms, " AND ")
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match
 	}
 	loose := loosen(terms)
 	if len(found) >= enough || len(loose) == 1 {
-		if len(terms) > 1 { // a single one orders nothing
+		if len(terms) > 1 { // a single one does not affect the order
 			terms, err = d.counted(ctx, chat, terms)
 		}
 		return found, errors.Join(err, d.rank(ctx, chat, found, terms))
@@ -73,7 +73,7 @@ func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match
 	return found, d.rank(ctx, chat, found, loose)
 }
 
-// counted are the terms with the numbers of turns of the chat that hold them.
+// counted returns the terms with the numbers of turns of the chat that contain them.
 func (d *database) counted(ctx context.Context, chat int64, terms []term) (out []term, err error) {
 	for _, t := range terms {
 		if t.turns, err = d.count(ctx, chat, t); err != nil {
@@ -84,9 +84,8 @@ func (d *database) counted(ctx context.Context, chat int64, terms []term) (out [
 	return out, nil
 }
 
-// rarest are those of the counted terms that few turns hold, as many as together
-// have no more turns than are ranked: what every other turn holds would leave only
-// the newest turns.
+// rarest returns the terms that occur in the fewest turns, as many as together have no more turns
+// than are ranked: with a term of every other turn only the newest turns would be left.
 func rarest(terms []term) []term {
 	list := slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t.turns == 0 })
 	slices.SortStableFunc(list, func(a, b term) int { return cmp.Compare(a.turns, b.turns) })
@@ -99,7 +98,7 @@ func rarest(terms []term) []term {
 	return list
 }
 
-// rank orders what was found: with all terms first, then by BM25, then by time.
+// rank sorts the matches: those with all terms first, then by BM25, then by time.
 func (d *database) rank(ctx context.Context, chat int64, found []match, terms []term) error {
 	if len(found) == 0 {
 		return nil
@@ -113,7 +112,7 @@ func (d *database) rank(ctx context.Context, chat int64, found []match, terms []
 		return err
 	}
 	for _, t := range terms {
-		weight := 1.0 // of the only term: it orders nothing
+		weight := 1.0 // of the only term, which does not affect the order
 		if len(terms) > 1 {
 			weight = math.Log(1 + (turns-t.turns+0.5)/(t.turns+0.5))
 		}
@@ -135,14 +134,14 @@ func (d *database) rank(ctx context.Context, chat int64, found []match, terms []
 	return nil
 }
 
-// candidates are turns that hold the terms.
+// candidates returns turns that contain the terms.
 func (d *database) candidates(ctx context.Context, chat int64, terms []term, operator string) ([]match, error) {
 	list := make([]string, len(terms))
 	for i, t := range terms {
 		list[i] = t.expression()
 	}
-	// The number of the chat is asked for twice: as a word it makes the search
-	// short, as a column it is the law.
+	// The number of the chat is checked twice: as a word it makes the search fast, as a column it is
+	// authoritative.
 	const query = `SELECT c.key, t.file, t.turn, t.at, t.ts, w.body FROM texts w JOIN turns t ON t.id = w.rowid JOIN chats c ON c.id = t.chat
 		WHERE texts MATCH ? AND (t.chat = ? OR ? = 0) ORDER BY w.rowid DESC LIMIT ?`
 	var out []match
@@ -159,15 +158,15 @@ func (d *database) candidates(ctx context.Context, chat int64, terms []term, ope
 	return out, err
 }
 
-// count is in how many turns of the chat a term is. Beyond the number of
-// candidates it makes no difference worth its cost.
+// count is the number of turns of the chat with a term. It stops at the number of candidates,
+// because higher counts hardly matter.
 func (d *database) count(ctx context.Context, chat int64, t term) (n float64, err error) {
 	err = d.sql.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT rowid FROM texts WHERE texts MATCH ? LIMIT ?)",
 		within(chat, t.expression()), 10*candidates).Scan(&n)
 	return n, err
 }
 
-// within is an expression for the texts of a chat.
+// within restricts an expression to the texts of a chat.
 func within(chat int64, expression string) string {
 	if chat == everyChat {
 		return "body : (" + expression + ")"
@@ -175,9 +174,9 @@ func within(chat int64, expression string) string {
 	return `chat : "` + chatWord(chat) + `" AND body : (` + expression + ")"
 }
 
-// reopen reads what was found back from the files, the best first. A turn that is
-// no longer at its place has moved since, and is left out; one that was in two
-// files when a rewrite was cut off counts once.
+// reopen reads the matches from the files, the best first. A turn that is no longer at its place
+// has moved since, and is left out; one that is in two files because a rewrite was interrupted
+// counts once.
 func (x *Index) reopen(q Query, terms []term, found []match) ([]Hit, error) {
 	type id struct {
 		key  messages.ChatKey

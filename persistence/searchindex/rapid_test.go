@@ -23,8 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
-// shelf is a folder with files as a store leaves them, and the plainest account
-// of what they hold: ids with their texts.
+// shelf is a folder with files as a store leaves them, and a plain model of their contents: ids
+// with their texts.
 type shelf struct {
 	dir      string
 	index    *searchindex.Index
@@ -58,7 +58,7 @@ func (s *shelf) file(r *rapid.T, key messages.ChatKey, name string) string {
 	return file
 }
 
-// append adds lines to a history, as in real life with room before some of them.
+// append adds lines to a history, some of them after spaces like the store does.
 func (s *shelf) append(r *rapid.T, key messages.ChatKey, lines ...turn) {
 	f, err := os.OpenFile(s.file(r, key, "history.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	check(r, err)
@@ -92,12 +92,11 @@ func check(r *rapid.T, err error) {
 	}
 }
 
-// TestSearchFindsWhatAScanFinds: whatever is appended, replaced and archived in
-// several chats, and whenever the index is closed or lost, a search finds the
-// turns that a look through all of them finds.
+// TestSearchFindsWhatAScanFinds: whatever is appended, replaced and archived in several chats, and
+// whenever the index is closed or lost, a search finds the same turns as a scan of all turns.
 func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	words := []string{"apple", "banana", "天气", "预报", "INV-7", "ö"}
-	if os.Getenv("SOAK") == "" { // each check opens files anew and waits for the disk
+	if os.Getenv("SOAK") == "" { // each check opens new files and waits for the disk
 		old := flag.Lookup("rapid.checks").Value.String()
 		if err := flag.Set("rapid.checks", "4"); err != nil {
 			t.Fatal(err)
@@ -151,7 +150,7 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	})
 }
 
-// compare holds a search against the account.
+// compare compares a search with the model.
 func (s *shelf) compare(r *rapid.T, key messages.ChatKey, word string) {
 	var want, got []string
 	for _, l := range slices.Concat(s.old[key], s.history[key]) {
@@ -167,7 +166,7 @@ func (s *shelf) compare(r *rapid.T, key messages.ChatKey, word string) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if len(want) > 100 {
-		return // more than a search gives
+		return // more than a search returns
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		r.Fatalf("search %q in %s (-want +got):\n%s", word, key, diff)

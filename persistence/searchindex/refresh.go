@@ -13,9 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// refresh brings what the index has of a chat up to date with its files, step by
-// step, so that searches of other chats get their turn, and returns the chat's
-// number. A step that was cut off has not happened.
+// refresh updates the index from the files of a chat, in steps, so that searches of other chats are
+// not delayed, and returns the chat's number. An interrupted step has no effect.
 func (x *Index) refresh(ctx context.Context, key messages.ChatKey) (int64, error) {
 	dir, err := x.opts.ChatDir(key)
 	if err != nil {
@@ -51,7 +50,7 @@ func (x *Index) step(ctx context.Context, db *database, key messages.ChatKey, di
 	if err != nil {
 		return 0, false, err
 	}
-	// The archive first: what a rewrite moves there must not be missing meanwhile.
+	// The archives first: turns that a rewrite moves there must not be missing meanwhile.
 	for _, name := range names {
 		if _, ok := known[name]; !ok {
 			return chat, true, x.addArchive(ctx, db, chat, dir, name)
@@ -69,7 +68,7 @@ func (x *Index) step(ctx context.Context, db *database, key messages.ChatKey, di
 	}
 	return chat, len(lines) > 0, db.change(ctx, func(tx *sql.Tx) error {
 		w := &writer{ctx: ctx, tx: tx, chat: chat, index: x}
-		for name := range known { // gone
+		for name := range known { // removed
 			w.forget(name)
 		}
 		if anew {
@@ -84,7 +83,7 @@ func (x *Index) step(ctx context.Context, db *database, key messages.ChatKey, di
 func (x *Index) addArchive(ctx context.Context, db *database, chat int64, dir, name string) error {
 	lines, err := readArchive(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // gone since it was listed
+		return nil // removed since it was listed
 	}
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func (x *Index) addArchive(ctx context.Context, db *database, chat int64, dir, n
 	})
 }
 
-// chat is the number of a chat. It gets one with its first search.
+// chat is the number of a chat, which it gets at its first search.
 func (d *database) chat(ctx context.Context, key messages.ChatKey) (id int64, err error) {
 	err = d.sql.QueryRowContext(ctx, "SELECT id FROM chats WHERE key = ?", string(key)).Scan(&id)
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -110,7 +109,7 @@ func (d *database) chat(ctx context.Context, key messages.ChatKey) (id int64, er
 	return done.LastInsertId()
 }
 
-// files are the files of a chat that the index has, with how far.
+// files returns the indexed files of a chat, and how much of each was read.
 func (d *database) files(ctx context.Context, chat int64) (map[string]progress, error) {
 	out := map[string]progress{}
 	err := d.each(ctx, func(scan func(...any) error) error {
@@ -125,7 +124,7 @@ func (d *database) files(ctx context.Context, chat int64) (map[string]progress, 
 	return out, err
 }
 
-// each runs a query and a function for every row of it.
+// each runs a query and calls a function for every row.
 func (d *database) each(ctx context.Context, row func(scan func(...any) error) error, query string, args ...any) (err error) {
 	rows, err := d.sql.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -140,8 +139,8 @@ func (d *database) each(ctx context.Context, row func(scan func(...any) error) e
 	return rows.Err()
 }
 
-// writer changes what the index has of one chat, within a transaction. After the
-// first error it does nothing; finish returns it.
+// writer changes the index of one chat, within a transaction. After the first error it does
+// nothing; finish returns that error.
 type writer struct {
 	ctx   context.Context //nolint:containedctx // lives as long as the call that made it
 	tx    *sql.Tx
@@ -158,7 +157,7 @@ func (w *writer) exec(query string, args ...any) {
 	}
 }
 
-// forget drops the turns of a file.
+// forget removes the turns of a file.
 func (w *writer) forget(file string) {
 	w.exec("DELETE FROM texts WHERE rowid IN (SELECT id FROM turns WHERE chat = ? AND file = ?)", w.chat, file)
 	w.exec("DELETE FROM turns WHERE chat = ? AND file = ?", w.chat, file)
@@ -169,7 +168,7 @@ func (w *writer) progress(file string, p progress) {
 	w.exec("INSERT OR REPLACE INTO files (chat, name, done, mark) VALUES (?, ?, ?, ?)", w.chat, file, p.done, p.mark)
 }
 
-// finish counts what the chat has now.
+// finish updates the statistics of the chat.
 func (w *writer) finish() error {
 	w.exec("UPDATE chats SET (turns, words) = (SELECT count(*), coalesce(sum(words), 0) FROM turns WHERE chat = chats.id) WHERE id = ?", w.chat)
 	return w.err
@@ -181,8 +180,8 @@ func (w *writer) prepare(to **sql.Stmt, query string) {
 	}
 }
 
-// add takes turns in. A turn that the file had before is replaced: a later line
-// with the same id stands for the earlier one.
+// add adds turns. A turn of the same file with the same id is replaced: a later line replaces an
+// earlier one.
 func (w *writer) add(file string, lines []line) {
 	w.prepare(&w.old, "DELETE FROM turns WHERE chat = ? AND file = ? AND turn = ? RETURNING id")
 	w.prepare(&w.insert, "INSERT INTO turns (chat, file, turn, at, ts, words) VALUES (?, ?, ?, ?, ?, ?)")
@@ -211,7 +210,7 @@ func (w *writer) turn(file string, at int64, m uimessage.Message) error {
 	if n == 0 || w.err != nil {
 		return w.err
 	}
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours has no time
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata of another origin has no time
 	done, err := w.insert.ExecContext(w.ctx, w.chat, file, m.ID, at, meta.TS, n)
 	if err != nil {
 		return err
@@ -224,7 +223,7 @@ func (w *writer) turn(file string, at int64, m uimessage.Message) error {
 	return err
 }
 
-// chatWord is the word that all turns of a chat have in common.
+// chatWord is a word that all turns of a chat contain.
 func chatWord(chat int64) string { return "c" + strconv.FormatInt(chat, 10) }
 
 // bodyOf writes the words of a text with one space between them.

@@ -11,12 +11,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// maxSaying is how much of one turn is searched, in bytes.
+// maxSaying is how much of one turn is indexed, in bytes.
 const maxSaying = 256 << 10
 
-// saying is what a turn says: its texts, and the words that its calls gave to
-// tools, as answers do that are sent by a tool. Nothing of it is metadata, and
-// nothing a tool's output.
+// saying is the text of a turn: its text parts, and the texts in inputs of its tool calls, because
+// answers may be sent by a tool. It contains no metadata and no outputs of tools.
 func saying(m uimessage.Message, skip []string) string {
 	var b strings.Builder
 	add := func(text string) {
@@ -42,9 +41,9 @@ func saying(m uimessage.Message, skip []string) string {
 	return b.String()
 }
 
-// requestOf is the request that a turn belongs to; empty: unknown.
+// requestOf is the request that a turn belongs to; empty if unknown.
 func requestOf(m uimessage.Message) string {
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours has none
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // metadata of another origin has none
 	return meta.RequestID
 }
 
@@ -78,7 +77,7 @@ func eachString(raw json.RawMessage, yield func(string)) {
 	}
 }
 
-// shorten cuts a text to at most n bytes of whole characters.
+// shorten truncates a text to at most n bytes of whole characters.
 func shorten(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -89,10 +88,10 @@ func shorten(text string, n int) string {
 	return text[:n]
 }
 
-// Excerpt is a piece of what a turn says.
+// Excerpt is a piece of the text of a turn.
 type Excerpt struct {
 	Text string
-	// Before and After say that the turn says more.
+	// Before and After are set if text was left out there.
 	Before, After bool
 }
 
@@ -101,7 +100,7 @@ const (
 	excerptBytes  = 900
 )
 
-// excerpt is what a text says around the first of the terms.
+// excerpt is the text around the first of the terms.
 func excerpt(text string, terms []term) Excerpt {
 	if len(text) <= excerptBytes {
 		return Excerpt{Text: text}
@@ -118,7 +117,7 @@ func excerpt(text string, terms []term) Excerpt {
 	return Excerpt{Text: strings.TrimSpace(piece), Before: from > 0, After: from+len(piece) < len(text)}
 }
 
-// first is where the first of the terms begins; 0 if there is none.
+// first is the position of the first of the terms, or 0.
 func first(text string, terms []term) int {
 	found := split(text)
 	words := make([]string, len(found))

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord is the longest word in bytes; longer ones are known by their beginning.
+// maxWord is the longest word in bytes; longer ones are truncated.
 const maxWord = 64
 
-// word is one word of a text as the index knows it.
+// word is one word of a text in its indexed form.
 type word struct {
 	text string
-	at   int // where it begins in the text, in bytes
+	at   int // its position in the text, in bytes
 }
 
 // unspaced are the scripts that are written without spaces between words.
@@ -22,9 +22,8 @@ func unspaced(r rune) bool {
 	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// eachRun yields the runs of a text: letters and digits of spaced scripts, or
-// characters of unspaced ones. whole says that nothing but signs divides it from
-// the run before.
+// eachRun yields the runs of a text: letters and digits of spaced scripts, or characters of
+// unspaced ones. whole is set if only signs separate it from the run before.
 func eachRun(text string, yield func(run string, at int, dense, whole bool)) {
 	start, dense, joined := -1, false, false
 	end := func(at int) {
@@ -41,7 +40,7 @@ func eachRun(text string, yield func(run string, at int, dense, whole bool)) {
 				end(i)
 				start, dense = i, true
 			}
-		case unicode.IsMark(r) && start >= 0: // goes with the letter before it
+		case unicode.IsMark(r) && start >= 0: // belongs to the letter before it
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			if start < 0 || dense {
 				end(i)
@@ -55,9 +54,9 @@ func eachRun(text string, yield func(run string, at int, dense, whole bool)) {
 	end(len(text))
 }
 
-// split makes the words of a text: those of spaced scripts folded in case, width
-// and accents; of unspaced ones every pair of neighbours, and the last character
-// alone, so that each character begins a word.
+// split returns the words of a text: for spaced scripts, words normalised in case, width and
+// accents; for unspaced ones, every pair of neighbours, and the last character alone, so that each
+// character starts a word.
 func split(text string) []word {
 	var out []word
 	eachRun(text, func(run string, at int, dense, _ bool) {
@@ -79,7 +78,7 @@ func split(text string) []word {
 	return out
 }
 
-// fold is a word without case, width and accents.
+// fold normalises case, width and accents of a word.
 func fold(s string) string {
 	ascii := true
 	for i := range len(s) {
@@ -96,7 +95,7 @@ func fold(s string) string {
 	return cut(strings.ToLower(s))
 }
 
-// narrow writes half-width and full-width letters of unspaced scripts the same.
+// narrow unifies half-width and full-width letters of unspaced scripts.
 func narrow(s string) string {
 	return cut(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
@@ -117,23 +116,22 @@ func cut(s string) string {
 	return s[:at]
 }
 
-// term is a part of a query: words that stand next to each other.
+// term is a part of a query: adjacent words.
 type term struct {
 	words  []string
-	prefix bool    // the last word is the beginning of one
+	prefix bool    // the last word is a prefix
 	dense  bool    // of an unspaced script
-	turns  float64 // that hold it, once they are counted
+	turns  float64 // number of turns with the term, if counted
 }
 
-// maxTerms and maxLoose bound what one search costs.
+// maxTerms and maxLoose bound the cost of one search.
 const maxTerms, maxLoose = 16, 32
 
-// minStem is the shortest word, in bytes, that is looked for as a beginning.
+// minStem is the shortest word, in bytes, that is searched as a prefix.
 const minStem = 4
 
-// loosen lets terms find more. Runs of unspaced scripts are taken apart: nobody
-// divides words there, so a whole question may be one run. Other words are the
-// beginnings of words, so that a longer form is found too.
+// loosen makes terms match more. Runs of unspaced scripts are split: they have no word boundaries,
+// so a whole question may be one run. Other words become prefixes, so that longer forms match too.
 func loosen(terms []term) []term {
 	seen := map[string]bool{}
 	var out []term
@@ -156,12 +154,11 @@ func loosen(terms []term) []term {
 	return out
 }
 
-// parseQuery makes terms of what somebody looks for. Words that only signs
-// divide belong together, as in a date or a number of an order; so do neighbours
-// in an unspaced script.
+// parseQuery splits a query into terms. Words separated only by signs form one term, as in a date
+// or an order number; so do neighbours in an unspaced script.
 func parseQuery(text string) []term {
 	var out []term
-	open := false // the last term may go on
+	open := false // the last term may continue
 	eachRun(text, func(run string, _ int, dense, whole bool) {
 		if dense {
 			if t := denseTerm(run); len(t.words) > 0 {
@@ -183,7 +180,7 @@ func parseQuery(text string) []term {
 	return distinct(out)
 }
 
-// denseTerm is a run of an unspaced script: its pairs, or the one character.
+// denseTerm is a run of an unspaced script as a term: its pairs, or the only character.
 func denseTerm(run string) term {
 	t := term{dense: true}
 	for _, w := range split(run) {
@@ -193,7 +190,7 @@ func denseTerm(run string) term {
 		t.prefix = true
 		return t
 	}
-	t.words = t.words[:len(t.words)-1] // the last character alone is in the pair before
+	t.words = t.words[:len(t.words)-1] // the pair before contains the last character
 	return t
 }
 
@@ -209,8 +206,8 @@ func distinct(terms []term) []term {
 	return out
 }
 
-// expression is the term in the query language of the index. Words hold letters
-// and digits only, so nothing in them can be taken for that language.
+// expression is the term in the query language of the index. Words contain letters and digits only,
+// so that they cannot be mistaken for that language.
 func (t term) expression() string {
 	out := `"` + strings.Join(t.words, " ") + `"`
 	if t.prefix {
@@ -219,7 +216,7 @@ func (t term) expression() string {
 	return out
 }
 
-// count is how often the term is in a text of these words.
+// count is how often the term occurs in a text of these words.
 func (t term) count(words []string) (n int) {
 	for i := range words {
 		if i+len(t.words) > len(words) {
@@ -232,7 +229,7 @@ func (t term) count(words []string) (n int) {
 	return n
 }
 
-// at reports whether words begin with the term.
+// at reports whether words start with the term.
 func (t term) at(words []string) bool {
 	last := len(t.words) - 1
 	for i, w := range t.words {

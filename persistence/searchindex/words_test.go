@@ -72,7 +72,7 @@ func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("等等 and so on. ", 200)
 	tests := []struct {
 		name, text, query string
-		want              string // begins so
+		want              string // the expected start
 		before, after     bool
 	}{
 		{"short", "all of it", "it", "all of it", false, false},
@@ -119,8 +119,8 @@ func TestEachString(t *testing.T) {
 	}
 }
 
-// FuzzWords: whatever is said or asked, words hold nothing that the index's own
-// language knows, and a text is found by itself.
+// FuzzWords: for any text, words contain nothing with a meaning in the index's query language, and
+// a text is found by itself.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{"Hello, World", "今天天气 ok", "a\"b*c", "㈀½ﬁ", "e\u0301\u0301", "กำลัง", "x\u3164y"} {
 		f.Add(s)

@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// ChangeTask implements [persistence.TaskStore]. The file is written anew, without the comments
+// ChangeTask implements [persistence.TaskStore]. The file is written again, without the comments
 // that people put into its front matter.
 func (s *Store) ChangeTask(ctx context.Context, id string, change func(persistence.Task) (persistence.Task, error)) error {
 	return s.change(ctx, func() error {
@@ -41,14 +41,14 @@ func (s *Store) ChangeTask(ctx context.Context, id string, change func(persisten
 	})
 }
 
-// numbers are the numbers by which people of a chat name its tasks.
+// numbers are the numbers by which people of a chat refer to its tasks.
 type numbers struct {
-	Last  int            `json:"last"` // the highest number ever given
+	Last  int            `json:"last"` // the highest number ever used
 	Tasks map[string]int `json:"tasks"`
 }
 
-// numbers is the document with the numbers of all chats. One that cannot be decoded is replaced:
-// tasks can be numbered anew.
+// numbers is the document with the numbers of all chats. One that cannot be decoded is replaced,
+// because tasks can be numbered again.
 func (s *Store) numbers() document.File[map[messages.ChatKey]numbers] {
 	return document.File[map[messages.ChatKey]numbers]{
 		Path: filepath.Join(s.state, "task-numbers.json"), Max: maxNumbers, Disk: s.disk,
@@ -66,7 +66,7 @@ func (s *Store) numbers() document.File[map[messages.ChatKey]numbers] {
 // maxNumbers is the longest file of numbers.
 const maxNumbers = 64 << 20
 
-// changeNumbers changes the numbers while nobody else changes tasks.
+// changeNumbers changes the numbers while holding the lock of the tasks.
 func (s *Store) changeNumbers(ctx context.Context, change func(all map[messages.ChatKey]numbers) error) error {
 	return s.change(ctx, func() error {
 		err := s.numbers().Change(ctx, func(all *map[messages.ChatKey]numbers) error { return change(*all) })
@@ -77,8 +77,8 @@ func (s *Store) changeNumbers(ctx context.Context, change func(all map[messages.
 	})
 }
 
-// TaskNumbers implements [persistence.TaskStore]. The number of a task that was removed is forgotten
-// but not given again.
+// TaskNumbers implements [persistence.TaskStore]. The number of a removed task is deleted but not
+// reused.
 func (s *Store) TaskNumbers(ctx context.Context, key messages.ChatKey, ids []string) (map[string]int, error) {
 	out := make(map[string]int, len(ids))
 	err := s.changeNumbers(ctx, func(all map[messages.ChatKey]numbers) error {
@@ -110,7 +110,7 @@ func (s *Store) TaskNumbers(ctx context.Context, key messages.ChatKey, ids []str
 	return out, err
 }
 
-// ForgetChat removes the tasks of a chat, with the numbers that they had there.
+// ForgetChat removes the tasks of a chat, with their numbers there.
 func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
 	all, _, err := s.Tasks(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
 	})
 }
 
-// Numbered are the tasks of a chat in the order of the numbers that people know them by.
+// Numbered returns the tasks of a chat in the order of their numbers.
 func (s *Store) Numbered(ctx context.Context, key messages.ChatKey) ([]persistence.Task, map[string]int, error) {
 	all, _, err := s.Tasks(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 	add := func(disk document.Disk, state string) error {
 		err := on(disk, state).AddTask(t.Context(), task("a"))
 		if errors.Is(err, persistence.ErrTaskExists) {
-			return nil // as it was done before
+			return nil // unchanged
 		}
 		return err
 	}
@@ -59,8 +59,8 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 	})
 }
 
-// A record is there or not; after an error it may be there, and written again it
-// is there twice, which its id tells.
+// A record exists or not; after an error it may exist, and written again it exists twice, which its
+// id shows.
 func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
 	add := func(is persistence.FireIs) func(document.Disk, string) error {
 		return func(disk document.Disk, state string) error {
@@ -85,8 +85,8 @@ func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
 	})
 }
 
-// What a force has failed to write is not believed when it is read from memory: all
-// of it is written anew before anybody hears of it.
+// What a failed fsync has not written is not trusted when it is read from memory: all of it is
+// written again before any caller gets it.
 func TestST8FireLogAfterAFailedForce(t *testing.T) {
 	l := NewLog(t.TempDir())
 	var steps []document.Step
@@ -120,7 +120,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 	}
 }
 
-// What a process that was killed has left is forced before anybody hears of it.
+// What a killed process has written is fsynced before any caller gets it.
 func TestFireLogOfAKilledProcess(t *testing.T) {
 	state := t.TempDir()
 	before := NewLog(state)
@@ -140,7 +140,7 @@ func TestFireLogOfAKilledProcess(t *testing.T) {
 	}
 }
 
-// One line without an end takes the log's other records away from nobody.
+// One line without an end does not hide the log's other records.
 func TestFireLogWithAnEndlessLine(t *testing.T) {
 	l := NewLog(t.TempDir())
 	if err := errors.Join(l.AddFires(t.Context(), fire(persistence.FireStarted, 1)), l.Close()); err != nil {

@@ -22,30 +22,30 @@ const (
 	// maxLine is the longest record that is read, maxLog the longest file that is.
 	maxLine = 1 << 20
 	maxLog  = 1 << 30
-	// keepPerTask is how many settled fires of a task are remembered: more than there
-	// are minutes in a day, so that a clock that was put back repeats none.
+	// keepPerTask is how many settled fires of a task are kept: more than a day has minutes, so that
+	// a clock that was set back repeats none.
 	keepPerTask = 2000
-	// rewriteAfter is how many records are written before the file is looked through.
+	// rewriteAfter is how many records are written before the file is cleaned up.
 	rewriteAfter = 20_000
 )
 
-// Log implements [persistence.FireLog]. One process has it open.
+// Log implements [persistence.FireLog]. Only one process may have it open.
 type Log struct {
 	path  string
 	disk  document.Disk
 	mu    sync.Mutex
-	file  *os.File // nil until something is written
+	file  *os.File // nil until the first write
 	torn  bool     // the file ends within a line
-	lines int      // written since it was opened
-	// synced says that everything that can be read is durable. A process that was killed may have
+	lines int      // written since the file was opened
+	// synced is set if everything that can be read is durable. A process that was killed may have
 	// written the end of the file without an fsync.
 	synced bool
-	// lost says that an fsync failed: what is read now may be in memory only, and another fsync
+	// lost is set if an fsync failed: what can be read now may be in memory only, and another fsync
 	// would not write it.
 	lost bool
 }
 
-// NewLog is the log of a state folder. The first record makes the file.
+// NewLog returns the log of a state folder. The first record makes the file.
 func NewLog(state string) *Log { return &Log{path: filepath.Join(state, "schedule", "fires.jsonl")} }
 
 // Fires implements [persistence.FireLog]. What it returns is durable.
@@ -63,7 +63,7 @@ func failed(op string, err error) error {
 	return fmt.Errorf("%s the log of fires: %w", op, err)
 }
 
-// durable makes what can be read durable, and reads it.
+// durable fsyncs the file and reads it.
 func (l *Log) durable() (fires []persistence.Fire, torn bool, err error) {
 	switch {
 	case l.lost:
@@ -80,7 +80,7 @@ func (l *Log) durable() (fires []persistence.Fire, torn bool, err error) {
 	return l.read()
 }
 
-// sync makes durable what an earlier process wrote.
+// sync fsyncs what an earlier process wrote.
 func (l *Log) sync() error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func (l *Log) sync() error {
 	return err
 }
 
-// read reads the whole records. torn: the file ends within a line.
+// read reads the complete records. torn is set if the file ends within a line.
 func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
 	raw, err := document.Read(l.path, maxLog)
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
 	for line := range bytes.Lines(raw) {
 		var f persistence.Fire
 		if len(line) > maxLine || json.Unmarshal(line, &f) != nil || f.Task == "" {
-			continue // A crash cut it, or it is not ours.
+			continue // A crash cut it, or it is foreign.
 		}
 		if f.V > version {
 			return nil, false, fmt.Errorf("%s was written by a newer version of this program", l.path)
@@ -115,7 +115,7 @@ func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
 	return fires, len(raw) > 0 && raw[len(raw)-1] != '\n', nil
 }
 
-// lines are records as the file holds them.
+// lines encodes records for the file.
 func lines(fires []persistence.Fire) ([]byte, error) {
 	var out []byte
 	for _, f := range fires {
@@ -150,16 +150,16 @@ func (l *Log) add(fires []persistence.Fire) error {
 		out = append([]byte{'\n'}, out...)
 	}
 	if err := l.write(out); err != nil {
-		return errors.Join(err, l.close()) // The next record opens the file again and begins a line.
+		return errors.Join(err, l.close()) // The next record opens the file again and starts a new line.
 	}
 	l.torn = false
 	if l.lines += len(fires); l.lines > rewriteAfter {
-		return l.close() // The next record opens the file again, and leaves out what can go.
+		return l.close() // The next record opens the file again, and removes unneeded records.
 	}
 	return nil
 }
 
-// write adds lines and makes them durable.
+// write appends lines, durably.
 func (l *Log) write(lines []byte) error {
 	l.synced = false
 	err := l.disk.Do(document.StepWrite, l.path, func() error {
@@ -174,7 +174,7 @@ func (l *Log) write(lines []byte) error {
 	return err
 }
 
-// open opens the file for the first record, without the records that nothing depends on any more.
+// open opens the file for the first record, without the records that are no longer needed.
 func (l *Log) open() error {
 	if l.file != nil {
 		return nil
@@ -228,7 +228,7 @@ func recent(fires []persistence.Fire) []persistence.Fire {
 		case persistence.FireStarted, persistence.FireSkipped:
 			newest[f.Task]++
 			if f.Is == persistence.FireSkipped && f.Text == "" {
-				settled[f.ID] = true // It says nothing to anybody.
+				settled[f.ID] = true // This record is not needed any more.
 			}
 		case persistence.FireWaits, persistence.FireEnded:
 		}
@@ -267,7 +267,7 @@ func ifOpen(settled bool, text string) string {
 	return text
 }
 
-// Chats are the chats in which the tasks of a chat ran.
+// Chats returns the chats in which the tasks of a chat ran.
 func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatKey, error) {
 	fires, err := l.Fires(ctx)
 	if err != nil {
@@ -282,8 +282,8 @@ func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatK
 	return out, nil
 }
 
-// ForgetChat removes the records of the tasks of a chat. Their files have to be gone, or
-// what they name might be done again.
+// ForgetChat removes the records of the tasks of a chat. The task files have to be removed first,
+// or past times might run again.
 func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,9 +21,9 @@ const (
 	maxFront = 16 << 10
 	// maxTitle is the longest title in characters.
 	maxTitle = 120
-	// maxSay is the longest text that is sent as it is, in bytes.
+	// maxSay is the longest text that is sent unchanged, in bytes.
 	maxSay = 8 << 10
-	// maxMaker is the longest name of who made a task, in bytes.
+	// maxMaker is the longest name of a task's author, in bytes.
 	maxMaker = 300
 )
 
@@ -34,7 +34,7 @@ func faultf(line int, hint, what string, args ...any) error {
 	return frontmatter.Faultf(line, hint, what, args...)
 }
 
-// form is how a task is written.
+// form is the form of a task file.
 func form() frontmatter.Form {
 	return frontmatter.Form{
 		Max: maxFront, Begin: "begin the file with a line ---, then title and cron or when, then a line ---",
@@ -62,7 +62,7 @@ func parse(id string, raw []byte, home *time.Location) (persistence.Task, error)
 	return t, check(&t, lines, when, read.Line, home)
 }
 
-// check looks at the task as a whole; end is the line below the front matter.
+// check validates the task as a whole; end is the line after the front matter.
 func check(t *persistence.Task, lines map[string]int, when string, end int, home *time.Location) error {
 	zone := home
 	if t.Zone != "" {
@@ -106,8 +106,7 @@ func plain(err error) string {
 	return strings.TrimPrefix(err.Error(), schedule.ErrSchedule.Error()+": ")
 }
 
-// members reads all members into a task. It tells at which line each is, and the
-// text of when.
+// members reads all members into a task. It returns the line of each, and the text of when.
 func members(all []frontmatter.Member, t *persistence.Task) (lines map[string]int, when string, err error) {
 	lines = map[string]int{}
 	for _, m := range all {
@@ -134,7 +133,7 @@ func members(all []frontmatter.Member, t *persistence.Task) (lines map[string]in
 	return lines, when, nil
 }
 
-// member takes one member in.
+// member reads one member.
 func member(t *persistence.Task, name, text string, line int) error {
 	switch name {
 	case "title":
@@ -183,7 +182,7 @@ func member(t *persistence.Task, name, text string, line int) error {
 	return nil
 }
 
-// format is a task as a file.
+// format encodes a task as a file.
 func format(t persistence.Task) ([]byte, error) {
 	var root yaml.Node
 	root.Kind = yaml.MappingNode
@@ -217,7 +216,7 @@ func format(t persistence.Task) ([]byte, error) {
 	return []byte(out), nil
 }
 
-// withStatus is a file with another status; all else stays as people wrote it.
+// withStatus returns a file with another status; everything else stays as people wrote it.
 func withStatus(raw []byte, status persistence.TaskStatus) []byte {
 	text := string(raw)
 	first, rest, _ := strings.Cut(text, "\n")

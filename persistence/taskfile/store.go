@@ -19,7 +19,7 @@ import (
 
 const (
 	ext = ".md"
-	// maxTasks is how many files are read.
+	// maxTasks is the maximum number of files that are read.
 	maxTasks = 10_000
 )
 
@@ -28,11 +28,11 @@ type Store struct {
 	state string
 	home  *time.Location
 	disk  document.Disk
-	lock  *document.Lock // orders the changes of all tasks
+	lock  *document.Lock // serialises the changes of all tasks
 }
 
 // New makes a store in a state folder, which the first change makes. home is the zone of tasks
-// that name none.
+// without one.
 func New(state string, home *time.Location) *Store {
 	return &Store{state: state, home: home, lock: document.NewLock(filepath.Join(state, ".tasks.lock"))}
 }
@@ -64,7 +64,7 @@ func (s *Store) Tasks(ctx context.Context) ([]persistence.Task, []persistence.Ta
 		}
 		t, err := s.read(strings.TrimSuffix(name, ext))
 		if errors.Is(err, persistence.ErrTask) {
-			continue // gone since
+			continue // removed meanwhile
 		}
 		if err != nil {
 			problems = append(problems, problem(s.Path(strings.TrimSuffix(name, ext)), err))
@@ -91,7 +91,8 @@ func (s *Store) read(id string) (persistence.Task, error) {
 	return parse(id, raw, s.home)
 }
 
-// bytes reads a plain file, as much of it as parsing needs to see that it is too long.
+// bytes reads a regular file, up to just over the maximum, so that parsing can see that it is too
+// long.
 func (s *Store) bytes(id string) ([]byte, error) {
 	info, err := os.Lstat(s.Path(id))
 	switch {
@@ -114,8 +115,7 @@ func (s *Store) bytes(id string) ([]byte, error) {
 	return raw, nil
 }
 
-// AddTask implements [persistence.TaskStore]. A task that could not be read again is
-// refused.
+// AddTask implements [persistence.TaskStore]. It refuses a task that could not be read back.
 func (s *Store) AddTask(ctx context.Context, t persistence.Task) error {
 	raw, err := s.Check(t)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Store) AddTask(ctx context.Context, t persistence.Task) error {
 	})
 }
 
-// Check is the file of a task, or what is wrong with the task.
+// Check returns the file of a task, or what is wrong with the task.
 func (s *Store) Check(t persistence.Task) ([]byte, error) {
 	t.Status, t.CatchUp = cmp.Or(t.Status, persistence.TaskActive), cmp.Or(t.CatchUp, persistence.CatchUpOnce)
 	raw, err := format(t)
@@ -167,7 +167,7 @@ func (s *Store) SetTaskStatus(ctx context.Context, id string, status persistence
 	})
 }
 
-// RemoveTask implements [persistence.TaskStore]. A file that cannot be read goes, too.
+// RemoveTask implements [persistence.TaskStore]. It also removes a file that cannot be read.
 func (s *Store) RemoveTask(ctx context.Context, id string) error {
 	return s.change(ctx, func() error {
 		if err := s.named(id); err != nil {
@@ -183,7 +183,7 @@ func (s *Store) RemoveTask(ctx context.Context, id string) error {
 	})
 }
 
-// named refuses ids that name no file of ours.
+// named refuses ids that cannot name a task file.
 func (*Store) named(id string) error {
 	if persistence.CheckTaskID(id) != nil {
 		return fmt.Errorf("%w: %s", persistence.ErrTask, persistence.ShortText(id, persistence.MaxTaskID))
@@ -198,7 +198,7 @@ func (s *Store) write(id string, raw []byte) error {
 	return nil
 }
 
-// change works on the folder, which it makes, while nobody else does.
+// change runs work while holding the lock, after making the folder.
 func (s *Store) change(ctx context.Context, work func() error) error {
 	return s.lock.Do(ctx, s.disk, func() error {
 		if err := s.disk.MakeDir(s.Dir()); err != nil {

@@ -140,7 +140,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("removing %q: got %v, want %v", id, err, persistence.ErrTask)
 		}
 	}
-	// What people wrote stays, but for the status.
+	// The text that people wrote stays, except for the status.
 	own := "---\n# mine\ntitle: Own\ncron: \"@daily\"\nstatus: active # for now\n---\nGo.\n"
 	if err := os.WriteFile(s.Path("own"), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Tasks are numbered anew when the file of numbers holds something else.
+// Tasks are numbered again if the file of numbers cannot be decoded.
 func TestNumbersThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"null", "[]", `{"telegram-chat-7": 3}`, "{", ""} {
@@ -218,7 +218,7 @@ func fire(is persistence.FireIs, n int) persistence.Fire {
 	return persistence.Fire{V: version, Is: is, At: at, Task: "a", ID: persistence.FireID("a", at), Planned: at, Text: "said", Body: "do"}
 }
 
-// The log cut at any byte: what is whole is read, and the next record begins a line.
+// The log is cut at every byte: complete records are read, and the next record starts a line.
 func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -247,7 +247,7 @@ func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
 		}
 		want := 1 + strings.Count(string(whole[:cut]), "\n")
 		if cut > 0 && json.Valid([]byte(lastLine(whole[:cut]))) {
-			want++ // only its end of line is missing
+			want++ // only its newline is missing
 		}
 		if len(fires) != want || fires[len(fires)-1].Is != persistence.FireSettled {
 			t.Fatalf("cut at %d: %d records, want %d", cut, len(fires), want)
@@ -270,7 +270,7 @@ func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
 			fires = append(fires, fire(persistence.FireSettled, n))
 		}
 	}
-	if err := l.AddFires(t.Context(), fires...); err != nil { // so many that the next one looks through them
+	if err := l.AddFires(t.Context(), fires...); err != nil { // enough for the next record to clean up the file
 		t.Fatal(err)
 	}
 	if err := l.AddFires(t.Context(), fire(persistence.FireSeen, 0)); err != nil {

@@ -1,7 +1,6 @@
-// Package backoff has the wait between tries that all actors share. It is a pure function
-// of the number of failures, because an actor keeps that number in its own state; a
-// library whose backoff is an object that counts by itself would have to be kept, reset
-// and copied beside it.
+// Package backoff has the wait between retries that all actors share. It is a pure function of the
+// number of failures, because an actor keeps that number in its own state; a library object that
+// counts by itself would have to be stored, reset and copied too.
 package backoff
 
 import "time"
@@ -9,7 +8,8 @@ import "time"
 // Exponential is a wait that doubles with every failure.
 type Exponential struct{ First, Longest time.Duration }
 
-// Wait is the wait after so many failures in a row; none of them gives the first wait.
+// Wait is the wait after so many failures in a row, doubled once per failure; with none it is
+// First.
 func (e Exponential) Wait(failures int) time.Duration {
 	wait := e.First
 	for range failures {

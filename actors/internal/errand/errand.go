@@ -1,11 +1,9 @@
-// Package errand is the life of an actor that does one thing for its chat beside a
-// run, answers once and is stopped by the chat then: a deadline, slow work in
-// goroutines that end with the actor, a slot of the model gate for what asks the
-// model, and one answer. What the thing is, is the actor's business.
+// Package errand is the common part of an actor that does one thing for its chat apart from a run,
+// answers once and is then stopped by the chat: a deadline, slow work in goroutines that end with
+// the actor, a slot of the model gate for work that asks the model, and one answer.
 //
-// An [Errand] belongs to its actor alone. What fails, panics or takes too long comes
-// home as [Failed]; after the answer nothing of it counts any more, see
-// [Errand.Over].
+// An [Errand] belongs to its actor alone. An error, a panic or a timeout arrives as [Failed];
+// results that arrive after the answer have to be ignored, see [Errand.Over].
 package errand
 
 import (
@@ -18,20 +16,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Failed comes home: the work under way came to nothing.
+// Failed reports that the current work failed.
 type Failed struct{ Why string }
 
-// Work is slow: what it returns comes home, an error of it as [Failed].
+// Work is slow work: the actor receives its result as a message, or an error as [Failed].
 type Work func(ctx context.Context) (any, error)
 
-// Errand is what the actor embeds. Its zero value is ready.
+// Errand is embedded by the actor. Its zero value is ready.
 type Errand struct {
 	home pipe.Home
 	chat *actor.PID
 	gate *actor.PID
 	key  messages.ChatKey
 	id   string
-	next Work // what the slot is for
+	next Work // the work that waits for the slot
 
 	ctx    context.Context //nolint:containedctx // the actor's own life
 	cancel context.CancelFunc
@@ -40,13 +38,13 @@ type Errand struct {
 	over   bool // it has answered
 }
 
-// Start is for the actor's start. Its chat is its parent.
+// Start is called at the actor's start. The actor's parent is its chat.
 func (e *Errand) Start(ac actor.Context, gate *actor.PID) {
 	e.home, e.chat, e.gate = pipe.NewHome(ac), ac.Parent(), gate
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 }
 
-// Stop is for the actor's stop, and its restart.
+// Stop is called when the actor stops or restarts.
 func (e *Errand) Stop(ac actor.Context) { e.end(ac) }
 
 func (e *Errand) end(ac actor.Context) {
@@ -58,8 +56,8 @@ func (e *Errand) end(ac actor.Context) {
 	e.Release(ac)
 }
 
-// Begin takes the order, which has an id of its own, and sets the deadline. It is
-// false for an order after the first.
+// Begin accepts the order, which has an id of its own, and sets the deadline. It returns false for
+// any order after the first.
 func (e *Errand) Begin(key messages.ChatKey, id string, deadline time.Duration) bool {
 	if e.id != "" {
 		return false
@@ -69,10 +67,10 @@ func (e *Errand) Begin(key messages.ChatKey, id string, deadline time.Duration) 
 	return true
 }
 
-// Over reports that the errand is answered: what comes home now is late.
+// Over reports whether the errand is answered, so that later results are to be ignored.
 func (e *Errand) Over() bool { return e.over }
 
-// Beside runs slow work.
+// Beside runs slow work in a goroutine.
 func (e *Errand) Beside(work Work) {
 	ctx := e.ctx
 	e.home.Go(func() any {
@@ -84,13 +82,13 @@ func (e *Errand) Beside(work Work) {
 	}, func(p pipe.Panicked) any { return Failed{p.Error()} })
 }
 
-// Acquire runs slow work that asks the model, once the gate lets it.
+// Acquire runs slow work that asks the model, once the gate grants a slot.
 func (e *Errand) Acquire(ac actor.Context, work Work) {
 	e.next, e.asked = work, true
 	ac.Request(e.gate, messages.AcquireSlot{ChatKey: e.key, RunID: e.id})
 }
 
-// Granted is for the gate's answer.
+// Granted handles the gate's answer.
 func (e *Errand) Granted() {
 	if !e.over && e.next != nil {
 		e.Beside(e.next)
@@ -98,7 +96,7 @@ func (e *Errand) Granted() {
 	}
 }
 
-// Release gives the slot back, or the place in the line.
+// Release returns the slot, or withdraws the request.
 func (e *Errand) Release(ac actor.Context) {
 	if e.asked {
 		e.asked = false
@@ -106,8 +104,8 @@ func (e *Errand) Release(ac actor.Context) {
 	}
 }
 
-// Answer ends the errand. The chat stops the actor: its end would be heard before
-// its answer.
+// Answer ends the errand. The actor does not stop itself, because the chat could receive its end
+// before its answer; the chat stops it.
 func (e *Errand) Answer(ac actor.Context, done any) {
 	e.end(ac)
 	ac.Request(e.chat, done)

@@ -21,18 +21,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const deadline = time.Minute
 
-// order is what the chat wants done; slot: with the model.
+// order is a task for the errand; slot means that it uses the model.
 type order struct {
 	id   string
 	slot bool
 	work errand.Work
 }
 
-// runner is an actor with an errand that answers with whatever comes home.
+// runner is an actor with an errand that answers with whatever result arrives.
 type runner struct {
 	errand.Errand
 	gate *actor.PID
-	seen func(late any) // what comes after the answer
+	seen func(late any) // what arrives after the answer
 }
 
 func (r *runner) Receive(ac actor.Context) {
@@ -61,7 +61,7 @@ func (r *runner) Receive(ac actor.Context) {
 	}
 }
 
-// chat is the parent; gate grants when it is told to. Both write down what they hear.
+// chat is the parent; gate grants when it is told to. Both record what they receive.
 type (
 	chat struct {
 		heard func(who string, msg any)
@@ -96,7 +96,7 @@ func (g *gate) Receive(ac actor.Context) {
 		g.heard("gate", msg)
 		if !g.slow {
 			ac.Respond(messages.SlotGranted{RunID: msg.RunID})
-			ac.Respond(messages.SlotGranted{RunID: msg.RunID}) // again: it counts once
+			ac.Respond(messages.SlotGranted{RunID: msg.RunID}) // sent twice, but counts once
 		}
 	case messages.ReleaseSlot:
 		g.heard("gate", msg)
@@ -147,15 +147,15 @@ func TestErrand(t *testing.T) {
 				for line := range heard {
 					got = append(got, line)
 				}
-				// The chat and the gate hear of the end at the same time.
+				// The chat and the gate learn of the end at the same time.
 				slices.Sort(got)
 				want := slices.Sorted(slices.Values(tt.want))
 				if !slices.Equal(got, want) {
 					t.Errorf("heard %q, want %q", got, want)
 				}
-				_ = system.Root.PoisonFuture(chatPID).Wait() // a bubble waits for no real time
+				_ = system.Root.PoisonFuture(chatPID).Wait() // a bubble does not wait in real time
 				system.Shutdown()
-				<-time.After(2 * time.Minute) // fake: timers of the library
+				<-time.After(2 * time.Minute) // fake time: expires timers of the library
 			})
 		})
 	}

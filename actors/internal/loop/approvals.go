@@ -9,22 +9,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// answer is a call of the continued message that a person decided on.
+// answer is a call of the continued message that a person decided.
 type answer struct {
 	part uimessage.Tool
 	call Call
-	// reason is the person's, or ours when the approval does not count.
+	// reason is the person's, or the loop's if the approval does not count.
 	reason uimessage.Optional[string]
 }
 
-// answered settles the decided calls of the continued message: denials and
-// inputs that no longer fit at once, approved calls by handing them out.
+// answered handles the decided calls of the continued message: denials and inputs that no longer
+// fit get their outcome at once, approved calls are returned for execution.
 func (l *Loop) answered(parts []uimessage.Part) ([]uistream.Chunk, []Call, error) {
 	var denied, deniedByProvider, approved []answer
 	for _, a := range decided(parts) {
 		switch {
 		case a.part.Approval.Approved.Value && a.call.ProviderExecuted:
-			// The provider executes it, with the response that the history holds.
+			// The provider executes it, given the response in the history.
 		case a.part.Approval.Approved.Value:
 			approved = append(approved, a)
 		case a.call.ProviderExecuted:
@@ -61,8 +61,8 @@ func (l *Loop) answered(parts []uimessage.Part) ([]uistream.Chunk, []Call, error
 	return out, calls, nil
 }
 
-// decided are the calls of the last step of a message that a person answered and
-// that have no outcome yet.
+// decided returns the calls of the last step of a message that a person decided and that have no
+// outcome yet.
 func decided(parts []uimessage.Part) []answer {
 	var out []answer
 	seen := map[string]bool{}
@@ -84,7 +84,7 @@ func decided(parts []uimessage.Part) []answer {
 	return out
 }
 
-// lastBlock is the last step that says anything to a model.
+// lastBlock is the last step with content for a model.
 func lastBlock(parts []uimessage.Part) []uimessage.Part {
 	for end := len(parts); end > 0; {
 		start := end
@@ -112,11 +112,11 @@ func says(p uimessage.Part) bool {
 	case uimessage.SourceURL, uimessage.SourceDocument, uimessage.Data, uimessage.StepStart, uimessage.Unknown:
 		return false
 	}
-	return false // Unreachable: the parts above are all there are.
+	return false // Unreachable: all types of parts are handled above.
 }
 
-// revalidate checks approvals, which came back through other hands: their
-// signature, that the input fits, and that the tool asks at all.
+// revalidate checks approvals, which may have passed through a client: their signature, that the
+// input fits, and that the tool asks at all.
 func (l *Loop) revalidate(list []answer) (approved, denied, invalid []answer, err error) {
 	for _, a := range list {
 		if err := l.verify(a); err != nil {

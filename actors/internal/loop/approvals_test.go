@@ -82,8 +82,7 @@ func TestContinuedMessage(t *testing.T) {
 	}
 }
 
-// What was approved is no call of the next step: it neither keeps the run going
-// nor holds it up.
+// An approved call does not belong to the next step: it neither continues the run nor delays it.
 func TestApprovedCallsAreNotOfTheNextStep(t *testing.T) {
 	r, calls := start(t, loop.Config{Tools: []loop.Tool{{Name: "ask", Asks: func(loop.Call) bool { return true }}}},
 		uimessage.Message{ID: "old", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{answeredPart("c1", "ask", true, nil)}})

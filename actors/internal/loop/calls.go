@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// errPrototype is under the error of an input that could change what objects are
-// in a JavaScript reader of the history.
+// errPrototype is wrapped by the error of an input that could change prototypes in a JavaScript
+// reader of the history.
 var errPrototype = errors.New("object contains a forbidden prototype property")
 
 func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
@@ -32,7 +32,7 @@ func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	out = l.emit(out, string(ev.Kind), l.inputAvailable(call))
 	t, known := l.active(call.Name)
 	switch {
-	case !known: // run by the provider
+	case !known: // executed by the provider
 	case !allowed:
 		state.settled = true
 		l.record(result{call: call, err: errEqualCall})
@@ -48,7 +48,7 @@ func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	return out
 }
 
-// invalidCall shows a call that nobody can execute, and its error at once.
+// invalidCall shows a call that cannot be executed, and its error at once.
 func (l *Loop) invalidCall(out []uistream.Chunk, state *callState) []uistream.Chunk {
 	c := state.call
 	t, known := l.active(c.Name)
@@ -106,7 +106,7 @@ func (l *Loop) ask(out []uistream.Chunk, call Call) []uistream.Chunk {
 	return l.emit(out, string(model.EventToolApproval), chunk)
 }
 
-// providerApproval is a request that the provider itself makes.
+// providerApproval is an approval request by the provider itself.
 func (l *Loop) providerApproval(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	l.step.output = true
 	var r struct {
@@ -170,7 +170,7 @@ func (l *Loop) toolResult(out []uistream.Chunk, ev model.Event) []uistream.Chunk
 	})
 }
 
-// parse makes a call of what the model wrote; a faulty one carries its error.
+// parse converts the model's call; a faulty one gets its error.
 func (l *Loop) parse(ev model.Event) Call {
 	c := Call{
 		ID: ev.ID, Name: ev.ToolName, Dynamic: ev.Dynamic,
@@ -180,7 +180,7 @@ func (l *Loop) parse(ev model.Event) Call {
 	t, known := l.active(ev.ToolName)
 	switch {
 	case !known && ev.ProviderExecuted && ev.Dynamic:
-		// Tools of the provider are on no list.
+		// Tools of the provider are not listed.
 	case !known:
 		c.Err = &NoSuchToolError{Tool: ev.ToolName, Available: l.available()}
 	case t.Check != nil && bad == nil:
@@ -205,7 +205,7 @@ func (l *Loop) parse(ev model.Event) Call {
 	return c
 }
 
-// available are the names the model may call; nil when there are no tools.
+// available are the names of the tools that the model may call; nil if there are no tools.
 func (l *Loop) available() []string {
 	if l.cfg.Tools == nil {
 		return nil
@@ -219,7 +219,7 @@ func (l *Loop) available() []string {
 	return names
 }
 
-// shownInput is the input as the stream carries it: a string when it is no JSON.
+// shownInput is the input as the stream carries it: a string if it is not JSON.
 func (c Call) shownInput() json.RawMessage {
 	if c.Input != nil {
 		return c.Input
@@ -227,7 +227,7 @@ func (c Call) shownInput() json.RawMessage {
 	return quote(c.RawInput)
 }
 
-// parseInput reads the input text of a call; models write nothing for no input.
+// parseInput reads the input text of a call; models send an empty text for no input.
 func parseInput(text string) (json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" {
 		return json.RawMessage("{}"), nil
@@ -278,7 +278,7 @@ func prototypeIn(v any) bool {
 	return false
 }
 
-// compact is a valid value in one line; absent ones stay absent.
+// compact returns a valid value in one line; nil stays nil.
 func compact(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil

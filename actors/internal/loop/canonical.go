@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Canonical is a JSON value with the members of its objects sorted by name and
-// nothing between its tokens, so that equal values have equal bytes. Numbers and
-// strings stay as they are written but for needless escapes. A value that is no
-// JSON comes back as it is.
+// Canonical returns a JSON value with the members of its objects sorted by name and no space
+// between its tokens, so that equal values have equal bytes. Numbers and strings do not change,
+// except that needless escapes are removed. Invalid JSON is returned unchanged.
 func Canonical(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// action is something a person does at a chat client.
+// action is an action of a person in a chat client.
 type action struct {
 	Send             *sentWords                  `json:"send,omitempty"`
 	Resend           resend                      `json:"resend,omitempty"`
@@ -46,14 +46,14 @@ func (r *resend) UnmarshalJSON(raw []byte) error {
 }
 
 type toolOutput struct {
-	Tool       string          `json:"tool"` // only types the call
+	Tool       string          `json:"tool"` // only determines the type of the call
 	State      string          `json:"state"`
 	ToolCallID string          `json:"toolCallId"`
 	Output     json.RawMessage `json:"output"`
 	ErrorText  *string         `json:"errorText"`
 }
 
-// turn is what an action led to.
+// turn is the result of an action.
 type turn struct {
 	Requests []*request          `json:"requests"`
 	Status   string              `json:"status"`
@@ -66,8 +66,8 @@ type fault struct {
 	Message string `json:"message"`
 }
 
-// client plays the SDK's chat client: it keeps messages, sends them, and reads
-// the answer into them.
+// client simulates the SDK's chat client: it stores messages, sends them, and reads the answer into
+// them.
 type client struct {
 	t        *testing.T
 	server   *server
@@ -124,14 +124,14 @@ func (c *client) act(a action) turn {
 	return *c.turn
 }
 
-// send adds a message or puts it in the place of an old one, and sends it.
+// send adds a message or replaces an old one, and sends it.
 func (c *client) send(s sentWords) {
 	m := uimessage.Message{ID: s.ID, Role: uimessage.RoleUser, Metadata: s.Metadata}
 	if s.Role != "" {
 		m.Role = s.Role
 	}
 	parts := s.Parts
-	if s.Text != nil || s.Files != nil { // files go before the text, under an id of the client's
+	if s.Text != nil || s.Files != nil { // files precede the text, under an id of the client's
 		m.ID, m.Role = "", uimessage.RoleUser
 		list := slices.Clone(s.Files)
 		if s.Text != nil {
@@ -158,8 +158,7 @@ func (c *client) send(s sentWords) {
 	c.request("submit-message", "")
 }
 
-// resent is the message that a resend is about: the newest with an answer that
-// was not sent, or the last one.
+// resent is the message of a resend: the newest with an answer that was not sent, or the last one.
 func (c *client) resent() *uimessage.Message {
 	for i := len(c.messages) - 1; i >= 0; i-- {
 		for _, p := range c.messages[i].Parts {
@@ -183,7 +182,7 @@ func (c *client) regenerate(about string) {
 	c.request("regenerate-message", about)
 }
 
-// update changes tool parts wherever they are.
+// update changes matching tool parts.
 func (c *client) update(match func(uimessage.Tool) bool, change func(*uimessage.Tool)) {
 	for i, m := range c.messages {
 		parts := slices.Clone(m.Parts)
@@ -224,7 +223,7 @@ func (c *client) toolOutput(o toolOutput) {
 	c.auto()
 }
 
-// auto sends by itself when a rule says so.
+// auto sends automatically if a rule requires it.
 func (c *client) auto() {
 	last := c.last()
 	if last == nil || last.Role != uimessage.RoleAssistant {
@@ -306,8 +305,8 @@ func (c *client) request(trigger, about string) {
 	c.auto()
 }
 
-// inbox reads one answer. The first write of a new message is the message itself,
-// which goes on to change; later ones are copies.
+// inbox reads one answer. The first write of a new message is the message itself, which still
+// changes; later ones are copies.
 type inbox struct {
 	client  *client
 	reducer *uistream.Reducer

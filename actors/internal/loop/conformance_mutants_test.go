@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 )
 
-// TestConformanceReadsEveryMember changes each member of the cases in turn: the check
-// notices, but for those members that say nothing about what is checked here.
+// TestConformanceReadsEveryMember changes each member of the cases in turn: the check must notice,
+// except for members that do not matter to what is checked here.
 func TestConformanceReadsEveryMember(t *testing.T) {
 	cannotMatter := map[string]string{
 		"loop expect.turns[].action.toolOutput.tool":                 "it only types the call",

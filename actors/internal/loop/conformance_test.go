@@ -18,7 +18,7 @@ import (
 // loopFile is one file of conformance vectors.
 type loopFile struct {
 	Kind     string              `json:"kind"`
-	About    string              `json:"about"` // to read
+	About    string              `json:"about"` // for readers
 	ToolSets map[string]toolList `json:"toolSets"`
 	Cases    []json.RawMessage   `json:"cases"`
 }
@@ -26,7 +26,7 @@ type loopFile struct {
 // loopCase is a conversation with a scripted model.
 type loopCase struct {
 	Name     string          `json:"name"`
-	Note     string          `json:"note"` // to read
+	Note     string          `json:"note"` // for readers
 	Timing   bool            `json:"timing"`
 	Protocol string          `json:"protocol"`
 	ToolsRaw json.RawMessage `json:"tools"`
@@ -43,7 +43,7 @@ type loopCase struct {
 	tools toolList
 }
 
-// resolve finds the tools of a case: a set of their own, or the name of one.
+// resolve finds the tools of a case: an inline set, or a named one.
 func (c *loopCase) resolve(t *testing.T, sets map[string]toolList) {
 	t.Helper()
 	var name string
@@ -77,15 +77,15 @@ func TestConformance(t *testing.T) {
 			play(t, read(t))
 		})
 	})
-	if count == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may hold other kinds
+	if count == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may have other kinds
 		t.Errorf("no case of kind loop in %s", dir)
 	}
 	t.Logf("%d cases", count)
 }
 
-// TestConversionSeesTheSame shows that converting the history with the message
-// under way, as chats do, asks the model what the engine's own view asks. Where
-// the stored form cannot tell what the run saw, the SDK differs as well.
+// TestConversionSeesTheSame: converting the history with the current message, as chats do, makes
+// the same requests as the engine's own view. If the stored form cannot show what the run saw, the
+// SDK differs as well.
 func TestConversionSeesTheSame(t *testing.T) {
 	differs := map[string]string{
 		"approvals/denied": "a denial is stored as an error text",
@@ -204,8 +204,7 @@ func decode(t *testing.T, raw []byte, to any) {
 	}
 }
 
-// strictly refuses members that nothing reads: a case that says something to which this
-// test is deaf is no proof.
+// strictly refuses unknown members: a case with a member that this test ignores proves nothing.
 func strictly(raw []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -233,7 +232,7 @@ func anyOf(t *testing.T, v any) any {
 	return out
 }
 
-// loosenErrors leaves of every error only its name: the rest is there to read.
+// loosenErrors reduces every error to its name: the rest is for readers.
 func loosenErrors(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -252,8 +251,8 @@ func loosenErrors(v any) {
 	}
 }
 
-// timed leaves of a turn what does not depend on how fast a stream is: the last
-// chunk, and messages without their texts.
+// timed reduces a turn to what does not depend on the speed of a stream: the last chunk, and
+// messages without their texts.
 func timed(turn map[string]any) {
 	requests, _ := turn["requests"].([]any)
 	for _, r := range requests {
@@ -280,8 +279,8 @@ func dropTexts(v any) {
 	}
 }
 
-// comparer compares values of vectors with ours. Generated ids stand for any
-// ids, used consistently.
+// comparer compares values of vectors with ours. Generated ids match any ids that are used
+// consistently.
 type comparer struct {
 	ids, back map[string]string
 	http      bool
@@ -294,7 +293,7 @@ func (c *comparer) diff(got, want any) string {
 	return cmp.Diff(got, want)
 }
 
-// align rewrites strings that are free to differ into the wanted ones.
+// align replaces strings that may differ with the expected ones.
 func (c *comparer) align(got, want any) (any, any) {
 	switch w := want.(type) {
 	case map[string]any:

@@ -1,10 +1,9 @@
-// Package loop is the step engine of a run: it turns the events of a model and
-// the outcomes of tools into the chunks of the UI message stream, and says what
-// is to happen next. It behaves as streamText and toUIMessageStream of the AI
-// SDK 6.0.326 do.
+// Package loop is the step engine of a run: it converts the events of a model and the outcomes of
+// tools into the chunks of the UI message stream, and decides the next step. It behaves like
+// streamText and toUIMessageStream of the AI SDK 6.0.326.
 //
-// A Loop is a pure state machine. It starts no goroutine, reads no clock, makes
-// no ids and calls no tool; the driver feeds it and obeys it:
+// A Loop is a pure state machine. It starts no goroutine, reads no clock, makes no ids and calls no
+// tool; its driver calls it in this order:
 //
 //	Begin                         once; its calls were approved and run first
 //	( Event* EndStream            one model call
@@ -12,10 +11,10 @@
 //	  EndStep )*                  while the Decision is NextStep
 //	Finish | Abort | Error        once
 //
-// NextMessage may come between EndStep and the next Event, when the driver
-// closes the message under way. RestartStep may come instead of EndStep, when
-// the stream was cut and is to be asked for again.
+// NextMessage may be called between EndStep and the next Event, when the driver closes the current
+// message. RestartStep may be called instead of EndStep, when the stream was cut and the step will
+// be requested again.
 //
-// Chunks come in the order in which a Reducer must see them. A Loop belongs to
-// one goroutine; what it hands out is never changed afterwards.
+// Chunks are in the order in which a Reducer must see them. A Loop belongs to one goroutine; what
+// it returns is never changed afterwards.
 package loop

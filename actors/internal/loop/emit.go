@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// emit appends a chunk (nil: none is shown) and the metadata of its kind.
+// emit appends a chunk, unless it is nil, and the metadata of its kind.
 func (l *Loop) emit(out []uistream.Chunk, kind string, c uistream.Chunk) []uistream.Chunk {
 	if c != nil {
 		out = append(out, c)
@@ -42,8 +42,8 @@ func (l *Loop) toolError(c Call, err error) uistream.ToolOutputError {
 	}
 }
 
-// dynamic is the member of a chunk that says whether its tool is a dynamic one;
-// calls of tools that are not known say it themselves.
+// dynamic is the member of a chunk that says whether its tool is dynamic; calls of unknown tools
+// say so themselves.
 func (l *Loop) dynamic(tool string, said uimessage.Optional[bool]) uimessage.Optional[bool] {
 	t, known := l.tool(tool)
 	switch {
@@ -56,8 +56,7 @@ func (l *Loop) dynamic(tool string, said uimessage.Optional[bool]) uimessage.Opt
 	}
 }
 
-// tool is a tool of the run. They are looked through: most runs call none, and there
-// are not many.
+// tool finds a tool of the run by a linear search: most runs call none, and there are few.
 func (l *Loop) tool(name string) (Tool, bool) {
 	for _, t := range slices.Backward(l.cfg.Tools) {
 		if t.Name == name {
@@ -72,7 +71,7 @@ func (l *Loop) toolMetadata(name string) json.RawMessage {
 	return t.Metadata
 }
 
-// active is the tool if the model may call it.
+// active returns the tool if the model may call it.
 func (l *Loop) active(name string) (Tool, bool) {
 	t, ok := l.tool(name)
 	if ok && l.cfg.ActiveTools != nil {
@@ -81,8 +80,8 @@ func (l *Loop) active(name string) (Tool, bool) {
 	return t, ok
 }
 
-// idReserver keeps part ids unique in a stream of several model calls, each of
-// which may count from 0 again.
+// idReserver keeps part ids unique in a stream of several model calls, each of which may number
+// from 0 again.
 type idReserver struct{ used map[string]struct{} }
 
 func (r *idReserver) reserve(id string, newID func() string) string {
@@ -102,7 +101,7 @@ func (r *idReserver) release(ids []string) {
 	}
 }
 
-// flag is a member that is shown only when it is true.
+// flag is a member that is present only when it is true.
 func flag(b bool) uimessage.Optional[bool] {
 	if !b {
 		return uimessage.Optional[bool]{}

@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// endpoint serves the script over HTTP and asks it through the real adapter.
+// endpoint serves the script over HTTP and calls it through the real adapter.
 type endpoint struct {
 	model  *openai.Model
 	server *server
@@ -53,7 +53,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if entry.Status != 0 {
 		w.WriteHeader(entry.Status)
 	}
-	_, _ = w.Write(answer) // a client that is gone shows elsewhere
+	_, _ = w.Write(answer) // a closed connection is noticed elsewhere
 }
 
 // ask makes one model call over HTTP.
@@ -85,7 +85,7 @@ func (x *exchange) ask(messages []modelmessage.Message) loop.Outcome {
 	return x.loop.EndStream(nil)
 }
 
-// providerWords leaves of an error what the provider said.
+// providerWords reduces an error to the provider's text.
 func providerWords(err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Message != "" {
 		return errors.New(e.Message)

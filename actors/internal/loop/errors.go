@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ErrNoOutput is the failure of a model call that ended without saying anything.
+// ErrNoOutput is the failure of a model call that ended without output.
 var ErrNoOutput = errors.New("No output generated. The model stream ended without a finish chunk.") //nolint:staticcheck,revive // the SDK's words
 
 // ErrToolChoice is the failure of a model that calls tools although it must not.
 var ErrToolChoice = errors.New("Model response contained a tool call even though tool choice was none.") //nolint:staticcheck,revive // the SDK's words
 
-// ErrNotAsIs is under the error of an approved call whose input is another one
-// than its schema was asked about.
+// ErrNotAsIs is wrapped by the error of an approved call whose input is not the one that was
+// validated.
 var ErrNotAsIs = errors.New("Approved tool input does not match the validated schema output.") //nolint:staticcheck,revive // the SDK's words
 
-// NoSuchToolError is the fault of a call whose tool is not offered.
+// NoSuchToolError is the error of a call whose tool is not offered.
 type NoSuchToolError struct {
 	Tool string
 	// Available is nil when no tools are offered at all.
@@ -32,8 +32,7 @@ func (e *NoSuchToolError) Error() string {
 	return s + "Available tools: " + strings.Join(e.Available, ", ") + "."
 }
 
-// InvalidInputError is the fault of a call whose input is no JSON or misses its
-// schema.
+// InvalidInputError is the error of a call whose input is not JSON or does not match its schema.
 type InvalidInputError struct {
 	Tool string
 	Err  error
@@ -46,7 +45,7 @@ func (e *InvalidInputError) Error() string {
 
 func (e *InvalidInputError) Unwrap() error { return e.Err }
 
-// SignatureError is the fault of an approval that did not come from here.
+// SignatureError is the error of an approval that was not signed here.
 type SignatureError struct {
 	ApprovalID string
 	CallID     string

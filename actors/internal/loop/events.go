@@ -11,10 +11,10 @@ import (
 // kindToolError is the stream part of a failed call; models do not emit it.
 const kindToolError = "tool-error"
 
-// Event takes one event of the model and gives the chunks it makes.
+// Event handles one event of the model and returns the chunks that it produces.
 func (l *Loop) Event(ev model.Event) []uistream.Chunk { return l.AppendEvent(nil, ev) }
 
-// AppendEvent takes one event of the model and appends the chunks it makes.
+// AppendEvent handles one event of the model and appends the chunks that it produces.
 func (l *Loop) AppendEvent(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	if l.mute || l.closed || ev.Kind == model.EventStreamStart || l.withhold(ev) {
 		return out
@@ -57,7 +57,7 @@ func (l *Loop) AppendEvent(out []uistream.Chunk, ev model.Event) []uistream.Chun
 	}
 }
 
-// withhold keeps back tool parts that the model must not send at all.
+// withhold drops tool parts that the model must not send at all.
 func (l *Loop) withhold(ev model.Event) bool {
 	if l.cfg.ToolChoice != "none" {
 		return false
@@ -154,7 +154,7 @@ func (l *Loop) reasoning(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 	return out
 }
 
-// missing reports more of a block that was never opened.
+// missing reports output for a block that was never opened.
 func (l *Loop) missing(out []uistream.Chunk, kind, id string) []uistream.Chunk {
 	err := missingBlockError{kind: kind, id: id}
 	return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})

@@ -2,13 +2,13 @@ package loop
 
 import "errors"
 
-// Guards end runs that lead nowhere, each with a reason people can see. A limit
-// of 0 is off.
+// Guards end runs that make no progress, each with a reason that people can see. A limit of 0 is
+// off.
 type Guards struct {
-	// Steps is the most steps of a run; StepsDone were made before this Loop.
+	// Steps is the maximum number of steps of a run; StepsDone of them were made before this Loop.
 	Steps, StepsDone int
-	// EqualCalls is how often in a row a call (name and input) may come. The call
-	// that reaches it is not executed.
+	// EqualCalls is how often in a row the same call (name and input) may be made. The call that
+	// reaches the limit is not executed.
 	EqualCalls int
 	// SchemaFailures is how often in a row a call may be invalid.
 	SchemaFailures int
@@ -19,10 +19,10 @@ func HostGuards() Guards {
 	return Guards{Steps: 64, EqualCalls: 3, SchemaFailures: 3}
 }
 
-// errEqualCall is what the model reads of a call that was not executed again.
+// errEqualCall is what the model reads instead of the result of a repeated call.
 var errEqualCall = errors.New("not executed: the same call with the same input was made too often in a row")
 
-// Text is the limit in words for people, in English.
+// Text returns the limit in words for people, in English.
 func (l Limit) Text() string {
 	switch l {
 	case LimitSteps:
@@ -40,7 +40,7 @@ func (l Limit) Text() string {
 	}
 }
 
-// guard counts what the guards look at.
+// guard has the counters of the guards.
 type guard struct {
 	limits   Guards
 	lastCall string
@@ -49,7 +49,7 @@ type guard struct {
 	tripped  Limit
 }
 
-// seen takes note of a call of the model and reports whether it may be executed.
+// seen counts a call of the model and reports whether it may be executed.
 func (g *guard) seen(c Call) bool {
 	if c.ProviderExecuted {
 		return true
@@ -78,7 +78,7 @@ func (g *guard) seen(c Call) bool {
 	return true
 }
 
-// after reports the limit that a run which wants another step has reached.
+// after returns the limit that a run which needs another step has reached.
 func (g *guard) after(steps int) Limit {
 	if g.tripped == LimitNone && g.limits.Steps > 0 && g.limits.StepsDone+steps >= g.limits.Steps {
 		g.trip(LimitSteps)

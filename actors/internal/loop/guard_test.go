@@ -66,7 +66,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// The call that trips the guard has an outcome that the model can read.
+// The call that triggers the guard has an outcome that the model can read.
 func TestRefusedCallHasAnOutcome(t *testing.T) {
 	r, _ := start(t, loop.Config{Guards: loop.Guards{EqualCalls: 1}, Tools: []loop.Tool{{Name: "a"}}})
 	o, d := r.step(called("c", "a", "{}"))

@@ -18,10 +18,10 @@ type Loop struct {
 	guard        guard
 
 	step  step
-	steps int // that ended
-	// finish is the reason of the step that ended last.
+	steps int // completed steps
+	// finish is the finish reason of the last completed step.
 	finish string
-	// mute says that the stream broke off: no finish follows.
+	// mute is set if the stream ended early: no finish follows.
 	mute   bool
 	closed bool
 	resp   response
@@ -30,11 +30,11 @@ type Loop struct {
 // step is one model call with its tool calls.
 type step struct {
 	started  bool // start-step was sent
-	terminal bool // a finish or an error came
-	output   bool // something was said or called
+	terminal bool // a finish or an error arrived
+	output   bool // there was text or a call
 	said     bool // text that is not blank, or a file
 	reasoned bool // reasoning that is not blank
-	finished bool // a finish came
+	finished bool // a finish arrived
 	err      error
 	finish   model.FinishReason
 	usage    model.Usage
@@ -46,18 +46,18 @@ type step struct {
 	client    []Call
 	texts     map[string]string
 	reasoning map[string]string
-	// reserved are the part ids this step took.
+	// reserved are the part ids that this step uses.
 	reservedTexts, reservedReasoning []string
 	withheldCall                     bool
 	guardBefore                      guard
 	content                          content
 }
 
-// callState is a call whose outcome is known or not.
+// callState is a call and whether it has an outcome.
 type callState struct {
 	call    Call
 	settled bool
-	// before says that the call is of an earlier step and was approved since.
+	// before is set if the call is of an earlier step and was approved since.
 	before bool
 }
 
@@ -69,10 +69,10 @@ func New(cfg Config) *Loop {
 	return l
 }
 
-// Begin opens the stream. When the last message of the history is an assistant
-// message it is continued: its denied calls are settled, and the calls that were
-// approved come back to be executed before the first model call. An error means
-// that an approval was forged; the stream has ended then.
+// Begin opens the stream. If the last message of the history is an assistant message, it is
+// continued: its denied calls get their outcome, and the approved calls are returned to be executed
+// before the first model call. An error means that an approval was forged; the stream has then
+// ended.
 func (l *Loop) Begin(history []uimessage.Message) ([]uistream.Chunk, []Call, error) {
 	id := l.cfg.MessageID
 	var last []uimessage.Part
@@ -119,13 +119,13 @@ func (l *Loop) EndStream(err error) Outcome {
 	return o
 }
 
-// executes reports whether calls are run after a finish reason.
+// executes reports whether calls are executed after a finish reason.
 func executes(finish string) bool {
 	return finish == string(uistream.FinishStop) || finish == string(uistream.FinishToolCalls)
 }
 
-// ToolOutput is a result of an executed call. A preliminary one may be followed
-// by others. A nil output reads as null. Calls that are not open give nothing.
+// ToolOutput is a result of an executed call. More results may follow a preliminary one. A nil
+// output reads as null. Nothing is returned for calls that are not open.
 func (l *Loop) ToolOutput(callID string, output json.RawMessage, preliminary bool) []uistream.Chunk {
 	c := l.openCall(callID)
 	if c == nil {
@@ -149,8 +149,8 @@ func (l *Loop) ToolOutput(callID string, output json.RawMessage, preliminary boo
 	return l.emit(nil, string(model.EventToolResult), chunk)
 }
 
-// ToolError is the failure of an executed call. The model reads the error, and
-// people what Config.ErrorText makes of it. Calls that are not open give nothing.
+// ToolError is the failure of an executed call. The model reads the error, and people the text from
+// Config.ErrorText. Nothing is returned for calls that are not open.
 func (l *Loop) ToolError(callID string, err error) []uistream.Chunk {
 	c := l.openCall(callID)
 	if c == nil {
@@ -184,9 +184,9 @@ func (l *Loop) EndStep() ([]uistream.Chunk, Decision) {
 	return out, d
 }
 
-// RestartStep forgets the step under way, as if none of its events had come. Its
-// chunks are void: whoever applied them goes back to the message before them.
-// Outcomes of calls that were approved before are kept.
+// RestartStep forgets the current step, as if none of its events had arrived. Its chunks are void:
+// whoever applied them has to restore the message from before. Outcomes of calls that were approved
+// before are kept.
 func (l *Loop) RestartStep() {
 	l.textIDs.release(l.step.reservedTexts)
 	l.reasoningIDs.release(l.step.reservedReasoning)
@@ -195,14 +195,13 @@ func (l *Loop) RestartStep() {
 	l.newStep()
 }
 
-// NextMessage closes the message under way between two steps and opens another
-// one with this id.
+// NextMessage closes the current message between two steps and opens another one with this id.
 func (l *Loop) NextMessage(id string) []uistream.Chunk {
 	return append(l.finishChunk(nil), l.start(id))
 }
 
-// Finish ends the run after its last EndStep. After a failure that already ended
-// the stream it gives nothing.
+// Finish ends the run after its last EndStep. It returns nothing after a failure that already ended
+// the stream.
 func (l *Loop) Finish() []uistream.Chunk {
 	if l.mute || l.closed {
 		return nil
@@ -211,7 +210,7 @@ func (l *Loop) Finish() []uistream.Chunk {
 	return l.finishChunk(nil)
 }
 
-// Abort ends a run that was stopped, wherever it is.
+// Abort ends a run that was stopped, at any point.
 func (l *Loop) Abort(reason string) []uistream.Chunk {
 	if l.closed {
 		return nil
@@ -262,7 +261,7 @@ func (l *Loop) decide() Decision {
 	}
 }
 
-// goOn decides for a step whose calls all have outcomes.
+// goOn decides what follows a step whose calls all have outcomes.
 func (l *Loop) goOn() Decision {
 	if l.cfg.StopAfterSteps > 0 && l.steps == l.cfg.StopAfterSteps {
 		return Decision{Next: NextLimit, Reason: LimitStop}

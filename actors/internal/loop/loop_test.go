@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// run drives a loop and keeps what it gives, as chunk types with their ids.
+// run drives a loop and records its output, as chunk types with their ids.
 type run struct {
 	*loop.Loop
 	t    *testing.T
@@ -129,8 +129,7 @@ func TestNextMessage(t *testing.T) {
 	r.want("finish tool-calls", "start m2", "start-step", "text-start id1", "text-delta id1", "text-end id1", "finish-step", "finish stop")
 }
 
-// A cut stream leaves nothing behind: the repeated step gives what it would have
-// given at first.
+// A cut stream has no effect: the repeated step gives the same result as an uncut one.
 func TestRestartStep(t *testing.T) {
 	r, _ := start(t, loop.Config{Tools: []loop.Tool{{Name: "a"}}, Guards: loop.Guards{EqualCalls: 2}, Record: true})
 	r.events(append(said("0", "half"), called("c1", "a", "{}"))...)

@@ -10,9 +10,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// providerPrompt is what the SDK hands to a provider: model messages without
-// empty texts and without what only concerns people, the results of calls in one
-// message, and an error for calls that nobody answered.
+// providerPrompt is what the SDK passes to a provider: model messages without empty texts and
+// without data for people, the results of calls in one message, and an error for calls without an
+// answer.
 func providerPrompt(system *string, messages []modelmessage.Message) (json.RawMessage, error) {
 	if err := answeredCalls(messages); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func providerPrompt(system *string, messages []modelmessage.Message) (json.RawMe
 	return withFiles(raw)
 }
 
-// withFiles gives files the form that providers get: what a data URL holds, and links
-// as such.
+// withFiles converts files to the form that providers get: the contents of a data URL, and links
+// unchanged.
 func withFiles(prompt json.RawMessage) (json.RawMessage, error) {
 	var list []map[string]any
 	if err := json.Unmarshal(prompt, &list); err != nil {
@@ -118,7 +118,7 @@ func answeredCalls(messages []modelmessage.Message) error {
 	return missing()
 }
 
-// validated is the history as a server of the SDK takes it.
+// validated is the history as a server of the SDK accepts it.
 func (s *server) validated(messages []uimessage.Message) ([]uimessage.Message, *fault) {
 	if s.spec.Entry == "streamText" {
 		return messages, nil

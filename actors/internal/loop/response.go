@@ -9,10 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// ResponseMessages are the model messages that the run so far adds to the ones
-// it began with, as the SDK puts them to the model within a run: with the true
-// text of errors, and denials as such. What is stored differs there, so chats
-// convert their history instead. It needs Config.Record.
+// ResponseMessages are the model messages that the run has added so far, in the form in which the
+// SDK sends them within a run: with the original text of errors, and denials as such. The stored
+// form differs in that, so chats convert their history instead. It needs Config.Record.
 func (l *Loop) ResponseMessages() ([]modelmessage.Message, error) {
 	if l.resp.err != nil {
 		return nil, l.resp.err
@@ -24,7 +23,7 @@ func (l *Loop) ResponseMessages() ([]modelmessage.Message, error) {
 	return append(out, l.resp.messages...), nil
 }
 
-// response is what ResponseMessages gives.
+// response is the result of ResponseMessages.
 type response struct {
 	// executed, invalid and denied are the outcomes of calls decided before.
 	executed, invalid, denied []modelmessage.Part
@@ -32,7 +31,7 @@ type response struct {
 	err                       error
 }
 
-// blockKind tells texts from reasoning.
+// blockKind distinguishes texts from reasoning.
 type blockKind int
 
 const (
@@ -40,7 +39,7 @@ const (
 	blockReasoning
 )
 
-// block is a text or reasoning under way.
+// block is an unfinished text or reasoning.
 type block struct {
 	kind blockKind
 	id   string
@@ -59,10 +58,10 @@ type result struct {
 	output    json.RawMessage
 	err       error
 	invalid   bool
-	failed    bool // a provider's call that failed with this output
+	failed    bool // the provider's call failed with this output
 }
 
-// content is what a step said and did, in its order.
+// content is the content of a step, in order.
 type content struct{ items []any }
 
 func (l *Loop) recordBlock(kind blockKind, id string, ev model.Event) {
@@ -103,8 +102,8 @@ func (l *Loop) record(r result) {
 	}
 }
 
-// recordOutcome keeps the outcome of an executed call: in its step, or before
-// all steps if the call is an earlier one that was approved since.
+// recordOutcome records the outcome of an executed call: in its step, or before all steps if the
+// call is an earlier one that was approved since.
 func (l *Loop) recordOutcome(c *callState, r result) {
 	switch {
 	case !l.cfg.Record:
@@ -133,7 +132,7 @@ func (l *Loop) recordInvalid(a answer) {
 	}
 }
 
-// step turns the step that ends into its messages.
+// step converts the step that ends into its messages.
 func (r *response) step(l *Loop) {
 	if !l.cfg.Record {
 		return
@@ -228,7 +227,7 @@ func (l *Loop) toolResultPart(r result) modelmessage.ToolResult {
 	return p
 }
 
-// inCallOrder sorts outcomes, which came as they were ready, like their calls.
+// inCallOrder sorts outcomes, which are in the order of their arrival, like their calls.
 func (l *Loop) inCallOrder(results []modelmessage.Part) {
 	place := func(p modelmessage.Part) int {
 		r, ok := p.(modelmessage.ToolResult)
@@ -237,7 +236,7 @@ func (l *Loop) inCallOrder(results []modelmessage.Part) {
 	slices.SortStableFunc(results, func(a, b modelmessage.Part) int { return place(a) - place(b) })
 }
 
-// stringOrJSON is the text of a JSON string, and of anything else its JSON.
+// stringOrJSON is the text of a JSON string; any other value stays JSON.
 func stringOrJSON(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {

@@ -42,7 +42,7 @@ func (s *stopSpecs) UnmarshalJSON(raw []byte) error {
 	return strictly(raw, &(*s)[0])
 }
 
-// toolChoice is a word, or the tool that has to be called.
+// toolChoice is a word, or the tool that must be called.
 type toolChoice struct {
 	Type     string `json:"type"`
 	ToolName string `json:"toolName,omitempty"`
@@ -56,7 +56,7 @@ func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 	return strictly(raw, (*plain)(c))
 }
 
-// engine is the choice as the model is asked with.
+// engine is the choice in the form of a model request.
 func (c toolChoice) engine() string {
 	if c.ToolName != "" {
 		return "tool:" + c.ToolName
@@ -73,7 +73,7 @@ type scripted struct {
 	JSON   json.RawMessage   `json:"json"`
 }
 
-// request is one request of the client and all that came of it.
+// request is one request of the client and its results.
 type request struct {
 	Trigger    string              `json:"trigger"`
 	MessageID  string              `json:"messageId,omitempty"`
@@ -125,7 +125,7 @@ type server struct {
 	messageIDs int
 	outputs    map[string]int
 	modelTools []any
-	differs    bool // a run asked other than the conversion of its history would
+	differs    bool // a run's request differs from the conversion of its history
 	endpoint   *endpoint
 }
 
@@ -224,12 +224,12 @@ func (s *server) stopWhen(c *loop.Config) {
 	}
 }
 
-// thrown is a value that a tool threw and that is no error.
+// thrown is a value thrown by a tool that is not an error.
 type thrown struct{ value json.RawMessage }
 
 func (e thrown) Error() string { return string(e.value) }
 
-// plainText is what JavaScript makes of an error as a string.
+// plainText is an error as a JavaScript string.
 func plainText(err error) string {
 	if e, ok := errors.AsType[thrown](err); ok && e.value[0] == '{' {
 		return "[object Object]"
@@ -296,7 +296,7 @@ func (x *exchange) step() loop.Outcome {
 	return x.loop.EndStream(nil)
 }
 
-// messages are what the model is asked: as the run itself sees them.
+// messages returns the model messages as the run itself sees them.
 func (x *exchange) messages() ([]modelmessage.Message, error) {
 	own, err := x.loop.ResponseMessages()
 	if err != nil {
@@ -309,7 +309,7 @@ func (x *exchange) messages() ([]modelmessage.Message, error) {
 	return asked, nil
 }
 
-// converted is the history with the message under way, as a chat would ask.
+// converted is the history with the current message, as in a chat's request.
 func (x *exchange) converted() ([]modelmessage.Message, error) {
 	history := slices.Clone(x.history)
 	if x.reducer.Continued() {
@@ -336,7 +336,7 @@ func (s *server) next() scripted {
 	return s.script[s.used-1]
 }
 
-// execute runs calls side by side; the slow ones end later.
+// execute runs calls concurrently; the slow ones end later.
 func (x *exchange) execute(calls []loop.Call) {
 	if x.over {
 		return
@@ -384,7 +384,7 @@ func (x *exchange) invoke(c loop.Call) {
 	}
 }
 
-// send gives chunks to the store and to the client.
+// send passes chunks to the store and to the client.
 func (x *exchange) send(chunks []uistream.Chunk) {
 	for _, c := range chunks {
 		if x.over {
@@ -405,7 +405,7 @@ func (x *exchange) send(chunks []uistream.Chunk) {
 	}
 }
 
-// aboutToExecute defers an abort until the call that just came runs.
+// aboutToExecute delays an abort until the call that just arrived runs.
 func (x *exchange) aboutToExecute(c uistream.Chunk) bool {
 	_, call := c.(uistream.ToolInputAvailable)
 	return call

@@ -7,11 +7,11 @@ import (
 	"errors"
 )
 
-// errSignature is the reason of a signature that does not fit.
+// errSignature is the reason of a wrong signature.
 var errSignature = errors.New("invalid signature")
 
-// Signer signs approval requests the way the SDK does, so that one which comes
-// back through a client is known to be our own. The zero value has an empty key.
+// Signer signs approval requests like the SDK does, so that a request which a client returns is
+// known to be genuine. The zero value has an empty key.
 type Signer struct{ key []byte }
 
 // NewSigner takes the key to sign with.

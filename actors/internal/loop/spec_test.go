@@ -19,7 +19,7 @@ type toolSpec struct {
 	Metadata      json.RawMessage `json:"metadata"`
 	Dynamic       bool            `json:"dynamic"`
 	InputSchema   json.RawMessage `json:"inputSchema"`
-	OutputSchema  json.RawMessage `json:"outputSchema"` // concerns validation only
+	OutputSchema  json.RawMessage `json:"outputSchema"` // for validation only
 	NeedsApproval json.RawMessage `json:"needsApproval"`
 	Execute       *executeSpec    `json:"execute"`
 	ToModelOutput *struct {
@@ -37,7 +37,7 @@ type executeSpec struct {
 	ThrowValue json.RawMessage   `json:"throwValue"`
 	Yield      []json.RawMessage `json:"yield"`
 	DelayMS    int               `json:"delayMs"`
-	// ReturnNothing is what a tool does of which no other member says anything.
+	// ReturnNothing is the behaviour of a tool without other members.
 	ReturnNothing bool `json:"returnNothing"`
 }
 
@@ -108,7 +108,7 @@ func (s toolSpec) modelOutput(r modelmessage.CallResult) (modelmessage.Output, e
 	return out, err
 }
 
-// rawMembers are those of stream parts which the engine takes from the raw part.
+// rawMembers are the members that the engine reads from the raw part.
 type rawMembers struct {
 	Title         string          `json:"title"`
 	Result        json.RawMessage `json:"result"`

@@ -1,5 +1,5 @@
-// Package pipe holds the only go statement of the actors: slow work runs beside
-// an actor and its result comes home as a message.
+// Package pipe has the only go statement of the actors: slow work runs outside an actor, and the
+// actor receives its result as a message.
 package pipe
 
 import (
@@ -19,39 +19,38 @@ type Panicked struct {
 // Error implements error, without the stack.
 func (p Panicked) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
-// Home is where results go: an actor that may be gone by then.
+// Home is where results go: an actor that may have ended by then.
 type Home struct {
 	root    *actor.RootContext
 	pid     *actor.PID
-	starter Starter // nil: goroutines
+	starter Starter // nil means goroutines
 }
 
-// Starter decides when work begins and when its result goes home. The context of
-// an actor may be one, through a decorator: so a simulation knows the order of
-// everything. Work must not be run inside of Start.
+// Starter decides when work starts and when its result is sent. The context of an actor may
+// implement it through a decorator, so that a simulation controls the order of everything. Start
+// must not run the work itself.
 type Starter interface {
 	Start(work func() (result any), home func(result any))
 }
 
-// NewHome is the home of the actor whose context this is. It may be kept; the
-// context may not.
+// NewHome is the home of the actor with this context. It may be stored; the context may not.
 func NewHome(ac actor.Context) Home {
 	starter, _ := ac.(Starter)
 	return Home{root: ac.ActorSystem().Root, pid: ac.Self(), starter: starter}
 }
 
-// Send delivers a message home from outside of Receive, in order per goroutine.
+// Send sends the actor a message from outside of Receive, in order per goroutine.
 func (h Home) Send(msg any) { h.root.Send(h.pid, msg) }
 
-// After sends a message home after a wait, unless the timer is stopped before. It is the
-// only timer of the actors.
+// After sends the actor a message after a wait, unless the timer is stopped before. It is the only
+// timer of the actors.
 func (h Home) After(wait time.Duration, msg any) *time.Timer {
 	return time.AfterFunc(wait, func() { h.Send(msg) })
 }
 
-// Go runs work in a goroutine of its own and sends what it returns home, unless
-// that is nil. A panic, or an end of the goroutine, comes home as what failed makes
-// of it. Work must end when its context does; whose that is, is the caller's business.
+// Go runs work in a goroutine of its own and sends its result to the actor, unless that is nil. If
+// the work panics or ends its goroutine, the actor gets the result of failed. The caller has to
+// make the work end when its context does.
 func (h Home) Go(work func() any, failed func(Panicked) any) {
 	whole := func() any { return guarded(work, failed) }
 	if h.starter != nil {
@@ -88,5 +87,5 @@ func (h Home) deliver(result any) {
 	}
 }
 
-// Root is the context to ask other actors from, outside of Receive.
+// Root is the context for asking other actors from outside of Receive.
 func (h Home) Root() *actor.RootContext { return h.root }

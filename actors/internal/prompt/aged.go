@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// noteAged is what the model reads in the place of an output that went to the archive.
+	// noteAged is what the model reads instead of an output that moved to the archive.
 	noteAged = "Left out, because the conversation is long. The whole is in the archive of this chat, where chat_history_search finds it; or call the tool again."
-	// agedMember is the metadata of a turn that names the archive of what it was.
+	// agedMember is the metadata member of a turn that names the archive with its original.
 	agedMember = "aged"
 )
 
-// Aged is a message whose large outputs of tools are replaced by pointers to the archive
-// that has the message as it was; false: it has none. Calls keep their results, and
-// what people and model said stays.
+// Aged returns a message whose large tool outputs are replaced by pointers to the archive with the
+// original message; it returns false if there are none. Calls keep their results, and the words of
+// people and model do not change.
 func Aged(m uimessage.Message, archive string) (uimessage.Message, bool) {
 	parts, changed := slices.Clone(m.Parts), false
 	for i, p := range parts {
@@ -42,7 +42,7 @@ func Aged(m uimessage.Message, archive string) (uimessage.Message, bool) {
 	if err != nil {
 		return m, false // Unreachable: a string encodes.
 	}
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read stays in Extra
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // unreadable metadata stays in Extra
 	meta.Tokens = 0
 	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(e uimessage.Member) bool { return e.Name == agedMember })
 	meta.Extra = append(meta.Extra, uimessage.Member{Name: agedMember, Value: name})
@@ -50,7 +50,7 @@ func Aged(m uimessage.Message, archive string) (uimessage.Message, bool) {
 	return m, true
 }
 
-// agedOutput points to the archive, and to where the tool keeps the whole if it says so.
+// agedOutput points to the archive, and to the tool's own copy of the whole if the output names it.
 func agedOutput(output json.RawMessage, archive string) json.RawMessage {
 	short, err := json.Marshal(struct {
 		Truncated bool   `json:"truncated"`
@@ -65,8 +65,7 @@ func agedOutput(output json.RawMessage, archive string) json.RawMessage {
 	return short
 }
 
-// wholeOf is the name under which a tool keeps the whole of an output; empty: it has
-// none.
+// wholeOf is the name under which a tool stored the whole of an output, if any.
 func wholeOf(output json.RawMessage) string {
 	var kept struct {
 		Whole string `json:"whole"`

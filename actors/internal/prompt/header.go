@@ -9,11 +9,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Header is the first part of a user turn: one line of JSON that says when it
-// was sent and which message it is, and in groups who sent it. It depends on the
-// turn's metadata alone, so that it reads the same in every later request. It says
-// so of a turn that the host made and nobody sent. It is empty for a turn of which
-// nothing is known.
+// Header is the first part of a user turn: one line of JSON that says when it was sent and which
+// message it is, and in groups who sent it. It depends on the turn's metadata alone, so that it is
+// the same in every later request. A turn made by the host is marked as such. It is empty for a
+// turn without known facts.
 func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 	var b []byte
 	member := func(name, value string) {
@@ -44,13 +43,13 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 	}
 	member("msg", meta.MessageID)
 	if meta.EditOf != "" && meta.IngressID != meta.MessageID {
-		member("edits", meta.EditOf) // the turn of that id, as it was, is further up
+		member("edits", meta.EditOf) // the turn with that id is further up, unedited
 	}
 	if len(answeredMessage(meta)) > 0 {
-		member("answers", cmp.Or(meta.ReplyTo, "?")) // the part that follows holds it
+		member("answers", cmp.Or(meta.ReplyTo, "?")) // the next part contains it
 	}
 	if n := len(quotedMessages(meta)); n > 0 {
-		member("quoted", strconv.Itoa(n)) // the part that follows holds them
+		member("quoted", strconv.Itoa(n)) // the next part contains them
 	}
 	if b == nil {
 		return ""
@@ -58,8 +57,8 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 	return string(append(b, '}'))
 }
 
-// answeredMessage is the message that a turn's metadata says it answers. One that is
-// damaged is none.
+// answeredMessage is the message that a turn replies to, according to its metadata; damaged
+// metadata counts as no reply.
 func answeredMessage(meta uimessage.Metadata) []uimessage.Quoted {
 	for _, m := range meta.Extra {
 		if m.Name != uimessage.AnsweredMember {
@@ -73,7 +72,7 @@ func answeredMessage(meta uimessage.Metadata) []uimessage.Quoted {
 	return nil
 }
 
-// quotedMessages are the messages that a turn's metadata quotes. Damaged ones are none.
+// quotedMessages are the messages that a turn's metadata quotes; damaged ones are left out.
 func quotedMessages(meta uimessage.Metadata) []uimessage.Quoted {
 	for _, m := range meta.Extra {
 		if m.Name != uimessage.QuotedMember {

@@ -9,38 +9,37 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Options say how a chat's history reads.
+// Options configure how a chat's history is converted.
 type Options struct {
-	// ChatKey is the chat whose stored pictures are shown: no other's are.
+	// ChatKey is the chat whose stored pictures are shown; pictures of other chats are not.
 	ChatKey messages.ChatKey
-	// Group adds who sent a turn to its header.
+	// Group adds the sender of a turn to its header.
 	Group bool
-	// Location is the zone of the times in headers; nil means UTC.
+	// Location is the time zone of headers; nil means UTC.
 	Location *time.Location
-	// ToolName gives the name that a tool is offered by; nil means its own. It must
-	// stay the same while a Cache is used.
+	// ToolName returns the name under which a tool is offered; nil means its own. It must not change
+	// while a Cache is used.
 	ToolName func(string) string
-	// Cache keeps converted turns from one request to the next; nil keeps none.
+	// Cache keeps converted turns for the next request; may be nil.
 	Cache *Cache
 }
 
-// Messages are the history as the model reads it. The last turn may be an
-// assistant message under way, at a border of its steps. A turn of another role
-// than user and assistant is none of a history and is left out: nothing stored
-// speaks as the system. Nobody changes the result.
+// Messages converts the history for the model. The last turn may be an unfinished assistant
+// message, at a boundary of its steps. A turn with a role other than user or assistant is left out,
+// because nothing stored may speak as the system. The result must not be changed.
 func Messages(history []uimessage.Message, opts Options) []modelmessage.Message {
 	return MessagesOf(History{Len: len(history), At: func(i int) *uimessage.Message { return &history[i] }}, opts)
 }
 
-// History is a history in a place of its own: At is the ith of Len turns. What it
-// points to is not changed while it is read.
+// History gives access to a history without copying it: At returns the ith of Len turns. What it
+// refers to must not change while it is read.
 type History struct {
 	Len int
 	At  func(i int) *uimessage.Message
 }
 
-// MessagesOf is [Messages] without a copy of the history, which may be long: with a
-// cache its cost beyond what is new is that of comparing turns.
+// MessagesOf is [Messages] without a copy of the history, which may be long: with a cache, known
+// turns only cost a comparison.
 func MessagesOf(history History, opts Options) []modelmessage.Message {
 	if opts.Cache == nil {
 		opts.Cache = &Cache{}
@@ -68,33 +67,32 @@ func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids 
 	return append(dst, converted...)
 }
 
-// Cache keeps the converted turns of one chat, so that a request over a history
-// that grew converts only what is new. A turn is known again by its id and the
-// identity of its parts and metadata, which nobody changes; a turn that was
-// replaced is converted anew, with all behind it. An assistant message at the end
-// may be under way and is never kept. The zero value is ready. A Cache belongs to
-// one goroutine, and holds on to the turns it knows.
+// Cache keeps the converted turns of one chat, so that a request over a longer history converts
+// only the new turns. A turn is recognised by its id and the identity of its parts and metadata,
+// which are immutable; a turn that was replaced is converted again, with all turns after it. An
+// assistant message at the end may be unfinished and is never kept. The zero value is ready. A
+// Cache belongs to one goroutine, and references the turns it knows.
 type Cache struct {
 	group bool
 	loc   *time.Location
 	chat  messages.ChatKey
 	hide  int // pictures that have become notes
-	aged  int // times that more of them did
+	aged  int // times that more pictures became notes
 	turns []turnKey
 	done  []modelmessage.Message
 	ids   callIDs
 }
 
-// turnKey identifies a turn in one revision. While it is kept, the memory that it
-// points to is not given to another turn.
+// turnKey identifies a turn in one revision. While the key is kept, the memory that it points to is
+// not reused for another turn.
 type turnKey struct {
 	id       string
 	parts    *uimessage.Part
 	metadata *byte
-	// count and size tell slices of different lengths apart.
+	// count and size distinguish slices of different lengths.
 	count, size int
-	// end, ids and pictures are the numbers of messages, of call ids and of pictures up to
-	// and with this turn.
+	// end, ids and pictures are the numbers of messages, call ids and pictures up to and including
+	// this turn.
 	end, ids, pictures int
 }
 
@@ -142,7 +140,7 @@ func (c *Cache) messages(history History, opts Options) []modelmessage.Message {
 	return convert(out, *history.At(settled), opts, &c.ids, &show)
 }
 
-// pictures is how many pictures the turns have that are kept.
+// pictures counts the pictures of the kept turns.
 func (c *Cache) pictures() int {
 	if len(c.turns) == 0 {
 		return 0
@@ -150,8 +148,8 @@ func (c *Cache) pictures() int {
 	return c.turns[len(c.turns)-1].pictures
 }
 
-// age replaces the oldest pictures by notes once there are too many: what is kept is
-// converted anew then.
+// age replaces the oldest pictures with notes once there are too many, and converts the turns with
+// them again.
 func (c *Cache) age(history History) {
 	all := c.pictures()
 	for i := len(c.turns); i < history.Len; i++ {
@@ -167,12 +165,11 @@ func (c *Cache) age(history History) {
 	*c = Cache{group: c.group, loc: c.loc, chat: c.chat, hide: hide, aged: c.aged}
 }
 
-// Aged counts the times that pictures which requests had shown became notes: each time the
-// next request did not begin with the one before.
+// Aged counts how often pictures that were shown before became notes: each time, the next request
+// did not begin with the previous one.
 func (c *Cache) Aged() int { return c.aged }
 
-// forget drops what is kept from the first turn on that is another one now.
-// What was handed out stays as it is.
+// forget drops kept turns from the first changed one on. Results returned before do not change.
 func (c *Cache) forget(history History) {
 	same := 0
 	for same < len(c.turns) && same < history.Len && c.turns[same].is(keyOf(history.At(same))) {

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// chat grows a history the way chats do: user turns behind closed messages, and
-// steps of the message under way.
+// chat extends a history like chats do: user turns after closed messages, and steps of the current
+// message.
 type chat struct {
 	history []uimessage.Message
 	n       int
@@ -33,7 +33,7 @@ func (c *chat) user(words string) {
 	})
 }
 
-// step adds a step to the message under way; chats hand out a fresh copy.
+// step adds a step to the current message; chats return a new copy.
 func (c *chat) step(parts ...uimessage.Part) {
 	c.n++
 	last := len(c.history) - 1
@@ -86,8 +86,8 @@ func encoded(t interface{ Fatal(...any) }, list []modelmessage.Message) [][]byte
 	return out
 }
 
-// Requests of a growing history begin with the bytes of the one before; a cache
-// changes nothing; and a strict provider takes every one of them.
+// A request over a longer history starts with the bytes of the previous one; a cache changes
+// nothing; and a strict provider accepts every request.
 func TestGrowingHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &chat{}
@@ -168,7 +168,7 @@ func TestCacheSeesReplacedTurns(t *testing.T) {
 	}
 }
 
-// The cost of a step in conversions does not depend on the length of the history.
+// The number of conversions of a step does not depend on the length of the history.
 func TestStepCostIsFlat(t *testing.T) {
 	allocs := func(turns int) float64 {
 		c := &chat{}

@@ -13,10 +13,10 @@ import (
 
 // What the model reads of calls without an outcome.
 const (
-	// TextWaiting stands for a call that a person has not decided on, or had not
-	// when the conversation went on.
+	// TextWaiting is the result of a call that a person has not decided, or had not decided when the
+	// conversation continued.
 	TextWaiting = "waiting for a person, not executed"
-	// TextInterrupted stands for a call whose outcome was lost.
+	// TextInterrupted is the result of a call whose outcome was lost.
 	TextInterrupted = "interrupted, outcome unknown"
 )
 
@@ -25,7 +25,7 @@ func withHeader(m uimessage.Message, group bool, loc *time.Location) uimessage.M
 	if m.Role != uimessage.RoleUser {
 		return m
 	}
-	// Metadata that is not ours, or in part, gives the header that can be had.
+	// If only a part of the metadata can be read, the header has that part.
 	meta, _ := uimessage.DecodeMetadata(m.Metadata)
 	h := Header(meta, group, loc)
 	if h == "" {
@@ -41,15 +41,15 @@ func withHeader(m uimessage.Message, group bool, loc *time.Location) uimessage.M
 	return m
 }
 
-// toolPass changes how one call reads.
+// toolPass changes how the model reads one call.
 type toolPass func(uimessage.Tool) uimessage.Tool
 
-// toolPasses are the passes over calls, in their order.
+// toolPasses are the passes over calls, in order.
 func toolPasses(name func(string) string) []toolPass {
 	return []toolPass{waiting, orphan, objectInput, vanished, ours, wireName(name)}
 }
 
-// waiting lets a call that asks for approval read as not executed.
+// waiting presents a call that needs approval as not executed.
 func waiting(t uimessage.Tool) uimessage.Tool {
 	if t.State != uimessage.ToolApprovalRequested {
 		return t
@@ -57,8 +57,8 @@ func waiting(t uimessage.Tool) uimessage.Tool {
 	return failed(t, TextWaiting)
 }
 
-// orphan lets a call without an outcome read as one whose outcome is unknown.
-// Calls whose input never came whole are none, and stay out.
+// orphan presents a call without an outcome as one whose outcome is unknown. Calls with incomplete
+// input are left out.
 func orphan(t uimessage.Tool) uimessage.Tool {
 	open := t.State == uimessage.ToolInputAvailable || t.State == uimessage.ToolApprovalResponded ||
 		t.State == uimessage.ToolOutputAvailable && t.Preliminary.Value
@@ -68,8 +68,8 @@ func orphan(t uimessage.Tool) uimessage.Tool {
 	return failed(t, TextInterrupted)
 }
 
-// failed is the call with an error in place of an outcome. A question to a person
-// is no part of it any more, since no answer may follow.
+// failed is the call with an error as its outcome. The approval request is removed, since no answer
+// may follow.
 func failed(t uimessage.Tool, text string) uimessage.Tool {
 	t.State, t.ErrorText = uimessage.ToolOutputError, uimessage.Some(text)
 	t.Output, t.Preliminary = nil, uimessage.Optional[bool]{}
@@ -77,8 +77,8 @@ func failed(t uimessage.Tool, text string) uimessage.Tool {
 	return t
 }
 
-// objectInput lets a call whose input is no object read as one without input.
-// What the model wrote stays in the history.
+// objectInput presents a call whose input is not an object as one without input. The history keeps
+// what the model wrote.
 func objectInput(t uimessage.Tool) uimessage.Tool {
 	input := t.Input
 	if len(input) == 0 || string(input) == "null" {
@@ -91,24 +91,24 @@ func objectInput(t uimessage.Tool) uimessage.Tool {
 	return t
 }
 
-// vanished lets the call of a tool that is gone read as it always did: its output
-// is a fact of the conversation.
+// vanished presents the call of a tool that no longer exists as before, because its output is a fact of the
+// conversation.
 func vanished(t uimessage.Tool) uimessage.Tool {
 	t.WasStatic = false
 	return t
 }
 
-// ours lets a call that a provider ran itself read like one of ours: providers do
-// not take back what they ran, least of all another's.
+// ours presents a call that a provider executed like one of the host's: providers do not accept
+// such calls in a history, least of all another provider's.
 func ours(t uimessage.Tool) uimessage.Tool {
 	t.ProviderExecuted = uimessage.Optional[bool]{}
 	return t
 }
 
-// unnamed is the name of a call that came without one.
+// unnamed is the name of a call that arrived without one.
 const unnamed = "unnamed"
 
-// wireName lets a call read with the name that its tool is offered by.
+// wireName gives a call the name under which its tool is offered.
 func wireName(name func(string) string) toolPass {
 	return func(t uimessage.Tool) uimessage.Tool {
 		if t.Name == "" {
@@ -121,8 +121,7 @@ func wireName(name func(string) string) toolPass {
 	}
 }
 
-// tools applies passes to the calls of a turn. A turn without a change comes back
-// as it is.
+// tools applies passes to the calls of a turn. A turn without a change is returned as it is.
 func tools(m uimessage.Message, passes []toolPass) uimessage.Message {
 	if m.Role != uimessage.RoleAssistant {
 		return m
@@ -141,8 +140,8 @@ func tools(m uimessage.Message, passes []toolPass) uimessage.Message {
 	return m
 }
 
-// notEmpty drops texts that say nothing, and messages that are left with nothing
-// a provider takes as content. It takes the list over.
+// notEmpty drops blank texts, and messages without content that a provider accepts. It modifies the
+// list.
 func notEmpty(list []modelmessage.Message) []modelmessage.Message {
 	out := list[:0]
 	for _, m := range list {
@@ -163,14 +162,14 @@ func notEmpty(list []modelmessage.Message) []modelmessage.Message {
 	return out
 }
 
-// callIDs are the ids of calls that a request holds so far.
+// callIDs are the ids of the calls in a request so far.
 type callIDs struct {
 	used  map[string]bool
 	order []string
 }
 
-// take makes an id unique and takes it. What it becomes depends on the ids before
-// it alone, so that it stays what it is in later requests.
+// take makes an id unique and reserves it. The result depends on the earlier ids alone, so that it
+// is the same in later requests.
 func (c *callIDs) take(id string) string {
 	if c.used == nil {
 		c.used = map[string]bool{}
@@ -184,7 +183,7 @@ func (c *callIDs) take(id string) string {
 	return fresh
 }
 
-// release gives back all ids behind the first n.
+// release frees all ids after the first n.
 func (c *callIDs) release(n int) {
 	for _, id := range c.order[n:] {
 		delete(c.used, id)
@@ -192,8 +191,8 @@ func (c *callIDs) release(n int) {
 	c.order = c.order[:n]
 }
 
-// uniqueIDs gives a call whose id came before another one, and its result with
-// it. Results stand in the message behind their calls, in the same order.
+// uniqueIDs gives a new id to a call whose id occurred before, and to its result. Results are in
+// the message after their calls, in the same order.
 func uniqueIDs(list []modelmessage.Message, ids *callIDs) {
 	var fresh map[string][]string
 	for _, m := range list {

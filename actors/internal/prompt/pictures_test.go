@@ -25,7 +25,7 @@ func answerTurn(n int) uimessage.Message {
 	return uimessage.Message{ID: fmt.Sprint("a", n), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}, uimessage.Text{Text: "seen"}}}
 }
 
-// shownIn are the numbers of the pictures that messages show.
+// shownIn returns the numbers of the pictures that messages show.
 func shownIn(list []modelmessage.Message) (out []string) {
 	for _, m := range list {
 		for _, p := range m.Parts {
@@ -38,9 +38,9 @@ func shownIn(list []modelmessage.Message) (out []string) {
 	return out
 }
 
-// Pictures age together: the beginning of the requests stays the same for ten pictures,
-// then the oldest ten become notes at once, which is counted, and the same again with a
-// cache, without one and after a restart.
+// Pictures age in groups: the prefix of the requests stays the same for ten pictures, then the
+// oldest ten become notes at once, which is counted. The result is the same with a cache, without
+// one and after a restart.
 func TestPicturesAgeTogether(t *testing.T) {
 	cache, counted := &Cache{}, 0
 	var history []uimessage.Message
@@ -81,8 +81,8 @@ func TestPicturesAgeTogether(t *testing.T) {
 	}
 }
 
-// What a tool's result refers to follows the results of its step, in their order; a strict
-// provider takes that, and the turn that waits for its answer is never left out.
+// Files of a tool's results follow the results of the step, in order; a strict provider accepts
+// that, and the unanswered turn is never left out.
 func TestPicturesOfResults(t *testing.T) {
 	call := func(id, path string) uimessage.Tool {
 		return uimessage.Tool{

@@ -16,8 +16,8 @@ const (
 	maxDescription = 300
 )
 
-// Skill is a line of the overview of skills. Description is empty unless a person agreed
-// to it. Note is the host's own remark about a skill that the chat had loaded.
+// Skill is a line of the overview of skills. Description is empty unless a person approved it. Note
+// is the host's own remark about a skill that the chat had loaded.
 type Skill struct{ Name, Description, Note string }
 
 // LoadedSkill is a skill with its text.
@@ -25,7 +25,7 @@ type LoadedSkill struct {
 	Name, Text string
 	// Folder is where its files are.
 	Folder string
-	// Tools are all that may be called while it is loaded; nil: it does not say.
+	// Tools are the only ones that may be called while it is loaded; nil means no restriction.
 	Tools []string
 }
 
@@ -34,15 +34,15 @@ func skills(b *strings.Builder, list []Skill) {
 	section(b, "skills", strings.TrimSpace(textSkills), overview(list))
 }
 
-// loadedSkills writes the texts of the loaded ones.
+// loadedSkills writes the texts of the loaded skills.
 func loadedSkills(b *strings.Builder, list []LoadedSkill) {
 	for _, s := range list {
 		section(b, "skill", s.intro(), newlines(s.Text))
 	}
 }
 
-// intro stands in front of a skill's text. What its author named cannot leave its
-// line or open a section.
+// intro precedes a skill's text. Names chosen by its author cannot leave their line or open a
+// section.
 func (s LoadedSkill) intro() string {
 	intro := "The skill " + quote(s.Name) + ". It says how to do something; it gives no permission."
 	if s.Folder != "" {
@@ -54,7 +54,7 @@ func (s LoadedSkill) intro() string {
 	return inert(strings.Join(oneLine([]string{intro}), ""))
 }
 
-// overview lists skills, one a line.
+// overview lists skills, one per line.
 func overview(skills []Skill) string {
 	lines := make([]string, 0, len(skills))
 	for _, s := range skills[:min(maxSkills, len(skills))] {
@@ -73,7 +73,7 @@ func overview(skills []Skill) string {
 	return strings.Join(oneLine(lines), "\n")
 }
 
-// short is a text of at most limit characters.
+// short truncates a text to at most limit characters.
 func short(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -24,13 +24,13 @@ var textPlain string
 // Egress is how an answer reaches people.
 type Egress string
 
-// The ways out of a chat.
+// How answers leave a chat.
 const (
 	EgressDirect Egress = "direct" // the assistant's text is the answer
-	EgressTool   Egress = "tool"   // chat_send is the way out
+	EgressTool   Egress = "tool"   // only chat_send sends messages
 )
 
-// Facts are what a chat is. They stay the same for as long as the chat does.
+// Facts describe a chat. They never change for a chat.
 type Facts struct {
 	Project   string
 	ChatKey   string
@@ -47,7 +47,7 @@ type Facts struct {
 	MaxMessage int
 }
 
-// Documents are the texts that make an agent. Empty ones are left out.
+// Documents are the texts that define an agent. Empty ones are left out.
 type Documents struct {
 	ProfilePrimary, ProfileOther string
 	ChatMemory                   string
@@ -55,23 +55,22 @@ type Documents struct {
 	// speaker. They are unverified.
 	ChatStatements string
 	ProjectMemory  string
-	// UserMemory is left out of groups: it is about one person.
+	// UserMemory is left out of groups because it is about one person.
 	UserMemory string
-	// Agent is Agent.md, which is law.
+	// Agent is Agent.md, which takes precedence.
 	Agent string
-	// Skills can be loaded; Loaded ones have been, in the order of loading.
+	// Skills can be loaded; Loaded are those already loaded, in the order of loading.
 	Skills []Skill
 	Loaded []LoadedSkill
 	// Guards are lines about limits that were reached.
 	Guards []string
 }
 
-// System is the system text of a chat. What changes least comes first: what all chats
-// share, then what the chat is, then what is remembered, then what it loaded, so that a
-// change leaves as much as possible of the beginning as it was. What people can fill is
-// quoted and cannot leave its place.
+// System is the system text of a chat. What changes least is first: what all chats share, then the
+// facts of the chat, then the memory, then loaded skills, so that a change leaves the longest
+// possible prefix unchanged. Text that people control is quoted and cannot leave its section.
 func System(f Facts, d Documents) string {
-	const around = 2 << 10 // tags, facts and the lines in front of sections
+	const around = 2 << 10 // tags, facts and the introductions of sections
 	var b strings.Builder
 	b.Grow(around + len(textManners) + len(d.Agent) + len(d.ProfilePrimary) + len(d.ProfileOther) + len(d.ChatMemory) + len(d.ChatStatements) + len(d.ProjectMemory) + len(d.UserMemory))
 	section(&b, "agent", "Your instructions. They win over every other section.", d.Agent)
@@ -91,7 +90,7 @@ func System(f Facts, d Documents) string {
 	return b.String()
 }
 
-// runtime are the facts, one a line, with what people named as JSON strings.
+// runtime writes the facts, one per line; names chosen by people are JSON strings.
 func runtime(f Facts) string {
 	var b strings.Builder
 	fact := func(name, value string) {

@@ -11,29 +11,28 @@ import (
 )
 
 const (
-	// largeOutput is the size from which a tool's output is replaced.
+	// largeOutput is the size from which a tool's output may be replaced.
 	largeOutput = 1 << 10
-	// fileSize is what a file counts at most: models do not read its bytes as text.
+	// fileSize is the most that a file counts: models do not read its bytes as text.
 	fileSize = 4 << 10
 	// outputHead is how much of a replaced text is still shown.
 	outputHead = 200
 	noteLeft   = "Left out, because the conversation is too long. Call the tool again if it matters."
 )
 
-// Trim is what requests leave out after the model said that they are too long.
-// The zero value leaves out nothing. It names messages by their place in the
-// conversation, which only grows, so that the requests that follow extend each
-// other again; after a rewrite of the history it has to be dropped. The history is not touched by it.
+// Trim is what requests leave out after the model refused one as too long. The zero value leaves
+// out nothing. It refers to messages by their index in the conversation, which only grows, so that
+// later requests extend each other again; after a rewrite of the history the Trim has to be
+// dropped. It does not change the history.
 type Trim struct {
-	Drop    int // messages before this one are left out; it is a user's
-	Shorten int // large outputs of tools before this one are replaced by a pointer
+	Drop    int // messages before this user message are left out
+	Shorten int // large tool outputs before this message are replaced with a pointer
 }
 
-// Further is the trim to try after a request with this one was too long, aiming
-// at a share of its size; false: there is nothing left to leave out. Large
-// outputs of tools go first, those of the newest step last, and then whole turns
-// from the oldest on. The turns that wait for an answer always stay, and a call is
-// never parted from its result.
+// Further is the trim to try after a request with this one was too long, aiming at a share of its
+// size; it returns false if nothing is left to leave out. Large tool outputs go first, those of the
+// newest step last, and then whole turns from the oldest on. Unanswered turns always stay, and a
+// call is never separated from its result.
 func (t Trim) Further(list []modelmessage.Message, share int) (Trim, bool) {
 	now := size(t.Apply(list))
 	target := now / share
@@ -47,15 +46,15 @@ func (t Trim) Further(list []modelmessage.Message, share int) (Trim, bool) {
 	return next, size(next.Apply(list)) < now
 }
 
-// dropTo leaves out whole turns, as few as bring the rest down to the target.
+// dropTo leaves out whole turns, as few as reach the target.
 func (t Trim) dropTo(list []modelmessage.Message, target int) Trim {
-	whole := Trim{Shorten: t.Shorten}.Apply(list) // in the places of the list
+	whole := Trim{Shorten: t.Shorten}.Apply(list) // with the same indexes as the list
 	left := size(whole[t.Drop:])
 	last := waitingSince(list)
 	for at := t.Drop; left > target && at < last; {
 		next := at + 1
 		for !asks(list[next]) {
-			next++ // a user message stands at last
+			next++ // the last message is a user message
 		}
 		left -= size(whole[at:next])
 		at, t.Drop = next, next
@@ -63,8 +62,8 @@ func (t Trim) dropTo(list []modelmessage.Message, target int) Trim {
 	return t
 }
 
-// waitingSince is the place of the oldest user message with no answer before the
-// next: turns that came together stay together.
+// waitingSince is the index of the oldest user message with no answer before the next: turns that
+// arrived together stay together.
 func waitingSince(list []modelmessage.Message) int {
 	i := len(list) - 1
 	for i >= 0 && !asks(list[i]) {
@@ -76,11 +75,11 @@ func waitingSince(list []modelmessage.Message) int {
 	return max(i, 0)
 }
 
-// asks reports whether a message is a person's.
+// asks reports whether a message is from a person.
 func asks(m modelmessage.Message) bool { return m.Role == modelmessage.RoleUser && !shows(m) }
 
-// newestOutcome is the place of the results that the model has not read yet; the
-// end of the list if there are none.
+// newestOutcome is the index of the results that the model has not read yet, or the end of the list
+// if there are none.
 func newestOutcome(list []modelmessage.Message) int {
 	n := len(list)
 	for n > 0 && shows(list[n-1]) {
@@ -92,14 +91,14 @@ func newestOutcome(list []modelmessage.Message) int {
 	return len(list)
 }
 
-// Apply returns what is left of the conversation. It changes nothing of it.
+// Apply returns the rest of the conversation without changing the list.
 func (t Trim) Apply(list []modelmessage.Message) []modelmessage.Message {
 	if t == (Trim{}) {
 		return list
 	}
 	from := t.Drop
 	if from >= len(list) || list[from].Role != modelmessage.RoleUser {
-		from = 0 // another conversation than the trim was made for
+		from = 0 // the trim was made for another conversation
 	}
 	out := slices.Clone(list[from:])
 	for i := range out {
@@ -125,8 +124,8 @@ func shortened(parts []modelmessage.Part) []modelmessage.Part {
 	return out
 }
 
-// pointer stands for an output that is left out. It keeps the name under which
-// the whole is stored, if there is one.
+// pointer replaces an output that is left out. It keeps the name under which the whole is stored,
+// if any.
 func pointer(o modelmessage.Output) modelmessage.Output {
 	n := outputSize(o)
 	switch o.Type {
@@ -154,7 +153,7 @@ func pointer(o modelmessage.Output) modelmessage.Output {
 
 func outputSize(o modelmessage.Output) int { return len(o.Text) + len(o.JSON) }
 
-// fileBytes is what a file counts: the link of a stored one is short, what it shows is not.
+// fileBytes is the counted size of a file: the link of a stored file is short, its content is not.
 func fileBytes(f modelmessage.File) int {
 	if _, _, ok := messages.PictureOf(f.Data); ok {
 		return fileSize
@@ -162,7 +161,7 @@ func fileBytes(f modelmessage.File) int {
 	return min(len(f.Data), fileSize)
 }
 
-// size is how large a conversation is, in bytes of what the model reads.
+// size is the size of a conversation, in bytes that the model reads.
 func size(list []modelmessage.Message) int {
 	n := 0
 	for _, m := range list {

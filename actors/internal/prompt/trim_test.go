@@ -32,7 +32,7 @@ func jsonOutput(n int, whole string) modelmessage.Output {
 	return modelmessage.Output{Type: modelmessage.OutputJSON, JSON: b}
 }
 
-// outline is a conversation in short.
+// outline is a short form of a conversation.
 func outline(list []modelmessage.Message) []string {
 	var out []string
 	for _, m := range list {
@@ -70,7 +70,7 @@ func TestTrim(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		list          []modelmessage.Message
-		second, third []string // nil: nothing is left to try
+		second, third []string // nil if nothing is left to try
 	}{
 		{
 			"outputs first, then turns", old,
@@ -113,9 +113,8 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// Whatever the conversation: what is left is a request that a strict provider
-// takes, the newest turn is there word for word, it is smaller, and the requests
-// that follow in the run extend it.
+// For any conversation: the result is a request that a strict provider accepts, the newest turn is
+// unchanged, the request is smaller, and later requests of the run extend it.
 func TestRL5TrimKeepsRequestsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := 0

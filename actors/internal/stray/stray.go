@@ -1,6 +1,6 @@
-// Package stray tells of messages that an actor does not know. Such a message is
-// a mistake of whoever sent it; it changes nothing, and nobody waits to find out.
-// Actors whose end would end many others can guard themselves against panics.
+// Package stray reports messages that an actor does not know. Such a message is a mistake of its
+// sender; it changes nothing and is not answered. Actors whose end would stop many others can
+// recover from panics with [Guard].
 package stray
 
 import (
@@ -11,9 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Report publishes the message under way as [messages.Stray], unless it is one of the
-// library's own about the life of actors. It belongs into the default branch of
-// Receive.
+// Report publishes the current message as [messages.Stray], unless it is one of the library's own
+// about the life of actors. It belongs in the default branch of Receive.
 func Report(ac actor.Context) {
 	msg := ac.Message()
 	switch msg.(type) {
@@ -23,9 +22,8 @@ func Report(ac actor.Context) {
 	ac.ActorSystem().EventStream.Publish(messages.Stray{Actor: ac.Self().GetId(), Kind: fmt.Sprintf("%T", msg)})
 }
 
-// Guard is deferred by an actor that must not fail, because its children would be
-// stopped. A panic is told as the library tells those that it catches itself, and
-// the message under way is given up.
+// Guard is deferred by an actor that must not fail, because its children would be stopped. A panic
+// is reported like those that the library recovers itself, and the current message is dropped.
 func Guard(ac actor.Context) {
 	if v := recover(); v != nil {
 		ac.ActorSystem().EventStream.Publish(&actor.SupervisorEvent{Child: ac.Self(), Reason: v, Directive: actor.ResumeDirective})

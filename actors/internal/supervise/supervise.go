@@ -1,6 +1,6 @@
-// Package supervise is how an actor supervises children that the host cannot do without:
-// one that panics is restarted alone, at once and then after waits that double. When that
-// does not help, the supervisor gives up.
+// Package supervise is how an actor supervises children that the host needs: one that panics is
+// restarted alone, first at once and then after waits that double. If that does not help, the
+// supervisor gives up.
 package supervise
 
 import (
@@ -15,12 +15,12 @@ import (
 // every restart reaches the limit.
 const window = time.Minute
 
-// Strategy restarts children with a backoff. A child that waits for its restart, or that
-// was given up, handles no messages; they wait in its mailbox.
+// Strategy restarts children with a backoff. A child that waits for its restart, or that was given
+// up, handles no messages; they wait in its mailbox.
 type Strategy struct {
-	// Most is how many panics of a child within a minute are answered by a restart.
+	// Most is how many panics of a child within a minute lead to a restart.
 	Most int
-	// GiveUp is called with the panic that comes after those. The child stays as it is.
+	// GiveUp is called with the next panic after those. The child stays suspended.
 	GiveUp func(to actor.Supervisor, child *actor.PID, reason, message any)
 }
 

@@ -1,19 +1,19 @@
 package tokens
 
 const (
-	// maxRun is how long a run without a change between space and other may be
-	// before it is parted.
+	// maxRun is the length at which a run without a change between space and other characters is
+	// split.
 	maxRun = 256
-	// chunk is how much of a text is counted at once, and maxChunk the most if no
-	// place to part it at is found.
+	// chunk is how much of a text is counted at once, and maxChunk the most if there is no good place
+	// to split.
 	chunk, maxChunk = 8 << 10, 16 << 10
 )
 
-// Bound is a number of tokens that no encoding here exceeds, from one look at
-// each byte. A token is a byte at least. Both vocabularies know every pair of the
-// letters of [paired]; the tokenizer joins neighbours as long as it knows what they
-// make together, so that no two single letters of those stay neighbours: n of them are
-// (2n+1)/3 tokens at most. The tests prove both against the tables.
+// Bound is an upper bound of the number of tokens in every encoding here, from one look at each
+// byte. A token has at least one byte. Both vocabularies contain every pair of the letters of
+// [paired]; the tokenizer joins neighbours as long as the result is in its vocabulary, so that no
+// two single letters of those stay neighbours: n of them are (2n+1)/3 tokens at most. The tests
+// prove both against the tables.
 func Bound(text string) int {
 	n, run := 0, 0
 	for i := range len(text) {
@@ -24,16 +24,16 @@ func Bound(text string) int {
 		n += 1 + pairs(run)
 		run = 0
 		if text[i] == '\'' {
-			n++ // what follows may be parted, as in can't
+			n++ // what follows may be split, as in can't
 		}
 	}
-	// A counter parts a text at these distances, or rarer, for one token each.
+	// A counter splits a text at these distances or more rarely; each split costs one token.
 	return n + pairs(run) + len(text)/(maxRun-3)
 }
 
 func pairs(run int) int { return (2*run + 1) / 3 }
 
-// paired are the small letters whose pairs are all tokens.
+// paired reports the small letters whose pairs are all tokens.
 func paired(b byte) bool {
 	switch b {
 	case 'a', 'b', 'c', 'd', 'e', 'h', 'i', 'k', 'l', 'm', 'n', 'o', 'p', 'r', 's', 't', 'u', 'w', 'y':

@@ -8,23 +8,23 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-// maxText is how much of one text is counted; of what is behind it the bound is taken.
+// maxText is how much of one text is counted exactly; the rest is bounded by [Bound].
 const maxText = 1 << 20
 
 // Counter counts tokens. It is safe for concurrent use; a host has one.
 type Counter struct {
-	tables chan map[Encoding]*tiktoken.Tiktoken // holds one map, or is being asked
+	tables chan map[Encoding]*tiktoken.Tiktoken // contains the one map unless a goroutine is using it
 }
 
-// NewCounter makes a counter that has read nothing yet.
+// NewCounter makes a counter that has not read its tables yet.
 func NewCounter() *Counter {
 	c := &Counter{tables: make(chan map[Encoding]*tiktoken.Tiktoken, 1)}
 	c.tables <- map[Encoding]*tiktoken.Tiktoken{}
 	return c
 }
 
-// Count is the number of tokens of a text. Words that look like control tokens
-// count as the words they are.
+// Count is the number of tokens of a text. Text that looks like a control token counts as ordinary
+// text.
 func (c *Counter) Count(e Encoding, text string) (int, error) {
 	t, err := c.table(e)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *Counter) Count(e Encoding, text string) (int, error) {
 	return n, nil
 }
 
-// table reads the tables of an encoding when they are first needed. They are
-// embedded in the program.
+// table reads the tables of an encoding when they are first needed. They are embedded in the
+// program.
 func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
 	tables := <-c.tables
 	defer func() { c.tables <- tables }()
@@ -60,8 +60,7 @@ func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
 	return t, nil
 }
 
-// part is where to part a text so that counting stays linear: behind a whole
-// number of words if it can be.
+// part is where to split a text so that counting stays linear: after a whole word if possible.
 func part(text string) int {
 	if len(text) <= maxRun {
 		return len(text)
@@ -81,8 +80,8 @@ func part(text string) int {
 	return len(text)
 }
 
-// word reports whether a word with one space before it begins here, behind
-// another word: nothing is one token across this place.
+// word reports whether a word with one space before it starts here, after another word: no token
+// crosses this place.
 func word(text string, i int) bool {
 	return text[i] == ' ' && letter(text[i-1]) && i+1 < len(text) && letter(text[i+1])
 }
@@ -91,7 +90,7 @@ func letter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 func space(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
 
-// border is the last border of a character at or before a place.
+// border is the last character boundary at or before a place.
 func border(text string, at int) int {
 	for i := at; i > at-utf8.UTFMax && i > 0; i-- {
 		if utf8.RuneStart(text[i]) {

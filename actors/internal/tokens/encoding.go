@@ -11,8 +11,8 @@ const (
 	CL100K Encoding = "cl100k_base"
 )
 
-// EncodingOf is the encoding of a model, by its name with or without its vendor's
-// before it. A model that is not known is counted as the newest are.
+// EncodingOf is the encoding of a model, by its name with or without the vendor prefix. An unknown
+// model is counted like the newest ones.
 func EncodingOf(model string) Encoding {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	switch {

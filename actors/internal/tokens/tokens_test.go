@@ -23,7 +23,7 @@ func count(tb testing.TB, c *Counter, e Encoding, text string) int {
 
 func encodings() []Encoding { return []Encoding{O200K, CL100K} }
 
-// What the bound rests on: the pairs, and what English puts behind an apostrophe.
+// The assumptions of the bound: the pairs, and English suffixes after an apostrophe.
 func TestEveryPairIsOneToken(t *testing.T) {
 	c := NewCounter()
 	for _, e := range encodings() {
@@ -73,7 +73,7 @@ func TestCountIsPlainOnProse(t *testing.T) {
 	}
 }
 
-// long are inputs that a tokenizer alone takes minutes for.
+// long are inputs for which a tokenizer alone takes minutes.
 func long(n int) map[string]string {
 	letters := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -87,8 +87,8 @@ func long(n int) map[string]string {
 	}
 }
 
-// A text is parted into pieces that are never long: the time of a count follows
-// from their number.
+// A text is split into pieces that are never long, so that the time of a count is proportional to
+// their number.
 func TestNoPieceIsLong(t *testing.T) {
 	texts := long(64 << 10)
 	texts["prose"] = strings.Repeat(prose(), 10)
@@ -144,7 +144,7 @@ func FuzzBound(f *testing.F) {
 	})
 }
 
-// Random texts over the letters that the bound is tight for.
+// Random texts of the letters for which the bound is tight.
 func TestBoundHoldsOnLetters(t *testing.T) {
 	const alphabet = "abcdehiklmnoprstuwy' .Qz1\n"
 	r := rand.New(rand.NewPCG(3, 4))

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// turnPrice is what a turn costs beside its words: role, borders, and the header
-	// of a user's.
+	// turnPrice is the cost of a turn in addition to its words: role, boundaries, and the header of a
+	// user turn.
 	turnPrice = 48
-	// callPrice is what a call and its result cost beside names and contents.
+	// callPrice is the cost of a call and its result in addition to names and contents.
 	callPrice = 24
-	// filePrice is what a file costs: models do not read its bytes as text.
+	// filePrice is the cost of a file: models do not read its bytes as text.
 	filePrice = 1 << 10
 )
 
-// Turn is what a turn costs by a measure of texts: [Bound], or a counter's.
+// Turn is the cost of a turn, given a measure of texts: [Bound], or a counter's.
 func Turn(m uimessage.Message, measure func(text string) int) int {
 	n := turnPrice
 	for _, p := range m.Parts {
@@ -44,8 +44,8 @@ func Turn(m uimessage.Message, measure func(text string) int) int {
 	return n
 }
 
-// pictures is what stored pictures cost, whatever their bytes are: models count the area
-// of an image, and the pages of a document, of which the size gives an idea.
+// pictures is the cost of stored pictures. It does not depend on their bytes: models count the area
+// of an image and the pages of a document, which its size approximates.
 func pictures(list []messages.Picture) (n int) {
 	const perToken, documentPart, mostParts = 750, 64 << 10, 32 // pixels, bytes of a page
 	for _, p := range list {
@@ -62,9 +62,9 @@ func pictures(list []messages.Picture) (n int) {
 	return n
 }
 
-// Correct applies what a model reported for a request of which this was counted:
-// other models have other vocabularies. A report that cannot be true, more than
-// twice or less than half of it, counts as twice or half.
+// Correct scales a count by what a model reported for a request that was counted the same way,
+// because models have other vocabularies. An implausible report, more than twice or less than half
+// of the count, is limited to twice or half.
 func Correct(n int, reported, counted int64) int {
 	if reported <= 0 || counted <= 0 {
 		return n

@@ -1,4 +1,4 @@
-// Package documenttest lets every step of a store's change fail, one after the other.
+// Package documenttest makes every step of a store's change fail, one after the other.
 package documenttest
 
 import (
@@ -19,17 +19,17 @@ import (
 type Case struct {
 	// Prepare puts the old content into a state folder.
 	Prepare func(disk document.Disk, state string) error
-	// Change is the change; done again, it still leads to the new content.
+	// Change is the change; repeated, it still leads to the new content.
 	Change func(disk document.Disk, state string) error
-	// Look is what somebody reads who opens the folder anew.
+	// Look returns what a reader sees who opens the folder again.
 	Look func(state string) (string, error)
-	// Old and New are what Look may find.
+	// Old and New are the contents that Look may return.
 	Old, New string
 }
 
-// EachFails runs the change with each of its steps failing, with a full disk and with
-// a broken one: it is told of, what is read is the old or the new content, and doing
-// it again leads to the new one. Nothing half written is left.
+// EachFails runs the change with each of its steps failing, with a full and with a broken disk. The
+// change must return the error, Look must return the old or the new content, and repeating the
+// change must lead to the new one. No partially written file may be left.
 func EachFails(t *testing.T, c Case) {
 	t.Helper()
 	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
@@ -37,14 +37,14 @@ func EachFails(t *testing.T, c Case) {
 		for c.failing(t, n, fault) {
 			n++
 		}
-		if n < 5 { // open, write, force, rename, force the folder
+		if n < 5 { // open, write, fsync, rename, fsync the folder
 			t.Fatalf("the change had %d steps", n-1)
 		}
 		t.Logf("%v at each of %d steps", fault, n-1)
 	}
 }
 
-// failing lets the n-th step fail; false: there is none.
+// failing makes the n-th step fail; it returns false if there are fewer steps.
 func (c Case) failing(t *testing.T, n int, fault error) bool {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
@@ -57,7 +57,7 @@ func (c Case) failing(t *testing.T, n int, fault error) bool {
 			return nil
 		}
 		failed = fmt.Sprintf("%v at step %d, %s %s", fault, n, step, filepath.Base(path))
-		if step == document.StepWrite { // some of it may be done
+		if step == document.StepWrite { // a part may be written
 			if err := os.Truncate(path+".new", 3); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
@@ -108,10 +108,10 @@ func leftovers(t *testing.T, state, where string) {
 	}
 }
 
-// Recorder keeps the steps that were done, in their order: force folder x.
+// Recorder records the steps that were done, in order, for example "force folder x".
 type Recorder struct{ steps []string }
 
-// Disk is one whose steps are recorded.
+// Disk returns a disk whose steps are recorded.
 func (r *Recorder) Disk() document.Disk {
 	return document.Disk{Fault: func(step document.Step, path string) error {
 		r.steps = append(r.steps, string(step)+" "+path)
@@ -119,8 +119,8 @@ func (r *Recorder) Disk() document.Disk {
 	}}
 }
 
-// Forced fails the test where a folder below the state folder, or the folder itself,
-// was made and its name was not forced behind that.
+// Forced fails the test if a folder below the state folder, or the folder itself, was made and its
+// name was not fsynced afterwards.
 func (r *Recorder) Forced(t *testing.T, made ...string) {
 	t.Helper()
 	for _, dir := range made {

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// Choice decides between n possibilities, n > 1: it returns a number from 0 to
-// n-1. Of what was not forced 0 keeps the least and n-1 the most.
+// Choice chooses one of n possibilities, n > 1: it returns a number from 0 to n-1. Of the data that
+// was not fsynced, 0 keeps the least and n-1 the most.
 type Choice func(n int) int
 
-// Nothing is the choice of a disk that kept only what was forced.
+// Nothing is the choice of a disk that kept only fsynced data.
 func Nothing(int) int { return 0 }
 
 // Everything is the choice of a disk that lost nothing.
@@ -26,9 +26,8 @@ func pick(choose Choice, n int) int {
 	return min(max(choose(n), 0), n-1)
 }
 
-// Crash is the disk after a power cut: everything forced is there, and the
-// choice decides about the rest. The disk itself stays as it is; see
-// [Disk.PowerOff].
+// Crash returns the disk after a power cut: everything fsynced survives, and the choice decides
+// about the rest. The disk itself does not change; see [Disk.PowerOff].
 func (d *Disk) Crash(choose Choice) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,9 +89,8 @@ func (d *Disk) keptNames(choose Choice) map[*node]map[string]*node {
 	return out
 }
 
-// CrashStates yields the different states that a power cut may leave: all of
-// them if there are at most limit, and otherwise so many, the extreme ones and
-// a sample by seed.
+// CrashStates yields the different states that a power cut may leave: all of them if there are at
+// most limit, and otherwise limit of them, the extreme ones and a sample by seed.
 func (d *Disk) CrashStates(limit int, seed uint64) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		states, all := d.allStates(limit)
@@ -107,8 +105,7 @@ func (d *Disk) CrashStates(limit int, seed uint64) iter.Seq[*Disk] {
 	}
 }
 
-// allStates goes through all series of choices, and gives up when there are
-// many more than limit.
+// allStates tries all sequences of choices, and gives up when there are many more than limit.
 func (d *Disk) allStates(limit int) (states []*Disk, all bool) {
 	seen := map[uint64]bool{}
 	var taken, among []int
@@ -144,7 +141,7 @@ func (d *Disk) allStates(limit int) (states []*Disk, all bool) {
 func (d *Disk) someStates(limit int, seed uint64) []*Disk {
 	seen := map[uint64]bool{}
 	var states []*Disk
-	random := rand.New(rand.NewPCG(seed, uint64(limit))) //nolint:gosec // a test's choice, repeated by its seed
+	random := rand.New(rand.NewPCG(seed, uint64(limit))) //nolint:gosec // for a test, reproducible by its seed
 	for tries := 0; tries < 4*limit && len(states) < limit; tries++ {
 		choose := Choice(random.IntN)
 		switch {
@@ -170,7 +167,7 @@ func (d *Disk) someStates(limit int, seed uint64) []*Disk {
 	return states
 }
 
-// Sum stands for everything that reads on the disk now: names and contents.
+// Sum is a hash of all names and contents that can be read now.
 func (d *Disk) Sum() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

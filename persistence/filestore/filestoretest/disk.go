@@ -16,24 +16,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-// Disk is a file system in memory that can lose its power. It is safe for
-// concurrent use; what several goroutines do at once has no fixed order.
+// Disk is a file system in memory that can lose its power. It is safe for concurrent use;
+// concurrent operations have no fixed order.
 type Disk struct {
 	mu    sync.Mutex
 	root  *node
-	names []naming // not forced yet, in their order
+	names []naming // not fsynced yet, in order
 	locks map[string]bool
 	off   bool
 	count int64
 	fail  func(Op) error
 	after func(Op)
-	past  map[string][]string // what files held; nil: not kept
+	past  map[string][]string // earlier contents of files; nil if they are not kept
 }
 
 // node is a file, or a folder if it has entries.
 type node struct {
 	file    contents
-	entries map[string]*node // as they read now
+	entries map[string]*node // as read now
 	disk    map[string]*node // as they are on the disk
 }
 
@@ -41,8 +41,8 @@ type node struct {
 type naming struct {
 	dir  *node
 	name string
-	node *node  // nil: the name goes
-	from string // the name that goes with a rename
+	node *node  // nil if the name is removed
+	from string // the old name of a rename
 }
 
 func (op naming) apply(entries map[string]*node) {
@@ -56,16 +56,16 @@ func (op naming) apply(entries map[string]*node) {
 	entries[op.name] = op.node
 }
 
-// NewDisk is an empty disk.
+// NewDisk returns an empty disk.
 func NewDisk() *Disk { return &Disk{root: newFolder()} }
 
 func newFolder() *node {
 	return &node{entries: map[string]*node{}, disk: map[string]*node{}}
 }
 
-// Kill is the disk after the end of the process that used it: everything
-// written reads as before, and what was not forced still is not. Locks and open
-// files are gone. The disk itself stays as it is; see [Disk.PowerOff].
+// Kill returns the disk after the end of the process that used it: everything written can still be
+// read, and is as durable as before. Locks and open files are gone. The disk itself does not
+// change; see [Disk.PowerOff].
 func (d *Disk) Kill() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,18 +98,18 @@ func (d *Disk) Kill() *Disk {
 	return out
 }
 
-// PowerOff ends the disk: every operation on it fails from now on, so that
-// whoever still has it open can do no more.
+// PowerOff makes every operation on the disk fail from now on, so that whoever still has it open
+// cannot use it.
 func (d *Disk) PowerOff() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.off = true
 }
 
-// errOff is what every operation meets on a disk without power.
+// errOff is the error of every operation on a disk without power.
 var errOff = errors.New("the simulated disk is off")
 
-// do runs an operation within the lock, unless it is to fail.
+// do runs an operation within the lock, unless a fault is injected.
 func (d *Disk) do(kind Kind, name string, off int64, size int, fn func(fault error) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *Disk) do(kind Kind, name string, off int64, size int, fn func(fault err
 	return &fs.PathError{Op: string(kind), Path: name, Err: err}
 }
 
-// simple runs an operation that does nothing when it is to fail.
+// simple runs an operation that has no effect if a fault is injected.
 func (d *Disk) simple(kind Kind, name string, fn func() error) error {
 	return d.do(kind, name, 0, 0, func(fault error) error {
 		if fault != nil {
@@ -136,7 +136,7 @@ func (d *Disk) simple(kind Kind, name string, fn func() error) error {
 	})
 }
 
-// find walks to a name.
+// find returns the node of a name.
 func (d *Disk) find(name string) (*node, error) {
 	at := d.root
 	for part := range strings.SplitSeq(path.Clean("/"+name), "/") {
@@ -163,7 +163,7 @@ func (d *Disk) folder(name string) (dir *node, base string, err error) {
 	return dir, path.Base(name), err
 }
 
-// rename changes names, not forced yet.
+// rename changes names without an fsync.
 func (d *Disk) rename(op naming) {
 	op.apply(op.dir.entries)
 	d.names = append(d.names, op)
@@ -209,7 +209,7 @@ func (d *Disk) Rename(from, to string) error {
 		case err != nil:
 			return err
 		case target != dir:
-			return syscall.EXDEV // not needed, so its states were not thought of
+			return syscall.EXDEV // not needed by the store, so its crash states are not modelled
 		case dir.entries[old] == nil:
 			return syscall.ENOENT
 		case dir.entries[base] != nil && dir.entries[base].entries != nil:

@@ -68,7 +68,7 @@ func text(t *testing.T, d *Disk) string {
 	return strings.Join(out, " ")
 }
 
-// after are all states that a crash may leave.
+// after returns all states that a crash may leave.
 func after(t *testing.T, d *Disk) []string {
 	t.Helper()
 	seen := map[string]bool{}
@@ -167,7 +167,7 @@ func TestTornPages(t *testing.T) {
 	}
 }
 
-// What a failed force has lost is not brought back by a later one.
+// A later fsync does not write what a failed one lost.
 func TestFailedForce(t *testing.T) {
 	d := NewDisk()
 	f := open(t, d, "/a")
@@ -242,7 +242,7 @@ func TestShortWrite(t *testing.T) {
 	}
 }
 
-// The same choices make the same disk, and a store opens on each.
+// The same choices give the same disk, and a store opens on each.
 func TestSameSeedSameDisk(t *testing.T) {
 	states := func() (sums []uint64, trace string) {
 		d := NewDisk()

@@ -2,7 +2,7 @@ package filestoretest
 
 import "fmt"
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind string
 
 // The operations of a disk.
@@ -24,11 +24,11 @@ const (
 
 // Op is one operation on a disk.
 type Op struct {
-	N      int64 // counts all operations, from 1 on
+	N      int64 // its number among all operations, from 1
 	Kind   Kind
-	Name   string // of a rename: the new one
-	Offset int64  // of a truncation: the new size
-	Size   int    // bytes to be read or written
+	Name   string // of a rename, the new one
+	Offset int64  // of a truncation, the new size
+	Size   int    // bytes to read or write
 }
 
 func (op Op) String() string { return fmt.Sprintf("#%d %s %s", op.N, op.Kind, op.Name) }
@@ -44,8 +44,8 @@ func (op Op) Changes() bool {
 	}
 }
 
-// Short is the fault of a write that writes N bytes and then fails with Err, or
-// says that it was short when Err is nil.
+// Short is the fault of a write that writes N bytes and then fails with Err, or with a short write
+// if Err is nil.
 type Short struct {
 	N   int
 	Err error
@@ -53,17 +53,17 @@ type Short struct {
 
 func (s *Short) Error() string { return fmt.Sprintf("short write of %d bytes: %v", s.N, s.Err) }
 
-// Fail lets operations fail: what fn returns is the result of the operation,
-// which then does nothing, or with [Short] a part of it. A Datasync that fails has
-// lost what it should have forced. fn may not use the disk. nil ends the faults.
+// Fail injects faults: an error of fn is the result of the operation, which then has no effect, or
+// with [Short] a partial one. A Datasync that fails loses the data it should have written. fn may
+// not use the disk. nil ends the faults.
 func (d *Disk) Fail(fn func(Op) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fail = fn
 }
 
-// After calls fn after every operation, failed ones too, in the goroutine that
-// did it. fn may use the disk. nil ends the calls.
+// After calls fn after every operation, including failed ones, in the goroutine of the operation.
+// fn may use the disk. nil ends the calls.
 func (d *Disk) After(fn func(Op)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,7 +84,7 @@ func (d *Disk) fault(op Op) error {
 	return d.fail(op)
 }
 
-// tell calls the observer without the lock.
+// tell calls the observer without holding the lock.
 func (d *Disk) tell(op Op) {
 	if d.after == nil {
 		return

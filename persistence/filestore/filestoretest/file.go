@@ -11,28 +11,28 @@ const (
 	sectorSize = 512
 )
 
-// page is the contents of a page, never changed; nil is all zeros.
+// page is the immutable contents of a page; nil is all zeros.
 type page []byte
 
-// contents are those of a file, as they read now and as they are on the disk.
+// contents are a file's contents, as read now and as on the disk.
 type contents struct {
 	size  int64
 	pages []page
 
 	diskSize  int64
 	diskPages []page
-	// changes were made since the last force, in their order.
+	// changes are those since the last fsync, in order.
 	changes []change
 }
 
-// change is a new page, or a new size with the pages it gives up.
+// change is a new page, or a new size with the pages that it frees.
 type change struct {
 	resize bool
-	size   int64 // when resize
-	freed  int   // when resize: pages from here on are given up; -1: none
-	n      int   // otherwise: which page
+	size   int64 // if resize
+	freed  int   // if resize: pages from here on are freed; -1 means none
+	n      int   // otherwise the number of the page
 	page   page
-	// lost: a force failed to write it, and no later one will.
+	// lost is set if an fsync failed to write it, so that no later one will.
 	lost bool
 }
 
@@ -59,7 +59,7 @@ func (c *contents) clone() contents {
 	return out
 }
 
-// read copies what is there from off on.
+// read copies the contents from off on.
 func (c *contents) read(b []byte, off int64) int {
 	if off >= c.size {
 		return 0
@@ -77,7 +77,7 @@ func (c *contents) read(b []byte, off int64) int {
 	return len(b)
 }
 
-// write writes page by page, and the size grows with each.
+// write writes page by page; the size grows with each.
 func (c *contents) write(b []byte, off int64) {
 	for len(b) > 0 {
 		n, from := int(off/pageSize), int(off%pageSize)
@@ -98,8 +98,7 @@ func (c *contents) put(n int, p page) {
 	c.changes = append(c.changes, change{n: n, page: p})
 }
 
-// truncate sets the size. What lies behind it is given up, and the rest of the
-// last page becomes zeros.
+// truncate sets the size. Pages after it are freed, and the rest of the last page becomes zeros.
 func (c *contents) truncate(size int64) {
 	if size == c.size {
 		return
@@ -120,7 +119,7 @@ func (c *contents) truncate(size int64) {
 	c.changes = append(c.changes, ch)
 }
 
-// force makes everything durable but for what an earlier force has lost.
+// force makes everything durable except for what an earlier failed fsync lost.
 func (c *contents) force() {
 	done := map[int]bool{}
 	for _, ch := range c.changes {
@@ -148,21 +147,21 @@ func (c *contents) force() {
 	c.changes = rest
 }
 
-// gone reports whether one of the changes gives up a page.
+// gone reports whether one of the changes frees a page.
 func gone(changes []change, n int) bool {
 	return slices.ContainsFunc(changes, func(ch change) bool { return ch.resize && ch.freed >= 0 && n >= ch.freed })
 }
 
-// failForce is a force that fails: what it should have written is taken for
-// clean. Sizes are kept by the file system and come with the next force.
+// failForce is an fsync that fails: the data it should have written counts as clean. Sizes are
+// metadata of the file system and become durable with the next fsync.
 func (c *contents) failForce() {
 	for i := range c.changes {
 		c.changes[i].lost = !c.changes[i].resize
 	}
 }
 
-// reread drops what is in memory and clean. Pages that a failed force has lost
-// are as they were before, then.
+// reread drops clean pages from memory. Pages that a failed fsync lost then have their old
+// contents.
 func (c *contents) reread() {
 	dirty, lost := map[int]bool{}, map[int]bool{}
 	for _, ch := range c.changes {
@@ -187,7 +186,7 @@ func (c *contents) reread() {
 	c.changes = rest
 }
 
-// crash is what a power cut leaves, by choice.
+// crash returns what a power cut leaves, by choice.
 func (c *contents) crash(choose Choice) contents {
 	sizes := 0
 	for _, ch := range c.changes {
@@ -217,7 +216,7 @@ func (c *contents) crash(choose Choice) contents {
 	return out
 }
 
-// candidates are the contents a page may have when so many sizes are kept.
+// candidates are the contents that a page may have if so many size changes are durable.
 func (c *contents) candidates(n, kept int) []page {
 	out := []page{pageAt(c.diskPages, n)}
 	seen := 0
@@ -238,7 +237,7 @@ func (c *contents) candidates(n, kept int) []page {
 	return out
 }
 
-// torn puts between every two pages what is torn between them.
+// torn inserts between every two pages the states torn between them.
 func torn(pages []page) []page {
 	if len(pages) == 1 {
 		return pages

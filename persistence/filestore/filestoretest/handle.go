@@ -88,7 +88,7 @@ func (f *file) Datasync() error {
 	})
 }
 
-// Reread drops what a failed force left in memory.
+// Reread drops what a failed fsync left in memory.
 func (f *file) Reread() error {
 	return f.do(OpReread, 0, 0, func(fault error) error {
 		if fault == nil {

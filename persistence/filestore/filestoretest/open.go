@@ -17,8 +17,8 @@ var (
 // Dir is the folder of the store on a disk.
 const Dir = "/state"
 
-// Open opens the file store on a disk, with defaults for what the options leave
-// open: the folder, and a clock that stands still.
+// Open opens the file store on a disk, with defaults for the folder and, as the clock, a constant
+// time.
 func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 	o.FS = d
 	if o.Dir == "" {
@@ -33,7 +33,7 @@ func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 	return filestore.Open(o)
 }
 
-// New is the file store on an empty disk in memory, for tests that need any store.
+// New returns a file store on an empty disk in memory, for tests that need any store.
 func New(tb testing.TB) *filestore.Store {
 	tb.Helper()
 	s, err := Open(NewDisk(), filestore.Options{})
@@ -43,8 +43,8 @@ func New(tb testing.TB) *filestore.Store {
 	return s
 }
 
-// Files describes every file as it reads now, a line each and sorted by name:
-// name, size and contents, shortened when they are long.
+// Files describes every file as it can be read now, one line each and sorted by name: name, size
+// and contents, shortened if they are long.
 func (d *Disk) Files() []string {
 	const longest = 700
 	d.mu.Lock()

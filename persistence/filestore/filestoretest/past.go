@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Keep makes the disk keep, from now on, what each file held whenever it was cut off,
+// Keep makes the disk record, from now on, the contents of each file whenever it is truncated,
 // replaced or removed, for [Disk.Written].
 func (d *Disk) Keep() {
 	d.mu.Lock()
@@ -13,8 +13,8 @@ func (d *Disk) Keep() {
 	d.past = map[string][]string{}
 }
 
-// Written is what the files held, by name, since [Disk.Keep]: one text for every time
-// that a file was cut off, replaced or removed, and a last one for what it holds now.
+// Written returns the contents of files, by name, since [Disk.Keep]: one text for every time that a
+// file was truncated, replaced or removed, and a last one for its current contents.
 func (d *Disk) Written() map[string][]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -25,7 +25,7 @@ func (d *Disk) Written() map[string][]string {
 	return out
 }
 
-// keep notes what a file holds before that is gone.
+// keep records the contents of a file before they are lost.
 func (d *Disk) keep(name string, n *node) {
 	if d.past != nil && n != nil && n.entries == nil && n.file.size > 0 {
 		d.past[name] = append(d.past[name], n.file.text())

@@ -4,7 +4,7 @@ package vfs
 
 import "syscall"
 
-// OpenLimit is how many descriptors this process may have; 0 when unknown.
+// OpenLimit is how many descriptors this process may have, or 0 if unknown.
 func OpenLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

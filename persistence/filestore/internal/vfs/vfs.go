@@ -1,10 +1,9 @@
-// Package vfs is the file system as the file store needs it: few operations,
-// each of which a test can let fail and a simulated disk can replay. Files are
-// created with mode 0600 and folders with 0700, whatever the umask; the last
-// element of a name is never followed as a symbolic link.
+// Package vfs is the file system that the file store needs: few operations, each of which a test
+// can make fail and a simulated disk can replay. Files are created with mode 0600 and folders with
+// 0700, regardless of the umask; the last element of a name is never followed as a symbolic link.
 //
-// Nothing is durable before Datasync of its file and SyncDir of the folder that
-// names it have returned nil. An implementation is safe for concurrent use.
+// A write is durable only after both Datasync of its file and SyncDir of the folder that names it
+// have returned nil. An implementation is safe for concurrent use.
 package vfs
 
 import (
@@ -18,25 +17,24 @@ type FS interface {
 	OpenFile(name string, flag int) (File, error)
 	Rename(from, to string) error
 	Remove(name string) error
-	// Mkdir fails with fs.ErrExist when there is something of that name.
+	// Mkdir fails with fs.ErrExist if the name exists.
 	Mkdir(name string) error
 	ReadDir(name string) ([]fs.DirEntry, error)
 	SyncDir(name string) error
 	Lstat(name string) (fs.FileInfo, error)
 }
 
-// File is an open file without a position of its own.
+// File is an open file without a position.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
 	Size() (int64, error)
 	Truncate(size int64) error
-	// Datasync forces the contents and the size to the disk.
+	// Datasync makes the contents and the size durable.
 	Datasync() error
-	// Reread drops what the machine holds of the contents in memory and takes for
-	// clean, so that reading shows what is on the disk. After a Datasync that
-	// failed the two may differ.
+	// Reread drops clean contents from memory, so that reading returns what is on the disk. After a
+	// Datasync that failed the two may differ.
 	Reread() error
 }
 
