@@ -47,16 +47,15 @@ type Explanation struct {
 	Risk  string // one plain sentence, or empty if What is sufficient
 	// Chinese are the same texts in Chinese. Without What, the English ones are shown.
 	Chinese Words
-	// Exact is what would take effect: a command, the difference of a file, the values that
-	// a server gets. It is shown whole, with controls made visible, and has no words of
-	// its own: What says what it is. It may be empty where What says it all.
+	// Exact is what would take effect: a command, the diff of a file, the values that a server receives. It is shown
+	// in full, with control characters made visible, and without a caption: What describes it. It is empty if What is
+	// sufficient.
 	Exact string
-	// Bind is a digest of everything beside the input that the answer is bound to:
-	// folder, environment, bytes of the files that are named, a tool's schema. An
-	// approved call whose Bind is another one by then is not executed.
+	// Bind is a digest of everything besides the input that the decision is bound to: folder, environment, content of
+	// the named files, a tool's schema. An approved call is not executed if its Bind has changed.
 	Bind string
-	// FilesIn is the folder of the project, without links, that all files which the call
-	// would send are in, with nothing in between. A person may agree to it for a time, in
-	// the place of these very bytes; empty: to these alone.
+	// FilesIn is the folder of the project, without links, that directly contains all files which the call would send.
+	// A person may agree to all files of this folder for a time, instead of only to these files. It is empty if that is
+	// impossible.
 	FilesIn string
 }

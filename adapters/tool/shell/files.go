@@ -20,8 +20,8 @@ import (
 const (
 	// maxFolders bounds the folders in which relative names of a command are looked up.
 	maxFolders = 32
-	// maxRead bounds the bytes of data files that are digested whole; what is beyond
-	// counts by its size and time. maxPinned bounds those that are executed.
+	// maxRead bounds the bytes of data files that are hashed; beyond that, files are identified by size and time.
+	// maxPinned bounds the size of executed files.
 	maxRead   = 256 << 20
 	maxPinned = 128 << 20
 )
