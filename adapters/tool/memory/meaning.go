@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// patience is how long a search waits for vectors, and pause how long no search
-	// asks for any after that was in vain.
+	// patience is how long a search waits for vectors, and pause how long searches do without them after a failure.
 	patience, pause = 5 * time.Second, 30 * time.Second
 	// batch is how many texts one request has, and most how many missing vectors one search requests; the others are
 	// left to later searches.

@@ -27,7 +27,6 @@ const (
 //
 // The tree of golang.org/x/net/html can take half a gigabyte for forty thousand bytes in which every paragraph
 // reopens hundreds of formatting elements, because the rules of HTML copy them. This tree copies nothing.
-// HTML copy them. Nothing is copied here.
 type node struct {
 	tag    atom.Atom // 0 for text
 	hidden bool      // marks a hidden element, without content
@@ -53,8 +52,8 @@ type tree struct {
 	root   *node
 	head   *node
 	open   []opened
-	above  int // elements beyond maxOpen that are open
-	skips  int // open elements of which nothing is shown
+	above  int // number of open elements beyond maxOpen
+	skips  int // number of open elements that are not shown
 	body   bool
 	free   []node
 	nodes  int
