@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// hostMarker makes a test binary a host that is about to crash.
+// hostMarker turns a test binary into a host that is about to crash.
 const hostMarker = "SANDBOXTEST_HOST"
 
 // stubborn starts processes that try to outlive it: in another session, by a double fork, ignoring signals. Each has
