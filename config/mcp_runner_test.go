@@ -60,7 +60,7 @@ func TestServersAreNamedWithWhatTheyGet(t *testing.T) {
 }
 
 // TestSpelledOutSecrets: each secret that mcp.json contains causes one warning and is shown
-// nowhere. What only looks like a secret causes no warning and is shown.
+// nowhere. What only looks like a secret causes no warning.
 func TestSpelledOutSecrets(t *testing.T) {
 	tests := []struct {
 		name, server, at string // at is the key of the warning; empty if there is no warning

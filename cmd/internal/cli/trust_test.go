@@ -138,7 +138,7 @@ func model(baseURL string) string {
 
 func server(fields string) string { return `{"servers": {"helper": {` + fields + `}}}` }
 
-// agreed makes the operator agree to the folder as it is now, before the test changes it.
+// agreed makes the operator agree to the folder with the given ship.json, then restores the current one.
 func agreed(ship string) func(t *testing.T, w foreign) {
 	return func(t *testing.T, w foreign) {
 		t.Helper()
