@@ -37,7 +37,7 @@ func TestLongCommandsAreReadSoon(t *testing.T) {
 	}
 }
 
-// A short text that a shell would expand to very many words is not expanded completely.
+// A short text that a shell would expand to very many words is refused.
 func TestTooManyWordsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	c := call(shell.ExecName, obj{"command": "echo " + strings.Repeat("{1..4000} ", 1500), "why": "a test"})
