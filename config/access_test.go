@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAccessAndGroupsMeanTheSame: every account and platform takes the same words for who
-// may talk to the bot, and every Telegram bot the same for what it answers in groups.
+// TestAccessAndGroupsMeanTheSame: every account and platform accepts the same values for who may
+// talk to the bot, and every Telegram bot the same values for what it answers in groups.
 func TestAccessAndGroupsMeanTheSame(t *testing.T) {
 	telegram := `{"llm": {"model": "m", "apiKey": "k"}, "adapters": {"telegram": {"botToken": "1:a", %s}}}`
 	account := `{"llm": {"model": "m", "apiKey": "k"}, "adapters": {"telegram": {"botToken": "1:a", "accounts": {"work": {"botToken": "2:b", %s}}}}}`

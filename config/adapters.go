@@ -1,8 +1,7 @@
 package config
 
-// Adapters are the places where people chat. What a place does when it is
-// neither switched on nor off: web and cli are on, the others once their
-// credentials are set.
+// Adapters are the platforms where people chat. Without an explicit setting, web and cli are enabled; the others are
+// enabled once their credentials are set.
 type Adapters struct {
 	Telegram Telegram `json:"telegram" jsonschema_description:"A Telegram bot."`
 	Feishu   Feishu   `json:"feishu" jsonschema_description:"A Feishu or Lark app."`
@@ -25,7 +24,7 @@ type Telegram struct {
 	Reactions    bool   `json:"reactions" jsonschema_description:"Mark people's messages with their state: one reaction when a message is accepted, another when the current run takes it in, none once it is answered."`
 	RichMessages bool   `json:"richMessages" jsonschema_description:"Send Markdown as rich messages where the server knows them."`
 	GroupContext int    `json:"groupContext" jsonschema:"minimum=0,maximum=200" jsonschema_description:"Ignored messages of a group that are quoted with the message that addresses the bot."`
-	// FollowUpMinutes count for words alone that read as if they went on.
+	// FollowUpMinutes apply to messages that only continue the conversation by their wording.
 	FollowUpMinutes int  `json:"followUpMinutes" jsonschema:"minimum=0,maximum=1440" jsonschema_description:"Minutes in which somebody who spoke with the bot in a group may continue without naming it, with a question or a sentence that follows on; 0: never. 10 is a good length."`
 	Webhook         Hook `json:"webhook" jsonschema_description:"Lets Telegram bring messages instead of polling for them."`
 

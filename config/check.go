@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// shortToken is the length below which a token can be guessed.
+// shortToken is the length below which a token is considered easy to guess.
 const shortToken = 16
 
-// check reports the faults of the settings at the places where they are set, and what is
-// allowed but unwise.
+// check reports faulty settings at the places where they are set, and warns about settings that are allowed but
+// unwise.
 func (l *loader) check() {
 	for _, f := range l.settings.faults() {
 		if !l.hasError(f.key) {
@@ -34,8 +34,8 @@ func (l *loader) check() {
 	l.reportIdle()
 }
 
-// reportIdle reports keys that are accepted but have no effect yet: whoever sets a limit
-// must not rely on it.
+// reportIdle reports keys that are accepted but have no effect yet, so that nobody relies on a limit that is not
+// enforced.
 func (l *loader) reportIdle() {
 	for _, key := range slices.Sorted(maps.Keys(l.origins)) {
 		name := key[strings.LastIndexByte(key, '.')+1:]
@@ -50,7 +50,7 @@ func (l *loader) reportIdle() {
 	}
 }
 
-// place is where to look for a key: at least the file that would set it.
+// place is where to look for a key: at least the file in which it would be set.
 func (l *loader) place(key string) Origin {
 	o := l.origins.place(key)
 	if o.Source == FromDefault && l.hasFile {
@@ -59,15 +59,15 @@ func (l *loader) place(key string) Origin {
 	return o
 }
 
-// hasError reports whether a key, or the block it is in, is known to be wrong.
+// hasError reports whether an error in a key, or in the block that contains it, was already reported.
 func (l *loader) hasError(key string) bool {
 	return slices.ContainsFunc(l.findings, func(f Finding) bool {
 		return f.Severity == Error && f.Key != "" && (f.Key == key || strings.HasPrefix(key, f.Key+"."))
 	})
 }
 
-// noteSecret remembers a secret that ship.json spells out, and looks at the
-// files that secrets come from.
+// noteSecret records a secret that ship.json contains literally, and checks the permissions of the files that secrets
+// come from.
 func (l *loader) noteSecret(k keyValue, o Origin, x expansion) {
 	if named := k.key[strings.LastIndexByte(k.key, '.')+1:]; x.literal && k.variable == "" && secretWords().MatchString(named) {
 		k.variable = variableOf(named)
@@ -100,7 +100,7 @@ func (l *loader) warnLiterals() {
 	}
 }
 
-// warnNoKey warns of a service elsewhere that is asked without a key. Some need none.
+// warnNoKey warns about a remote service that is called without a key. Some need none.
 func (l *loader) warnNoKey(at string, f Fallback) {
 	given := !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0
 	if f.Provider != ProviderCustom || given || f.BaseURL == "" || isLoopback(f.BaseURL) || l.hasError(at+".apiKey") || l.hasError(at+".baseUrl") {
@@ -138,8 +138,8 @@ func (l *loader) warnOpenness() {
 	}
 }
 
-// checkCommands reports prohibitions of commands that can never match, because whoever
-// writes one relies on it, and warns of permissions that cover nothing.
+// checkCommands reports deny rules that can never match, because people rely on them, and warns about allow rules
+// that cover nothing.
 func (l *loader) checkCommands() {
 	exec := l.settings.Permissions.Exec
 	for i, rule := range exec.Deny {
@@ -169,7 +169,7 @@ func (l *loader) warnSkillPaths() {
 	}
 }
 
-// absolute is a path as it is seen from the project's folder.
+// absolute resolves a path relative to the project's folder.
 func (l *loader) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -9,12 +9,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
-// decoder writes a tree of JSON into settings. It is strict, continues after a fault,
-// and tells the loader about everything it meets.
+// decoder writes a tree of JSON into settings. It is strict, continues after a fault, and reports all findings to the
+// loader.
 type decoder struct {
 	*loader
 	origin Origin // where the tree comes from
-	// expands says that ${…} in strings is replaced.
+	// expands says whether ${…} in strings is replaced.
 	expands bool
 	// moved are values of older keys, to be read under their new key.
 	moved []movedValue
@@ -79,14 +79,14 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 	}
 }
 
-// wants reports a node of the wrong kind.
+// wants checks the kind of a node, and reports a wrong one.
 func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
 	if n.Kind == kind {
 		return true
 	}
 	hint := ""
 	switch {
-	case !d.expands && n.Kind == jsonpos.String: // of a variable, which has no quotes
+	case !d.expands && n.Kind == jsonpos.String: // a variable has no quotes
 		d.fault(k, n, "wants %s", kind)
 		return false
 	case n.Kind == jsonpos.Null:
@@ -135,7 +135,7 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
 	key := joinKey(k.key, m.Key)
 	switch {
-	case d.full(): // The report only counts it, so a long file is read quickly.
+	case d.full(): // Too many findings: only count it, which is fast for long files.
 		d.report(d.unknownSeverity(), d.origin, "", "")
 	case !d.older(key, m.Place, m.Value):
 		d.report(d.unknownSeverity(), d.at(m.Place), key, unknownKey(k.key, m.Key, k.value.Type()))
@@ -207,7 +207,7 @@ func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
 	}
 }
 
-// tags reads what may be a list, a word or a yes.
+// tags reads tags: a list, a word, or true for the usual tag.
 func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
 	switch n.Kind {
 	case jsonpos.Bool:
@@ -239,8 +239,8 @@ func (d *decoder) text(k keyValue, n *jsonpos.Node) {
 	}
 }
 
-// expanded returns the text of a string node. It is false if the text cannot be
-// had; then the fault is reported, or kept until it is known whether it matters.
+// expanded returns the text of a string node. It returns false if a part of the text is unavailable; the fault is
+// then reported, or recorded until it is known whether the key is used.
 func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
 	if !d.expands {
 		return n.Text, true

@@ -13,10 +13,9 @@ const (
 	maxEnvFile  = 256 << 10
 )
 
-// parseEnv reads the lines of a .env file: NAME=value, optionally after export,
-// with # comments and single or double quotes (\n, \t, \", \\ and \$ in double
-// ones). Nothing is expanded. The last of several lines of a name counts. Lines
-// that cannot be read become findings that do not quote them.
+// parseEnv parses a .env file: lines of the form NAME=value, optionally after export, with # comments and single or
+// double quotes (\n, \t, \", \\ and \$ in double ones). Nothing is expanded. The last of several lines for a name
+// counts. Malformed lines become findings that do not quote them.
 func parseEnv(src []byte) (map[string]string, []Finding) {
 	vars := map[string]string{}
 	var findings []Finding

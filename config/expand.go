@@ -22,20 +22,20 @@ type expansion struct {
 	text string
 	// via names the variables and files that were used.
 	via []string
-	// literal: the file itself holds the text, at least as a fallback.
+	// literal is set if the file itself contains the text, at least as a fallback.
 	literal bool
 	// missing describes every variable or file that does not exist.
 	missing []string
-	// files are the paths of all files named, there or not.
+	// files are the paths of all named files, whether or not they exist.
 	files []string
-	// bound is the text with what comes from outside of the project left as it is
-	// written: it changes with the project, and not with the operator's values.
+	// bound is the text in which references to variables of the operator and files outside of the project are not
+	// replaced. It changes with the project, but not with the operator's values.
 	bound string
-	// named are the variables of the operator, outside the files out of the project.
+	// named are the operator's variables that were used, and outside the files outside of the project.
 	named, outside []string
 }
 
-// expand returns an error for bad syntax only; it never quotes the string.
+// expand expands a string. It fails only for bad syntax, with an error that does not quote the string.
 func (l *loader) expand(s string) (expansion, error) {
 	x := expansion{}
 	var b, bound strings.Builder
@@ -141,8 +141,7 @@ var (
 	errTooLarge   = errors.New("it is too large")
 )
 
-// readSmall reads a regular file of at most limit bytes; it never waits for a
-// pipe or a device.
+// readSmall reads a regular file of at most limit bytes. It does not block on pipes and devices.
 func readSmall(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -165,7 +164,7 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// reason says in words of ours why a file could not be read.
+// reason says in our own words why a file could not be read.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A header or parameter that names a variable of the operator is agreed to like a key,
-// and hidden like one.
+// A header or parameter that names a variable of the operator needs agreement like a key, and is
+// hidden like a key.
 func TestExtrasReachLikeKeys(t *testing.T) {
 	dir := project(t, `{"llm": {"provider": "custom", "model": "m", "baseUrl": "https://other.example/v1",
 		"headers": {"X-Auth": "Bearer ${OPENAI_API_KEY}", "X-Team": "red"}, "query": {"key": "${A_KEY}", "api-version": "2024-10-21-preview"}}}`, "")

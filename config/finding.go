@@ -10,7 +10,7 @@ import (
 // Severity says how bad a finding is.
 type Severity string
 
-// Warn is a finding that stops nothing; Error is one that stops a start.
+// Warn is the severity of a finding that does not prevent a start, Error that of one that does.
 const (
 	Warn  Severity = "warning"
 	Error Severity = "error"
@@ -21,10 +21,10 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// File is ship.json or .env, or the name of the variable or flag.
 	File string `json:"file"`
-	// Line and Col count from 1; 0 if the finding has no place.
+	// Line and Col count from 1; they are 0 if the place is unknown.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
-	// Key is the settings key the finding is about, if there is one.
+	// Key is the settings key that the finding is about, if any.
 	Key     string `json:"key,omitempty"`
 	Message string `json:"message"`
 }
@@ -37,11 +37,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
 }
 
-// InvalidError says that the settings cannot be used. It holds all findings,
-// warnings too, in the order in which people should read them.
+// InvalidError says that the settings cannot be used. It has all findings, including warnings, in the order for
+// display.
 type InvalidError struct{ Findings []Finding }
 
-// Error lists the findings that stop a start, one a line.
+// Error lists the findings that prevent a start, one per line.
 func (e *InvalidError) Error() string {
 	var lines []string
 	for _, f := range e.Findings {
@@ -52,7 +52,7 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sortFindings orders findings by place; what has no place comes last.
+// sortFindings orders findings by place; those without a place come last.
 func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(

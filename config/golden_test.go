@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGolden loads every project of testdata. NAME.json is its ship.json, NAME.env
-// the environment (one NAME=value a line; a variable flag:KEY=value is a flag,
-// strict=1 is Options.Strict), NAME.want what must come out: for bad projects all
-// findings, for the others what is not at its default, with origins, and the
-// warnings. Good projects are those that the schema accepts as well.
+// TestGolden loads every project in testdata. NAME.json is its ship.json. NAME.env is the
+// environment, with one NAME=value per line: flag:KEY=value sets a flag, and strict=1 sets
+// Options.Strict. NAME.want is the expected output: all findings for invalid projects; for valid
+// ones every value that is not a default, with its origin, and the warnings. The schema must
+// accept every valid project too.
 func TestGolden(t *testing.T) {
 	for _, kind := range []string{"good", "warned", "bad"} {
 		files, err := filepath.Glob(filepath.Join("testdata", kind, "*.json"))

@@ -23,54 +23,51 @@ const FileName = "ship.json"
 const (
 	// maxFile is the largest ship.json.
 	maxFile = 1 << 20
-	// maxFindings bounds what is reported of one project.
+	// maxFindings bounds the findings that are reported for one project.
 	maxFindings = 200
 )
 
-// Options say what Load reads.
+// Options configure Load.
 type Options struct {
 	// Dir is the project's folder.
 	Dir string
-	// Env looks a variable up, usually os.LookupEnv; nil is an empty environment.
+	// Env looks a variable up, usually os.LookupEnv; nil means an empty environment.
 	Env func(name string) (string, bool)
-	// Flags are values given on the command line, by key, such as "llm.model".
-	// Secrets are refused here: command lines can be seen by others.
+	// Flags are values given on the command line, by key, such as "llm.model". Secrets are refused, since others can
+	// see command lines.
 	Flags map[string]string
-	// Names lists the variables of the environment, so that misspelt ones of ours are
-	// reported. If it is nil, only those of .env are checked.
+	// Names lists the variables of the environment, so that misspelled names of settings are reported. If it is nil,
+	// only those of .env are checked.
 	Names func() []string
-	// VoidRule says that a rule for commands covers nothing. If it is nil, no rule is checked.
+	// VoidRule reports whether a rule for commands covers nothing. If it is nil, rules are not checked.
 	VoidRule func(rule string) bool
-	// DenyFault says why a prohibition of commands can never match. If it is nil, none is checked.
+	// DenyFault says why a deny rule can never match. If it is nil, deny rules are not checked.
 	DenyFault func(rule string) error
 	// Strict makes unknown keys and keys without effect errors, as "config check" wants.
 	Strict bool
 }
 
-// Loaded are the settings of a project with what is known about them. It is
-// read-only and safe for concurrent use.
+// Loaded are the settings of a project and their origins. It is read-only and safe for concurrent use.
 type Loaded struct {
 	Settings Settings
 	// Findings are the warnings.
 	Findings []Finding
-	// Files are the absolute paths that were read or would have been if they
-	// existed: a change of any of them may change the settings.
+	// Files are the absolute paths of all files that were read, or that would have been read if they existed. The
+	// settings may change when one of them does.
 	Files []string
 
 	reaches []Reach
 	loader  *loader
 }
 
-// Lookup looks a variable up as Load does: in the environment, then in the
-// project's .env. The value may be secret.
+// Lookup looks a variable up like Load: in the environment, then in the project's .env. The value may be secret.
 func (l *Loaded) Lookup(name string) (string, bool) { return l.loader.lookup(name) }
 
-// Origin tells where the value of a key came from.
+// Origin says where the value of a key came from.
 func (l *Loaded) Origin(key string) Origin { return l.loader.origins.of(key) }
 
-// Load reads the settings. A missing or empty ship.json is fine. Settings that
-// cannot be used are an [*InvalidError] with every finding; any other error
-// means that the folder could not be read.
+// Load reads the settings. ship.json may be missing or empty. Unusable settings are an [*InvalidError] with all
+// findings; any other error means that the folder could not be read.
 func Load(o Options) (*Loaded, error) {
 	l, err := newLoader(o)
 	if err != nil {
@@ -86,22 +83,22 @@ func Load(o Options) (*Loaded, error) {
 	return l.result()
 }
 
-// loader collects what Load learns.
+// loader collects the results of Load.
 type loader struct {
 	Options
 	settings Settings
 	origins  origins
 	findings []Finding
 	dropped  int
-	failed   bool // there was an Error
-	hasFile  bool // there is a ship.json
+	failed   bool // an Error was reported
+	hasFile  bool // ship.json exists
 	files    []string
 
 	variables map[string]string       // of .env
 	notes     map[string]expansion    // by key
 	missing   map[string]missingValue // by key
 	literals  []literalSecret
-	expanded  int // bytes that strings of the files expanded to
+	expanded  int // number of bytes that strings of the files expanded to
 }
 
 // missingValue is a string of ship.json that names variables or files that do not exist.
@@ -171,7 +168,7 @@ func (l *loader) report(s Severity, at Origin, key, message string) {
 
 func (l *loader) full() bool { return len(l.findings) >= maxFindings }
 
-// printable keeps control characters of keys out of findings.
+// printable replaces unprintable characters in findings.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -181,7 +178,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// unknownSeverity is that of keys without effect.
+// unknownSeverity is the severity of keys without effect.
 func (l *loader) unknownSeverity() Severity {
 	if l.Strict {
 		return Error
@@ -211,7 +208,7 @@ func (l *loader) lookup(name string) (string, bool) {
 	return text, ok
 }
 
-// readEnvFile reads the project's .env, if there is one.
+// readEnvFile reads the project's .env, if it exists.
 func (l *loader) readEnvFile() {
 	path := filepath.Join(l.Dir, envFileName)
 	l.addFiles(path)
@@ -236,8 +233,8 @@ func (l *loader) readEnvFile() {
 	}
 }
 
-// parse reads a settings file. The tree is nil if the file does not exist or is empty. It
-// is false if the file cannot be used, which is reported.
+// parse parses a settings file. The tree is nil if the file does not exist or is empty. It reports an unusable file
+// and returns false.
 func (l *loader) parse(path string, at Origin) (root *jsonpos.Node, ok bool) {
 	l.addFiles(path)
 	src, err := readSmall(path, maxFile)
@@ -258,8 +255,7 @@ func (l *loader) parse(path string, at Origin) (root *jsonpos.Node, ok bool) {
 	return nil, false
 }
 
-// readFile reads ship.json, if it exists. It is false if the settings cannot be checked
-// any further.
+// readFile reads ship.json, if it exists. It returns false if the settings cannot be checked any further.
 func (l *loader) readFile() bool {
 	at := Origin{Source: FromFile, Name: FileName}
 	root, ok := l.parse(filepath.Join(l.Dir, FileName), at)
@@ -325,7 +321,7 @@ func (l *loader) readText(k keyValue, text string, at Origin) {
 	l.origins.replace(k.key, at)
 }
 
-// textNode makes the node that ship.json would contain of plain text.
+// textNode makes the node that ship.json would have for a plain text.
 func textNode(t reflect.Type, text string) (*jsonpos.Node, error) {
 	word := &jsonpos.Node{Kind: jsonpos.String, Text: text}
 	parsed, err := jsonpos.Parse([]byte(text))

@@ -55,8 +55,7 @@ func TestLoadUnreadable(t *testing.T) {
 	}
 }
 
-// TestTelegramSwitch: a token turns the bot on, wherever it comes from, unless
-// ship.json says otherwise.
+// TestTelegramSwitch: a token from any source turns the bot on, unless ship.json turns it off.
 func TestTelegramSwitch(t *testing.T) {
 	const model = `"llm": {"apiKey": "${KEY:-k}"}`
 	for _, tt := range []struct {
@@ -110,8 +109,8 @@ func TestOpenAIKeyStaysWithItsAPI(t *testing.T) {
 	}
 }
 
-// TestTelegramNeedsAModel: the bot runs with a key, or with a server on this
-// machine, which needs none.
+// TestTelegramNeedsAModel: the bot runs with a key, or with a model server on this machine, which
+// needs no key.
 func TestTelegramNeedsAModel(t *testing.T) {
 	const local = `"baseUrl": "http://127.0.0.1:11434/v1"`
 	for _, tt := range []struct{ name, llm, wrong string }{
@@ -146,7 +145,7 @@ func TestTelegramNeedsAModel(t *testing.T) {
 	}
 }
 
-// TestOpenTelegramWarns: an open bot is warned about, but not on a local test server.
+// TestOpenTelegramWarns: an open bot causes a warning, except on a local test server.
 func TestOpenTelegramWarns(t *testing.T) {
 	for _, tt := range []struct {
 		name, telegram string
@@ -224,8 +223,8 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSE2NoSecretLeaks loads a project full of secrets, once well and once with as
-// many faults as possible, and looks for them in all that comes out.
+// TestSE2NoSecretLeaks loads a project full of secrets, once without faults and once with as many
+// faults as possible, and searches all output for the secrets.
 func TestSE2NoSecretLeaks(t *testing.T) {
 	const ship = `{
 		"llm": {"model": "m", "apiKey": "canary-1", "fallbacks": [{"model": "f", "baseUrl": "https://x.example", "apiKey": "${KEY}"}]},
@@ -274,7 +273,7 @@ func TestSE2NoSecretLeaks(t *testing.T) {
 	}
 }
 
-// TestShowLoadsAgain: what Show prints is a ship.json with the same meaning.
+// TestShowLoadsAgain: the output of Show is a ship.json with the same meaning.
 func TestShowLoadsAgain(t *testing.T) {
 	first, err := Load(goldenOptions(t, "testdata/good/everything"))
 	if err != nil {
@@ -336,7 +335,7 @@ func TestEnvNames(t *testing.T) {
 	}
 }
 
-// TestImportsAreLight: loading settings links no schema library in.
+// TestImportsAreLight: loading settings does not link a schema library.
 func TestImportsAreLight(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -362,8 +361,8 @@ func TestImportsAreLight(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever ship.json and .env hold, there are settings that are valid
-// or findings, and never the secret of the environment in either.
+// FuzzLoad: whatever ship.json and .env contain, the result is valid settings or findings, and
+// neither contains the secret from the environment.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.json", "testdata/warned/*.json", "testdata/bad/*.json"} {
 		files, err := filepath.Glob(pattern)

@@ -19,8 +19,8 @@ func updating() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// project makes a project folder with the given ship.json and .env, each left
-// out if it is empty, readable by the owner alone.
+// project makes a project folder with the given ship.json and .env, readable by the owner only.
+// An empty text means no file.
 func project(tb testing.TB, shipJSON, dotEnv string) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -42,7 +42,7 @@ func write(tb testing.TB, path, text string, mode os.FileMode) {
 	}
 }
 
-// environment is a lookup function over a map.
+// environment returns a lookup function for a map.
 func environment(vars map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		text, ok := vars[name]

@@ -25,13 +25,13 @@ const (
 	maxMCPTimeout     = 3600
 )
 
-// MCP are the servers of tools of a project, as .ship/config/mcp.json names them.
+// MCP are the MCP servers of a project, as .ship/config/mcp.json defines them.
 type MCP struct {
-	// Servers are sorted by name. A server with faults is among them, and off.
+	// Servers are sorted by name. A server with faults is included, but off.
 	Servers []MCPServer
-	// Findings are what is wrong, and what deserves a second look.
+	// Findings are the faults and warnings.
 	Findings []Finding
-	// Files are the absolute paths that were read, or would have been.
+	// Files are the absolute paths that were read, or would have been read if they existed.
 	Files []string
 
 	reaches []Reach
@@ -40,14 +40,14 @@ type MCP struct {
 // MCPServer is one server: a program (Command) or an address (URL).
 type MCPServer struct {
 	Name string
-	// Off says why the server is not used; empty: it is.
+	// Off says why the server is not used, or is empty if it is.
 	Off string
 
 	Command string
 	Args    []string
 	Env     map[string]Secret
-	// Read and Write are files and folders that the program may read or change, Dir is
-	// where it starts; all are absolute. An empty Dir is the program's own home.
+	// Read and Write are files and folders that the program may read or change, and Dir is its working directory. All
+	// are absolute. An empty Dir is the program's own home.
 	Read, Write []string
 	Dir         string
 	Network     bool
@@ -55,21 +55,21 @@ type MCPServer struct {
 	URL     Secret
 	Headers map[string]Secret
 
-	// Allow names tools that run without asking; * is every tool of the server.
+	// Allow names tools that run without approval; * is every tool of the server.
 	Allow   []string
 	Timeout time.Duration // of one call
 
-	// Shown is the command line or address for people, with ${NAME} as written.
+	// Shown is the command line or URL for people, with ${NAME} unexpanded.
 	Shown string
-	// Hidden are the texts that came out of variables and files, or are secret by
-	// their place: nothing that a server says may show them.
+	// Hidden are texts that are masked in everything that the server outputs: values from variables and files, and
+	// values that are secret by their position.
 	Hidden []Secret
-	// Fetch are arguments with which Command, a package runner such as npx, only fetches
-	// what it runs for Args. It is empty for other programs.
+	// Fetch are arguments with which Command, a package runner such as npx, only downloads what it would run with
+	// Args. It is empty for other programs.
 	Fetch []string
 
-	packages []string // that Fetch fetches
-	spelled  []Secret // the secrets that are spelled out in it
+	packages []string // downloaded by Fetch
+	spelled  []Secret // secrets that are literally in its settings
 }
 
 // mcpFields are the keys of one server.
@@ -89,10 +89,9 @@ type mcpFields struct {
 	Disabled bool              `json:"disabled,omitempty"`
 }
 
-// MCP reads the servers from a file, which need not exist, with the variables of these
-// settings. The file takes two forms: {"servers": {name: …}}, and {"mcpServers": {name: …}}
-// as other programs write it. A file that is not JSON is an [*InvalidError]; a fault in one
-// server only turns that one off.
+// MCP reads the servers from a file, which may be missing, with the variables of these settings. The file has one of
+// two forms: {"servers": {name: …}}, or {"mcpServers": {name: …}} as in other programs. A file that is not JSON is an
+// [*InvalidError]; a fault in one server only turns that server off.
 func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 	o := l.loader.Options
 	o.Strict = strict
@@ -124,7 +123,7 @@ type mcpLoader struct {
 	reaches []Reach
 }
 
-// read reads all servers. It is false if nothing of the file can be used.
+// read reads all servers. It returns false if the file is unusable.
 func (m *mcpLoader) read(root *jsonpos.Node) bool {
 	if root.Kind != jsonpos.Object {
 		m.report(Error, m.at(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
@@ -165,7 +164,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 		return
 	}
 	before := len(m.findings)
-	m.failed = false // of this server
+	m.failed = false // for this server
 	fields := mcpFields{TimeoutS: defaultMCPTimeout}
 	m.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
 	if !fields.Disabled {
@@ -187,7 +186,7 @@ func (m *mcpLoader) server(block string, member jsonpos.Member) {
 	}
 }
 
-// reportMissing reports the variables and files that a server needs and that do not exist.
+// reportMissing reports the missing variables and files that a server refers to.
 func (m *mcpLoader) reportMissing(key string) {
 	for _, k := range slices.Sorted(maps.Keys(m.missing)) {
 		if k == key || strings.HasPrefix(k, key+".") {
@@ -250,7 +249,7 @@ func (m *mcpLoader) isLacking(key string) bool {
 	return ok
 }
 
-// warnShown warns of secrets where others can see them.
+// warnShown warns about secrets that others can see.
 func (m *mcpLoader) warnShown(key string, f mcpFields) {
 	for i := range f.Args {
 		arg := fmt.Sprintf("%s.args[%d]", key, i)
@@ -282,7 +281,7 @@ func (m *mcpLoader) warnShown(key string, f mcpFields) {
 	}
 }
 
-// warnFolders warns of arguments that name a folder which the program may not read.
+// warnFolders warns about arguments that name a folder which the program may not read.
 func (m *mcpLoader) warnFolders(key string, f mcpFields) {
 	granted := slices.Concat(f.Read, f.Write)
 	if f.Cwd != "" {
@@ -309,7 +308,7 @@ func (m *mcpLoader) warnFolders(key string, f mcpFields) {
 	}
 }
 
-// made makes a server of its fields.
+// made makes a server from its fields.
 func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPServer {
 	s := MCPServer{
 		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
@@ -333,7 +332,7 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 	return s
 }
 
-// folders are paths as they are seen from the project's folder.
+// folders resolves paths relative to the project's folder.
 func (l *loader) folders(paths []string) (out []string) {
 	for _, p := range paths {
 		out = append(out, filepath.Clean(l.absolute(p)))
@@ -341,15 +340,15 @@ func (l *loader) folders(paths []string) (out []string) {
 	return out
 }
 
-// hidden are the texts of a server that must not be shown: what came out of variables
-// and files, and what is secret by its name.
+// hidden are the texts of a server that must not be shown: values from variables and files, and values that are
+// secret by their name.
 func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 	seen := map[string]bool{}
 	hide := func(text string) {
-		if len(text) >= 6 { // shorter ones are words that many texts have
+		if len(text) >= 6 { // shorter ones may occur by chance
 			seen[text] = true
 		}
-		for part := range strings.FieldsSeq(text) { // Bearer is no secret
+		for part := range strings.FieldsSeq(text) { // skips words such as Bearer
 			if len(part) >= 10 {
 				seen[part] = true
 			}
@@ -389,12 +388,12 @@ func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 	return out
 }
 
-// secretWords match the names of variables and headers that hold secrets.
+// secretWords matches the names of variables and headers that contain secrets.
 func secretWords() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)auth|token|key|secret|password|cookie`)
 }
 
-// shownServer is a command line or an address as it is written, before ${NAME}.
+// shownServer is a command line or URL as written, with ${NAME} unexpanded.
 func shownServer(node *jsonpos.Node) string {
 	var words []string
 	for _, member := range node.Members {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// fetching are the arguments with which a package runner fetches what it would run for a
-// server's arguments, without running it, and the packages as they are written. Both are
-// nil for other programs, for packages in files of this machine, and for a runner that is
-// asked to fetch nothing.
+// fetching returns the arguments with which a package runner only downloads what it would run for a server's
+// arguments, and the packages as written. Both are nil for other programs, for packages in local files, and for a
+// runner with options that forbid downloads.
 func fetching(command string, args []string) (fetch, packages []string) {
 	switch filepath.Base(command) {
 	case "npx":
@@ -26,13 +25,13 @@ func fetching(command string, args []string) (fetch, packages []string) {
 
 // runnerWords are the arguments of a package runner up to the program that it runs.
 type runnerWords struct {
-	options []string            // as they are, but for those that were taken
-	taken   map[string][]string // the values of options that were wanted, by their first name
+	options []string            // unchanged, except for those that were taken
+	taken   map[string][]string // the values of the wanted options, by their canonical name
 	program string
 }
 
-// splitRunner reads a package runner's arguments. valued are its options that are
-// followed by a value; wanted gives those that are taken out the name that they are taken by.
+// splitRunner parses a package runner's arguments. valued are the options that are followed by a value. wanted maps
+// the options to take out to their canonical names.
 func splitRunner(args, valued []string, wanted map[string]string) runnerWords {
 	w := runnerWords{taken: map[string][]string{}}
 	for i := 0; i < len(args); i++ {
@@ -104,7 +103,7 @@ func fetchingUvx(before, args []string) (fetch, packages []string) {
 	return append(fetch, "--from", from, "python", "-c", ""), []string{from}
 }
 
-// isLocalPackage says that a package is a file or folder of this machine.
+// isLocalPackage reports whether a package is a local file or folder.
 func isLocalPackage(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "file:")
 }

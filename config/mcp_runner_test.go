@@ -45,8 +45,8 @@ func TestFetching(t *testing.T) {
 	}
 }
 
-// What a runner fetches, and the files that a server is granted, are named where the
-// operator agrees to the server.
+// The operator agrees to a server with the packages that its runner fetches and the files that it
+// is granted in view.
 func TestServersAreNamedWithWhatTheyGet(t *testing.T) {
 	m, _, err := loadMCP(t, `{"servers": {"a": {"command": "npx", "args": ["-y", "server@1"], "read": ["docs"], "write": ["/srv/x"]}}}`, nil)
 	if err != nil {
@@ -59,8 +59,8 @@ func TestServersAreNamedWithWhatTheyGet(t *testing.T) {
 	}
 }
 
-// TestSpelledOutSecrets: mcp.json causes one warning for each secret that it contains, which is, and shown
-// nowhere; what only looks like one is neither.
+// TestSpelledOutSecrets: each secret that mcp.json contains causes one warning and is shown
+// nowhere. What only looks like a secret causes no warning.
 func TestSpelledOutSecrets(t *testing.T) {
 	tests := []struct {
 		name, server, at string // at is the key of the warning; empty if there is no warning
@@ -120,7 +120,7 @@ func TestSpelledOutSecrets(t *testing.T) {
 	}
 }
 
-// Arguments that name a folder which the server may not read are warned of.
+// An argument that names a folder which the server may not read causes a warning.
 func TestFoldersThatAreNotGranted(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// spelledOut are the secrets in a server's arguments, address, headers and
-// variables, each with its key. A secret is known by its form, or by
-// the name of the option, parameter or variable that it is the value of.
+// spelledOut are the literal secrets in a server's arguments, URL, headers and variables, each with its key. A secret
+// is recognized by its form, or by the name of the option, parameter or variable that it is the value of.
 func (f *mcpFields) spelledOut(key string) []spelledSecret {
 	var out []spelledSecret
 	add := func(at string, texts ...string) {
@@ -22,7 +21,7 @@ func (f *mcpFields) spelledOut(key string) []spelledSecret {
 		}
 	}
 	words := valueWords()
-	option := false // the word before is an option whose value is a secret
+	option := false // the previous word is an option whose value is a secret
 	for i, arg := range f.Args {
 		at := fmt.Sprintf("%s.args[%d]", key, i)
 		add(at, secretsIn(arg)...)
@@ -44,15 +43,14 @@ func (f *mcpFields) spelledOut(key string) []spelledSecret {
 	return out
 }
 
-// minLiteral is how many bytes a text has at least that is treated as a secret: shorter
-// ones are words that many texts have.
+// minLiteral is the minimum length of a text that is treated as a secret, in bytes. Shorter ones may occur by chance.
 const minLiteral = 6
 
 // spelledSecret is a secret and its key.
 type spelledSecret struct{ key, text string }
 
-// secretsIn are the secrets in a text: those of well-known forms, the one of an
-// Authorization header, and those of an address.
+// secretsIn are the secrets in a text: those of well-known forms, the credentials of an Authorization header, and
+// those in URLs.
 func secretsIn(text string) []string {
 	var out []string
 	forms := regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ntn_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|tvly-[A-Za-z0-9-]{12,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|[0-9]{8,10}:[A-Za-z0-9_-]{35})`)
@@ -71,8 +69,7 @@ func secretsIn(text string) []string {
 	return out
 }
 
-// secretsOf are the secrets of an address: its password, and the parameters that hold one
-// by their name. All are as they are written there.
+// secretsOf are the secrets in a URL, as written: its password, and parameters that are secret by their name.
 func secretsOf(address string) []string {
 	var out []string
 	_, rest, _ := strings.Cut(address, "://")
@@ -80,7 +77,7 @@ func secretsOf(address string) []string {
 	if user, _, ok := strings.Cut(authority, "@"); ok {
 		name, password, both := strings.Cut(user, ":")
 		if !both {
-			password = name // a token as the name
+			password = name // a token instead of the name
 		}
 		out = append(out, password, unescaped(password))
 	}
@@ -94,8 +91,8 @@ func secretsOf(address string) []string {
 	return out
 }
 
-// withoutSpelled is a text without the secrets that are spelled out in the settings of
-// the server, the longest first: one may begin with another.
+// withoutSpelled is a text without the literal secrets in the settings of the server. Longer secrets are replaced
+// first, because one may be a prefix of another.
 func (s *MCPServer) withoutSpelled(text string) string {
 	secrets := slices.Clone(s.spelled)
 	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Reveal()), len(a.Reveal())) })
@@ -105,7 +102,7 @@ func (s *MCPServer) withoutSpelled(text string) string {
 	return text
 }
 
-// valueWords match the names of options and parameters whose value is a secret.
+// valueWords matches the names of options and parameters whose value is a secret.
 func valueWords() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|token|secret|password|passwd|pwd|credentials?)$|^-*(?:key|pass|auth|sig|signature)$`)
 }
@@ -117,7 +114,7 @@ func unescaped(text string) string {
 	return text
 }
 
-// isOptionOrVariable says that the text before an equals sign is --name or NAME.
+// isOptionOrVariable reports whether the text before an equals sign has the form --name or NAME.
 func isOptionOrVariable(name string) bool {
 	return regexp.MustCompile(`^(?:--?[A-Za-z][A-Za-z0-9_.-]*|[A-Za-z_][A-Za-z0-9_]*)$`).MatchString(name)
 }

@@ -20,7 +20,7 @@ func loadMCP(t *testing.T, text string, vars map[string]string) (*MCP, string, e
 	return m, dir, err
 }
 
-// readMCP reads the servers of a project that sets nothing else.
+// readMCP reads the servers of a project without other settings.
 func readMCP(t *testing.T, dir, path string, vars map[string]string) (*MCP, error) {
 	t.Helper()
 	loaded, err := Load(Options{Dir: dir, Env: environment(vars)})
@@ -133,8 +133,8 @@ func TestMCPFindings(t *testing.T) {
 	}
 }
 
-// What a program gets as an argument can be read by everybody on the machine: a
-// variable there causes a warning, one in its environment does not.
+// Everybody on the machine can read the arguments of a program. A variable in an argument causes
+// a warning; a variable in the environment does not.
 func TestSE4SecretsInArguments(t *testing.T) {
 	const text = `{"servers": {"a": {"command": "x", "args": ["plain", "-k=${TOKEN}"], "env": {"API_TOKEN": "${TOKEN}"}}}}`
 	m, _, err := loadMCP(t, text, map[string]string{"TOKEN": "very-secret-token"})
@@ -193,7 +193,7 @@ func FuzzMCP(f *testing.F) {
 	})
 }
 
-// A file with more findings than are kept still turns off each server with a fault.
+// If a file has more findings than are kept, every server with a fault is still turned off.
 func TestMCPManyFindings(t *testing.T) {
 	var servers []string
 	for i := range 40 {

@@ -8,9 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
-// olderKeys lists the keys of earlier versions, one a line: the key and what to do
-// instead, or after -> the key that takes its value over. A block that is not listed
-// itself is recognised by the keys listed below it.
+// olderKeys lists the keys of earlier versions, one per line: the key and what to do instead, or -> and the key that
+// replaces it. A block that is not listed itself is recognized by the keys in it.
 const olderKeys = `
 start.port set adapters.web.listen, such as "127.0.0.1:3000"
 start.host set adapters.web.listen, such as "127.0.0.1:3000"
@@ -60,10 +59,10 @@ context.chatQueue.maxConcurrency chats no longer wait for each other; set llm.ma
 context.chatEgress.chatSendIdempotency -> context.chatEgress.idempotency
 `
 
-// older reports a key of an earlier version, and keeps its value if a current key
-// takes it over. It is false for keys that no version had.
+// older reports a key of an earlier version, and keeps its value if a current key replaces it. It returns false for
+// keys that no version had.
 func (d *decoder) older(key string, at jsonpos.Place, n *jsonpos.Node) bool {
-	_, row, found := strings.Cut(olderKeys, "\n"+strings.ReplaceAll(key, " ", "\n")+" ") // No key has a blank.
+	_, row, found := strings.Cut(olderKeys, "\n"+strings.ReplaceAll(key, " ", "\n")+" ") // Keys contain no spaces.
 	row, _, _ = strings.Cut(row, "\n")
 	switch to, moved := strings.CutPrefix(row, "-> "); {
 	case moved:
@@ -87,8 +86,8 @@ func (d *decoder) withoutEffect(key string, at jsonpos.Place, note string) {
 	d.report(d.unknownSeverity(), d.at(at), key, fmt.Sprintf("%s is a key of an earlier version and has no effect; %s", key, note))
 }
 
-// readMoved reads the values of older keys where the current key is not set. Of
-// blocks, this is decided for each of their keys.
+// readMoved applies the values of older keys whose current key is not set. For blocks, this is decided for each key
+// in them.
 func (d *decoder) readMoved(root keyValue) {
 	for len(d.moved) > 0 {
 		m := d.moved[0]

@@ -24,12 +24,12 @@ type Origin struct {
 	Name string
 	// Line and Col are the place in the file.
 	Line, Col int
-	// Via names the variables and files that a string of ship.json took its text
-	// from, or .env if a variable is set there.
+	// Via names the variables and files that a string of ship.json was expanded from, or .env if a variable is set
+	// there.
 	Via []string
 }
 
-// String writes the origin for people, for example "ship.json:3:12 via ${LLM_KEY}".
+// String formats the origin for people, for example "ship.json:3:12 via ${LLM_KEY}".
 func (o Origin) String() string {
 	switch o.Source {
 	case FromFlag:
@@ -49,11 +49,10 @@ func (o Origin) String() string {
 	return "default"
 }
 
-// origins remembers the origin of every key that is not at its default, and
-// where the blocks of ship.json are.
+// origins has the origin of every key that is not at its default, and of the blocks of ship.json.
 type origins map[string]Origin
 
-// replace sets the origin of a key and forgets those of the keys below it.
+// replace sets the origin of a key and removes those of the keys below it.
 func (os origins) replace(key string, o Origin) {
 	for k := range os {
 		if strings.HasPrefix(k, key+".") || strings.HasPrefix(k, key+"[") {
@@ -76,13 +75,13 @@ func (os origins) of(key string) Origin {
 	return Origin{Source: FromDefault}
 }
 
-// untouched reports whether nothing but the defaults spoke of the key.
+// untouched reports whether nothing but the defaults sets the key.
 func (os origins) untouched(key string) bool { return os.of(key).Source == FromDefault }
 
-// place finds where a person should look for a key: its own place, that of the
-// key it follows from, or that of the block around it.
+// place is where a person should look for a key: its own place, that of the key it follows from, or that of the block
+// around it.
 func (os origins) place(key string) Origin {
-	for range 100 { // Longer chains do not occur; the bound only excludes a loop.
+	for range 100 { // Chains are short; the bound only prevents an endless loop.
 		o, ok := os[key]
 		switch {
 		case ok && o.Source != FromKey:
@@ -99,7 +98,7 @@ func (os origins) place(key string) Origin {
 	return Origin{Source: FromDefault}
 }
 
-// parentKey cuts the last step off a key: a.b[0].c, a.b[0], a.b, a, "".
+// parentKey removes the last step of a key: a.b[0].c, a.b[0], a.b, a, "".
 func parentKey(key string) string {
 	return key[:max(strings.LastIndexAny(key, ".["), 0)]
 }

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// provider is what is known of an API by its name.
+// provider describes an API that has a name.
 type provider struct {
 	name, baseURL string
-	model         string // the default one; empty: it has to be set
-	// variables are the well-known ones of its key, the first that is set counts. They count
-	// by themselves at the service's own addresses. A provider without any needs no key.
+	model         string // the default model; if it is empty, a model must be set
+	// variables are the well-known variables for its key; the first one that is set counts. They are used
+	// automatically at the service's own addresses. A provider without any needs no key.
 	variables []string
-	// hosts are further hosts of the same service, such as that of another region.
+	// hosts are further hosts of the same service, for example in another region.
 	hosts []string
-	// byKey: the provider is chosen where nothing but its variable says which one is meant.
+	// byKey says that the provider is chosen if its variable is set and nothing else selects a provider.
 	byKey                  bool
 	noEmbeddings, noSpeech bool
 }
 
-// providers are the APIs that have a name. All speak chat completions.
+// providers are the APIs with a name. All use chat completions.
 func providers() []provider {
 	return []provider{
 		{name: ProviderOpenAI, baseURL: "https://api.openai.com/v1", model: "gpt-4.1-mini", variables: []string{"OPENAI_API_KEY"}},
@@ -42,7 +42,7 @@ func providers() []provider {
 	}
 }
 
-// providerOf returns what is known of a provider; nothing of custom and demo.
+// providerOf returns the description of a provider; it is empty for custom and demo.
 func providerOf(name string) provider {
 	for _, p := range providers() {
 		if p.name == name {
@@ -52,7 +52,7 @@ func providerOf(name string) provider {
 	return provider{}
 }
 
-// variable is the well-known variable that messages name, or "".
+// variable is the well-known variable to name in messages, or "".
 func (p provider) variable() string {
 	if len(p.variables) == 0 {
 		return ""
@@ -69,8 +69,7 @@ func (p provider) ownHosts() []string {
 	return append([]string{u.Host}, p.hosts...)
 }
 
-// needsKeyAt reports whether an address is the service's own, which needs a
-// key.
+// needsKeyAt reports whether an address is the service's own and so needs a key.
 func (p provider) needsKeyAt(address string) bool {
 	return len(p.variables) > 0 && (address == "" || address == p.baseURL || isOwn(address, p.ownHosts()...))
 }
@@ -88,9 +87,8 @@ func wellKnownHosts(name string) []string {
 	return nil
 }
 
-// chooseByKey chooses the provider whose well-known variable is set while nothing else
-// says which one is meant. A base URL or key of the settings is no such case, and a
-// provider without a default model needs a model.
+// chooseByKey chooses the provider whose well-known variable is set, if nothing else selects a provider. It chooses
+// none if the settings have a base URL or a key, and none without a default model unless a model is set.
 func (l *loader) chooseByKey() bool {
 	llm := &l.settings.LLM
 	if !l.origins.untouched("llm.apiKey") || !l.origins.untouched("llm.baseUrl") || l.isMissing("llm.apiKey") || l.isMissing("llm.baseUrl") {
@@ -109,8 +107,8 @@ func (l *loader) chooseByKey() bool {
 	return false
 }
 
-// fallbackKey gives a fallback the first well-known variable of its provider that is set,
-// at the service's own addresses alone.
+// fallbackKey gives a fallback the first well-known variable of its provider that is set, but only at the service's
+// own addresses.
 func (l *loader) fallbackKey(f *Fallback, at string) {
 	if !f.APIKey.IsZero() || l.isMissing(at+".apiKey") {
 		return

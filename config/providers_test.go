@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWellKnownKeys: the variable of each named provider counts at its own address, and
-// goes to no other.
+// TestWellKnownKeys: the variable of each named provider is used at the provider's own address and
+// at no other.
 func TestWellKnownKeys(t *testing.T) {
 	keys := map[string]string{"OPENAI_API_KEY": "sk-openai", "DEEPSEEK_API_KEY": "sk-deepseek", "ANTHROPIC_API_KEY": "sk-anthropic"}
 	only := func(names ...string) map[string]string {
@@ -62,8 +62,8 @@ func TestWellKnownKeys(t *testing.T) {
 	}
 }
 
-// TestUnknownVariables: a misspelt variable of ours is named with the likely one; those
-// that set something, or belong to others, are not.
+// TestUnknownVariables: a misspelt variable of ours is reported with the likely name. Variables
+// that set something, or belong to other programs, are not reported.
 func TestUnknownVariables(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/"+envFileName, "SMA_LLM_MODELL=x\n", 0o600)
@@ -86,9 +86,9 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
-// TestProviders: every provider has its own address and variables, and the words of the
-// settings are those of the table. A named provider needs its key and a model, and gets
-// its variable at its own hosts alone.
+// TestProviders: every provider has its own address and variables, and the settings accept exactly
+// the names in the table. A named provider needs a key and a model, and its variable is used only
+// at its own hosts.
 func TestProviders(t *testing.T) {
 	want := []struct {
 		name, address string

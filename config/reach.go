@@ -16,25 +16,24 @@ import (
 
 // The kinds of a Reach.
 const (
-	ReachAddress  = "address"  // of a service that is not the usual one
+	ReachAddress  = "address"  // of a service, but not the service's own one
 	ReachVariable = "variable" // of the operator's environment
 	ReachFile     = "file"     // outside of the folder
 	ReachServer   = "server"   // of tools: a program or an address
 	ReachProgram  = "program"  // that runs without an approval
 )
 
-// Reach is one thing in which the settings of a folder reach outside of it: an address
-// that is sent keys and chats, a variable or a file that is read, a program that is
-// started. The operator agrees to all of them once. What flags and the operator's own
-// variables set, the services' own addresses, and addresses on this
-// machine are not listed.
+// Reach is something that the settings of a folder use outside of it: an address that receives keys and chats, a
+// variable or file that is read, or a program that is started. The operator agrees to all of them together, once. Not
+// listed are values set by flags and the operator's own variables, the services' own addresses, and addresses on this
+// machine.
 type Reach struct {
 	Kind string `json:"kind"`
 	Key  string `json:"key"`
-	Text string `json:"text"` // for people; it holds no value of the operator's variables
+	Text string `json:"text"` // for people; it contains no values of the operator's variables
 
-	bound   string // what else must stay as it is
-	written string // Text for logs, without the values of the folder's .env; empty: Text
+	bound   string // further content that the agreement covers
+	written string // replaces Text in logs if not empty; without the values of the folder's .env
 }
 
 // String writes the reach as one line for logs.
@@ -42,8 +41,8 @@ func (r Reach) String() string {
 	return fmt.Sprintf("%-8s  %s  %s", r.Kind, r.Key, cmp.Or(r.written, r.Text))
 }
 
-// UntrustedError says that settings reach outside of their folder without the
-// operator's agreement. It lists in what.
+// UntrustedError says that settings reach outside of their folder without the operator's agreement. It lists these
+// reaches.
 type UntrustedError struct{ Reaches []Reach }
 
 // Error implements error.
@@ -55,7 +54,7 @@ func (e *UntrustedError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Reaches lists in what a project reaches outside of its folder, sorted. servers may be nil.
+// Reaches lists what a project uses outside of its folder, sorted. servers may be nil.
 func (l *Loaded) Reaches(servers *MCP) []Reach {
 	out := slices.Clone(l.reaches)
 	if servers != nil {
@@ -67,8 +66,8 @@ func (l *Loaded) Reaches(servers *MCP) []Reach {
 	return slices.Compact(out)
 }
 
-// Digest is one number for a list of reaches, as 64 hexadecimal digits. It does not
-// depend on the place of the folder, nor on the values of the operator's variables.
+// Digest is a hash of a list of reaches, as 64 hexadecimal digits. It does not depend on the location of the folder
+// or on the values of the operator's variables.
 func Digest(reaches []Reach) string {
 	rows := make([][4]string, len(reaches))
 	for i, r := range reaches {
@@ -83,9 +82,8 @@ func Digest(reaches []Reach) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// leadsOut is where a path that settings name leads if that is not inside of dir: an
-// absolute path, or one relative to dir if it was written so. It is empty for a file
-// of the folder. Links count for what they lead to.
+// leadsOut is where a path in the settings leads if that is outside of dir: an absolute path, or a path relative to
+// dir if it was written so. It is empty for a file in the folder. Links are resolved.
 func leadsOut(dir, path string) string {
 	full := path
 	if !filepath.IsAbs(full) {
@@ -96,7 +94,7 @@ func leadsOut(dir, path string) string {
 		return filepath.Clean(full)
 	}
 	target, err := filepath.EvalSymlinks(full)
-	if err != nil { // The file does not exist, so no text comes of it.
+	if err != nil { // The file does not exist, so it yields no text.
 		return ""
 	}
 	rel, err := filepath.Rel(root, target)
@@ -109,8 +107,7 @@ func leadsOut(dir, path string) string {
 	return target
 }
 
-// isOwn reports whether an address is https on one of the hosts, in exactly its
-// spelling, with nothing but a path.
+// isOwn reports whether a URL is https on one of the hosts, in exactly that spelling, with nothing but a path.
 func isOwn(address string, hosts ...string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" {
@@ -126,8 +123,7 @@ func isOwn(address string, hosts ...string) bool {
 	return false
 }
 
-// isLoopback reports whether an address is on this machine without a lookup of any
-// name but localhost.
+// isLoopback reports whether a URL is on this machine, without resolving any name but localhost.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" {
@@ -140,7 +136,7 @@ func isLoopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// ownHosts are the hosts of the service that a key of the settings is the address of.
+// ownHosts are the hosts of the service whose address a key sets.
 func (l *loader) ownHosts(key string) []string {
 	provider := l.settings.LLM.Provider
 	switch {
@@ -164,17 +160,17 @@ func (l *loader) ownHosts(key string) []string {
 	return providerOf(provider).ownHosts()
 }
 
-// mayHave reports whether a well-known variable may go to an address by itself.
+// mayHave reports whether a well-known variable may be sent to an address automatically.
 func (l *loader) mayHave(name, key, address string) bool {
 	folder, text := l.fromFolder(key, address)
 	return !folder || isOwn(text, wellKnownHosts(name)...) || isLoopback(text)
 }
 
-// fromFolder reports whether the folder sets the value of a key, by ship.json or its
-// .env, and returns the value with the operator's variables as they are written.
+// fromFolder reports whether the folder sets the value of a key, in ship.json or its .env. It also returns the value
+// with references to the operator's variables unexpanded.
 func (l *loader) fromFolder(key, value string) (folder bool, text string) {
 	o := l.origins.of(key)
-	for range 100 { // Longer chains do not occur; the bound only excludes a loop.
+	for range 100 { // Chains are short; the bound only prevents an endless loop.
 		if o.Source != FromKey || !strings.HasSuffix(o.Name, ".baseUrl") {
 			break
 		}
@@ -196,7 +192,7 @@ func (l *loader) fromFolder(key, value string) (folder bool, text string) {
 	return false, value
 }
 
-// reaches lists in what the settings reach outside.
+// reaches lists what the settings use outside of the folder.
 func (l *loader) reaches() []Reach {
 	var out []Reach
 	for _, name := range []string{envFileName, FileName, "Agent.md"} {
@@ -206,7 +202,7 @@ func (l *loader) reaches() []Reach {
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.notes)) {
 		if o := l.origins.of(key); o.Source != FromFile {
-			continue // a flag or a variable took its place
+			continue // a flag or a variable replaced it
 		}
 		out = append(out, l.noteReaches(key, l.notes[key])...)
 	}
@@ -227,8 +223,8 @@ func (l *loader) noteReaches(key string, x expansion) []Reach {
 	return out
 }
 
-// goesByItself reports whether a variable that a key names would also be its value if
-// the key were not set, so that naming it changes nothing.
+// goesByItself reports whether a variable that a key names would also be used automatically if the key were not set,
+// so that naming it makes no difference.
 func (l *loader) goesByItself(key, name string) bool {
 	llm := l.settings.LLM
 	known := providerOf(llm.Provider).variables
@@ -244,8 +240,8 @@ func (l *loader) goesByItself(key, name string) bool {
 	return false
 }
 
-// addressReaches are the addresses that the folder sets instead of the services' own.
-// One that follows from another key is listed at that key.
+// addressReaches are the addresses that the folder sets instead of the services' own. An address that follows from
+// another key is listed at that key.
 func (l *loader) addressReaches() []Reach {
 	var out []Reach
 	for _, k := range allKeys(settingsValue(&l.settings)) {
@@ -277,7 +273,7 @@ func (l *loader) programReaches() []Reach {
 	return out
 }
 
-// boundList is a list with the operator's variables as they are written.
+// boundList is a list with references to the operator's variables unexpanded.
 func (l *loader) boundList(key string, list []string) []string {
 	out := slices.Clone(list)
 	for i := range out {
@@ -288,8 +284,8 @@ func (l *loader) boundList(key string, list []string) []string {
 	return out
 }
 
-// serverReaches are a server of tools and the variables and files that it names. All
-// that is written of the server is bound, with the project's own values in it.
+// serverReaches are an MCP server and the variables and files that it refers to. The agreement covers everything that
+// is written about the server, including the project's own values.
 func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
 	var out []Reach
 	bound := map[string]string{"network": fmt.Sprint(s.Network)}
@@ -307,8 +303,8 @@ func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
 	})
 }
 
-// serverText says what a server is: the command line, or the host with the address
-// as it is written, for the address itself may be secret.
+// serverText describes a server: the command line, or the URL as written together with its host, because the URL
+// itself may be secret.
 func serverText(s MCPServer, bound map[string]string) string {
 	words := []string{bound["command"]}
 	for i := range s.Args {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDigestIsOfTheFolder: the digest is the same wherever the folder lies and whatever
-// the operator's variables hold, and another one for any change of what is reached.
+// TestDigestIsOfTheFolder: the digest does not depend on where the folder is or on the values of
+// the operator's variables. It changes with everything that the folder reaches.
 func TestDigestIsOfTheFolder(t *testing.T) {
 	const ship = `{"name": "${A}", "llm": {"provider": "custom", "model": "m", "baseUrl": "${ROOT}/v1", "apiKey": "${file:../key}"}}`
 	const servers = `{"servers": {"one": {"command": "${PROGRAM}", "env": {"K": "${A}"}}}}`
@@ -58,7 +58,7 @@ func TestDigestIsOfTheFolder(t *testing.T) {
 	}
 }
 
-// FuzzIsOwn: an address that counts as a service's own leads to its host and no other.
+// FuzzIsOwn: an address that counts as a service's own address leads only to that service's host.
 func FuzzIsOwn(f *testing.F) {
 	for _, seed := range []string{
 		"https://api.openai.com/v1", "https://api.openai.com", "https://api.openai.com:443/v1", "https://api.openai.com@evil.example", `https://api.openai.com\@evil.example`,

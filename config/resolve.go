@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// resolve fills in what follows from the keys that are set, and then says which
-// missing variables matter.
+// resolve fills in values that follow from the keys that are set, and then reports the missing variables of keys that
+// are in use.
 func (l *loader) resolve() {
 	l.resolveModel()
 	l.resolveFallbacks()
@@ -24,7 +24,7 @@ func (l *loader) resolve() {
 	}
 }
 
-// emptyForm says how a single missing variable may stay missing.
+// emptyForm says how to allow a single missing variable.
 func emptyForm(m missingValue) string {
 	if len(m.origin.Via) != 1 || strings.HasPrefix(m.origin.Via[0], "${file:") {
 		return ""
@@ -38,8 +38,8 @@ func (l *loader) follow(key, from string) {
 	l.origins.replace(key, Origin{Source: FromKey, Name: from})
 }
 
-// follows reports whether a key that is not set follows from another, and records it. A key
-// that ship.json sets to a missing variable follows from nothing.
+// follows reports whether an unset key follows from another, and records it. A key that ship.json sets to a missing
+// variable does not follow from another.
 func (l *loader) follows(unset bool, key, from string) bool {
 	if unset = unset && !l.isMissing(key); unset {
 		l.follow(key, from)
@@ -47,7 +47,7 @@ func (l *loader) follows(unset bool, key, from string) bool {
 	return unset
 }
 
-// wellKnown reads a variable that counts by itself for a key that is not set.
+// wellKnown reads a variable that is used automatically for an unset key.
 func (l *loader) wellKnown(key, name string) {
 	if !l.origins.untouched(key) {
 		return
@@ -57,10 +57,9 @@ func (l *loader) wellKnown(key, name string) {
 	}
 }
 
-// wellKnownSecret is wellKnown for a secret that belongs to a service: the operator's
-// variable is given to no other address than the service's own, unless the
-// operator sets the address or it is on this machine. Elsewhere, ship.json has to name
-// the variable.
+// wellKnownSecret is wellKnown for a secret that belongs to a service. The operator's variable is sent only to the
+// service's own address, to an address that the operator sets, or to this machine. For other addresses, ship.json
+// must name the variable.
 func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
 	text, set := l.Env(name)
 	switch {
@@ -104,13 +103,13 @@ func (l *loader) resolveModel() {
 	}
 }
 
-// isMissing reports whether ship.json sets a key to something that does not exist.
+// isMissing reports whether ship.json sets a key to a missing variable or file.
 func (l *loader) isMissing(key string) bool {
 	_, missing := l.missing[key]
 	return missing && l.origins[key].Source == FromFile
 }
 
-// firstByteWithFallbacks is the default of llm.firstByteS where another model can answer.
+// firstByteWithFallbacks is the default of llm.firstByteS if there are fallbacks.
 const firstByteWithFallbacks = 15
 
 // resolveFallbacks completes fallbacks from their provider and the main model.
@@ -153,7 +152,7 @@ func (l *loader) resolveFallbacks() {
 	}
 }
 
-// resolveAdapters switches adapters on whose credentials are there.
+// resolveAdapters enables the adapters whose credentials are set.
 func (l *loader) resolveAdapters() {
 	a := &l.settings.Adapters
 	l.wellKnownSecret("adapters.telegram.botToken", "TELEGRAM_BOT_TOKEN", "adapters.telegram.baseUrl", a.Telegram.BaseURL)
@@ -167,8 +166,8 @@ type credential struct {
 	set  bool
 }
 
-// switchOn switches an adapter on if it is neither on nor off and has all its
-// credentials, and warns if it was given only some.
+// switchOn enables an adapter that has all its credentials, unless the settings enable or disable it explicitly. It
+// warns if only some of them are set.
 func (l *loader) switchOn(block string, enabled *bool, credentials ...credential) {
 	if !l.origins.untouched(block + ".enabled") {
 		return
@@ -200,7 +199,7 @@ func (l *loader) whatIsMissing(key string) string {
 	return " (" + strings.Join(l.missing[key].what, ", and ") + ")"
 }
 
-// resolveEgress gives context.chatEgress.mode to the platforms that set none.
+// resolveEgress applies context.chatEgress.mode to the platforms without their own setting.
 func (l *loader) resolveEgress() {
 	const from = "context.chatEgress.mode"
 	mode := l.settings.Context.ChatEgress.Mode
@@ -218,8 +217,8 @@ func (l *loader) resolveEgress() {
 	}
 }
 
-// inUse reports whether a key matters: those of an adapter that is off do not,
-// nor the access to a model while the demo model is chosen.
+// inUse reports whether a key matters. Keys of a disabled adapter do not, nor does access to a model while the demo
+// model is chosen.
 func (l *loader) inUse(key string) bool {
 	a := l.settings.Adapters
 	for block, on := range map[string]bool{

@@ -14,8 +14,8 @@ import (
 	"unicode"
 )
 
-// broken returns what is wrong with a text under the rule that the table names for its
-// key, or "". The message continues a sentence that begins with the key.
+// broken says how a text violates the rule of its key, or returns "". The message continues a sentence that begins
+// with the key.
 func (c *checker) broken(f field, text string) string {
 	switch f.rule {
 	case "baseUrl":
@@ -49,7 +49,7 @@ func (c *checker) broken(f field, text string) string {
 	return c.mismatch(f, text)
 }
 
-// mismatch is the part of broken that compares the whole text with a pattern.
+// mismatch is the part of broken that matches the whole text against a pattern.
 func (c *checker) mismatch(f field, text string) string {
 	pattern, message := "", ""
 	switch f.rule {
@@ -81,7 +81,7 @@ func unless(fine bool, message string) string {
 	return message
 }
 
-// matches reports whether a pattern matches a whole text. It compiles each pattern once.
+// matches reports whether a pattern matches a whole text. Patterns are compiled once.
 func (c *checker) matches(pattern, text string) bool {
 	compiled, ok := c.patterns[pattern]
 	if !ok {
@@ -127,7 +127,7 @@ func isAddress(text string) bool {
 	return err == nil
 }
 
-// sameAddress reports whether two listeners cannot both have their address.
+// sameAddress reports whether two listeners with these addresses would conflict.
 func sameAddress(a, b string) bool {
 	hostA, portA, errA := net.SplitHostPort(a)
 	hostB, portB, errB := net.SplitHostPort(b)
@@ -153,7 +153,7 @@ func IsLoopback(address string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// isLoopbackURL reports whether an address names a server on this machine.
+// isLoopbackURL reports whether a URL names a server on this machine.
 func isLoopbackURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && IsLoopback(net.JoinHostPort(u.Hostname(), "0"))

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Rules that cover nothing are reported at their place.
+// A rule that covers nothing is reported at its place in the file.
 func TestVoidRulesAreReported(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"permissions": {"exec": {"allow": ["git status", "bash *"], "deny": ["sh *", "a; b"]}}}`

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Off switches the metrics listener, the sandbox, Telegram's rate limit or a [Limit] off.
+// Off is the value that disables the metrics listener, the sandbox, Telegram's rate limit or a [Limit].
 const Off = "off"
 
 // Limit is a positive number, or 0 for no limit, which ship.json writes as "off".
@@ -20,24 +20,23 @@ type TokenBudget int64
 // Dollars is a positive amount of US dollars, or 0 for no limit ("off").
 type Dollars float64
 
-// Tags are the names of tags. ship.json may also write a single one as a string, and true
-// for the usual one.
+// Tags are the names of tags. ship.json may also have a single one as a string, or true for the usual one.
 type Tags []string
 
 // usualTag is the tag that models put around their reasoning.
 const usualTag = "think"
 
-// defaultTokenBudget is the budget of a model whose context window is unknown.
+// defaultTokenBudget is the budget for a model with an unknown context window.
 const defaultTokenBudget = 12000
 
-// scalar describes a value that is written as a number or as one word, which is kept as 0.
+// scalar describes a value that is written as a number or as one word, which is stored as 0.
 type scalar struct {
 	min, max int64
-	above    bool // fractions are fine, and min itself is too low
+	above    bool // fractions are allowed, and min itself is excluded
 	word     string
 }
 
-// scalarOf describes a type that is a scalar.
+// scalarOf returns the description of a scalar type.
 func scalarOf(t reflect.Type) (scalar, bool) {
 	switch t {
 	case reflect.TypeFor[Limit]():
@@ -50,7 +49,7 @@ func scalarOf(t reflect.Type) (scalar, bool) {
 	return scalar{}, false
 }
 
-// String says what is wanted.
+// String says which values are allowed.
 func (s scalar) String() string {
 	if s.above {
 		return fmt.Sprintf("wants an amount above %d and up to %d, or %q", s.min, s.max, s.word)
@@ -58,7 +57,7 @@ func (s scalar) String() string {
 	return fmt.Sprintf("wants a whole number from %d to %d, or %q", s.min, s.max, s.word)
 }
 
-// number reads a number in the range.
+// number parses a number in the range.
 func (s scalar) number(text string) (reflect.Value, bool) {
 	if s.above {
 		v, err := strconv.ParseFloat(text, 64)
@@ -71,8 +70,8 @@ func (s scalar) number(text string) (reflect.Value, bool) {
 // Auto reports whether the budget follows the model's context window.
 func (b TokenBudget) Auto() bool { return b == 0 }
 
-// Of returns the budget for a model: itself, or 60 % of the context window if
-// it is auto, or 12000 if that window is unknown (0).
+// Of returns the budget for a model: the set value, or for auto 60 % of the context window, or 12000 if the window is
+// unknown (0).
 func (b TokenBudget) Of(contextWindow int) int {
 	switch {
 	case !b.Auto():
@@ -99,7 +98,7 @@ func marshalScalar[T int64 | float64](v T, zero string) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// wholeNumber reads a JSON number that has no fraction: 12, 12.0 and 1.2e1.
+// wholeNumber parses a JSON number without a fraction: 12, 12.0 and 1.2e1.
 func wholeNumber(text string) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true

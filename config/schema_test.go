@@ -15,7 +15,7 @@ import (
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// expandable matches strings that hold ${…}, whose text is known only later.
+// expandable matches strings that contain ${…}, whose value is known only when settings are loaded.
 const expandable = `\$\{`
 
 func TestSchemaIsCurrent(t *testing.T) {
@@ -53,7 +53,7 @@ func generateSchema(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// scalarSchema describes the types that write themselves.
+// scalarSchema describes the types that marshal themselves.
 func scalarSchema(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[Secret]():
@@ -86,7 +86,7 @@ func addDefaults(s *jsonschema.Schema, v reflect.Value) {
 	}
 }
 
-// allowExpansion lets ${…} stand in for the words of an enum.
+// allowExpansion accepts ${…} in place of an enum value.
 func allowExpansion(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -146,7 +146,7 @@ func TestSchemaAcceptsGoodFiles(t *testing.T) {
 	}
 }
 
-// TestSchemaAgreesWithLoad checks that editors and config check say the same.
+// TestSchemaAgreesWithLoad checks that the schema and config check accept the same files.
 func TestSchemaAgreesWithLoad(t *testing.T) {
 	s := compileSchema(t)
 	for _, tt := range []struct {
@@ -200,8 +200,8 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 	}
 }
 
-// TestTableIsComplete fails when a row of the table of keys lacks something, or says what
-// nothing knows. CONTRIBUTING.md lists the steps for a new setting.
+// TestTableIsComplete fails when a row of the table of keys is incomplete or names something
+// unknown. CONTRIBUTING.md lists the steps for a new setting.
 func TestTableIsComplete(t *testing.T) {
 	var walk func(key string, typ reflect.Type)
 	walk = func(key string, typ reflect.Type) {
@@ -239,7 +239,7 @@ func TestTableIsComplete(t *testing.T) {
 	walk("", reflect.TypeFor[Settings]())
 }
 
-// checkDefault compares a default with what ship.json would make of the same text.
+// checkDefault compares a default with the value that the same text has in ship.json.
 func checkDefault(t *testing.T, key string, f field, typ reflect.Type) {
 	t.Helper()
 	if f.initial == "" {
@@ -261,8 +261,8 @@ func checkDefault(t *testing.T, key string, f field, typ reflect.Type) {
 	}
 }
 
-// TestEveryKeyIsTried: each key is set by a good project of testdata, whose golden file
-// shows that it can be set and where its value came from.
+// TestEveryKeyIsTried: each key is set by a valid project in testdata. Its golden file shows the
+// value and where it came from.
 func TestEveryKeyIsTried(t *testing.T) {
 	files, err := filepath.Glob("testdata/good/*.json")
 	if err != nil {

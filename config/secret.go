@@ -14,12 +14,12 @@ import (
 // stars replace every secret, whatever its length.
 const stars = "********"
 
-// Secret is a text that cannot be printed: every way of formatting, encoding or
-// logging it gives stars (or nothing when it is empty). Only [Secret.Reveal] gives the text.
+// Secret is a text that cannot be printed: all ways of formatting, encoding or logging it give stars, or nothing if
+// it is empty. Only [Secret.Reveal] returns the text.
 //
-// The text is behind a pointer, so that fmt shows an address where it prints
-// unexported fields by reflection, past the methods. A Secret may be copied freely; compare
-// with [Secret.Equal]. The zero value is the empty secret.
+// The text is stored behind a pointer, because fmt prints unexported fields by reflection without calling methods,
+// and so shows only an address. A Secret may be copied; compare with [Secret.Equal]. The zero value is the empty
+// secret.
 type Secret struct{ text *string }
 
 // NewSecret hides a text.
@@ -30,7 +30,7 @@ func NewSecret(text string) Secret {
 	return Secret{text: &text}
 }
 
-// Reveal returns the text. Hand it to the one who needs it and keep no copy.
+// Reveal returns the text. Pass it only to code that needs it, and keep no copy.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -38,11 +38,11 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsZero reports whether the secret is empty, that is not set.
+// IsZero reports whether the secret is empty, which means not set.
 func (s Secret) IsZero() bool { return s.text == nil }
 
-// Equal reports whether both hold the same text. It takes no constant time: use
-// crypto/subtle against input from outside.
+// Equal reports whether both contain the same text. It does not take constant time: use crypto/subtle for input from
+// outside.
 func (s Secret) Equal(other Secret) bool { return s.Reveal() == other.Reveal() }
 
 // String returns stars.
@@ -71,13 +71,13 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // LogValue logs stars.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// errSecretDecoded keeps secrets from being read past [Load].
+// errSecretDecoded is the error of reading a secret in another way than by [Load].
 var errSecretDecoded = errors.New("a secret is read by config.Load only")
 
-// UnmarshalJSON refuses: secrets come in through [Load], which knows their origin.
+// UnmarshalJSON always fails: secrets are read by [Load], which knows their origin.
 func (s *Secret) UnmarshalJSON([]byte) error { return errSecretDecoded }
 
-// Secrets are all that are set, in the order of the table, each once.
+// Secrets are all secrets that are set, in the order of the table, each once.
 func (s *Settings) Secrets() []Secret {
 	var out []Secret
 	for _, k := range allKeys(settingsValue(s)) {
@@ -95,10 +95,9 @@ func (s *Settings) Secrets() []Secret {
 	return out
 }
 
-// secretParts are the words of a header or query parameter that must not be printed:
-// those of at least 6 bytes if the name says that it is a secret, and otherwise those of
-// at least 16, since a text may contain shorter ones by chance. Words such as Bearer are
-// not secret, nor are versions of an API.
+// secretParts are the words in the value of a header or query parameter that must not be printed. If the name says
+// that the value is secret, these are the words of at least 6 bytes; otherwise those of at least 16, since shorter
+// ones may occur by chance. Words such as Bearer and API versions are not secret.
 func secretParts(name, value string) []string {
 	least := 16
 	switch {

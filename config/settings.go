@@ -1,6 +1,6 @@
 package config
 
-// The words of the enums that code compares with.
+// The values of enums that code refers to.
 const (
 	ProviderOpenAI    = "openai"
 	ProviderDeepSeek  = "deepseek"
@@ -24,16 +24,16 @@ const (
 // Settings are the effective settings of a project: ship.json completed by the
 // environment, flags and defaults. The JSON names are the keys of ship.json.
 //
-// The types and their struct tags are the table of all keys. Decoding, defaults,
-// checks, variables, flags, hints and the JSON Schema follow from it. The tags of a key are:
+// The types and their struct tags are the table of all keys. Decoding, defaults, checks, variables, flags, hints and
+// the JSON Schema are derived from it. The tags of a key are:
 //
 //   - json: its name. A string with omitempty may be empty, meaning "not set".
-//   - default: its value where nothing sets it, as text.
+//   - default: its value if nothing sets it, as text.
 //   - jsonschema: its range (minimum and maximum) or its words (enum).
-//   - rule: the check of its text, by a name that rules.go knows. A list is checked
-//     by its items, a map by its keys.
+//   - rule: the check of its text, by a name in rules.go. For a list the items are checked,
+//     for a map the keys.
 //   - variable: the environment variable that is proposed for a secret.
-//   - reach: "address" where a value that the folder sets needs `sma trust`.
+//   - reach: "address" if a value that the folder sets needs `sma trust`.
 //   - jsonschema_description: one or more sentences for people.
 //
 // The variable SMA_… of a key follows from its name, see [EnvName].
@@ -57,7 +57,7 @@ type Settings struct {
 	Retention   Retention       `json:"retention" jsonschema_description:"How long things are kept that the chats no longer need."`
 }
 
-// LLM configures the language model and those that step in for it.
+// LLM configures the language model and its fallbacks.
 type LLM struct {
 	Provider          string     `json:"provider" default:"demo" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=gemini,enum=mistral,enum=groq,enum=xai,enum=openrouter,enum=together,enum=moonshot,enum=zhipu,enum=dashscope,enum=siliconflow,enum=minimax,enum=ollama,enum=lmstudio,enum=vllm,enum=custom,enum=demo" jsonschema_description:"Whose API is called. All but demo speak chat completions; custom needs baseUrl; ollama, lmstudio and vllm are servers on this machine. Unset: openai once its key, a base URL or a model is given, else deepseek or anthropic once its own variable is set with a model (deepseek has a default), else the built-in demo model."`
 	Model             string     `json:"model,omitempty" jsonschema_description:"Name of the model as its provider spells it."`
@@ -81,8 +81,8 @@ type LLM struct {
 	Models map[string]ModelSettings `json:"models,omitempty" jsonschema_description:"Facts and settings of single models, by the name of the model."`
 }
 
-// Fallback is a model that steps in. After [Load] its base URL and key are
-// complete: from its provider, or from the main model if they share the API.
+// Fallback is a model that is used when another fails. [Load] completes its base URL and key from its provider, or
+// from the main model if they use the same API.
 type Fallback struct {
 	Provider string `json:"provider" jsonschema:"enum=openai,enum=deepseek,enum=anthropic,enum=gemini,enum=mistral,enum=groq,enum=xai,enum=openrouter,enum=together,enum=moonshot,enum=zhipu,enum=dashscope,enum=siliconflow,enum=minimax,enum=ollama,enum=lmstudio,enum=vllm,enum=custom" jsonschema_description:"Whose API is called; unset: the main model's."`
 	Model    string `json:"model" jsonschema:"required" jsonschema_description:"Name of the model."`
@@ -95,7 +95,7 @@ type Fallback struct {
 	Query        map[string]Secret `json:"query,omitempty" jsonschema_description:"As llm.query."`
 }
 
-// ModelSettings are what must be known of one model.
+// ModelSettings are the settings of one model.
 type ModelSettings struct {
 	ContextWindow   int      `json:"contextWindow,omitempty" jsonschema:"minimum=0,maximum=100000000" jsonschema_description:"Context window in tokens; wins over llm.contextWindow."`
 	MaxOutputTokens int      `json:"maxOutputTokens,omitempty" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"Longest answer in tokens; wins over llm.maxOutputTokens."`
@@ -130,7 +130,7 @@ type History struct {
 	ArchiveOnCompact     bool        `json:"archiveOnCompact" default:"true" jsonschema_description:"Keep the folded turns byte for byte in the chat's archive."`
 }
 
-// ChatQueue configures the lane of a chat.
+// ChatQueue configures the queue of a chat.
 type ChatQueue struct {
 	Mode       string `json:"mode" default:"merge" jsonschema:"enum=merge,enum=followup,enum=interrupt" jsonschema_description:"What a message does that arrives during a run: merge into it at the next step, wait for the next run, or stop the run."`
 	DebounceMS int    `json:"debounceMs" jsonschema:"minimum=0,maximum=60000" jsonschema_description:"Milliseconds an idle chat waits for more messages before it starts a run."`
@@ -151,7 +151,7 @@ type Memory struct {
 	MaxPrimaryChars      int  `json:"maxPrimaryChars" default:"15000" jsonschema:"minimum=500,maximum=1000000" jsonschema_description:"Longest Primary.md of a chat."`
 	CompressOnOverflow   bool `json:"compressOnOverflow" default:"true" jsonschema_description:"Condense a Primary.md that grew too long."`
 	BackupBeforeCompress bool `json:"backupBeforeCompress" default:"true" jsonschema_description:"Keep a copy of it first."`
-	// Groups is what the memory of a group takes by itself.
+	// Groups says what the memory of a group stores automatically.
 	Groups string `json:"groups" default:"auto" jsonschema:"enum=auto,enum=ask,enum=off" jsonschema_description:"What the memory of a group takes by itself. auto: what its members said, quoted and with who said it; ask: nothing, only memory_upsert writes, which asks a person; off: nothing, and what was taken before is not read."`
 
 	EmbeddingModel string `json:"embeddingModel,omitempty" jsonschema_description:"Embedding model of llm's API, with which memory_search also finds what is said in other words; the facts are sent there. Unset: words alone."`
@@ -176,7 +176,7 @@ type Limits struct {
 	FileMB      int   `json:"fileMB" default:"20" jsonschema:"minimum=0,maximum=2000" jsonschema_description:"Largest file in megabytes that is taken from people; 0: none are."`
 }
 
-// Retention says after how many days things are removed; 0 keeps them.
+// Retention says after how many days files are removed; 0 keeps them.
 type Retention struct {
 	LogsDays     int `json:"logsDays" jsonschema:"minimum=0,maximum=36500" jsonschema_description:"Days that logs of MCP servers are kept; 0: for good."`
 	AuditDays    int `json:"auditDays" jsonschema:"minimum=0,maximum=36500" jsonschema_description:"Days that audit logs are kept; 0: for good."`
@@ -201,7 +201,7 @@ type Fetch struct {
 	Allow []string `json:"allow,omitempty" rule:"host" jsonschema_description:"Hosts whose pages are fetched without asking: example.org, *.example.org for all below it, or * for every host. Addresses can carry what the model knows."`
 }
 
-// Exec configures exec_shell and who decides about it.
+// Exec configures exec_shell and its approvals.
 type Exec struct {
 	Sandbox   string   `json:"sandbox" default:"auto" jsonschema:"enum=auto,enum=landlock,enum=bubblewrap,enum=off" jsonschema_description:"What confines commands. auto takes what the system has and refuses to run without; off runs them unconfined."`
 	Network   string   `json:"network" default:"off" jsonschema:"enum=off,enum=on" jsonschema_description:"Whether commands reach the network."`
@@ -211,8 +211,8 @@ type Exec struct {
 	Approvers []string `json:"approvers,omitempty" default:"owner" rule:"approver" jsonschema_description:"Who may approve: owner, initiator (who asked for it), platformAdmins, or the ids of people, never names."`
 }
 
-// Budget limits spending. Days are those of the project's time zone. Nothing reads it
-// yet, which [Load] says of every key that is set.
+// Budget limits spending. Days are those of the project's time zone. It has no effect yet; [Load] warns about every
+// key that is set.
 type Budget struct {
 	RunTokens        Limit   `json:"runTokens" jsonschema_description:"Tokens of one run. No effect yet."`
 	ChatTokensPerDay Limit   `json:"chatTokensPerDay" jsonschema_description:"Tokens of one chat per day. No effect yet."`

@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// Effective is one key with its value and where that came from.
+// Effective is one key with its value and origin.
 type Effective struct {
 	Key    string
 	Value  json.RawMessage // secrets are stars
 	Origin Origin
 }
 
-// Effective lists all keys in the order of the reference, secrets hidden.
+// Effective lists all keys in the order of the reference, with secrets hidden.
 func (l *Loaded) Effective() ([]Effective, error) {
 	var keys []Effective
 	for _, k := range allKeys(settingsValue(&l.Settings)) {
@@ -32,8 +32,7 @@ func (l *Loaded) Effective() ([]Effective, error) {
 	return keys, nil
 }
 
-// Changed names the keys whose values differ in other settings, sorted. Secrets are
-// compared by their text.
+// Changed names the keys whose values differ between l and other, sorted. Secrets are compared by their text.
 func (l *Loaded) Changed(other *Loaded) ([]string, error) {
 	before, err := l.values()
 	if err != nil {
@@ -45,11 +44,11 @@ func (l *Loaded) Changed(other *Loaded) ([]string, error) {
 	}
 	all := maps.Clone(before)
 	maps.Copy(all, after)
-	// Each value has some text, so a key that only one of the settings has differs, too.
+	// The text of a value is never empty, so a key that exists on one side only differs as well.
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(key string) bool { return before[key] == after[key] }), nil
 }
 
-// values are the keys of Effective with their values as text, secrets included.
+// values are the keys of Effective with their values as text, including secrets.
 func (l *Loaded) values() (map[string]string, error) {
 	keys, err := l.Effective()
 	if err != nil {
@@ -67,8 +66,8 @@ func (l *Loaded) values() (map[string]string, error) {
 	return out, nil
 }
 
-// Show writes the effective settings as indented JSON, secrets hidden. With
-// withOrigins the document has the members settings and origins, the latter by key.
+// Show returns the effective settings as indented JSON, with secrets hidden. With withOrigins the document has the
+// members settings and origins, the latter by key.
 func (l *Loaded) Show(withOrigins bool) ([]byte, error) {
 	if !withOrigins {
 		return encode(l.Settings, "  ")

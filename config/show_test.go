@@ -6,8 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A secret that was changed needs a restart, wherever it is set. One that was not is
-// not named.
+// A changed secret needs a restart, wherever it is set. An unchanged secret is not listed.
 func TestChangedSecretsNeedARestart(t *testing.T) {
 	changed := func(a, b Settings) []string {
 		t.Helper()

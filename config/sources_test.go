@@ -96,7 +96,7 @@ func TestSE1Expand(t *testing.T) {
 	})
 }
 
-// A missing variable stops the start and is named; the value of another one is not shown.
+// A missing variable stops the start and is named in the error. Values of other variables are not shown.
 func TestSE1MissingIsNamed(t *testing.T) {
 	const there = "canary-there"
 	for _, in := range []string{"${A}${B}", "x${B}${A}", "${A}-${file:b}"} {
@@ -114,7 +114,7 @@ func TestSE1MissingIsNamed(t *testing.T) {
 	}
 }
 
-// Names of keys are taken as they are.
+// Names of keys are not expanded.
 func TestSE1OnlyValuesAreExpanded(t *testing.T) {
 	dir := project(t, `{"${A}": 1, "llm": {"models": {"${A}": {"contextWindow": 9}}}}`, "A=name\n")
 	loaded, err := Load(Options{Dir: dir})

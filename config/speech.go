@@ -1,7 +1,7 @@
 package config
 
-// Speech configures voice messages, in both directions. Without a model or a command
-// nothing people say leaves the host for it.
+// Speech configures voice messages in both directions. Without a model or command, nothing that people say is sent
+// elsewhere for it.
 type Speech struct {
 	Transcribe Transcribe `json:"transcribe" jsonschema_description:"Voice messages of people, as text."`
 	Speak      Speak      `json:"speak" jsonschema_description:"Answers as voice messages, with the tool tts_speak."`
@@ -41,7 +41,7 @@ func (t Transcribe) On() bool { return t.Model != "" || len(t.Command) > 0 }
 // On reports whether text becomes recordings.
 func (s Speak) On() bool { return s.Model != "" || len(s.Command) > 0 }
 
-// voiceAPI is the part that both directions have in common.
+// voiceAPI are the settings that both directions share.
 type voiceAPI struct {
 	block, model string
 	baseURL      *string
@@ -58,8 +58,7 @@ func (s *Speech) apis() []voiceAPI {
 	}
 }
 
-// resolveSpeech completes the address and the key of a model from those of llm. A key
-// is never taken to another address than its own.
+// resolveSpeech completes the address and key of a model from those of llm. A key is used only at its own address.
 func (l *loader) resolveSpeech() {
 	llm := l.settings.LLM
 	for _, a := range l.settings.Speech.apis() {

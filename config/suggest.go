@@ -18,8 +18,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// editDistance counts insertions, deletions, replacements and swaps of
-// neighbours; words over 64 characters are never near.
+// editDistance counts insertions, deletions, replacements and swaps of neighbors. Words longer than 64 characters are
+// never similar.
 func editDistance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	if len(s) > 64 || len(t) > 64 {
@@ -49,7 +49,7 @@ func editDistance(a, b string) int {
 	return rows[len(s)][len(t)]
 }
 
-// unknownKey words the finding on a key that a block does not have.
+// unknownKey is the message about an unknown key of a block.
 func unknownKey(block, name string, t reflect.Type) string {
 	msg := fmt.Sprintf("unknown key %q in %s", shorten(name), block)
 	if block == "" {
@@ -72,8 +72,8 @@ func unknownKey(block, name string, t reflect.Type) string {
 	return msg + "; it has " + strings.Join(names, ", ")
 }
 
-// keyElsewhere finds the one block that has a key of this name: first within the
-// block, then anywhere. It returns "" if no block or more than one has it.
+// keyElsewhere finds the only block that has a key of this name: first within the block, then anywhere. It returns ""
+// if none or several have it.
 func keyElsewhere(block, name string) string {
 	for _, within := range []string{block + ".", ""} {
 		var found []string
@@ -89,14 +89,14 @@ func keyElsewhere(block, name string) string {
 	return ""
 }
 
-// oneOf lists the words of an enum, of which there are always two or more.
+// oneOf lists the words of an enum, which has at least two.
 func oneOf(words []string) string {
 	list := `"` + strings.Join(words, `", "`) + `"`
 	last := strings.LastIndex(list, ", ")
 	return "one of " + list[:last] + " or " + list[last+len(", "):]
 }
 
-// shorten keeps names from files short in findings.
+// shorten limits the length of names from files in findings.
 func shorten(name string) string {
 	const limit = 60
 	runes := []rune(name)

@@ -14,13 +14,13 @@ import (
 type field struct {
 	name     string
 	index    int
-	optional bool // a string may be empty
+	optional bool // the string may be empty
 	enum     []string
 	min, max *float64
 	initial  string // the default as text
 	rule     string
 	variable string
-	address  bool // the folder needs the operator's agreement to set it
+	address  bool // the folder may set it only with the operator's agreement
 }
 
 // fieldsOf reads the tags of a struct type, in the order of its fields.
@@ -64,16 +64,15 @@ func fieldNamed(t reflect.Type, name string) (field, bool) {
 	return fields[i], true
 }
 
-// Default returns the settings of a project that sets nothing. They are valid:
-// the demo model on the loopback web chat and the terminal.
+// Default returns the settings of a project that sets nothing. They are valid: the demo model in the web chat on
+// loopback and in the terminal.
 func Default() Settings {
 	var s Settings
 	setDefaults(settingsValue(&s))
 	return s
 }
 
-// setDefaults writes the defaults of the table into a block. Only lists of one
-// word have a default.
+// setDefaults writes the defaults of the table to a block. Default lists have one word.
 func setDefaults(block reflect.Value) {
 	for _, f := range fieldsOf(block.Type()) {
 		v := block.Field(f.index)
@@ -94,14 +93,14 @@ func setDefaults(block reflect.Value) {
 	}
 }
 
-// keyValue is a place in Settings.
+// keyValue is a key with its field in Settings.
 type keyValue struct {
 	key string
 	field
 	value reflect.Value
 }
 
-// children are the keys of a block and the elements of a map or of a list of blocks.
+// children are the keys of a block, or the elements of a map or of a list of blocks.
 func (k keyValue) children() []keyValue {
 	var out []keyValue
 	switch t := k.value.Type(); {
@@ -131,7 +130,7 @@ func (k keyValue) names() []string {
 	return names
 }
 
-// walk visits a value and then, if visit says so, what is in it, in the order of the table.
+// walk visits a value and then, if visit returns true, the values in it, in the order of the table.
 func (k keyValue) walk(visit func(keyValue) (inside bool)) {
 	if !visit(k) {
 		return
@@ -141,8 +140,7 @@ func (k keyValue) walk(visit func(keyValue) (inside bool)) {
 	}
 }
 
-// fixedKeys lists the keys that every project has: all values that are not
-// blocks, with lists and maps as one key each.
+// fixedKeys lists the keys of every project: all values that are not blocks, with lists and maps as one key each.
 func fixedKeys(v reflect.Value) (keys []keyValue) {
 	keyValue{value: v}.walk(func(k keyValue) bool {
 		inside := isBlock(k.value.Type())
@@ -154,8 +152,8 @@ func fixedKeys(v reflect.Value) (keys []keyValue) {
 	return keys
 }
 
-// allKeys lists the values that are set, those inside maps and lists of blocks
-// included. Empty maps and lists of blocks are left out.
+// allKeys lists all values, including those inside maps and lists of blocks. Empty maps and lists of blocks are left
+// out.
 func allKeys(v reflect.Value) (keys []keyValue) {
 	keyValue{value: v}.walk(func(k keyValue) bool {
 		t := k.value.Type()
@@ -168,10 +166,10 @@ func allKeys(v reflect.Value) (keys []keyValue) {
 	return keys
 }
 
-// settingsValue is the reflected form of settings, for walking.
+// settingsValue is the reflect value of settings.
 func settingsValue(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() }
 
-// isBlock reports whether a type is a block of keys, and not a value.
+// isBlock reports whether a type is a block of keys rather than a value.
 func isBlock(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
 }

@@ -16,8 +16,8 @@ import (
 // and never quotes the value.
 type fault struct{ key, message string }
 
-// faults checks all values by the table, and then how they fit together. It touches
-// neither files nor the network, except for the time zone data.
+// faults checks all values against the table, and then their combinations. It uses neither files nor the network,
+// except for the time zone data.
 func (s *Settings) faults() []fault {
 	c := &checker{}
 	keyValue{value: settingsValue(s)}.walk(c.value)
@@ -46,21 +46,21 @@ func (c *checker) fault(key, format string, args ...any) {
 	c.faults = append(c.faults, fault{key, fmt.Sprintf(format, args...)})
 }
 
-// check reports a message about a key, if there is one.
+// check reports a message about a key, unless it is empty.
 func (c *checker) check(key, message string) {
 	if message != "" {
 		c.faults = append(c.faults, fault{key, message})
 	}
 }
 
-// unset reports a key that has to be set if something is on.
+// unset reports a key that must be set, if needed.
 func (c *checker) unset(needed bool, key, message string) {
 	if needed {
 		c.check(key, "is not set"+message)
 	}
 }
 
-// value checks what the table says about one value, and that secrets can be sent.
+// value checks one value against the table, and that secrets can be sent.
 func (c *checker) value(k keyValue) bool {
 	v := reflect.Indirect(k.value)
 	if tags, ok := reflect.TypeAssert[Tags](k.value); ok {
@@ -115,12 +115,12 @@ func (c *checker) between(k keyValue, v float64) {
 	}
 }
 
-// botToken is what is wrong with a token of a bot, or "".
+// botToken says what is wrong with the token of a bot, or returns "".
 func botToken(token Secret) string {
 	return unless(!strings.ContainsAny(token.Reveal(), "/?#%"), "is not a token of BotFather, which looks like 123456:letters-and-digits")
 }
 
-// accounts checks that each further bot has a name for the keys of its chats, and a token of its own.
+// accounts checks that each further bot has a name for the keys of its chats, and its own token.
 func (c *checker) accounts(t Telegram) {
 	const block = "adapters.telegram.accounts"
 	tokens := map[string]bool{t.BotToken.Reveal(): true}
@@ -169,7 +169,7 @@ func (c *checker) llm(s *Settings) {
 	}
 }
 
-// api checks that a model can be called, and what is sent with the requests to it.
+// api checks that a model can be called, and the additional headers and parameters of its requests.
 func (c *checker) api(block string, f Fallback) {
 	known := providerOf(f.Provider)
 	isKnown := known.name != "" || f.Provider == ProviderCustom
@@ -207,7 +207,7 @@ func keyHint(block, provider string) string {
 	return "set " + EnvName("llm.apiKey") + " in the environment or in " + envFileName
 }
 
-// credentials checks that the adapters that are on have what they need.
+// credentials checks that enabled adapters have what they need.
 func (c *checker) credentials(s *Settings) {
 	telegram, feishu, api := s.Adapters.Telegram, s.Adapters.Feishu, s.Adapters.API
 	c.unset(telegram.Enabled && telegram.BotToken.IsZero(), "adapters.telegram.botToken", ", but the adapter is on; set TELEGRAM_BOT_TOKEN to the token from BotFather")
@@ -220,7 +220,7 @@ func (c *checker) credentials(s *Settings) {
 	c.unset(api.Enabled && api.Token.IsZero(), "adapters.api.token", `, but the API is on; write "${API_TOKEN}" and set that variable, or switch the API off`)
 }
 
-// demo keeps the demo model to places that only the operator reaches.
+// demo restricts the demo model to platforms that only the operator can reach.
 func (c *checker) demo(a Adapters) {
 	for i, on := range []bool{a.Telegram.Enabled, a.Feishu.Enabled, a.API.Enabled} {
 		if on {
@@ -233,8 +233,7 @@ func (c *checker) demo(a Adapters) {
 	}
 }
 
-// listeners checks that each listener has a port of its own, and that the web chat is
-// not open to everybody.
+// listeners checks that each listener has its own port, and that the web chat is not open to everyone.
 func (c *checker) listeners(s *Settings) {
 	web, telegram, feishu := s.Adapters.Web, s.Adapters.Telegram, s.Adapters.Feishu
 	if web.Enabled && web.Token.IsZero() && isAddress(web.Listen) && !IsLoopback(web.Listen) {
@@ -245,7 +244,7 @@ func (c *checker) listeners(s *Settings) {
 		checked, on  bool
 	}{
 		{"adapters.web.listen", web.Listen, false, web.Enabled},
-		{"metrics.listen", s.Metrics.Listen, true, true}, // "off" is the address of nothing.
+		{"metrics.listen", s.Metrics.Listen, true, true}, // "off" is not an address.
 		{"adapters.telegram.webhook.listen", telegram.Webhook.Listen, telegram.Webhook.URL != "", telegram.Enabled && telegram.Webhook.URL != ""},
 		{"adapters.feishu.webhook.listen", feishu.Webhook.Listen, feishu.Enabled && feishu.Receive == "webhook", true},
 	}
@@ -259,7 +258,7 @@ func (c *checker) listeners(s *Settings) {
 	}
 }
 
-// budget refuses limits in dollars that cannot be kept because prices are missing.
+// budget refuses limits in dollars that cannot be enforced because prices are missing.
 func (c *checker) budget(s *Settings) {
 	b := s.Budget
 	if b.USDPerRun == 0 && b.USDPerChatPerDay == 0 && b.USDPerHostPerDay == 0 || s.LLM.Provider == ProviderDemo {

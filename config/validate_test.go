@@ -31,7 +31,7 @@ func TestAllFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestListenMatrix: without a token only loopback is served.
+// TestListenMatrix: without a token the listener must be on loopback.
 func TestListenMatrix(t *testing.T) {
 	for _, tt := range []struct {
 		listen         string
@@ -145,7 +145,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestWebhook: an address that Telegram can call, and a port of its own.
+// TestWebhook: a webhook needs an address that Telegram can call, and a port of its own.
 func TestWebhook(t *testing.T) {
 	for _, tt := range []struct {
 		name string

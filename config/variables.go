@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// otherVariables are those of ours that set no key.
+// otherVariables are the SMA_ variables that do not set a key.
 func otherVariables() []string { return []string{"SMA_TRUST"} }
 
-// warnVariables reports variables that look like ours and set nothing. Only their names
-// are looked at.
+// warnVariables reports variables that start with SMA_ but set nothing. It reads only their names.
 func (l *loader) warnVariables() {
 	known := otherVariables()
 	for _, k := range fixedKeys(settingsValue(&l.settings)) {

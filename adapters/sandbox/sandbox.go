@@ -1,7 +1,6 @@
-// Package sandbox is the contract for running a program of somebody else: a
-// command that a model asked for, a server of tools. What runs sees and changes
-// what its [Spec] names and nothing else, and nothing of it is left when it has
-// ended. Implementations are one level deeper.
+// Package sandbox is the contract for running untrusted programs: commands that a model asked for, and MCP servers. A
+// program sees and changes only what its [Spec] names, and no process of it is left after its end. Implementations
+// are one level deeper.
 package sandbox
 
 import (
@@ -11,15 +10,15 @@ import (
 	"time"
 )
 
-// ErrUnavailable is wrapped by errors of sandboxes that this machine cannot give.
-// Its reader refuses to run the program; it never runs it without a sandbox.
+// ErrUnavailable is wrapped by errors of sandboxes that do not work on this machine. Callers must not run the program
+// without a sandbox instead.
 var ErrUnavailable = errors.New("no sandbox is available")
 
-// ErrReplaced is wrapped by errors of programs that were killed because a file
-// that had to stay as it was for them, pinned or hidden, was replaced meanwhile.
+// ErrReplaced is wrapped by errors about programs that were killed because a pinned or hidden file was replaced while
+// they ran.
 var ErrReplaced = errors.New("a pinned or hidden file was replaced while the program ran")
 
-// The limits that an [Exit] names.
+// The limits that can be in an [Exit].
 const (
 	LimitWall      = "wall"
 	LimitCPU       = "cpu"
@@ -30,63 +29,56 @@ const (
 
 // Sandbox starts programs. It is safe for concurrent use.
 type Sandbox interface {
-	// Name is what contains the programs, as people know it: bubblewrap, landlock, off.
+	// Name identifies the kind of sandbox for people: bubblewrap, landlock or off.
 	Name() string
-	// Start begins a program. The end of ctx kills all of it. An error means that
-	// nothing was begun.
+	// Start starts a program. All of it is killed when ctx ends. After an error, nothing was started.
 	Start(ctx context.Context, s Spec) (Process, error)
 }
 
-// Process is a program that was begun.
+// Process is a program that was started.
 type Process interface {
-	// Wait returns when the program and everything that it began have ended and
-	// its output was written. It is called once. An error means that the program
-	// was killed because it could not be contained any longer, see [ErrReplaced].
+	// Wait returns when the program and all processes that it started have ended, and its output was written. It is
+	// called once. An error means that the program was killed because it could no longer be contained, see
+	// [ErrReplaced].
 	Wait() (Exit, error)
-	// Kill ends the program and everything that it began. It may be called at any
-	// time and more than once.
+	// Kill kills the program and all processes that it started. It may be called at any time and more than once.
 	Kill()
 }
 
 // Spec says what runs and what it may do. Paths are absolute.
 type Spec struct {
 	Argv []string
-	Dir  string   // where it starts; in one of Writable, Readable and Own, or a folder around one, of which it sees that alone
-	Env  []string // all of its environment, but for PWD, which is Dir
-	// Writable and Readable are files and folders it may change or read, beside the
-	// system's own programs and libraries, which it may read; of those that lie in
-	// each other the innermost decides. Hidden ones look empty or absent, always,
-	// whatever else is granted in them, and cannot be made by the program. A
-	// writable path has to exist. A readable one that does not looks like an empty
-	// folder where the program could make it otherwise, and is passed over elsewhere.
-	// The folders between a writable one and what is only readable in it can be neither
-	// moved nor replaced. None may lead out of a writable folder by a symbolic link.
+	Dir  string   // working folder: in Writable, Readable or Own, or a parent folder of one, of which the program then sees only that
+	Env  []string // its complete environment, except for PWD, which is Dir
+	// Writable and Readable are files and folders that it may change or read, in addition to the system's programs
+	// and libraries, which it may read. If they are nested, the innermost applies. Hidden ones always look empty or
+	// absent, whatever else is granted in them, and the program cannot create them. A writable path must exist. A
+	// readable path that does not exist looks like an empty folder if the program could otherwise create it, and is
+	// ignored elsewhere. The folders between a writable folder and a read-only path in it can be neither moved nor
+	// replaced. No path may lead out of a writable folder by a symbolic link.
 	Writable, Readable, Hidden []string
-	// Own are folders that it may change wherever they lie, in hidden ones too, and with
-	// all that is in them. They have to exist, and no link may lead to them.
+	// Own are folders that it may change with all their content, even inside of hidden ones. They must exist, and
+	// their paths must not contain links.
 	Own []string
-	// Pinned are files that it finds with these bytes, whatever becomes of them
-	// meanwhile, and cannot change: what was checked is what runs. They may lie in
-	// hidden folders.
+	// Pinned are files that always have this content for the program, whatever happens to them meanwhile, and that it
+	// cannot change, so that what was checked is what runs. They may be in hidden folders.
 	Pinned []Pin
-	// Network gives it the host's network; without, there is nobody but itself, on a
-	// loopback of its own.
+	// Network gives it access to the host's network; otherwise it has only its own loopback interface.
 	Network bool
 	Limits  Limits
 
-	// Stdin is read until the program ends; a Read that waits then is left alone. Nil: empty.
+	// Stdin is read until the program ends; a pending Read is then abandoned. Nil is an empty input.
 	Stdin          io.Reader
-	Stdout, Stderr io.Writer // nil: dropped
+	Stdout, Stderr io.Writer // nil discards the output
 }
 
-// Pin is a file and the bytes that it has for a program.
+// Pin is a file and its content for a program.
 type Pin struct {
 	Path string
 	Data []byte
 }
 
-// Limits bound what a program uses. A zero is the implementation's default, which
-// is a bound too.
+// Limits limit what a program uses. Zero fields have the implementation's defaults, which are limits as well.
 type Limits struct {
 	Wall      time.Duration
 	CPU       time.Duration
@@ -98,8 +90,8 @@ type Limits struct {
 
 // Exit is how a program ended.
 type Exit struct {
-	Code   int    // -1: by a signal; 126 and 127: it could not be started, stderr says why
-	Signal string // the signal's name, SIGKILL; empty: none
-	// Limit names the limit that ended it, where that is known: LimitWall and so on.
+	Code   int    // -1 after a signal; 126 and 127 if it could not be started, with the reason on stderr
+	Signal string // name of the signal, such as SIGKILL, or empty
+	// Limit names the limit that ended it, if known: LimitWall and so on.
 	Limit string
 }

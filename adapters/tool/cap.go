@@ -8,26 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultLimit is how much of a result the model gets, in bytes of JSON.
+// DefaultLimit is how much of a result is passed to the model, in bytes of JSON.
 const DefaultLimit = 16 << 10
 
-// minLimit leaves room for the frame of a capped result.
+// minLimit leaves room for the fields of a capped result.
 const minLimit = 1 << 10
 
-// Keep stores the whole of a result that is too large and returns a pointer to
-// it that the model can hand to a reading tool. Name tells results of a run apart.
+// Keep stores the full text of a result that is too large, and returns a pointer that the model can pass to a reading
+// tool. The name is unique among the results of a run.
 type Keep func(ctx context.Context, name string, data []byte) (pointer string, err error)
 
-// Cap bounds what the model reads of results. The zero value caps at
-// [DefaultLimit] and keeps nothing.
+// Cap limits the size of results for the model. The zero value caps at [DefaultLimit] and stores nothing.
 type Cap struct {
 	Limit int // bytes of JSON; at least 1 KiB, 0 means [DefaultLimit]
 	Keep  Keep
 }
 
-// capped is what stands for a result that is too large. Head and Tail are the
-// beginning and the end of the text: of the string itself if the result is one,
-// otherwise of its JSON.
+// capped replaces a result that is too large. Head and Tail are the beginning and the end of the text: of the string
+// itself if the result is a string, otherwise of its JSON.
 type capped struct {
 	Truncated bool   `json:"truncated"`
 	Bytes     int    `json:"bytes"`
@@ -37,9 +35,9 @@ type capped struct {
 	Note      string `json:"note"`
 }
 
-// Apply returns the output, or what stands for it if it is too large. The
-// result is valid JSON within the limit in any case, also for an output that is
-// none. An error means that the whole could not be kept; the result says so too.
+// Apply returns the output, or its replacement if it is too large. The result is always valid JSON within the limit,
+// even if the output is not JSON. An error means that the full output could not be stored; the result says so as
+// well.
 func (c Cap) Apply(ctx context.Context, name string, output json.RawMessage) (json.RawMessage, error) {
 	limit := c.Limit
 	if limit == 0 {
@@ -52,7 +50,7 @@ func (c Cap) Apply(ctx context.Context, name string, output json.RawMessage) (js
 	}
 	text := string(output)
 	if output[0] == '"' {
-		_ = json.Unmarshal(output, &text) // it is valid; what fails leaves the JSON
+		_ = json.Unmarshal(output, &text) // it is valid; on an error text stays the JSON
 	}
 	short := capped{Truncated: true, Bytes: len(text), Note: "Only the beginning and the end are shown."}
 	err := c.keep(ctx, name, text, &short)
@@ -78,7 +76,7 @@ func (c Cap) keep(ctx context.Context, name, text string, short *capped) error {
 	return nil
 }
 
-// valid is the output, or a JSON string of it when it is no JSON.
+// valid returns the output, or a JSON string of it if it is not valid JSON.
 func valid(output json.RawMessage) json.RawMessage {
 	output = bytes.TrimSpace(output)
 	switch {
@@ -91,18 +89,18 @@ func valid(output json.RawMessage) json.RawMessage {
 	}
 }
 
-// encode writes JSON without escaping HTML. What it is given can be encoded.
+// encode returns the JSON of v without escaping HTML. v must be encodable.
 func encode(v any) json.RawMessage {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // Unreachable: only structs of strings and numbers come here
+	if err := enc.Encode(v); err != nil { // Unreachable: all callers pass structs of strings and numbers
 		return json.RawMessage("null")
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n")
 }
 
-// fit is the longest beginning of s whose JSON is no longer than room.
+// fit is the longest prefix of s whose JSON has at most room bytes.
 func fit(s string, room int) string {
 	end := 0
 	for end < len(s) {
@@ -115,7 +113,7 @@ func fit(s string, room int) string {
 	return s[:end]
 }
 
-// fitEnd is the longest end of s whose JSON is no longer than room.
+// fitEnd is the longest suffix of s whose JSON has at most room bytes.
 func fitEnd(s string, room int) string {
 	start := len(s)
 	for start > 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// ChatFiles are the files of chats: each chat has a folder of its own below Root, and
-// sees no other. Its models name files by their path below Root, with slashes.
+// ChatFiles are the files of chats. Each chat has its own folder below Root and can access only that. Models name
+// files by their slash-separated path below Root.
 type ChatFiles struct {
 	Root   string
 	Folder func(key messages.ChatKey) (string, error)
 }
 
-// Find is the whole path of a regular file of a chat. Links that lead out of its
-// folder, hidden files and anything else are refused with [ErrInput].
+// Find returns the full path of a regular file of a chat. Links that lead out of its folder, hidden files and
+// anything else are refused with [ErrInput].
 func (f ChatFiles) Find(key messages.ChatKey, name string) (string, error) {
 	refused := fmt.Errorf("%w: only files of this chat below the files folder can be used, not %q", ErrInput, Shorten(name, 200))
 	own, err := f.Folder(key)
@@ -38,7 +38,7 @@ func (f ChatFiles) Find(key messages.ChatKey, name string) (string, error) {
 	if err != nil {
 		return "", refused
 	}
-	defer func() { _ = root.Close() }() // only read from
+	defer func() { _ = root.Close() }() // opened for reading only
 	info, err := root.Stat(rest)
 	switch {
 	case err != nil:
@@ -49,8 +49,7 @@ func (f ChatFiles) Find(key messages.ChatKey, name string) (string, error) {
 	return filepath.Join(folder, filepath.FromSlash(rest)), nil
 }
 
-// Place is where a chat keeps its files: its folder, made if it is not there, and that
-// as models name it.
+// Place returns the folder of a chat's files, creating it if needed, and its path as models name it.
 func (f ChatFiles) Place(key messages.ChatKey) (folder, name string, err error) {
 	if name, err = f.Folder(key); err != nil {
 		return "", "", fmt.Errorf("name the folder of a chat: %w", err)

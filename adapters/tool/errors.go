@@ -2,14 +2,14 @@ package tool
 
 import "errors"
 
-// ErrUnknown is the error of a call whose tool the set does not hold.
+// ErrUnknown is the error of a call whose tool is not in the set.
 var ErrUnknown = errors.New("unknown tool")
 
-// ErrInput is wrapped by errors of inputs that miss their schema.
+// ErrInput is wrapped by errors about inputs that do not match their schema.
 var ErrInput = errors.New("input does not match the schema")
 
-// ErrSchema is wrapped by errors of schemas that cannot be used.
+// ErrSchema is wrapped by errors about unusable schemas.
 var ErrSchema = errors.New("the tool's input schema is unusable")
 
-// ErrName is wrapped by errors of names that a set does not take.
+// ErrName is wrapped by errors about names that a set does not accept.
 var ErrName = errors.New("bad tool name")

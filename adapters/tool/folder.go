@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// ErrLink is wrapped by errors of folders that are symbolic links: what a host keeps is
-// never written to where one leads.
+// ErrLink is wrapped by errors about folders that are symbolic links. The host never writes its files through one.
 var ErrLink = errors.New("it is a symbolic link or no folder")
 
-// MakeFolder makes a folder below another one, and those in between, for the owner alone.
-// Neither the root nor any of them may be a symbolic link; those above the root may.
+// MakeFolder makes a folder below root and its missing parents, accessible to the owner only. Neither root nor any
+// folder below it may be a symbolic link; the parents of root may.
 func MakeFolder(root, below string) error {
 	at := filepath.Clean(root)
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {

@@ -10,38 +10,35 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultMost is how much a tool may print before it is stopped, in bytes.
+// DefaultMost is how much a tool may output before it is stopped, in bytes.
 const DefaultMost = 64 << 20
 
-// ErrTooMuch is the error of a write to an [Output] that has taken all it may.
+// ErrTooMuch is the error of a write to an [Output] that is full.
 var ErrTooMuch = errors.New("the tool printed too much and was stopped")
 
 // OutputOptions configure an [Output]; the zero value is useful.
 type OutputOptions struct {
-	// Limit is how much of it the model gets, in bytes of JSON; 0: [DefaultLimit].
+	// Limit is how much of the output is passed to the model, in bytes of JSON; it defaults to [DefaultLimit].
 	Limit int
-	// Most is how much may be printed; 0: [DefaultMost].
+	// Most is how many bytes may be written; it defaults to [DefaultMost].
 	Most int64
-	// Stop ends what prints. It is called once, from a Write, when more than Most
-	// came; nil: only the writes fail.
+	// Stop, if not nil, stops the writer. It is called once, from the Write that exceeds Most.
 	Stop func()
-	// Whole gets everything up to Most as it comes; nil: it is dropped. It is not
-	// written to again after its first error.
+	// Whole, if not nil, receives everything up to Most. After an error it is not written to again.
 	Whole io.Writer
 }
 
-// Output takes what a tool prints, however much that is: it keeps the head and
-// the tail and never holds more than three times its limit in memory. It is safe
-// for concurrent use, so that several streams can share one.
+// Output collects the output of a tool, however long. It keeps the head and the tail, and never more than three times
+// its limit in memory. It is safe for concurrent use, so several streams can share one.
 type Output struct {
 	o OutputOptions
 
 	mu      sync.Mutex
 	total   int64
 	head    []byte
-	tail    []byte // the newest bytes behind the head, up to twice the limit
+	tail    []byte // the newest bytes after the head, up to twice the limit
 	stopped bool
-	lost    error // of Whole
+	lost    error // error of Whole
 }
 
 // NewOutput returns an empty output.
@@ -56,8 +53,7 @@ func NewOutput(o OutputOptions) *Output {
 	return &Output{o: o}
 }
 
-// Write implements [io.Writer]. It takes what fits below Most and fails with
-// [ErrTooMuch] from then on.
+// Write implements [io.Writer]. It accepts what fits within Most, and then fails with [ErrTooMuch].
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	n := int(min(int64(len(p)), o.o.Most-o.total))
@@ -92,16 +88,15 @@ func (o *Output) take(p []byte) {
 	o.tail = append(o.tail, p...)
 }
 
-// Total is how many bytes were taken, Stopped whether more came than may.
+// Total returns how many bytes were accepted, and whether more were written.
 func (o *Output) Total() (bytes int64, stopped bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.total, o.stopped
 }
 
-// JSON is the output for the model: a string if it is all there and fits,
-// otherwise what [Cap] makes of results that are too large. Whole is the name
-// under which what was given to [OutputOptions].Whole is stored; empty: it is not.
+// JSON is the output for the model: a string if it is complete and fits, otherwise a replacement like that of [Cap].
+// whole is the name under which the content written to [OutputOptions].Whole is stored, or "" if it is not stored.
 func (o *Output) JSON(whole string) json.RawMessage {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -132,14 +127,14 @@ func (o *Output) JSON(whole string) json.RawMessage {
 	return encode(short)
 }
 
-// Lost is why not everything reached Whole; nil: it did.
+// Lost is the error for which not everything was written to Whole, or nil.
 func (o *Output) Lost() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.lost
 }
 
-// cutEnd is a text without a rune that was cut in two at its end.
+// cutEnd removes an incomplete rune at the end.
 func cutEnd(b []byte) string {
 	for i := 1; i <= min(utf8.UTFMax, len(b)); i++ {
 		if c := b[len(b)-i]; utf8.RuneStart(c) {
@@ -152,7 +147,7 @@ func cutEnd(b []byte) string {
 	return string(b)
 }
 
-// cutStart is a text without a rune that was cut in two at its start.
+// cutStart removes an incomplete rune at the start.
 func cutStart(b []byte) string {
 	for i := 0; i < min(utf8.UTFMax-1, len(b)); i++ {
 		if utf8.RuneStart(b[i]) {
@@ -162,8 +157,8 @@ func cutStart(b []byte) string {
 	return string(b)
 }
 
-// Shorten is a text of at most limit bytes: the text itself, or its beginning and
-// its end with a word about what is missing in between.
+// Shorten returns a text of at most limit bytes: the text itself, or its beginning and end with a note about the
+// omission.
 func Shorten(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= limit {

@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// brief is an output of a tool, as the model reads it.
+// brief is a tool's output as the model reads it.
 func brief(t interface{ Fatalf(string, ...any) }, raw json.RawMessage) (text string, short shortened) {
 	if raw[0] == '"' {
 		if err := json.Unmarshal(raw, &text); err != nil {
@@ -31,8 +31,8 @@ func brief(t interface{ Fatalf(string, ...any) }, raw json.RawMessage) (text str
 	return "", short
 }
 
-// Whatever is printed in whatever pieces: the JSON is within the limit, head and
-// tail are those of the whole, and what fits is there whole.
+// However the output is split: the JSON is within the limit, head and tail are those of the whole
+// output, and output that fits is complete.
 func TestRL9OutputKeepsHeadAndTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1024, 5000).Draw(t, "limit")
@@ -75,7 +75,7 @@ func TestRL9OutputKeepsHeadAndTail(t *testing.T) {
 	})
 }
 
-// asText is what a JSON string makes of bytes.
+// asText returns bytes as they are after a round trip through a JSON string.
 func asText(b []byte) string {
 	var text string
 	encoded, _ := json.Marshal(string(b)) // strings encode
@@ -96,7 +96,7 @@ type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
 
-// A gigabyte goes through without an allocation beyond the first few.
+// A gigabyte of output needs no allocation after the first few.
 func TestRL9GigabyteInBoundedMemory(t *testing.T) {
 	size := 1 << 26
 	if os.Getenv("SOAK") != "" {
@@ -120,7 +120,7 @@ func TestRL9GigabyteInBoundedMemory(t *testing.T) {
 	}
 }
 
-// A real process that prints for ever is stopped, by the end of its pipe alone.
+// A real process that prints for ever is stopped just by closing its pipe.
 func TestRL9ProcessThatPrintsForEver(t *testing.T) {
 	yes, err := exec.LookPath("yes")
 	if err != nil {
@@ -151,7 +151,7 @@ func TestRL9ProcessThatPrintsForEver(t *testing.T) {
 	}
 }
 
-// resident is the process' resident memory in bytes; 0 where it cannot be read.
+// resident returns the process's resident memory in bytes, or 0 where it cannot be read.
 func resident(t *testing.T) int64 {
 	t.Helper()
 	runtime.GC()

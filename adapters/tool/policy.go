@@ -3,11 +3,11 @@ package tool
 // Decision says whether a call may run.
 type Decision string
 
-// The decisions. What is in doubt is [Ask].
+// The decisions. In case of doubt it is [Ask].
 const (
-	Allow Decision = "allow" // at once
-	Ask   Decision = "ask"   // after a person agreed
-	Deny  Decision = "deny"  // never; the model is told why
+	Allow Decision = "allow" // immediately
+	Ask   Decision = "ask"   // after a person has agreed
+	Deny  Decision = "deny"  // never; the model is told the reason
 )
 
 // Verdict is a decision with its reason, in words for people.
@@ -16,19 +16,19 @@ type Verdict struct {
 	Reason   string
 }
 
-// Policy decides about one call. It is a pure function of its arguments: the
-// same call gets the same verdict after a restart.
+// Policy decides about one call. It is a pure function of its arguments, so a call gets the same verdict after a
+// restart.
 type Policy func(t Tool, call Call) Verdict
 
-// Judge is a tool whose calls differ: some may run at once, others ask.
+// Judge is a tool whose calls differ: some may run immediately, others need approval.
 type Judge interface {
 	Tool
 	// Judge decides about one call whose input has been validated.
 	Judge(call Call) Verdict
 }
 
-// BySpec is the policy of the tools themselves: a [Judge] is asked, any other
-// tool asks when its spec says so. A verdict that is none of the three asks.
+// BySpec is the policy of the tools themselves: a tool whose spec says so asks, a [Judge] decides for itself, and any
+// other tool is allowed. An invalid verdict becomes [Ask].
 func BySpec(t Tool, call Call) Verdict {
 	if t.Spec().Asks {
 		return Verdict{Decision: Ask, Reason: "this tool always asks"}

@@ -15,20 +15,19 @@ import (
 )
 
 const (
-	// maxFaults is how many faults of one input are told to the model.
+	// maxFaults is how many faults of one input are reported to the model.
 	maxFaults = 5
 	// maxFault is the longest text of one fault in bytes.
 	maxFault = 200
 )
 
-// Schema checks inputs against a JSON Schema. It is compiled by its first use,
-// once, and is safe for concurrent use.
+// Schema checks inputs against a JSON Schema. It is compiled once, when first used, and is safe for concurrent use.
 type Schema struct {
 	compiled func() (*jsonschema.Schema, error)
 }
 
-// NewSchema takes a JSON Schema of type object. Errors wrap [ErrSchema]. What
-// only compiling finds is reported by [Schema.Compile] and [Schema.Validate].
+// NewSchema takes a JSON Schema of type object. Its errors wrap [ErrSchema]. Faults that only compilation finds are
+// reported by [Schema.Compile] and [Schema.Validate].
 func NewSchema(raw json.RawMessage) (*Schema, error) {
 	var head struct {
 		Type any `json:"type"`
@@ -43,15 +42,14 @@ func NewSchema(raw json.RawMessage) (*Schema, error) {
 	return &Schema{compiled: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(raw) })}, nil
 }
 
-// Compile reports whether the schema can be used. It wraps [ErrSchema].
+// Compile checks that the schema can be used. Its errors wrap [ErrSchema].
 func (s *Schema) Compile() error {
 	_, err := s.compiled()
 	return err
 }
 
-// Validate checks an input. An error that wraps [ErrInput] says what is wrong
-// in words that help the model to call again; one that wraps [ErrSchema] means
-// that no input can be checked.
+// Validate checks an input. An error that wraps [ErrInput] describes the faults so that the model can correct its
+// call; one that wraps [ErrSchema] means that the schema is unusable.
 func (s *Schema) Validate(input json.RawMessage) error {
 	schema, err := s.compiled()
 	if err != nil {
@@ -90,7 +88,7 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// nowhere loads nothing: a schema may refer to itself only.
+// nowhere is a loader that loads nothing: a schema may refer only to itself.
 type nowhere struct{}
 
 func (nowhere) Load(url string) (any, error) {
@@ -127,7 +125,7 @@ func faults(err *jsonschema.ValidationError) string {
 	return strings.Join(out, "; ")
 }
 
-// clip cuts s to at most limit bytes on a rune border.
+// clip cuts s to at most limit bytes, at a rune boundary.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

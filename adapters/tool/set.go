@@ -14,23 +14,22 @@ import (
 const (
 	// maxName is the longest name of a tool in bytes.
 	maxName = 256
-	// maxWire is the longest name that providers take.
+	// maxWire is the longest name that providers accept.
 	maxWire = 64
 )
 
-// Set is the tools that a host offers, sorted by name, so that the order never
-// depends on who started first. It never changes and is safe for concurrent use.
+// Set is an immutable set of tools, sorted by name, so that their order does not depend on the order of their start.
+// It is safe for concurrent use.
 //
-// History and people see a tool's own name. On the wire a name matches
-// ^[a-zA-Z0-9_-]{1,64}$: names of that form stand for themselves, others are
-// mapped, and no two tools of a set share a wire name.
+// The history and people see a tool's own name. On the wire a name must match ^[a-zA-Z0-9_-]{1,64}$: names of that
+// form are used unchanged, others are mapped, and all wire names of a set are distinct.
 type Set struct {
 	members []*member
 	byName  map[string]*member
 	byWire  map[string]*member
 }
 
-// member is a tool of a set, with what was worked out of it.
+// member is a tool of a set, with values derived from it.
 type member struct {
 	tool   Tool
 	spec   Spec
@@ -38,8 +37,8 @@ type member struct {
 	schema *Schema
 }
 
-// NewSet makes a set. It fails for a name that is used twice or is no name, and
-// for a schema that is not an object's; the error names the tool.
+// NewSet makes a set. It fails for duplicate or invalid names, and for schemas that are not of type object. The error
+// names the tool.
 func NewSet(tools ...Tool) (*Set, error) {
 	s := &Set{byName: make(map[string]*member, len(tools)), byWire: make(map[string]*member, len(tools))}
 	for _, t := range tools {
@@ -63,7 +62,7 @@ func NewSet(tools ...Tool) (*Set, error) {
 	return s, nil
 }
 
-// Names are the tools' own names in the order of the set.
+// Names returns the tools' own names in the order of the set.
 func (s *Set) Names() []string {
 	out := make([]string, len(s.members))
 	for i, m := range s.members {
@@ -72,7 +71,7 @@ func (s *Set) Names() []string {
 	return out
 }
 
-// Specs say what the tools are, in the order of the set.
+// Specs returns the specs of the tools in the order of the set.
 func (s *Set) Specs() []Spec {
 	out := make([]Spec, len(s.members))
 	for i, m := range s.members {
@@ -93,8 +92,8 @@ func (s *Set) Lookup(name string) (Tool, bool) {
 	return m.tool, true
 }
 
-// Wire is the name that the model knows a tool by. A name that is not in the
-// set, as of a tool that is gone, is mapped without regard to collisions.
+// Wire is the name that the model knows a tool by. For a name that is not in the set, such as that of a removed tool,
+// the mapped name may collide with another.
 func (s *Set) Wire(name string) string {
 	if m := s.byName[name]; m != nil {
 		return m.wire
@@ -102,8 +101,7 @@ func (s *Set) Wire(name string) string {
 	return wireName(name)
 }
 
-// Name is the own name of the tool that the model knows as wire. A name that the
-// set does not know stands for itself.
+// Name is the own name of the tool with a wire name. An unknown name is returned unchanged.
 func (s *Set) Name(wire string) string {
 	if m := s.byWire[wire]; m != nil {
 		return m.spec.Name
@@ -111,8 +109,8 @@ func (s *Set) Name(wire string) string {
 	return wire
 }
 
-// Validate checks the input of a call. Its errors wrap [ErrUnknown], and then
-// list the names that the model may use, [ErrInput] or [ErrSchema].
+// Validate checks the input of a call. Its errors wrap [ErrUnknown], and then list the valid names, [ErrInput] or
+// [ErrSchema].
 func (s *Set) Validate(name string, input json.RawMessage) error {
 	m := s.byName[name]
 	if m == nil {
@@ -125,8 +123,7 @@ func (s *Set) Validate(name string, input json.RawMessage) error {
 	return m.schema.Validate(input)
 }
 
-// Check compiles every schema. Hosts leave it to tests and diagnosis: a schema
-// is compiled by its first use otherwise.
+// Check compiles every schema. It is for tests and diagnosis; in a host, a schema is compiled when first used.
 func (s *Set) Check() error {
 	for _, m := range s.members {
 		if err := m.schema.Compile(); err != nil {
@@ -136,9 +133,9 @@ func (s *Set) Check() error {
 	return nil
 }
 
-// assignWires gives every member its wire name: first those that stand for
-// themselves, then the mapped ones; all that would share a name get a suffix
-// made of their own names, so that a wire name does not depend on the order.
+// assignWires assigns the wire names: first to the tools whose own names can be used, then to the others. All tools
+// whose mapped names would collide get a suffix derived from their own names, so that a wire name does not depend on
+// the order.
 func (s *Set) assignWires() {
 	shared := map[string]int{}
 	for _, m := range s.members {
@@ -159,7 +156,7 @@ func (s *Set) assignWires() {
 	}
 }
 
-// wireName maps a name to the form that providers take.
+// wireName maps a name to the form that providers accept.
 func wireName(name string) string {
 	if len(name) > maxWire {
 		return suffixed(name, 8)
@@ -167,7 +164,7 @@ func wireName(name string) string {
 	return plain(name)
 }
 
-// plain replaces what a wire name must not hold.
+// plain replaces the bytes that a wire name must not contain.
 func plain(name string) string {
 	out := []byte(name)
 	for i, c := range out {
@@ -181,7 +178,7 @@ func plain(name string) string {
 	return string(out)
 }
 
-// suffixed is the mapped name, cut to leave room for digits of its name's hash.
+// suffixed is the mapped name, shortened and followed by digits of the name's hash.
 func suffixed(name string, digits int) string {
 	sum := sha256.Sum256([]byte(name))
 	tail := "_" + hex.EncodeToString(sum[:])[:min(digits, maxWire-2)]
@@ -193,7 +190,7 @@ func wireByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// checkName takes what a history can hold and a person can read.
+// checkName checks that a history can store a name and people can read it.
 func checkName(name string) error {
 	bad := func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }
 	switch {

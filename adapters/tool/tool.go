@@ -1,10 +1,8 @@
-// Package tool is the contract between runs and what they can do. A tool is a
-// Go file, a hand-written JSON Schema and the text that the model reads
-// (name.md beside name.go). Implementations are one level deeper.
+// Package tool is the contract between runs and their tools. A tool is a Go file, a hand-written JSON Schema, and the
+// text that the model reads (name.md next to name.go). Implementations are one level deeper.
 //
-// A run offers tools in the order of their set, validates every input against
-// the schema before a tool sees it, journals the call before it starts and the
-// outcome before the model sees it.
+// A run offers tools in the order of their set, validates every input against the schema before passing it to a tool,
+// and journals a call before it starts and its outcome before the model sees it.
 package tool
 
 import (
@@ -15,40 +13,38 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Spec says what a tool is. Specs never change while a host runs.
+// Spec describes a tool. Specs do not change while a host runs.
 type Spec struct {
 	Name        string // ^[a-zA-Z0-9_-]{1,64}$, or server:tool for MCP
 	Description string // what the model reads
 	InputSchema json.RawMessage
 
-	// ReadOnly tools change nothing anywhere.
+	// ReadOnly tools change nothing.
 	ReadOnly bool
-	// Repeatable tools may run again after a crash that hid their outcome.
+	// Repeatable tools may run again after a crash in which their outcome was lost.
 	Repeatable bool
-	// Ordered tools run one after the other, in the order of their calls, when a
-	// step has several.
+	// Ordered tools run one after the other, in the order of their calls, if a step has several.
 	Ordered bool
-	// Asks says that every call needs a person's approval.
+	// Asks is set if every call needs a person's approval.
 	Asks bool
-	// Title names the tool for people; empty: its name.
+	// Title names the tool for people; it defaults to the name.
 	Title string
-	// Deadline bounds one call; 0 means two minutes.
+	// Deadline limits the duration of one call; it defaults to two minutes.
 	Deadline time.Duration
 }
 
-// Tool is one thing a run can do. Invoke is called concurrently.
+// Tool is one tool of a run. Invoke is called concurrently.
 type Tool interface {
 	Spec() Spec
-	// Invoke runs one call. The input has been validated. An error is told to the
-	// model as the call's error text; it never ends the run. Invoke obeys ctx.
+	// Invoke runs one call. The input has been validated. The model receives an error as the call's error text; the
+	// run continues. Invoke must return soon after ctx ends.
 	Invoke(ctx context.Context, call Call) (Result, error)
 }
 
 // Streamer is a tool that shows preliminary results while it works.
 type Streamer interface {
 	Tool
-	// InvokeStream is Invoke with a sink for preliminary results, each replacing
-	// the one before.
+	// InvokeStream is Invoke with a function for preliminary results, each of which replaces the previous one.
 	InvokeStream(ctx context.Context, call Call, preliminary func(json.RawMessage)) (Result, error)
 }
 
@@ -58,20 +54,20 @@ type Call struct {
 	Name  string
 	Input json.RawMessage
 	Run   Run
-	// Bind is the [Explanation].Bind that a person agreed to; empty: nobody was
-	// asked. A tool that has one compares it at the moment of the effect.
+	// Bind is the [Explanation].Bind that a person agreed to, or empty if nobody was asked. A tool that sets Bind
+	// compares it immediately before the effect.
 	Bind string
-	// Egress is the run's way to people.
+	// Egress sends messages to people.
 	Egress Egress
 }
 
-// Egress is how tools speak to people: through the outbox of the chat, so that
-// nothing is lost and nothing is sent twice. It is safe for concurrent use.
+// Egress sends messages to people through the outbox of the chat, so that none is lost or sent twice. It is safe for
+// concurrent use.
 type Egress interface {
-	// Send owes a message to the run's own chat. The same call owes it once,
-	// however often it is repeated. It waits at most five seconds for receipts.
+	// Send adds a message to the outbox of the run's own chat, once per call, however often it is repeated. It waits
+	// at most five seconds for delivery.
 	Send(ctx context.Context, callID string, out Outgoing) (Delivery, error)
-	// SendTo owes a message to another chat, through that chat's own actor.
+	// SendTo adds a message to the outbox of another chat, through that chat's own actor.
 	SendTo(ctx context.Context, key messages.ChatKey, callID string, out Outgoing) (Delivery, error)
 }
 
@@ -82,54 +78,51 @@ type Outgoing struct {
 	Files   []messages.FileRef
 }
 
-// Delivery says what became of an [Outgoing] so far.
+// Delivery is the state of an [Outgoing] so far.
 type Delivery struct {
 	Delivered bool
-	Parked    bool   // could not be sent; a person has to look at it
-	Parts     int    // with the platform so far
-	Skipped   string // why nothing was sent: duplicate, limit, empty
+	Parked    bool   // it could not be sent, and a person has to look at it
+	Parts     int    // already delivered to the platform
+	Skipped   string // why nothing was sent: duplicate, limit or empty
 }
 
-// Run is what a tool may know of the run that called it.
+// Run is what a tool may know about the run that called it.
 type Run struct {
 	ChatKey   messages.ChatKey
 	RunID     string
-	MessageID string // of the assistant message that holds the call
+	MessageID string // of the assistant message that contains the call
 	RequestID string
 	Step      int
-	// Sole says that the call is the only one of its step, LaneEmpty that no turn waits.
+	// Sole says that the call is the only one of its step, LaneEmpty that no turn is queued.
 	Sole, LaneEmpty bool
-	// Asker is the sender of the newest user turn the model saw.
+	// Asker is the sender of the newest user turn that the model has read.
 	Asker Person
-	// Group says that several people may write in the chat.
+	// Group says that several people can write in the chat.
 	Group bool
 }
 
-// Person is somebody on a platform, known by the platform's own id.
+// Person is a user of a platform, identified by the platform's own id.
 type Person struct {
 	Platform string
 	ID       string
 	Name     string
 }
 
-// Result is what a call gave.
+// Result is the result of a call.
 type Result struct {
 	// Output is the JSON that the model reads; it is capped before it is stored.
 	Output json.RawMessage
-	// Final asks to end the run without another model call.
+	// Final requests that the run ends without another model call.
 	Final bool
-	// Switch orders the chat to go on in another context once the step has ended; the
-	// zero value is no order.
+	// Switch tells the chat to continue in another context after the step; the zero value does nothing.
 	Switch messages.ContextSwitch
-	// Skill orders the chat to load a skill or to put it away from the next step on; the
-	// zero value is no order.
+	// Skill tells the chat to load or unload a skill before the next step; the zero value does nothing.
 	Skill messages.SkillOrder
-	// Summary is for people, at most 500 characters; empty: none.
+	// Summary is an optional summary for people, of at most 500 characters.
 	Summary string
-	// Pictures are stored files of the run's chat that the model is shown with the result,
-	// if it takes them.
+	// Pictures are stored files of the run's chat that are shown to the model with the result, if it accepts images.
 	Pictures []messages.Picture
-	// Failed says that what was called failed, though the call did not: a command with
-	// an exit code, a server's error. The model reads Output either way.
+	// Failed says that the called program or server failed, although the call itself succeeded, for example with an
+	// exit code. The model reads Output in any case.
 	Failed bool
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 )
 
-// The words of all requests, one file for each language. A tool hands over what its
-// request mentions; every sentence that people read is in these files.
+// The texts of all requests, in one file per language. A tool passes the values that its request mentions; all
+// sentences for people are in these files.
 //
 //go:embed words/en.tmpl
 var englishWords string
@@ -23,16 +23,15 @@ var englishWords string
 //go:embed words/zh.tmpl
 var chineseWords string
 
-// Words are what a request says in one language.
+// Words are the texts of a request in one language.
 type Words struct {
 	Title string // of the tool
-	What  string // one sentence: what would happen
-	Risk  string // empty when there is nothing to add
+	What  string // one sentence that says what would happen
+	Risk  string // optional
 }
 
-// Describe puts a request into words. Kind names its sentences in the files of words, usually by
-// the name of the tool; about is what they mention. The caller adds the exact text and
-// what the answer is bound to.
+// Describe makes the texts of a request. kind selects the sentences in the files, usually by the name of the tool;
+// about has the values that they mention. The caller adds Exact and Bind.
 func Describe(kind string, about any) (Explanation, error) {
 	en, err := worded(englishWords, english{}, kind, about)
 	if err != nil {
@@ -45,7 +44,7 @@ func Describe(kind string, about any) (Explanation, error) {
 	return Explanation{Title: en.Title, What: en.What, Risk: en.Risk, Chinese: zh}, nil
 }
 
-// locale is how values are written in a language.
+// locale formats values in a language.
 type locale interface {
 	quote(text string) string
 	duration(d time.Duration) string
@@ -63,14 +62,14 @@ func worded(file string, l locale, kind string, about any) (Words, error) {
 			var out []string
 			for i, at := range times {
 				text := l.moment(at)
-				if i < len(times)-1 { // the last one names the zone of all
+				if i < len(times)-1 { // only the last one shows the time zone
 					text = strings.TrimSuffix(text, l.zone(at))
 				}
 				out = append(out, text)
 			}
 			return l.list(out)
 		},
-		// prose is a claim in words: its own quotation marks become smaller ones.
+		// prose quotes a sentence: quotation marks in it become single ones.
 		"prose": func(text string) string {
 			return l.quote(strings.NewReplacer("“", "‘", "”", "’").Replace(text))
 		},
@@ -83,7 +82,7 @@ func worded(file string, l locale, kind string, about any) (Words, error) {
 		},
 	}).Parse(file)
 	if err != nil {
-		return Words{}, fmt.Errorf("words of requests: %w", err) // Unreachable: a test parses them
+		return Words{}, fmt.Errorf("words of requests: %w", err) // Unreachable: a test parses the files
 	}
 	var out Words
 	for name, into := range map[string]*string{"title": &out.Title, "what": &out.What, "risk": &out.Risk} {
@@ -96,8 +95,7 @@ func worded(file string, l locale, kind string, about any) (Words, error) {
 	return out, nil
 }
 
-// quoted is a text between two marks which it cannot imitate. What a line would not show is
-// written as Go writes it.
+// quoted is a text between two marks that it cannot imitate. What would be invisible in a line is escaped as in Go.
 func quoted(text, left, right string) string {
 	if strings.ContainsAny(text, left+right) || strings.Join(strings.Fields(text), " ") != text {
 		text = strings.NewReplacer(left, `\u201c`, right, `\u201d`, "  ", ` \x20`).Replace(strconv.Quote(text))
@@ -105,7 +103,7 @@ func quoted(text, left, right string) string {
 	return left + text + right
 }
 
-// Duration is a length of time as people say it, in English or Chinese.
+// Duration formats a duration for people, in English or Chinese.
 func Duration(d time.Duration, inChinese bool) string {
 	if inChinese {
 		return chinese{}.duration(d)
@@ -113,7 +111,7 @@ func Duration(d time.Duration, inChinese bool) string {
 	return english{}.duration(d)
 }
 
-// Size is a number of bytes as people read it.
+// Size formats a number of bytes for people.
 func Size(bytes int64, inChinese bool) string {
 	if inChinese {
 		return chinese{}.size(bytes)
@@ -141,7 +139,7 @@ func (english) moment(t time.Time) string {
 
 func (english) zone(t time.Time) string { return zoneOf(t, " (", ")") }
 
-// regularly is a cron schedule as an adverb.
+// regularly is a cron schedule in words.
 func (english) regularly(cron string) string {
 	if words := schedule.Words(cron, false); words != "" {
 		return words
@@ -186,7 +184,7 @@ func (chinese) list(items []string) string { return joined(items, "、", "、") 
 
 func (chinese) size(bytes int64) string { return sized(bytes, "字节") }
 
-// clock is the time of day; seconds only where there are some.
+// clock is the time of day, with seconds only if they are not zero.
 func clock(t time.Time) string {
 	if t.Second() != 0 {
 		return t.Format("15:04:05")
@@ -194,7 +192,7 @@ func clock(t time.Time) string {
 	return t.Format("15:04")
 }
 
-// zoneOf names the time zone, by its place where that is known.
+// zoneOf names the time zone, by its location if that is known.
 func zoneOf(t time.Time, left, right string) string {
 	name := t.Location().String()
 	if name == "Local" {
@@ -203,7 +201,7 @@ func zoneOf(t time.Time, left, right string) string {
 	return left + name + right
 }
 
-// spelled is a duration in its units, without those that are zero.
+// spelled is a duration in days, hours, minutes and seconds, without those that are zero.
 func spelled(d time.Duration, between string, unit func(n int64, unit int) string) string {
 	d = d.Round(time.Second)
 	var out []string
@@ -233,10 +231,9 @@ func sized(bytes int64, unit string) string {
 	return strconv.FormatInt(bytes>>20, 10) + " MiB"
 }
 
-// Lines are the members of a JSON object as people read them: each is a line "name: value". Values
-// are exact: a text is written as it is, on lines of its own when it has several, and in
-// quotes where it could be taken for something else. Two objects never give the same
-// lines. What is no object stays JSON.
+// Lines formats the members of a JSON object for people, each as a line "name: value". Values are exact: a text is
+// written unchanged, on its own lines if it has several, and quoted if it could be mistaken for something else.
+// Different objects never have the same lines. Input that is not an object is returned as JSON.
 func Lines(input json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
@@ -258,14 +255,14 @@ func Lines(input json.RawMessage) string {
 	return strings.Join(out, "\n")
 }
 
-// plainName: nothing in a name can be taken for what follows it.
+// plainName reports whether a name cannot be confused with the value after it.
 func plainName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.$", r)
 	})
 }
 
-// lineValue is a value behind its name.
+// lineValue is a value as written after its name.
 func lineValue(value json.RawMessage) string {
 	var text string
 	if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {
@@ -279,7 +276,7 @@ func lineValue(value json.RawMessage) string {
 		var b strings.Builder
 		for line := range strings.SplitSeq(text, "\n") {
 			b.WriteString("\n  |")
-			if line != "" { // a space at the end of a line would be marked
+			if line != "" { // a trailing space would be marked
 				b.WriteString(" " + line)
 			}
 		}
@@ -292,7 +289,7 @@ func lineValue(value json.RawMessage) string {
 	return " " + text
 }
 
-// quotedJSON is a text as JSON, in which only what has to be is escaped.
+// quotedJSON is a text as JSON with only the necessary escapes.
 func quotedJSON(text string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

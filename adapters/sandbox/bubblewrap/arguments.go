@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
 )
 
-// arguments are bwrap's for what a program sees, without the program.
+// arguments are bwrap's arguments for what a program sees, without the program itself.
 func arguments(s sandbox.Spec, l sandbox.Limits, p *box.Plan, f *files) ([]string, error) {
 	out := []string{
 		"--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -30,7 +30,7 @@ func arguments(s sandbox.Spec, l sandbox.Limits, p *box.Plan, f *files) ([]strin
 	}
 	out = append(out, "--proc", "/proc")
 	for _, name := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"} {
-		// The machine's root could write some of them, even without powers.
+		// The machine's root could write some of them even without capabilities.
 		out = append(out, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
 	}
 	out = append(
@@ -72,7 +72,7 @@ func bind(b box.Bind, f *files) ([]string, error) {
 	return []string{"--ro-bind-fd", fd, b.Dest}, nil
 }
 
-// cover lays masks, own folders and pins, and closes the masks then.
+// cover mounts masks, own folders and pins, and then makes the masks read-only.
 func cover(p *box.Plan, f *files) ([]string, error) {
 	var out, closing []string
 	lay := func(dest string, data []byte, mode uint32) error {
@@ -107,7 +107,7 @@ func cover(p *box.Plan, f *files) ([]string, error) {
 	return append(out, closing...), nil
 }
 
-// joined is what bwrap reads arguments from.
+// joined encodes arguments for bwrap's option --args.
 func joined(args []string) []byte {
 	var out bytes.Buffer
 	for _, a := range args {

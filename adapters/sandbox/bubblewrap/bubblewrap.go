@@ -21,17 +21,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
 )
 
-// Options say where bwrap is.
+// Options configure the sandbox.
 type Options struct {
-	Path string // of bwrap; empty: as the PATH says
-	// ABI is the kernel's version of Landlock; nil: it is asked.
+	Path string // of bwrap; defaults to a search in the PATH
+	// ABI returns the kernel's version of Landlock; by default the kernel is asked.
 	ABI func() int
-	// Step is told where a program with pins is; for tests.
+	// Step, in tests, is called at the steps of starting a program with pins.
 	Step func(step, name string)
 }
 
-// New makes the sandbox. It starts nothing; whether it contains anything, Check says.
-// The program has to call reexec.Main first of all.
+// New makes the sandbox without starting anything. Check tests whether it works. The program must call reexec.Main
+// before anything else.
 func New(o Options) *Sandbox {
 	if o.ABI == nil {
 		o.ABI = box.ABI
@@ -55,10 +55,10 @@ func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process
 	return s.box.Start(ctx, spec)
 }
 
-// Check tries whether it contains a program. Errors wrap sandbox.ErrUnavailable.
+// Check tests whether it contains a program. Its errors wrap sandbox.ErrUnavailable.
 func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
 
-// Bounds says what bounds the memory and the processes of a program as a whole.
+// Bounds reports whether the memory and the processes of a program are limited as a whole.
 func (s *Sandbox) Bounds() (memory, processes bool) {
 	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids() || os.Getuid() != 0
 }
@@ -110,8 +110,8 @@ func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ 
 	return child, nil
 }
 
-// withPins is what bwrap is to run: the program, or what hands over its calls first
-// if it has pins. That is the host's own binary, which is not seen in the sandbox.
+// withPins is the command that bwrap runs: the program, or, if it has pins, the host's own binary, which passes its
+// system calls to the host and then executes the program. That binary is not visible in the sandbox.
 func withPins(child *box.Child, plan *box.Plan, argv []string, f *files) ([]string, error) {
 	if len(plan.Pins) == 0 {
 		return argv, nil
@@ -135,9 +135,9 @@ func withPins(child *box.Child, plan *box.Plan, argv []string, f *files) ([]stri
 	return append([]string{"/proc/self/fd/" + starter, jail.Starter, f.add(inside)}, argv...), nil
 }
 
-// newGate is what bwrap waits at: a pipe with both ends in one descriptor, so that it
-// has no end that would let the program go when the host dies. Bwrap reads a single
-// byte, for which an event descriptor is too wide: it would not wait at all.
+// newGate is what bwrap waits at: a pipe with both ends in one descriptor, so that no end is closed, which would
+// release the program, when the host dies. An event descriptor does not work, because bwrap reads a single byte, and
+// such a read fails at once.
 func newGate() (*os.File, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
@@ -151,7 +151,7 @@ func newGate() (*os.File, error) {
 	return os.NewFile(uintptr(both), "gate"), nil
 }
 
-// report is what bwrap tells of itself.
+// report reads what bwrap reports about itself.
 type report struct {
 	cmd   *exec.Cmd
 	from  *os.File
@@ -166,7 +166,7 @@ type line struct {
 	Code *int `json:"exit-code"`
 }
 
-// started closes what bwrap has now itself.
+// started closes the files that bwrap has inherited.
 func (r *report) started() {
 	if r.cmd.Process == nil {
 		_ = r.from.Close() // nothing was started
@@ -177,7 +177,7 @@ func (r *report) started() {
 }
 
 func (r *report) init(ctx context.Context) (int, error) {
-	stop := context.AfterFunc(ctx, func() { _ = r.cmd.Process.Kill() }) // its end ends the pipe
+	stop := context.AfterFunc(ctx, func() { _ = r.cmd.Process.Kill() }) // its death closes the pipe
 	defer stop()
 	var got line
 	err := r.words.Decode(&got)
@@ -192,7 +192,7 @@ func (r *report) init(ctx context.Context) (int, error) {
 
 func (r *report) release() error { return errors.Join(r.open(), r.gate.Close()) }
 
-// open lets whoever waits at the gate go.
+// open releases the process that waits at the gate.
 func (r *report) open() error {
 	if _, err := r.gate.Write([]byte{1}); err != nil {
 		return fmt.Errorf("let the program go: %w", err)
@@ -200,10 +200,10 @@ func (r *report) open() error {
 	return nil
 }
 
-// result is how the program ended. Bwrap tells of it only if it began; signals
-// it gives as a shell does.
+// result is how the program ended. Bwrap reports that only if the program has started; signals are encoded in the
+// exit code like in a shell.
 func (r *report) result(state *os.ProcessState) (sandbox.Exit, error) {
-	_ = r.gate.Close() // it may be closed
+	_ = r.gate.Close() // it may be closed already
 	defer func() { _ = r.from.Close() }()
 	for {
 		var got line
@@ -221,21 +221,21 @@ func (r *report) result(state *os.ProcessState) (sandbox.Exit, error) {
 	}
 	exit := box.ExitOf(state)
 	if exit.Code == 1 {
-		exit.Code = 127 // bwrap has said on stderr why it could not run it
+		exit.Code = 127 // bwrap has written the reason to stderr
 	}
 	return exit, nil
 }
 
-// files are those that bwrap inherits.
+// files are the files that bwrap inherits.
 type files struct{ open []*os.File }
 
-// add hands a file over and returns its number there.
+// add passes a file to bwrap and returns its descriptor number there.
 func (f *files) add(file *os.File) string {
 	f.open = append(f.open, file)
 	return strconv.Itoa(2 + len(f.open))
 }
 
-// data hands bytes over.
+// data passes bytes to bwrap.
 func (f *files) data(b []byte) (string, error) {
 	fd, err := unix.MemfdCreate("sandbox", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -252,7 +252,7 @@ func (f *files) data(b []byte) (string, error) {
 	return number, nil
 }
 
-// path hands an open folder or file over.
+// path passes an open folder or file to bwrap.
 func (f *files) path(b box.Bind) (string, error) {
 	file, err := box.Open(b)
 	if err != nil {
@@ -266,7 +266,7 @@ func (f *files) close() { f.closeBut(nil) }
 func (f *files) closeBut(keep *os.File) {
 	for _, file := range f.open {
 		if file != keep {
-			_ = file.Close() // bwrap has its own
+			_ = file.Close() // bwrap has its own descriptor
 		}
 	}
 }

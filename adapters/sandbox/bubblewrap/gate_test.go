@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bwrap reads one byte from the gate, and must wait for it: what is not held there
-// runs before it is bounded.
+// bwrap reads one byte from the gate and must wait for it. A program that did not wait would run
+// before its limits are set.
 func TestSB5GateHoldsUntilItIsOpened(t *testing.T) {
 	gate, err := newGate()
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package landlock contains programs without any help from outside: the host's
-// own binary puts up fresh namespaces, shows in them what the program may see,
-// and lays Landlock's rules over it. It works without any powers where the
-// kernel lets users have namespaces, and is unavailable elsewhere: Landlock
-// alone leaves UDP, sockets in the file system and other processes open.
+// Package landlock contains programs without external tools: the host's own binary creates new namespaces, makes
+// visible in them what the program may see, and adds Landlock rules. It needs no privileges if the kernel lets users
+// create namespaces, and is unavailable otherwise, because Landlock alone does not cover UDP, sockets in the file
+// system and other processes.
 package landlock

@@ -12,16 +12,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
 )
 
-// Options are for tests; the zero value is what hosts want.
+// Options are for tests; hosts use the zero value.
 type Options struct {
-	// ABI is the kernel's version of Landlock; nil: it is asked.
+	// ABI returns the kernel's version of Landlock; by default the kernel is asked.
 	ABI func() int
-	// Step is told where a program with pins is.
+	// Step is called at the steps of starting a program with pins.
 	Step func(step, name string)
 }
 
-// New makes the sandbox. It starts nothing; whether it contains anything, Check
-// says. The program has to call reexec.Main first of all.
+// New makes the sandbox without starting anything. Check tests whether it works. The program must call reexec.Main
+// before anything else.
 func New(o Options) *Sandbox {
 	if o.ABI == nil {
 		o.ABI = box.ABI
@@ -45,10 +45,10 @@ func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process
 	return s.box.Start(ctx, spec)
 }
 
-// Check tries whether it contains a program. Errors wrap sandbox.ErrUnavailable.
+// Check tests whether it contains a program. Its errors wrap sandbox.ErrUnavailable.
 func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
 
-// Bounds says what bounds the memory and the processes of a program as a whole.
+// Bounds reports whether the memory and the processes of a program are limited as a whole.
 func (s *Sandbox) Bounds() (memory, processes bool) {
 	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids() || os.Getuid() != 0
 }

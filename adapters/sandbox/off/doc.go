@@ -1,6 +1,4 @@
-// Package off runs programs without a sandbox, for operators who say so. A
-// program can do what the host's user can. Only limits hold, and its end: its
-// process group, and where a control group can be had everything that it began,
-// is killed with it. Of what has to stay as it was, only pinned files are looked
-// at, right before the start.
+// Package off runs programs without a sandbox, for operators who choose that. A program can do whatever the host's
+// user can. Only the limits apply, and at the end its process group is killed, and with a control group everything
+// that it started. Pinned files are only checked immediately before the start.
 package off

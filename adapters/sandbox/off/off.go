@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/jail"
 )
 
-// New makes it. The program has to call reexec.Main first of all.
+// New makes the sandbox. The program must call reexec.Main before anything else.
 func New() *Sandbox {
 	s := &Sandbox{}
 	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), Bare: true}
@@ -27,10 +27,10 @@ type Sandbox struct{ box *box.Box }
 // Name implements sandbox.Sandbox.
 func (s *Sandbox) Name() string { return "off" }
 
-// Check finds nothing wrong: nothing is promised.
+// Check always succeeds, because nothing is promised.
 func (s *Sandbox) Check(context.Context) error { return nil }
 
-// Bounds says what bounds the memory and the processes of a program as a whole.
+// Bounds reports whether the memory and the processes of a program are limited as a whole.
 func (s *Sandbox) Bounds() (memory, processes bool) {
 	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids()
 }
@@ -48,7 +48,7 @@ func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, _ *box.Plan) (*box.
 	}
 	c, err := jail.Child(spec, l, nil, 0)
 	if err == nil {
-		c.Cmd.WaitDelay = 2 * time.Second // what left the group may hold the output
+		c.Cmd.WaitDelay = 2 * time.Second // processes that left the group may keep the output open
 	}
 	return c, err
 }

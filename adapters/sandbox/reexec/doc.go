@@ -1,3 +1,3 @@
-// Package reexec is the door through which a sandbox comes back into the host's
-// own binary: to put up walls, or to try them.
+// Package reexec is the entry point for processes of a sandbox that execute the host's own binary again, to set up
+// the isolation or to test it.
 package reexec

@@ -2,5 +2,5 @@
 
 package reexec
 
-// Main is called by main first of all. There are no sandboxes on this system.
+// Main must be called first in main. It does nothing, because this system has no sandboxes.
 func Main() {}

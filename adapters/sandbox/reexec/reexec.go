@@ -7,8 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
 )
 
-// Main is called by main first of all. It returns at once in a host, and never
-// in a process that a sandbox started.
+// Main must be called first in main. It returns at once in a host, and never in a process that a sandbox started.
 func Main() {
 	jail.Main()
 	probe.Main()

@@ -21,8 +21,7 @@ import (
 // attackName is the first argument of a test binary that attacks its host.
 const attackName = "sandboxtest-attack"
 
-// attack tries to reach a process of the host by its number, and to get powers.
-// What worked is on stdout.
+// attack tries to reach a process of the host by its id, and to get privileges. It prints what succeeded.
 func attack(target string) int {
 	pid, err := strconv.Atoi(target)
 	if err != nil {
@@ -61,8 +60,8 @@ func attack(target string) int {
 	return 0
 }
 
-// attachFirst: the first process of the namespace may be as powerless as we are;
-// it counts only if it shows the host's memory, by a root that is not ours.
+// attachFirst checks the first process of the namespace. That process may have no more privileges than this one;
+// attaching matters only if it has another mount namespace.
 func attachFirst() error {
 	mine, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {
@@ -78,7 +77,7 @@ func attachFirst() error {
 	return nil
 }
 
-// sharedMemory looks for the host's segments.
+// sharedMemory checks for shared memory segments of the host.
 func sharedMemory() error {
 	data, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {
@@ -90,7 +89,7 @@ func sharedMemory() error {
 	return unix.ENOENT
 }
 
-// Processes is SB7: the host's processes can be neither seen nor touched.
+// Processes is SB7: the host's processes are neither visible nor reachable.
 func Processes(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	victim := exec.CommandContext(t.Context(), "sleep", "1000")
@@ -125,7 +124,7 @@ func Processes(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// Prompts is SB10: who asks a person fails at once, as there is nobody.
+// Prompts is SB10: programs that ask for input fail at once.
 func Prompts(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// Benchmark is what a program costs, from its start to its end: one that does
-// nothing, a script, one that opens a thousand files. With pins there is a guard.
+// Benchmark measures whole runs of programs: one that does nothing, a script, and one that opens a thousand files.
+// With pins there is a guard.
 func Benchmark(b *testing.B, s sandbox.Sandbox) {
 	b.Helper()
 	dir := b.TempDir()

@@ -15,18 +15,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// hostMarker makes a test binary a host that is about to crash.
+// hostMarker turns a test binary into a host that is about to crash.
 const hostMarker = "SANDBOXTEST_HOST"
 
-// stubborn begins processes that try to outlive it: in another session, by a
-// double fork, deaf to signals. Each has the marker in its command line.
+// stubborn starts processes that try to outlive it: in another session, by a double fork, ignoring signals. Each has
+// the marker in its command line.
 func stubborn(marker string) string {
 	return fmt.Sprintf(`trap "" TERM HUP INT QUIT
 sleep 10000.%[1]s & setsid sleep 10000.%[1]s & (setsid sh -c 'trap "" TERM HUP; (sleep 10000.%[1]s &) ; sleep 10000.%[1]s' &) >/dev/null 2>&1 </dev/null
 echo ready; sleep 10000.%[1]s`, marker)
 }
 
-// Ends is SB4: with a program ends everything that it began, whoever ends it.
+// Ends is SB4: when a program ends for any reason, everything that it started ends.
 func Ends(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	for i := range times(100, 10) {
@@ -64,7 +64,7 @@ func Ends(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// mustEnd waits for a program that was ended.
+// mustEnd waits for a killed program.
 func mustEnd(t *testing.T, p sandbox.Process, limit string) {
 	t.Helper()
 	exit, err := p.Wait()
@@ -73,7 +73,7 @@ func mustEnd(t *testing.T, p sandbox.Process, limit string) {
 	}
 }
 
-// crash kills a host whose program runs, and waits until all of it is gone.
+// crash kills a host with a running program, and waits until all processes have ended.
 func crash(t *testing.T, marker string) {
 	t.Helper()
 	executable, err := os.Executable()
@@ -121,5 +121,5 @@ func crashingHost(s sandbox.Sandbox, marker string) {
 		_, _ = fmt.Fprintln(os.Stderr, err) // the test shows it
 		return
 	}
-	_, _ = p.Wait() // the end comes first
+	_, _ = p.Wait() // it is killed before
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// Bounded says what bounds a program as a whole.
+// Bounded reports what is limited for a program as a whole.
 type Bounded interface {
 	Bounds() (memory, processes bool)
 }
 
-// Limits is SB5: what a program uses up, it uses up of its own.
+// Limits is SB5: programs cannot exceed their limits.
 func Limits(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	bounded, ok := s.(Bounded)
@@ -43,7 +43,7 @@ func Limits(t *testing.T, s sandbox.Sandbox) {
 		wantLimit(t, run(t, s, spec), sandbox.LimitCPU)
 	})
 	t.Run("memory", func(t *testing.T) {
-		// Not zeros: the kernel needs no memory for them. 16 bytes, doubled 30 times, are 16 GiB.
+		// Not zeros, for which the kernel needs no memory. 16 bytes, doubled 30 times, are 16 GiB.
 		spec := w.shell("s=0123456789abcdef; i=0; while [ $i -lt 30 ]; do s=$s$s; i=$((i+1)); done; echo ${#s}")
 		spec.Limits.Memory = 256 << 20
 		r := run(t, s, spec)
@@ -90,16 +90,16 @@ func wantLimit(t *testing.T, r result, limit string) {
 	}
 }
 
-// bomb is what would take a whole machine: processes that each begin a session,
-// which the kernel gives as much as the host, and spin.
+// bomb would overload a machine: each of its processes starts a session, which the kernel gives as much CPU time as
+// the host, and spins.
 func bomb(marker string) string {
 	return "(while :; do setsid sh -c 'while :; do :; done # " + marker + "' & (sleep 1000." + marker + " &); done) 2>/dev/null; echo full; while :; do :; done"
 }
 
-// forkBomb counts what a bomb gets, and with full counts what it costs the host.
+// forkBomb counts the processes of a bomb, and in a soak test measures its effect on the host.
 func forkBomb(t *testing.T, s sandbox.Sandbox, w world) {
 	t.Helper()
-	const most, own = 40, 32 // what sandboxes need themselves is on top
+	const most, own = 40, 32 // sandboxes themselves need some on top
 	marker := fmt.Sprintf("%d4711", os.Getpid())
 	spec := w.shell(bomb(marker))
 	spec.Limits.Processes = most
@@ -128,7 +128,7 @@ func forkBomb(t *testing.T, s sandbox.Sandbox, w world) {
 	}
 }
 
-// wakes are how much too late the host wakes up.
+// wakes measures how much too late the host wakes up.
 func wakes(n int) []time.Duration {
 	out := make([]time.Duration, 0, n)
 	for range n {
@@ -140,7 +140,7 @@ func wakes(n int) []time.Duration {
 	return out
 }
 
-// beats are times of a small piece of work on the host.
+// beats measures a small piece of work on the host.
 func beats(t *testing.T, n int) []time.Duration {
 	t.Helper()
 	f, err := os.Create(filepath.Join(Outside(t), "beat")) //nolint:gosec // a test's

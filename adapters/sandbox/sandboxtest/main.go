@@ -20,16 +20,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
 )
 
-// nobody is a user without any powers.
+// nobody is a user without privileges.
 const nobody = 65534
 
-// Checker is a sandbox that can be tried.
+// Checker is a sandbox with a self-test.
 type Checker interface {
 	sandbox.Sandbox
 	Check(ctx context.Context) error
 }
 
-// Main is TestMain of an implementation.
+// Main is the TestMain of an implementation.
 func Main(m *testing.M, create func() Checker) {
 	jail.Main()
 	probe.Main()
@@ -46,8 +46,7 @@ func Main(m *testing.M, create func() Checker) {
 	os.Exit(m.Run())
 }
 
-// Need is a sandbox that can be had; a test is skipped where it cannot, or fails
-// if all is required.
+// Need returns the sandbox if it works here. Otherwise the test is skipped, or fails with REQUIRE_ALL=1.
 func Need(t *testing.T, s Checker) Checker {
 	t.Helper()
 	if err := s.Check(t.Context()); err != nil {
@@ -59,8 +58,7 @@ func Need(t *testing.T, s Checker) Checker {
 	return s
 }
 
-// AsNobody runs all tests of a sandbox but itself again as a user without powers.
-// Root is needed.
+// AsNobody runs all other tests of a sandbox again as a user without privileges. It needs root.
 func AsNobody(t *testing.T, s Checker) {
 	t.Helper()
 	const pattern = "TestSB|TestAP|TestFiles|TestRefused|TestStreams"
@@ -70,7 +68,7 @@ func AsNobody(t *testing.T, s Checker) {
 	}
 	dir := Outside(t)
 	for dir := dir; dir != "/var/tmp"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // another user has to get there
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // another user needs access
 			t.Fatal(err)
 		}
 	}
@@ -115,14 +113,14 @@ func AsNobody(t *testing.T, s Checker) {
 	}
 }
 
-// Outside is a folder that no program sees, whatever TMPDIR says.
+// Outside is a folder that no program sees, regardless of TMPDIR.
 func Outside(t *testing.T) string {
 	t.Helper()
 	base := "/var/tmp"
 	if own := os.Getenv("SANDBOXTEST_DIR"); own != "" {
 		base = own
 	}
-	dir, err := os.MkdirTemp(base, "sandboxtest-") //nolint:usetesting // that lies in /tmp, of which programs have their own
+	dir, err := os.MkdirTemp(base, "sandboxtest-") //nolint:usetesting // that is in /tmp, of which programs have their own
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,9 +132,9 @@ func Outside(t *testing.T) string {
 	return dir
 }
 
-// world is a host's folders.
+// world has the host's folders for a test.
 type world struct {
-	dir  string // not seen
+	dir  string // not visible
 	work string // writable
 	env  []string
 }
@@ -151,7 +149,7 @@ func newWorld(t *testing.T) world {
 	return w
 }
 
-// write makes a file below the world's folder.
+// write creates a file in the world's folder.
 func (w world) write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -164,7 +162,7 @@ func (w world) write(t *testing.T, name, text string) string {
 	return path
 }
 
-// shell is what runs text in the writable folder.
+// shell is a spec that runs a shell text in the writable folder.
 func (w world) shell(text string) sandbox.Spec {
 	return sandbox.Spec{
 		Argv: []string{"sh", "-c", text}, Dir: w.work, Env: w.env, Writable: []string{w.work},
@@ -172,14 +170,14 @@ func (w world) shell(text string) sandbox.Spec {
 	}
 }
 
-// result is what came of a program.
+// result is the outcome of a program.
 type result struct {
 	exit     sandbox.Exit
 	out, err string
 	failed   error
 }
 
-// run runs a program to its end.
+// run runs a program until it ends.
 func run(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) result {
 	t.Helper()
 	var out, words bytes.Buffer
@@ -192,7 +190,7 @@ func run(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) result {
 	return result{exit: exit, out: out.String(), err: words.String(), failed: failed}
 }
 
-// must runs a program that has to end well.
+// must runs a program that must succeed, and returns its output.
 func must(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) string {
 	t.Helper()
 	r := run(t, s, spec)
@@ -202,7 +200,7 @@ func must(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) string {
 	return r.out
 }
 
-// begun is a program that runs, and has said so.
+// begun starts a program and waits for its first output.
 func begun(t *testing.T, ctx context.Context, s sandbox.Sandbox, spec sandbox.Spec) sandbox.Process { //nolint:revive // the test comes first in helpers
 	t.Helper()
 	r, w := io.Pipe()
@@ -222,7 +220,7 @@ func begun(t *testing.T, ctx context.Context, s sandbox.Sandbox, spec sandbox.Sp
 	return p
 }
 
-// withMarker are the host's processes with a text in their command line.
+// withMarker lists the host's processes with a text in their command line.
 func withMarker(t *testing.T, marker string) []string {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
@@ -256,10 +254,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// soak says whether full counts are wanted.
+// soak reports whether long tests are requested.
 func soak() bool { return os.Getenv("SOAK") != "" }
 
-// times is a count, long or short.
+// times chooses the count for a long or a short test.
 func times(long, short int) int {
 	if soak() {
 		return long

@@ -9,8 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// Own is what a program has of folders of its own that lie in hidden ones, and of a
-// folder to start in that is only around what it may see.
+// Own tests a program's own folders inside of hidden ones, and a working folder that only contains visible ones.
 func Own(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
@@ -58,7 +57,7 @@ func Own(t *testing.T, s sandbox.Sandbox) {
 		}
 	}
 	spec := w.shell("ls -A")
-	spec.Readable, spec.Writable = []string{w.write(t, "sub/a", ""), "/usr/bin/awk", "/bin/sh"}, nil // links of the system's own
+	spec.Readable, spec.Writable = []string{w.write(t, "sub/a", ""), "/usr/bin/awk", "/bin/sh"}, nil // includes links of the system
 	spec.Dir = w.dir
 	if got := must(t, s, spec); got != "sub\n" {
 		t.Errorf("a folder around what it may see shows %q", got)

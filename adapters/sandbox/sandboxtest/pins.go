@@ -22,20 +22,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// The bytes that are checked and those that somebody puts in their place. Whoever
-// runs them says so first of all.
+// The checked content and its replacement. Both print at once which one they are.
 const (
 	goodScript = "#!/bin/sh\necho good\n"
 	evilScript = "#!/bin/sh\necho evil\n"
 )
 
-// pinned is a file of a round, in a folder of its own.
+// pinned is the pinned file of one round, in its own folder.
 type pinned struct {
 	dir, path string // work/p and work/p/run
-	aside     string // work/aside/run, and work/aside is p's double
+	aside     string // work/aside/run, where work/aside is a copy of p
 }
 
-// newPinned makes the folders of a round anew.
+// newPinned recreates the folders of a round.
 func newPinned(t *testing.T, w world, good, evil []byte) pinned {
 	t.Helper()
 	p := pinned{dir: filepath.Join(w.work, "p"), aside: filepath.Join(w.work, "aside/run")}
@@ -56,8 +55,7 @@ func newPinned(t *testing.T, w world, good, evil []byte) pinned {
 	return p
 }
 
-// change is what somebody outside does to a pinned file. It may be done again
-// and again, as far as it goes.
+// change is what somebody outside does to a pinned file. It may be repeated.
 type change struct {
 	name string
 	do   func(pinned) error
@@ -67,7 +65,7 @@ func exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
 
-// changes are all that take a name from a file, and so away what is mounted on it.
+// changes are all ways to take a name from a file, which also removes what is mounted on it.
 func changes() []change {
 	away := func(p pinned) string { return filepath.Join(filepath.Dir(p.dir), "away") }
 	return []change{
@@ -82,7 +80,7 @@ func changes() []change {
 		}},
 		{"made a folder", func(p pinned) error {
 			err := errors.Join(os.Remove(p.path), os.Mkdir(p.path, 0o700))
-			for _, name := range []string{"__main__.py", "index.js", "run"} { // what interpreters look for in a folder
+			for _, name := range []string{"__main__.py", "index.js", "run"} { // files that interpreters look for in a folder
 				err = errors.Join(err, os.Link(p.aside, filepath.Join(p.path, name)))
 			}
 			return err
@@ -97,15 +95,15 @@ func changes() []change {
 	}
 }
 
-// way is how a pinned file is run.
+// way is a way to run a pinned file.
 type way struct {
 	name       string
 	argv       func(p pinned) []string
 	good, evil []byte
-	quiet      bool // the good bytes say nothing
+	quiet      bool // the good version prints nothing
 }
 
-// ways are those that this machine has.
+// ways are the ways that this machine supports.
 func ways(t *testing.T) []way {
 	t.Helper()
 	shell := func(text string) func(pinned) []string {
@@ -137,7 +135,7 @@ func ways(t *testing.T) []way {
 		out = append(out,
 			way{name: "binary", argv: func(p pinned) []string { return []string{p.path, "evil"} }, good: quiet, evil: loud, quiet: true},
 			way{name: "binary in a shell", argv: shell("p/run evil; exit $?"), good: quiet, evil: loud, quiet: true},
-			// What is executed changes from one kind to another.
+			// The kind of file changes.
 			way{name: "script that turns binary", argv: func(p pinned) []string { return []string{p.path, "evil"} }, good: []byte(goodScript), evil: loud},
 		)
 	}
@@ -148,14 +146,14 @@ func ways(t *testing.T) []way {
 	return append(out, script("executed by a thread", func(p pinned) []string { return []string{executable, threadName, p.path} }))
 }
 
-// threadName is the first argument of a test binary that executes another program
-// from a thread that is not its first.
+// threadName is the first argument of a test binary that executes another program from a thread that is not its
+// first.
 const threadName = "sandboxtest-thread"
 
-// execFromThread first opens the file from many threads at once, which signals
-// disturb as they disturb every program of this language.
+// execFromThread first opens the file from many threads at once, while the runtime's signals interrupt them as in
+// every Go program.
 func execFromThread(path string) int {
-	runtime.LockOSThread() // the first one stays here
+	runtime.LockOSThread() // keeps the first thread here
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -175,14 +173,14 @@ func execFromThread(path string) int {
 	failed := make(chan struct{})
 	go func() {
 		defer close(failed)
-		runtime.LockOSThread()                                                           // so it is another one
+		runtime.LockOSThread()                                                           // which makes it another thread
 		_, _ = fmt.Fprintln(os.Stderr, syscall.Exec(path, []string{path}, os.Environ())) //nolint:gosec // running it is what this is for
 	}()
 	<-failed
 	return 1
 }
 
-// spec is a run of a pinned file.
+// spec is a spec to run a pinned file.
 func (a way) spec(t *testing.T, w world, p pinned) sandbox.Spec {
 	t.Helper()
 	spec := w.shell("")
@@ -196,8 +194,8 @@ func (a way) spec(t *testing.T, w world, p pinned) sandbox.Spec {
 	return spec
 }
 
-// judge fails if a run that ended with err and this output has run other bytes, or
-// has ended well without running the pinned ones.
+// judge fails the test if a run with this result executed other content, or succeeded without executing the pinned
+// content.
 func (a way) judge(t *testing.T, out string, exit sandbox.Exit, err error) {
 	t.Helper()
 	want := "good\n"
@@ -214,8 +212,8 @@ func (a way) judge(t *testing.T, out string, exit sandbox.Exit, err error) {
 	}
 }
 
-// Pins is AP7: a program finds the pinned bytes whatever is written to the file
-// meanwhile, and never other ones whatever is done to its name.
+// Pins is AP7: a program finds the pinned content whatever is written to the file meanwhile, and never other content
+// whatever is done to its name.
 func Pins(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
@@ -234,7 +232,7 @@ func Pins(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// pinsWritten: whoever writes to the file changes nothing for programs.
+// pinsWritten tests that writing to the file has no effect on programs.
 func pinsWritten(t *testing.T, s sandbox.Sandbox, w world) {
 	t.Helper()
 	a := ways(t)[0]
@@ -247,7 +245,7 @@ func pinsWritten(t *testing.T, s sandbox.Sandbox, w world) {
 				mutated <- n
 				return
 			default:
-				_ = os.WriteFile(p.path, a.evil, 0o600) // the last one counts too
+				_ = os.WriteFile(p.path, a.evil, 0o600) // errors do not matter
 			}
 		}
 	}()
@@ -262,7 +260,7 @@ func pinsWritten(t *testing.T, s sandbox.Sandbox, w world) {
 	t.Logf("%d runs with the pinned bytes; %d mutations", rounds, <-mutated)
 }
 
-// pinsRaced changes names at any time while programs start and run.
+// pinsRaced changes names at random times while programs start and run.
 func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
 	t.Helper()
 	all := ways(t)
@@ -270,8 +268,8 @@ func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
 	began := time.Now()
 	p := newPinned(t, w, all[0].good, all[0].evil)
 	run(t, s, all[0].spec(t, w, p))
-	took := time.Since(began) // of a run that nobody disturbs, about
-	first := rand.N(len(all)) // the few of a short run differ
+	took := time.Since(began) // approximate duration of an undisturbed run
+	first := rand.N(len(all)) // short tests use different ones each time
 	for i := range times(1000, 3) {
 		a := all[(first+i)%len(all)]
 		p := newPinned(t, w, a.good, a.evil)
@@ -282,7 +280,7 @@ func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
 			defer after.Stop()
 			select {
 			case <-after.C:
-				_ = c.do(p) // what it meets may be gone
+				_ = c.do(p) // the files may be gone already
 			case <-stop:
 			}
 		}()
@@ -291,7 +289,7 @@ func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
 		spec.Stdout = &out
 		began := time.Now()
 		proc, err := s.Start(t.Context(), spec)
-		if err != nil { // nothing was begun
+		if err != nil { // nothing was started
 			refused++
 		} else {
 			exit, err := proc.Wait()
@@ -307,8 +305,7 @@ func pinsRaced(t *testing.T, s sandbox.Sandbox, w world, c change) {
 	t.Logf("%d runs with the pinned bytes, %d killed, %d not begun", good, ended, refused)
 }
 
-// PinsAt places every change exactly at each moment of a run: what was changed is
-// never run, and no such run ends well.
+// PinsAt makes every change at each step of a run: changed content is never executed, and no such run succeeds.
 func PinsAt(t *testing.T, create func(step func(step, name string)) Checker) {
 	t.Helper()
 	w := newWorld(t)
@@ -316,7 +313,7 @@ func PinsAt(t *testing.T, create func(step func(step, name string)) Checker) {
 	i := 0
 	for _, at := range []string{"watched", hold.StepMet, hold.StepGo, hold.StepAsked, hold.StepAnswered} {
 		for _, c := range changes() {
-			// Each moment and each way meet each other with full counts.
+			// In long tests, every step is combined with every way.
 			for range times(len(all), 1) {
 				a := all[i%len(all)]
 				i++

@@ -39,8 +39,7 @@ func try(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec, tries probe.Tries) 
 	return out
 }
 
-// Environment is SB1: a program has the environment of its Spec and nothing of
-// the host's.
+// Environment is SB1: a program has exactly the environment of its Spec, and nothing of the host's.
 func Environment(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	canaries := []string{
@@ -114,7 +113,7 @@ func Reach(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// listeners are servers of the host, and how many came to them.
+// listeners are servers of the host, with a counter of connections.
 func listeners(t *testing.T, dir string) ([][2]string, *atomic.Int64) {
 	t.Helper()
 	came := &atomic.Int64{}
@@ -155,8 +154,7 @@ func listeners(t *testing.T, dir string) ([][2]string, *atomic.Int64) {
 	return append(out, [2]string{"udp4", udp.LocalAddr().String()}), came
 }
 
-// Network is SB3: nobody can be reached unless the network is granted, and by
-// abstract sockets not even then.
+// Network is SB3: nothing can be reached unless the network is granted, and abstract sockets not even then.
 func Network(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
@@ -164,7 +162,7 @@ func Network(t *testing.T, s sandbox.Sandbox) {
 	targets = append(
 		targets, [2]string{"tcp", "169.254.169.254:80"}, [2]string{"udp", "169.254.169.254:53"}, [2]string{"tcp6", "[::1]:" + port(targets[1][1])}, [2]string{"udp", "8.8.8.8:53"},
 	)
-	own := targets[5] // datagrams to its own loopback go, and arrive nowhere
+	own := targets[5] // datagrams to its own loopback can be sent, but reach nothing
 	got := try(t, s, w.shell(""), probe.Tries{Dial: slices.Delete(slices.Clone(targets), 5, 6)})
 	try(t, s, w.shell(""), probe.Tries{Dial: [][2]string{own}})
 	for _, broken := range got.Broken {
@@ -182,7 +180,7 @@ func Network(t *testing.T, s sandbox.Sandbox) {
 	granted.Network = true
 	before := came.Load()
 	got = try(t, s, granted, probe.Tries{Dial: [][2]string{targets[0], targets[2], targets[3], targets[4]}})
-	want := []string{"tcp4 " + targets[0][1] + " can be reached"} // which shows that the others could be
+	want := []string{"tcp4 " + targets[0][1] + " can be reached"} // shows that the others could be reached in principle
 	if box.ABI() < 6 {
 		t.Logf("Landlock %d does not part abstract sockets", box.ABI())
 	} else if diff := cmp.Diff(want, got.Broken); diff != "" {
@@ -196,7 +194,7 @@ func port(address string) string {
 	return p
 }
 
-// Files is what may be seen and changed, and how it looks.
+// Files tests what is visible and writable, and how it looks.
 func Files(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
@@ -238,7 +236,7 @@ func Files(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// Refused is what no Spec may ask for.
+// Refused tests Specs that must be refused.
 func Refused(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
@@ -277,7 +275,7 @@ func Refused(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// Streams is how programs talk and end.
+// Streams tests input, output and exits of programs.
 func Streams(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)

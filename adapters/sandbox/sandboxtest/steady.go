@@ -15,8 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// steadyTries are ways to put something in the place of what may only be read: the file
-// a/b/fixed, the folder a/b/only, and .tool and x/y/z, which do not exist.
+// steadyTries are ways to replace read-only paths: the file a/b/fixed, the folder a/b/only, and .tool and x/y/z,
+// which do not exist.
 func steadyTries() map[string]string {
 	return map[string]string{
 		"write":                             "echo evil >a/b/fixed",
@@ -58,8 +58,8 @@ func steadyTries() map[string]string {
 	}
 }
 
-// Steady is SB2: what may only be read stays where it is, with the folders that lead to
-// it, and what is absent cannot be made.
+// Steady is SB2: read-only paths and the folders that lead to them stay in place, and paths that do not exist cannot
+// be created.
 func Steady(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	for name, text := range steadyTries() {
@@ -86,7 +86,7 @@ func Steady(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// steady is what may only be read, as it is outside of the sandbox.
+// steady is the read-only content as seen outside of the sandbox.
 func (w world) steady(t *testing.T) map[string]string {
 	t.Helper()
 	got := map[string]string{}

@@ -1,6 +1,6 @@
-// Package agentcontext has the tool agent_load_context: it tells a run what
-// earlier runs of its chat came to. It reads only, sees no other chat, and what it
-// gives is the result of the call and never part of the system text.
+// Package agentcontext has the tool agent_load_context, with which a run reads the outcomes of earlier runs of its
+// chat. It only reads and sees no other chat. What it returns is the result of the call and never part of the system
+// text.
 package agentcontext
 
 import (
@@ -27,28 +27,28 @@ var loadText string
 var loadSchema []byte
 
 const (
-	// defaultCount is how many entries a call gets that does not say.
+	// defaultCount is the number of entries for calls that set none.
 	defaultCount = 20
-	// maxPerRun is how many entries a run may have in all its calls.
+	// maxPerRun is how many entries a run may get in all its calls.
 	maxPerRun = 120
-	// maxBytes of entries are one result, so that it is never cut in the middle.
+	// maxBytes limits the entries of one result, so that it is never cut.
 	maxBytes = 12_000
 )
 
 // Loader reads the log of runs of one chat.
 type Loader interface {
-	// Runs are as [persistence.RunLog] says.
+	// Runs is like that of [persistence.RunLog].
 	Runs(ctx context.Context, key messages.ChatKey) ([]persistence.RunEntry, error)
 }
 
-// Options of the tool. Loader is required.
+// Options configure the tool. Loader is required.
 type Options struct {
 	Loader Loader
-	Zone   *time.Location // of the times; nil: the host's
+	Zone   *time.Location // of the times; defaults to the host's
 }
 
-// Load is the tool agent_load_context. What a run was given is remembered in
-// memory: a run that goes on after a crash may be given it once more.
+// Load is the tool agent_load_context. What a run has got is kept only in memory, so a run that resumes after a crash
+// may get it again.
 type Load struct {
 	opts Options
 	seen seen
@@ -70,11 +70,11 @@ func (l *Load) Spec() tool.Spec {
 	}
 }
 
-// answer is what the model reads.
+// answer is the result for the model.
 type answer struct {
 	Note    string            `json:"note"`
 	Entries []json.RawMessage `json:"entries"`
-	Older   int               `json:"older,omitempty"` // that are not given here
+	Older   int               `json:"older,omitempty"` // number of older entries that are not included
 }
 
 // Invoke implements [tool.Tool].
@@ -111,7 +111,7 @@ func (l *Load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	return tool.Result{Output: out, Summary: fmt.Sprintf("%d earlier runs", len(a.Entries))}, nil
 }
 
-// line is an entry for the model, with times that it can read.
+// line is an entry for the model, with formatted times.
 func (l *Load) line(e persistence.RunEntry) json.RawMessage {
 	at := func(ms int64) string {
 		if ms == 0 {
@@ -123,7 +123,7 @@ func (l *Load) line(e persistence.RunEntry) json.RawMessage {
 		At    string `json:"at"`
 		Since string `json:"since,omitempty"`
 		persistence.RunEntry
-		TS int64 `json:"ts,omitempty"` // stands in at
+		TS int64 `json:"ts,omitempty"` // omitted; At has the time
 	}{At: at(e.TS), Since: at(e.Since), RunEntry: e}
 	out, _ := json.Marshal(line) // strings and numbers only
 	return out

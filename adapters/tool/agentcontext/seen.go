@@ -11,15 +11,15 @@ import (
 // maxRuns is how many runs are remembered; the oldest are forgotten first.
 const maxRuns = 1024
 
-// seen is what runs were given, by fingerprint. It is safe for concurrent use.
+// seen records the entries that runs have got, by hash. It is safe for concurrent use.
 type seen struct {
 	mu    sync.Mutex
 	runs  map[string]map[[sha256.Size]byte]struct{}
 	order []string
 }
 
-// take chooses the first entries that the run has not had, at most count of them
-// and within its bounds, and says how many more there are.
+// take selects the first entries that the run has not got yet, up to count and within the limits, and returns how
+// many more there are.
 func (s *seen) take(run tool.Run, lines []json.RawMessage, count int) (taken []json.RawMessage, more int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *seen) take(run tool.Run, lines []json.RawMessage, count int) (taken []j
 	return taken, more
 }
 
-// of is what a run was given so far.
+// of returns the entries that a run has got so far.
 func (s *seen) of(run string) map[[sha256.Size]byte]struct{} {
 	if had, ok := s.runs[run]; ok {
 		return had

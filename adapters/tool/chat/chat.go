@@ -1,9 +1,7 @@
-// Package chat has the tools that speak to people: chat_send answers in the
-// run's own chat, chat_send_file gives a file where the text is the answer, and
-// chat_contact_send writes to another chat. They owe what they
-// send to the outbox, so it is neither lost nor sent twice; what became of it is
-// the call's result. What a model can do better next time, an empty text or too
-// many calls, is an answer and no error.
+// Package chat has the tools that send messages to people: chat_send answers in the run's own chat, chat_send_file
+// sends a file where the text is the answer, and chat_contact_send writes to another chat. They add their messages to
+// the outbox, so that none is lost or sent twice; the state of delivery is the call's result. Mistakes that a model
+// can correct itself, such as an empty text or too many calls, are results and not errors.
 package chat
 
 import (
@@ -17,17 +15,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// answer is what the model reads of a call.
+// answer is the result of a call for the model.
 type answer struct {
 	Delivered bool   `json:"delivered"`
 	Parts     int    `json:"parts,omitempty"`
 	Skipped   string `json:"skipped,omitempty"`
 	Note      string `json:"note,omitempty"`
-	// Files are those that people find by a link.
+	// Files are the files that people access by a link.
 	Files []sentFile `json:"files,omitempty"`
 }
 
-// report puts a delivery into words.
+// report describes a delivery.
 func report(d tool.Delivery) answer {
 	a := answer{Delivered: d.Delivered, Parts: d.Parts, Skipped: d.Skipped}
 	switch {
@@ -49,7 +47,7 @@ func report(d tool.Delivery) answer {
 	return a
 }
 
-// result is an answer as the result of a call.
+// result makes the result of a call from an answer.
 func (a answer) result(summary string) (tool.Result, error) {
 	raw, err := json.Marshal(a)
 	if err != nil { // Unreachable: an answer holds only strings, numbers and booleans
@@ -58,7 +56,7 @@ func (a answer) result(summary string) (tool.Result, error) {
 	return tool.Result{Output: raw, Summary: summarise(summary)}, nil
 }
 
-// summarise cuts a text for timelines.
+// summarise shortens a text for timelines.
 func summarise(text string) string {
 	const limit = 200
 	n := 0
@@ -70,7 +68,7 @@ func summarise(text string) string {
 	return text
 }
 
-// attachment is a file as the model names it.
+// attachment is a file as named by the model.
 type attachment struct {
 	Path    string `json:"path"`
 	FileID  string `json:"fileId"`
@@ -78,8 +76,8 @@ type attachment struct {
 	Caption string `json:"caption"`
 }
 
-// files turns attachments into references: to files of the chat, and to copies of files of
-// the project, which are made here and are the bytes that a person agreed to.
+// files converts attachments to references: to files of the chat, and to copies of files of the project. It makes
+// these copies, which have the content that a person agreed to.
 func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error) {
 	var out []messages.FileRef
 	copies, err := s.copies(call, in)
@@ -107,8 +105,8 @@ func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error
 	return out, nil
 }
 
-// find is the whole path of a file that a run may send: the model names it by its
-// path below the folder of files, and only what its own chat has there is its.
+// find is the full path of a file that a run may send. The model names it by its path in the folder of files, and
+// only files of its own chat are allowed.
 func (s *Send) find(run tool.Run, name string) (string, error) {
 	folder := s.opts.Files
 	if folder == "" || s.opts.Folder == nil {
@@ -125,14 +123,13 @@ func (s *Send) find(run tool.Run, name string) (string, error) {
 	return inside(filepath.Join(folder, filepath.FromSlash(own)), rest, name)
 }
 
-// refused is the answer to a path that is not to be sent. It does not tell whether
-// there is such a file.
+// refused is the error for a path that must not be sent. It does not reveal whether the file exists.
 func refused(asked string) error {
 	return fmt.Errorf("%w: only files of this chat below the files folder can be sent, not %q", tool.ErrInput, asked)
 }
 
-// inside finds a regular file below folder. Links that lead out of it, hidden
-// files and anything else are refused, since what is sent cannot be taken back.
+// inside finds a regular file below folder. Links that lead out of it, hidden files and anything else are refused,
+// since a file that was sent cannot be recalled.
 func inside(folder, path, asked string) (string, error) {
 	if folder == "" || !filepath.IsLocal(path) {
 		return "", refused(asked)
@@ -146,7 +143,7 @@ func inside(folder, path, asked string) (string, error) {
 	if err != nil {
 		return "", refused(asked)
 	}
-	defer func() { _ = root.Close() }() // only read from
+	defer func() { _ = root.Close() }() // opened for reading only
 	info, err := root.Stat(path)
 	switch {
 	case err != nil:

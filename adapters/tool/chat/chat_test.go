@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// answer is the result that the model reads.
+// answer is the result as the model reads it.
 type answer struct {
 	Delivered     bool
 	Parts         int
@@ -45,7 +45,7 @@ func filesDir(t *testing.T) string {
 	return dir
 }
 
-// unnamed knows no names of chats.
+// unnamed knows no chat names.
 func unnamed(messages.ChatKey) string { return "" }
 
 // invoke validates and runs one call as a run does.
@@ -137,7 +137,7 @@ func TestSendRefusesFiles(t *testing.T) {
 	}
 }
 
-// A chat that knows how another one's files are named sends none of them.
+// A chat cannot send the files of another chat, even if it knows their names.
 func TestPI6SendTakesFilesOfItsOwnChat(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{"results/a/own.txt", "results/a/sub/deep.txt", "results/ab/next.txt", "results/b/canary.txt", "top.txt"} {

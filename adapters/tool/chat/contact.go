@@ -14,7 +14,7 @@ import (
 // ContactName is the name of the tool that writes to another chat.
 const ContactName = "chat_contact_send"
 
-// longestName is how much people read of the name of a chat, in characters.
+// longestName limits the name of a chat that people see, in characters.
 const longestName = 40
 
 //go:embed contact.md
@@ -28,8 +28,7 @@ type Contact struct {
 	name func(messages.ChatKey) string
 }
 
-// NewContact makes the tool. What name calls a chat is shown to whoever is asked; empty says
-// that it is not known.
+// NewContact makes the tool. name returns the name of a chat to show in requests, or "" if it is unknown.
 func NewContact(name func(messages.ChatKey) string) *Contact { return &Contact{name} }
 
 // Spec implements [tool.Tool].
@@ -45,7 +44,7 @@ type contactInput struct {
 	Text    string `json:"text"`
 }
 
-// target reads a call; a key that names no chat on a platform is an error.
+// target parses a call. A key that does not name a chat on a platform is an error.
 func target(input json.RawMessage) (contactInput, messages.Address, error) {
 	var in contactInput
 	if err := json.Unmarshal(input, &in); err != nil {
@@ -62,9 +61,8 @@ func target(input json.RawMessage) (contactInput, messages.Address, error) {
 	return in, a, nil
 }
 
-// Judge implements [tool.Judge]: writing to where the asker is anyway, the run's
-// chat or the asker's private one, needs no approval; anything else asks. Ids
-// decide, never names.
+// Judge implements [tool.Judge]. Writing to the run's own chat or to the asker's private chat needs no approval;
+// anything else does. Only ids are compared, never names.
 func (*Contact) Judge(call tool.Call) tool.Verdict {
 	in, a, err := target(call.Input)
 	if err != nil {

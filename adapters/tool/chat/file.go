@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// SendFileName is the name of the tool that gives people a file.
+// SendFileName is the name of the tool that sends a file.
 const SendFileName = "chat_send_file"
 
 //go:embed file.md
@@ -25,14 +25,14 @@ var fileText string
 //go:embed file.schema.json
 var fileSchema []byte
 
-// SendFile is the tool chat_send_file, for chats whose text is the answer: it sends one
-// file, under the guard of chat_send.
+// SendFile is the tool chat_send_file, for chats in which the text is the answer. It sends one file, with the same
+// checks as chat_send.
 type SendFile struct{ *Send }
 
 // NewSendFile makes the tool.
 func NewSendFile(o Options) *SendFile { return &SendFile{NewSend(o)} }
 
-// Spec implements [tool.Tool]. A call may be repeated: it gives the same file once.
+// Spec implements [tool.Tool]. A repeated call does not send the file again.
 func (s *SendFile) Spec() tool.Spec {
 	return tool.Spec{
 		Name: SendFileName, Title: "Send file", Description: strings.TrimSpace(fileText),
@@ -62,7 +62,7 @@ func (s *SendFile) Invoke(ctx context.Context, call tool.Call) (tool.Result, err
 	return a.result(list[0].Path)
 }
 
-// sentFile is a file as people find it by a link.
+// sentFile is a file that people access by a link.
 type sentFile struct {
 	Name      string `json:"name"`
 	MediaType string `json:"mediaType"`
@@ -70,8 +70,8 @@ type sentFile struct {
 	URL       string `json:"url"`
 }
 
-// found are the files of a message that people find by a link; none: it was not sent, or
-// the platform sends them.
+// found are the files of a message that people access by a link. It is empty if the message was not sent, or if the
+// platform delivers files itself.
 func (s *Send) found(call tool.Call, d tool.Delivery, refs []messages.FileRef) []sentFile {
 	if s.opts.Link == nil || !said(d) {
 		return nil
@@ -93,13 +93,13 @@ func (s *Send) found(call tool.Call, d tool.Delivery, refs []messages.FileRef) [
 	return out
 }
 
-// linked reports whether people of a chat find what they are sent by a link.
+// linked reports whether people of a chat access files by a link.
 func (s *Send) linked(key messages.ChatKey) bool {
 	return s.opts.Link != nil && s.opts.Link(key, "") != ""
 }
 
-// own is a file of the chat's own folder as it is sent: where people find it by a link, a
-// copy, which keeps its bytes and is all that the link leads to.
+// own is the path to send for a file of the chat's own folder. If people access it by a link, that is a copy, which
+// does not change later.
 func (s *Send) own(key messages.ChatKey, whole string) (string, error) {
 	if s.opts.Folder == nil || !s.linked(key) {
 		return whole, nil
@@ -108,9 +108,9 @@ func (s *Send) own(key messages.ChatKey, whole string) (string, error) {
 	if err != nil {
 		return "", errors.New("the file cannot be read")
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	temp, sum, size, err := s.temp(key, f)
-	defer func() { _ = os.Remove(temp) }() // gone already if all went well
+	defer func() { _ = os.Remove(temp) }() // renamed already on success
 	if err != nil {
 		return "", err
 	}
@@ -121,7 +121,7 @@ func (s *Send) own(key messages.ChatKey, whole string) (string, error) {
 	return s.place(key, file, temp)
 }
 
-// mediaType is what clients are told that a file is, by its ending alone.
+// mediaType is the media type for a file name's extension.
 func mediaType(name string) string {
 	return cmp.Or(map[string]string{
 		".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",

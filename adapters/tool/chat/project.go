@@ -23,25 +23,25 @@ import (
 const (
 	// maxProject is the largest file of the project that is sent, in bytes.
 	maxProject = 50 << 20
-	// maxSentName is the longest name that people read of a file, in bytes.
+	// maxSentName limits the file name that people see, in bytes.
 	maxSentName = 100
-	// maxFolder is the longest path of a folder that people may agree to, in bytes.
+	// maxFolder limits the path of a folder that people can agree to, in bytes.
 	maxFolder = 200
 )
 
-// errChanged is the outcome of a call whose files are not those that a person agreed to.
+// errChanged is the error of a call whose files differ from those that a person agreed to.
 var errChanged = errors.New("nothing was sent: a file is not as it was when a person agreed to send it; call the tool again, so that they are asked about it as it is now")
 
-// ofProject is a file of the project that a call wants to send.
+// ofProject is a file of the project to send.
 type ofProject struct {
-	n    int    // of the attachment
+	n    int    // index of the attachment
 	path string // without links
 	size int64
 	sum  string // digest of its bytes
 }
 
-// project are the files of the project among the attachments: all that the chat's own
-// folder does not hold. Those that cannot be opened are an error.
+// project returns the files of the project among the attachments: all that are not in the chat's own folder. It fails
+// if one of them cannot be opened.
 func (s *Send) project(key messages.ChatKey, in []attachment, each func(f *os.File, name string) (sum string, size int64, err error)) ([]ofProject, error) {
 	if s.opts.Open == nil || s.opts.Folder == nil {
 		return nil, nil
@@ -70,7 +70,7 @@ func (s *Send) one(asked string, each func(f *os.File, name string) (sum string,
 	if err != nil {
 		return ofProject{}, err
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	sum, size, err := each(f, name)
 	if err != nil {
 		return ofProject{}, err
@@ -78,7 +78,7 @@ func (s *Send) one(asked string, each func(f *os.File, name string) (sum string,
 	return ofProject{path: name, size: size, sum: sum}, nil
 }
 
-// digested reads a file to its end.
+// digested computes the digest and size of a file.
 func digested(f *os.File, _ string) (sum string, size int64, err error) { return copied(io.Discard, f) }
 
 func copied(to io.Writer, f *os.File) (sum string, size int64, err error) {
@@ -93,16 +93,16 @@ func copied(to io.Writer, f *os.File) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, nil
 }
 
-// bindOf is what the answer of a person is bound to: which files, and their bytes.
+// bindOf is what a decision is bound to: the files and their content.
 func bindOf(list []ofProject) string {
 	h := sha256.New()
 	for _, f := range list {
-		_, _ = fmt.Fprintf(h, "%d\x00%s\x00%s\x00", f.n, f.path, f.sum) // a hash takes everything
+		_, _ = fmt.Fprintf(h, "%d\x00%s\x00%s\x00", f.n, f.path, f.sum) // a hash never fails
 	}
 	return "send-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// attachmentsOf are the files that a call of chat_send or chat_send_file names.
+// attachmentsOf returns the files that a call of chat_send or chat_send_file names.
 func attachmentsOf(input json.RawMessage) ([]attachment, error) {
 	var in struct {
 		Attachments []attachment `json:"attachments"`
@@ -117,8 +117,8 @@ func attachmentsOf(input json.RawMessage) ([]attachment, error) {
 	return in.Attachments, nil
 }
 
-// Judge implements [tool.Judge]: a file of the project asks a person, unless the chat was
-// sent the same bytes before. What cannot be opened is left to the call, which says why.
+// Judge implements [tool.Judge]. A file of the project needs approval, unless the same content was sent to the chat
+// before. If a file cannot be opened, the call itself reports the error.
 func (s *Send) Judge(call tool.Call) tool.Verdict {
 	list, err := attachmentsOf(call.Input)
 	if err != nil {
@@ -155,9 +155,8 @@ func (s *Send) Explain(call tool.Call) (tool.Explanation, error) {
 	return e, err
 }
 
-// folderOf is the folder that all of the files are in, with nothing in between; empty: it
-// is not one, or none that people could agree to. That is the project's own folder, and
-// what is hidden or has a name that cannot be read as it is.
+// folderOf is the folder that directly contains all of the files, or "" if there is none that people can agree to.
+// They cannot agree to the project's own folder, hidden files, or names that cannot be displayed unchanged.
 func folderOf(list []ofProject) string {
 	folder := path.Dir(list[0].path)
 	for _, f := range list {
@@ -173,15 +172,15 @@ func folderOf(list []ofProject) string {
 	return folder
 }
 
-// copies puts the files of the project into the chat's own folder, and holds their bytes
-// against what a person agreed to: whatever becomes of the paths, nothing else is sent.
+// copies copies the files of the project to the chat's own folder and checks the copies against what a person agreed
+// to, so that nothing else is sent even if the files change.
 func (s *Send) copies(call tool.Call, in []attachment) (map[int]string, error) {
 	key := call.Run.ChatKey
 	temps := map[string]string{} // by path
 	var all []string
 	defer func() {
 		for _, name := range all {
-			_ = os.Remove(name) // gone already if all went well
+			_ = os.Remove(name) // renamed already on success
 		}
 	}()
 	files, err := s.project(key, in, func(f *os.File, name string) (string, int64, error) {
@@ -208,7 +207,7 @@ func (s *Send) copies(call tool.Call, in []attachment) (map[int]string, error) {
 	return out, nil
 }
 
-// temp copies a file next to where it will be.
+// temp copies a file to a temporary file in the target folder.
 func (s *Send) temp(key messages.ChatKey, f *os.File) (name, sum string, size int64, err error) {
 	folder, err := s.opts.Folder(key)
 	if err != nil {
@@ -225,7 +224,7 @@ func (s *Send) temp(key messages.ChatKey, f *os.File) (name, sum string, size in
 	return temp.Name(), sum, size, errors.Join(err, temp.Sync(), temp.Close())
 }
 
-// kept is the folder of a copy below the files, and its name in there.
+// kept is the folder of a copy, relative to Files, and its file name.
 func (s *Send) kept(key messages.ChatKey, f ofProject) (folder, name string, err error) {
 	own, err := s.opts.Folder(key)
 	if err != nil {
@@ -234,7 +233,7 @@ func (s *Send) kept(key messages.ChatKey, f ofProject) (folder, name string, err
 	return path.Join(own, "sent-"+f.sum[:32]), sentName(f.path), nil
 }
 
-// known is the copy of a file that the chat was sent before; empty: it was not.
+// known is the copy of a file that was sent to the chat before, or "".
 func (s *Send) known(key messages.ChatKey, f ofProject) string {
 	folder, name, err := s.kept(key, f)
 	if err != nil {
@@ -248,7 +247,7 @@ func (s *Send) known(key messages.ChatKey, f ofProject) string {
 	return whole
 }
 
-// place moves a copy to where it stays.
+// place moves a copy to its final place.
 func (s *Send) place(key messages.ChatKey, f ofProject, temp string) (string, error) {
 	folder, name, err := s.kept(key, f)
 	if err != nil {
@@ -264,7 +263,7 @@ func (s *Send) place(key messages.ChatKey, f ofProject, temp string) (string, er
 	return whole, nil
 }
 
-// sentName is what people read of a file: its own name, without what is not to be seen.
+// sentName is the file name that people see, without problematic characters.
 func sentName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|`, r) {

@@ -21,18 +21,17 @@ var sendText string
 //go:embed send.schema.json
 var sendSchema []byte
 
-// Options of the tools.
+// Options configure the tools.
 type Options struct {
-	// Files is the folder whose files may be attached; empty: none may. Folder is the
-	// one of a chat in it, with slashes: a chat sends nothing of another. Without it
-	// all of Files is every chat's.
+	// Files is the folder whose files may be attached, or empty. Folder returns the folder of a chat in it, with
+	// slashes; a chat cannot send files of another. Without Folder, every chat can send all of Files.
 	Files  string
 	Folder func(key messages.ChatKey) (string, error)
-	// Open opens a file of the project that tools may read, and gives its path without
-	// links; nil: no file of the project can be sent.
+	// Open opens a file of the project that tools may read, and returns its path without links. Without it, files of
+	// the project cannot be sent.
 	Open func(path string) (f *os.File, name string, err error)
-	// Link is where people of a chat find a file that they were sent, by its path below
-	// Files; empty: the platform sends it. Nil: every platform does.
+	// Link returns the link by which people of a chat access a file, by its path in Files. It is empty, and Link may
+	// be nil, if the platform delivers files itself.
 	Link func(key messages.ChatKey, name string) string
 }
 
@@ -42,7 +41,7 @@ type Send struct{ opts Options }
 // NewSend makes the tool.
 func NewSend(o Options) *Send { return &Send{opts: o} }
 
-// Spec implements [tool.Tool]. A call may be repeated: it owes its message once.
+// Spec implements [tool.Tool]. A repeated call does not send its message again.
 func (s *Send) Spec() tool.Spec {
 	return tool.Spec{
 		Name: SendName, Title: "Send message", Description: strings.TrimSpace(sendText),
@@ -86,7 +85,7 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	return result, err
 }
 
-// said reports whether the people have the message or will have it.
+// said reports whether people have the message or will get it.
 func said(d tool.Delivery) bool {
 	return !d.Parked && (d.Skipped == "" || d.Skipped == "duplicate")
 }

@@ -1,5 +1,5 @@
-// Package clock has the tool time_now: what time it is, in the project's zone or
-// any other. The system text holds no time, so that prompts stay cacheable.
+// Package clock has the tool time_now, which tells the time in the project's zone or any other. The system text
+// contains no time, so that prompts stay cacheable.
 package clock
 
 import (
@@ -22,10 +22,10 @@ var nowText string
 //go:embed now.schema.json
 var nowSchema []byte
 
-// Options of the tool.
+// Options configure the tool.
 type Options struct {
-	Now  func() time.Time // nil: time.Now
-	Zone *time.Location   // nil: the host's
+	Now  func() time.Time // defaults to time.Now
+	Zone *time.Location   // defaults to the host's
 }
 
 // Clock is the tool time_now.

@@ -1,11 +1,9 @@
-// Package contexts has the tools with which the model leaves the working context of
-// a chat and comes back to an archived one: chat_context_new, _list, _load, _recall
-// and _clear_active.
+// Package contexts has the tools with which the model leaves the working context of a chat and returns to an archived
+// one: chat_context_new, _list, _load, _recall and _clear_active.
 //
-// Nothing is lost by them: what a chat leaves goes to its archive whole, and any
-// archived context can be loaded again. Reading needs the archive only. A switch is
-// an order to the chat, which obeys it once the step has ended; so a call that
-// switches has to be the only one of its step.
+// Nothing is lost: the context that a chat leaves is archived completely, and every archived context can be loaded
+// again. Reading uses only the archive. A switch is an order to the chat, which executes it after the step; so a call
+// that switches must be the only one of its step.
 package contexts
 
 import (
@@ -32,7 +30,7 @@ const (
 	ClearName  = "chat_context_clear_active"
 )
 
-// candidates is how many contexts a query without a match answers with.
+// candidates is how many contexts are listed if a query has no clear match.
 const candidates = 10
 
 var (
@@ -58,20 +56,19 @@ var (
 	clearSchema []byte
 )
 
-// errNotAlone is told to a model that switches the context beside other calls.
+// errNotAlone is the error for a model that switches the context in a step with other calls.
 var errNotAlone = errors.New("this call has to be the only one of its step; nothing was done, call it again alone")
 
-// Options of the tools. Store is required.
+// Options configure the tools. Store is required.
 type Options struct {
 	Store persistence.ContextStore
-	Now   func() time.Time // nil: time.Now
-	Zone  *time.Location   // of the times that the model reads; nil: the host's
-	// Random makes the end of an id, at least 4 small letters or digits; nil: 8 that
-	// nobody can guess.
+	Now   func() time.Time // defaults to time.Now
+	Zone  *time.Location   // of the times that the model reads; defaults to the host's
+	// Random makes the end of an id, at least 4 lowercase letters or digits. The default is 8 unpredictable ones.
 	Random func() string
 }
 
-// Tools are the tools of this package, in a fixed order.
+// Tools returns the tools of this package, in a fixed order.
 func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -91,8 +88,8 @@ func Tools(o Options) []tool.Tool {
 	}
 }
 
-// spec of a tool without an effect of its own: the chat obeys its outcome, so it may
-// run again.
+// spec makes the spec of a tool without side effects of its own: only the chat acts on its result, so a call may be
+// repeated.
 func spec(name, title, text string, schema []byte) tool.Spec {
 	return tool.Spec{
 		Name: name, Title: title, Description: strings.TrimSpace(text), InputSchema: json.RawMessage(schema), Repeatable: true, Deadline: time.Minute,
@@ -104,7 +101,7 @@ func reading(s tool.Spec) tool.Spec {
 	return s
 }
 
-// entry is a context as the model reads it.
+// entry is a context as shown to the model.
 type entry struct {
 	ID             string `json:"contextId"`
 	Title          string `json:"title"`
@@ -125,7 +122,7 @@ func (o Options) time(ms int64) string {
 	return time.UnixMilli(ms).In(o.Zone).Format("2006-01-02 15:04")
 }
 
-// order is a switch with the id that the context gets which the chat leaves.
+// order is a switch, with the id for the context that the chat leaves.
 func (o Options) order(kind, reason string) messages.ContextSwitch {
 	return messages.ContextSwitch{Kind: kind, ID: messages.NewContextID(o.Now(), o.Random()), Reason: reason}
 }

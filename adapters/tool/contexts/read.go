@@ -14,9 +14,9 @@ import (
 
 const (
 	defaultLimit = 20
-	// recentTurns is how many turns the mode recent answers with.
+	// recentTurns is how many turns the mode recent returns.
 	recentTurns = 20
-	// opening stands before everything that is recalled.
+	// opening is the first line of every recalled context.
 	opening = "以下是历史归档 context（仅供参考，可能与当前问题不一致）"
 )
 
@@ -74,7 +74,7 @@ func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	return result(t.recalled(c, in.Mode), "recalled "+c.ID)
 }
 
-// recalled is the text that the model reads, in the mode that it asked for.
+// recalled is the text for the model, in the requested mode.
 func (t recall) recalled(c journal.Context, mode string) string {
 	out := []string{opening, fmt.Sprintf("%s · %s · %s – %s", c.ID, c.Title, t.time(c.CreatedAt), t.time(c.ArchivedAt))}
 	turns := c.Messages
@@ -96,9 +96,9 @@ func (t recall) recalled(c journal.Context, mode string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// said are the words of a turn with who said them, those that were sent by tool among them.
+// said is the text of a turn with its author, including messages sent by tools.
 func said(m uimessage.Message) string {
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours has no name
+	meta, _ := uimessage.DecodeMetadata(m.Metadata) // other programs' metadata has no name
 	who := "assistant"
 	if m.Role == uimessage.RoleUser {
 		if who = meta.Username; who == "" {
@@ -116,7 +116,7 @@ func said(m uimessage.Message) string {
 			} else {
 				words = append(words, fmt.Sprintf("[%s %s]", p.Name, p.Input))
 			}
-		default: // neither files nor thoughts are words
+		default: // files and reasoning are left out
 		}
 	}
 	if text := strings.TrimSpace(strings.Join(words, "\n")); text != "" {

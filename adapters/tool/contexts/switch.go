@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// leave is chat_context_new and chat_context_clear_active.
+// leave is chat_context_new or chat_context_clear_active.
 type leave struct {
 	Options
 	kind string
@@ -22,7 +22,7 @@ type leave struct {
 // Spec implements [tool.Tool].
 func (t leave) Spec() tool.Spec { return t.spec }
 
-// left is what the model reads of a context that the chat leaves.
+// left is the result when the chat leaves a context.
 type left struct {
 	ArchivedAs string `json:"archivedAs"`
 	Note       string `json:"note"`
@@ -52,14 +52,14 @@ type load struct{ Options }
 // Spec implements [tool.Tool].
 func (load) Spec() tool.Spec { return spec(LoadName, "Load an earlier context", loadText, loadSchema) }
 
-// loaded is what the model reads of a context that comes back.
+// loaded is the result when a context is loaded.
 type loaded struct {
 	Loaded     entry  `json:"loaded"`
 	ArchivedAs string `json:"archivedAs"`
 	Note       string `json:"note"`
 }
 
-// choice is what it reads when no context is meant.
+// choice is the result if no context matches clearly.
 type choice struct {
 	Note       string  `json:"note"`
 	Candidates []entry `json:"candidates"`
@@ -106,7 +106,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return r, err
 }
 
-// find takes an id at its word, and otherwise looks for what a query means.
+// find returns the context with an id, or otherwise searches for a query.
 func find(items []journal.ContextItem, id, query string) ([]journal.ContextItem, bool) {
 	if id == "" {
 		return persistence.FindContext(items, query, candidates)
@@ -119,5 +119,5 @@ func find(items []journal.ContextItem, id, query string) ([]journal.ContextItem,
 	return items[:min(candidates, len(items))], false
 }
 
-// errNone is told to a model that names a context which is not there.
+// errNone is the error for a context that does not exist.
 var errNone = errors.New("this chat has no context of that id; chat_context_list says which there are")

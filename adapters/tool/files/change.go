@@ -15,12 +15,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// change is what a call would make of a file.
+// change is what a call would change in a file.
 type change struct {
 	tree   *tree
 	place  *place
 	ward   ward
-	before []byte // nil if the file may not be read; see absent
+	before []byte // the old content; nil if it is absent or must not be read
 	size   int64
 	sum    string // digest of the file's bytes, or "absent"
 	after  []byte
@@ -33,11 +33,11 @@ func (c *change) close() {
 
 func (c *change) absent() bool { return c.place.info == nil }
 
-// rewrite makes the new contents of a file of the old ones. Old is nil and hidden
-// true if the file may not be read.
+// rewrite makes the new content of a file from the old one. If the file must not be read, old is nil and hidden is
+// true.
 type rewrite func(old []byte, absent, hidden bool) ([]byte, error)
 
-// plan finds out what a call would do. It changes nothing.
+// plan determines what a call would do, without side effects.
 func (w *Workspace) plan(asked string, how rewrite) (*change, error) {
 	asked, err := w.local(asked)
 	if err != nil {
@@ -84,8 +84,8 @@ func (c *change) fill(how rewrite) error {
 	return nil
 }
 
-// read takes the file's bytes and their digest. The host may look at a file that
-// the model may not read, to know whether it is still the one that was agreed to.
+// read reads the file and its digest. The host may read a file that the model may not, to detect that it has changed
+// since a person agreed.
 func (c *change) read() ([]byte, error) {
 	if c.absent() {
 		return nil, nil
@@ -106,13 +106,12 @@ func (c *change) read() ([]byte, error) {
 	return data, nil
 }
 
-// bind is the digest of all that an answer is bound to: where, what is there, and
-// what would be.
+// bind is the digest of everything that a decision is bound to: the path, the old and the new content.
 func (c *change) bind() string {
 	return "file-" + digest([]byte(strings.Join([]string{c.place.path, c.sum, digest(c.after)}, "\x00")))
 }
 
-// explain tells people what would happen.
+// explain describes the change to people.
 func (c *change) explain() (tool.Explanation, error) {
 	about := struct {
 		New, Steers, Binary, Cut bool
@@ -145,7 +144,7 @@ func (c *change) sizes() string {
 	return fmt.Sprintf("%d bytes before, %d bytes after", c.size, len(c.after))
 }
 
-// apply does what a person agreed to, if it is still that.
+// apply makes the change that a person agreed to, if nothing else changed.
 func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how rewrite) (*change, error) {
 	if call.Bind == "" {
 		return nil, fmt.Errorf("%w: nobody agreed to this change", ErrChanged)
@@ -161,7 +160,7 @@ func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how
 		return nil, err
 	}
 	defer free()
-	// Only now: a change of the same file may just have ended.
+	// Plan again with the lock, because another change of the file may just have ended.
 	if c, err = w.plan(asked, how); err != nil {
 		return nil, err
 	}
@@ -175,7 +174,7 @@ func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how
 	return c, nil
 }
 
-// write puts the new contents in place: as a whole, or not at all.
+// write replaces the content of the file atomically.
 func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
 	dir, err := c.folders()
 	if err != nil {
@@ -202,7 +201,7 @@ func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
 	return syncFolder(dir)
 }
 
-// folders makes what is missing of the path and returns the folder of the file.
+// folders creates the missing folders of the path and returns the folder of the file.
 func (c *change) folders() (*os.Root, error) {
 	dir := c.place.dir
 	for _, name := range c.place.missing {
@@ -213,7 +212,7 @@ func (c *change) folders() (*os.Root, error) {
 			return nil, err
 		}
 		info, err := dir.Lstat(name)
-		if err != nil || !info.IsDir() { // a link, for one
+		if err != nil || !info.IsDir() { // for example a link
 			return nil, ErrMoved
 		}
 		next, err := openFolder(dir, name, info)
@@ -226,8 +225,7 @@ func (c *change) folders() (*os.Root, error) {
 	return dir, nil
 }
 
-// fresh writes a new file and forces it to the disk. A mode that is kept does not
-// regard the umask.
+// fresh writes a new file and syncs it to disk. If keep is set, mode is applied regardless of the umask.
 func fresh(dir *os.Root, name string, mode fs.FileMode, keep bool, data []byte) error {
 	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -248,12 +246,12 @@ func fresh(dir *os.Root, name string, mode fs.FileMode, keep bool, data []byte) 
 	return nil
 }
 
-// still looks once more, right before the effect, whether the path leads where it
-// led and whether there is what there was.
+// still checks immediately before the effect that the path still leads to the same folder and that the file has not
+// changed.
 func (c *change) still(w *Workspace, asked string, dir *os.Root) error {
 	local, err := w.local(asked)
 	if err != nil {
-		return err // Unreachable: it was fine before
+		return err // Unreachable: it was valid before
 	}
 	p, err := c.tree.find(local)
 	if err != nil {
@@ -281,8 +279,8 @@ func (c *change) still(w *Workspace, asked string, dir *os.Root) error {
 	return nil
 }
 
-// put gives the new file its name. A name that was free is taken only if it still
-// is, where the file system can tell.
+// put renames the new file to its final name. It does not overwrite a file that was created meanwhile, if the file
+// system supports hard links.
 func (c *change) put(dir *os.Root, temp string) error {
 	if c.absent() {
 		err := dir.Link(temp, c.place.name)
@@ -292,7 +290,7 @@ func (c *change) put(dir *os.Root, temp string) error {
 		case errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("%w: there is a file by now", ErrChanged)
 		}
-		// No hard links here.
+		// The file system has no hard links.
 		if _, err := dir.Lstat(c.place.name); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: there is a file by now", ErrChanged)
 		}
@@ -322,8 +320,8 @@ func syncFolder(dir *os.Root) error {
 	return nil
 }
 
-// judge decides about a change by its path alone; what links hide is found when
-// people are told about it, and again when it is made.
+// judge decides about a change by its path alone. Links are resolved when the change is explained, and again when it
+// is made.
 func (w *Workspace) judge(asked string) tool.Verdict {
 	local, err := w.local(asked)
 	if err != nil {
@@ -342,7 +340,7 @@ func (w *Workspace) judge(asked string) tool.Verdict {
 	}
 }
 
-// written is what the model reads of a change.
+// written is the result of a change for the model.
 type written struct {
 	Written string `json:"written"`
 	Bytes   int    `json:"bytes"`

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// maxDiff is how much of a diff people are shown, in bytes; of a longer one they
-	// see this much of its head and that much of its tail.
+	// maxDiff is the length of the longest diff that is shown in full; of a longer one, diffHead bytes from its head
+	// and diffTail bytes from its tail are shown.
 	maxDiff  = 8 << 10
 	diffHead = 5 << 10
 	diffTail = 2 << 10
-	// maxEdits bounds the work of finding the shortest diff. Texts that differ in
-	// more lines are shown as replaced from the first to the last of them.
+	// maxEdits bounds the search for the shortest diff. If texts differ in more lines, everything from the first to
+	// the last difference is shown as replaced.
 	maxEdits = 600
-	// near is how many equal lines are shown around a difference.
+	// near is the number of equal lines shown around a difference.
 	near = 3
 )
 
-// hunkLine is a line of a diff: ' ' in both, '-' only before, '+' only after.
+// hunkLine is a line of a diff: ' ' in both texts, '-' only in the old one, '+' only in the new one.
 type hunkLine struct {
 	sign byte
 	text string
 }
 
-// unified is the difference of two texts as people know it, without its head.
+// unified is the unified diff of two texts, without its header.
 func unified(before, after string) string {
 	lines := difference(linesOf(before), linesOf(after))
 	var out strings.Builder
@@ -90,7 +90,7 @@ func linesOf(s string) []string {
 	return out
 }
 
-// difference is what turns one text into the other, with all lines of both.
+// difference is the edit script from one text to the other, including equal lines.
 func difference(a, b []string) []hunkLine {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -118,15 +118,15 @@ func difference(a, b []string) []hunkLine {
 	return out
 }
 
-// shortest finds the shortest difference (E. Myers, 1986); false: it is too long.
+// shortest finds the shortest edit script (E. Myers, 1986). It returns false if that is too long.
 func shortest(a, b []string) ([]hunkLine, bool) {
 	n, m := len(a), len(b)
 	most := min(n+m, maxEdits)
-	// reach[k+most+1] is how far in a the diagonal k (x - y) is reached.
+	// reach[k+most+1] is the furthest position in a on the diagonal k (x - y).
 	reach := make([]int, 2*most+3)
 	var trace [][]int
 	for d := 0; d <= most; d++ {
-		trace = append(trace, append([]int(nil), reach[most+1-d:most+2+d]...)) // what step d-1 left of -d..d
+		trace = append(trace, append([]int(nil), reach[most+1-d:most+2+d]...)) // the state of -d..d after step d-1
 		for k := -d; k <= d; k += 2 {
 			x := next(reach, most+1, k, d)
 			y := x - k
@@ -142,7 +142,7 @@ func shortest(a, b []string) ([]hunkLine, bool) {
 	return nil, false
 }
 
-// next is where the diagonal k begins with one more edit.
+// next is the start position on the diagonal k with one more edit.
 func next(reach []int, zero, k, d int) int {
 	if k == -d || k != d && reach[zero+k-1] < reach[zero+k+1] {
 		return reach[zero+k+1]
@@ -150,7 +150,7 @@ func next(reach []int, zero, k, d int) int {
 	return reach[zero+k-1] + 1
 }
 
-// back walks the trace from its end.
+// back follows the trace from its end.
 func back(a, b []string, trace [][]int) []hunkLine {
 	var out []hunkLine
 	x, y := len(a), len(b)
@@ -185,8 +185,7 @@ func back(a, b []string, trace [][]int) []hunkLine {
 	return out
 }
 
-// bounded is a text as people are shown it: whole if it is short, otherwise its
-// head, its tail and how to know the whole.
+// bounded returns a text in full if it is short, otherwise its head and tail with its size and digest.
 func bounded(text string) (short string, cut bool) {
 	if len(text) <= maxDiff {
 		return text, false
@@ -197,7 +196,7 @@ func bounded(text string) (short string, cut bool) {
 		strings.TrimSuffix(head, "\n"), len(text)-len(head)-len(tail), len(text), digest([]byte(text)), tail), true
 }
 
-// boundaryOf is where the line ends that a place is in, if it is not long.
+// boundaryOf is the end of the line at an offset, if that line is not too long.
 func boundaryOf(text string, at int) int {
 	if n := strings.IndexByte(text[at:min(len(text), at+500)], '\n'); n >= 0 {
 		return at + n + 1

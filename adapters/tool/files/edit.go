@@ -40,8 +40,7 @@ func (e *Edit) input(call tool.Call) (in editInput, how rewrite, err error) {
 	return in, in.rewrite, err
 }
 
-// rewrite puts the new words in the place of the old ones. The line ends are those
-// of the file, if it has one kind.
+// rewrite replaces the old text. Line ends follow those of the file, if it has only one kind.
 func (in editInput) rewrite(old []byte, absent, hidden bool) ([]byte, error) {
 	switch {
 	case hidden:
@@ -65,7 +64,7 @@ func (in editInput) rewrite(old []byte, absent, hidden bool) ([]byte, error) {
 	return bytes.ReplaceAll(old, from, to), nil
 }
 
-// lineEnds writes a text with the line ends of a file.
+// lineEnds converts a text to the line ends of a file.
 func lineEnds(file []byte, text string) string {
 	feeds, both := bytes.Count(file, []byte("\n")), bytes.Count(file, []byte("\r\n"))
 	switch {
@@ -78,7 +77,7 @@ func lineEnds(file []byte, text string) string {
 	}
 }
 
-// Judge implements [tool.Judge]: every change asks, or is refused.
+// Judge implements [tool.Judge]. Every change needs approval or is refused.
 func (e *Edit) Judge(call tool.Call) tool.Verdict {
 	in, _, err := e.input(call)
 	if err != nil {

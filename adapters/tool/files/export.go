@@ -2,9 +2,8 @@ package files
 
 import "os"
 
-// Open opens a file of the project for reading, under the same guard as read_file: the
-// very file that the path led to, which keeps its bytes whatever becomes of the path. The
-// name is the path without links, below the project's folder.
+// Open opens a file of the project for reading, with the same checks as read_file. The file stays the one that the
+// path led to, whatever happens to the path later. name is its path without links, relative to the project's folder.
 func (w *Workspace) Open(asked string) (f *os.File, name string, err error) {
 	path, err := w.local(asked)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
-// ward says what is special about a path.
+// ward describes the special treatment of a path.
 type ward struct {
-	noRead, noWrite string // why not; empty: it may
-	// behaviour is what the file is to the agent, by the name that the words of requests have
-	// for it: agent, skill, task, profile or memory. It is empty for other files.
+	noRead, noWrite string // the reason, or empty if it is allowed
+	// behaviour says what the file is to the agent, as named in the texts of requests: agent, skill, task, profile or
+	// memory. It is empty for other files.
 	behaviour string
-	// steers: programs of people obey it, see package steering.
+	// steers is set for files that control other programs, see package steering.
 	steers bool
 }
 
@@ -33,7 +33,7 @@ func (w ward) writing(path string) error {
 	return fmt.Errorf("%w: %s is not for tools: %s", ErrRefused, shown(path), w.noWrite)
 }
 
-// Reasons of refusals.
+// The reasons of refusals.
 const (
 	whySecret   = "it may hold keys or passwords"
 	whyState    = "it belongs to the host"
@@ -42,8 +42,8 @@ const (
 	whyTasks    = "tasks belong to their chats; the task tools list them"
 )
 
-// guard knows the paths that are special. Names are compared without regard to
-// case, normal forms and invisible characters, as file systems may do.
+// guard knows the special paths. Names are compared without regard to case, Unicode normal form and invisible
+// characters, as some file systems do.
 type guard struct {
 	refused, skills [][]string
 }
@@ -61,7 +61,7 @@ func newGuard(refused, skills []string) guard {
 	return guard{refused: fold(refused), skills: append(fold(skills), []string{".claude", "skills"})}
 }
 
-// of is what is special about a path that leads over no link.
+// of returns the treatment of a path without links.
 func (g guard) of(path string) ward {
 	parts := folded(path)
 	closed := func(why string) ward { return ward{noRead: why, noWrite: why} }
@@ -93,8 +93,8 @@ func (g guard) of(path string) ward {
 	return ward{}
 }
 
-// ofState is for paths below the state folder: what makes the agent may be read
-// and changed by asking; what belongs to chats or to the host may not.
+// ofState is for paths in the state folder: files that define the agent may be read, and changed with approval; those
+// of chats and of the host may not.
 func ofState(parts []string) ward {
 	first, second := "", ""
 	if len(parts) > 0 {
@@ -117,16 +117,16 @@ func ofState(parts []string) ward {
 	}
 }
 
-// within reports whether a path is a folder or lies below it.
+// within reports whether a path is a folder or below it.
 func within(parts, folder []string) bool {
 	return len(parts) >= len(folder) && slices.Equal(parts[:len(folder)], folder)
 }
 
-// secretName reports whether a part of a path is named like keys and passwords
-// are. The version store is among them: its settings and packs hold both.
+// secretName reports whether a part of a path is named like a file with keys or passwords. This includes version
+// control folders, whose settings and packs may contain both.
 func secretName(part string) bool { return secretfile.Possible(part) || secretfile.Store(part) }
 
-// folded are the parts of a path as the most careless file system compares them.
+// folded are the parts of a path, normalized like in the most lenient file system.
 func folded(path string) []string {
 	parts := split(strings.ReplaceAll(path, "\\", "/"))
 	for i, part := range parts {

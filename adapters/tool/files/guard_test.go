@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 )
 
-// closed are names that tools neither read nor write.
+// closed are the names of files that tools neither read nor write.
 func closed() []string {
 	return []string{
 		".env", ".env.local", ".environment", ".envrc", "a/.env", ".ENV", ".Env.Production", "key.pem", "a/b/server.KEY", "id_rsa", "id_ed25519.old", "ID_RSA", ".ssh/config", "a/.ssh/known_hosts",
@@ -191,7 +191,7 @@ func TestSB6LinksHideNothing(t *testing.T) {
 	}
 }
 
-// texts are all the strings in a result.
+// texts returns all strings in a result.
 func texts(v any) []string {
 	var out []string
 	switch v := v.(type) {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// identify tells files apart, and how many names one has.
+// identify returns a file's identity and its number of hard links.
 func identify(info fs.FileInfo) (id identity, count uint64, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -21,9 +21,9 @@ var listText string
 var listSchema []byte
 
 const (
-	// defaultDepth is how deep a call looks that does not say.
+	// defaultDepth is the depth of calls that set none.
 	defaultDepth = 2
-	// maxListed is how many entries one result has.
+	// maxListed is the maximum number of entries in one result.
 	maxListed = 300
 )
 
@@ -51,9 +51,9 @@ type listResult struct {
 // listed is an entry of a folder; the path of a folder ends in a slash.
 type listed struct {
 	Path string `json:"path"`
-	Size *int64 `json:"size,omitempty"` // of a file
-	Kind string `json:"kind,omitempty"` // of what is neither file nor folder
-	// Closed: tools can neither read it nor look into it.
+	Size *int64 `json:"size,omitempty"` // of files
+	Kind string `json:"kind,omitempty"` // link or other
+	// Closed says that tools can neither read it nor list its content.
 	Closed bool `json:"closed,omitempty"`
 }
 
@@ -114,16 +114,16 @@ func (t *tree) listed(e entry) listed {
 	return item
 }
 
-// opens reports whether a closed folder has folders in it that are open.
+// opens reports whether a closed folder contains folders that are not closed.
 func opens(path string) bool {
 	parts := folded(path)
 	return len(parts) > 0 && (parts[len(parts)-1] == ".ship" || len(parts) > 1 && parts[len(parts)-2] == ".ship" && parts[len(parts)-1] == "memory")
 }
 
-// errTooMany says that a walk did not see everything.
+// errTooMany says that a walk was incomplete.
 var errTooMany = errors.New("too many files")
 
-// open finds what a call of the model names; nothing stands for the whole project.
+// open finds the file or folder that a call names; an empty path is the whole project.
 func (w *Workspace) open(asked string) (*tree, *place, error) {
 	path, err := w.local(asked)
 	if err != nil {
@@ -145,7 +145,7 @@ func (w *Workspace) open(asked string) (*tree, *place, error) {
 	return t, p, nil
 }
 
-// below visits what is below a folder.
+// below visits everything below a folder.
 func (t *tree) below(ctx context.Context, p *place, visit func(entry) (bool, error)) error {
 	if !p.info.IsDir() {
 		return fmt.Errorf("%s is no folder; use %s", shown(p.path), ReadName)
@@ -159,7 +159,7 @@ func (t *tree) below(ctx context.Context, p *place, visit func(entry) (bool, err
 		if err != nil {
 			return fmt.Errorf("open %s: %w", shown(p.path), err)
 		}
-		defer func() { _ = next.Close() }() // only read from
+		defer func() { _ = next.Close() }() // opened for reading only
 		dir = next
 	}
 	left := maxEntries

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// locks let one change at a time work on a path.
+// locks allow only one change of a path at a time.
 type locks struct {
 	mu   sync.Mutex
-	held map[string]chan struct{} // closed when it is free
+	held map[string]chan struct{} // closed when the path is free
 }
 
-// take waits for a path. What it returns frees it.
+// take waits until a path is free and locks it. The returned function unlocks it.
 func (l *locks) take(ctx context.Context, path string) (free func(), err error) {
 	for {
 		l.mu.Lock()

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// maxEntries is how many entries of a tree are looked at in one call.
+	// maxEntries is how many entries of a tree one call visits at most.
 	maxEntries = 200_000
-	// maxFolder is how many entries of one folder are looked at.
+	// maxFolder is how many entries of one folder are read at most.
 	maxFolder = 50_000
 )
 
-// identity is a file whatever its name is.
+// identity identifies a file regardless of its names.
 type identity struct{ dev, ino uint64 }
 
-// names is how many names of a file the project has, and one that is guarded.
+// names is the number of names that a file has in the project, and one of them that must not be read, if any.
 type names struct {
 	found   uint64
 	guarded string
 }
 
-// otherNames refuses a file that has a second name which must not be read, or
-// which is not in the project, where nobody can say what it is.
+// otherNames refuses a file that has another name which must not be read, or which is outside of the project and
+// therefore unknown.
 func (t *tree) otherNames(path string, info fs.FileInfo) error {
 	id, count, ok := identify(info)
 	if !ok || count < 2 {
@@ -46,7 +46,7 @@ func (t *tree) otherNames(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// collect looks for all files with several names, in guarded folders too.
+// collect finds all files with several names, including those in closed folders.
 func (t *tree) collect() error {
 	left := maxEntries
 	err := t.each(t.root, nil, 0, &left, func(e entry) (bool, error) {
@@ -74,22 +74,21 @@ func (t *tree) collect() error {
 	return err
 }
 
-// entry is something in a folder.
+// entry is an entry of a folder.
 type entry struct {
 	parts []string
 	dir   *os.Root
-	info  fs.FileInfo // of the entry itself, also if it is a link
+	info  fs.FileInfo // of the entry itself, even if it is a link
 }
 
 func (e entry) path() string { return strings.Join(e.parts, "/") }
 
-// each visits what is below a folder, in the order of names, without following
-// links. A folder is entered when visit says so. It ends early, without an error,
-// when nothing is left of the number of entries.
+// each visits everything below a folder, ordered by name, without following links. It enters the folders for which
+// visit returns true. It returns early, without an error, when the limit of entries is reached.
 func (t *tree) each(dir *os.Root, parts []string, depth int, left *int, visit func(entry) (bool, error)) error {
 	list, err := entries(dir)
 	if err != nil || depth > maxParts {
-		return nil // a folder that cannot be read has nothing to show
+		return nil // skip a folder that cannot be read
 	}
 	for _, name := range list {
 		if *left--; *left < 0 {
@@ -97,7 +96,7 @@ func (t *tree) each(dir *os.Root, parts []string, depth int, left *int, visit fu
 		}
 		info, err := dir.Lstat(name)
 		if err != nil {
-			continue // it is gone
+			continue // removed meanwhile
 		}
 		e := entry{parts: append(slices.Clone(parts), name), dir: dir, info: info}
 		enter, err := visit(e)
@@ -109,10 +108,10 @@ func (t *tree) each(dir *os.Root, parts []string, depth int, left *int, visit fu
 		}
 		next, err := openFolder(dir, name, info)
 		if err != nil {
-			continue // gone, or another one by now
+			continue // removed or replaced meanwhile
 		}
 		err = t.each(next, e.parts, depth+1, left, visit)
-		_ = next.Close() // only read from
+		_ = next.Close() // opened for reading only
 		if err != nil {
 			return err
 		}
@@ -125,7 +124,7 @@ func entries(dir *os.Root) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	list, err := f.Readdirnames(maxFolder)
 	slices.Sort(list)
 	if len(list) > 0 {

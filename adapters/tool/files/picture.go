@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// pictureResult is what the model reads of an image or a document that it is shown.
+// pictureResult is the result for an image or a document that is shown to the model.
 type pictureResult struct {
 	Source string `json:"source"`
 	Note   string `json:"note"`
@@ -21,9 +21,8 @@ type pictureResult struct {
 	Height int    `json:"height,omitempty"`
 }
 
-// picture gives an image or a document to the model as what it is. The bytes that the
-// model sees are those of the file that was opened: what becomes of it later changes
-// nothing.
+// picture shows an image or a document to the model. The model gets the content of the opened file, whatever happens
+// to the file later.
 func (r *Read) picture(ctx context.Context, call tool.Call, f io.Reader, name string, size int64) (tool.Result, error) {
 	p, err := r.w.opts.Shelf.Keep(ctx, call.Run.ChatKey, f)
 	switch {

@@ -23,7 +23,7 @@ var readText string
 //go:embed read.schema.json
 var readSchema []byte
 
-// defaultLines is how many lines a call gets that does not say.
+// defaultLines is the number of lines for calls that set none.
 const defaultLines = 300
 
 // Read is the tool read_file.
@@ -37,8 +37,7 @@ func (r *Read) Spec() tool.Spec {
 	}
 }
 
-// readResult is what the model reads. The text comes last: what it says comes
-// after what is said about it.
+// readResult is the result for the model. The text comes last, after the information about it.
 type readResult struct {
 	Source string `json:"source"`
 	Note   string `json:"note"`
@@ -62,7 +61,7 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	info, err := f.Stat()
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("look at %s: %w", shown(path), cause(err))
@@ -82,7 +81,7 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		return tool.Result{}, fmt.Errorf("%s holds no text: it is %s, %s", shown(path), kind, bytesOf(info.Size()))
 	}
 	p := pager{from: in.From, lines: in.Lines, broken: stored}
-	// The file may grow while it is read.
+	// The limit matters if the file grows while it is read.
 	got, err := p.read(ctx, io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), maxFile))
 	if err != nil {
 		return tool.Result{}, err
@@ -115,8 +114,7 @@ func remark(p *page, stored bool) string {
 	return s
 }
 
-// open finds a file of the project, or a result that was stored for the chat that
-// asks. The path is the one without links.
+// open opens a file of the project, or a result that was stored for the calling chat. The returned path has no links.
 func (r *Read) open(run tool.Run, asked string) (f *os.File, path string, stored bool, err error) {
 	if name, dir, ok := r.w.stored(run, asked); ok {
 		f, err := openStored(dir, name)
@@ -126,8 +124,8 @@ func (r *Read) open(run tool.Run, asked string) (f *os.File, path string, stored
 	return f, path, false, err
 }
 
-// stored reports whether a path is a pointer to a result of the run's own chat,
-// which one, and in which folder. What belongs to another chat is no pointer here.
+// stored reports whether a path is a pointer to a stored result of the run's own chat, and returns its name and
+// folder.
 func (w *Workspace) stored(run tool.Run, asked string) (name, dir string, ok bool) {
 	if w.opts.Stored == "" || w.opts.Folder == nil {
 		return "", "", false
@@ -143,14 +141,13 @@ func (w *Workspace) stored(run tool.Run, asked string) (name, dir string, ok boo
 	return name, filepath.Join(w.opts.Stored, filepath.FromSlash(folder)), true
 }
 
-// openStored opens a stored result. Nobody but the host writes to its folder; a
-// link in there is refused all the same.
+// openStored opens a stored result. Only the host writes to its folder, but links are refused anyway.
 func openStored(dir, name string) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("there is no stored result %s", shown(name))
 	}
-	defer func() { _ = root.Close() }() // only read from
+	defer func() { _ = root.Close() }() // opened for reading only
 	info, err := root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("there is no stored result %s", shown(name))
@@ -160,7 +157,7 @@ func openStored(dir, name string) (*os.File, error) {
 		return nil, fmt.Errorf("open the stored result %s: %w", shown(name), cause(err))
 	}
 	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
-		_ = f.Close() // only read from
+		_ = f.Close() // opened for reading only
 		return nil, ErrMoved
 	}
 	return f, nil

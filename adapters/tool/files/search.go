@@ -25,12 +25,11 @@ var searchText string
 var searchSchema []byte
 
 const (
-	// maxFound is how many matches one result has.
+	// maxFound is the maximum number of matches in one result.
 	maxFound = 100
 	// maxSearched is the largest file that is searched, in bytes.
 	maxSearched = 4 << 20
-	// around is how much of a line is shown before a match, and about that much
-	// after it, in bytes.
+	// around is how many bytes of a line are shown before a match, and roughly after it.
 	around = 120
 )
 
@@ -54,19 +53,19 @@ type searchResult struct {
 	Matches []match `json:"matches"`
 }
 
-// match is a line that matches, cut around the first place where it does.
+// match is a matching line, shortened to the surroundings of its first match.
 type match struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
 
-// search is one call.
+// search is the state of one call.
 type search struct {
 	tree    *tree
 	pattern *regexp.Regexp
 	from    int
-	number  int // matches so far
+	number  int // number of matches so far
 	used    int
 	out     searchResult
 }
@@ -106,8 +105,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	return reply(job.out, fmt.Sprintf("%s: %d matches", shown(clip(in.Query, 80)), len(job.out.Matches)))
 }
 
-// compile makes the pattern. Letters match without regard to case if the query
-// has no capitals.
+// compile compiles the pattern. It ignores case if the query has no capital letters.
 func compile(query string, isPattern bool) (*regexp.Regexp, error) {
 	if !isPattern {
 		query = regexp.QuoteMeta(query)
@@ -138,7 +136,7 @@ func (s *search) visit(ctx context.Context, e entry) (bool, error) {
 	if err == nil || errors.Is(err, errEnough) || ctx.Err() != nil {
 		return false, err
 	}
-	s.out.Skipped++ // refused, gone, or not to be read
+	s.out.Skipped++ // refused, removed or unreadable
 	return false, nil
 }
 
@@ -148,7 +146,7 @@ func (s *search) file(ctx context.Context, p *place) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	if p.info.Size() > maxSearched {
 		return fmt.Errorf("%s has %s; files up to %s are searched", shown(p.path), bytesOf(p.info.Size()), bytesOf(maxSearched))
 	}
@@ -169,7 +167,7 @@ func (s *search) file(ctx context.Context, p *place) error {
 			}
 		}
 		if err != nil {
-			return nil // the end, or all that there is to be had
+			return nil // the end, or an error after the readable part
 		}
 		if line%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -196,7 +194,7 @@ func (s *search) line(path string, number int, text []byte) error {
 	return nil
 }
 
-// excerpt is a line around a place in it.
+// excerpt is the part of a line around an offset.
 func excerpt(line []byte, at int) string {
 	start, end := max(0, at-around), min(len(line), at+2*around)
 	for start > 0 && start < len(line) && !utf8.RuneStart(line[start]) {

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// maxLine is how much of one line is shown, in bytes.
+	// maxLine is how many bytes of one line are shown.
 	maxLine = 1000
-	// sniffed is how much of a file decides whether it is text.
+	// sniffed is how many bytes of a file are checked to decide whether it is text.
 	sniffed = 8 << 10
 )
 
-// kindOf says what bytes are that are no text; empty: they are text.
+// kindOf returns the media type of binary data, or "" for text.
 func kindOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
@@ -38,7 +38,7 @@ func kindOf(head []byte) string {
 	return kind
 }
 
-// mostlyText takes texts in other encodings too, if they are close to ASCII.
+// mostlyText also accepts texts in other encodings, if they are close to ASCII.
 func mostlyText(head []byte) bool {
 	odd, total := 0, 0
 	for len(head) > 0 {
@@ -54,25 +54,25 @@ func mostlyText(head []byte) bool {
 // page is a part of a text, line by line.
 type page struct {
 	text     strings.Builder
-	first    int // number of the first line that is shown
-	shown    int // lines
-	total    int // lines of the text; of pieces, if lines are broken
+	first    int // number of the first shown line
+	shown    int // number of shown lines
+	total    int // lines of the text, or pieces if long lines are broken
 	cut      bool
-	replaced bool // bytes that are no UTF-8 were
+	replaced bool // invalid UTF-8 was replaced
 }
 
-// pager reads a page of a text, and counts its lines.
+// pager reads a page of a text and counts all lines.
 type pager struct {
 	from, lines int
-	// broken: long lines are broken and nothing is lost; otherwise they are cut.
+	// broken says that long lines are broken into pieces; otherwise they are cut.
 	broken bool
 
 	page page
 	used int
 	full bool
-	line []byte // what is kept of the line being read
-	more int    // bytes of it that are not
-	bits int    // pieces of it that were put out
+	line []byte // the kept part of the current line
+	more int    // number of bytes of the line that were cut
+	bits int    // number of pieces of the line that were written
 }
 
 func (p *pager) read(ctx context.Context, r io.Reader) (*page, error) {
@@ -96,7 +96,7 @@ func (p *pager) read(ctx context.Context, r io.Reader) (*page, error) {
 	}
 }
 
-// take adds to the line.
+// take appends to the current line.
 func (p *pager) take(chunk []byte) {
 	for len(chunk) > 0 {
 		n := min(len(chunk), maxLine+utf8.UTFMax-len(p.line))
@@ -115,7 +115,7 @@ func (p *pager) take(chunk []byte) {
 	}
 }
 
-// end ends the line.
+// end completes the current line.
 func (p *pager) end() {
 	if len(p.line) > maxLine && p.broken {
 		at := boundary(p.line, maxLine)
@@ -134,7 +134,7 @@ func (p *pager) end() {
 	p.line, p.more, p.bits = p.line[:0], 0, 0
 }
 
-// put shows a line if it belongs to the page and fits.
+// put writes a line if it belongs to the page and fits.
 func (p *pager) put(line []byte, more int) {
 	p.page.total++
 	if p.page.total < p.from || p.full {
@@ -164,7 +164,7 @@ func (p *pager) put(line []byte, more int) {
 	p.page.replaced = p.page.replaced || !valid
 }
 
-// boundary is the last place up to at where no character is cut in two.
+// boundary is the last offset up to at that does not split a rune.
 func boundary(line []byte, at int) int {
 	for back := 0; back < utf8.UTFMax && at > back; back++ {
 		if utf8.RuneStart(line[at-back]) {
@@ -174,7 +174,7 @@ func boundary(line []byte, at int) int {
 	return at
 }
 
-// shown is a path or a name inside of a sentence.
+// shown formats a path or a name for use in a sentence.
 func shown(path string) string {
 	path = clip(path, 300)
 	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == '"' }) || path == "" || strings.Contains(path, "  ") {
@@ -183,7 +183,7 @@ func shown(path string) string {
 	return path
 }
 
-// clip cuts a text.
+// clip limits a text to a number of runes.
 func clip(s string, most int) string {
 	n := 0
 	for i := range s {
@@ -194,7 +194,7 @@ func clip(s string, most int) string {
 	return s
 }
 
-// bytesOf is a size for people.
+// bytesOf formats a size for people.
 func bytesOf(n int64) string {
 	switch {
 	case n < 10_000:

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxLinks is how many links one path may lead over.
+	// maxLinks is how many links one path may contain.
 	maxLinks = 40
-	// maxParts is how many folders deep a path may lead.
+	// maxParts is the maximum depth of a path.
 	maxParts = 128
 )
 
@@ -22,7 +22,7 @@ const (
 type tree struct {
 	root  *os.Root
 	guard guard
-	links map[identity]*names // of the files with several names; nil: not looked for
+	links map[identity]*names // files with several names; nil until they are needed
 }
 
 func (w *Workspace) tree() (*tree, error) {
@@ -33,32 +33,31 @@ func (w *Workspace) tree() (*tree, error) {
 	return &tree{root: root, guard: w.guard}, nil
 }
 
-func (t *tree) close() { _ = t.root.Close() } // only read from
+func (t *tree) close() { _ = t.root.Close() } // opened for reading only
 
-// place is a file or folder of the tree. No part of its path is a link.
+// place is a file or folder of the tree, by a path without links.
 type place struct {
 	path    string      // with slashes; "." is the project's folder
-	dir     *os.Root    // the folder that holds it, or the last one on the way that exists
-	missing []string    // folders below dir that do not exist
-	name    string      // in its folder; "." for the project's folder
-	info    fs.FileInfo // nil: it does not exist
+	dir     *os.Root    // its parent folder, or the last existing folder of the path
+	missing []string    // missing folders below dir
+	name    string      // in its parent folder; "." for the project's folder
+	info    fs.FileInfo // nil if it does not exist
 	held    []*os.Root
 }
 
 func (p *place) close() {
 	for _, r := range p.held {
-		_ = r.Close() // only read from
+		_ = r.Close() // opened for reading only
 	}
 }
 
-// find walks a path. It fails if the path leads out of the project, but not if
-// there is nothing.
+// find walks a path. It fails if the path leads out of the project, but not if the file does not exist.
 func (t *tree) find(path string) (*place, error) {
 	w := walk{tree: t, asked: path, queue: split(path)}
 	p, err := w.run()
 	if err != nil {
 		for _, r := range w.held {
-			_ = r.Close() // only read from
+			_ = r.Close() // opened for reading only
 		}
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func (t *tree) find(path string) (*place, error) {
 	return p, nil
 }
 
-// walk is a path being walked: held and parts grow with every folder.
+// walk is the state of walking a path: held and parts grow with every folder.
 type walk struct {
 	tree  *tree
 	asked string
@@ -91,7 +90,7 @@ func (w *walk) run() (*place, error) {
 			if len(w.held) == 0 {
 				return nil, w.out()
 			}
-			_ = w.dir().Close() // only read from
+			_ = w.dir().Close() // opened for reading only
 			w.held, w.parts = w.held[:len(w.held)-1], w.parts[:len(w.parts)-1]
 			continue
 		}
@@ -124,7 +123,7 @@ func (w *walk) run() (*place, error) {
 	return &place{path: path, dir: w.dir(), name: ".", info: info}, nil
 }
 
-// follow puts where a link leads in front of the rest of the path.
+// follow inserts the target of a link before the rest of the path.
 func (w *walk) follow(part string) error {
 	target, err := w.dir().Readlink(part)
 	if err != nil {
@@ -140,7 +139,7 @@ func (w *walk) follow(part string) error {
 	return nil
 }
 
-// enter goes into a folder: the very one that was looked at.
+// enter enters a folder, if it is still the one that was checked.
 func (w *walk) enter(part string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s: %s is no folder", shown(w.asked), shown(strings.Join(append(slices.Clone(w.parts), part), "/")))
@@ -156,7 +155,7 @@ func (w *walk) enter(part string, info fs.FileInfo) error {
 	return nil
 }
 
-// absent is the place of what is not there, and perhaps its folders are not either.
+// absent returns the place of a file that does not exist; its folders may be missing, too.
 func (w *walk) absent(part string) (*place, error) {
 	rest := append([]string{part}, w.queue...)
 	if slices.Contains(rest, "..") {
@@ -176,14 +175,14 @@ func (w *walk) out() error {
 	return fmt.Errorf("%w: %s leads out of the project", ErrRefused, shown(w.asked))
 }
 
-// openFolder opens a folder that was looked at before, and no other.
+// openFolder opens a folder, if it is still the one that was checked.
 func openFolder(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 	next, err := dir.OpenRoot(name)
 	if err != nil {
 		return nil, cause(err)
 	}
 	if now, err := next.Stat("."); err != nil || !os.SameFile(info, now) {
-		_ = next.Close() // only read from
+		_ = next.Close() // opened for reading only
 		return nil, ErrMoved
 	}
 	return next, nil
@@ -197,8 +196,7 @@ func (t *tree) open(p *place) (*os.File, error) {
 	return t.look(p)
 }
 
-// look opens the very file that was looked at, and only if no other name of it is
-// one that must not be read.
+// look opens a file if it is still the one that was checked, and if none of its other names must not be read.
 func (t *tree) look(p *place) (*os.File, error) {
 	switch {
 	case p.info == nil:
@@ -208,21 +206,20 @@ func (t *tree) look(p *place) (*os.File, error) {
 	case !p.info.Mode().IsRegular():
 		return nil, fmt.Errorf("%w: %s is no ordinary file", ErrRefused, shown(p.path))
 	}
-	// A pipe that was put there meanwhile must not hold the call up.
+	// O_NONBLOCK keeps the call from blocking on a pipe that replaced the file.
 	f, err := p.dir.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", shown(p.path), cause(err))
 	}
 	if err := t.same(p, f); err != nil {
-		_ = f.Close() // only read from
+		_ = f.Close() // opened for reading only
 		return nil, err
 	}
 	return f, nil
 }
 
-// same holds an open file against what its path led to, before and after it was
-// opened. A name that is taken away in between must not hide that there was one, so
-// the names are counted each time.
+// same compares an open file with what its path led to before and after it was opened. It checks the other names each
+// time, so that removing a name in between cannot hide it.
 func (t *tree) same(p *place, f *os.File) error {
 	open, err := f.Stat()
 	if err != nil {
@@ -240,12 +237,12 @@ func (t *tree) same(p *place, f *os.File) error {
 	return nil
 }
 
-// split are the parts of a path that mean something.
+// split splits a path into its parts, without empty ones and ".".
 func split(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" || s == "." })
 }
 
-// cause is an error without the path that it names, which may be the host's.
+// cause is an error without its path, which may be a path of the host.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

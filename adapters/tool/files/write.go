@@ -34,7 +34,7 @@ func (w *Write) input(call tool.Call) (in writeInput, how rewrite, err error) {
 	return in, func([]byte, bool, bool) ([]byte, error) { return []byte(in.Content), nil }, err
 }
 
-// Judge implements [tool.Judge]: every change asks, or is refused.
+// Judge implements [tool.Judge]. Every change needs approval or is refused.
 func (w *Write) Judge(call tool.Call) tool.Verdict {
 	in, _, err := w.input(call)
 	if err != nil {

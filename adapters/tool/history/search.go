@@ -1,6 +1,5 @@
-// Package history has the tool chat_history_search: it finds turns of the chat
-// that asks, also those that are no longer in the conversation. It reads only,
-// and sees no other chat.
+// Package history has the tool chat_history_search, which finds turns of its own chat, including those that are no
+// longer in the conversation. It only reads, and sees no other chat.
 package history
 
 import (
@@ -25,37 +24,36 @@ var searchText string
 //go:embed search.schema.json
 var searchSchema []byte
 
-// defaultLimit is how many results a call gets that does not say.
+// defaultLimit is the number of results for calls that set none.
 const defaultLimit = 8
 
-// Query is what to look for.
+// Query is a search query.
 type Query struct {
 	Text  string
 	Limit int
-	// NotRequest leaves out the turns of one request: the one that asks.
+	// NotRequest excludes the turns of one request, usually the current one.
 	NotRequest string
 }
 
-// Found is a turn that was found.
+// Found is one result.
 type Found struct {
-	Place   string // where it is stored, below the folder of the chat
+	Place   string // where it is stored, relative to the folder of the chat
 	Score   float64
 	Message uimessage.Message
-	// Excerpt is what the turn says around the words; Cut: it says more.
+	// Excerpt is the text around the words; Cut says that the turn has more text.
 	Excerpt string
 	Cut     bool
 }
 
-// Searcher finds turns of one chat, the best first, and of no other. It is safe
-// for concurrent use.
+// Searcher finds turns of one chat, the best first. It is safe for concurrent use.
 type Searcher interface {
 	Search(ctx context.Context, key messages.ChatKey, q Query) ([]Found, error)
 }
 
-// Options of the tool. Searcher is required.
+// Options configure the tool. Searcher is required.
 type Options struct {
 	Searcher Searcher
-	Zone     *time.Location // of the times; nil: the host's
+	Zone     *time.Location // of the times; defaults to the host's
 }
 
 // Search is the tool chat_history_search.
@@ -77,7 +75,7 @@ func (s *Search) Spec() tool.Spec {
 	}
 }
 
-// answer is what the model reads.
+// answer is the result for the model.
 type answer struct {
 	Note    string   `json:"note"`
 	Results []result `json:"results"`
@@ -92,8 +90,8 @@ type result struct {
 	Cut     bool              `json:"cut,omitempty"`
 }
 
-// Invoke implements [tool.Tool]. The turns of the request that asks are left
-// out: they hold the words for certain, and the model has them before it.
+// Invoke implements [tool.Tool]. It excludes the turns of the current request, which contain the words anyway and
+// which the model already has.
 func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in := struct {
 		Query string `json:"query"`
@@ -121,7 +119,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 }
 
 func (s *Search) result(f Found) result {
-	meta, _ := uimessage.DecodeMetadata(f.Message.Metadata) // what is not ours has no time
+	meta, _ := uimessage.DecodeMetadata(f.Message.Metadata) // other programs' metadata has no time
 	r := result{Place: f.Place, Score: f.Score, From: meta.Username, Cut: f.Cut}
 	if meta.TS > 0 {
 		r.At = time.UnixMilli(meta.TS).In(s.opts.Zone).Format("2006-01-02 15:04")

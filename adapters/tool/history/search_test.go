@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// searcher answers with what it has and keeps what it was asked.
+// searcher returns fixed results and records what it was asked.
 type searcher struct {
 	found []history.Found
 	err   error

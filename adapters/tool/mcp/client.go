@@ -13,51 +13,51 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// Condition is how a server does.
+// Condition is the condition of a server.
 type Condition string
 
 // The conditions of a server.
 const (
 	ConditionStarting Condition = "starting"
 	ConditionUp       Condition = "up"
-	ConditionDown     Condition = "down" // and tried again
-	ConditionOff      Condition = "off"  // and not tried again by itself
+	ConditionDown     Condition = "down" // it will be retried
+	ConditionOff      Condition = "off"  // it will not be retried automatically
 )
 
-// client keeps one server running. Its loop is the only one that starts and ends it.
+// client keeps one server running. Only its loop starts and stops the server.
 type client struct {
 	o      Options
 	server *Server
 	log    *logFile
-	listed func() // after the store has another list
+	listed func() // called after the stored list has changed
 	calls  chan struct{}
 
 	cancel context.CancelFunc
 	done   chan struct{}
-	wake   chan bool     // try now; true: whatever the budget says
-	relist chan struct{} // the server says that its tools have changed
+	wake   chan bool     // retry now; true also ignores the start limit
+	relist chan struct{} // the server reports that its tools have changed
 
 	mu        sync.Mutex
 	condition Condition
 	reason    string
-	help      string    // what may be done about it
-	since     time.Time // when it went down; zero: it is up, or was not tried yet
+	help      string    // advice for the operator
+	since     time.Time // when it went down; zero if it is up or was not tried yet
 	link      *link
-	lists     int           // how often the server has listed its tools
-	tries     int           // how often it was begun
-	changed   chan struct{} // closed when any of these change
+	lists     int           // number of lists received
+	tries     int           // number of starts
+	changed   chan struct{} // closed when any of these fields changes
 	progress  map[string]func(*sdk.ProgressNotificationParams)
 	tokens    int
 }
 
-// link is a session under way.
+// link is an open session.
 type link struct {
 	session *sdk.ClientSession
 	stop    func()
 	gone    *end
-	ended   chan struct{} // closed once the session has ended; why says how
+	ended   chan struct{} // closed when the session has ended; then why is set
 	why     string
-	hashes  map[string]string // of the tools it listed, by name
+	hashes  map[string]string // of the listed tools, by name
 }
 
 func newClient(o Options, server *Server, listed func()) *client {
@@ -68,7 +68,7 @@ func newClient(o Options, server *Server, listed func()) *client {
 	}
 }
 
-// start begins to keep the server running; it returns at once.
+// start starts to keep the server running, in the background.
 func (c *client) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
@@ -79,7 +79,7 @@ func (c *client) start() {
 	}()
 }
 
-// stop ends the server and waits for that, at most until ctx ends.
+// stop stops the server and waits for its end, but not longer than ctx.
 func (c *client) stop(ctx context.Context) error {
 	c.cancel()
 	select {
@@ -90,7 +90,7 @@ func (c *client) stop(ctx context.Context) error {
 	}
 }
 
-// enter changes the condition and tells those who wait for that.
+// enter changes the condition and wakes those who wait for a change.
 func (c *client) enter(condition Condition, reason string, l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *client) enter(condition Condition, reason string, l *link) {
 	c.changed = make(chan struct{})
 }
 
-// keep starts the server again and again, within its budget.
+// keep restarts the server until ctx ends, within the limit of starts.
 func (c *client) keep(ctx context.Context) {
 	var starts []time.Time
 	failures := 0
@@ -152,7 +152,7 @@ func (c *client) keep(ctx context.Context) {
 	c.enter(ConditionOff, "the host stops", nil)
 }
 
-// helps notes what may be done about the end of the server.
+// helps records advice about the end of the server.
 func (c *client) helps(help string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,7 +165,7 @@ func (c *client) lastReason() string {
 	return c.reason
 }
 
-// rest keeps the server off until somebody wants it back.
+// rest keeps the server off until somebody forces a retry.
 func (c *client) rest(ctx context.Context, why string) {
 	c.log.say("off: %s", why)
 	c.enter(ConditionOff, why, nil)
@@ -180,7 +180,7 @@ func (c *client) rest(ctx context.Context, why string) {
 	}
 }
 
-// wait pauses until it is time, or somebody needs the server.
+// wait pauses until the time is over or somebody needs the server.
 func (c *client) wait(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -191,14 +191,14 @@ func (c *client) wait(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// nudge has a server that is down tried now; force also one that is off.
+// nudge requests a retry of a server that is down, and with force also of one that is off.
 func (c *client) nudge(force bool) {
 	select {
 	case c.wake <- force:
 		return
 	default:
 	}
-	if force { // what waits there may be no force
+	if force { // the queued request may be one without force
 		select {
 		case <-c.wake:
 		default:
@@ -210,8 +210,8 @@ func (c *client) nudge(force bool) {
 	}
 }
 
-// once starts the server and stays with it until it is gone. final says that another
-// try would come to the same; help is for the operator.
+// once starts the server and returns when it has ended. final says that a retry would fail in the same way; help is
+// advice for the operator.
 func (c *client) once(ctx context.Context) (final bool, why, help string) {
 	c.mu.Lock()
 	c.tries++
@@ -252,7 +252,7 @@ func (c *client) once(ctx context.Context) (final bool, why, help string) {
 	return false, why, help
 }
 
-// begin makes a session. The time for that does not include what has to be fetched first.
+// begin opens a session. Downloads of packages do not count towards the time limit.
 func (c *client) begin(ctx context.Context) (*link, error) {
 	d, err := c.dial(ctx)
 	if err != nil {
@@ -263,7 +263,7 @@ func (c *client) begin(ctx context.Context) (*link, error) {
 	session, err := c.sdkClient().Connect(start, d.transport, nil)
 	if err != nil {
 		late := start.Err() != nil && ctx.Err() == nil
-		d.stop() // after which a program is gone
+		d.stop() // afterwards a program has ended
 		what := fmt.Sprintf("it did not answer within %s", c.o.Limits.Start)
 		switch {
 		case d.gone == nil && late:
@@ -289,16 +289,16 @@ func (c *client) begin(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// end closes the session and what is below it.
+// end closes the session and its transport.
 func (l *link) end() {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		_ = l.session.Close() // says goodbye to a server that may not listen
+		_ = l.session.Close() // notifies a server that may no longer respond
 	}()
 	timer := time.NewTimer(stopGrace)
 	defer timer.Stop()
-	if l.gone == nil { // an address: let the goodbye go out
+	if l.gone == nil { // an address: wait for the notification to be sent
 		select {
 		case <-closed:
 		case <-timer.C:
@@ -309,8 +309,8 @@ func (l *link) end() {
 	<-l.ended
 }
 
-// finished is how a program ended, or the session; empty: it did not. It waits a
-// moment for the one that is told later.
+// finished says how the program or the session ended, or returns "". It waits briefly, because one of the two is
+// reported later.
 func (l *link) finished() string {
 	timer := time.NewTimer(200 * time.Millisecond)
 	defer timer.Stop()
@@ -332,7 +332,7 @@ func (l *link) finished() string {
 	}
 }
 
-// over says that nothing can be sent any more.
+// over reports whether the link can no longer send.
 func (l *link) over() bool {
 	select {
 	case <-l.gone.channel():
@@ -344,7 +344,7 @@ func (l *link) over() bool {
 	}
 }
 
-// serve stays with a session until it is over, and lists the tools anew when told.
+// serve waits for the end of a session, and lists the tools again when requested.
 func (c *client) serve(ctx context.Context, l *link) string {
 	timer := time.NewTimer(0)
 	timer.Stop()
@@ -376,7 +376,7 @@ func (c *client) serve(ctx context.Context, l *link) string {
 	}
 }
 
-// sdkClient is a client that answers nothing but pings.
+// sdkClient makes a client that answers only pings.
 func (c *client) sdkClient() *sdk.Client {
 	return sdk.NewClient(&sdk.Implementation{Name: "ShipMyAgent", Version: c.o.Version}, &sdk.ClientOptions{
 		Capabilities:   &sdk.ClientCapabilities{},
@@ -399,8 +399,8 @@ func (c *client) sdkClient() *sdk.Client {
 	})
 }
 
-// list asks for the tools and notes them. The session has the new hashes before the
-// store does: a tool that a person approves right away can be called.
+// list requests the tools and stores them. The session gets the new hashes before the store does, so that a tool can
+// be called as soon as a person has approved it.
 func (c *client) list(ctx context.Context, l *link) error {
 	began := time.Now()
 	tools, err := c.pages(ctx, l.session)
@@ -431,7 +431,7 @@ func (c *client) list(ctx context.Context, l *link) error {
 	return nil
 }
 
-// pages reads the list page by page.
+// pages requests all pages of the list.
 func (c *client) pages(ctx context.Context, session *sdk.ClientSession) ([]listed, error) {
 	if r := session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
 		return nil, nil // a server without tools
@@ -463,9 +463,9 @@ func (c *client) pages(ctx context.Context, session *sdk.ClientSession) ([]liste
 	return out, nil
 }
 
-// acquire is the session. A server that is down is waited for: one that went away lately
-// for as long as a call of it may take, another one a little. An address is tried again
-// all that time, a program once, for its starts are counted.
+// acquire returns the session. It waits for a server that is down: as long as a call may take if the server went down
+// recently, otherwise for a short time. Meanwhile an address is retried repeatedly, but a program only once, since
+// its starts are limited.
 func (c *client) acquire(ctx context.Context) (*link, error) {
 	again := time.NewTicker(c.o.Limits.Pause)
 	defer again.Stop()
@@ -508,7 +508,7 @@ func (c *client) patience() time.Duration {
 	return min(c.o.Limits.Patience, c.server.timeout())
 }
 
-// resultOf is the label of an error.
+// resultOf is the metric label of an error.
 func resultOf(err error) string {
 	switch {
 	case err == nil:

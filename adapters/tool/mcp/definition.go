@@ -21,11 +21,10 @@ const (
 	maxDescription = 8 << 10  // bytes that the model reads
 	maxSchema      = 64 << 10 // bytes
 	maxTitle       = 120
-	maxLine        = 300 // bytes of a reason or an error for people
+	maxLine        = 300 // bytes of a reason or an error shown to people
 )
 
-// Definition is a tool as its server describes it. Title, description and
-// annotations are the server's words.
+// Definition is a tool as described by its server. Title, description and annotations are the server's texts.
 type Definition struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
@@ -34,8 +33,8 @@ type Definition struct {
 	Annotations json.RawMessage `json:"annotations,omitempty"`
 }
 
-// define takes the description of a server. The error says why a tool with that
-// description cannot be used; the definition still has its name then.
+// define converts a server's description of a tool. An error says why the tool cannot be used; the definition still
+// has the name then.
 func define(t *sdk.Tool) (Definition, error) {
 	d := Definition{Name: t.Name, Title: t.Title, Description: t.Description}
 	switch {
@@ -61,7 +60,7 @@ func define(t *sdk.Tool) (Definition, error) {
 	return d, d.usable()
 }
 
-// usable checks that inputs can be held against the schema.
+// usable checks that inputs can be validated with the schema.
 func (d Definition) usable() error {
 	schema, err := tool.NewSchema(d.InputSchema)
 	if err != nil {
@@ -70,7 +69,7 @@ func (d Definition) usable() error {
 	return schema.Compile()
 }
 
-// hash is what a pin binds: everything that a model or a person reads of the tool.
+// hash is what a pin binds: everything that a model or a person reads about the tool.
 func (d Definition) hash() string {
 	return digest("tool", d.Name, d.Title, d.Description, string(d.InputSchema), string(d.Annotations))
 }
@@ -79,7 +78,7 @@ func (d Definition) hash() string {
 func (d Definition) hints() sdk.ToolAnnotations {
 	var a sdk.ToolAnnotations
 	if len(d.Annotations) > 0 {
-		_ = json.Unmarshal(d.Annotations, &a) // what cannot be read claims nothing
+		_ = json.Unmarshal(d.Annotations, &a) // unreadable annotations claim nothing
 	}
 	return a
 }
@@ -94,7 +93,7 @@ func (d Definition) title() string {
 	return ""
 }
 
-// canonical is a JSON text with sorted keys, no blanks, and numbers as written.
+// canonical is a JSON text with sorted keys, without whitespace, and with numbers as written.
 func canonical(raw []byte) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -122,8 +121,7 @@ func canonicalOf(v any) (json.RawMessage, error) {
 	return canonical(raw)
 }
 
-// clean is a text of a server without characters that cannot be seen, cut to a
-// number of bytes.
+// clean removes invisible characters from a text of a server and limits it to a number of bytes.
 func clean(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

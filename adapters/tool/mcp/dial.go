@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// stopGrace is how long a program may take to end after its input has.
+	// stopGrace is how long a program may take to exit after its input was closed.
 	stopGrace = 1500 * time.Millisecond
-	// forever is how long a program may live and compute: a server has no end.
+	// forever is the time limit of servers, which run indefinitely.
 	forever = 10 * 365 * 24 * time.Hour
 
 	maxMemory    = 2 << 30
@@ -31,16 +31,15 @@ const (
 
 var errRedirect = errors.New("the server redirects elsewhere, which is not followed; write the final address")
 
-// dialed is a way to a server before anything was said.
+// dialed is a connection to a server before any message was sent.
 type dialed struct {
 	transport sdk.Transport
-	// stop ends what was begun for it and waits until that is gone.
+	// stop ends the connection and waits for the end of the program, if any.
 	stop func()
-	gone *end // of the program; nil: there is none
+	gone *end // the end of the program, or nil for an address
 }
 
-// end is how a program ended. done is closed once it has; then how says it, and words
-// is what it said last.
+// end describes how a program ended. done is closed at its end; then how describes it, and words is its last output.
 type end struct {
 	done  chan struct{}
 	spec  sandbox.Spec
@@ -49,7 +48,7 @@ type end struct {
 	said  *opening
 }
 
-// channel is done; it blocks for ever where there is no program.
+// channel returns done, or nil without a program, which blocks forever.
 func (e *end) channel() <-chan struct{} {
 	if e == nil {
 		return nil
@@ -57,7 +56,7 @@ func (e *end) channel() <-chan struct{} {
 	return e.done
 }
 
-// isOver says that there was a program, and that it has ended.
+// isOver reports whether there is a program and it has ended.
 func (e *end) isOver() bool {
 	select {
 	case <-e.channel():
@@ -67,8 +66,7 @@ func (e *end) isOver() bool {
 	}
 }
 
-// opening is the output of a program, whose beginning is kept to be quoted. It is safe
-// for concurrent use.
+// opening is the output of a program; its beginning is kept for error messages. It is safe for concurrent use.
 type opening struct {
 	*os.File
 	mu    sync.Mutex
@@ -84,7 +82,7 @@ func (o *opening) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// other is the first line, if it is no message of the protocol, which all are objects.
+// other is the first line if it is not a message of the protocol, which is always an object.
 func (o *opening) other() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,8 +93,7 @@ func (o *opening) other() string {
 	return line
 }
 
-// unreached is why there is no session with an address; that nothing answers there is
-// said without the words of the layers between.
+// unreached says why an address could not be reached, without the wrapping of network errors.
 func unreached(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("it cannot be reached: %w", failed.Err)
@@ -104,7 +101,7 @@ func unreached(err error) error {
 	return err
 }
 
-// dial makes a way to the server. life is how long it may be used.
+// dial connects to the server. The connection ends with life.
 func (c *client) dial(life context.Context) (dialed, error) {
 	if c.server.URL != "" {
 		return c.dialAddress(life), nil
@@ -112,8 +109,8 @@ func (c *client) dial(life context.Context) (dialed, error) {
 	return c.dialProgram(life)
 }
 
-// dialProgram starts the program in the sandbox. Pipes of the system are handed over
-// as they are, so that nothing has to copy what goes through them.
+// dialProgram starts the program in the sandbox. It passes pipes of the operating system directly, so that nothing
+// has to be copied.
 func (c *client) dialProgram(life context.Context) (dialed, error) {
 	spec, err := c.spec()
 	if err != nil {
@@ -134,7 +131,7 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 	process, err := c.o.Sandbox.Start(context.WithoutCancel(life), spec) // stop ends it, more gently
 	if err != nil {
 		for _, f := range []*os.File{inR, inW, outR, outW} {
-			_ = f.Close() // nothing went through it
+			_ = f.Close() // nothing was written to it
 		}
 		return dialed{}, fmt.Errorf("start %s: %w", c.server.Command, err)
 	}
@@ -142,12 +139,12 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 	go func() {
 		defer close(gone.done)
 		gone.how = ended(process.Wait())
-		gone.words = c.log.lastWords() // all of them: its output was written
-		_ = outW.Close()               // so that the reader comes to an end
+		gone.words = c.log.lastWords() // complete, since all output was written
+		_ = outW.Close()               // so that the reader reaches the end
 		_ = inR.Close()
 	}()
 	stop := func() {
-		_ = inW.Close() // which asks the program to end
+		_ = inW.Close() // asks the program to exit
 		timer := time.NewTimer(stopGrace)
 		defer timer.Stop()
 		select {
@@ -163,7 +160,7 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 	}, nil
 }
 
-// limitOf is a limit in words, with its size.
+// limitOf names a limit with its size.
 func limitOf(name string) string {
 	switch name {
 	case sandbox.LimitMemory:
@@ -177,7 +174,7 @@ func limitOf(name string) string {
 	}
 }
 
-// ended is how a program ended, in words.
+// ended says how a program ended.
 func ended(exit sandbox.Exit, err error) string {
 	switch {
 	case exit.Limit != "":
@@ -210,8 +207,8 @@ func (c *client) dialAddress(life context.Context) dialed {
 	}
 }
 
-// headers adds what the operator configured to every request, bounds answers, and
-// ends everything with its session.
+// headers adds the configured headers to every request, limits the size of answers, and cancels requests when the
+// session ends.
 type headers struct {
 	next  http.RoundTripper
 	life  context.Context //nolint:containedctx // a round tripper has no other way to learn of the end
@@ -237,12 +234,12 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body := &answer{ReadCloser: resp.Body, release: release, left: h.limit}
-	body.endless = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") // whose events are bounded
+	body.endless = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") // where single events are limited
 	resp.Body = body
 	return resp, nil
 }
 
-// answer is a body that fails once it is longer than it may be.
+// answer is a body that fails once it is too long.
 type answer struct {
 	io.ReadCloser
 	release func()

@@ -1,33 +1,29 @@
-// Package mcp offers the tools of MCP servers: programs that run in a sandbox and
-// speak over their standard streams, and addresses that speak streamable HTTP.
+// Package mcp offers the tools of MCP servers: programs that run in a sandbox and use their standard streams, and
+// addresses that use streamable HTTP.
 //
-// # What a server is trusted with
+// # Trust in servers
 //
-// Nothing that a server says of itself grants anything. Every call asks a person,
-// unless the operator allows the tool by name; hints such as readOnlyHint are only
-// shown. A program gets the variables that are given to it and no others, the files
-// and the network that it is granted, and nothing else. There is no sampling, no
-// elicitation and no list of roots.
+// Nothing that a server says about itself grants a permission. Every call needs a person's approval unless the
+// operator allows the tool by name; hints such as readOnlyHint are only displayed. A program gets only the variables,
+// files and network that it is granted. Sampling, elicitation and roots are not supported.
 //
 // # Pins
 //
-// The tools that a server lists the first time it is configured are pinned by a
-// digest of name, title, description, input schema and annotations. Whatever comes
-// later is off until a person approves it: a tool that is new, one that changed, one
-// whose name could pass for another tool's. A tool that is off is not offered, and
-// calls of it are refused. A server that is configured anew, with another command
-// line or address, is pinned anew. Pins live in a file ([Store]) with all that a
-// model reads of the tools, so that they are offered while their server is down.
+// The tools that a server lists the first time after it was configured are pinned by a digest of name, title,
+// description, input schema and annotations. Later changes are off until a person approves them: a new tool, a
+// changed tool, or a tool whose name could be mistaken for another. A tool that is off is not offered, and calls of
+// it are refused. If the command line or address of a server changes, it is pinned again. Pins are stored in a file
+// ([Store]) with everything that a model reads about the tools, so that the tools are offered while their server is
+// down.
 //
-// # Failure
+// # Failures
 //
-// A server never delays a start or a run of others: each has a goroutine of its own.
-// A program that ends is started again, with growing pauses and at most five times in
-// ten minutes; then it stays off until [Manager.Test] or a change of the settings. An
-// address is tried for ever, every five minutes at last. A call that finds its server
-// down waits a little for it; one that was under way when its server went away ends
-// with [ErrInterrupted]: nobody knows what it did.
+// A server never delays the start of the host or the runs of others, because each has its own goroutine. A program
+// that ends is restarted with increasing pauses, at most five times in ten minutes; then it stays off until
+// [Manager.Test] or a change of the settings. An address is retried forever, with pauses of up to five minutes. A
+// call waits for a while if its server is down. A call that was in progress when its server ended fails with
+// [ErrInterrupted], because its outcome is unknown.
 //
-// Messages, schemas, results, files and the log of what a program says beside the
-// protocol are bounded. All of this is safe for concurrent use.
+// Messages, schemas, results, files and the log of a program's other output are limited in size. The package is safe
+// for concurrent use.
 package mcp

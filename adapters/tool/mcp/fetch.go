@@ -14,13 +14,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// packages is the folder of what a package runner fetched for the server.
+// packages is the folder with the packages that were downloaded for the server.
 func (c *client) packages() string {
 	return filepath.Join(c.o.State, "packages", c.server.Name, "files")
 }
 
-// fetched are the variables that make package runners keep everything in one folder.
-// Without the network they are to look nowhere else.
+// fetched are the variables that make package runners keep everything in one folder, and without the network not look
+// elsewhere.
 func fetched(folder string, network bool) []string {
 	out := []string{
 		"npm_config_cache=" + filepath.Join(folder, "npm"), "npm_config_update_notifier=false", "npm_config_prefer_offline=true",
@@ -33,11 +33,9 @@ func fetched(folder string, network bool) []string {
 	return out
 }
 
-// fetch has the package runner fetch what the server consists of, once for a command
-// line. It runs with the network and a folder that was empty before, and without
-// anything that the server is granted, knows or has ever written: neither the server
-// nor a package that is fetched steers a program with the network to what it may see.
-// spec is that of the server.
+// fetch lets the package runner download the server's packages, once per command line. The runner has network access
+// and an empty folder, but nothing that the server is granted, knows or has written: neither the server nor a
+// downloaded package can make a program with network access read what it should not see. spec is that of the server.
 func (c *client) fetch(ctx context.Context, spec sandbox.Spec) error {
 	s := c.server
 	if len(s.Fetch) == 0 {
@@ -80,8 +78,8 @@ func (c *client) fetch(ctx context.Context, spec sandbox.Spec) error {
 	return nil
 }
 
-// fetchEnv is the environment of a package runner: of the server's own variables only
-// those that say how packages are fetched.
+// fetchEnv is the environment of a package runner. Of the server's own variables it has only those that configure
+// downloads.
 func (c *client) fetchEnv(env []string, folder string) []string {
 	out := []string{"HOME=" + folder}
 	for _, v := range env {

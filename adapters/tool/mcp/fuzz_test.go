@@ -113,7 +113,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// FuzzLog feeds what a program might say: nothing but lines of ours comes out.
+// FuzzLog feeds output that a program might print: the log contains only lines in our format.
 func FuzzLog(f *testing.F) {
 	f.Add("a\nb\x1b[31m\x00c", 3)
 	f.Add(strings.Repeat("x", 5000)+"\n\n\r", 100)

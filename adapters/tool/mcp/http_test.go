@@ -18,7 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// proxyTo passes requests on to a socket in the file system.
+// proxyTo forwards requests to a Unix socket.
 func proxyTo(socket string) http.Handler {
 	p := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "localhost:3001"})
 	p.FlushInterval = -1
@@ -29,7 +29,7 @@ func proxyTo(socket string) http.Handler {
 	return p
 }
 
-// addressed is a server by its address, made of the SDK's own server.
+// addressed is an HTTP server of tools, built with the SDK.
 type addressed struct {
 	mu      sync.Mutex
 	headers []http.Header

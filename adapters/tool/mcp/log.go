@@ -13,16 +13,16 @@ import (
 
 const (
 	maxLogLine  = 2 << 10   // bytes of one line
-	maxLogFile  = 512 << 10 // bytes; then the file becomes the older of two
-	maxLogRate  = 128 << 10 // bytes a minute; more is dropped and counted
+	maxLogFile  = 512 << 10 // bytes; then the file is rotated
+	maxLogRate  = 128 << 10 // bytes per minute; more is dropped and counted
 	maxLogTotal = 2 * maxLogFile
-	maxTail     = 30 // lines that are looked through for why a program ended
+	maxTail     = 30 // lines in which the reason for a program's end is searched
 )
 
-// LogFile is where a server's log is, below a folder of logs.
+// LogFile is the path of a server's log in a folder of logs.
 func LogFile(logs, server string) string { return filepath.Join(logs, "mcp-"+server+".log") }
 
-// ReadLog is the newest of a server's log, at most two files' worth of it.
+// ReadLog returns the newest part of a server's log, from at most two files.
 func ReadLog(logs, server string) (string, error) {
 	path := LogFile(logs, server)
 	older, err := os.ReadFile(path + ".1")
@@ -36,9 +36,8 @@ func ReadLog(logs, server string) (string, error) {
 	return string(older) + string(newer), nil
 }
 
-// logFile takes what a program says beside the protocol, line by line, without
-// secrets. However much that is, two small files hold the newest of it. Writes never
-// fail: a log that cannot be written is no reason to stop a server.
+// logFile writes the other output of a program, line by line, without secrets. Two files of limited size keep the
+// newest part. Writes never fail, since a problem with the log should not stop a server.
 type logFile struct {
 	path   string
 	server *Server
@@ -46,11 +45,11 @@ type logFile struct {
 
 	mu      sync.Mutex
 	line    []byte
-	cut     bool // the line is longer than what is kept of it
+	cut     bool // the line is longer than the kept part
 	minute  time.Time
 	written int
 	dropped int
-	tail    []string // the newest of what the program said since it was started last
+	tail    []string // the newest output of the program since its last start
 }
 
 func newLogFile(logs string, server *Server) *logFile {
@@ -80,7 +79,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// say writes a line of ours.
+// say writes a line of the host.
 func (l *logFile) say(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +89,7 @@ func (l *logFile) say(format string, args ...any) {
 	l.emit("-- " + fmt.Sprintf(format, args...))
 }
 
-// starting says that a program is started, whose words are others than those before.
+// starting notes the start of a program and forgets the output of the previous one.
 func (l *logFile) starting(shown string) {
 	l.say("starting %s", shown)
 	l.mu.Lock()
@@ -98,7 +97,7 @@ func (l *logFile) starting(shown string) {
 	l.tail = nil
 }
 
-// lastWords are the newest lines of what the program said, without secrets.
+// lastWords are the newest lines of the program's output, without secrets.
 func (l *logFile) lastWords() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,8 +107,8 @@ func (l *logFile) lastWords() []string {
 	return slices.Clone(l.tail)
 }
 
-// flush writes the line; ended says that it came to its end. One that did not may end
-// inside of a secret, which nobody would know for one any more.
+// flush writes the line; ended says that it is complete. An incomplete line may end inside of a secret, which could
+// then no longer be recognized.
 func (l *logFile) flush(ended bool) {
 	text := string(l.line)
 	if l.cut || !ended {
@@ -125,7 +124,7 @@ func (l *logFile) flush(ended bool) {
 	l.emit(text)
 }
 
-// emit writes one line within the rate.
+// emit writes one line within the rate limit.
 func (l *logFile) emit(text string) {
 	now := l.now()
 	if now.Sub(l.minute) >= time.Minute {
@@ -149,20 +148,20 @@ func (l *logFile) put(now time.Time, text string) {
 	line := now.UTC().Format(time.RFC3339) + " " + text + "\n"
 	f, err := l.open(len(line))
 	if err != nil {
-		return // there is nowhere to complain
+		return // the error cannot be reported anywhere
 	}
 	_, _ = f.WriteString(line)
-	_ = f.Close() // it was only appended to
+	_ = f.Close() // opened for appending only
 }
 
-// open opens the file for one line, and makes it the older one before if it is full. It
-// is not kept open: whoever tidies up may remove a file that was silent for long.
+// open opens the file for one line, and rotates it first if it is full. The file is not kept open, because retention
+// may remove it after a long time without output.
 func (l *logFile) open(room int) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of logs: %w", err)
 	}
 	if info, err := os.Stat(l.path); err == nil && info.Size()+int64(room) > maxLogFile {
-		_ = os.Rename(l.path, l.path+".1") // fails: the file grows a little more
+		_ = os.Rename(l.path, l.path+".1") // on an error the file grows a little more
 	}
 	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {

@@ -13,25 +13,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// Manager keeps all servers of a host running and knows their tools. It is safe for
-// concurrent use.
+// Manager keeps all servers of a host running and offers their tools. It is safe for concurrent use.
 type Manager struct {
 	o Options
 
-	mu      sync.Mutex // of the members below; never held while something is waited for
+	mu      sync.Mutex // guards the following fields; not held while waiting
 	clients map[string]*client
 	stopped bool
 
-	apply sync.Mutex // one change of the servers at a time
+	apply sync.Mutex // allows one change of the servers at a time
 }
 
-// ServerStatus is one server.
+// ServerStatus is the status of one server.
 type ServerStatus struct {
 	Name      string       `json:"name"`
 	Shown     string       `json:"shown"` // its command line or address
 	Condition Condition    `json:"condition"`
 	Reason    string       `json:"reason,omitempty"`
-	Help      string       `json:"help,omitempty"` // what the operator may do about it
+	Help      string       `json:"help,omitempty"` // advice for the operator
 	Tools     []ToolStatus `json:"tools"`
 }
 
@@ -44,8 +43,8 @@ func New(o Options) *Manager {
 	return &Manager{o: o, clients: map[string]*client{}}
 }
 
-// Apply makes these the servers. Those that are as before go on; others end, or
-// begin. It waits for the end of servers, and never for a beginning.
+// Apply changes the set of servers. Unchanged ones keep running; the others are stopped or started. It waits for
+// servers to stop, but not for servers to start.
 func (m *Manager) Apply(ctx context.Context, servers []Server) error {
 	m.apply.Lock()
 	defer m.apply.Unlock()
@@ -76,7 +75,7 @@ func (m *Manager) Apply(ctx context.Context, servers []Server) error {
 	}
 	m.clients = next
 	m.mu.Unlock()
-	err := stopAll(ctx, over) // a server that is configured anew has the same log and home
+	err := stopAll(ctx, over) // a changed server uses the same log and home
 	for _, c := range fresh {
 		c.start()
 	}
@@ -86,7 +85,7 @@ func (m *Manager) Apply(ctx context.Context, servers []Server) error {
 	return err
 }
 
-// Stop ends all servers. Calls that are under way end as interrupted.
+// Stop stops all servers. Calls in progress fail with [ErrInterrupted].
 func (m *Manager) Stop(ctx context.Context) error {
 	m.apply.Lock()
 	defer m.apply.Unlock()
@@ -118,7 +117,7 @@ func (m *Manager) client(name string) (*client, error) {
 	return c, nil
 }
 
-// view is what is known of all tools.
+// view is what is known about all tools.
 func (m *Manager) view() []viewed {
 	m.mu.Lock()
 	servers := make([]*Server, 0, len(m.clients))
@@ -129,7 +128,7 @@ func (m *Manager) view() []viewed {
 	return view(servers, m.o.Store, m.o.Reserved)
 }
 
-// Tools are those that are offered now, sorted by name.
+// Tools returns the tools that are offered now, sorted by name.
 func (m *Manager) Tools() []tool.Tool {
 	var out []tool.Tool
 	for _, v := range m.view() {
@@ -143,7 +142,7 @@ func (m *Manager) Tools() []tool.Tool {
 	return out
 }
 
-// offered says that a tool is offered now, as it was when a call was made for it.
+// offered reports whether a tool is still offered as it was when the call was made.
 func (m *Manager) offered(server *Server, name, hash string) bool {
 	for _, v := range m.view() {
 		if v.server == server && v.status.Name == name {
@@ -153,7 +152,7 @@ func (m *Manager) offered(server *Server, name, hash string) bool {
 	return false
 }
 
-// Status are all servers by name, with their tools.
+// Status returns all servers by name, with their tools.
 func (m *Manager) Status() []ServerStatus {
 	m.mu.Lock()
 	clients := maps.Clone(m.clients)
@@ -174,8 +173,8 @@ func (m *Manager) Status() []ServerStatus {
 	return out
 }
 
-// Look is what is known of servers that nobody runs: their tools as they were listed
-// last. Reserved are the names of the host's own tools.
+// Look returns what is known about servers without running them: their tools as they were listed last. reserved are
+// the names of the host's own tools.
 func Look(servers []Server, store *Store, reserved []string) []ServerStatus {
 	out := []ServerStatus{}
 	pointers := make([]*Server, len(servers))
@@ -195,8 +194,8 @@ func Look(servers []Server, store *Store, reserved []string) []ServerStatus {
 	return out
 }
 
-// Test has a server tried, whatever its budget says, and its tools listed anew. It
-// returns once that has come to something, or ctx ends.
+// Test retries a server regardless of its limit of starts, and lists its tools again. It returns when that has
+// succeeded or failed, or when ctx ends.
 func (m *Manager) Test(ctx context.Context, name string) (ServerStatus, error) {
 	c, err := m.client(name)
 	if err != nil {
@@ -222,7 +221,7 @@ func (m *Manager) Test(ctx context.Context, name string) (ServerStatus, error) {
 		}
 		select {
 		case <-changed:
-		case <-tick.C: // a new list changes no condition
+		case <-tick.C: // a new list does not change the condition
 		case <-ctx.Done():
 			return ServerStatus{}, context.Cause(ctx)
 		}
@@ -235,8 +234,8 @@ func (m *Manager) Test(ctx context.Context, name string) (ServerStatus, error) {
 	return ServerStatus{}, fmt.Errorf("%w: %s", ErrUnknown, name)
 }
 
-// Approve pins a tool as its server listed it last. hash, if it is not empty, has to
-// be that of the [ToolStatus] that a person looked at.
+// Approve pins a tool as its server listed it last. A hash that is not empty must be that of the [ToolStatus] which a
+// person looked at.
 func (m *Manager) Approve(server, name, hash string) error {
 	if _, err := m.client(server); err != nil {
 		return err

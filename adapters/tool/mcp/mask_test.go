@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Of two secrets of which one begins the other nothing is left, in texts and in JSON,
-// however JSON writes their signs.
+// If one secret is the beginning of another, nothing of either is left, in texts and in JSON, however
+// JSON escapes their characters.
 func TestSecretsAreMaskedWhole(t *testing.T) {
 	const short, long, odd = "sk-live-1", "sk-live-1-canary", `a"<&>` + "\u2028canary"
 	r := &remote{c: &client{server: &Server{Hidden: []string{short, long, odd}}}}
@@ -24,8 +24,7 @@ func TestSecretsAreMaskedWhole(t *testing.T) {
 	}
 }
 
-// A line of the log that is cut inside of a secret, or that is broken off there, does
-// not end with its beginning.
+// A log line that is cut inside a secret does not end with the beginning of that secret.
 func TestNoHalfSecretsInLogs(t *testing.T) {
 	const secret = "sk-live-canary-0123456789"
 	for name, write := range map[string]func(l *logFile){

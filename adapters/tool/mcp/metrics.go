@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics of all servers, named after the OpenTelemetry conventions. No label holds
-// a name that a server chose. A nil *Metrics counts nothing.
+// Metrics are the metrics of all servers, named after the OpenTelemetry conventions. No label contains a name that a
+// server chose. A nil *Metrics records nothing.
 type Metrics struct {
 	duration *prometheus.HistogramVec
 	restarts prometheus.Counter
@@ -28,17 +28,17 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-// The methods and results that are labels.
+// The values of the labels.
 const (
 	methodInitialize = "initialize"
 	methodList       = "tools/list"
 	methodCall       = "tools/call"
 
 	resultOK          = "ok"
-	resultError       = "error"       // the server answered with an error, or not at all
-	resultRefused     = "refused"     // by us, before anything was sent
-	resultInterrupted = "interrupted" // the server went away
-	resultCancelled   = "cancelled"   // stopped, or out of time
+	resultError       = "error"       // the server answered with an error or did not answer
+	resultRefused     = "refused"     // by the host, before anything was sent
+	resultInterrupted = "interrupted" // the server ended
+	resultCancelled   = "cancelled"   // stopped or timed out
 )
 
 func (m *Metrics) observe(method, result string, began time.Time) {

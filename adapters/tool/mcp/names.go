@@ -5,13 +5,13 @@ import "strings"
 // qualified is the name of a server's tool in histories and for people.
 func qualified(server, name string) string { return server + ":" + name }
 
-// odd says that a name holds characters that can pass for others.
+// odd reports whether a name contains characters that can be mistaken for others.
 func odd(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return r > '~' })
 }
 
-// skeleton is what a person, or a model that sees wire names, can hardly tell a name
-// from: case, separators and look-alikes are one.
+// skeleton is a normal form of a name: names that people, or models that see wire names, can hardly distinguish have
+// the same skeleton. It ignores case, separators and differences between similar characters.
 func skeleton(name string) string {
 	var out strings.Builder
 	for _, r := range strings.ToLower(name) {

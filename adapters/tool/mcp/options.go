@@ -9,32 +9,29 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Options say what a [Manager] works with. State, Files, Logs, Folder,
-// Store, Sandbox and Logger are required.
+// Options configure a [Manager]. State, Files, Logs, Folder, Store, Sandbox and Logger are required.
 type Options struct {
-	// State is the folder of homes, packages and pins, Files that of what servers hand over, Logs
-	// that of what programs say beside the protocol.
+	// State is the folder of homes, packages and pins, Files that of files from servers, and Logs that of their logs.
 	State, Files, Logs string
-	// Project is the folder in which relative paths of arguments start; empty: none does.
+	// Project is the folder for relative paths in arguments, if any.
 	Project string
 	Store   *Store
-	// Folder is where the files of a chat's results are, below Files, with slashes.
+	// Folder returns the folder of a chat's files, relative to Files, with slashes.
 	Folder func(messages.ChatKey) (string, error)
-	// Shelf makes pictures of the images that servers hand over, which models are shown;
-	// nil: they are only kept.
+	// Shelf makes pictures of the images that servers return, to show them to models. Without it, they are only
+	// stored.
 	Shelf *picture.Shelf
 	// Sandbox starts programs. Nothing runs without it.
 	Sandbox sandbox.Sandbox
-	// Hidden are files and folders that no program sees, whatever it may read.
+	// Hidden are files and folders that no program can see, whatever it may read.
 	Hidden []string
-	// ReadOnly are those that none may change or make in a folder that it may write;
-	// nil: there are none.
+	// ReadOnly, if not nil, returns paths that no program may change or create, even in folders that it may write.
 	ReadOnly func() []string
-	// Path is where programs are looked for, and their PATH.
+	// Path is the search path for programs, and their PATH.
 	Path string
 	// Reserved are the names of the host's own tools.
 	Reserved []string
-	// Changed is called after the tools that are offered have changed; nil: nobody is.
+	// Changed, if not nil, is called after the set of offered tools has changed.
 	Changed func()
 	Version string
 	Logger  *slog.Logger
@@ -42,19 +39,19 @@ type Options struct {
 	Limits  Limits
 }
 
-// Limits bound servers. A zero is the default.
+// Limits of servers. Zero fields have the defaults that are noted here.
 type Limits struct {
 	Message  int           // bytes of one message; 8 MiB
-	Start    time.Duration // until a server has listed its tools; 30 s
-	Pause    time.Duration // before the first new start; 1 s
-	MaxPause time.Duration // before any: a minute for programs, five for addresses
-	Starts   int           // of a program within Window; 6: the first and five more
+	Start    time.Duration // for a server to list its tools; 30 s
+	Pause    time.Duration // before the first restart; 1 s
+	MaxPause time.Duration // before any restart; a minute for programs, five for addresses
+	Starts   int           // of a program within Window; 6, which allows five restarts
 	Window   time.Duration // 10 minutes
-	Patience time.Duration // of a call for a server that is down, and has been for longer than Lately; 15 s
+	Patience time.Duration // of a call for a server that has been down for longer than Lately; 15 s
 	Lately   time.Duration // 2 minutes
-	Fetch    time.Duration // until a server's packages are fetched; 5 minutes
-	Calls    int           // of a server at once; 16
-	Relist   time.Duration // between two lists that a server asks for; 1 s
+	Fetch    time.Duration // for downloading a server's packages; 5 minutes
+	Calls    int           // of a server in parallel; 16
+	Relist   time.Duration // between two lists that a server requests; 1 s
 }
 
 func (l Limits) withDefaults() Limits {
@@ -81,7 +78,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// pause is how long to wait before the nth new start in a row, from 0.
+// pause is how long to wait before the nth restart in a row, counting from 0.
 func (l Limits) pause(n int, program bool) time.Duration {
 	most := l.MaxPause
 	switch {

@@ -27,11 +27,11 @@ const (
 	maxURI     = 2 << 10 // bytes
 )
 
-// content is a result with more than text. A result with text alone is a string, one
-// with structured content alone is that.
+// content is a result with more than text. A result that is only text becomes a string, and one that is only
+// structured content becomes that content.
 type content struct {
 	call       tool.Call
-	pictures   []messages.Picture // of Files, that the model is shown
+	pictures   []messages.Picture // images of Files to show to the model
 	Text       string             `json:"text,omitempty"`
 	Structured json.RawMessage    `json:"structured,omitempty"`
 	Files      []blob             `json:"files,omitempty"`
@@ -39,7 +39,7 @@ type content struct {
 	Note       string             `json:"note,omitempty"`
 }
 
-// blob is a file that came with a result. Path is below the folder of files.
+// blob is a file in a result. Path is relative to the folder of files.
 type blob struct {
 	Path      string `json:"path"`
 	MediaType string `json:"mediaType,omitempty"`
@@ -47,7 +47,7 @@ type blob struct {
 	URI       string `json:"uri,omitempty"`
 }
 
-// resource is a pointer that a server hands out. Nothing follows it.
+// resource is a link in a result. The host does not follow it.
 type resource struct {
 	URI         string `json:"uri"`
 	Name        string `json:"name,omitempty"`
@@ -55,7 +55,7 @@ type resource struct {
 	MediaType   string `json:"mediaType,omitempty"`
 }
 
-// result is what the model reads of an answer.
+// result converts an answer to a result for the model.
 func (r *remote) result(ctx context.Context, call tool.Call, answer *sdk.CallToolResult) (tool.Result, error) {
 	if answer.NeedsInput() {
 		return tool.Result{}, fmt.Errorf("%s: the server wants to ask back, which is not possible here; call it with everything it needs", r.spec.Name)
@@ -89,7 +89,7 @@ func (r *remote) result(ctx context.Context, call tool.Call, answer *sdk.CallToo
 	return tool.Result{Output: out, Summary: c.summary(r.spec.Name, len(out)), Pictures: c.pictures}, nil
 }
 
-// item takes one item of an answer; its text, if it is one, is returned.
+// item adds one item of an answer to the content, and returns its text, if any.
 func (r *remote) item(ctx context.Context, c *content, item sdk.Content) string {
 	switch item := item.(type) {
 	case *sdk.TextContent:
@@ -126,7 +126,7 @@ func (r *remote) resource(uri, name, description, mediaType string) resource {
 	}
 }
 
-// keep stores bytes under a name of ours.
+// keep stores bytes under a name that the host chooses.
 func (r *remote) keep(ctx context.Context, c *content, data []byte, mediaType, uri string) {
 	mediaType = mediaTypeOf(mediaType)
 	switch {
@@ -156,13 +156,13 @@ func (r *remote) keep(ctx context.Context, c *content, data []byte, mediaType, u
 	if r.c.o.Shelf == nil {
 		return
 	}
-	if p, err := r.c.o.Shelf.Keep(ctx, c.call.Run.ChatKey, bytes.NewReader(data)); err == nil { // any other file is only kept
+	if p, err := r.c.o.Shelf.Keep(ctx, c.call.Run.ChatKey, bytes.NewReader(data)); err == nil { // any other file is only stored
 		p.Of = name
 		c.pictures = append(c.pictures, p)
 	}
 }
 
-// mediaTypeOf is a media type without parameters; empty: it is none.
+// mediaTypeOf is a media type without parameters, or "" if it is invalid.
 func mediaTypeOf(s string) string {
 	if len(s) > 200 {
 		return ""
@@ -175,7 +175,7 @@ func mediaTypeOf(s string) string {
 	return t
 }
 
-// extension is the ending of a file's name. No server chooses it.
+// extension is the extension for a media type. Servers cannot choose others.
 func extension(mediaType string) string {
 	switch mediaType {
 	case "image/png":
@@ -209,10 +209,10 @@ func extension(mediaType string) string {
 	}
 }
 
-// maskJSON takes secrets out of a JSON value. A value that breaks by that is a string.
+// maskJSON masks secrets in a JSON value. If the result is not valid JSON, it becomes a string.
 func (r *remote) maskJSON(raw json.RawMessage) json.RawMessage {
 	masked := string(raw)
-	for _, secret := range r.c.server.secrets() { // as it is written inside of JSON strings
+	for _, secret := range r.c.server.secrets() { // as written inside of JSON strings
 		quoted, err := canonicalOf(secret)
 		if err == nil {
 			masked = strings.ReplaceAll(masked, string(quoted[1:len(quoted)-1]), stars)
@@ -235,7 +235,7 @@ func (c content) output() (json.RawMessage, error) {
 	var v any = c
 	switch {
 	case plain && len(c.Structured) > 0:
-		return c.Structured, nil // by the protocol, its text is the same once more
+		return c.Structured, nil // by the protocol, its text repeats the same
 	case plain:
 		v = c.Text
 	}
@@ -248,7 +248,7 @@ func (c content) output() (json.RawMessage, error) {
 	return bytes.TrimSpace(out.Bytes()), nil
 }
 
-// words are a failed result as a text.
+// words are a failed result as text.
 func (c content) words() string {
 	switch {
 	case c.Text != "":
@@ -260,7 +260,7 @@ func (c content) words() string {
 	}
 }
 
-// summary is what people see of a result.
+// summary is the summary of a result for people.
 func (c content) summary(name string, size int) string {
 	out := fmt.Sprintf("%s answered with %d bytes", name, size)
 	if n := len(c.Files); n > 0 {

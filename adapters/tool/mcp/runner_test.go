@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/sandboxtest"
 )
 
-// fakeRunner is a package runner that notes what it was given when it fetches, and runs
-// the scripted server otherwise.
+// fakeRunner is a package runner that records its environment when it fetches packages. Otherwise it
+// runs the scripted server.
 const fakeRunner = `#!/bin/sh
 case "$*" in
 *--call=true*)
@@ -33,7 +33,7 @@ esac
 exec "$SELF"
 `
 
-// runner is a server that a package runner runs.
+// runner is a server that a package runner starts.
 func (w *world) runner(name, tools string) Server {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "runner/bin/npx")
@@ -50,8 +50,8 @@ func (w *world) runner(name, tools string) Server {
 	return s
 }
 
-// TestPackagesAreFetchedApart: packages are fetched once, with the network and without
-// anything of the server's, into a folder that holds nothing that the server wrote.
+// TestPackagesAreFetchedApart: packages are fetched once, with the network and without anything of
+// the server's, into a folder that contains nothing written by the server.
 func TestPackagesAreFetchedApart(t *testing.T) {
 	w := newWorld(t, nil)
 	s := w.runner("s", plain("echo"))
@@ -145,13 +145,13 @@ func TestRunnersInSandboxes(t *testing.T) {
 	}
 }
 
-// shellServer is a program that says something and ends.
+// shellServer is a program that prints something and ends.
 func shellServer(text string) Server {
 	return Server{Name: "s", Command: "/bin/sh", Args: []string{"-c", text}, Shown: "sh", Timeout: time.Minute}
 }
 
-// TestLastWords: a program that does not start says why, and what it was kept from is
-// named to the operator.
+// TestLastWords: if a program does not start, its last output is reported, and the operator is told
+// what the sandbox denied it.
 func TestLastWords(t *testing.T) {
 	dir := t.TempDir()
 	outside, hidden, readable := filepath.Join(dir, "outside"), filepath.Join(dir, "hidden"), filepath.Join(dir, "readable")
@@ -207,8 +207,8 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// TestRelativePathsAreTheProjects: arguments name files of the project as they stand in
-// its settings, in both sandboxes, and lead nowhere else.
+// TestRelativePathsAreTheProjects: relative paths in arguments refer to files of the project, in both
+// sandboxes, and to nothing outside it.
 func TestRelativePathsAreTheProjects(t *testing.T) {
 	for _, box := range []sandboxtest.Checker{bubblewrap.New(bubblewrap.Options{}), landlock.New(landlock.Options{})} {
 		t.Run(box.Name(), func(t *testing.T) {
@@ -287,8 +287,7 @@ func TestRelativePathsAreTheProjects(t *testing.T) {
 	}
 }
 
-// A log that was removed while its server runs, as old logs are, is begun anew with the
-// next line.
+// If a log is removed while its server runs, as old logs are, the next line starts a new file.
 func TestALogThatWasRemovedGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	l := newLogFile(dir, &Server{Name: "s"})

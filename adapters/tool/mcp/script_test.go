@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// script is a server that does what the name of a tool says.
+// script is a server that does what the name of a called tool says.
 type script struct {
 	dir string
 	out *os.File
@@ -190,7 +190,7 @@ func (s script) call(r request) {
 	}
 }
 
-// bare starts programs without a sandbox and remembers how.
+// bare starts programs without a sandbox and records how it did.
 type bare struct {
 	mu    sync.Mutex
 	specs []sandbox.Spec
@@ -258,7 +258,7 @@ func (p *bareProcess) Wait() (sandbox.Exit, error) {
 
 func (p *bareProcess) Kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// world is a manager with a folder of its own.
+// world is a manager with its own folder.
 type world struct {
 	t       *testing.T
 	dir     string
@@ -268,7 +268,7 @@ type world struct {
 	changes atomic.Int32
 }
 
-// newWorld makes a manager; edit may change its options.
+// newWorld makes a world; edit may change the manager's options.
 func newWorld(t *testing.T, edit func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), box: &bare{}}
@@ -286,7 +286,7 @@ func newWorld(t *testing.T, edit func(*Options)) *world {
 	return w
 }
 
-// open makes the manager, as a start does.
+// open creates the manager as a start of the host does.
 func (w *world) open() {
 	w.t.Helper()
 	store, err := OpenStore(filepath.Join(w.o.State, "tools.json"))
@@ -322,7 +322,7 @@ func (w *world) server(name, tools string) Server {
 	return Server{Name: name, Command: self, Env: []string{scriptVar + "=" + dir}, Shown: "script", Timeout: time.Minute}
 }
 
-// list is what the server lists from now on.
+// list sets the tools that the server lists from now on.
 func (w *world) list(name, tools string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, "script-"+name, "tools.json"), []byte(tools), 0o600); err != nil {
@@ -330,7 +330,7 @@ func (w *world) list(name, tools string) {
 	}
 }
 
-// marks is how often something happened in a scripted server.
+// marks returns how often something happened in a scripted server.
 func (w *world) marks(server, name string) int {
 	data, _ := os.ReadFile(filepath.Join(w.dir, "script-"+server, name))
 	return len(data)
@@ -376,7 +376,7 @@ func (w *world) status(name string) ServerStatus {
 	return ServerStatus{}
 }
 
-// state is a tool's state by server:tool.
+// state returns a tool's state by server:tool.
 func (w *world) state(name string) State {
 	server, toolName, _ := strings.Cut(name, ":")
 	for _, t := range w.status(server).Tools {
@@ -387,7 +387,7 @@ func (w *world) state(name string) State {
 	return ""
 }
 
-// offered are the names of the tools that are offered.
+// offered returns the names of the offered tools.
 func (w *world) offered() []string {
 	var out []string
 	for _, t := range w.m.Tools() {
@@ -396,7 +396,7 @@ func (w *world) offered() []string {
 	return out
 }
 
-// tool is a tool that is offered.
+// tool returns an offered tool.
 func (w *world) tool(name string) tool.Tool {
 	w.t.Helper()
 	for _, t := range w.m.Tools() {
@@ -408,7 +408,7 @@ func (w *world) tool(name string) tool.Tool {
 	return nil
 }
 
-// explainer is a tool that is offered, as one that explains its calls.
+// explainer returns an offered tool as a tool.Explainer.
 func (w *world) explainer(name string) tool.Explainer {
 	w.t.Helper()
 	e, ok := w.tool(name).(tool.Explainer)
@@ -418,7 +418,7 @@ func (w *world) explainer(name string) tool.Explainer {
 	return e
 }
 
-// call calls a tool that is offered.
+// call calls an offered tool.
 func (w *world) call(name, input string) (string, error) {
 	w.t.Helper()
 	result, err := w.tool(name).Invoke(w.t.Context(), tool.Call{ID: "1", Name: name, Input: json.RawMessage(input)})

@@ -12,51 +12,51 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds one call of a server that says nothing else.
+	// DefaultTimeout bounds a call if the server configures no timeout.
 	DefaultTimeout = 60 * time.Second
-	// stars stand for a secret.
+	// stars replace a secret.
 	stars = "********"
 )
 
-// Server is one server as the operator configured it: a program, or an address. It
-// holds secrets and is not to be printed.
+// Server is one server as configured by the operator: a program or an address. It contains secrets and must not be
+// printed.
 type Server struct {
 	Name string
-	Off  string // why it is not used; empty: it is
+	Off  string // why it is not used; empty if it is
 
 	Command     string
 	Args        []string
-	Env         []string // NAME=value, beside PATH and HOME
-	Dir         string   // where it starts; empty: its home, or the project if an argument names something there
-	Read, Write []string // what it may read, or change, beside its home
-	// Fetch are arguments with which Command, a package runner, only fetches what it runs
-	// for Args; empty: it is none.
+	Env         []string // NAME=value, in addition to PATH and HOME
+	Dir         string   // working directory; defaults to its home, or to the project if an argument names something there
+	Read, Write []string // what it may read or change, in addition to its home
+	// Fetch are arguments with which Command, a package runner, only downloads what it would run with Args. It is
+	// empty for other programs.
 	Fetch   []string
 	Network bool
 
 	URL     string
 	Headers http.Header
 
-	Allow   []string // tools that do not ask; * is all
+	Allow   []string // tools that need no approval; * is all
 	Timeout time.Duration
-	Shown   string   // for people: the command line or address without secrets
-	Hidden  []string // texts that nothing may show
+	Shown   string   // for people: the command line or URL without secrets
+	Hidden  []string // texts that must be masked
 }
 
-// identity is a digest of what the server is. It changes when the operator
-// configures another program or address under the same name.
+// identity is a digest of the program or address. It changes when the operator configures another one under the same
+// name.
 func (s *Server) identity() string {
 	return digest("server", s.Command, strings.Join(s.Args, "\x00"), s.URL)
 }
 
-// same says that nothing of two configurations differs.
+// same reports whether two configurations are equal.
 func (s *Server) same(o *Server) bool {
 	a, errA := json.Marshal(s)
 	b, errB := json.Marshal(o)
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// allows says that a tool runs without asking.
+// allows reports whether a tool runs without approval.
 func (s *Server) allows(name string) bool {
 	return slices.Contains(s.Allow, "*") || slices.Contains(s.Allow, name)
 }
@@ -68,7 +68,7 @@ func (s *Server) timeout() time.Duration {
 	return s.Timeout
 }
 
-// mask takes the server's secrets out of a text.
+// mask replaces the server's secrets in a text.
 func (s *Server) mask(text string) string {
 	for _, secret := range s.secrets() {
 		text = strings.ReplaceAll(text, secret, stars)
@@ -76,17 +76,16 @@ func (s *Server) mask(text string) string {
 	return text
 }
 
-// secrets are what is hidden, the longest first: one may begin with another, and
-// nothing of it is to be left.
+// secrets are the texts to mask, the longest first, because one may be a prefix of another.
 func (s *Server) secrets() []string {
 	out := slices.DeleteFunc(slices.Clone(s.Hidden), func(secret string) bool { return secret == "" })
 	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return out
 }
 
-// withoutBegun is a text without secrets, and without the beginning of one at its end.
+// withoutBegun masks a text and removes the beginning of a secret at its end.
 func (s *Server) withoutBegun(text string) string {
-	text = s.mask(text) // a whole one may end as it begins
+	text = s.mask(text) // a complete secret may end like it begins
 	most := 0
 	for _, secret := range s.secrets() {
 		for n := min(len(secret)-1, len(text)); n > most; n-- {
@@ -103,7 +102,7 @@ func (s *Server) line(text string) string {
 	return clean(strings.Join(strings.Fields(s.mask(text)), " "), maxLine)
 }
 
-// digest is a hash of strings that no other split of the same bytes has.
+// digest is a hash of a list of strings.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -14,10 +14,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// errNoFile is wrapped by the error of a program that is not installed.
+// errNoFile is wrapped by the error for a program that is not installed.
 var errNoFile = errors.New("no such program")
 
-// spec is the program with what it may do.
+// spec describes the program and its permissions for the sandbox.
 func (c *client) spec() (sandbox.Spec, error) {
 	s := c.server
 	path := c.o.Path
@@ -66,7 +66,7 @@ func (c *client) spec() (sandbox.Spec, error) {
 	return spec, nil
 }
 
-// environment is ours with the server's own variables, which count where both name one.
+// environment combines the host's variables with the server's own, which take precedence.
 func environment(ours, own []string) []string {
 	set := map[string]bool{}
 	for _, v := range own {
@@ -79,7 +79,7 @@ func environment(ours, own []string) []string {
 	}), own...)
 }
 
-// ownFolder makes a folder of a server's own and returns its path without links.
+// ownFolder makes a folder of a server and returns its path without links.
 func ownFolder(path string) (string, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func ownFolder(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// realPath is a path without links; the path itself if that cannot be had.
+// realPath is a path without links, or the path itself if it cannot be resolved.
 func realPath(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -95,7 +95,7 @@ func realPath(path string) string {
 	return path
 }
 
-// readable is what the operator lets a program read: where it starts is part of it.
+// readable is what the operator lets a program read, including its working directory.
 func (s *Server) readable() []string {
 	out := slices.Clone(s.Read)
 	if s.Dir != "" && !slices.ContainsFunc(slices.Concat(s.Read, s.Write), func(p string) bool { return under(s.Dir, p) }) {
@@ -104,7 +104,7 @@ func (s *Server) readable() []string {
 	return out
 }
 
-// under says that a path is another one or lies in it.
+// under reports whether a path is dir or below it.
 func under(path, dir string) bool {
 	if dir == "" {
 		return false
@@ -113,7 +113,7 @@ func under(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// within are the paths in folders that a program may write. Others are no affair of its.
+// within returns the paths that are in one of the folders.
 func within(folders, paths []string) []string {
 	return slices.DeleteFunc(paths, func(p string) bool {
 		return !slices.ContainsFunc(folders, func(folder string) bool { return under(p, folder) })
@@ -134,17 +134,16 @@ func lookup(command, path string) (string, error) {
 	return "", fmt.Errorf("%w: %s is not in PATH (%s); write its whole path", errNoFile, command, path)
 }
 
-// needs are the files that a program wants to be itself: where it and the program that
-// runs it were installed, and the scripts that its arguments name, with the packages
-// around them.
+// needs are the files that a program needs to run: the places where it and its interpreter are installed, and the
+// scripts that its arguments name, with their packages.
 type needs struct {
 	path    string // PATH
-	project string // without links; empty: none
-	dir     string // where relative arguments start; empty: they name nothing
+	project string // without links; may be empty
+	dir     string // folder for relative arguments; if empty, they name nothing
 	out     []string
 }
 
-// maxInterpreters is how many programs may run each other: a script of a script.
+// maxInterpreters is the maximum length of a chain of scripts and their interpreters.
 const maxInterpreters = 4
 
 // program adds a program.
@@ -162,7 +161,7 @@ func (n *needs) program(file string, depth int) {
 	}
 }
 
-// script adds a file that an argument names, with the packages that it lies in.
+// script adds a file that an argument names, and the packages that contain it.
 func (n *needs) script(file string) {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil || n.leadsOut(file, target) {
@@ -173,7 +172,7 @@ func (n *needs) script(file string) {
 	n.modules(target)
 }
 
-// modules adds the outermost node_modules that a file lies in, and says whether there is one.
+// modules adds the outermost node_modules folder that contains a file, and reports whether there is one.
 func (n *needs) modules(file string) bool {
 	const packages = "/node_modules/"
 	i := strings.Index(file, packages)
@@ -183,15 +182,15 @@ func (n *needs) modules(file string) bool {
 	return i >= 0
 }
 
-// isProgram says that a file can be run: the Python of a virtual environment leads out of
-// the project, and no secret of somebody's is a program.
+// isProgram reports whether a file is executable. The Python of a virtual environment may be outside of the project,
+// and executable files are not secrets.
 func isProgram(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// around adds what a file was installed with: the outermost node_modules, a virtual
-// environment of Python, or the libraries of a folder of programs.
+// around adds what a file was installed with: the outermost node_modules folder, a Python virtual environment, or the
+// libraries next to a bin folder.
 func (n *needs) around(file string, depth int) {
 	if n.modules(file) {
 		return
@@ -206,19 +205,19 @@ func (n *needs) around(file string, depth int) {
 		n.program(filepath.Join(bin, "python"), depth+1)
 		return
 	}
-	if home, _ := os.UserHomeDir(); prefix == "/" || prefix == "/usr" || prefix == home { // there is more than this program's
+	if home, _ := os.UserHomeDir(); prefix == "/" || prefix == "/usr" || prefix == home { // these contain much more than the program
 		return
 	}
 	n.out = append(n.out, filepath.Join(prefix, "lib"), bin)
 }
 
-// interpreter is the program that runs a script, by its first line; empty: it is none.
+// interpreter is the program that runs a script according to its first line, or "" if the file is not a script.
 func (n *needs) interpreter(file string) string {
 	f, err := os.Open(file) //nolint:gosec // a program of the operator's settings
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
 	words := strings.Fields(strings.TrimPrefix(line, "#!"))
 	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
@@ -229,15 +228,15 @@ func (n *needs) interpreter(file string) string {
 	}
 	for _, word := range words[1:] {
 		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
-			found, _ := lookup(word, n.path) // empty: the script fails by itself
+			found, _ := lookup(word, n.path) // if it is not found, the script itself fails
 			return found
 		}
 	}
 	return ""
 }
 
-// arguments adds the files that arguments name, and says whether one of them names
-// something of the project by a relative path.
+// arguments adds the files that arguments name, and reports whether one of them names something in the project by a
+// relative path.
 func (n *needs) arguments(args []string) (inProject bool) {
 	for _, arg := range args {
 		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
@@ -262,13 +261,13 @@ func (n *needs) arguments(args []string) (inProject bool) {
 	return inProject
 }
 
-// leadsOut says that a name in the project leads elsewhere: whoever writes the project
-// does not choose what of the machine a server reads.
+// leadsOut reports whether a path in the project leads out of it. Those who can write to the project must not choose
+// what else a server reads.
 func (n *needs) leadsOut(file, target string) bool {
 	return n.project != "" && under(file, n.project) && !under(target, n.project)
 }
 
-// paths are the files and folders, without those that do not exist or lie in others.
+// paths are the files and folders that exist and do not lead out of the project.
 func (n *needs) paths() []string {
 	slices.Sort(n.out)
 	return slices.Compact(slices.DeleteFunc(n.out, func(p string) bool {

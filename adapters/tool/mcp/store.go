@@ -18,11 +18,11 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// maxListed bounds what the descriptions of one server's tools take, in bytes.
+// maxListed bounds the total size of the descriptions of one server's tools, in bytes.
 const maxListed = 2 << 20
 
-// Store is the file of pins. It is written whole and atomically, before anybody
-// acts on what it says. It is safe for concurrent use by one process.
+// Store is the file of pins. It is replaced atomically before a change takes effect. It is safe for concurrent use by
+// one process.
 type Store struct {
 	path string
 
@@ -39,20 +39,20 @@ type record struct {
 
 // entry is one tool of a server.
 type entry struct {
-	// Pin is what is approved; nil: nothing is.
+	// Pin is the approved definition, or nil.
 	Pin *Definition `json:"pin,omitempty"`
-	// Person says that a person approved the pin; otherwise it was there first.
+	// Person says that a person approved the pin; otherwise it is from the first list.
 	Person bool      `json:"person,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Seen is what the server listed last, unless that is the pin.
+	// Seen is the definition that the server listed last, unless it equals the pin.
 	Seen *Definition `json:"seen,omitempty"`
-	// Listed says that the last list held it.
+	// Listed says that the last list contained the tool.
 	Listed bool `json:"listed,omitempty"`
-	// Fault is why what was seen cannot be used; empty: it can.
+	// Fault says why the last definition cannot be used, if it cannot.
 	Fault string `json:"fault,omitempty"`
 }
 
-// seen is what the server listed last; nil: it never did.
+// seen is the definition that the server listed last, or nil.
 func (e *entry) seen() *Definition {
 	if e.Seen != nil {
 		return e.Seen
@@ -66,8 +66,8 @@ type file struct {
 	Servers map[string]*record `json:"servers"`
 }
 
-// OpenStore reads the file of pins, which need not exist. A file that cannot be read
-// is an error and never an empty store: that would pin whatever servers say next.
+// OpenStore reads the file of pins, which may be missing. An unreadable file is an error, because with an empty store
+// anything that servers list next would be pinned.
 func OpenStore(path string) (*Store, error) {
 	s := &Store{path: path, records: map[string]*record{}}
 	data, err := os.ReadFile(path)
@@ -100,7 +100,7 @@ func OpenStore(path string) (*Store, error) {
 
 var errVersion = errors.New("another version wrote it")
 
-// tidy makes the JSON of a definition canonical again, as a person may have edited it.
+// tidy makes the JSON of a definition canonical, in case a person has edited it.
 func (d *Definition) tidy() {
 	if d == nil {
 		return
@@ -112,14 +112,14 @@ func (d *Definition) tidy() {
 	}
 }
 
-// listed is one tool of a server's answer.
+// listed is one tool in a server's answer.
 type listed struct {
 	def   Definition
 	fault error
 }
 
-// Note takes what a server lists. The first list of a server, and of one that is
-// configured anew, is pinned. It reports whether anything is another than before.
+// note stores a server's list. The first list of a new or changed server is pinned. It reports whether anything has
+// changed.
 func (s *Store) note(server *Server, tools []listed, now time.Time) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +153,7 @@ func (s *Store) note(server *Server, tools []listed, now time.Time) (bool, error
 	return true, s.put(server.Name, next)
 }
 
-// take notes what a server lists under the entry's name.
+// take stores what a server lists under the entry's name.
 func (e *entry) take(l listed, first bool, now time.Time) {
 	e.Listed, e.Fault, e.Seen = true, "", nil
 	if l.fault != nil {
@@ -172,8 +172,7 @@ func (e *entry) take(l listed, first bool, now time.Time) {
 	}
 }
 
-// bounded are the tools by name. Names that come twice, and what is too much, keep
-// their place with a fault.
+// bounded returns the tools by name. Duplicate names, and tools beyond the size limit, are included with a fault.
 func bounded(tools []listed) map[string]listed {
 	out := map[string]listed{}
 	total := 0
@@ -197,8 +196,8 @@ func bounded(tools []listed) map[string]listed {
 	return out
 }
 
-// Approve pins what a server listed last. A hash that is given has to be that of
-// what is approved. Errors wrap [ErrUnknown] for a tool that there is not.
+// Approve pins what a server listed last. A hash that is not empty must be that of what is approved. Errors wrap
+// [ErrUnknown] if the tool does not exist.
 func (s *Store) Approve(server, name, hash string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,13 +219,13 @@ func (s *Store) Approve(server, name, hash string) error {
 	return s.put(server, &next)
 }
 
-// put writes the file with another record, and takes it over once that is durable.
+// put writes the file with a new record, and uses the record once the file is durable.
 func (s *Store) put(server string, r *record) error {
 	next := maps.Clone(s.records)
 	next[server] = r
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false) // schemas stay the bytes that were hashed
+	enc.SetEscapeHTML(false) // schemas must keep the bytes that were hashed
 	if err := enc.Encode(file{V: 1, Servers: next}); err != nil {
 		return fmt.Errorf("encode the pinned tools: %w", err) // Unreachable: schemas are valid JSON
 	}
@@ -240,7 +239,7 @@ func (s *Store) put(server string, r *record) error {
 	return nil
 }
 
-// tools are the entries of a server as it is configured now, by name.
+// tools are the entries of a server in its current configuration, by name.
 func (s *Store) tools(server *Server) map[string]entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,18 +17,17 @@ import (
 )
 
 const (
-	// showEvery is the least time between two preliminary results of a call.
+	// showEvery is the minimum time between two preliminary results of a call.
 	showEvery = 250 * time.Millisecond
-	// deadlineSlack is what a call may take beyond its server's timeout: to be worded.
+	// deadlineSlack is how long a call may take beyond its server's timeout, to report the error.
 	deadlineSlack = 5 * time.Second
-	// maxErrorText bounds what a model reads of a server's error.
+	// maxErrorText bounds how much of a server's error a model reads.
 	maxErrorText = 4 << 10
-	// maxProgressText bounds a server's word on how far a call is.
+	// maxProgressText bounds a server's message about the progress of a call.
 	maxProgressText = 500
 )
 
-// remote is one tool of a server, as it was when it was offered. It implements
-// [tool.Streamer] and [tool.Explainer].
+// remote is one tool of a server, as it was when it was offered. It implements [tool.Streamer] and [tool.Explainer].
 type remote struct {
 	m    *Manager
 	c    *client
@@ -50,7 +49,7 @@ func newTool(m *Manager, c *client, def Definition) *remote {
 // Spec implements [tool.Tool].
 func (r *remote) Spec() tool.Spec { return r.spec }
 
-// bind is what a person's answer is bound to beside the input.
+// bind is what a person's decision is bound to, besides the input.
 func (r *remote) bind() string { return digest("call", r.c.server.Name, r.c.server.identity(), r.hash) }
 
 // Explain implements [tool.Explainer].
@@ -116,7 +115,7 @@ func (r *remote) invoke(ctx context.Context, call tool.Call, preliminary func(js
 	return r.result(ctx, call, result)
 }
 
-// check holds the tool against what its server lists now and what is approved.
+// check compares the tool with what its server lists now and with what is approved.
 func (r *remote) check(l *link) error {
 	r.c.mu.Lock()
 	hash, listed := l.hashes[r.def.Name]
@@ -131,7 +130,7 @@ func (r *remote) check(l *link) error {
 	}
 }
 
-// failure words the error of a call that was sent.
+// failure describes the error of a call that was sent.
 func (r *remote) failure(ctx context.Context, l *link, err error) error {
 	name := r.spec.Name
 	if answer, ok := errors.AsType[*jsonrpc.Error](err); ok && !errors.Is(err, sdk.ErrConnectionClosed) {
@@ -143,7 +142,7 @@ func (r *remote) failure(ctx context.Context, l *link, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s was cancelled; whether it had an effect is unknown: %w", name, context.Canceled)
 	case errors.Is(err, sdk.ErrSessionMissing):
-		go func() { _ = l.session.Close() }() // what is left of it; the next one is begun
+		go func() { _ = l.session.Close() }() // close the rest of the session; a new one is started
 	}
 	why := r.c.server.line(err.Error())
 	if how := l.finished(); how != "" {
@@ -152,10 +151,10 @@ func (r *remote) failure(ctx context.Context, l *link, err error) error {
 	return fmt.Errorf("%s: %w: %s", name, ErrInterrupted, why)
 }
 
-// text is a text of the server for the model.
+// text prepares a text of the server for the model.
 func (r *remote) text(s string) string { return clean(r.c.server.mask(s), maxErrorText) }
 
-// watcher shows the progress of a call while it is under way.
+// watcher shows the progress of a call while the call is running.
 type watcher struct {
 	mask        func(string) string
 	preliminary func(json.RawMessage)
@@ -165,7 +164,7 @@ type watcher struct {
 	last time.Time
 }
 
-// show makes a server's progress a preliminary result, now and then.
+// show turns a server's progress into preliminary results, not more often than showEvery.
 func (w *watcher) show(p *sdk.ProgressNotificationParams) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,12 +178,12 @@ func (w *watcher) show(p *sdk.ProgressNotificationParams) {
 		Total    float64 `json:"total,omitempty"`
 		Message  string  `json:"message,omitempty"`
 	}{p.Progress, p.Total, clean(w.mask(p.Message), maxProgressText)})
-	if err == nil { // JSON has no infinity
+	if err == nil { // JSON cannot encode infinity
 		w.preliminary(out)
 	}
 }
 
-// watch hears of the progress of a call. Nothing is shown once it was forgotten.
+// watch passes on the progress of a call until forget is called.
 func (c *client) watch(preliminary func(json.RawMessage)) (token string, forget func()) {
 	w := &watcher{mask: c.server.mask, preliminary: preliminary}
 	c.mu.Lock()
@@ -202,7 +201,7 @@ func (c *client) watch(preliminary func(json.RawMessage)) (token string, forget 
 	}
 }
 
-// arguments are a call's input; none is an empty object.
+// arguments are a call's input; a missing input becomes an empty object.
 func arguments(input json.RawMessage) json.RawMessage {
 	if len(strings.TrimSpace(string(input))) == 0 {
 		return json.RawMessage("{}")

@@ -8,8 +8,8 @@ import (
 // State says whether a tool is offered.
 type State string
 
-// The states of a tool. All but StateOn are off until a person approves the tool,
-// or until its server lists it again as it was.
+// The states of a tool. In all but StateOn the tool is off, until a person approves it or its server lists it again
+// as before.
 const (
 	StateOn       State = "on"
 	StateNew      State = "new"
@@ -23,29 +23,29 @@ const (
 type ToolStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
-	// Reason says in a sentence why it is off; empty: it is on.
+	// Reason says in a sentence why the tool is off.
 	Reason string `json:"reason,omitempty"`
 	// Asks says that every call needs a person's approval.
 	Asks bool `json:"asks"`
-	// ReadOnlyClaim is what the server says of it, which nothing follows from.
+	// ReadOnlyClaim is the server's own claim, which has no effect.
 	ReadOnlyClaim bool `json:"readOnlyClaim,omitempty"`
-	// Approved is who pinned it: first, person; empty: nobody.
+	// Approved says who pinned it: first for the first list, person, or empty.
 	Approved string `json:"approved,omitempty"`
-	// Hash is of what the server listed last, and what an approval would bind.
+	// Hash is that of the last listed definition, which an approval would pin.
 	Hash        string `json:"hash,omitempty"`
 	Description string `json:"description,omitempty"`
 }
 
-// viewed is a tool with what is known of it.
+// viewed is a tool with its status.
 type viewed struct {
 	server *Server
-	def    Definition // what is offered, or what would be
+	def    Definition // the offered definition, or the one to be approved
 	status ToolStatus
 }
 
-// view says of all tools of all servers whether they are offered. Names that hosts
-// use themselves come first, then the servers and their tools by name: the first of
-// names that look alike keeps it, unless a person approved the later one.
+// view decides for all tools of all servers whether they are offered. Of several names that look alike, only the
+// first is offered, in this order: the host's own tools, then servers and their tools by name. A tool that a person
+// approved is offered anyway.
 func view(servers []*Server, store *Store, reserved []string) []viewed {
 	taken := map[string]string{}
 	for _, name := range reserved {
@@ -59,7 +59,7 @@ func view(servers []*Server, store *Store, reserved []string) []viewed {
 		for name := range entries {
 			names = append(names, name)
 		}
-		slices.SortFunc(names, func(a, b string) int { // what was approved keeps its name
+		slices.SortFunc(names, func(a, b string) int { // approved tools keep their names
 			return cmp.Or(rank(entries[a])-rank(entries[b]), cmp.Compare(a, b))
 		})
 		for _, name := range names {

@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// TestCallsWaitForARestart: a call that finds its address restarting waits for it, longer
-// than for one that has been down for a while, and nothing of the start waits.
+// TestCallsWaitForARestart: a call waits for a server that is restarting, longer than for a server
+// that has been down for a while. The start of the host waits for neither.
 func TestCallsWaitForARestart(t *testing.T) {
 	a := newAddressed(t)
 	w := newWorld(t, func(o *Options) {
@@ -56,8 +56,8 @@ func TestCallsWaitForARestart(t *testing.T) {
 	}
 }
 
-// TestCallsDoNotWaitLongForTheDead: one that has been down for a while is waited for a
-// little, and a call ends with its run.
+// TestCallsDoNotWaitLongForTheDead: a call waits only briefly for a server that has been down for a
+// while, and it ends with its run.
 func TestCallsDoNotWaitLongForTheDead(t *testing.T) {
 	a := newAddressed(t)
 	w := newWorld(t, func(o *Options) {

@@ -12,14 +12,13 @@ import (
 )
 
 const (
-	// maxWords bounds what is shown of a program's last words.
+	// maxWords bounds how much of a program's last output is shown.
 	maxWords = 400
-	// maxWordLines is how many lines of them are shown.
+	// maxWordLines is how many lines of it are shown.
 	maxWordLines = 3
 )
 
-// startError is how a program ended that was to be a server, with what it said last and
-// what it was allowed.
+// startError describes the end of a program that did not work as a server, with its last output and its permissions.
 type startError struct {
 	what  string
 	words []string
@@ -29,8 +28,8 @@ type startError struct {
 // Error implements error.
 func (e *startError) Error() string { return e.what }
 
-// explain says why a program ended, in our words and its own, and what the operator may
-// do if it was something that we keep from it.
+// explain says why a program ended, including its last output, and advises the operator if the sandbox denied
+// something.
 func (c *client) explain(e *startError) (why, help string) {
 	why = c.server.line(e.what)
 	if words := lastWords(e.words); words != "" {
@@ -39,8 +38,7 @@ func (c *client) explain(e *startError) (why, help string) {
 	return why, c.wall(e.spec, e.words)
 }
 
-// lastWords are the lines that say most of why a program ended, as one line. Everything
-// in them is the program's own.
+// lastWords selects the lines that best explain a program's end, as one line. All of it is the program's own text.
 func lastWords(lines []string) string {
 	noise := regexp.MustCompile(`^\s*at |^node:internal|^Node\.js v\d|^[\s^{}\[\]()]*$|^npm (notice|warn)|^npm error( \d+)?\s*(Note that|tarball, folder|$)|A complete log of this run`)
 	var out []string
@@ -57,9 +55,8 @@ func lastWords(lines []string) string {
 	return clean(strings.Join(out, " / "), maxWords)
 }
 
-// wall says what a program wanted and was kept from, by its last words: a file that
-// there is on this machine, or the network. It is for the operator alone: a program
-// could ask by its words which files there are.
+// wall guesses from a program's last output what the sandbox denied: an existing file, or the network. The result is
+// for the operator only, since a program could use it to find out which files exist.
 func (c *client) wall(spec sandbox.Spec, lines []string) string {
 	denied := regexp.MustCompile(`(?i)EROFS|EACCES|EPERM|read-only file|permission denied|not permitted`)
 	for _, line := range slices.Backward(lines) {
@@ -102,12 +99,12 @@ func pathsIn(text string) []string {
 	return out
 }
 
-// covers says that a path is one of those that were granted or lies in it, by either name.
+// covers reports whether a path is, or is inside, one of the granted paths, with or without links.
 func covers(granted []string, path string) bool {
 	return slices.ContainsFunc(granted, func(g string) bool { return under(path, g) || under(realPath(path), realPath(g)) })
 }
 
-// isSystem says that a path is one that all programs see, or would find missing anywhere.
+// isSystem reports whether a path is one that all programs see, or that is missing for all.
 func isSystem(path string) bool {
 	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store", "/etc", "/proc", "/dev", "/sys", "/tmp"}, func(dir string) bool {
 		return under(path, dir) && (dir != "/tmp" || path == dir)

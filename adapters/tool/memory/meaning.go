@@ -13,31 +13,30 @@ import (
 )
 
 const (
-	// patience is how long a search waits for vectors, and pause how long no search
-	// asks for any after that was in vain.
+	// patience is how long a search waits for vectors, and pause how long searches do without them after a failure.
 	patience, pause = 5 * time.Second, 30 * time.Second
-	// batch is how many texts one request has, and most how many of a search have no
-	// vector yet and get one: the rest is for the next search.
+	// batch is how many texts one request has, and most how many missing vectors one search requests; the others are
+	// left to later searches.
 	batch, most = 64, 512
 )
 
-// MeaningOptions of a [Meaning]. All but Now and Patience are required.
+// MeaningOptions configure a [Meaning]. All but Now and Patience are required.
 type MeaningOptions struct {
 	Embedder model.Embedder
-	Model    string // its name: vectors of another model are none
+	Model    string // vectors of other models are ignored
 	Cache    persistence.VectorCache
-	Patience time.Duration    // 0: 5 s
-	Now      func() time.Time // nil: time.Now
+	Patience time.Duration    // defaults to 5 s
+	Now      func() time.Time // defaults to time.Now
 	Logger   *slog.Logger
 }
 
-// Meaning tells which texts mean what a query does. It is safe for concurrent use.
+// Meaning compares texts with a query by meaning. It is safe for concurrent use.
 type Meaning struct {
 	opts   MeaningOptions
-	paused atomic.Int64 // until then nobody is asked, in Unix nanoseconds
+	paused atomic.Int64 // time until which no vectors are requested, in Unix nanoseconds
 }
 
-// NewMeaning makes one.
+// NewMeaning makes a [Meaning].
 func NewMeaning(o MeaningOptions) *Meaning {
 	if o.Patience <= 0 {
 		o.Patience = patience
@@ -48,8 +47,8 @@ func NewMeaning(o MeaningOptions) *Meaning {
 	return &Meaning{opts: o}
 }
 
-// near is how near each text is to a query: the cosine of their vectors, exactly, of
-// texts that have none 0. false: it cannot be told, as the model does not answer.
+// near returns the similarity of each text to a query: the cosine of their vectors, or 0 for texts without a vector.
+// It returns false if the model does not answer.
 func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]float64, bool) {
 	if m.opts.Now().UnixNano() < m.paused.Load() {
 		return nil, false
@@ -59,7 +58,7 @@ func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]flo
 	vectors, err := m.vectors(limited, append([]string{query}, texts...))
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, false // nobody waits any more, which says nothing of the model
+			return nil, false // canceled, which says nothing about the model
 		}
 		m.paused.Store(m.opts.Now().Add(pause).UnixNano())
 		m.opts.Logger.WarnContext(ctx, "the memory is searched by words alone", "reason", string(model.ReasonOf(err)), "error", err)
@@ -72,11 +71,11 @@ func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]flo
 	return out, true
 }
 
-// vectors are those of texts, the first of which must have one. What was got is kept
-// at once, so that a slow provider is asked for less the next time.
+// vectors returns the vectors of texts; the first one must have one. New vectors are cached at once, so that a slow
+// provider gets a smaller request the next time.
 func (m *Meaning) vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	out, err := m.opts.Cache.Vectors(ctx, m.opts.Model, texts)
-	if err != nil { // it is a cache
+	if err != nil { // it is only a cache
 		m.opts.Logger.WarnContext(ctx, "the cache of vectors cannot be read", "error", err)
 		out = make([][]float32, len(texts))
 	}
@@ -105,7 +104,7 @@ func (m *Meaning) vectors(ctx context.Context, texts []string) ([][]float32, err
 	return out, nil
 }
 
-// cosine of two vectors; 0 where one is missing or of another length.
+// cosine is the cosine of two vectors, or 0 if one is missing or their lengths differ.
 func cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0

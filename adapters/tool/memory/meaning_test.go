@@ -87,8 +87,8 @@ func search(t *testing.T, s *memory.Search, query string, limit int) found {
 
 const tea, parcel, flat, dog = "- 2026-07-01 Ana likes green tea [u:a:1]", "- 2026-07-02 the parcel INV-2024-001 came", "- 2026-01-01 the office moves to a flat in Kiel", "- has a dog"
 
-// Facts are found in other words and other languages, and those that hold the words
-// too come first.
+// Facts are found in other words and other languages. Facts that contain the words themselves come
+// first.
 func TestSearchByMeaning(t *testing.T) {
 	s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}}, nil)
 	for query, want := range map[string]string{"beverage": tea, "最喜欢的 饮料": tea, "apartment": flat, "狗": dog, "INV-2024-001": parcel, "tea": tea} {
@@ -115,7 +115,7 @@ func TestSearchByMeaning(t *testing.T) {
 	}
 }
 
-// Two orders become one: what is in both comes before what is first in one.
+// Two rankings are merged: entries of both come before the first entry of only one.
 func TestOrdersAreFused(t *testing.T) {
 	texts := map[persistence.MemoryPlace]string{{}: "- quarterly report on paper\n- dog report\n- the dog 狗 sleeps\n- cat\n"}
 	s, _ := meaningOf(texts, &cache{kept: map[string][]float32{}}, nil)
@@ -125,7 +125,7 @@ func TestOrdersAreFused(t *testing.T) {
 	}
 }
 
-// A cache that fails costs requests, and nothing else.
+// A failing cache costs more requests and has no other effect.
 func TestCacheThatFails(t *testing.T) {
 	s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}, err: context.DeadlineExceeded}, nil)
 	for range 2 {
@@ -138,8 +138,8 @@ func TestCacheThatFails(t *testing.T) {
 	}
 }
 
-// A provider that fails or does not answer: the words are what is left, the answer
-// says so, and for a while nobody waits for it again.
+// If the provider fails or does not answer, the search uses words only and the answer says so. For
+// a while the provider is not tried again.
 func TestSearchWithoutVectors(t *testing.T) {
 	refused := func(context.Context, []string) error { return &model.Error{Reason: model.ReasonAuth} }
 	silent := func(ctx context.Context, _ []string) error {
@@ -174,7 +174,7 @@ func TestSearchWithoutVectors(t *testing.T) {
 	}
 }
 
-// A run that is stopped says nothing of the model.
+// A stopped run is not counted as a failure of the model.
 func TestStoppedSearch(t *testing.T) {
 	s, m := meaningOf(memories(), &cache{kept: map[string][]float32{}}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,7 +193,7 @@ func TestStoppedSearch(t *testing.T) {
 	}
 }
 
-// A large memory gets its vectors bit by bit.
+// A large memory gets its vectors in several steps.
 func TestManyLines(t *testing.T) {
 	var b strings.Builder
 	for i := range 1200 {

@@ -124,7 +124,7 @@ func TestUpsert(t *testing.T) {
 	}
 }
 
-// Whatever a call says, it asks: no input makes it harmless.
+// A call always asks for approval, whatever its input is.
 func TestPI4MemoryChangesAsk(t *testing.T) {
 	upsert := memory.NewUpsert(options(newStore(nil)))
 	for i := range 20 {
@@ -174,7 +174,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search reads the memories of its own chat, of the project and of who asks.
+// A search reads the memories of its own chat, of the project and of the person who asks.
 func TestPI6MemorySearchStaysHome(t *testing.T) {
 	tests := []struct {
 		name string

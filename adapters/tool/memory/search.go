@@ -25,11 +25,11 @@ var meaningText string
 var searchSchema []byte
 
 const (
-	// defaultLimit is how many results a call gets that does not say.
+	// defaultLimit is the number of results for calls that set none.
 	defaultLimit = 10
 	// maxLine is how much of one line a result shows, in characters.
 	maxLine = 1000
-	// signs are those that stand inside of words.
+	// signs are characters that occur inside of words.
 	signs = "-_@."
 )
 
@@ -55,8 +55,8 @@ func (s *Search) Spec() tool.Spec {
 type result struct {
 	Scope string  `json:"scope"`
 	Text  string  `json:"text"`
-	terms int     // of the query that it holds
-	near  float64 // to the query in meaning
+	terms int     // number of query terms in it
+	near  float64 // similarity to the query in meaning
 }
 
 // Invoke implements [tool.Tool].
@@ -100,7 +100,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	return tool.Result{Output: out, Summary: fmt.Sprintf("%q: %d found", in.Query, len(results))}, nil
 }
 
-// addMeaning notes how near lines are to a query in meaning.
+// addMeaning sets how similar lines are to a query in meaning.
 func (s *Search) addMeaning(ctx context.Context, query string, lines []result) bool {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
@@ -113,10 +113,9 @@ func (s *Search) addMeaning(ctx context.Context, query string, lines []result) b
 	return ok
 }
 
-// ranked are the best of lines by two orders that become one: by how many of the
-// words they hold, and by how near they are in meaning. A line counts for 1/(60+n)
-// where it is the nth of an order (reciprocal rank fusion), so that neither needs to
-// be measured by the other.
+// ranked returns the best lines, combining two rankings: by the number of query words, and by similarity in meaning.
+// The nth line of a ranking gets 1/(60+n) points (reciprocal rank fusion), so that the two scores need not be
+// comparable.
 func ranked(lines []result, limit int) []result {
 	points := make([]float64, len(lines))
 	order := func(of func(result) float64) {
@@ -149,8 +148,7 @@ func ranked(lines []result, limit int) []result {
 	return out
 }
 
-// readable is the memory of a scope that a run may read: of people that of the one
-// who asks alone.
+// readable is the memory of a scope that a run may read. Of people, that is only the memory of the asker.
 func readable(run tool.Run, scope string) (persistence.MemoryPlace, bool) {
 	switch scope {
 	case "chat":
@@ -161,7 +159,7 @@ func readable(run tool.Run, scope string) (persistence.MemoryPlace, bool) {
 	return persistence.MemoryPlace{User: run.Asker.Platform + "-" + run.Asker.ID}, run.Asker.Platform != "" && run.Asker.ID != ""
 }
 
-// linesOf are the lines of a memory that say something.
+// linesOf are the lines of a memory that contain letters or digits.
 func linesOf(scope, text string, terms []string) []result {
 	var out []result
 	_, body := persistence.FrontMatter(text)
@@ -181,7 +179,7 @@ func linesOf(scope, text string, terms []string) []result {
 	return out
 }
 
-// clip is a line that is not too long.
+// clip shortens a long line.
 func clip(line string) string {
 	if runes := []rune(line); len(runes) > maxLine {
 		return string(runes[:maxLine]) + "…"
@@ -189,9 +187,8 @@ func clip(line string) string {
 	return line
 }
 
-// termsOf are the words of a query; of Chinese, which has no blanks, every two
-// characters that stand together, or one that stands alone. Signs are a part of words,
-// as in INV-2024-001, and neither begin nor end one.
+// termsOf are the words of a query. Chinese has no spaces, so its terms are pairs of adjacent characters, or a single
+// character that stands alone. Signs can be inside of words, as in INV-2024-001, but not at their ends.
 func termsOf(query string) []string {
 	var terms []string
 	for _, word := range strings.FieldsFunc(strings.ToLower(query), between) {

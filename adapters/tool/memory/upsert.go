@@ -1,8 +1,6 @@
-// Package memory has the tools memory_upsert and memory_search. The first changes
-// what the model will read in later runs, so every call of it asks a person. The
-// second reads the memory of its own chat, of the project and of the person who
-// asks, and of nobody else; with a [Meaning] it also finds what is said in other
-// words.
+// Package memory has the tools memory_upsert and memory_search. The first changes what the model reads in later runs,
+// so every call needs approval. The second reads only the memories of its own chat, of the project and of the asker;
+// with a [Meaning] it also finds texts with the same meaning in other words.
 package memory
 
 import (
@@ -29,12 +27,12 @@ var upsertText string
 //go:embed upsert.schema.json
 var upsertSchema []byte
 
-// Options of the tools. Store is required.
+// Options configure the tools. Store is required.
 type Options struct {
 	Store persistence.MemoryStore
-	Now   func() time.Time // nil: time.Now
-	Zone  *time.Location   // of the dates; nil: the host's
-	// Meaning lets searches find what means the same; nil: they go by words alone.
+	Now   func() time.Time // defaults to time.Now
+	Zone  *time.Location   // of the dates; defaults to the host's
+	// Meaning lets searches compare meanings; without it they compare words only.
 	Meaning *Meaning
 }
 
@@ -54,8 +52,7 @@ type Upsert struct{ opts Options }
 // NewUpsert makes the tool.
 func NewUpsert(o Options) *Upsert { return &Upsert{opts: o.withDefaults()} }
 
-// Spec implements [tool.Tool]. A fact that is there already is not written again,
-// so a call may be repeated.
+// Spec implements [tool.Tool]. A known fact is not written again, so a call may be repeated.
 func (u *Upsert) Spec() tool.Spec {
 	return tool.Spec{
 		Name: UpsertName, Title: "Remember", Description: strings.TrimSpace(upsertText), InputSchema: json.RawMessage(upsertSchema),
@@ -63,7 +60,7 @@ func (u *Upsert) Spec() tool.Spec {
 	}
 }
 
-// wish is what a call wants to be remembered.
+// wish is what a call asks to remember.
 type wish struct {
 	Scope, Text, UserID string
 	place               persistence.MemoryPlace
@@ -96,7 +93,7 @@ func (u *Upsert) Explain(call tool.Call) (tool.Explanation, error) {
 	return e, err
 }
 
-// Invoke implements [tool.Tool]. The fact's source is the turn that holds the call.
+// Invoke implements [tool.Tool]. The fact's source is the turn that contains the call.
 func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in, err := wishOf(call)
 	if err != nil {
@@ -118,8 +115,8 @@ func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	return tool.Result{Output: out, Summary: in.Text}, nil
 }
 
-// placeOf is the memory that a scope means. In a group who asked need not be who
-// wrote last, so there the person has to be named.
+// placeOf is the memory for a scope. In a group the asker need not be the author of the last message, so the person
+// must be named.
 func placeOf(run tool.Run, scope, userID string) (persistence.MemoryPlace, error) {
 	switch {
 	case scope == "chat":

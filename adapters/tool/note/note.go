@@ -1,5 +1,5 @@
-// Package note has the tool remember_note: it adds one line to a notes file of
-// the project. It changes something that people see, so every call asks first.
+// Package note has the tool remember_note, which adds one line to a notes file of the project. The file is visible to
+// people, so every call needs approval.
 package note
 
 import (
@@ -27,20 +27,20 @@ var noteText string
 //go:embed note.schema.json
 var noteSchema []byte
 
-// maxFile is how large the notes file may grow.
+// maxFile is the maximum size of the notes file.
 const maxFile = 1 << 20
 
-// errFull is the failure of a note that finds no room.
+// errFull is the error if the notes file is full.
 var errFull = errors.New("the notes file is full")
 
-// Options of the tool. File is required.
+// Options configure the tool. File is required.
 type Options struct {
-	File string           // of the notes; made with the first one
-	Now  func() time.Time // nil: time.Now
-	Zone *time.Location   // of the dates; nil: the host's
+	File string           // the notes file, created with the first note
+	Now  func() time.Time // defaults to time.Now
+	Zone *time.Location   // of the dates; defaults to the host's
 }
 
-// Note is the tool remember_note. Its calls write one after the other.
+// Note is the tool remember_note. Concurrent calls write one after the other.
 type Note struct {
 	opts Options
 	mu   sync.Mutex
@@ -91,12 +91,12 @@ func (n *Note) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	return tool.Result{Output: out, Summary: text}, nil
 }
 
-// oneLine keeps a note from looking like several, or like anything else.
+// oneLine puts a note on one line, so that it cannot imitate several notes.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// add appends a line and forces it to the disk.
+// add appends a line and syncs it to disk.
 func (n *Note) add(line string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

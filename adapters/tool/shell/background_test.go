@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 )
 
-// launch begins a process in the background.
+// launch starts a process in the background.
 func (w *world) launch(command string) string {
 	w.t.Helper()
 	out := w.answer(call(shell.ExecName, obj{"command": command, "background": true, "why": "a test"}))
@@ -123,7 +123,7 @@ func gone(pid string) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
-// Another chat's processes do not exist, whatever tool is asked.
+// Processes of another chat are not visible to any tool.
 func TestPI6ProcessesStayHome(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("echo canary; sleep 1000")
@@ -196,7 +196,7 @@ func TestBackgroundIsBounded(t *testing.T) {
 	w.launch("sleep 1000")
 }
 
-// Programs that print without end go on; what is kept of them is bounded.
+// A program that prints without end keeps running; only a limited part of its output is kept.
 func TestBackgroundOutputIsBounded(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("seq 1 300000; read x; echo end")
@@ -241,7 +241,7 @@ func TestEndedAreForgotten(t *testing.T) {
 	}
 }
 
-// A host that stops leaves nothing running and tells nobody.
+// A host that stops leaves no process running and notifies nobody.
 func TestCloseEndsProcesses(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("echo $$; sleep 1000")
@@ -312,7 +312,7 @@ func TestReadingBehindTheEndForgetsNothing(t *testing.T) {
 	}
 }
 
-// Without a sandbox there is nothing to look at, to type into or to stop.
+// Without a sandbox there is no process to look at, type into or stop.
 func TestWithoutASandboxThereIsOneTool(t *testing.T) {
 	w := newWorld(t, func(o *shell.Options) { o.Sandbox, o.Why = nil, "there is none" })
 	if len(w.tools) != 1 || w.tools[shell.ExecName] == nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornSince says that a folder, or one around it below a root, was made after a time.
-// File systems that do not know when say no.
+// bornSince reports whether a folder, or one of its parents below a root, was created after a time. File systems that
+// do not record creation times report false.
 func bornSince(dir, root string, since time.Time) bool {
 	for ; dir != root && inside(dir, root); dir = filepath.Dir(dir) {
 		var st unix.Statx_t

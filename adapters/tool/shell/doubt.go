@@ -14,9 +14,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 )
 
-// meansSecret is a file named like a secret that a command means without spelling it
-// out: a pattern matches it, or a link leads to it. Empty: there is none. What cannot be
-// read is left to the judge of rules, which asks then.
+// meansSecret is the name of a file named like a secret that a command refers to without spelling it out: a pattern
+// matches it, or a link leads to it. It is empty if the command refers to none. For commands that cannot be parsed it
+// is also empty, because the check of rules asks for those.
 func (s *Shell) meansSecret(r *request) string {
 	dir := filepath.Join(s.root, r.rel)
 	if r.Command == "" {
@@ -53,8 +53,7 @@ func (s *Shell) meansSecret(r *request) string {
 	return found
 }
 
-// secretBehind is what a word leads to, if that is named like a secret and the word as it
-// was written does not say so.
+// secretBehind is the target of a word, if it is named like a secret and the word as written does not show that.
 func (s *Shell) secretBehind(dir, word, written string) string {
 	path := filepath.Clean(word)
 	if !filepath.IsAbs(word) {
@@ -79,9 +78,8 @@ func (s *Shell) secretBehind(dir, word, written string) string {
 	return ""
 }
 
-// namesScript reports whether an operand of a program that nothing is known of is a script
-// of the workspace: an executable file, or one that begins like a script. Commands that
-// rules can cover are simple, so the first word is the program.
+// namesScript reports whether an operand of an unknown program is a script of the workspace: an executable file, or
+// one that starts with #!. Commands that rules can cover are simple, so the first word is the program.
 func (s *Shell) namesScript(r *request) bool {
 	words := r.Argv
 	if r.Command != "" {
@@ -96,8 +94,7 @@ func (s *Shell) namesScript(r *request) bool {
 	return slices.ContainsFunc(words[1:], func(w string) bool { return s.script(filepath.Join(s.root, r.rel, w)) })
 }
 
-// simple are the words of a text that is one simple command, as far as they are known; nil:
-// it is something else.
+// simple returns the words of a text that is one simple command, as far as they are known, or nil.
 func (s *Shell) simple(r *request) []string {
 	file, err := parse(r.Command)
 	if err != nil || len(file.Stmts) != 1 {
@@ -116,7 +113,7 @@ func (s *Shell) simple(r *request) []string {
 	return out
 }
 
-// script reports whether a path is one of the workspace that can be executed.
+// script reports whether a path is an executable file or a script.
 func (s *Shell) script(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -129,7 +126,7 @@ func (s *Shell) script(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	var head [2]byte
 	_, err = io.ReadFull(f, head[:])
 	return err == nil && string(head[:]) == "#!"

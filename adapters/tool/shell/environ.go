@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// environ is the environment of a command, but for its home. Nothing of the
-// host's is in it; nothing in it asks, pages or edits.
+// environ is the environment of a command, except for HOME. It contains nothing of the host's environment, and its
+// settings keep programs from prompting, paging or opening editors.
 func (s *Shell) environ() []string {
 	env := []string{
 		"PATH=" + s.opts.Path, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TERM=dumb",
@@ -19,10 +19,10 @@ func (s *Shell) environ() []string {
 	return append(env, gitSettings(usualGit())...)
 }
 
-// setting is a setting of git that wins over those of repositories.
+// setting is a git setting that overrides those of repositories.
 type setting struct{ key, value string }
 
-// usualGit: what repositories say is not run beside a command.
+// usualGit are settings that keep git from running programs that a repository configures.
 func usualGit() []setting {
 	return []setting{
 		{"core.fsmonitor", "false"},
@@ -34,7 +34,7 @@ func usualGit() []setting {
 	}
 }
 
-// gitSettings is settings as git takes them from the environment.
+// gitSettings converts settings to the environment variables of git.
 func gitSettings(settings []setting) []string {
 	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(settings))}
 	for i, s := range settings {

@@ -25,13 +25,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// checked is a sandbox that can say whether it contains anything.
+// checked is a sandbox that reports whether it isolates anything.
 type checked interface {
 	sandbox.Sandbox
 	Check(ctx context.Context) error
 }
 
-// walls are the sandboxes of this machine that contain something.
+// walls returns the sandboxes of this machine that isolate something.
 func walls(t *testing.T) []sandbox.Sandbox {
 	t.Helper()
 	var out []sandbox.Sandbox
@@ -48,13 +48,13 @@ func walls(t *testing.T) []sandbox.Sandbox {
 	return out
 }
 
-// place is where a test runs.
+// place is one sandbox in which a test runs.
 type place struct {
 	t  *testing.T
 	in func(*shell.Options)
 }
 
-// behindWalls runs a test in each sandbox that contains something.
+// behindWalls runs a test in each sandbox that isolates something.
 func behindWalls(t *testing.T, test func(p place)) {
 	t.Helper()
 	for _, s := range walls(t) {
@@ -62,7 +62,7 @@ func behindWalls(t *testing.T, test func(p place)) {
 	}
 }
 
-// everywhere runs a test in each sandbox, and in those that contain nothing.
+// everywhere runs a test in each sandbox, including those that isolate nothing.
 func everywhere(t *testing.T, test func(p place)) {
 	t.Helper()
 	t.Run("open", func(t *testing.T) { test(place{t, func(*shell.Options) {}}) })
@@ -192,7 +192,7 @@ func TestAP7ChangedBetweenCheckAndRun(t *testing.T) {
 	})
 }
 
-// late does something before each start.
+// late calls a function before each start.
 type late struct {
 	sandbox.Sandbox
 	before func()
@@ -203,7 +203,7 @@ func (l late) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, error
 	return l.Sandbox.Start(ctx, s)
 }
 
-// What asks at a terminal, by a helper or at its input ends by itself.
+// A command that asks a question, on a terminal, through a helper or on its input, ends by itself.
 func TestSB10NothingWaitsForAnybody(t *testing.T) {
 	behindWalls(t, func(p place) {
 		t, in := p.t, p.in
@@ -228,7 +228,7 @@ func TestSB10NothingWaitsForAnybody(t *testing.T) {
 	})
 }
 
-// In a sandbox a command finds the project and what it may know, and no more.
+// In a sandbox a command finds the project and what it may know, and nothing else.
 func TestCommandsFindTheProjectOnly(t *testing.T) {
 	behindWalls(t, func(p place) {
 		t, in := p.t, p.in
@@ -272,7 +272,7 @@ func TestCommandsFindTheProjectOnly(t *testing.T) {
 	})
 }
 
-// A gigabyte goes by in bounded memory.
+// A gigabyte of output is handled in limited memory.
 func TestRL9Gigabyte(t *testing.T) {
 	for _, s := range walls(t) {
 		t.Run(s.Name(), func(t *testing.T) {

@@ -22,12 +22,12 @@ var execText string
 var execSchema []byte
 
 const (
-	// outputLimit is how much of the output a result holds, as JSON; what is around
-	// it still fits below what runs take of a result.
+	// outputLimit is how much of the output a result contains, as JSON. Together with the other fields it fits within
+	// the limit for results.
 	outputLimit = 12 << 10
-	// showEvery is how often people see how far a command is.
+	// showEvery is how often people see the progress of a command.
 	showEvery = 500 * time.Millisecond
-	// execGrace is what a call may take beside its command.
+	// execGrace is how long a call may take in addition to its command.
 	execGrace = 30 * time.Second
 )
 
@@ -42,7 +42,7 @@ func (e *Exec) Spec() tool.Spec {
 	}
 }
 
-// Judge implements [tool.Judge]. Every command that could run asks.
+// Judge implements [tool.Judge]. Every valid command needs approval.
 func (e *Exec) Judge(call tool.Call) tool.Verdict {
 	if why := e.sh.unavailable(); why != "" {
 		return tool.Verdict{Decision: tool.Deny, Reason: why}
@@ -53,8 +53,8 @@ func (e *Exec) Judge(call tool.Call) tool.Verdict {
 	return tool.Verdict{Decision: tool.Ask, Reason: "a command can change things"}
 }
 
-// Command implements [tool.Commander]. Rules cover commands in the project's
-// folder that are waited for; all others ask a person each time.
+// Command implements [tool.Commander]. Rules cover foreground commands in the project's folder; all others need
+// approval each time.
 func (e *Exec) Command(call tool.Call) string {
 	r, err := e.sh.ask(call)
 	if err != nil {
@@ -63,8 +63,8 @@ func (e *Exec) Command(call tool.Call) string {
 	return r.grantable()
 }
 
-// Doubt implements [tool.Doubter]. The text of a command does not say which files its
-// patterns match and where its links lead; without a sandbox it would read them.
+// Doubt implements [tool.Doubter]. A command's text does not show which files its patterns match and where its links
+// lead; without a sandbox the command would read them.
 func (e *Exec) Doubt(call tool.Call) string {
 	r, err := e.sh.ask(call)
 	if err != nil {
@@ -88,7 +88,7 @@ func (*Exec) ShellText(call tool.Call) string {
 		Command string
 		Argv    []string
 	}
-	_ = json.Unmarshal(call.Input, &in) // what cannot be read does not run
+	_ = json.Unmarshal(call.Input, &in) // invalid input is not run
 	if in.Command != "" {
 		return in.Command
 	}
@@ -114,10 +114,10 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	}
 	out, err := tool.Describe(ExecName, about)
 	if err != nil {
-		return tool.Explanation{}, err // Unreachable: the words are there
+		return tool.Explanation{}, err // Unreachable: the texts exist
 	}
 	out.Exact, out.Bind = p.text, p.bind
-	if out.Exact == "" { // words that no shell would read as they are
+	if out.Exact == "" { // words that cannot be written as shell text
 		words, err := json.Marshal(p.Argv)
 		if err != nil { // Unreachable: strings only
 			return tool.Explanation{}, fmt.Errorf("show the command: %w", err)
@@ -127,7 +127,7 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	return out, nil
 }
 
-// scripts are the files of the project that a command runs, as far as its text tells.
+// scripts lists the files of the project that a command runs, as far as its text shows.
 func (s *Shell) scripts(p *plan) string {
 	var names []string
 	for _, pin := range p.named.pins {
@@ -136,7 +136,7 @@ func (s *Shell) scripts(p *plan) string {
 	return tool.Shorten(strings.Join(names, ", "), 300)
 }
 
-// oneLine keeps a claim from looking like anything else.
+// oneLine puts a claim on one line, so that it cannot imitate other parts of the request.
 func oneLine(s string) string { return tool.Shorten(strings.Join(strings.Fields(s), " "), 500) }
 
 // Invoke implements [tool.Tool].
@@ -171,7 +171,7 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	}
 	shown := showing(running, out, watched, began, show)
 	exit, err := proc.Wait()
-	_ = masked.Close() // out tells what it could not take
+	_ = masked.Close() // out reports what it could not accept
 	shown()
 	took := time.Since(began)
 	strange := watched.over(ctx)
@@ -193,8 +193,8 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	return outcome(p, exit, out, kept.close(), took)
 }
 
-// showing shows how far a command is until the returned function was called. Nothing is
-// shown that was not cleared.
+// showing shows the progress of a command until the returned function is called. It shows only output that was
+// checked for secrets.
 func showing(ctx context.Context, out *tool.Output, w *watched, began time.Time, show func(json.RawMessage)) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -231,11 +231,11 @@ func showing(ctx context.Context, out *tool.Output, w *watched, began time.Time,
 	}
 }
 
-// result is what a model reads of a command that ended.
+// result is the result of a command for the model.
 type result struct {
 	ExitCode   int             `json:"exitCode"`
 	Signal     string          `json:"signal,omitempty"`
-	Limit      string          `json:"limit,omitempty"` // what ended it: wall, cpu, memory, processes, output
+	Limit      string          `json:"limit,omitempty"` // the limit that ended it: wall, cpu, memory, processes or output
 	Output     json.RawMessage `json:"output"`
 	Truncated  bool            `json:"truncated,omitempty"`
 	DurationMS int64           `json:"durationMs"`
@@ -255,10 +255,10 @@ func outcome(p *plan, exit sandbox.Exit, out *tool.Output, whole string, took ti
 	return tool.Result{Output: doc, Summary: summary(p.label(), r), Failed: exit.Code != 0 || r.Limit != ""}, nil
 }
 
-// cut says that an output is not all there.
+// cut reports whether an output is incomplete.
 func cut(output json.RawMessage) bool { return len(output) > 0 && output[0] == '{' }
 
-// label is a command as it is named in a summary.
+// label is a command as it is named in summaries.
 func (p *plan) label() string {
 	if p.text != "" {
 		return oneLine(p.text)
@@ -266,7 +266,7 @@ func (p *plan) label() string {
 	return oneLine(strings.Join(p.Argv, " "))
 }
 
-// summary is a result for people: the command, how it ended, one line of output.
+// summary is a result for people: the command, how it ended, and the last line of output.
 func summary(label string, r result) string {
 	end := fmt.Sprintf("exit code %d", r.ExitCode)
 	switch {
@@ -282,12 +282,12 @@ func summary(label string, r result) string {
 	return text
 }
 
-// lastLine is the last line of an output that has words.
+// lastLine is the last line of an output that is not blank.
 func lastLine(output json.RawMessage) string {
 	var text string
 	if json.Unmarshal(output, &text) != nil {
 		var short struct{ Tail string }
-		_ = json.Unmarshal(output, &short) // what is neither has no line
+		_ = json.Unmarshal(output, &short) // anything else has no last line
 		text = short.Tail
 	}
 	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
@@ -299,7 +299,7 @@ func lastLine(output json.RawMessage) string {
 	return ""
 }
 
-// spill is where the whole of an output goes that is too long for a result.
+// spill makes the storage for the full output, in case it is too long for a result.
 func (s *Shell) spill(call tool.Call) *spill {
 	out := &spill{room: outputLimit / 2, most: s.opts.Most}
 	if s.opts.Keep != nil {
@@ -310,7 +310,7 @@ func (s *Shell) spill(call tool.Call) *spill {
 	return out
 }
 
-// masked lets through to a writer what is no secret.
+// masked wraps a writer so that secrets are masked.
 func (s *Shell) masked(to io.Writer) io.WriteCloser {
 	if s.opts.Mask == nil {
 		return plain{to}

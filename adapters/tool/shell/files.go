@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// maxFolders bounds the folders that relative names of a command are tried in.
+	// maxFolders bounds the folders in which relative names of a command are looked up.
 	maxFolders = 32
-	// maxRead bounds the bytes of data files that are digested whole; what is beyond
-	// counts by its size and time. maxPinned bounds those that are executed.
+	// maxRead bounds the bytes of data files that are hashed; beyond that, files are identified by size and time.
+	// maxPinned bounds the size of executed files.
 	maxRead   = 256 << 20
 	maxPinned = 128 << 20
 )
@@ -32,14 +32,14 @@ type file struct {
 	Digest string
 }
 
-// named is what a command names in the workspace: digests of all files, sorted,
-// and those that it executes with the very bytes that were digested.
+// named is what a command names in the workspace: digests of all files, sorted, and the executed files with the
+// content that was hashed.
 type named struct {
 	files []file
 	pins  []sandbox.Pin
 }
 
-// look finds the files that a request's words name. It reads and changes nothing.
+// look finds the files that a request's words name. It only reads.
 func (s *Shell) look(r *request, dir string) (named, error) {
 	f := finder{shell: s, bases: []string{dir}, found: map[string][]string{}}
 	read := &reading{files: f.find, dir: dir, root: s.root, words: map[string]bool{}, runs: map[string]bool{}, read: map[nested]bool{}}
@@ -56,7 +56,7 @@ func (s *Shell) look(r *request, dir string) (named, error) {
 	if err := scan(); err != nil {
 		return named{}, fmt.Errorf("the command cannot be read: %w", err)
 	}
-	// Folders that are named may be where other names are looked for: cd x && ./y.
+	// Other names may be relative to folders that the command names: cd x && ./y.
 	for _, w := range slices.Sorted(maps.Keys(read.words)) {
 		f.base(w)
 	}
@@ -82,15 +82,15 @@ func (s *Shell) look(r *request, dir string) (named, error) {
 	return s.digest(paths, func(p string) bool { return read.all || read.runs[p] })
 }
 
-// finder finds files of the workspace by the words of a command.
+// finder finds files of the workspace that the words of a command name.
 type finder struct {
 	shell *Shell
-	bases []string // folders that relative names may be meant in
-	// found is what words name: a long command has the same ones looked for often.
+	bases []string // folders that names may be relative to
+	// found caches the files by word, because a long command repeats words.
 	found map[string][]string
 }
 
-// paths are what a word may mean, in the workspace.
+// paths are the paths in the workspace that a word may mean.
 func (f *finder) paths(word string) []string {
 	if word == "" || len(word) > 4096 || strings.ContainsRune(word, 0) {
 		return nil
@@ -127,7 +127,7 @@ func (f *finder) find(word string) []string {
 	return found
 }
 
-// base takes a word that names a folder.
+// base adds a word that names a folder to the bases.
 func (f *finder) base(word string) {
 	for _, p := range f.paths(word) {
 		info, err := os.Stat(p)
@@ -137,21 +137,21 @@ func (f *finder) base(word string) {
 	}
 }
 
-// digest reads files. What is executed is read once: its digest is that of the
-// bytes that the program finds.
+// digest reads files. A file that is executed is read once, so that its digest matches the content that the program
+// gets.
 func (s *Shell) digest(paths map[string]bool, runs func(string) bool) (named, error) {
 	root, err := os.OpenRoot(s.root)
 	if err != nil {
 		return named{}, fmt.Errorf("open the workspace: %w", err)
 	}
-	defer func() { _ = root.Close() }() // only read from
+	defer func() { _ = root.Close() }() // opened for reading only
 	var out named
 	data, pinned := int64(maxRead), int64(maxPinned)
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		rel := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(p, s.root), "/"), ".")
 		f, err := openFile(root, rel)
 		if err != nil {
-			continue // gone, or leads out of the workspace
+			continue // removed, or outside of the workspace
 		}
 		var bytes []byte
 		entry := file{Path: rel}
@@ -169,7 +169,7 @@ func (s *Shell) digest(paths map[string]bool, runs func(string) bool) (named, er
 	return out, nil
 }
 
-// openFile opens a regular file and nothing that could block.
+// openFile opens a regular file, without blocking on anything else.
 func openFile(root *os.Root, rel string) (*os.File, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -185,8 +185,8 @@ func openFile(root *os.Root, rel string) (*os.File, error) {
 	return f, nil
 }
 
-// pin reads a file that is executed. Its name must lead to it without symbolic
-// links: they could lead elsewhere by the time it runs.
+// pin reads a file that is executed. Its path must not contain symbolic links, because they could lead elsewhere when
+// the command runs.
 func (s *Shell) pin(f *os.File, path string, room *int64) (string, []byte, error) {
 	if direct, err := filepath.EvalSymlinks(path); err != nil || direct != path {
 		rel, relErr := filepath.Rel(s.root, direct)

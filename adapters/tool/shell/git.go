@@ -13,13 +13,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// A repository can name programs that git starts for a look at it: converters,
-// filters, drivers for differences, checks of signatures, transports that fetch
-// what is missing. A command that only reads is what people grant for a while, so
-// nothing of that runs in one. In others it may be what was wanted, and a person
-// saw the command.
+// A repository can configure programs that git runs even for reading it: converters, filters, diff drivers, signature
+// checks, transports that fetch missing objects. People grant reading commands for a time, so these commands run none
+// of them. In other commands they may be intended, and a person has seen the command.
 
-// gitRead says that words are a command of git that reads a repository.
+// gitRead reports whether words are a git command that only reads a repository.
 func gitRead(words []string) bool {
 	reads := []string{
 		"status", "log", "diff", "show", "blame", "annotate", "branch", "ls-files", "ls-tree", "rev-parse", "rev-list", "describe", "shortlog",
@@ -30,19 +28,19 @@ func gitRead(words []string) bool {
 }
 
 const (
-	// gitListing bounds the list of a repository's settings, in bytes and in time.
+	// gitListing and gitPatient bound the list of a repository's settings, in bytes and in time.
 	gitListing = 1 << 20
 	gitPatient = 10 * time.Second
-	// plainDiff stands for what a repository wants differences shown with.
+	// plainDiff replaces the diff programs that a repository configures.
 	plainDiff = `f() { diff -u --label "a/$1" --label "b/$1" -- "$2" "$5" || :; }; f`
 )
 
-// readingGit is the environment of a reading command of git: what the repository
-// names is replaced by what does nothing.
+// readingGit is the environment of a reading git command, in which programs that the repository configures are
+// replaced by harmless ones.
 func (s *Shell) readingGit(ctx context.Context, spec sandbox.Spec) ([]string, error) {
 	git := find("git", s.opts.Path)
 	if git == "" {
-		return nil, nil // the command will say so
+		return nil, nil // the command itself will report it
 	}
 	keys, err := s.gitKeys(ctx, spec, git)
 	if err != nil {
@@ -68,7 +66,7 @@ func (s *Shell) readingGit(ctx context.Context, spec sandbox.Spec) ([]string, er
 	return append(gitSettings(settings), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0"), nil
 }
 
-// tamed is what stands for a setting of a repository that names a program.
+// tamed returns harmless replacements for a setting of a repository that names a program.
 func tamed(key string) ([]setting, bool) {
 	section, rest, _ := strings.Cut(key, ".")
 	at := strings.LastIndexByte(rest, '.')
@@ -88,7 +86,7 @@ func tamed(key string) ([]setting, bool) {
 	}
 }
 
-// gitKeys are the names of settings that git reads there.
+// gitKeys lists the names of the settings that git reads in a folder.
 func (s *Shell) gitKeys(ctx context.Context, spec sandbox.Spec, git string, from ...string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitPatient)
 	defer cancel()
@@ -106,11 +104,11 @@ func (s *Shell) gitKeys(ctx context.Context, spec sandbox.Spec, git string, from
 	if err != nil {
 		return nil, fmt.Errorf("look at the repository's settings: %w", err)
 	}
-	// A code of its own says that the settings cannot be read: then git reads nothing else either.
+	// An exit code greater than 0 says that the settings cannot be read: git then reads nothing else either.
 	return strings.Split(strings.TrimRight(out.buf.String(), "\x00"), "\x00"), nil
 }
 
-// gitModules are the files that may name submodules of the repository around a folder.
+// gitModules are the .gitmodules files in a folder and its parents.
 func gitModules(dir, root string) []string {
 	var out []string
 	for ; inside(dir, root); dir = filepath.Dir(dir) {
@@ -122,7 +120,7 @@ func gitModules(dir, root string) []string {
 	return out
 }
 
-// limited takes so much and then fails.
+// limited buffers up to most bytes and then fails.
 type limited struct {
 	buf  bytes.Buffer
 	most int

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 )
 
-// hostile is a repository whose settings name a program that leaves a marker, for
-// everything that git can be made to start.
+// hostile is a repository whose settings name a program that leaves a marker, for every way in
+// which git can be made to start a program.
 type hostile struct {
 	t       *testing.T
 	dir     string // of the repository
@@ -28,7 +28,7 @@ func (h *hostile) evil(name, then string) string {
 	return path
 }
 
-// git runs git as the one who made the repository.
+// git runs git as the author of the hostile repository.
 func (h *hostile) git(dir string, args ...string) string {
 	h.t.Helper()
 	cmd := exec.CommandContext(h.t.Context(), "git", args...)
@@ -141,7 +141,7 @@ func (h *hostile) poison(dir, prefix string) {
 	set("core.fsmonitor", h.evil(prefix+"fsmonitor", "exit 1")) // last: git itself would run it
 }
 
-// marked are the markers that are there.
+// marked returns the markers that exist.
 func (h *hostile) marked() []string {
 	h.t.Helper()
 	entries, err := os.ReadDir(h.markers)
@@ -166,7 +166,7 @@ func (h *hostile) wipe() {
 	}
 }
 
-// Nothing that a repository names runs beside a reading command of git.
+// A reading git command runs no program that a repository names.
 func TestSB9NothingOfARepositoryRuns(t *testing.T) {
 	behindWalls(t, func(p place) {
 		t, in := p.t, p.in
@@ -230,7 +230,7 @@ func TestSB9NothingOfARepositoryRuns(t *testing.T) {
 	})
 }
 
-// What is missing in a repository is not fetched by a look at it.
+// Looking at a repository does not fetch its missing objects.
 func TestSB9NothingIsFetched(t *testing.T) {
 	top := t.TempDir()
 	dir, origin := filepath.Join(top, "project"), filepath.Join(top, "origin")

@@ -17,62 +17,61 @@ import (
 )
 
 const (
-	// maxJobs is how many processes may be at work in the background of a host, and
-	// maxEnded how many ended ones are remembered.
+	// maxJobs is how many background processes of a host may run, and maxEnded how many ended ones are remembered.
 	maxJobs  = 16
 	maxEnded = 64
-	// keepEnded is how long one that ended is remembered that nobody has read.
+	// keepEnded is how long an ended process is remembered whose output nobody has read.
 	keepEnded = time.Hour
-	// lastWords is how much of the output a notice holds.
+	// lastWords is how much of the output a notice contains.
 	lastWords = 1000
 )
 
 var errNoJob = errors.New("no such process; shell_status lists those of this chat")
 
-// Ended is what a host is told of a process that ended by itself.
+// Ended reports a process that ended by itself.
 type Ended struct {
-	ID      string // of the process; never given twice
+	ID      string // of the process, never reused
 	Run     tool.Run
 	Command string
 	Exit    sandbox.Exit
-	Failure string // why it was ended, where no limit says so
+	Failure string // why it was ended, unless it was a limit
 	Took    time.Duration
 	Tail    string // the end of the output
 }
 
-// job is a process in the background.
+// job is a background process.
 type job struct {
 	id      string
-	run     tool.Run // that began it
+	run     tool.Run // that started it
 	command string
 	bind    string
 	began   time.Time
 	proc    sandbox.Process
-	watched *watched // nil: there is nothing to hide from it
+	watched *watched // nil if there is nothing to hide from it
 	cancel  context.CancelFunc
-	stdin   *os.File // we write to it
+	stdin   *os.File // the end that the host writes to
 	typing  sync.Mutex
-	typed   string // the last of what was typed; behind typing
+	typed   string // the last text that was typed; guarded by typing
 	out     *ring
 	kept    *spill
 	done    chan struct{} // closed when it has ended
 
-	// Behind the shell's mutex.
-	read    int64 // how far it was read
-	stopped bool  // by the chat, which needs no notice then
+	// Guarded by the shell's mutex.
+	read    int64 // how much of the output was read
+	stopped bool  // by the chat, which then needs no notice
 	ended   time.Time
 	exit    sandbox.Exit
-	failure string // why the end is not known
+	failure string // why the outcome is unknown
 }
 
-// Write implements [io.Writer]: both streams of the process.
+// Write implements [io.Writer] for both output streams of the process.
 func (j *job) Write(p []byte) (int, error) {
 	n, err := j.out.Write(p)
-	_, _ = j.kept.Write(p) // its failure is its own: the newest output stays in memory
+	_, _ = j.kept.Write(p) // an error only affects the stored file: the newest output stays in memory
 	return n, err
 }
 
-// launch begins a process in the background.
+// launch starts a background process.
 func (s *Shell) launch(ctx context.Context, call tool.Call, p *plan) (tool.Result, error) {
 	j := &job{
 		id: "p" + strings.ToLower(rand.Text()[:10]), run: call.Run, command: p.label(), bind: p.bind, began: s.opts.Now(),
@@ -94,7 +93,7 @@ func (s *Shell) launch(ctx context.Context, call tool.Call, p *plan) (tool.Resul
 	return tool.Result{Output: doc, Summary: tool.Shorten(j.command, 300) + " → in the background as " + j.id}, nil
 }
 
-// enter takes one of the places.
+// enter registers a job, unless there are too many.
 func (s *Shell) enter(j *job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +119,7 @@ func (s *Shell) enter(j *job) error {
 	return nil
 }
 
-// leave gives the place of a process back that could not be begun.
+// leave removes a job whose process could not be started.
 func (s *Shell) leave(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +127,7 @@ func (s *Shell) leave(j *job) {
 	s.work.Done()
 }
 
-// begin starts the process and watches over it.
+// begin starts the process and watches it.
 func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -158,7 +157,7 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 		defer s.work.Done()
 		exit, err := proc.Wait()
 		cancel()
-		_, _ = theirs.Close(), ours.Close() // whoever writes now is told
+		_, _ = theirs.Close(), ours.Close() // later writes fail
 		_ = masked.Close()                  // j takes everything
 		if strange := watched.over(s.ctx); strange != nil {
 			j.kept.drop()
@@ -171,7 +170,7 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 	return nil
 }
 
-// over notes the end of a process, and tells the chat of one it did not stop.
+// over records the end of a process, and notifies the chat unless it stopped the process itself.
 func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
 	s.mu.Lock()
 	j.ended, j.exit = s.opts.Now(), exit
@@ -200,11 +199,11 @@ func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
 	s.opts.Notify(s.ctx, e)
 }
 
-// printed is the place behind what a process has printed and somebody may read.
+// printed is the end of the output that may be shown.
 func (j *job) printed() int64 { return j.watched.released(j.out.end()) }
 
-// prune forgets processes that ended: those that nobody read for long, and the oldest
-// when there are many. The mutex is held.
+// prune forgets ended processes: those whose output nobody has read for long, and the oldest if there are many. The
+// caller holds the mutex.
 func (s *Shell) prune() {
 	now := s.opts.Now()
 	ended := 0
@@ -238,7 +237,7 @@ func (s *Shell) job(run tool.Run, id string) (*job, error) {
 	return nil, errNoJob
 }
 
-// of are the processes of a chat, in the order they began.
+// of are the processes of a chat, in the order of their start.
 func (s *Shell) of(chat messages.ChatKey) []*job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,11 +251,11 @@ func (s *Shell) of(chat messages.ChatKey) []*job {
 	return out
 }
 
-// state is a process as models read of it.
+// state is a process as models see it.
 type state struct {
 	ID       string `json:"id"`
 	Command  string `json:"command,omitempty"`
-	State    string `json:"state"` // running, ended
+	State    string `json:"state"` // running or ended
 	ForS     int64  `json:"forS"`  // how long it has run, or ran
 	ExitCode *int   `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`
@@ -277,8 +276,8 @@ func (s *Shell) state(j *job) state {
 	return out
 }
 
-// wasRead notes what was read of a process; one that ended and was read to its end is
-// forgotten. Who looks behind the end has read nothing.
+// wasRead records what was read of a process. An ended process is forgotten once all of its output was read. Reading
+// past the end does not count.
 func (s *Shell) wasRead(j *job, from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,17 +17,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// plan is a call that could be run as it stands.
+// plan is a call that is ready to run.
 type plan struct {
 	*request
 	dir   string // without symbolic links
 	argv  []string
-	env   []string // but for the home
+	env   []string // without HOME
 	named named
 	bind  string
 }
 
-// plan looks at everything that a call's answer is bound to.
+// plan collects everything that a decision about the call is bound to.
 func (s *Shell) plan(call tool.Call) (*plan, error) {
 	if why := s.unavailable(); why != "" {
 		return nil, errors.New(why)
@@ -50,7 +50,7 @@ func (s *Shell) plan(call tool.Call) (*plan, error) {
 	return p, err
 }
 
-// agreed is the plan of a call whose answer still holds.
+// agreed is the plan of a call, if it is still the one that a person agreed to.
 func (s *Shell) agreed(call tool.Call) (*plan, error) {
 	p, err := s.plan(call)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Shell) agreed(call tool.Call) (*plan, error) {
 	return p, nil
 }
 
-// folder is the folder that a request names, which must be there.
+// folder is the folder that a request names, which must exist.
 func (s *Shell) folder(r *request) (string, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(s.root, r.rel))
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Shell) folder(r *request) (string, error) {
 	return dir, nil
 }
 
-// argv is what the sandbox starts: the shell with the text, or the program itself.
+// argv is the command line for the sandbox: the shell with the text, or the program itself.
 func (s *Shell) argv(r *request, dir string) ([]string, error) {
 	if r.Command != "" {
 		if s.shell == nil {
@@ -99,14 +99,14 @@ func (s *Shell) argv(r *request, dir string) ([]string, error) {
 	return append([]string{program}, r.Argv[1:]...), nil
 }
 
-// bind is the digest of what an answer is bound to.
+// bind is the digest of everything that a decision is bound to.
 func (s *Shell) bind(p *plan) (string, error) {
 	doc, err := json.Marshal(struct {
 		Version    int
 		Argv       []string
 		Dir        string
 		Env        []string
-		Contained  bool // which sandbox it is shows only with the first program
+		Contained  bool // the kind of sandbox is known only when the first program starts
 		Network    bool
 		Limits     sandbox.Limits
 		Background bool
@@ -119,7 +119,7 @@ func (s *Shell) bind(p *plan) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// contains says that there is a sandbox that contains anything.
+// contains reports whether a sandbox contains commands.
 func (s *Shell) contains() bool { return s.opts.Sandbox.Name() != "off" }
 
 func (s *Shell) limits(p *plan) sandbox.Limits {
@@ -128,8 +128,8 @@ func (s *Shell) limits(p *plan) sandbox.Limits {
 	return l
 }
 
-// start begins a plan's program, and watches over it; nil: there is nothing to watch
-// for. The home is a folder of its own; end is the place behind what was printed.
+// start starts a plan's program and watches it. The returned watched is nil if there is nothing to hide. home is the
+// program's own folder; end returns the current length of the output.
 func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader, out io.Writer, end func() int64) (sandbox.Process, *watched, error) {
 	began := time.Now()
 	hidden, found, err := s.hidden(ctx)
@@ -164,7 +164,7 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 	return proc, w, nil
 }
 
-// why is a failure to start, as the model reads it.
+// why describes a failure to start for the model.
 func (s *Shell) why(err error) error {
 	if errors.Is(err, sandbox.ErrReplaced) {
 		return fmt.Errorf("%w (%w)", errChanged, err)
@@ -175,7 +175,7 @@ func (s *Shell) why(err error) error {
 	return fmt.Errorf("the command could not be started: %w", err)
 }
 
-// readsGit says that a plan is one command of git that reads.
+// readsGit reports whether a plan is a git command that only reads.
 func (s *Shell) readsGit(p *plan) bool {
 	words := p.Argv
 	if p.Command != "" {
@@ -184,7 +184,7 @@ func (s *Shell) readsGit(p *plan) bool {
 	return gitRead(words)
 }
 
-// override is an environment in which the later value of a name is the only one.
+// override concatenates two environments; the last value of a name wins.
 func override(env, more []string) []string {
 	name := func(entry string) string { return entry[:max(0, slices.Index([]byte(entry), '='))] }
 	last := map[string]int{}
@@ -201,7 +201,7 @@ func override(env, more []string) []string {
 	return out
 }
 
-// newHome makes the folder that a program gets as its home.
+// newHome makes a folder for use as a program's HOME.
 func (s *Shell) newHome() (string, error) {
 	home, err := os.MkdirTemp(s.opts.Temp, "sma-home-")
 	if err == nil {
@@ -213,12 +213,12 @@ func (s *Shell) newHome() (string, error) {
 	return home, nil
 }
 
-// dropHome removes it. What a program made unreadable is made readable first.
+// dropHome removes a program's home. If that fails, it makes all folders accessible and tries again.
 func (s *Shell) dropHome(home string) {
 	if os.RemoveAll(home) == nil {
 		return
 	}
-	_ = filepath.WalkDir(home, func(path string, e os.DirEntry, _ error) error { // what cannot be changed stays
+	_ = filepath.WalkDir(home, func(path string, e os.DirEntry, _ error) error { // what cannot be changed is left
 		if e != nil && e.IsDir() {
 			_ = os.Chmod(path, 0o700) //nolint:gosec // a folder of ours
 		}

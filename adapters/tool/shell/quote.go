@@ -7,8 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// quoteAll is the text that a shell reads as exactly these words; empty: there is
-// none that is sure to be read so.
+// quoteAll is a text that a shell reads as exactly these words, or "" if that is not certain.
 func quoteAll(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -21,7 +20,7 @@ func quoteAll(words []string) string {
 	return text
 }
 
-// quote is a word for a shell. Only what no shell gives a meaning stays bare.
+// quote quotes a word for a shell, unless all its characters are harmless.
 func quote(word string) string {
 	plain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./:@%+,-", c)
@@ -32,7 +31,7 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// reserved are words that begin something other than a simple command.
+// reserved are words that start something other than a simple command.
 func reserved() []string {
 	return []string{
 		"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "function", "select", "time", "coproc",
@@ -40,8 +39,7 @@ func reserved() []string {
 	}
 }
 
-// single are the words of a text that is one simple command of static words, and
-// whether nothing is redirected.
+// single returns the words of a text that is one simple command of static words, and whether it has no redirections.
 func single(text string) (words []string, bare, ok bool) {
 	file, err := parse(text)
 	if err != nil || len(file.Stmts) != 1 {
@@ -65,8 +63,7 @@ func parse(text string) (*syntax.File, error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 }
 
-// static is the value of a word that is known without running anything, before
-// globs and braces.
+// static is the value of a word, before expansion of globs and braces, if it is known without running anything.
 func static(w *syntax.Word) (string, bool) {
 	var b strings.Builder
 	for i, part := range w.Parts {
@@ -99,8 +96,8 @@ func static(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// unescape takes the backslashes of a literal away. With a set of bytes, as in
-// double quotes, only those can be escaped. A line that goes on is joined.
+// unescape removes the backslashes of a literal. With a set of bytes, as in double quotes, only those can be escaped.
+// Continued lines are joined.
 func unescape(b *strings.Builder, text, only string) {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c != '\\' || i+1 == len(text) || only != "" && strings.IndexByte(only, text[i+1]) < 0 {

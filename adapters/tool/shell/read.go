@@ -17,14 +17,13 @@ var readText string
 //go:embed read.schema.json
 var readSchema []byte
 
-// readMost is how much one call of shell_read shows, in bytes.
+// readMost is how many bytes one call of shell_read returns.
 const readMost = 6 << 10
 
 // Read is the tool shell_read.
 type Read struct{ sh *Shell }
 
-// Spec implements [tool.Tool]. Where a call goes on is where the last one ended, so
-// repeating one may show something else.
+// Spec implements [tool.Tool]. A call continues where the last one ended, so repeating it may return something else.
 func (t *Read) Spec() tool.Spec {
 	return tool.Spec{
 		Name: ReadName, Title: "Read a process's output", Description: strings.TrimSpace(readText), InputSchema: json.RawMessage(readSchema),
@@ -45,8 +44,8 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err != nil {
 		return tool.Result{}, err
 	}
-	_ = j.watched.check(ctx) // what it finds is in the state, or shows nothing
-	now := t.sh.state(j)     // before the output: of a process that ended all of it is there
+	_ = j.watched.check(ctx) // its findings are in the state, and withhold output
+	now := t.sh.state(j)     // read before the output, so that the output of an ended process is complete
 	from := t.sh.readSoFar(j)
 	if in.From != nil {
 		from = *in.From
@@ -82,7 +81,7 @@ func (s *Shell) readSoFar(j *job) int64 {
 	return j.read
 }
 
-// whole is output without a rune at its end that has not come in full.
+// whole is data without an incomplete rune at its end.
 func whole(data []byte) []byte {
 	for i := 1; i <= min(utf8.UTFMax, len(data)); i++ {
 		if tail := data[len(data)-i:]; utf8.RuneStart(tail[0]) {

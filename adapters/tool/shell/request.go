@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// defaultTimeout, maxTimeout: of a command that is waited for.
+	// Limits of a foreground command.
 	defaultTimeout = time.Minute
 	maxTimeout     = 10 * time.Minute
-	// defaultBackground, maxBackground: of one in the background.
+	// Limits of a background command.
 	defaultBackground = time.Hour
 	maxBackground     = 24 * time.Hour
 )
 
-// request is the input of a call, checked as far as that needs no file system.
+// request is the input of a call, after the checks that need no file system.
 type request struct {
 	Command    string
 	Argv       []string
@@ -30,12 +30,12 @@ type request struct {
 
 	rel  string // the folder, relative to the workspace
 	wall time.Duration
-	// text is the command for people and rules; for words, what a shell would read
-	// as exactly these. It is empty when there is no such text.
+	// text is the command for people and rules. For argv it is a text that a shell would read as exactly these words,
+	// or "" if there is none.
 	text string
 }
 
-// ask reads the input of a call of exec_shell.
+// ask parses the input of a call of exec_shell.
 func (s *Shell) ask(call tool.Call) (*request, error) {
 	r := &request{}
 	if err := json.Unmarshal(call.Input, r); err != nil {
@@ -75,7 +75,7 @@ func (r *request) setTimeout() error {
 	return nil
 }
 
-// setFolder takes a folder in the workspace, relative to it or absolute.
+// setFolder accepts a folder in the workspace, relative to it or absolute.
 func (r *request) setFolder(roots ...string) error {
 	r.rel = "."
 	if r.Cwd == "" {
@@ -99,8 +99,8 @@ func (r *request) setFolder(roots ...string) error {
 	return nil
 }
 
-// grantable is the text that rules may cover: in the foreground, in the project's
-// folder, with the usual timeout at most. Everything else is for a person.
+// grantable is the text that rules may cover: of a foreground command in the project's folder with at most the
+// default timeout. Everything else needs a person.
 func (r *request) grantable() string {
 	if r.Background || r.rel != "." || r.wall > defaultTimeout {
 		return ""

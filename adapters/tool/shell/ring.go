@@ -2,14 +2,14 @@ package shell
 
 import "sync"
 
-// ringSize is how much of a process's output stays in memory.
+// ringSize is how much of a process's output is kept in memory.
 const ringSize = 128 << 10
 
-// ring keeps the newest of what is written.
+// ring keeps the newest part of what is written.
 type ring struct {
 	mu    sync.Mutex
 	buf   []byte
-	start int64 // the place of buf[0] in all of it
+	start int64 // offset of buf[0] in the whole output
 }
 
 // Write implements [io.Writer]. It never fails.
@@ -31,7 +31,7 @@ func (r *ring) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// read copies at most n bytes from a place on, or from the oldest that is left.
+// read copies at most n bytes, starting at an offset or at the oldest byte that is left.
 func (r *ring) read(from int64, n int) (data []byte, at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +40,7 @@ func (r *ring) read(from int64, n int) (data []byte, at int64) {
 	return append([]byte(nil), rest[:min(n, len(rest))]...), at
 }
 
-// end is the place behind everything so far.
+// end is the length of the whole output.
 func (r *ring) end() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

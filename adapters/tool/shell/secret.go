@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// secretKind is the kind of names that commands must not find.
+	// secretKind marks names that commands must not find.
 	secretKind nametree.Kind = 1 << iota
-	// steeringKind is the kind of names of files that commands must not change.
+	// steeringKind marks names of files that commands must not change.
 	steeringKind
 )
 
-// names are what commands must not find or not change, as it is now.
+// names are the paths that commands must not find or not change at the moment.
 type names struct {
 	secrets []string // files and folders that are named like secrets, at any depth
-	// steering are those that steer programs of people, see package steering. planted are
-	// those that git would obey if they were there, and are.
+	// steering are files that control other programs, see package steering. planted are files that git would obey and
+	// that exist.
 	steering, planted []string
 }
 
-// secretName says that files of this name hold keys or passwords, or are a host's. What
-// only may be one is left to programs: builds need it more often than not.
+// secretName reports whether files of this name contain keys or passwords, or belong to a host. Files that only might
+// be secret are left to programs, because builds usually need them.
 func secretName(name string) bool {
 	name = secretfile.Fold(name)
 	return secretfile.Named(name) || secretfile.Own(name)
@@ -47,15 +47,14 @@ func nameKind(name string) (kind nametree.Kind) {
 	return kind
 }
 
-// secretBelow says that a path is, or lies in, something below a folder that is named
-// like a secret.
+// secretBelow reports whether a path is, or is inside, something below root that is named like a secret.
 func secretBelow(root, path string) bool {
 	rel, ok := strings.CutPrefix(path, root+"/")
 	return ok && slices.ContainsFunc(strings.Split(rel, "/"), secretName)
 }
 
-// roots are the folders that are looked through for secrets: the workspace, and what
-// commands may read outside of it or in the host's own folder.
+// roots are the folders that are searched for secrets: the workspace, and what commands may read outside of it or in
+// the host's own folder.
 func (s *Shell) roots() []string {
 	out := []string{s.root}
 	for _, r := range s.opts.ReadOnly {
@@ -70,7 +69,7 @@ func (s *Shell) roots() []string {
 	return out
 }
 
-// tree is what is known of a folder.
+// tree is the cached tree of a folder.
 func (s *Shell) tree(root string) *nametree.Tree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +77,7 @@ func (s *Shell) tree(root string) *nametree.Tree {
 	if t == nil {
 		o := nametree.Options{Kind: nameKind, Whole: secretKind, Exclude: slices.Clone(s.opts.Exclude)}
 		if s.opts.State != "" && s.opts.State != root {
-			o.Exclude = append(o.Exclude, s.opts.State) // it is hidden, but for roots of their own
+			o.Exclude = append(o.Exclude, s.opts.State) // it is hidden, except for those that have their own root
 		}
 		t = nametree.New(root, o)
 		s.trees[root] = t
@@ -86,7 +85,7 @@ func (s *Shell) tree(root string) *nametree.Tree {
 	return t
 }
 
-// names looks through all folders. An error means that it is not known what there is.
+// names searches all folders. An error means that the secrets are unknown.
 func (s *Shell) names(ctx context.Context) (names, error) {
 	var out names
 	for _, root := range s.roots() {
@@ -104,7 +103,7 @@ func (s *Shell) names(ctx context.Context) (names, error) {
 			if p.Path == s.opts.State || slices.Contains(s.opts.Exclude, p.Path) || p.Link && leadsNowhere(p.Path) {
 				continue
 			}
-			if p.Kind&^steeringKind != 0 { // or it cannot be looked into
+			if p.Kind&^steeringKind != 0 { // or the folder cannot be read
 				out.secrets = append(out.secrets, p.Path)
 			}
 			switch {
@@ -116,7 +115,7 @@ func (s *Shell) names(ctx context.Context) (names, error) {
 			}
 		}
 	}
-	for _, name := range steering.Names() { // those that could be made
+	for _, name := range steering.Names() { // files that a command could create
 		if path := filepath.Join(s.root, name); !exists(path) {
 			out.steering = append(out.steering, path)
 		}
@@ -129,14 +128,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// leadsNowhere says of a symbolic link that it can be followed by no program. One to a
-// file that may be made is none of these.
+// leadsNowhere reports whether no program can follow a symbolic link. A link to a file that does not exist yet does
+// not count, since the file may be created.
 func leadsNowhere(link string) bool {
 	_, err := os.Stat(link)
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// tooLarge says what to do about a folder that is too large to be looked through.
+// tooLarge says what to do about a folder that is too large to be searched.
 func (s *Shell) tooLarge(e *nametree.TooLargeError) error {
 	folder := filepath.Join(e.Root, e.Folder)
 	if rel, err := filepath.Rel(s.root, folder); err == nil && filepath.IsLocal(rel) {
@@ -146,7 +145,7 @@ func (s *Shell) tooLarge(e *nametree.TooLargeError) error {
 		"whoever runs this host can move it out of the project, or hide it from commands as a whole with permissions.exec.exclude in ship.json", e.Why, folder)
 }
 
-// hides says that programs do not find a path.
+// hides reports whether a path is hidden from programs.
 func (s *Shell) hides(path string) bool {
 	within := func(dir string) bool { return inside(path, dir) }
 	if slices.ContainsFunc(s.opts.Hidden, within) || slices.ContainsFunc(s.opts.Exclude, within) {
@@ -159,12 +158,11 @@ func (s *Shell) hides(path string) bool {
 	return secretBelow(s.root, path)
 }
 
-// hidden are the files and folders that a program must not find, as they are now, and
-// all names that matter. What is hidden is hidden whole, so of a folder with something
-// to show in it the other entries are.
+// hidden returns the files and folders that a program must not find at the moment, and all names that matter. Hidden
+// folders are hidden as a whole; if something in a folder must stay visible, its other entries are hidden instead.
 func (s *Shell) hidden(ctx context.Context) (all []string, found names, err error) {
 	if !s.contains() {
-		return nil, names{}, nil // nothing can be hidden
+		return nil, names{}, nil // without a sandbox nothing can be hidden
 	}
 	if found, err = s.names(ctx); err != nil {
 		return nil, names{}, err
@@ -186,7 +184,7 @@ func (s *Shell) hidden(ctx context.Context) (all []string, found names, err erro
 	return slices.Compact(out), found, nil
 }
 
-// hiddenState is what a program must not find of the host's own folder.
+// hiddenState returns what a program must not find in the host's own folder.
 func (s *Shell) hiddenState() ([]string, error) {
 	shown := slices.DeleteFunc(slices.Clone(s.opts.ReadOnly), func(r string) bool {
 		_, err := os.Lstat(r)
@@ -214,10 +212,9 @@ func (s *Shell) hiddenState() ([]string, error) {
 	return out, nil
 }
 
-// readable are the files and folders that a program may only read: the host's own
-// folder too when something in it is shown, so that nothing is made in it. Those that do
-// not exist are among them, so that they are not made. One of them that is a symbolic
-// link is an error: nothing keeps a program from putting something else in its place.
+// readable are the files and folders that a program may only read. If something in the host's own folder is visible,
+// they include that folder, so that nothing can be created in it. They include files that do not exist, so that they
+// cannot be created. A symbolic link among them is an error, because a program could replace it.
 func (s *Shell) readable(found names) ([]string, error) {
 	var out []string
 	if s.opts.State != "" && s.contains() {
@@ -230,11 +227,11 @@ func (s *Shell) readable(found names) ([]string, error) {
 	}
 	for _, r := range slices.Concat(s.opts.ReadOnly, found.steering) {
 		if !exists(r) && (!s.contains() || s.opts.State != "" && inside(r, s.opts.State)) {
-			continue // nothing in the host's own folder can be made
+			continue // nothing in the host's own folder can be created
 		}
 		switch linked := s.contains() && isLink(r) && inside(r, s.root) && !inside(r, s.opts.State); {
 		case linked && filepath.Dir(r) != s.root && !slices.Contains(s.opts.ReadOnly, r):
-			continue // nobody of the project made that
+			continue // it is not part of the project's own files
 		case linked:
 			return nil, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
 				"Whoever works on the project can put there what it leads to", strings.TrimPrefix(r, s.root+"/"))

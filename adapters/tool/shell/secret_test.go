@@ -32,7 +32,7 @@ func (w *world) link(put func(from, to string) error, target, name string) {
 	}
 }
 
-// secretTries are ways to a secret. Each ends in "seen", so that it is known to have run.
+// secretTries are ways to reach a secret. Each prints "seen" at its end, which proves that it ran.
 func secretTries() []struct{ name, file, text string } {
 	deep := strings.Repeat("d/", 300)
 	return []struct{ name, file, text string }{
@@ -73,8 +73,8 @@ func secretTries() []struct{ name, file, text string } {
 	}
 }
 
-// No command finds what is named like a secret, wherever it lies and however it is
-// asked for.
+// No command finds a file whose name looks like a secret, wherever it is and however the command
+// asks for it.
 func TestSecretsAreHiddenAtAnyDepth(t *testing.T) {
 	behindWalls(t, func(p place) {
 		for _, try := range secretTries() {
@@ -118,7 +118,7 @@ func TestSecretsBehindLinks(t *testing.T) {
 	})
 }
 
-// A secret whose path is longer than the kernel takes is hidden with a folder around it.
+// A secret whose path is longer than the kernel accepts is hidden together with a parent folder.
 func TestSecretsBeyondPaths(t *testing.T) {
 	behindWalls(t, func(p place) {
 		w := newWorld(p.t, p.in)
@@ -151,8 +151,8 @@ func TestSecretsBeyondPaths(t *testing.T) {
 	})
 }
 
-// Where it cannot be known, or is too much, what has to be hidden, nothing runs; a
-// folder that is hidden as a whole helps.
+// If the files to hide cannot be determined, or are too many, nothing runs. Hiding a whole folder
+// helps.
 func TestTooManySecretsAreRefused(t *testing.T) {
 	behindWalls(t, func(p place) {
 		exclude := func(*shell.Options) {}
@@ -177,7 +177,7 @@ func TestTooManySecretsAreRefused(t *testing.T) {
 	})
 }
 
-// As many secrets as there may be are hidden, by both sandboxes.
+// Both sandboxes hide the maximum number of secrets.
 func TestManySecretsAreHidden(t *testing.T) {
 	behindWalls(t, func(p place) {
 		w := newWorld(p.t, p.in)
@@ -191,7 +191,7 @@ func TestManySecretsAreHidden(t *testing.T) {
 	})
 }
 
-// appearances are ways for a secret to appear while a program runs.
+// appearances are ways in which a secret can appear while a program runs.
 func appearances(w *world) map[string]func() {
 	elsewhere := w.t.TempDir()
 	return map[string]func(){
@@ -222,7 +222,7 @@ func (w *world) move(from, to string) {
 	}
 }
 
-// A program that runs when a secret appears is ended, and shows nothing of it.
+// A program that is running when a secret appears is ended, and its output shows nothing of it.
 func TestSecretsThatAppearEndPrograms(t *testing.T) {
 	const reads = "while :; do cat sub/.env sub/*/.env sub/*/*/*/.env sub/id_rsa sub/.aws/credentials sub/server.key 2>/dev/null; echo round; sleep 0.01; done"
 	behindWalls(t, func(p place) {
@@ -255,7 +255,7 @@ func TestSecretsThatAppearEndPrograms(t *testing.T) {
 	})
 }
 
-// So is a command that is waited for, however short: its output is withheld.
+// So is a command in the foreground, however short: its output is withheld.
 func TestSecretsThatAppearEndCommands(t *testing.T) {
 	behindWalls(t, func(p place) {
 		for name, text := range map[string]string{

@@ -1,21 +1,20 @@
-// Package shell has the tools exec_shell, shell_status, shell_read, shell_write
-// and shell_stop: commands of a model in a sandbox, at once or in the background.
+// Package shell has the tools exec_shell, shell_status, shell_read, shell_write and shell_stop, with which a model
+// runs commands in a sandbox, in the foreground or in the background.
 //
 // Promises:
 //
-//   - Every command asks a person, unless somebody granted a rule that covers its
-//     text. What was judged and shown is what runs, byte for byte: the text goes to
-//     a fixed shell that reads no start-up file, the words of argv go to the program
-//     itself, and an answer is bound to the folder, the environment, the limits and
-//     the bytes of every file of the workspace that the command names. Files that
-//     the command would execute have the bytes that were checked while it runs.
-//   - The environment is a list of this package's. Nothing of the host's is in it.
-//   - Output is bounded in memory and on the disk, however much is printed.
-//   - Nothing outlives its call, or a background process its host.
-//   - A process belongs to the chat that began it. To the others it does not exist.
+//   - Every command needs a person's approval, unless somebody granted a rule that covers its
+//     text. What was checked and shown is what runs, byte for byte: the text goes to a fixed
+//     shell that reads no start-up file, the words of argv go to the program itself, and a
+//     decision is bound to the folder, the environment, the limits and the content of every file
+//     of the workspace that the command names. Files that the command executes keep the checked
+//     content while it runs.
+//   - The environment is defined by this package and contains nothing of the host's.
+//   - Output is bounded in memory and on disk, however much is written.
+//   - No process outlives its call, or in the background its host.
+//   - A process belongs to the chat that started it. Other chats cannot see it.
 //
-// What a program may reach is the business of the sandbox, who may agree to a
-// command that of the chat.
+// The sandbox decides what a program can access, and the chat who may approve a command.
 package shell
 
 import (
@@ -45,69 +44,65 @@ const (
 	StopName   = "shell_stop"
 )
 
-// DefaultPath is where programs are looked for.
+// DefaultPath is the default search path for programs.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// errChanged is the failure of a call that is another one than was agreed to.
+// errChanged is the error of a call that is no longer what a person agreed to.
 var errChanged = errors.New("the command, or a file that it names, changed after a person agreed; nothing was run. Call the tool again, so that they are asked again")
 
-// Options of the tools. Workspace is required, and absolute.
+// Options configure the tools. Workspace is required and absolute.
 type Options struct {
-	// Sandbox is what contains commands; nil: none can run, and Why says why.
+	// Sandbox contains commands. If it is nil, no command can run, and Why says why.
 	Sandbox sandbox.Sandbox
 	Why     string
 	// Workspace is the folder that commands work in and may change.
 	Workspace string
-	// ReadOnly are files and folders that they may read and not change, Hidden
-	// those that they neither find nor make. What is named like a secret is hidden
-	// anyway.
+	// ReadOnly are files and folders that commands may read but not change, and Hidden those that they can neither
+	// find nor create. What is named like a secret is always hidden.
 	ReadOnly, Hidden []string
-	// Exclude are folders that are hidden as a whole and not looked through.
+	// Exclude are folders that are hidden as a whole and not searched.
 	Exclude []string
-	// State is the host's own folder. It is hidden but for what is in ReadOnly.
-	// Private are folders in it that are made before a command could see them made.
+	// State is the host's own folder. It is hidden except for what is in ReadOnly. Private are folders in it that are
+	// created before the first command, so that no command sees them appear.
 	State   string
 	Private []string
 	Network bool
-	Limits  sandbox.Limits // but for Wall, which a call says
-	Path    string         // empty: [DefaultPath]
-	// Temp is where private folders are made that programs get as their home;
-	// empty: the system's.
+	Limits  sandbox.Limits // except Wall, which each call sets
+	Path    string         // defaults to [DefaultPath]
+	// Temp is where the homes of programs are created; it defaults to the system's folder.
 	Temp string
-	// Keep opens a file of a chat for output that is too long for a result, under a
-	// name that tells results apart. The pointer is what a reading tool knows it by.
-	// nil: what does not fit is dropped.
+	// Keep opens a file of a chat for output that is too long for a result, under a unique name. The pointer is what
+	// reading tools accept. Without Keep, the rest of the output is dropped.
 	Keep func(chat messages.ChatKey, name string) (w io.WriteCloser, pointer string, err error)
-	// Mask takes secrets out of what commands print, before it is kept, shown or
-	// stored. What may be the begin of one waits for more, or for Close. nil: nothing
-	// is taken out.
+	// Mask, if not nil, masks secrets in the output of commands before it is kept, shown or stored. What may be the
+	// beginning of a secret is held back until more arrives, or until Close.
 	Mask func(to io.Writer) io.WriteCloser
-	// Most is how much a command may print; 0: [tool.DefaultMost].
+	// Most is how many bytes a command may write; it defaults to [tool.DefaultMost].
 	Most int64
-	// Notify is told of every background process that ended by itself, once. It is
-	// called in a goroutine of its own; ctx ends with the tools.
+	// Notify, if not nil, is called once for every background process that ended by itself, in its own goroutine. ctx
+	// ends with the tools.
 	Notify func(ctx context.Context, e Ended)
-	Now    func() time.Time // nil: time.Now
-	Logger *slog.Logger     // nil: none
+	Now    func() time.Time // defaults to time.Now
+	Logger *slog.Logger     // optional
 }
 
-// Shell is what the tools share: where commands run, and the processes in the
-// background. It is safe for concurrent use. Close it.
+// Shell is the common part of the tools: where commands run, and the background processes. It is safe for concurrent
+// use. The caller closes it.
 type Shell struct {
 	opts  Options
 	root  string // the workspace without symbolic links
 	shell []string
-	ctx   context.Context //nolint:containedctx // the life of all background processes
+	ctx   context.Context //nolint:containedctx // lifetime of all background processes
 	end   context.CancelFunc
 	work  sync.WaitGroup // of background processes
 	watch watch
 
 	mu    sync.Mutex
-	jobs  []*job                    // in the order they began
+	jobs  []*job                    // in the order of their start
 	trees map[string]*nametree.Tree // by their roots
 }
 
-// New makes the tools' common part. It fails for a workspace that is no folder.
+// New makes the common part of the tools. It fails if the workspace is not a folder.
 func New(o Options) (*Shell, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -126,7 +121,7 @@ func New(o Options) (*Shell, error) {
 		return nil, fmt.Errorf("the workspace of commands: %w", err)
 	}
 	if root, err = filepath.Abs(root); err != nil {
-		return nil, fmt.Errorf("the workspace of commands: %w", err) // Unreachable: there is a working folder
+		return nil, fmt.Errorf("the workspace of commands: %w", err) // Unreachable: the working folder is known
 	}
 	o.ReadOnly, o.Hidden, o.Exclude = realPaths(o.ReadOnly), realPaths(o.Hidden), realPaths(o.Exclude)
 	if o.State != "" {
@@ -136,7 +131,7 @@ func New(o Options) (*Shell, error) {
 	return &Shell{opts: o, root: root, shell: findShell(o.Path), ctx: ctx, end: end, trees: map[string]*nametree.Tree{}}, nil
 }
 
-// Tools are the tools. Without a sandbox there is exec_shell alone, which says so.
+// Tools returns the tools. Without a sandbox, that is only exec_shell, which reports the reason.
 func (s *Shell) Tools() []tool.Tool {
 	if s.unavailable() != "" {
 		return []tool.Tool{&Exec{s}}
@@ -144,7 +139,7 @@ func (s *Shell) Tools() []tool.Tool {
 	return []tool.Tool{&Exec{s}, &Status{s}, &Read{s}, &Write{s}, &Stop{s}}
 }
 
-// Close kills the processes in the background and waits for their end.
+// Close kills the background processes and waits for their end.
 func (s *Shell) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.end()
@@ -162,7 +157,7 @@ func (s *Shell) Close(ctx context.Context) error {
 	}
 }
 
-// unavailable says why no command can run; empty: they can.
+// unavailable says why no command can run, or returns "".
 func (s *Shell) unavailable() string {
 	if s.opts.Sandbox != nil {
 		return ""
@@ -170,7 +165,7 @@ func (s *Shell) unavailable() string {
 	return "commands cannot run on this host, because no sandbox is available: " + s.opts.Why
 }
 
-// findShell is the shell that gets texts, with everything in front of the text.
+// findShell is the command line of the shell, without the text to run.
 func findShell(path string) []string {
 	if bash := find("bash", path); bash != "" {
 		return []string{bash, "--noprofile", "--norc", "-c", "--"}
@@ -181,7 +176,7 @@ func findShell(path string) []string {
 	return nil
 }
 
-// find is the absolute path of a program; empty: there is none.
+// find is the absolute path of a program, or "" if it is not installed.
 func find(name, path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		full := filepath.Join(dir, name)
@@ -192,8 +187,7 @@ func find(name, path string) string {
 	return ""
 }
 
-// realPaths are paths without symbolic links in their folders. What a path leads
-// to may not exist yet.
+// realPaths resolves symbolic links in the parent folders of paths. The files themselves need not exist.
 func realPaths(paths []string) []string {
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {
@@ -205,7 +199,7 @@ func realPaths(paths []string) []string {
 	return out
 }
 
-// inside says that a path is a folder or lies in it. Both are clean.
+// inside reports whether a path is dir or below it. Both must be clean.
 func inside(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -6,12 +6,11 @@ import (
 	"sync"
 )
 
-// spill keeps what is written: a little in memory, and everything in a file once
-// it is more than that.
+// spill stores what is written: in memory while it is short, and then completely in a file.
 type spill struct {
-	open func() (io.WriteCloser, string, error) // nil: there is no file
+	open func() (io.WriteCloser, string, error) // opens the file; nil if there is none
 	room int                                    // bytes that are kept in memory
-	most int64                                  // bytes of the file
+	most int64                                  // maximum size of the file
 
 	mu      sync.Mutex
 	early   []byte
@@ -21,7 +20,7 @@ type spill struct {
 	err     error
 }
 
-// Write implements [io.Writer]. It fails for good once the file has.
+// Write implements [io.Writer]. After an error of the file, all writes fail.
 func (s *spill) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +46,7 @@ func (s *spill) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// begin opens the file with what came so far.
+// begin opens the file and writes what was kept in memory.
 func (s *spill) begin() error {
 	if s.file != nil {
 		return nil
@@ -65,8 +64,8 @@ func (s *spill) begin() error {
 	return err
 }
 
-// keep has a file made of what is still in memory: it is too long for a result, as when
-// many of its bytes are written with several.
+// keep forces a file to be made of what is still in memory, because it is too long for a result, for example due to
+// escaping.
 func (s *spill) keep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +74,7 @@ func (s *spill) keep() {
 	}
 }
 
-// close ends the file and returns what it is known by; empty: there is none.
+// close closes the file and returns its pointer, or "" without a file.
 func (s *spill) close() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,13 +92,13 @@ func (s *spill) close() string {
 	return s.pointer
 }
 
-// drop takes away what is in the file: nobody may read it.
+// drop deletes the content of the file, which nobody may read.
 func (s *spill) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.early = nil
 	if f, ok := s.file.(interface{ Truncate(size int64) error }); ok {
-		_ = f.Truncate(0) // nobody is told of the file anyway
+		_ = f.Truncate(0) // the pointer to the file is not returned anyway
 	}
 	if s.err == nil {
 		s.err = errors.New("what is printed is withheld")
@@ -107,7 +106,7 @@ func (s *spill) drop() {
 	s.pointer = ""
 }
 
-// known is what the file is known by so far.
+// known is the pointer to the file, if it exists already.
 func (s *spill) known() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ var statusText string
 //go:embed status.schema.json
 var statusSchema []byte
 
-// quickly bounds calls that only look at what is there.
+// quickly is the deadline of calls that do not wait for a process.
 const quickly = 20 * time.Second
 
 // Status is the tool shell_status.

@@ -16,8 +16,7 @@ var stopText string
 //go:embed stop.schema.json
 var stopSchema []byte
 
-// Stop is the tool shell_stop. It asks nobody: it ends only what its own chat
-// began.
+// Stop is the tool shell_stop. It needs no approval, because it ends only processes of its own chat.
 type Stop struct{ sh *Shell }
 
 // Spec implements [tool.Tool].

@@ -13,53 +13,52 @@ import (
 	"time"
 )
 
-// What is named like a secret is hidden from a program when it begins. A name that
-// appears later cannot be: so all folders are looked through again and again while
-// programs run, and a program that could find such a name is ended. What it printed
-// is given to somebody only after a look that began later and found nothing, so that
-// a secret is not in it, however fast the program was.
+// What is named like a secret is hidden from a program when the program starts. A name that appears later cannot be
+// hidden, so all folders are searched repeatedly while programs run, and a program that could find such a name is
+// killed. Its output is released only after a later search found nothing, so that it cannot contain a secret, however
+// fast the program was.
 
 const (
-	// watchEvery is the shortest pause between two looks, watchMost the longest.
+	// watchEvery is the shortest pause between two searches, watchMost the longest.
 	watchEvery = 50 * time.Millisecond
 	watchMost  = 5 * time.Second
-	// watchShare is how many times as long as a look the pause after it is.
+	// watchShare is the ratio between a pause and the duration of the search before it.
 	watchShare = 10
 )
 
-// watch watches over programs.
+// watch watches all running programs.
 type watch struct {
 	mu    sync.Mutex
 	over  []*watched
-	awake bool // a goroutine looks
+	awake bool // a goroutine is searching
 }
 
-// watched is a program that is watched over. nil: there is nothing to hide from it.
+// watched is a program that is being watched. It is nil if there is nothing to hide from the program.
 type watched struct {
 	sh    *Shell
-	known []string // what is hidden from it, or was made by it, sorted
-	// planted is what git obeyed already when it began, and steering what it cannot change.
+	known []string // paths that are hidden from it or that it created, sorted
+	// planted are the files that git obeyed when it started, and steering those that it cannot change.
 	planted, steering []string
 	began             time.Time
 	kill              func()
-	// own says that what appears in folders that were made since it began is taken for
-	// its own work, as an installation's is.
+	// own says that names which appear in folders created after its start are taken as its own work, such as an
+	// installation.
 	own bool
-	end func() int64 // the place behind all that it has printed
+	end func() int64 // the current length of its output
 
-	// cleared is up to where its output was seen to hold no secret.
+	// cleared is the length of the output that is known to contain no secret.
 	cleared atomic.Int64
-	failure atomic.Pointer[error] // why it was ended
+	failure atomic.Pointer[error] // why it was killed
 	ended   atomic.Bool
 }
 
-// watchOver begins to watch over a program that was started after a look.
+// watchOver starts to watch a program that was started after a search.
 func (s *Shell) watchOver(w *watched) {
 	slices.Sort(w.known)
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
 	s.watch.over = append(s.watch.over, w)
-	s.mu.Lock() // so that nothing begins when Close waits
+	s.mu.Lock() // so that no goroutine starts while Close waits
 	defer s.mu.Unlock()
 	if !s.watch.awake && s.ctx.Err() == nil {
 		s.watch.awake = true
@@ -67,7 +66,7 @@ func (s *Shell) watchOver(w *watched) {
 	}
 }
 
-// keepLooking looks until no program is left.
+// keepLooking searches until no program is left.
 func (s *Shell) keepLooking() {
 	pause := time.NewTimer(watchEvery)
 	defer pause.Stop()
@@ -89,8 +88,8 @@ func (s *Shell) keepLooking() {
 	}
 }
 
-// lookAgain looks for secrets, ends the programs that could find one that is new, and
-// clears what the others had printed before.
+// lookAgain searches for secrets, kills the programs that could find a new one, and clears the earlier output of the
+// others.
 func (s *Shell) lookAgain(ctx context.Context) {
 	s.watch.mu.Lock()
 	over := slices.Clone(s.watch.over)
@@ -116,7 +115,7 @@ func (s *Shell) lookAgain(ctx context.Context) {
 	}
 }
 
-// strange is a secret that is not hidden from a program; empty: there is none.
+// strange returns a secret that is not hidden from the program, or "".
 func (w *watched) strange(found []string) string {
 	for _, path := range found {
 		if _, known := slices.BinarySearch(w.known, path); known || slices.ContainsFunc(w.sh.opts.Hidden, func(h string) bool { return inside(path, h) }) {
@@ -134,8 +133,7 @@ func (w *watched) appeared(path string) error {
 		"What it printed since then is withheld, what it had done was done. It can be called again, and will not find that file", strings.TrimPrefix(path, w.sh.root+"/"))
 }
 
-// plants is a file that git would obey, in a version store that was there before the
-// program, and that is new; empty: there is none.
+// plants returns a new file that git would obey in a repository that existed before the program, or "".
 func (w *watched) plants(found []string) string {
 	for _, path := range found {
 		if !slices.Contains(w.planted, path) && slices.Contains(w.steering, filepath.Join(filepath.Dir(path), "config")) {
@@ -145,7 +143,7 @@ func (w *watched) plants(found []string) string {
 	return ""
 }
 
-// uproot removes such a file, and says so.
+// uproot removes such a file, and describes that in an error.
 func (w *watched) uproot(path string) error {
 	rel := strings.TrimPrefix(path, w.sh.root+"/")
 	root, err := os.OpenRoot(w.sh.root)
@@ -164,8 +162,8 @@ func (w *watched) fail(err error) {
 	}
 }
 
-// clear notes that what was printed up to a place is no secret. What is printed after a
-// program has to be ended never is.
+// clear marks the output up to an offset as free of secrets. Output of a program that has to be killed is never
+// cleared.
 func (w *watched) clear(to int64) {
 	if w.failed() != nil {
 		return
@@ -178,7 +176,7 @@ func (w *watched) clear(to int64) {
 	}
 }
 
-// failed is why a program was ended; nil: it was not.
+// failed is the error for which a program was killed, or nil.
 func (w *watched) failed() error {
 	if w == nil {
 		return nil
@@ -189,7 +187,7 @@ func (w *watched) failed() error {
 	return nil
 }
 
-// check looks now, so that what was printed up to now is cleared, or the program ended.
+// check searches now, which either clears the output so far or kills the program.
 func (w *watched) check(ctx context.Context) error {
 	if w == nil {
 		return nil
@@ -200,7 +198,7 @@ func (w *watched) check(ctx context.Context) error {
 	return w.failed()
 }
 
-// over looks for the last time. The program has ended. It ends with the host too.
+// over searches for the last time, after the program has ended. It also ends with the host.
 func (w *watched) over(ctx context.Context) error {
 	if w == nil {
 		return nil
@@ -213,7 +211,7 @@ func (w *watched) over(ctx context.Context) error {
 	return err
 }
 
-// released is up to where what a program printed may be shown.
+// released is the length of the output that may be shown.
 func (w *watched) released(printed int64) int64 {
 	if w == nil {
 		return printed

@@ -16,39 +16,37 @@ import (
 )
 
 const (
-	// maxWords bounds what the words of one command expand to, maxNested how deep
-	// texts of shells in texts of shells are looked into.
+	// maxWords bounds the expansion of the words of one command, and maxNested the depth of shell texts inside of
+	// shell texts.
 	maxWords  = 4096
 	maxNested = 4
 )
 
 var errManyWords = errors.New("the command's words name too many files to be checked; name fewer, for example a folder instead of its files")
 
-// reading is what a command's text says about files: every word that may name
-// one, and those that it would execute.
+// reading is what a command's text says about files: every word that may name a file, and the files that it would
+// execute.
 type reading struct {
-	files func(word string) []string // the files of the workspace that a word may name
+	files func(word string) []string // returns the files of the workspace that a word may name
 	dir   string                     // for globs
 	root  string
 
-	words map[string]bool // that may name files
-	runs  map[string]bool // files that are executed, as script or as program
-	// all: something is executed that the text does not tell; it may be any of the
-	// files that are named.
+	words map[string]bool // words that may name files
+	runs  map[string]bool // files that are executed, as a script or as a program
+	// all is set if something is executed that the text does not show; it may be any of the named files.
 	all bool
-	// read are the texts inside of the text that were read: the words of one command
-	// may name the same ones again and again.
+	// read are the nested texts that were already read, because the words of a command may repeat them.
 	read map[nested]bool
 	err  error
 }
 
-// nested is a text of a shell inside of others.
+// nested is a shell text inside of others.
 type nested struct {
 	text  string
 	depth int
 }
 
-// text reads a shell's text.
+// text reads a shell text.
 func (r *reading) text(text string, depth int) error {
 	file, err := parse(text)
 	if err != nil {
@@ -62,7 +60,7 @@ func (r *reading) text(text string, depth int) error {
 			}
 		case *syntax.Word:
 			r.word(n)
-		case *syntax.Lit: // of words that are no static ones
+		case *syntax.Lit: // of words that are not static
 			r.name(n.Value)
 		case *syntax.SglQuoted:
 			r.name(n.Value)
@@ -88,7 +86,7 @@ func (r *reading) call(call *syntax.CallExpr, redirects []*syntax.Redirect, dept
 		return
 	}
 	if _, ok := r.fields(call.Args[0]); !ok {
-		r.all = true // the program itself is not known
+		r.all = true // the program itself is unknown
 		return
 	}
 	var input []string
@@ -100,8 +98,7 @@ func (r *reading) call(call *syntax.CallExpr, redirects []*syntax.Redirect, dept
 	r.program(words, input, sure, depth)
 }
 
-// program reads the words of one command that are known. Without sure some others
-// are not.
+// program reads the known words of one command. sure is false if others are unknown.
 func (r *reading) program(words, input []string, sure bool, depth int) {
 	if len(words) == 0 {
 		return
@@ -124,7 +121,7 @@ func (r *reading) program(words, input []string, sure bool, depth int) {
 	case queries(name):
 		r.optionFiles(words, "-f", "--file", "-init", "--init")
 		r.orders(words[1:], input, depth)
-	case edits(name): // a file that is edited has to stay one
+	case edits(name): // a file that is edited must not be pinned
 	case programs.Evaluates(name) || programs.Interprets(name):
 		r.script(name, words[1:], input, sure, depth)
 	case programs.Starts(name):
@@ -134,7 +131,7 @@ func (r *reading) program(words, input []string, sure bool, depth int) {
 				r.program(words[i+1:], input, sure, depth)
 			}
 			if programs.Starts(base) {
-				break // it looks through all that follows itself
+				break // its own call covers all words after it
 			}
 		}
 		if !sure {
@@ -143,7 +140,7 @@ func (r *reading) program(words, input []string, sure bool, depth int) {
 	}
 }
 
-// optionFiles notes the files behind options as executed.
+// optionFiles marks the files after or in options as executed.
 func (r *reading) optionFiles(words []string, options ...string) {
 	for i, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
@@ -158,9 +155,8 @@ func (r *reading) optionFiles(words []string, options ...string) {
 	}
 }
 
-// orders finds what the operands of a program that queries a database execute: a word that
-// begins with a dot or a backslash is an order, which may name a file or hold a text for a
-// shell. The database itself is data.
+// orders finds what the operands of a database client execute: a word that begins with a dot or a backslash is a
+// command of the client, which may name a file or contain a shell text. The database itself is data.
 func (r *reading) orders(words, input []string, depth int) {
 	for _, w := range input {
 		r.run(w)
@@ -174,14 +170,13 @@ func (r *reading) orders(words, input []string, depth int) {
 			r.run(strings.Trim(field, `'"`))
 		}
 		if depth < maxNested {
-			_ = r.text(strings.Join(order[1:], " "), depth+1) // what is no text of a shell is not executed by one
+			_ = r.text(strings.Join(order[1:], " "), depth+1) // a text that cannot be parsed is not executed by a shell
 		}
 	}
 }
 
-// script finds what an interpreter executes: files behind or in options, up to the
-// first one that is none; with -c and the like, a text. If it executes what it
-// reads, or what is not known, that may be any file.
+// script finds what an interpreter executes: the files after or in options, up to the first operand; with -c and
+// similar options, a text. If it executes its input, or something unknown, that may be any file.
 func (r *reading) script(name string, words, input []string, sure bool, depth int) {
 	found := r.options(words)
 	for _, w := range input {
@@ -198,7 +193,7 @@ func (r *reading) script(name string, words, input []string, sure bool, depth in
 		for _, w := range words {
 			if again := (nested{w, depth + 1}); strings.ContainsAny(w, " \t\n/;") && !r.read[again] {
 				r.read[again] = true
-				_ = r.text(w, depth+1) // what is no text of a shell is not executed by one
+				_ = r.text(w, depth+1) // a text that cannot be parsed is not executed by a shell
 			}
 		}
 	}
@@ -207,7 +202,7 @@ func (r *reading) script(name string, words, input []string, sure bool, depth in
 	}
 }
 
-// options takes the files behind and in options, and the first one that is none.
+// options marks the files after and in options, and the first operand.
 func (r *reading) options(words []string) (found bool) {
 	for i, w := range words {
 		_, value, assigned := strings.Cut(w, "=")
@@ -226,7 +221,7 @@ func (r *reading) options(words []string) (found bool) {
 	return found
 }
 
-// run notes the files that a word may name as executed.
+// run marks the files that a word may name as executed.
 func (r *reading) run(word string) bool {
 	files := r.files(word)
 	for _, f := range files {
@@ -242,7 +237,7 @@ func (r *reading) executable(word string) bool {
 	})
 }
 
-// word notes what a word may name.
+// word records what a word may name.
 func (r *reading) word(w *syntax.Word) {
 	fields, _ := r.fields(w)
 	for _, f := range fields {
@@ -250,7 +245,7 @@ func (r *reading) word(w *syntax.Word) {
 	}
 }
 
-// name notes a word, and its parts that may name files by themselves.
+// name records a word, and the parts of it that may name files.
 func (r *reading) name(word string) {
 	if len(r.words) > maxWords {
 		r.err = errManyWords
@@ -267,8 +262,7 @@ func (r *reading) name(word string) {
 	delete(r.words, "")
 }
 
-// fields is what a shell makes of a word, as far as that is known without running
-// anything: braces and globs included.
+// fields is what a shell expands a word to, including braces and globs, if that is known without running anything.
 func (r *reading) fields(w *syntax.Word) ([]string, bool) {
 	if w == nil || len(w.Parts) == 0 {
 		return nil, true
@@ -296,8 +290,7 @@ func (r *reading) fields(w *syntax.Word) ([]string, bool) {
 	return out, true
 }
 
-// queries reports whether a program is a client of a database, whose operands may be
-// commands of its own.
+// queries reports whether a program is a database client, whose operands may be commands of its own.
 func queries(name string) bool {
 	return slices.Contains([]string{"sqlite", "duckdb", "psql", "mysql", "mariadb", "mongosh", "redis-cli"}, strings.TrimRight(name, "0123456789."))
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 )
 
-// Commands that would take long to look through are looked through all the same: the
-// host is not held up by a text.
+// Commands that would take long to check do not hold the host up.
 func TestLongCommandsAreReadSoon(t *testing.T) {
 	w := newWorld(t)
 	script := w.write("x.sh", "echo hi\n", 0o755)
@@ -38,7 +37,7 @@ func TestLongCommandsAreReadSoon(t *testing.T) {
 	}
 }
 
-// Words that a shell would make of a few signs are not all made.
+// A short text that a shell would expand to very many words is refused.
 func TestTooManyWordsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	c := call(shell.ExecName, obj{"command": "echo " + strings.Repeat("{1..4000} ", 1500), "why": "a test"})

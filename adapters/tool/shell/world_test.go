@@ -19,10 +19,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// patience is how long a test waits for what will happen.
+// patience is how long a test waits for something to happen.
 const patience = 60 * time.Second
 
-// soak is the full count with SOAK set, otherwise the short one.
+// soak returns the full count if SOAK is set, otherwise the short one.
 func soak(full, short int) int {
 	if os.Getenv("SOAK") != "" {
 		return full
@@ -145,7 +145,7 @@ func (w *world) invoke(c tool.Call) (tool.Result, error) {
 	return w.tools[c.Name].Invoke(w.t.Context(), c)
 }
 
-// answer is the output of a call that must work.
+// answer returns the output of a call that must succeed.
 func (w *world) answer(c tool.Call) obj {
 	w.t.Helper()
 	r, err := w.invoke(c)
@@ -159,7 +159,7 @@ func (w *world) answer(c tool.Call) obj {
 	return out
 }
 
-// run runs a text and gives its output, which must be whole.
+// run runs a command and returns its output, which must be complete.
 func (w *world) run(text string) (output string, exitCode int) {
 	w.t.Helper()
 	out := w.answer(call(shell.ExecName, obj{"command": text, "why": "a test"}))
@@ -201,7 +201,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// broken is a sandbox that cannot be.
+// broken is a sandbox that cannot be used.
 func broken() *shelltest.Open {
 	return &shelltest.Open{Err: fmt.Errorf("%w: this kernel has none", sandbox.ErrUnavailable)}
 }

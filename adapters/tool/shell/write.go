@@ -21,14 +21,14 @@ var writeText string
 //go:embed write.schema.json
 var writeSchema []byte
 
-// writeWithin is how long a process may take to read what is typed.
+// writeWithin is how long a process may take to read its input.
 const writeWithin = 5 * time.Second
 
-// maxTyped bounds what is remembered of what a process was given, in bytes.
+// maxTyped bounds how much of a process's input is remembered, in bytes.
 const maxTyped = 8 << 10
 
-// Write is the tool shell_write. What is typed into a program can do anything that
-// the program can, so every call asks.
+// Write is the tool shell_write. Input can make a program do anything that it is able to do, so every call needs
+// approval.
 type Write struct{ sh *Shell }
 
 // Spec implements [tool.Tool].
@@ -44,8 +44,7 @@ type typed struct {
 	EOF           bool
 }
 
-// typed is the input of a call, with the process it means and what an answer to it
-// is bound to.
+// typed returns the input of a call, its process, and what a decision about it is bound to.
 func (t *Write) typed(call tool.Call) (in typed, j *job, bind string, err error) {
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return in, nil, "", fmt.Errorf("%w: %w", tool.ErrInput, err)
@@ -60,11 +59,11 @@ func (t *Write) typed(call tool.Call) (in typed, j *job, bind string, err error)
 	return in, j, hex.EncodeToString(sum[:]), nil
 }
 
-// ShellText implements [tool.ShellTexter]: what a process was given before belongs to it,
-// as a command may be typed in pieces.
+// ShellText implements [tool.ShellTexter]. It includes the earlier input of the process, because a command may be
+// typed in pieces.
 func (t *Write) ShellText(call tool.Call) string {
 	var in typed
-	_ = json.Unmarshal(call.Input, &in) // what cannot be read is not typed
+	_ = json.Unmarshal(call.Input, &in) // invalid input is not typed
 	j, err := t.sh.job(call.Run, in.ID)
 	if err != nil {
 		return in.Text
@@ -88,7 +87,7 @@ func (t *Write) Explain(call tool.Call) (tool.Explanation, error) {
 		in.Text != "" && in.Text != "\n", strings.HasSuffix(in.Text, "\n"), in.EOF,
 	})
 	out.Bind = bind
-	if in.Text != "\n" { // pressing Enter alone is said in words
+	if in.Text != "\n" { // pressing Enter alone is described in words
 		out.Exact = in.Text
 	}
 	return out, err
@@ -128,7 +127,7 @@ func (t *Write) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		return tool.Result{}, fmt.Errorf("the process takes no input (any more); it took %d of %d bytes", n, len(in.Text))
 	}
 	if in.EOF {
-		_ = j.stdin.Close() // ended twice is ended
+		_ = j.stdin.Close() // closing it twice is harmless
 	}
 	doc, err := encode(map[string]any{"id": j.id, "typedBytes": n})
 	return tool.Result{Output: doc, Summary: fmt.Sprintf("typed %d bytes into %s", n, j.id)}, err

@@ -19,43 +19,42 @@ import (
 )
 
 const (
-	// maxSkills is how many skills one folder of skills holds.
+	// maxSkills is the maximum number of skills in one folder of skills.
 	maxSkills = 256
-	// lookAgain is how long what was found is believed without another look.
+	// lookAgain is how long a result is cached.
 	lookAgain = 2 * time.Second
 )
 
 // Root is a folder of skills.
 type Root struct {
-	// Base is a folder that is taken as it is, and Path the folder of skills below it;
-	// no link of it may lead out of Base.
+	// Base is a trusted folder, and Path the folder of skills below it. Links must not lead out of Base.
 	Base, Path string
-	// Label is how people and the model know it.
+	// Label is the name that people and the model see.
 	Label string
-	// Wanted says that somebody named it: it is reported if it is not there.
+	// Wanted says that somebody configured it, so that it is reported if it is missing.
 	Wanted bool
 }
 
-// Skill is a skill that can be loaded. It never changes.
+// Skill is a skill that can be loaded. It is immutable.
 type Skill struct {
 	Name        string
 	Description string
-	// Tools are the only ones that may be called while it is loaded; nil: all. Unknown
-	// are names of its allowed-tools that mean nothing here.
+	// Tools are the only tools that may be called while it is loaded; nil allows all. Unknown are names in its
+	// allowed-tools that have no meaning here.
 	Tools, Unknown []string
-	Folder         string // as people and the model know it
-	Dir            string // on the disk
-	Text           string // behind the front matter
+	Folder         string // as shown to people and the model
+	Dir            string // path on disk
+	Text           string // the text after the front matter
 	TextBytes      int    // of SKILL.md
 	Files          int
 	Bytes          int64
 	Digest         string
-	cut            int // how long the description was before it was cut; 0: it was not
+	cut            int // original length of a description that was cut, otherwise 0
 }
 
-// Problem is why a skill or a folder of them was left out.
+// Problem says why a skill or a folder of skills was left out.
 type Problem struct {
-	// Skill is the folder's name of the skill that was left out; empty: it is no skill's.
+	// Skill is the folder name of the skill that was left out; empty for other problems.
 	Skill string `json:"skill,omitempty"`
 
 	Path string `json:"path"` // a file or folder
@@ -72,16 +71,16 @@ func (p Problem) At() string {
 	return p.Path
 }
 
-// String is one line for people.
+// String formats the problem as one line for people.
 func (p Problem) String() string { return p.At() + ": " + p.What + "; " + p.Hint }
 
-// Set is what was found at one time. It never changes.
+// Set is the result of one search. It is immutable.
 type Set struct {
 	Skills   []Skill // by name
 	Problems []Problem
 }
 
-// Find returns the skill of a name, or else of a folder.
+// Find returns the skill with a name, or otherwise in a folder of that name.
 func (s *Set) Find(name string) (Skill, bool) {
 	i, ok := slices.BinarySearchFunc(s.Skills, name, func(k Skill, name string) int { return cmp.Compare(k.Name, name) })
 	if !ok {
@@ -93,7 +92,7 @@ func (s *Set) Find(name string) (Skill, bool) {
 	return s.Skills[i], true
 }
 
-// Refused is why the skill of a name, or of a folder, was left out; false: none was.
+// Refused returns the problem for which the skill of that name or folder was left out, if it was.
 func (s *Set) Refused(name string) (Problem, bool) {
 	i := slices.IndexFunc(s.Problems, func(p Problem) bool { return p.Skill != "" && strings.EqualFold(p.Skill, name) })
 	if i < 0 {
@@ -102,11 +101,10 @@ func (s *Set) Refused(name string) (Problem, bool) {
 	return s.Problems[i], true
 }
 
-// manyTokens is from how many tokens on people and models are warned of a skill.
+// manyTokens is the number of tokens from which people and models are warned about a skill.
 const manyTokens = 8000
 
-// Tokens is about how many tokens the text takes of every request while the skill is
-// loaded.
+// Tokens is approximately how many tokens the text adds to every request while the skill is loaded.
 func (k Skill) Tokens() int {
 	letters, others := 0, 0
 	for _, r := range k.Text {
@@ -119,8 +117,7 @@ func (k Skill) Tokens() int {
 	return (letters+3)/4 + others
 }
 
-// Warning is what people should know of a skill that can be loaded all the same; empty:
-// nothing.
+// Warning is what people should know about a skill that can be loaded, or "".
 func (k Skill) Warning() string {
 	var out []string
 	if n := k.manyTokens(); n > 0 {
@@ -132,7 +129,7 @@ func (k Skill) Warning() string {
 	return strings.Join(out, "; ")
 }
 
-// manyTokens is about how many tokens the text has, if they are worth a warning; else zero.
+// manyTokens is the approximate number of tokens of the text if that needs a warning, otherwise 0.
 func (k Skill) manyTokens() int {
 	if n := k.Tokens(); n >= manyTokens {
 		return n
@@ -140,8 +137,7 @@ func (k Skill) manyTokens() int {
 	return 0
 }
 
-// folderName is the name of the skill's folder, or that of the skill if the folder's is
-// none that a skill may have.
+// folderName is the name of the skill's folder, or the skill's name if the folder name is not valid for a skill.
 func (k Skill) folderName() string {
 	if base := filepath.Base(k.Dir); validName(base) {
 		return base
@@ -149,9 +145,8 @@ func (k Skill) folderName() string {
 	return k.Name
 }
 
-// Overview is what a system text may say of the skills: of one that a person agreed to
-// as it is now its name and its description, of any other one the name of its folder
-// alone, for whoever can write there could put orders into the rest.
+// Overview is what a system text may say about the skills: name and description of a skill whose current content a
+// person agreed to, but only the folder name of others, because their files could contain instructions from anyone.
 func (s *Set) Overview(approvals []persistence.SkillApproval) []messages.Skill {
 	var out []messages.Skill
 	for _, k := range s.Skills {
@@ -164,7 +159,7 @@ func (s *Set) Overview(approvals []persistence.SkillApproval) []messages.Skill {
 	return out
 }
 
-// Text is a skill at a digest; false: it has another one, or is gone.
+// Text returns the text of a skill with a digest. It returns false if the skill has changed or is gone.
 func (s *Set) Text(pin messages.SkillPin) (messages.SkillText, bool) {
 	k, ok := s.Find(pin.Name)
 	if !ok || k.Digest != pin.Digest || pin.Digest == "" {
@@ -173,8 +168,8 @@ func (s *Set) Text(pin messages.SkillPin) (messages.SkillText, bool) {
 	return messages.SkillText{Text: k.Text, Folder: k.Folder, Tools: k.Tools}, true
 }
 
-// Catalog finds skills. It is safe for concurrent use. Nothing is read before it is
-// asked, and only what changed is read again.
+// Catalog finds skills. It reads nothing before the first use, and later only what has changed. It is safe for
+// concurrent use.
 type Catalog struct {
 	roots []Root
 	now   func() time.Time
@@ -192,8 +187,8 @@ type reading struct {
 	problem *Problem
 }
 
-// NewCatalog makes a catalog of folders; of two skills with one name that of the
-// earlier folder counts. now may be nil.
+// NewCatalog makes a catalog of folders. If two skills have the same name, that of the earlier folder wins. now may
+// be nil.
 func NewCatalog(now func() time.Time, roots ...Root) *Catalog {
 	if now == nil {
 		now = time.Now
@@ -201,7 +196,7 @@ func NewCatalog(now func() time.Time, roots ...Root) *Catalog {
 	return &Catalog{roots: slices.Clone(roots), now: now, known: map[string]reading{}}
 }
 
-// Current is what there is, as of a moment ago.
+// Current returns the current set, which may be cached for a moment.
 func (c *Catalog) Current() *Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,7 +206,7 @@ func (c *Catalog) Current() *Set {
 	return c.set
 }
 
-// Refresh looks again.
+// Refresh checks for changes and returns the new set.
 func (c *Catalog) Refresh() *Set {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,8 +214,7 @@ func (c *Catalog) Refresh() *Set {
 	return c.set
 }
 
-// Fresh reads a skill anew, every byte of it, and returns what [Catalog.Current] says
-// from then on.
+// Fresh reads a skill again completely; later results of [Catalog.Current] include the new version.
 func (c *Catalog) Fresh(name string) (Skill, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +231,7 @@ func (c *Catalog) Fresh(name string) (Skill, bool) {
 	return c.set.Find(name)
 }
 
-// Folders are those worth watching: the folders of skills and the skills' own.
+// Folders are the folders to watch: those of the roots and those of the skills.
 func (c *Catalog) Folders() []string {
 	var out []string
 	for _, r := range c.roots {
@@ -249,7 +243,7 @@ func (c *Catalog) Folders() []string {
 	return out
 }
 
-// look makes the set anew.
+// look makes a new set.
 func (c *Catalog) look() {
 	c.looked = c.now()
 	set := &Set{}
@@ -296,8 +290,7 @@ func under(r Root, known map[string]reading) []string {
 	return out
 }
 
-// lookInto reads the skills of a folder that changed. What is wrong with the folder
-// itself goes to the set.
+// lookInto reads the skills of a root that have changed. Problems of the root itself are added to the set.
 func (c *Catalog) lookInto(r Root, set *Set) map[string]reading {
 	report := func(what, hint string) {
 		set.Problems = append(set.Problems, Problem{Path: r.Label, What: what, Hint: hint})
@@ -313,7 +306,7 @@ func (c *Catalog) lookInto(r Root, set *Set) map[string]reading {
 		report("the folder cannot be used: "+reason(err), "use a folder inside of the project, or set skills.allowExternalPaths to true")
 		return nil
 	}
-	defer func() { _ = root.Close() }() // nothing was written
+	defer func() { _ = root.Close() }() // opened for reading only
 	w := walker{root: root}
 	entries, err := w.list(".")
 	if err != nil {
@@ -337,7 +330,7 @@ func (c *Catalog) lookInto(r Root, set *Set) map[string]reading {
 	return out
 }
 
-// openBelow opens a folder below another one; no link leads out of that.
+// openBelow opens a folder below base, with links resolved only inside of base.
 func openBelow(base, dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	if err != nil || dir == "." || dir == "" {
@@ -347,7 +340,7 @@ func openBelow(base, dir string) (*os.Root, error) {
 	return root.OpenRoot(dir)
 }
 
-// readSkill reads a skill unless it is what it was; false: it is none.
+// readSkill reads a skill unless it is unchanged. It returns false if it is not a folder.
 func (c *Catalog) readSkill(root *os.Root, r Root, name string) (reading, bool) {
 	dir, label := filepath.Join(r.Base, r.Path, name), path.Join(filepath.ToSlash(r.Label), name)
 	failed := func(err error) (reading, bool) {
@@ -361,7 +354,7 @@ func (c *Catalog) readSkill(root *os.Root, r Root, name string) (reading, bool) 
 		}
 		return failed(faultf(0, "copy the skill into the folder", "the folder cannot be used: %s", reason(err)))
 	}
-	defer func() { _ = own.Close() }() // nothing was written
+	defer func() { _ = own.Close() }() // opened for reading only
 	if _, err := own.Lstat(fileName); errors.Is(err, fs.ErrNotExist) {
 		return failed(faultf(0, "write one, or move the folder elsewhere", "there is no SKILL.md"))
 	}
@@ -404,7 +397,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 	return reading{skill: s}, true
 }
 
-// problemOf says what is wrong with a path.
+// problemOf describes an error about a path.
 func problemOf(at string, err error) Problem {
 	if f, ok := errors.AsType[fault](err); ok {
 		return Problem{Path: at, Line: f.Line, What: f.What, Hint: f.Hint}
@@ -412,7 +405,7 @@ func problemOf(at string, err error) Problem {
 	return Problem{Path: at, What: "it cannot be read: " + reason(err), Hint: "look at its rights"}
 }
 
-// reason is an error without the path that is said already.
+// reason is an error without the path, which is shown separately.
 func reason(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err.Error()

@@ -91,8 +91,8 @@ func TestCatalogFindsSkills(t *testing.T) {
 	}
 }
 
-// A skill is what its whole folder is: any change makes another digest, and the text
-// of the one before is not to be had any more.
+// The digest of a skill covers its whole folder. After any change the digest is another one, and the
+// earlier text is not available any more.
 func TestCatalogDigests(t *testing.T) {
 	changes := map[string]func(dir string) error{
 		"text":       func(dir string) error { return file(dir, "SKILL.md", md("pdf")+"More.") },
@@ -135,8 +135,8 @@ func TestCatalogDigests(t *testing.T) {
 	}
 }
 
-// A file that hides its change from a look at names and times is still read anew
-// where it counts.
+// A change that names and times do not reveal is still noticed, because files are read again where
+// it matters.
 func TestCatalogFreshReadsEveryByte(t *testing.T) {
 	dir, c := project(t)
 	own := filepath.Join(dir, ".ship/skills/pdf")

@@ -23,15 +23,15 @@ const (
 	maxDepth = 12
 )
 
-// folder is a skill's folder as it was read, whole, at one time.
+// folder is the content of a skill's folder, read at one time.
 type folder struct {
-	digest string // of every file: its place, kind, right to be run, and bytes
-	text   []byte // SKILL.md as it went into the digest; nil: there is none
+	digest string // of every file: path, kind, executable bit and content
+	text   []byte // SKILL.md as included in the digest; nil if there is none
 	files  int
 	bytes  int64
 }
 
-// walker reads a folder, or with a nil digest only looks at it.
+// walker walks a folder. With a nil digest it does not read the files.
 type walker struct {
 	root    *os.Root
 	digest  hash.Hash
@@ -40,8 +40,8 @@ type walker struct {
 	entries int
 }
 
-// readFolder reads a folder and works out its digest. No link leads out of it: the
-// system resolves every name below root.
+// readFolder reads a folder and computes its digest. Links cannot lead out of it, because all names are resolved
+// below root.
 func readFolder(root *os.Root) (folder, error) {
 	w := walker{root: root, digest: sha256.New(), stamp: sha256.New()}
 	if err := w.walk(".", 0); err != nil {
@@ -51,8 +51,7 @@ func readFolder(root *os.Root) (folder, error) {
 	return w.out, nil
 }
 
-// stampFolder changes whenever something in a folder does, as far as that shows
-// without reading the files.
+// stampFolder changes whenever something in a folder does, as far as the metadata of the files shows.
 func stampFolder(root *os.Root) string {
 	w := walker{root: root, stamp: sha256.New()}
 	err := w.walk(".", 0)
@@ -78,13 +77,13 @@ func (w *walker) walk(dir string, depth int) error {
 	return nil
 }
 
-// list is what a folder holds, by name.
+// list lists a folder by name.
 func (w *walker) list(dir string) ([]fs.DirEntry, error) {
 	f, err := w.root.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer func() { _ = f.Close() }() // opened for reading only
 	entries, err := f.ReadDir(maxFiles + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -112,7 +111,7 @@ func (w *walker) entry(name string, depth int) error {
 	}
 }
 
-// inode tells a file from one that took its place.
+// inode distinguishes a file from one that replaced it.
 func inode(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Ino
@@ -126,7 +125,7 @@ func (w *walker) add(format string, args ...any) {
 	}
 }
 
-// link takes a link that stays in the folder; the digest has where it points to.
+// link adds a link that stays in the folder; the digest includes its target.
 func (w *walker) link(name string) error {
 	to, err := w.root.Readlink(name)
 	if err != nil {
@@ -139,8 +138,7 @@ func (w *walker) link(name string) error {
 	return nil
 }
 
-// file reads a file. One that was put in its place meanwhile is refused if it is
-// none, and does not make the reader wait.
+// file reads a file. If it was replaced by something else meanwhile, it fails without blocking.
 func (w *walker) file(name string) error {
 	if w.digest == nil {
 		return nil
@@ -149,7 +147,7 @@ func (w *walker) file(name string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer func() { _ = f.Close() }() // opened for reading only
 	info, err := f.Stat()
 	if err != nil {
 		return err

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// claudeNames are the tools that stand for names which skills of others use. A name
-// without one here, and that is none of ours, means nothing.
+// claudeNames maps names that skills written for other agents use to tools of ours.
 func claudeNames() map[string][]string {
 	shell := []string{"exec_shell", "shell_read", "shell_status", "shell_stop", "shell_write"}
 	return map[string][]string{
@@ -16,10 +15,9 @@ func claudeNames() map[string][]string {
 	}
 }
 
-// ownTools maps the names of a skill's allowed-tools to ours, sorted. What follows a
-// name in brackets says more than we can hold a tool to, and is left to the tool's
-// own approvals. unknown are the names that mean nothing; if no other is there, the
-// list does not limit anything, since it was not written for us.
+// ownTools maps the names of a skill's allowed-tools to ours, sorted. Restrictions in parentheses after a name are
+// ignored; the tool's own approvals apply instead. unknown are the names without a meaning here; if all names are
+// unknown, the list restricts nothing, since it was not written for this host.
 func ownTools(names []string) (tools, unknown []string) {
 	known := claudeNames()
 	for _, full := range names {

@@ -12,35 +12,35 @@ import (
 )
 
 const (
-	// maxText is the longest SKILL.md in bytes, and maxFront the longest front matter.
+	// maxText is the maximum size of SKILL.md in bytes, and maxFront that of its front matter.
 	maxText  = 256 << 10
 	maxFront = 8 << 10
-	// maxName and maxDescription are the longest of their kind, in characters.
+	// maxName and maxDescription are maximum lengths in characters.
 	maxName        = 64
 	maxDescription = 1024
-	// endurable is the longest description that is cut to the longest, and not refused:
-	// public collections hold some that are a little longer than the format allows.
+	// endurable is the maximum length of a description that is cut rather than refused, because some public skills
+	// are a little longer than the format allows.
 	endurable = maxDescription + maxDescription/4
-	// maxTools is how many tools a skill can name.
+	// maxTools is how many tools a skill can list.
 	maxTools = 64
 )
 
-// document is a SKILL.md as it was parsed.
+// document is a parsed SKILL.md.
 type document struct {
-	name, description string // the name is empty if the file does not say
+	name, description string // name is empty if the file has none
 	tools             []string
 	text              string
-	cut               int // characters of the description, if there were too many
+	cut               int // original length of a description that was cut, otherwise 0
 }
 
-// fault is what is wrong with a file.
+// fault is an error in a file.
 type fault = frontmatter.Fault
 
 func faultf(line int, hint, what string, args ...any) error {
 	return frontmatter.Faultf(line, hint, what, args...)
 }
 
-// form is how a SKILL.md is written.
+// form is the format of SKILL.md.
 func form() frontmatter.Form {
 	return frontmatter.Form{
 		Max: maxFront, Dots: true, Begin: "begin the file with a line ---, then name and description, then a line ---",
@@ -48,7 +48,7 @@ func form() frontmatter.Form {
 	}
 }
 
-// parse reads a SKILL.md. Its errors are faults.
+// parse parses a SKILL.md. Its errors are faults.
 func parse(raw []byte) (document, error) {
 	read, err := form().Read(raw)
 	if err != nil {
@@ -64,7 +64,7 @@ func parse(raw []byte) (document, error) {
 	return d, nil
 }
 
-// members reads the members that count. Others are left alone.
+// members reads the known members and ignores others.
 func members(all []frontmatter.Member) (document, error) {
 	var d document
 	seen := map[string]bool{}
@@ -125,7 +125,7 @@ func validName(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' })
 }
 
-// description is cut if it is a little too long; cut is how long it was then.
+// description reads the description. If it is slightly too long it is cut, and cut is its original length.
 func description(n *yaml.Node) (text string, cut int, err error) {
 	text, err = scalar(n, "description")
 	count := utf8.RuneCountInString(text)
@@ -138,7 +138,7 @@ func description(n *yaml.Node) (text string, cut int, err error) {
 	return string([]rune(text)[:maxDescription-1]) + "…", count, nil
 }
 
-// toolNames reads a list, or a text with commas or blanks between the names.
+// toolNames reads a list, or a text in which commas or spaces separate the names.
 func toolNames(n *yaml.Node) ([]string, error) {
 	var out []string
 	switch {
@@ -164,8 +164,7 @@ func toolNames(n *yaml.Node) ([]string, error) {
 	return out, nil
 }
 
-// splitNames parts names at commas and blanks, but not within brackets, as in
-// Bash(git add:*).
+// splitNames splits names at commas and spaces, but not inside of parentheses, as in Bash(git add:*).
 func splitNames(text string) []string {
 	depth := 0
 	return strings.FieldsFunc(text, func(r rune) bool {

@@ -20,8 +20,7 @@ const (
 	LoadName = "skills_load"
 )
 
-// maxNamed is how many skills an error names, and maxProblems how many problems a
-// result does.
+// maxNamed is how many skills an error lists, and maxProblems how many problems a result lists.
 const (
 	maxNamed    = 20
 	maxProblems = 30
@@ -38,17 +37,17 @@ var (
 	loadSchema []byte
 )
 
-// State says what a load of a skill would do.
+// State says what loading a skill would do.
 type State string
 
 // The states of skills.
 const (
-	StatePinned  State = "pinned"  // loads at once: a person agreed to this digest
-	StateNew     State = "new"     // asks: nobody agreed to it yet
-	StateChanged State = "changed" // asks: it is not what was agreed to
+	StatePinned  State = "pinned"  // loads without approval: a person agreed to this digest
+	StateNew     State = "new"     // needs approval: nobody has agreed to it yet
+	StateChanged State = "changed" // needs approval: it differs from what was agreed to
 )
 
-// StateOf is the state of a skill, given what people agreed to.
+// StateOf is the state of a skill, given the approvals.
 func StateOf(s Skill, approvals []persistence.SkillApproval) State {
 	i := slices.IndexFunc(approvals, func(a persistence.SkillApproval) bool { return a.Name == s.Name })
 	switch {
@@ -60,14 +59,14 @@ func StateOf(s Skill, approvals []persistence.SkillApproval) State {
 	return StatePinned
 }
 
-// Options of the tools. Catalog and Store are required.
+// Options configure the tools. Catalog and Store are required.
 type Options struct {
 	Catalog *Catalog
 	Store   persistence.SkillStore
-	Now     func() time.Time // nil: time.Now
+	Now     func() time.Time // defaults to time.Now
 }
 
-// Tools are the tools of this package, in a fixed order.
+// Tools returns the tools of this package, in a fixed order.
 func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -86,7 +85,7 @@ func (list) Spec() tool.Spec {
 	}
 }
 
-// line is a skill as the model reads it.
+// line is a skill as shown to the model.
 type line struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
@@ -101,7 +100,7 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	set := t.Catalog.Refresh()
 	approvals, err := t.Store.SkillApprovals(ctx)
 	if err != nil {
-		approvals = nil // nothing counts as agreed to
+		approvals = nil // nothing counts as approved
 	}
 	out := struct {
 		Skills   []line   `json:"skills"`
@@ -126,8 +125,7 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 // load is skills_load.
 type load struct{ Options }
 
-// Spec implements [tool.Tool]. To load a skill that is loaded changes nothing, so a
-// call may be repeated.
+// Spec implements [tool.Tool]. Loading a skill again has no effect, so a call may be repeated.
 func (load) Spec() tool.Spec {
 	return tool.Spec{
 		Name: LoadName, Title: "Load a skill", Description: strings.TrimSpace(loadText), InputSchema: json.RawMessage(loadSchema),
@@ -150,8 +148,8 @@ func read(call tool.Call) (order, error) {
 	return in, nil
 }
 
-// Judge implements [tool.Judge]: what nobody agreed to as it is now asks. A call that
-// cannot load anything needs nobody.
+// Judge implements [tool.Judge]. A skill needs approval unless a person agreed to its current content. A call that
+// cannot load anything needs none.
 func (t load) Judge(call tool.Call) tool.Verdict {
 	in, err := read(call)
 	if err != nil || in.Unload {
@@ -192,13 +190,13 @@ func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 		Files        int
 		TextBytes    int64
 		Tools        []string
-		Tokens       int // when they are many
+		Tokens       int // set only if the text is large
 	}{err == nil && StateOf(s, approvals) == StateChanged, s.Name, s.Folder, s.Files, int64(s.TextBytes), s.Tools, s.manyTokens()})
 	out.Exact, out.Bind = s.Description, s.Digest
 	return out, askErr
 }
 
-// Describe says what a person agrees to.
+// Describe describes the skill that a person agrees to.
 func (s Skill) Describe() string {
 	tools := "all"
 	if len(s.Tools) > 0 {
@@ -208,8 +206,8 @@ func (s Skill) Describe() string {
 		s.Name, s.Description, s.Folder, s.TextBytes, s.Files, s.Bytes, tools, s.Digest)
 }
 
-// Invoke implements [tool.Tool]. It loads the bytes that it reads now, if they are
-// the ones that a person agreed to, in this call or before.
+// Invoke implements [tool.Tool]. It loads the content that it reads now, if a person has agreed to that content in
+// this call or before.
 func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in, err := read(call)
 	if err != nil {
@@ -248,7 +246,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return r, err
 }
 
-// unload puts a skill away, also one that is gone.
+// unload unloads a skill, even if it no longer exists.
 func (t load) unload(name string) (tool.Result, error) {
 	if !validName(name) {
 		return tool.Result{}, t.unknown(name)
@@ -262,7 +260,7 @@ func (t load) unload(name string) (tool.Result, error) {
 	return r, err
 }
 
-// unknown says which skills there are.
+// unknown is the error for a skill that does not exist; it lists those that do.
 func (t load) unknown(name string) error {
 	set := t.Catalog.Current()
 	if p, ok := set.Refused(name); ok {

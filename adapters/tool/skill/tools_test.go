@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
-// shop is a project with the tools.
+// shop is a project with the skill tools.
 type shop struct {
 	t       *testing.T
 	dir     string
@@ -36,7 +36,7 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// skill writes a skill and is its folder.
+// skill writes a skill and returns its folder.
 func (s *shop) skill(name string, more map[string]string) string {
 	s.t.Helper()
 	own := filepath.Join(s.dir, ".ship/skills", name)
@@ -64,7 +64,7 @@ func (s *shop) judge(input string) tool.Decision {
 	return tool.BySpec(s.tool(LoadName), call(input)).Decision
 }
 
-// ask is what a person is shown.
+// ask returns what a person is shown.
 func (s *shop) ask(input string) tool.Explanation {
 	s.t.Helper()
 	e, ok := s.tool(LoadName).(tool.Explainer)
@@ -76,7 +76,7 @@ func (s *shop) ask(input string) tool.Explanation {
 	return out
 }
 
-// load invokes the tool with the answer of a person; empty: nobody was asked.
+// load invokes the tool with a person's answer. An empty answer means that nobody was asked.
 func (s *shop) load(input, bind string) (tool.Result, error) {
 	s.t.Helper()
 	c := call(input)
@@ -162,7 +162,7 @@ func TestLoadUnknown(t *testing.T) {
 	}
 }
 
-// Agreements that cannot be read are none, and are not written over.
+// Agreements that cannot be read count as none, and their file is not overwritten.
 func TestDamagedLockAsks(t *testing.T) {
 	s := newShop(t)
 	s.skill("pdf", nil)

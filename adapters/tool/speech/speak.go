@@ -23,10 +23,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// SpeakName is the name of the tool that answers with a voice message.
+// SpeakName is the name of the tool that sends a voice message.
 const SpeakName = "tts_speak"
 
-// speakDeadline leaves room for a wait behind other texts.
+// speakDeadline includes the time to wait for other texts.
 const speakDeadline = 2 * time.Minute
 
 //go:embed speak.md
@@ -35,24 +35,24 @@ var speakText string
 //go:embed speak.schema.json
 var speakSchema []byte
 
-// Way is how a recording reaches the people of a chat.
+// Way is how a recording is delivered to the people of a chat.
 type Way string
 
 // The ways.
 const (
 	WayVoice Way = "voice" // as a voice message
-	WayFile  Way = "file"  // as a file with sound
-	WayHere  Way = "here"  // nothing is sent: people look at the history, and play it there
-	WayText  Way = "text"  // not at all: they get the words
+	WayFile  Way = "file"  // as an audio file
+	WayHere  Way = "here"  // not sent: people play it in the history
+	WayText  Way = "text"  // not at all: people get the text
 )
 
-// SpeakOptions are all required but Link.
+// SpeakOptions configure the tool. All but Link are required.
 type SpeakOptions struct {
 	Speaker *speech.Speaker
 	Files   tool.ChatFiles
-	// Way tells how recordings reach a chat.
+	// Way returns how recordings are delivered to a chat.
 	Way func(key messages.ChatKey) Way
-	// Link is where a page of the chat finds a file of it; empty: there is no page.
+	// Link, if not nil, returns the link to a file of the chat, or "" if the chat has no web page.
 	Link   func(key messages.ChatKey, name string) string
 	Logger *slog.Logger
 }
@@ -63,8 +63,7 @@ type Speak struct{ o SpeakOptions }
 // NewSpeak makes the tool.
 func NewSpeak(o SpeakOptions) *Speak { return &Speak{o} }
 
-// Spec implements [tool.Tool]. A call may be repeated: it speaks into one file and
-// owes its message once.
+// Spec implements [tool.Tool]. A repeated call uses the same file and does not send its message again.
 func (s *Speak) Spec() tool.Spec {
 	return tool.Spec{
 		Name: SpeakName, Title: "Speak", Description: strings.TrimSpace(speakText),
@@ -72,7 +71,7 @@ func (s *Speak) Spec() tool.Spec {
 	}
 }
 
-// audio is a recording as the model and pages read of it.
+// audio describes a recording to the model and to web pages.
 type audio struct {
 	Path      string  `json:"path"`
 	URL       string  `json:"url,omitempty"`
@@ -80,7 +79,7 @@ type audio struct {
 	Seconds   float64 `json:"seconds,omitempty"`
 }
 
-// answer is what the model reads of a call.
+// answer is the result for the model.
 type answer struct {
 	Delivered bool   `json:"delivered"`
 	As        Way    `json:"as"`
@@ -140,7 +139,7 @@ func (s *Speak) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	return result, err
 }
 
-// told puts a delivery into words.
+// told describes a delivery.
 func (a *answer) told(d tool.Delivery) {
 	a.Delivered, a.Skipped = d.Delivered, d.Skipped
 	more := ""
@@ -169,19 +168,19 @@ func (a answer) result(said string) (tool.Result, error) {
 	return tool.Result{Output: raw, Summary: summary}, nil
 }
 
-// kept is a recording in the files of its chat.
+// kept is a recording that is stored in the files of its chat.
 type kept struct {
 	audio
-	whole string // path
+	whole string // full path
 }
 
-// endings are those of recordings, with their types.
+// endings are the file extensions of recordings, with their media types.
 func endings() map[string]string {
 	return map[string]string{".opus": "audio/ogg", ".mp3": "audio/mpeg", ".wav": "audio/wav"}
 }
 
-// recording speaks into a file of the chat; a call that is made again after a crash
-// finds it. It is synced before anything refers to it.
+// recording synthesizes the text to a file of the chat, or finds the file if the call is repeated after a crash. The
+// file is synced before anything refers to it.
 func (s *Speak) recording(ctx context.Context, call tool.Call, w speech.Words) (kept, error) {
 	folder, own, err := s.o.Files.Place(call.Run.ChatKey)
 	if err != nil {
@@ -215,13 +214,13 @@ func (s *Speak) keptAs(key messages.ChatKey, folder, own, name string, data io.R
 	return k
 }
 
-// store writes a file as a whole, or not at all.
+// store writes a file atomically.
 func store(folder, name string, data []byte) error {
 	temp, err := os.CreateTemp(folder, ".part-*") // 0600
 	if err != nil {
 		return fmt.Errorf("make a file: %w", err)
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // gone already if all went well
+	defer func() { _ = os.Remove(temp.Name()) }() // renamed already on success
 	_, err = temp.Write(data)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
 		err = os.Rename(temp.Name(), filepath.Join(folder, name))

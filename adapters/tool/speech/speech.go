@@ -1,7 +1,6 @@
-// Package speech has the tools of voice messages: stt_transcribe reads a recording of
-// the chat, tts_speak answers with one. Recordings are files of the chat; what is
-// spoken is owed to the outbox like any other message, so it is neither lost nor sent
-// twice.
+// Package speech has the tools for voice messages: stt_transcribe transcribes a recording of the chat, and tts_speak
+// sends one. Recordings are files of the chat. They are sent through the outbox like any other message, so that none
+// is lost or sent twice.
 package speech
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
-// failed is a failure in words that help a model to go on.
+// failed describes an error so that a model can continue.
 func failed(what string, err error) error {
 	if e, ok := errors.AsType[*speech.Error](err); ok {
 		return fmt.Errorf("%s: %s", what, why(e.Reason))

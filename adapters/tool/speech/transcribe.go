@@ -13,10 +13,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// TranscribeName is the name of the tool that reads recordings.
+// TranscribeName is the name of the tool that transcribes recordings.
 const TranscribeName = "stt_transcribe"
 
-// transcribeDeadline leaves room for a wait behind other recordings.
+// transcribeDeadline includes the time to wait for other recordings.
 const transcribeDeadline = 3 * time.Minute
 
 //go:embed transcribe.md
@@ -25,7 +25,7 @@ var transcribeText string
 //go:embed transcribe.schema.json
 var transcribeSchema []byte
 
-// TranscribeOptions are all required.
+// TranscribeOptions configure the tool. All are required.
 type TranscribeOptions struct {
 	Listener *speech.Listener
 	Files    tool.ChatFiles

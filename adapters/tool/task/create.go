@@ -27,8 +27,7 @@ var createSchema []byte
 // Create is the tool task_create.
 type Create struct{ opts Options }
 
-// Spec implements [tool.Tool]. A call that comes again finds its own task, so it may
-// be repeated.
+// Spec implements [tool.Tool]. A repeated call finds the task that it created before.
 func (Create) Spec() tool.Spec {
 	return tool.Spec{
 		Name: CreateName, Title: "Create a task", Description: strings.TrimSpace(createText), InputSchema: json.RawMessage(createSchema),
@@ -36,12 +35,12 @@ func (Create) Spec() tool.Spec {
 	}
 }
 
-// input is what the model asks for.
+// input is the input of a call.
 type input struct {
 	Title, Cron, When, Delay, Timezone, Say, Instructions, CatchUp string
 }
 
-// read takes a call's input. Members that a model fills in for nothing count as not given.
+// read parses a call's input. Empty members count as missing.
 func (in *input) read(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, in); err != nil {
 		return fmt.Errorf("%w: %w", tool.ErrInput, err)
@@ -55,7 +54,7 @@ func (in *input) read(raw json.RawMessage) error {
 	return nil
 }
 
-// times counts the ways in which the input says when.
+// times counts the members of the input that set a time.
 func (in *input) times() int {
 	given := 0
 	for _, text := range []string{in.Cron, in.When, in.Delay} {
@@ -66,7 +65,7 @@ func (in *input) times() int {
 	return given
 }
 
-// timed gives a task the times of the input, in a zone. A delay counts from now.
+// timed sets the times of a task from the input, in a zone. A delay counts from now.
 func (in *input) timed(t *persistence.Task, zone *time.Location, now time.Time) error {
 	t.Cron, t.When = in.Cron, time.Time{}
 	switch {
@@ -90,13 +89,13 @@ func (in *input) timed(t *persistence.Task, zone *time.Location, now time.Time) 
 }
 
 const (
-	// dueAt begins what a person's answer to a single time is bound to.
+	// dueAt is the prefix of a binding to a single time.
 	dueAt = "due-"
-	// soon is when a task is due whose time passed while it waited for an answer.
+	// soon is the delay of a task whose time passed while it waited for approval.
 	soon = 2 * time.Second
 )
 
-// agreedTime is the single time that a person agreed to; zero: the answer names none.
+// agreedTime is the single time that a person agreed to, or zero.
 func agreedTime(bind string, zone *time.Location) (time.Time, error) {
 	text, ok := strings.CutPrefix(bind, dueAt)
 	if !ok {
@@ -106,8 +105,7 @@ func agreedTime(bind string, zone *time.Location) (time.Time, error) {
 	return at.In(zone), err
 }
 
-// timedAsAgreed is timed, but for a single time that a person agreed to: the task is due
-// then, however late they agreed.
+// timedAsAgreed is timed, except that a single time which a person agreed to is kept, however late they agreed.
 func (in *input) timedAsAgreed(t *persistence.Task, zone *time.Location, now time.Time, bind string) error {
 	agreed, err := agreedTime(bind, zone)
 	switch {
@@ -122,8 +120,8 @@ func (in *input) timedAsAgreed(t *persistence.Task, zone *time.Location, now tim
 	return nil
 }
 
-// task makes the task of a call. A delay counts from the time of the request: when a person
-// agrees later, the task is due when the request said.
+// task makes the task of a call. A delay counts from the time of the request, so a late approval does not move the
+// time.
 func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, error) {
 	bad := func(err error) (persistence.Task, persistence.TaskTimes, error) {
 		return persistence.Task{}, persistence.TaskTimes{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
@@ -141,7 +139,7 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 	if t.Zone == "" {
 		t.Zone = zone.String()
 		if t.Zone == "Local" {
-			t.Zone = "" // the host's own zone has no name to write down
+			t.Zone = "" // the host's own zone has no name
 		}
 	} else {
 		found, err := schedule.ParseZone(t.Zone)
@@ -168,7 +166,7 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 	return t, times, nil
 }
 
-// checked are the times of a task that can be kept.
+// checked validates a task and returns its times.
 func (o Options) checked(t persistence.Task) (persistence.TaskTimes, error) {
 	if o.Check != nil {
 		if err := o.Check(t); err != nil {
@@ -178,14 +176,14 @@ func (o Options) checked(t persistence.Task) (persistence.TaskTimes, error) {
 	return t.Schedule(o.Zone)
 }
 
-// taskID is the same whenever the call comes again. It holds no word of the title, since it
-// is part of keys and file names that outlive the task.
+// taskID is the same whenever the call is repeated. It contains nothing of the title, because it is part of keys and
+// file names that outlive the task.
 func taskID(call tool.Call) string {
 	sum := sha256.Sum256([]byte(string(call.Run.ChatKey) + "\x00" + call.Run.MessageID + "\x00" + call.ID))
 	return "task-" + hex.EncodeToString(sum[:4])
 }
 
-// Explain implements [tool.Explainer]. The answer to a single time is bound to that time.
+// Explain implements [tool.Explainer]. For a single time, the decision is bound to that time.
 func (c Create) Explain(call tool.Call) (tool.Explanation, error) {
 	t, times, err := c.task(call)
 	if err != nil {
@@ -224,7 +222,7 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		return tool.Result{}, fmt.Errorf("%w: this chat has %d tasks already; cancel some with task_cancel, or people do with /tasks", tool.ErrInput, open)
 	}
 	err = c.opts.Tasks.AddTask(ctx, t)
-	if errors.Is(err, persistence.ErrTaskExists) { // this very call, before a crash
+	if errors.Is(err, persistence.ErrTaskExists) { // by this call, before a crash
 		if t, err = find(ctx, c.opts.Tasks, call.Run.ChatKey, t.ID); err == nil {
 			times, err = t.Schedule(c.opts.Zone)
 		}
@@ -235,7 +233,7 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	return c.opts.confirm(ctx, t, times)
 }
 
-// confirm is the result of a call that made or changed a task.
+// confirm is the result of a call that created or changed a task.
 func (o Options) confirm(ctx context.Context, t persistence.Task, times persistence.TaskTimes) (tool.Result, error) {
 	d, err := describe(t, o.Zone, o.Now())
 	if err != nil { // Unreachable: it was checked

@@ -9,12 +9,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// maxOwnReminders is how many open tasks a chat may have for a reminder to need no approval.
+// maxOwnReminders is how many open tasks a chat may have before a reminder needs approval.
 const maxOwnReminders = 20
 
-// Judge implements [tool.Judge]. A text that is sent to nobody but the person who asks for
-// it needs no approval, as long as there are few of them. Everything else asks: what a
-// model follows by itself, what goes to other people, and what cannot be told.
+// Judge implements [tool.Judge]. A text that is sent only to the person who asks for it needs no approval, as long as
+// there are few tasks. Everything else does: instructions that a model follows later, texts to other people, and
+// unclear cases.
 func (c Create) Judge(call tool.Call) tool.Verdict {
 	var in input
 	err := json.Unmarshal(call.Input, &in)
@@ -40,7 +40,7 @@ func (c Create) Judge(call tool.Call) tool.Verdict {
 	return tool.Verdict{Decision: tool.Allow}
 }
 
-// ownPrivateChat reports that only the person who asks reads the chat.
+// ownPrivateChat reports whether only the person who asks reads the chat.
 func ownPrivateChat(r tool.Run) bool {
 	a, ok := r.ChatKey.Address()
 	if !ok || r.Group || r.Asker.ID == "" {
@@ -48,7 +48,7 @@ func ownPrivateChat(r tool.Run) bool {
 	}
 	switch a.Platform {
 	case "telegram":
-		return a.Chat == r.Asker.ID // the id of a private chat is that of its person
+		return a.Chat == r.Asker.ID // the id of a private chat is that of its user
 	case "feishu", "web", "cli":
 		return true
 	}

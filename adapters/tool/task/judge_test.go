@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
 )
 
-// Only a text to the person who asks needs no approval, and only so many of them.
+// Only a text to the person who asks needs no approval, and only a limited number of them.
 func TestRemindersToOneself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -40,7 +40,7 @@ func (r Run) task(ctx context.Context, call tool.Call) (persistence.Task, error)
 	return find(ctx, r.opts.Tasks, call.Run.ChatKey, in.TaskID)
 }
 
-// Explain implements [tool.Explainer]. The answer is bound to the task as it is.
+// Explain implements [tool.Explainer]. The decision is bound to the task's current content.
 func (r Run) Explain(call tool.Call) (tool.Explanation, error) {
 	t, err := r.task(context.Background(), call)
 	if err != nil {

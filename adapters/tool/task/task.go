@@ -1,9 +1,8 @@
-// Package task has the tools task_list, task_create, task_update, task_cancel and
-// task_run. They see and change the tasks of their own chat only. What is created,
-// changed or run acts later, when no person is watching, so these ask a person, who is
-// shown the times and the exact words. Only a person's reminders to themselves need no
-// approval, see [Create.Judge]. To pause, resume or cancel asks no one: it is for who made
-// the task or decides in the chat, and can be undone.
+// Package task has the tools task_list, task_create, task_update, task_cancel and task_run. They see and change only
+// the tasks of their own chat. What is created, changed or run acts later without a person watching, so these calls
+// need approval, with the times and the exact text shown. Only people's reminders to themselves need none, see
+// [Create.Judge]. Pausing, resuming and canceling need no approval either; they can be undone, and are allowed only
+// to the person who created the task and to those who decide in the chat.
 package task
 
 import (
@@ -29,28 +28,28 @@ const (
 )
 
 const (
-	// upcoming is how many times people and models are shown.
+	// upcoming is how many of the next times are shown to people and models.
 	upcoming = 3
-	// maxPerChat is how many tasks a chat may have that are not done.
+	// maxPerChat is how many open tasks a chat may have.
 	maxPerChat = 50
 	// maxTitle is the longest title in characters.
 	maxTitle = 100
 )
 
-// Options of the tools. Tasks, Run and Zone are required.
+// Options configure the tools. Tasks, Run and Zone are required.
 type Options struct {
 	Tasks persistence.TaskStore
-	// Check is what is wrong with a task, before it is asked about; nil: nothing.
+	// Check, if not nil, validates a task before approval is requested.
 	Check func(persistence.Task) error
-	// Run starts a task now and gives the id of its fire.
+	// Run starts a task now and returns the id of its fire.
 	Run func(ctx context.Context, id, by string) (fire string, err error)
-	// May reports whether who asks in a run may change a task; nil: everybody may.
+	// May, if not nil, reports whether the asker of a run may change a task.
 	May  func(run tool.Run, t persistence.Task) bool
-	Zone *time.Location   // of tasks that name none
-	Now  func() time.Time // nil: time.Now
+	Zone *time.Location   // for tasks without a zone of their own
+	Now  func() time.Time // defaults to time.Now
 }
 
-// Tools are the tools of this package.
+// Tools returns the tools of this package.
 func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -75,10 +74,10 @@ func (List) Spec() tool.Spec {
 	}
 }
 
-// line is a task as the model reads it.
+// line is a task as shown to the model.
 type line struct {
 	ID       string                 `json:"taskId"`
-	Number   int                    `json:"number,omitempty"` // by which people know it
+	Number   int                    `json:"number,omitempty"` // the number that people use
 	Title    string                 `json:"title"`
 	Status   persistence.TaskStatus `json:"status"`
 	Cron     string                 `json:"cron,omitempty"`
@@ -88,7 +87,7 @@ type line struct {
 	Does     string                 `json:"does"`
 }
 
-// describe is a task at a moment.
+// describe describes a task at a time.
 func describe(t persistence.Task, home *time.Location, now time.Time) (line, error) {
 	times, err := t.Schedule(home)
 	if err != nil {
@@ -146,7 +145,7 @@ func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return result(out, fmt.Sprintf("%d tasks", len(out.Tasks)))
 }
 
-// numbers are those by which people of a chat know some of its tasks.
+// numbers returns the numbers that people of a chat use for these tasks.
 func (o Options) numbers(ctx context.Context, key messages.ChatKey, tasks ...persistence.Task) (map[string]int, error) {
 	var ids []string
 	for _, t := range tasks {
@@ -177,7 +176,7 @@ func ofChat(ctx context.Context, store persistence.TaskStore, key messages.ChatK
 	return out, nil
 }
 
-// find is a task of a chat; one of another chat is not there.
+// find returns a task of a chat; tasks of other chats are not found.
 func find(ctx context.Context, store persistence.TaskStore, key messages.ChatKey, id string) (persistence.Task, error) {
 	all, err := ofChat(ctx, store, key)
 	if err != nil {

@@ -82,8 +82,8 @@ func (b *bench) all() []persistence.Task {
 	return all
 }
 
-// The result of a creation has the zone and the next three times, over the night
-// of the change; the person saw the same before.
+// The result of a creation has the time zone and the next three times, across the clock change.
+// The person saw the same before agreeing.
 func TestCreateConfirmsZoneAndNextTimes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -142,7 +142,7 @@ func TestCreateDelayAndText(t *testing.T) {
 	}
 }
 
-// A person agrees to the time that the request shows, however long it waited.
+// A person agrees to the time in the request, however long the request waited.
 func TestCreateDelayIsDueWhenTheRequestSaid(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ waited, due time.Duration }{{0, 20 * time.Minute}, {15 * time.Minute, 20 * time.Minute}, {25 * time.Minute, 25*time.Minute + 2*time.Second}} {
@@ -167,7 +167,7 @@ func TestCreateDelayIsDueWhenTheRequestSaid(t *testing.T) {
 	}
 }
 
-// The same holds for the delay of a change.
+// The same holds for a changed delay.
 func TestUpdateDelayIsDueWhenTheRequestSaid(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ waited, due time.Duration }{{15 * time.Minute, 20 * time.Minute}, {25 * time.Minute, 25*time.Minute + 2*time.Second}} {
@@ -216,7 +216,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// A chat lists and runs its own tasks; those of others are not there for it.
+// A chat lists and runs only its own tasks.
 func TestPI6TasksOfOtherChats(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -243,8 +243,8 @@ func TestPI6TasksOfOtherChats(t *testing.T) {
 	}
 }
 
-// Whatever words ask for it, a schedule is changed and a task run only after a person
-// agreed; looking is free. What was agreed to is the task as it was.
+// Whatever the request says, a schedule is changed or a task run only after a person agreed.
+// Listing needs no approval. The agreement is for the task as it was shown.
 func TestPI4ScheduleChangesAsk(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -286,7 +286,7 @@ func TestCreateHasALimit(t *testing.T) {
 	}
 }
 
-// explain is what a person would be shown of a call.
+// explain returns what a person would be shown of a call.
 func explain(t tool.Tool, call tool.Call) (tool.Explanation, error) {
 	e, ok := t.(tool.Explainer)
 	if !ok {

@@ -32,7 +32,7 @@ func (Update) Spec() tool.Spec {
 	}
 }
 
-// changes are what the model wants to be different.
+// changes are the changes that a call requests.
 type changes struct {
 	input
 
@@ -55,10 +55,10 @@ func (c *changes) read(raw json.RawMessage) error {
 	return nil
 }
 
-// statusOnly: nothing but whether the task is paused would change.
+// statusOnly reports whether only the status would change.
 func (c *changes) statusOnly() bool { return c.input == input{} && c.Status != "" }
 
-// Judge implements [tool.Judge]. What would be said or done, and when, asks.
+// Judge implements [tool.Judge]. Changes of what is said or done, or when, need approval.
 func (Update) Judge(call tool.Call) tool.Verdict {
 	var c changes
 	if err := c.read(call.Input); err != nil || !c.statusOnly() {
@@ -67,10 +67,10 @@ func (Update) Judge(call tool.Call) tool.Verdict {
 	return tool.Verdict{Decision: tool.Allow}
 }
 
-// errNotTheirs is what others read than who made a task, and who decides.
+// errNotTheirs is the error for people who neither created the task nor decide in the chat.
 var errNotTheirs = errors.New("whom you answer may not change this task: that is for who made it, or who decides in this chat; tell them so, they can use /tasks")
 
-// own is a task of the chat that who asks may change.
+// own returns a task of the chat that the asker may change.
 func (o Options) own(ctx context.Context, call tool.Call, id string) (persistence.Task, error) {
 	t, err := find(ctx, o.Tasks, call.Run.ChatKey, id)
 	if err == nil && o.May != nil && !o.May(call.Run, t) {
@@ -79,7 +79,7 @@ func (o Options) own(ctx context.Context, call tool.Call, id string) (persistenc
 	return t, err
 }
 
-// changed is a task of the chat as it is, and as the call wants it.
+// changed returns a task of the chat before and after the requested changes.
 func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence.Task, times persistence.TaskTimes, err error) {
 	var c changes
 	if err := c.read(call.Input); err != nil {
@@ -101,7 +101,7 @@ func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence
 	return was, t, times, err
 }
 
-// apply makes the changes of a task. bind is what a person's answer is bound to.
+// apply applies the changes to a task. bind is what a person's decision is bound to.
 func (u Update) apply(c *changes, t persistence.Task, bind string) (persistence.Task, error) {
 	switch {
 	case c.input == input{} && c.Status == "":
@@ -140,7 +140,7 @@ func (u Update) apply(c *changes, t persistence.Task, bind string) (persistence.
 	return t, nil
 }
 
-// Explain implements [tool.Explainer]. The answer is bound to the task as it is.
+// Explain implements [tool.Explainer]. The decision is bound to the task's current content.
 func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
 	was, t, times, err := u.changed(context.Background(), call)
 	if err != nil {
@@ -156,14 +156,14 @@ func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
 		t.When.In(times.Zone), times.Upcoming(u.opts.Now(), upcoming),
 	})
 	e.Exact = cmp.Or(t.Say, t.Body)
-	if e.Bind = was.Digest(); t.Cron == "" { // with the time, which a delay would move
+	if e.Bind = was.Digest(); t.Cron == "" { // including the time, which a delay would move
 		_, agreed, _ := strings.Cut(call.Bind, " ")
 		e.Bind += " " + cmp.Or(agreed, dueAt+t.When.Format(time.RFC3339))
 	}
 	return e, err
 }
 
-// renamed is the new title of a task; empty: it keeps the old one.
+// renamed is the new title of a task, or "" if it is unchanged.
 func renamed(was, t persistence.Task) string {
 	if t.Title == was.Title {
 		return ""
@@ -215,7 +215,7 @@ func (Cancel) Spec() tool.Spec {
 	}
 }
 
-// Invoke implements [tool.Tool]. The task is kept as one that has ended.
+// Invoke implements [tool.Tool]. The task is kept with the status done.
 func (c Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ TaskID string }
 	if err := json.Unmarshal(call.Input, &in); err != nil {

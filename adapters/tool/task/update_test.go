@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// A task is changed by what is given and keeps the rest; a person sees it whole before,
-// with the next three times.
+// An update changes only the given fields of a task. Before it happens, a person sees the whole
+// new task with its next three times.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -50,7 +50,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// To pause, resume and cancel asks nobody and can be taken back.
+// Pausing, resuming and cancelling need no approval and can be undone.
 func TestPauseResumeCancel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -111,8 +111,8 @@ func TestUpdateRefuses(t *testing.T) {
 	}
 }
 
-// Who made a task, and who decides in the chat, may change it. Others are refused with a
-// sentence, whatever the model wants.
+// The person who made a task, and whoever decides in the chat, may change it. Others are refused
+// with a sentence, whatever the model asks for.
 func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -153,7 +153,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	}
 }
 
-// Numbers stay with their tasks and are not given twice.
+// Task numbers are never reused.
 func TestTasksHaveNumbers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -1,5 +1,5 @@
-// Package tooltest has tools and an egress for tests: hand-written, scripted by
-// functions, and recording what they were asked.
+// Package tooltest has fake tools and a fake egress for tests. They are controlled by functions, and record their
+// calls.
 package tooltest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// AnyObject is a schema that takes every object.
+// AnyObject is a schema that accepts every object.
 const AnyObject = `{"type":"object"}`
 
-// Tool answers with a function. It is safe for concurrent use if Do is.
+// Tool is a fake tool that answers with a function. It is safe for concurrent use if Do is.
 type Tool struct {
 	S tool.Spec
-	// Do is the tool's work; nil answers {"ok":true}.
+	// Do runs a call; nil answers {"ok":true}.
 	Do func(ctx context.Context, call tool.Call) (tool.Result, error)
 	// Verdict, if set, decides about calls.
 	Verdict func(call tool.Call) tool.Verdict
@@ -26,7 +26,7 @@ type Tool struct {
 	calls []tool.Call
 }
 
-// New makes a read-only tool with a name that takes every object.
+// New makes a read-only tool that accepts every object.
 func New(name string, do func(ctx context.Context, call tool.Call) (tool.Result, error)) *Tool {
 	return &Tool{
 		S:  tool.Spec{Name: name, Description: name, InputSchema: json.RawMessage(AnyObject), ReadOnly: true, Repeatable: true},
@@ -56,24 +56,24 @@ func (t *Tool) Judge(call tool.Call) tool.Verdict {
 	return t.Verdict(call)
 }
 
-// Calls are the calls so far, in the order they began.
+// Calls returns the calls so far, in the order of their start.
 func (t *Tool) Calls() []tool.Call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]tool.Call(nil), t.calls...)
 }
 
-// Sent is one message that an [Egress] was given.
+// Sent is one message that was sent through an [Egress].
 type Sent struct {
-	To     messages.ChatKey // empty: the run's own chat
+	To     messages.ChatKey // empty for the run's own chat
 	CallID string
 	Out    tool.Outgoing
 }
 
-// Egress records what tools send and answers as told. It delivers everything in
-// one part unless Answer says otherwise, and owes the same call once.
+// Egress records what tools send. It delivers every message in one part unless Answer says otherwise, and records a
+// repeated call only once.
 type Egress struct {
-	// Answer decides what becomes of a message.
+	// Answer, if not nil, decides the delivery of a message.
 	Answer func(Sent) (tool.Delivery, error)
 
 	mu   sync.Mutex
@@ -106,7 +106,7 @@ func (e *Egress) take(s Sent) (tool.Delivery, error) {
 	return tool.Delivery{Delivered: true, Parts: 1}, nil
 }
 
-// Sent is what was owed so far, in order.
+// Sent returns the messages so far, in order.
 func (e *Egress) Sent() []Sent {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-// parse takes the addresses that are fetched. The result has a host in ASCII and
-// no fragment. What a host's name means is decided when it is connected to.
+// parse checks a URL. The result has an ASCII host and no fragment. The host's IP address is checked when the
+// connection is made.
 func parse(text string) (*url.URL, error) {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: /url: %s", tool.ErrInput, fmt.Sprintf(format, args...))
@@ -59,10 +59,10 @@ func parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// asciiHost is a host's name as it is looked up.
+// asciiHost is the ASCII form of a host name.
 func asciiHost(name string) (string, error) {
 	if strings.Contains(name, ":") {
-		return strings.ToLower(name), nil // IPv6; what is none cannot be connected to
+		return strings.ToLower(name), nil // IPv6; invalid addresses fail to connect
 	}
 	host, err := idna.Lookup.ToASCII(name)
 	if err != nil {
@@ -78,11 +78,11 @@ func asciiHost(name string) (string, error) {
 	return host, nil
 }
 
-// hosts are the hosts that need no approval.
+// hosts are the hosts that may be fetched from without approval.
 type hosts struct {
 	all   bool
 	exact map[string]bool
-	below []string // with a dot in front
+	below []string // with a leading dot
 }
 
 func newHosts(allow []string) hosts {
@@ -95,7 +95,7 @@ func newHosts(allow []string) hosts {
 		name, wild := strings.CutPrefix(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(a)), "."), "*.")
 		ascii, err := asciiHost(name)
 		switch {
-		case err != nil, ascii == "*": // it allows nothing
+		case err != nil, ascii == "*": // allows nothing
 		case wild:
 			h.below = append(h.below, "."+ascii)
 		default:
@@ -105,7 +105,7 @@ func newHosts(allow []string) hosts {
 	return h
 }
 
-// allow reports whether an address may be fetched without asking.
+// allow reports whether a URL may be fetched without approval.
 func (h hosts) allow(u *url.URL) bool {
 	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if h.all || h.exact[name] {
@@ -119,7 +119,7 @@ func (h hosts) allow(u *url.URL) bool {
 	return false
 }
 
-// same reports whether two addresses are of one host, with or without www.
+// same reports whether two URLs have the same host, with or without www.
 func same(a, b *url.URL) bool {
 	plain := func(u *url.URL) string {
 		return strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), "www.")

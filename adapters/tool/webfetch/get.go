@@ -19,23 +19,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
 )
 
-// fetched is a page.
+// fetched is a fetched page.
 type fetched struct {
 	final       *url.URL
 	status      int
 	contentType string
-	redirect    string // not followed; empty: none
+	redirect    string // a redirect that was not followed, if any
 	title, text string
-	cut         string // what was read, if the page is longer than that
+	cut         string // which part was read, if the page is longer
 }
 
-// errElsewhere ends a chain of redirects at the last answer.
+// errElsewhere ends a chain of redirects with the last response.
 var errElsewhere = http.ErrUseLastResponse
 
 func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 	var redirect string
 	client, done := f.client(func(req *http.Request, via []*http.Request) error {
-		// The client would tell a server where it was sent from.
+		// By default, the client would send a Referer.
 		req.Header.Del("Referer")
 		next, err := parse(req.URL.String())
 		switch {
@@ -61,7 +61,7 @@ func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 	if err != nil {
 		return nil, explain(u, err)
 	}
-	defer func() { _ = res.Body.Close() }() // only read from
+	defer func() { _ = res.Body.Close() }() // opened for reading only
 	out := &fetched{final: res.Request.URL, status: res.StatusCode, redirect: redirect}
 	if redirect != "" {
 		return out, nil
@@ -75,11 +75,11 @@ func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 	return out, nil
 }
 
-// read takes what a server sends, as far as it is text, and no more than what is worked on.
+// read reads the response if it is text, up to the size limit.
 func (p *fetched) read(res *http.Response) error {
 	in, declared := bufio.NewReaderSize(res.Body, peeked), res.Header.Get("Content-Type")
 	if declared == "" {
-		begin, _ := in.Peek(peeked) // what is wrong shows when it is read
+		begin, _ := in.Peek(peeked) // errors are reported by the next read
 		declared = http.DetectContentType(begin)
 	}
 	kind, _, err := mime.ParseMediaType(declared)
@@ -109,17 +109,17 @@ func (p *fetched) read(res *http.Response) error {
 		return nil
 	}
 	if p.title, p.text, cut = pageText(text, p.final); cut {
-		p.cut = "a part" // It has more elements or longer text than genuine ones.
+		p.cut = "a part" // Genuine pages have fewer elements and shorter texts.
 	}
 	return nil
 }
 
-// wide says that a body is in UTF-16, by its first bytes or by what its server says.
+// wide reports whether a body is UTF-16, according to its first bytes or its content type.
 func wide(body []byte, declared string) bool {
 	return bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff}) || strings.Contains(strings.ToLower(declared), "utf-16")
 }
 
-// readable are the kinds of content that are text.
+// readable reports whether a media type is text.
 func readable(kind string) bool {
 	switch kind {
 	case "application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/x-ndjson", "application/yaml", "application/toml":
@@ -128,12 +128,12 @@ func readable(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// decoded is a body in UTF-8, without a mark of the order of its bytes, up to a length. It
-// reports whether there is more: text can be longer in UTF-8 than it was.
+// decoded converts a body to UTF-8 without a byte order mark, up to a length. cut reports that the text is longer,
+// which it may become by the conversion.
 func decoded(body []byte, declared string, most int) (text string, cut bool) {
 	more := len(body) > most
 	body = body[:min(len(body), most)]
-	for n := range utf8.UTFMax { // The last character may have been cut.
+	for n := range utf8.UTFMax { // The last rune may be incomplete.
 		if whole := body[:len(body)-min(n, len(body))]; utf8.Valid(whole) && bytes.IndexByte(whole, 0) < 0 {
 			return strings.TrimPrefix(string(whole), "\ufeff"), more
 		}
@@ -156,8 +156,7 @@ func decoded(body []byte, declared string, most int) (text string, cut bool) {
 	return text[:most], true
 }
 
-// explain puts what went wrong into words. It names the host and no address: what
-// a name stands for inside of a network is nobody's business.
+// explain describes an error. It names the host but no IP address, so that it does not reveal internal addresses.
 func explain(u *url.URL, err error) error {
 	var dns *net.DNSError
 	var timeout net.Error
@@ -177,7 +176,7 @@ func explain(u *url.URL, err error) error {
 	}
 }
 
-// inner is an error without the address that the client puts in front.
+// inner is an error without the URL that the client adds.
 func inner(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err

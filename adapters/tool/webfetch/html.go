@@ -10,20 +10,19 @@ import (
 )
 
 const (
-	// maxLink is the longest address of a link that is kept, in bytes.
+	// maxLink is the maximum length of a link that is kept, in bytes.
 	maxLink = 500
 	// maxOut bounds the text of a page, which can be longer than the page.
 	maxOut = maxHTML + maxHTML/2
-	// maxInline is the longest text of a link or of code that is shown in a line, in bytes.
+	// maxInline is the maximum length of a link text or inline code, in bytes.
 	maxInline = 4 << 10
-	// maxInside is how many quotations and lists inside of each other are shown as
-	// such, and maxTables how many tables.
+	// maxInside is the maximum depth of nested quotations and lists that is shown, and maxTables that of tables.
 	maxInside = 8
 	maxTables = 2
 )
 
-// pageText is a page as people read it, close to Markdown: no scripts, no styles,
-// nothing that is hidden. It reports whether the page has more than that.
+// pageText converts a page to text close to Markdown, without scripts, styles and hidden content. cut reports that
+// the page has more than that.
 func pageText(source string, base *url.URL) (title, text string, cut bool) {
 	root, cut := parseTree(source)
 	w := writer{base: base}
@@ -36,28 +35,28 @@ type writer struct {
 	out   strings.Builder
 	base  *url.URL
 	title string
-	// prefix begins each line: of quotations and lists.
+	// prefix are the line prefixes of quotations and lists.
 	prefix []string
-	marker string // of a list's item whose text has not begun
-	line   bool   // the line holds something
-	breaks int    // owed before the next text
-	space  bool   // owed before the next word
+	marker string // of a list item whose text has not started
+	line   bool   // the current line is not empty
+	breaks int    // line breaks needed before the next text
+	space  bool   // space needed before the next word
 	pre    int
-	lists  []int // numbers of ordered lists; -1: bullets
-	tables int   // that the text is inside of
+	lists  []int // counters of ordered lists; -1 for bullets
+	tables int   // depth of nested tables
 	begun  bool
-	full   bool // there is more than what is kept
+	full   bool // the limit of the output is reached
 }
 
 func (w *writer) text() string { return strings.TrimSpace(w.out.String()) }
 
-// owe asks for line breaks before what follows.
+// owe requests line breaks before the next text.
 func (w *writer) owe(n int) {
 	w.space = false
 	w.breaks = max(w.breaks, n)
 }
 
-// put writes a piece of a line.
+// put writes a part of a line.
 func (w *writer) put(s string) {
 	if w.out.Len() > maxOut {
 		w.full = true
@@ -86,14 +85,14 @@ func (w *writer) put(s string) {
 
 func (w *writer) indent() {
 	prefix := strings.Join(w.prefix, "")
-	if w.marker != "" { // of what was entered last
+	if w.marker != "" { // of the innermost element
 		prefix = strings.Join(w.prefix[:len(w.prefix)-1], "") + w.marker
 		w.marker = ""
 	}
 	w.out.WriteString(prefix)
 }
 
-// words writes text with its blanks folded.
+// words writes text with its whitespace collapsed.
 func (w *writer) words(s string) {
 	if w.pre > 0 {
 		for i, l := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
@@ -119,7 +118,7 @@ func (w *writer) words(s string) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// visible drops what cannot be seen and would only hide something.
+// visible removes invisible characters, which could only hide something.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\f' || unicode.Is(unicode.Cf, r) {
@@ -171,7 +170,7 @@ func (w *writer) element(n *node) {
 	}
 }
 
-// block is for elements that begin lines, and for those that mean nothing here.
+// block writes elements that start new lines, and elements without a special meaning.
 func (w *writer) block(n *node) {
 	switch n.tag {
 	case atom.P, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Figure,
@@ -210,7 +209,7 @@ func (w *writer) block(n *node) {
 	}
 }
 
-// head has the title, and perhaps where links begin.
+// head reads the title and the base URL.
 func (w *writer) head(n *node) {
 	for c := n.first; c != nil; c = c.next {
 		switch c.tag {
@@ -271,8 +270,7 @@ func (w *writer) item(n *node) {
 	w.owe(1)
 }
 
-// marked begins the first line of what is inside of a node with a marker, if there
-// is one.
+// marked writes the content of a node, with a marker at the start of its first line if it has one.
 func (w *writer) marked(marker, prefix string, n *node) {
 	before := w.marker
 	w.marker = marker
@@ -282,7 +280,7 @@ func (w *writer) marked(marker, prefix string, n *node) {
 	}
 }
 
-// link keeps the words and where they lead.
+// link writes the text and the target of a link.
 func (w *writer) link(n *node) {
 	href := strings.TrimSpace(n.data)
 	u, err := w.base.Parse(href)
@@ -312,7 +310,7 @@ func lead(s string) string {
 	return ""
 }
 
-// blocky reports whether more than words are inside of a link.
+// blocky reports whether a link contains more than inline text.
 func blocky(n *node) bool {
 	for c := n.first; c != nil; c = c.next {
 		switch c.tag {
@@ -337,7 +335,7 @@ func (w *writer) code(n *node) {
 	w.words("`" + text + "`")
 }
 
-// table writes rows; tables inside of cells are flattened.
+// table writes rows; tables nested in cells are flattened.
 func (w *writer) table(n *node) {
 	for c := n.first; c != nil; c = c.next {
 		if c.tag == 0 || c.hidden {
@@ -362,7 +360,7 @@ func (w *writer) row(n *node) {
 		}
 	}
 	w.owe(1)
-	if len(cells) == 1 || w.tables >= maxTables { // a layout, not a table
+	if len(cells) == 1 || w.tables >= maxTables { // a layout table
 		for _, c := range cells {
 			w.children(c)
 			w.owe(1)
@@ -386,14 +384,14 @@ func (w *writer) row(n *node) {
 	w.owe(1)
 }
 
-// content is all text inside of a node, if that is no more than what stands in a line.
+// content returns all text in a node, if it is short enough for inline use.
 func content(n *node) (text string, ok bool) {
 	var out strings.Builder
 	ok = collect(&out, n)
 	return out.String(), ok
 }
 
-// collect writes all text inside of a node until there is too much of it.
+// collect writes all text in a node until the limit is reached.
 func collect(out *strings.Builder, n *node) bool {
 	for c := n.first; c != nil; c = c.next {
 		if c.tag == 0 {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// implied ends the elements that end where another begins. It reports whether that one
-// can begin here.
+// implied closes the elements that a new element ends implicitly. It reports whether the new element may start here.
 func (t *tree) implied(tag atom.Atom) bool {
 	if ofTable(tag) && tag != atom.Table || inTable(tag) {
 		return t.inRow(tag)
@@ -40,7 +39,7 @@ func (t *tree) implied(tag atom.Atom) bool {
 	return true
 }
 
-// ends ends an item that is open, unless something else has begun inside of it.
+// ends closes an open item, unless another element has started inside of it.
 func (t *tree) ends(tags ...atom.Atom) {
 	inside := func(tag atom.Atom) bool {
 		return special(tag) && tag != atom.Address && tag != atom.Div && tag != atom.P
@@ -50,7 +49,7 @@ func (t *tree) ends(tags ...atom.Atom) {
 	}
 }
 
-// inRow makes room for a part of a table. There is none without a table.
+// inRow prepares the start of a part of a table. It returns false outside of tables.
 func (t *tree) inRow(tag atom.Atom) bool {
 	table := t.find(func(tag atom.Atom) bool { return tag == atom.Template }, atom.Table)
 	if table < 0 {
@@ -75,7 +74,7 @@ func (t *tree) inRow(tag atom.Atom) bool {
 	return true
 }
 
-// ofTable are the parts of a table that hold no text of their own.
+// ofTable reports whether an element is a part of a table that has no text of its own.
 func ofTable(tag atom.Atom) bool {
 	switch tag {
 	case atom.Table, atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr:
@@ -85,7 +84,7 @@ func ofTable(tag atom.Atom) bool {
 	return false
 }
 
-// inTable are the parts of a table that are inside of those.
+// inTable reports whether an element is a part inside of a table.
 func inTable(tag atom.Atom) bool {
 	switch tag {
 	case atom.Tbody, atom.Thead, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Caption:
@@ -95,7 +94,7 @@ func inTable(tag atom.Atom) bool {
 	return false
 }
 
-// isWall are the elements that no tag inside of them ends.
+// isWall reports whether tags inside of an element cannot end elements outside of it.
 func isWall(tag atom.Atom) bool {
 	switch tag {
 	case atom.Applet, atom.Caption, atom.Marquee, atom.Object, atom.Select, atom.Table, atom.Td, atom.Template, atom.Th:
@@ -105,7 +104,7 @@ func isWall(tag atom.Atom) bool {
 	return false
 }
 
-// level is the one of a heading; 0: it is none.
+// level is the level of a heading, or 0 for other elements.
 func level(tag atom.Atom) int {
 	switch tag {
 	case atom.H1:
@@ -125,7 +124,7 @@ func level(tag atom.Atom) int {
 	return 0
 }
 
-// block are the elements that end a paragraph.
+// block reports whether an element ends a paragraph.
 func block(tag atom.Atom) bool {
 	switch tag {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt,
@@ -137,7 +136,7 @@ func block(tag atom.Atom) bool {
 	return level(tag) > 0
 }
 
-// special are the elements that tags without meaning do not end.
+// special reports whether an element is not closed by end tags of elements without a special meaning.
 func special(tag atom.Atom) bool {
 	switch tag {
 	case atom.Button, atom.Iframe, atom.Noscript, atom.Script, atom.Style, atom.Textarea, atom.Title:
@@ -147,7 +146,7 @@ func special(tag atom.Atom) bool {
 	return block(tag) || isWall(tag) || ofTable(tag)
 }
 
-// formats are the elements whose end leaves those open that have begun inside of them.
+// formats reports whether elements that started inside of an element stay open when it ends.
 func formats(tag atom.Atom) bool {
 	switch tag {
 	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
@@ -157,7 +156,7 @@ func formats(tag atom.Atom) bool {
 	return false
 }
 
-// meant are the elements that the text is another for.
+// meant reports whether an element affects the text.
 func meant(tag atom.Atom) bool {
 	switch tag {
 	case atom.A, atom.Br, atom.Code, atom.Img, atom.Legend, atom.Option:
@@ -167,7 +166,7 @@ func meant(tag atom.Atom) bool {
 	return block(tag) || ofTable(tag) || inTable(tag)
 }
 
-// unseen are the elements whose content is not read.
+// unseen reports whether the content of an element is skipped.
 func unseen(tag atom.Atom) bool {
 	switch tag {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Select,
@@ -178,7 +177,7 @@ func unseen(tag atom.Atom) bool {
 	return false
 }
 
-// isRaw are the elements whose content has no tags.
+// isRaw reports whether the content of an element contains no tags.
 func isRaw(tag atom.Atom) bool {
 	switch tag {
 	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style, atom.Textarea, atom.Title, atom.Xmp:
@@ -188,7 +187,7 @@ func isRaw(tag atom.Atom) bool {
 	return false
 }
 
-// ofHead are the elements that a head has, whether or not its tags are there.
+// ofHead reports whether an element belongs to the head, even without its tags.
 func ofHead(tag atom.Atom) bool {
 	switch tag {
 	case atom.Base, atom.Basefont, atom.Bgsound, atom.Link, atom.Meta, atom.Noframes, atom.Noscript, atom.Script, atom.Style, atom.Template, atom.Title:
@@ -198,7 +197,7 @@ func ofHead(tag atom.Atom) bool {
 	return false
 }
 
-// empty are the elements without an end.
+// empty reports whether an element has no end tag.
 func empty(tag atom.Atom) bool {
 	switch tag {
 	case atom.Area, atom.Base, atom.Basefont, atom.Bgsound, atom.Br, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Keygen, atom.Link, atom.Meta,
@@ -209,7 +208,7 @@ func empty(tag atom.Atom) bool {
 	return false
 }
 
-// endsForeign are the tags that no drawing and no formula has.
+// endsForeign reports whether a tag ends SVG or MathML content.
 func endsForeign(tag atom.Atom) bool {
 	switch tag {
 	case atom.B, atom.Big, atom.Blockquote, atom.Body, atom.Br, atom.Center, atom.Code, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Em, atom.Embed, atom.Head,
@@ -221,7 +220,7 @@ func endsForeign(tag atom.Atom) bool {
 	return level(tag) > 0
 }
 
-// hides reports whether people would not see an element that has an attribute.
+// hides reports whether an attribute hides its element.
 func hides(key, val []byte) bool {
 	switch string(key) {
 	case "hidden":

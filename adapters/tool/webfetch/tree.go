@@ -9,64 +9,62 @@ import (
 )
 
 const (
-	// maxNodes is how many elements and pieces of text of a page are kept. A page of
-	// maxHTML has a tenth of that; one that has more was made to fill the memory.
+	// maxNodes is how many elements and text nodes of a page are kept. Ordinary pages of maxHTML bytes have a tenth
+	// of that; pages with more are made to exhaust memory.
 	maxNodes = 200_000
-	// maxOpen is how many elements are open inside of each other. Deeper ones are read
-	// as if their tags were not there.
+	// maxOpen is the maximum depth of open elements. The tags of deeper ones are ignored.
 	maxOpen = 512
-	// maxAttrs is how many attributes a tag has. Tags with more are read over.
+	// maxAttrs is the maximum number of attributes of a tag. Tags with more are skipped.
 	maxAttrs = 256
-	// maxName is how much of the name of an element that nobody knows is looked at.
+	// maxName is how much of an unknown element's name is kept.
 	maxName = 64
-	// slab is how many nodes are made at once.
+	// slab is how many nodes are allocated at once.
 	slab = 1024
 )
 
-// node is an element or a piece of text. Of a page only that is kept which text can
-// be made of: neither what is hidden, nor elements that only change how text looks.
+// node is an element or a text node. Only what affects the text is kept: no hidden content, and no elements that only
+// change the style.
 //
-// A tree of golang.org/x/net/html would take half a gigabyte for forty thousand bytes
-// in which every paragraph begins anew what hundreds of tags have begun: the rules of
-// HTML copy them. Nothing is copied here.
+// The tree of golang.org/x/net/html can take half a gigabyte for forty thousand bytes in which every paragraph
+// reopens hundreds of formatting elements, because the rules of HTML copy them. This tree copies nothing.
 type node struct {
-	tag    atom.Atom // 0: a piece of text
-	hidden bool      // of an element without anything in it
-	// data is the text, or the one attribute that an element is read for.
+	tag    atom.Atom // 0 for text
+	hidden bool      // marks a hidden element, without content
+	// data is the text, or the one relevant attribute of an element.
 	data                            string
 	parent, first, last, prev, next *node
 }
 
-// opened is an element whose end has not come.
+// opened is an element that is still open.
 type opened struct {
 	tag  atom.Atom
-	name string // of elements that nobody knows, whose tag is 0
-	node *node  // nil: text in it belongs to what is around it
+	name string // of unknown elements, whose tag is 0
+	node *node  // nil if its text belongs to the surrounding element
 	skip bool   // nothing inside of it is shown
 }
 
-// tree makes nodes of the tags of a page, in one pass. Ends that are left out are
-// found as HTML has them, in the cases that matter for text.
+// tree makes nodes from the tags of a page, in one pass. It handles omitted end tags like HTML in the cases that
+// matter for text.
 type tree struct {
 	source string
-	at     int // the end of what was read
+	at     int // end of the part that was read
 	z      *html.Tokenizer
 	root   *node
 	head   *node
 	open   []opened
-	above  int // elements beyond maxOpen that are open
-	skips  int // open elements of which nothing is shown
+	above  int // number of open elements beyond maxOpen
+	skips  int // number of open elements that are not shown
 	body   bool
 	free   []node
 	nodes  int
 }
 
-// parseTree reads a page. It reports whether that has more than what is kept.
+// parseTree parses a page. cut reports that the page has more than what is kept.
 func parseTree(source string) (root *node, cut bool) {
 	t := &tree{source: source, root: &node{tag: atom.Html}}
 	t.head = t.add(t.root, atom.Head, "")
 	t.restart()
-	raw := false // the text after a tag such as that of a script is no HTML
+	raw := false // the text after a tag such as <script> contains no HTML
 	for t.nodes < maxNodes {
 		if end, attrs := tagEnd(t.source[t.at:]); !raw && attrs > maxAttrs {
 			t.at += end
@@ -92,11 +90,11 @@ func parseTree(source string) (root *node, cut bool) {
 	return t.root, true
 }
 
-// restart goes on at the end of what was read.
+// restart restarts the tokenizer at the current position.
 func (t *tree) restart() { t.z = html.NewTokenizer(strings.NewReader(t.source[t.at:])) }
 
-// tagEnd tells how long the tag is that a text begins with, and how many attributes it
-// has, as the tokenizer reads them. That one keeps all of them.
+// tagEnd returns the length of the tag at the start of a text and its number of attributes, as the tokenizer would
+// read them. The tokenizer itself keeps all attributes in memory.
 func tagEnd(s string) (length, attrs int) {
 	if len(s) < 2 || s[0] != '<' || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z' {
 		return 0, 0
@@ -113,7 +111,7 @@ func tagEnd(s string) (length, attrs int) {
 		if i >= len(s) || s[i] == '>' {
 			return min(i+1, len(s)), attrs
 		}
-		i = skip(i+1, blank+"/>=", false) // a name can begin with =
+		i = skip(i+1, blank+"/>=", false) // a name can start with =
 		if i = skip(i, blank, true); i >= len(s) || s[i] != '=' {
 			continue
 		}
@@ -127,7 +125,7 @@ func tagEnd(s string) (length, attrs int) {
 	}
 }
 
-// name is the name of the tag that was read.
+// name is the name of the current tag.
 func (t *tree) name() opened {
 	name, _ := t.z.TagName()
 	if tag := atom.Lookup(name); tag != 0 {
@@ -138,7 +136,7 @@ func (t *tree) name() opened {
 
 func (o opened) is(other opened) bool { return o.tag == other.tag && o.name == other.name }
 
-// make makes a node, of a page that has not too many.
+// make allocates a node.
 func (t *tree) make(tag atom.Atom, data string) *node {
 	if len(t.free) == 0 {
 		t.free = make([]node, slab)
@@ -149,7 +147,7 @@ func (t *tree) make(tag atom.Atom, data string) *node {
 	return n
 }
 
-// add puts a new node at the end of another.
+// add appends a new node to another.
 func (t *tree) add(to *node, tag atom.Atom, data string) *node {
 	n := t.make(tag, data)
 	n.parent, n.prev = to, to.last
@@ -162,8 +160,7 @@ func (t *tree) add(to *node, tag atom.Atom, data string) *node {
 	return n
 }
 
-// put adds a node where the page is. What stands in a table outside of its cells is
-// put in front of that.
+// put adds a node at the current position. Content of a table outside of its cells is moved before the table.
 func (t *tree) put(tag atom.Atom, data string) *node {
 	to := t.root
 	for _, o := range slices.Backward(t.open) {
@@ -189,7 +186,7 @@ func (t *tree) put(tag atom.Atom, data string) *node {
 	return n
 }
 
-// text takes what stands between tags.
+// text handles the text between tags.
 func (t *tree) text(s string) {
 	if t.skips > 0 || s == "" {
 		return
@@ -204,7 +201,7 @@ func (t *tree) text(s string) {
 	if n := len(t.open); n > 0 && t.open[n-1].node != nil {
 		switch in := t.open[n-1].node; {
 		case in.tag == atom.Pre && in.first == nil:
-			if s = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n"); s == "" { // that one is not shown
+			if s = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n"); s == "" { // the first line break of pre is not shown
 				return
 			}
 		case ofTable(in.tag) && empty:
@@ -214,14 +211,13 @@ func (t *tree) text(s string) {
 	t.put(0, s)
 }
 
-// title reports whether the page is in a title of its head.
+// title reports whether the current position is in the title of the head.
 func (t *tree) title() bool {
 	n := len(t.open)
 	return n > 0 && t.open[n-1].node != nil && t.open[n-1].node.parent == t.head
 }
 
-// begin takes the beginning of an element. It reports whether the text that follows is no
-// HTML.
+// begin handles a start tag. It reports whether the following text contains no HTML.
 func (t *tree) begin(closed bool) (raw bool) {
 	o := t.name()
 	if o.tag == atom.Image {
@@ -260,7 +256,7 @@ func (t *tree) begin(closed bool) (raw bool) {
 	}
 	o.skip = hidden || unseen(o.tag)
 	if hidden && t.skips == 0 && t.opens(atom.A) >= 0 {
-		t.put(atom.Span, "").hidden = true // a link that is more than words
+		t.put(atom.Span, "").hidden = true // marks the link as more than inline text
 	}
 	if !o.skip && t.skips == 0 && meant(o.tag) {
 		o.node = t.put(o.tag, data)
@@ -271,7 +267,7 @@ func (t *tree) begin(closed bool) (raw bool) {
 	return raw
 }
 
-// inHead takes an element of the head, of which titles and bases are kept.
+// inHead handles an element of the head; titles and base URLs are kept.
 func (t *tree) inHead(o opened, data string) {
 	switch o.tag {
 	case atom.Title:
@@ -286,7 +282,7 @@ func (t *tree) inHead(o opened, data string) {
 	}
 }
 
-// attributes are the one that an element is read for, and whether they hide it.
+// attributes returns the relevant attribute of an element, and whether an attribute hides the element.
 func (t *tree) attributes(tag atom.Atom) (data string, hidden bool) {
 	want := "alt"
 	switch tag {
@@ -319,7 +315,7 @@ func (t *tree) push(o opened) {
 	t.open = append(t.open, o)
 }
 
-// close ends all elements from the one at i on.
+// close closes the open elements from index i on.
 func (t *tree) close(i int) {
 	for _, o := range t.open[i:] {
 		if o.skip {
@@ -329,7 +325,7 @@ func (t *tree) close(i int) {
 	t.open, t.above = t.open[:i], 0
 }
 
-// opens is where an element is open that was not shut off by another; -1: nowhere.
+// opens is the index of an open element that is not behind a wall, or -1.
 func (t *tree) opens(tags ...atom.Atom) int { return t.find(isWall, tags...) }
 
 func (t *tree) find(wall func(atom.Atom) bool, tags ...atom.Atom) int {
@@ -344,8 +340,7 @@ func (t *tree) find(wall func(atom.Atom) bool, tags ...atom.Atom) int {
 	return -1
 }
 
-// foreign reports whether a tag belongs to a drawing or a formula that is open. Some tags
-// end those.
+// foreign reports whether a tag belongs to open SVG or MathML content. Some tags end such content.
 func (t *tree) foreign(tag atom.Atom) bool {
 	if t.skips == 0 {
 		return false
@@ -354,7 +349,7 @@ func (t *tree) foreign(tag atom.Atom) bool {
 	for ; i >= 0 && t.open[i].tag != atom.Svg && t.open[i].tag != atom.Math; i-- {
 		switch t.open[i].tag {
 		case atom.ForeignObject, atom.Foreignobject, atom.Desc, atom.Title, atom.AnnotationXml, atom.Mi, atom.Mo, atom.Mn, atom.Ms, atom.Mtext, atom.Template:
-			return false // HTML inside of it
+			return false // contains HTML
 		default:
 		}
 	}
@@ -368,7 +363,7 @@ func (t *tree) foreign(tag atom.Atom) bool {
 	return true
 }
 
-// end takes the end of an element.
+// end handles an end tag.
 func (t *tree) end(o opened) {
 	switch {
 	case t.above > 0:
@@ -394,7 +389,7 @@ func (t *tree) end(o opened) {
 		at := t.open[i]
 		switch {
 		case at.is(o), level(o.tag) > 0 && level(at.tag) > 0:
-			if looks && at.node == nil { // what began inside of it goes on
+			if looks && at.node == nil { // elements inside of it stay open
 				t.drop(i)
 			} else {
 				t.close(i)
@@ -409,7 +404,7 @@ func (t *tree) end(o opened) {
 	}
 }
 
-// drop takes an element out of those that are open.
+// drop removes one element from the open ones.
 func (t *tree) drop(i int) {
 	if t.open[i].skip {
 		t.skips--

@@ -189,7 +189,7 @@ func TestFetchPages(t *testing.T) {
 	}
 }
 
-// A small answer that unpacks into a huge one is read up to the limit only.
+// A small response that unpacks into a huge one is read only up to the limit.
 func TestFetchBomb(t *testing.T) {
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -212,7 +212,7 @@ func TestFetchBomb(t *testing.T) {
 	}
 }
 
-// Of a page a part is read, and the answer says so.
+// If only part of a page is read, the answer says so.
 func TestFetchReadsAMiBOfHTML(t *testing.T) {
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset="+r.URL.Query().Get("charset"))
@@ -233,7 +233,7 @@ func TestFetchReadsAMiBOfHTML(t *testing.T) {
 	}
 }
 
-// At most two pages are got at once, and one of a chat.
+// At most two pages are fetched at once, and only one for each chat.
 func TestFetchTakesTurns(t *testing.T) {
 	came, release := make(chan string, 10), make(chan struct{})
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -286,7 +286,7 @@ func TestFetchTakesTurns(t *testing.T) {
 	}
 }
 
-// Who waits too long for a turn is told so.
+// A call that waits too long for its turn is told so.
 func TestFetchWaitsForATurnNotForEver(t *testing.T) {
 	came, release := make(chan struct{}, 2), make(chan struct{})
 	s, at := server(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{}; <-release })
@@ -316,7 +316,7 @@ func TestFetchWaitsForATurnNotForEver(t *testing.T) {
 	}
 }
 
-// Nothing but the address goes out, and no proxy is in between.
+// The request contains nothing but the address, and no proxy is used.
 func TestFetchSendsNothing(t *testing.T) {
 	proxied := atomic.Int64{}
 	proxy, _ := server(t, func(http.ResponseWriter, *http.Request) { proxied.Add(1) })
@@ -480,7 +480,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Nothing goes out for an address that nobody agreed to.
+// Nothing is sent to an address that nobody agreed to.
 func TestFetchNeedsAnAgreement(t *testing.T) {
 	var hits atomic.Int64
 	s, at := server(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })

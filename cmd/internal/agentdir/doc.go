@@ -1,4 +1,3 @@
-// Package agentdir reads what makes a folder an agent: its documents and skills, its time
-// zone, what people chose for their chats, and how much of a request its system text takes.
-// A host reads the files while it runs, and commands read them whether one runs or not.
+// Package agentdir reads what defines an agent in a folder: its documents and skills, its time zone, the preferences
+// of its chats, and how much of a request its system text takes. Hosts and commands use it.
 package agentdir

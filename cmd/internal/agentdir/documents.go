@@ -18,38 +18,38 @@ import (
 )
 
 const (
-	// maxDocument is the longest document that is read; more is cut off.
+	// maxDocument is how much of a document is read, in bytes.
 	maxDocument = 1 << 20
-	// lookAgain is how often files are checked when no change was reported.
+	// lookAgain is how often files are checked if no change was reported.
 	lookAgain = 2 * time.Second
 )
 
-// ErrNoAgent says that the project has no Agent.md, the one file it needs.
+// ErrNoAgent says that the project has no Agent.md, the only file it requires.
 var ErrNoAgent = errors.New("there is no Agent.md")
 
-// Documents hands out the texts that system prompts are made of. A set of them
-// never changes; a change on disk makes a new set. It is safe for concurrent use.
+// Documents provides the texts of system prompts. A set of them is immutable; a change on disk leads to a new set. It
+// is safe for concurrent use.
 type Documents struct {
 	dir, state string
 	log        *slog.Logger
 	now        func() time.Time
 
 	set    atomic.Pointer[documentSet]
-	looked atomic.Int64 // when the files were last looked at, in Unix nanoseconds
+	looked atomic.Int64 // when the files were last checked, in Unix nanoseconds
 }
 
-// documentSet is the project's own documents as they were at one time.
+// documentSet is one version of the project's documents.
 type documentSet struct {
-	stamp                                string // of the files: names, sizes, times
+	stamp                                string // names, sizes and times of the files
 	agent, primary, other, projectMemory string
 }
 
-// NewDocuments makes those of a project. Nothing is read yet.
+// NewDocuments makes the documents of a project. It reads nothing yet.
 func NewDocuments(dir, state string, log *slog.Logger) *Documents {
 	return &Documents{dir: dir, state: state, log: log, now: time.Now}
 }
 
-// paths are the project's documents, in the order of documentSet.
+// paths are the project's documents, in the order of the fields of documentSet.
 func (d *Documents) paths() [4]string {
 	return [4]string{
 		filepath.Join(d.dir, "Agent.md"), filepath.Join(d.state, "profile", "Primary.md"),
@@ -57,13 +57,13 @@ func (d *Documents) paths() [4]string {
 	}
 }
 
-// Folders are where those files are; not all of them need be there.
+// Folders are the folders of those files; some may not exist.
 func (d *Documents) Folders() []string {
 	return []string{d.dir, d.state, filepath.Join(d.state, "profile"), filepath.Join(d.state, "memory")}
 }
 
-// Load reads everything again. A missing Agent.md is [ErrNoAgent]; the set that
-// was there before stays.
+// Load reads the documents again. It fails with [ErrNoAgent] if Agent.md is missing. On an error the previous set
+// stays in use.
 func (d *Documents) Load() error {
 	d.looked.Store(d.now().UnixNano())
 	stamp := d.stamp()
@@ -85,7 +85,7 @@ func (d *Documents) Load() error {
 	return nil
 }
 
-// Reload loads what changed, and keeps what there was if that fails.
+// Reload is Load with a log entry; on an error the previous set stays in use.
 func (d *Documents) Reload() {
 	before := d.set.Load()
 	if err := d.Load(); err != nil {
@@ -97,7 +97,7 @@ func (d *Documents) Reload() {
 	}
 }
 
-// Of is the documents of a chat as they are now.
+// Of returns the current documents of a chat.
 func (d *Documents) Of(key messages.ChatKey) machine.Documents {
 	if d.now().UnixNano()-d.looked.Load() > int64(lookAgain) {
 		d.Reload()
@@ -114,7 +114,7 @@ func (d *Documents) Of(key messages.ChatKey) machine.Documents {
 	return out
 }
 
-// userMemory is what is remembered of one person.
+// userMemory is the memory of one person.
 func (d *Documents) userMemory(userKey string) string {
 	name := userKey + ".md"
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
@@ -131,7 +131,7 @@ func (d *Documents) read(path string) string {
 	return text
 }
 
-// stamp changes when one of the files does.
+// stamp is a text that changes when one of the files does.
 func (d *Documents) stamp() string {
 	var out strings.Builder
 	for _, path := range d.paths() {
@@ -143,10 +143,10 @@ func (d *Documents) stamp() string {
 	return out.String()
 }
 
-// Chinese reports that Agent.md is written in Chinese; the host's own words then are, too.
+// Chinese reports whether Agent.md is written in Chinese, which the host's own texts then use as well.
 func (d *Documents) Chinese() bool { return Chinese(d.set.Load().agent) }
 
-// Chinese reports whether a good part of a text is Chinese.
+// Chinese reports whether a considerable part of a text is Chinese.
 func Chinese(text string) bool {
 	han, letters := 0, 0
 	for _, r := range text {
@@ -160,7 +160,7 @@ func Chinese(text string) bool {
 	return han*4 > letters
 }
 
-// readDocument reads a text; one that is not there is empty.
+// readDocument reads a text. A missing file is empty.
 func readDocument(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
-// write makes a file with its folders.
+// write creates a file and its parent folders.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -10,32 +10,32 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// preferencesFile is in the folder of a chat.
+// preferencesFile is the name of the file in the folder of a chat.
 const preferencesFile = "preferences.json"
 
-// Preferences are what people set for their chats. They are in files, so that they
-// hold after a restart; it is safe for concurrent use.
+// Preferences are the settings that people chose for their chats. They are stored in files and survive restarts. It
+// is safe for concurrent use.
 type Preferences struct {
 	files persistence.FileStore
 	log   *slog.Logger
 }
 
-// NewPreferences makes them over the files of chats.
+// NewPreferences makes the preferences on top of the files of chats.
 func NewPreferences(files persistence.FileStore, log *slog.Logger) *Preferences {
 	return &Preferences{files, log}
 }
 
-// Title is the title that people gave a chat, or "".
+// Title is the title that people gave to a chat, or "".
 func (p *Preferences) Title(key messages.ChatKey) string { return p.of(key).Title }
 
-// chatPreferences is the content of a file.
+// chatPreferences is the content of the file.
 type chatPreferences struct {
 	V        int    `json:"v"`
-	Language string `json:"language,omitempty"` // en or zh; empty: as people write
-	Title    string `json:"title,omitempty"`    // for lists; empty: what the chat begins with
+	Language string `json:"language,omitempty"` // en or zh; empty to follow what people write
+	Title    string `json:"title,omitempty"`    // for lists; defaults to the beginning of the chat
 }
 
-// of are the preferences of a chat. A file that cannot be read counts as empty.
+// of returns the preferences of a chat. An unreadable file counts as empty.
 func (p *Preferences) of(key messages.ChatKey) chatPreferences {
 	var out chatPreferences
 	data, err := p.files.ReadFile(context.Background(), key, preferencesFile)
@@ -49,7 +49,7 @@ func (p *Preferences) of(key messages.ChatKey) chatPreferences {
 	return out
 }
 
-// Language is what people chose for a chat; empty: nothing.
+// Language is the language that people chose for a chat, or "".
 func (p *Preferences) Language(key messages.ChatKey) string {
 	switch l := p.of(key).Language; l {
 	case machine.LanguageEnglish, machine.LanguageChinese:
@@ -58,12 +58,12 @@ func (p *Preferences) Language(key messages.ChatKey) string {
 	return ""
 }
 
-// SetLanguage keeps what people chose.
+// SetLanguage stores the language that people chose.
 func (p *Preferences) SetLanguage(key messages.ChatKey, language string) error {
 	return p.change(key, func(set *chatPreferences) { set.Language = language })
 }
 
-// SetTitle keeps the title that people gave a chat.
+// SetTitle stores the title that people gave to a chat.
 func (p *Preferences) SetTitle(key messages.ChatKey, title string) error {
 	return p.change(key, func(set *chatPreferences) { set.Title = title })
 }

@@ -9,30 +9,29 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// ownTokens is about what the host's own part of a system text takes, toolTokens what
-// the descriptions of its tools take.
+// ownTokens is the approximate size of the host's own part of the system text, and toolTokens that of its tool
+// descriptions.
 const (
 	ownTokens  = 700
 	toolTokens = 3100
 )
 
-// SystemShare is how much of what a chat may send its system text takes, before anything
-// is said. All numbers are estimates in tokens.
+// SystemShare is how much of a chat's token budget the system text takes. All numbers are estimates.
 type SystemShare struct {
 	System  int
 	Budget  int    // of system text and history together
-	Window  int    // of the model; 0: unknown
-	Largest string // the file or part that takes most
-	Most    int    // what that takes
+	Window  int    // of the model; 0 if unknown
+	Largest string // the largest file or part
+	Most    int    // its size
 }
 
-// TooLarge reports whether the system text takes more than its share: half of what a
-// chat may send, or with the tools half of the model's window.
+// TooLarge reports whether the system text takes more than half of a chat's budget, or together with the tools more
+// than half of the model's window.
 func (s SystemShare) TooLarge() bool {
 	return s.System > s.Budget/2 || s.Window > 0 && s.System+toolTokens > s.Window/2
 }
 
-// String says what is too large, and what follows.
+// String describes a system text that is too large.
 func (s SystemShare) String() string {
 	of := fmt.Sprintf("the %d that a chat may send", s.Budget)
 	if s.System <= s.Budget/2 {
@@ -72,14 +71,14 @@ func systemShare(set *documentSet, skills string, s config.Settings) SystemShare
 	return out
 }
 
-// aboutTokens estimates a text: four letters of a word, or one character of others.
+// aboutTokens estimates the tokens of a text: one per four letters, or one per character of scripts such as Chinese.
 func aboutTokens(text string) int {
 	runes := utf8.RuneCountInString(text)
 	others := (len(text) - runes) / 2 // a character of three bytes counts as one
 	return (runes-min(others, runes))/4 + others
 }
 
-// windowOf is the context window of the main model; 0: unknown.
+// windowOf is the context window of the main model, or 0 if unknown.
 func windowOf(s config.Settings) int {
 	if own := s.LLM.Models[s.LLM.Model].ContextWindow; own > 0 {
 		return own
@@ -87,8 +86,8 @@ func windowOf(s config.Settings) int {
 	return s.LLM.ContextWindow
 }
 
-// Budget is how many tokens system text and history of a chat may have. A window that
-// is known, less what an answer takes of it, bounds the budget of the settings.
+// Budget is how many tokens the system text and history of a chat may have together. The settings define it; a known
+// window, less the tokens of an answer, bounds it.
 func Budget(s config.Settings) int {
 	window := windowOf(s)
 	budget := s.Context.History.MaxInputTokensApprox.Of(window)

@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
-// SkillCatalog finds the skills of a project: in its state folder, in .claude/skills
-// and in the folders of the settings, the first of a name counts. Nothing is read yet.
+// SkillCatalog finds the skills of a project: in its state folder, in .claude/skills and in the folders of the
+// settings. The first skill of a name wins. Nothing is read yet.
 func SkillCatalog(dir, state string, s config.Skills) *skill.Catalog {
 	own := filepath.Join(state, "skills")
 	label := own
@@ -31,12 +31,12 @@ func SkillCatalog(dir, state string, s config.Skills) *skill.Catalog {
 		}
 		rel, err := filepath.Rel(dir, full)
 		if err != nil {
-			rel = full // refused when it is looked into
+			rel = full // refused when it is read
 		}
 		roots = append(roots, skill.Root{Base: dir, Path: rel, Label: filepath.ToSlash(path), Wanted: true})
 	}
 	return skill.NewCatalog(nil, roots...)
 }
 
-// SkillStore is what people agreed to about skills. A host may run meanwhile.
+// SkillStore opens the approvals of skills. It is safe while a host runs.
 func SkillStore(state string) *skilllock.Store { return skilllock.New(state) }

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Zone is the time zone of a name, or the machine's own without a name.
+// Zone loads a time zone, or the machine's own if name is empty or unknown.
 func Zone(name string) *time.Location {
 	if name != "" {
 		if zone, err := time.LoadLocation(name); err == nil {
-			return zone // the settings were checked: other names do not come here
+			return zone // the settings accept only known names
 		}
 	}
 	return namedLocal(os.Getenv("TZ"), "/etc/localtime")
 }
 
-// namedLocal is the machine's zone under its real name, which people and models
-// understand, if that can be found out; otherwise it is [time.Local].
+// namedLocal is the machine's zone under its IANA name, which people and models understand, if it can be found;
+// otherwise [time.Local].
 func namedLocal(tz, link string) *time.Location {
 	name := strings.TrimPrefix(tz, ":")
 	if name == "" {
@@ -36,7 +36,7 @@ func namedLocal(tz, link string) *time.Location {
 	return sameUTC(time.Local)
 }
 
-// sameUTC calls the zones that are UTC all year by that name.
+// sameUTC replaces zones that equal UTC all year by [time.UTC].
 func sameUTC(zone *time.Location) *time.Location {
 	for _, month := range []time.Month{time.January, time.July} {
 		if name, offset := time.Date(2026, month, 1, 0, 0, 0, 0, zone).Zone(); name != "UTC" || offset != 0 {

@@ -9,10 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
-// Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, who decided it,
-// every grant, and every execution that a person or a rule allowed, before it begins and
-// when it ends. What was requested and run appears as a digest only. It is safe for
-// concurrent use.
+// Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, its decision, every grant, and every
+// execution that a person or a rule allowed, before it starts and when it ends. Commands appear as digests only. It
+// is safe for concurrent use.
 type Approvals struct {
 	failed func(error)
 
@@ -21,13 +20,12 @@ type Approvals struct {
 	line []byte
 }
 
-// NewApprovals makes the log of a state folder. failed hears of every line that could not
-// be written.
+// NewApprovals makes the log of a state folder. failed is called for every line that could not be written.
 func NewApprovals(state string, failed func(error)) *Approvals {
 	return &Approvals{failed: failed, to: dayFile{dir: filepath.Join(state, "approvals"), prefix: "audit-"}}
 }
 
-// Write writes one entry. The operating system has it when Write returns.
+// Write writes one entry. It has reached the operating system when Write returns.
 func (l *Approvals) Write(e machine.AuditEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +57,7 @@ func (l *Approvals) shut() error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Close makes the log durable and closes it.
+// Close syncs the log to disk and closes it.
 func (l *Approvals) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

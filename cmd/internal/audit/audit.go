@@ -1,7 +1,6 @@
-// Package audit writes the audit logs of a host. A [Log] has a line for each thing that
-// happened and never what was said; it delays nobody and drops and counts lines when the
-// disk is too slow. [Approvals] has every line about requests, grants and executions, and
-// each is written before the chat continues.
+// Package audit writes the audit logs of a host. A [Log] has a line for each thing that happened, without its
+// content. It never blocks; if the disk is too slow, it drops lines and counts them. [Approvals] has every line about
+// requests, grants and executions, each written before the chat continues.
 package audit
 
 import (
@@ -27,17 +26,17 @@ const (
 	flushEvery = 200 * time.Millisecond
 )
 
-// dayFile is a log file of one day (UTC) that is replaced when the day ends.
+// dayFile is the log file of one UTC day.
 type dayFile struct {
 	dir, prefix string
 	day         string
 	file        *os.File
 }
 
-// has reports whether the file is open and is that of a day.
+// has reports whether the file of a day is open.
 func (d *dayFile) has(day []byte) bool { return d.file != nil && d.day == string(day) }
 
-// open creates or continues the file of a day. The file before was closed.
+// open creates or continues the file of a day. The previous file must be closed.
 func (d *dayFile) open(day string) (err error) {
 	if err = os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
@@ -50,17 +49,17 @@ func (d *dayFile) open(day string) (err error) {
 // Log writes .ship/logs/<UTC date>.jsonl. [Log.Add] may be called concurrently.
 type Log struct {
 	log       *slog.Logger
-	entries   chan *machine.AuditEntry // pointers, so that an empty queue costs little
+	entries   chan *machine.AuditEntry // pointers keep an empty queue small
 	dropped   prometheus.Counter
 	approvals *Approvals
 
-	to   dayFile // used by Run alone, as is what follows
+	to   dayFile // used by Run only, like the following fields
 	out  *bufio.Writer
-	line []byte // memory to build lines in
+	line []byte // buffer for lines
 }
 
-// New makes a log of a state folder. Lines about approvals go to the approvals log, too.
-// approvalsFailed hears of every line of that log that could not be written.
+// New makes the log of a state folder. Lines about approvals are also written to the approvals log; approvalsFailed
+// is called for every one of those that could not be written.
 func New(state string, log *slog.Logger, reg prometheus.Registerer, approvalsFailed func(error)) *Log {
 	l := &Log{
 		to: dayFile{dir: filepath.Join(state, "logs")}, log: log, entries: make(chan *machine.AuditEntry, queueSize),
@@ -75,10 +74,10 @@ func New(state string, log *slog.Logger, reg prometheus.Registerer, approvalsFai
 	return l
 }
 
-// Close closes the log of approvals. What [Log.Run] writes is closed when it ends.
+// Close closes the approvals log. [Log.Run] closes the other file when it ends.
 func (l *Log) Close() error { return l.approvals.Close() }
 
-// Add takes one entry.
+// Add adds one entry. Only entries of the approvals log are written before it returns.
 func (l *Log) Add(e machine.AuditEntry) {
 	if e.Event == "approval" || e.Event == "execution" {
 		l.approvals.Write(e)
@@ -90,7 +89,7 @@ func (l *Log) Add(e machine.AuditEntry) {
 	}
 }
 
-// Run writes until ctx ends, and then what is left.
+// Run writes entries until ctx ends, and then those that are still queued.
 func (l *Log) Run(ctx context.Context) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -128,13 +127,12 @@ func (l *Log) write(e machine.AuditEntry) {
 	}
 }
 
-// appendAudit appends an entry as a line of JSON; members that are empty are left
-// out. Members are only ever added.
+// appendAudit appends an entry as a line of JSON without its empty members. Members are only ever added.
 func appendAudit(b []byte, at time.Time, e *machine.AuditEntry) []byte {
 	return append(appendMembers(b, at, e), '}', '\n')
 }
 
-// appendMembers is the line without its end. It has no rule: those are texts.
+// appendMembers appends the line without its end. It leaves out the rule, which is a text.
 func appendMembers(b []byte, at time.Time, e *machine.AuditEntry) []byte {
 	b = append(b, `{"ts":"`...)
 	b = at.AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
@@ -161,7 +159,7 @@ func appendMember(b []byte, name, value string) []byte {
 	return appendText(append(b, name...), value)
 }
 
-// appendText appends a JSON string. Ids and words of ours need no escape.
+// appendText appends a JSON string. Most values need no escaping.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -197,7 +195,7 @@ func (l *Log) flush() {
 	}
 }
 
-// failed gives the file up; the next entry tries a new one.
+// failed closes the file after an error; the next entry opens it again.
 func (l *Log) failed(err error) {
 	l.log.Error("the audit log cannot be written", "error", err)
 	l.dropped.Inc()

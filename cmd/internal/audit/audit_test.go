@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// quiet is the log of an empty state folder. The log of approvals must not fail.
+// quiet is a log on an empty state folder. Writing to the log of approvals must not fail.
 func quiet(tb testing.TB) (l *Log, state string) {
 	tb.Helper()
 	state = tb.TempDir()
@@ -88,7 +88,7 @@ func TestAuditOutlivesADiskThatFails(t *testing.T) {
 	}
 }
 
-// A line says what was said, whatever that holds.
+// A line records the text exactly, whatever it contains.
 func FuzzAuditLine(f *testing.F) {
 	f.Add("run", "telegram-chat-1", "r1", "a \"b\" <c> & \\ \n中\xff", 3)
 	f.Add("", "", "", "", 0)
@@ -132,7 +132,7 @@ func BenchmarkAuditWrite(b *testing.B) {
 	}
 }
 
-// The log of approvals has every entry, also when the other one drops some.
+// The log of approvals has every entry, even when the other log drops some.
 func TestAP14NothingIsLeftOut(t *testing.T) {
 	a, dir := quiet(t)
 	const writers, each = 8, 2 * queueSize / 8

@@ -1,5 +1,4 @@
-// Package chatfiles keeps the files of chats: what people send, what the agent makes for
-// them, and tool results that are too long for the history. Each chat has a folder of its
-// own below the folder of files, and a chat reads only files of its own folder. The host
-// names every file; of the name that a sender chose, only a short plain extension is kept.
+// Package chatfiles stores the files of chats: what people send, what the agent makes for them, and tool results that
+// are too long for the history. Each chat has its own folder below the folder of files, and reads only files from
+// there. The host chooses every file name; of the sender's file name it keeps only a short plain extension.
 package chatfiles

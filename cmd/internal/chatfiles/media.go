@@ -33,9 +33,8 @@ const (
 	filesOff     = "files are not taken here"
 )
 
-// Media fetches the files that people send over a platform and keeps them under names of
-// the host's own. It says in words for the model what each file is, or why it is missing.
-// It is safe for concurrent use.
+// Media fetches the files that people send over a platform and stores them under names that the host chooses. It
+// describes each file for the model, or says why it is missing. It is safe for concurrent use.
 type Media struct {
 	o     MediaOptions
 	slots chan struct{}
@@ -45,9 +44,9 @@ type Media struct {
 type MediaOptions struct {
 	Store Store
 	Bytes int64 // the longest file that is fetched; 0 if files are not accepted
-	// Platform is the platform of a chat, or nil.
+	// Platform returns the platform of a chat, or nil.
 	Platform func(key messages.ChatKey) platform.Platform
-	Shelf    *picture.Shelf   // without one, models are shown no pictures
+	Shelf    *picture.Shelf   // without one, models do not see pictures
 	Listener *speech.Listener // without one, recordings are not transcribed
 	Logger   *slog.Logger
 }
@@ -55,16 +54,16 @@ type MediaOptions struct {
 // NewMedia makes a [Media].
 func NewMedia(o MediaOptions) *Media { return &Media{o: o, slots: make(chan struct{}, maxDownloads)} }
 
-// failed logs that a file could not be fetched. It logs nothing if the turn changed
-// meanwhile, which is fetched again.
+// failed logs that a file could not be fetched. It logs nothing if the fetch was canceled because the turn changed,
+// since the file is then fetched again.
 func (m *Media) failed(ctx context.Context, key messages.ChatKey, kind string, err error) {
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		m.o.Logger.Warn("a file of a chat could not be fetched", "chat_key", string(key), "kind", kind, "error", err)
 	}
 }
 
-// Fetch replaces the files of a turn that are still with the platform by what is known of
-// them once they were fetched.
+// Fetch downloads the files of a turn that are still on the platform, and replaces their parts by what is known after
+// the download.
 func (m *Media) Fetch(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part {
 	meta := journal.NewTurn(turn).Meta
 	var out []uimessage.Part
@@ -85,8 +84,8 @@ func (m *Media) Fetch(ctx context.Context, key messages.ChatKey, turn uimessage.
 	return out
 }
 
-// show makes what models are shown of an image or a document. For a picture that models
-// cannot be shown, it returns the reason, otherwise "".
+// show prepares the picture of an image or a document for models. It returns the reason if a picture cannot be shown,
+// otherwise "".
 func (m *Media) show(ctx context.Context, key messages.ChatKey, f *platform.File) string {
 	if m.o.Shelf == nil || f.Path == "" || f.Kind == "voice" || f.Kind == "audio" {
 		return ""
@@ -96,7 +95,7 @@ func (m *Media) show(ctx context.Context, key messages.ChatKey, f *platform.File
 		m.failed(ctx, key, f.Kind, fmt.Errorf("open a picture: %w", err))
 		return ""
 	}
-	defer func() { _ = file.Close() }() // only read from
+	defer func() { _ = file.Close() }() // opened for reading only
 	p, err := m.o.Shelf.Keep(ctx, key, file)
 	if err == nil {
 		p.Name, p.Of = f.Name, f.Path
@@ -116,7 +115,7 @@ func (m *Media) show(ctx context.Context, key messages.ChatKey, f *platform.File
 	return ""
 }
 
-// looksLikeImage reports whether people see a picture, or its name or type says so.
+// looksLikeImage reports whether a file was sent as a photo, or has the name or type of an image.
 func looksLikeImage(f platform.File) bool {
 	switch strings.ToLower(path.Ext(f.Name)) {
 	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".heif", ".avif", ".bmp", ".tif", ".tiff", ".svg":
@@ -125,10 +124,10 @@ func looksLikeImage(f platform.File) bool {
 	return f.Kind == "photo" || strings.HasPrefix(f.Mime, "image/")
 }
 
-// listen is what the model reads of a recording in addition to its file: the transcript, or
-// why there is none. It is empty for other files.
+// listen is what the model reads about a recording in addition to its file: the transcript, or why it has none. It is
+// empty for other files.
 func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.File) string {
-	spoken := f.Kind == "voice" || f.Kind == "video note" // by its sender; an audio may be a song
+	spoken := f.Kind == "voice" || f.Kind == "video note" // recorded by its sender; an audio file may be a song
 	switch {
 	case !spoken && f.Kind != "audio":
 		return ""
@@ -149,8 +148,7 @@ func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.Fi
 	return "[what it says is not known (" + string(why) + "); its sender was told]"
 }
 
-// hear transcribes a recording. It may be refused because of the length that its sender
-// claims.
+// hear transcribes a recording. It may refuse the recording because of the duration that its metadata claims.
 func (m *Media) hear(ctx context.Context, key messages.ChatKey, f platform.File) (string, error) {
 	if f.Path == "" {
 		if f.Failed == fileTooLarge {
@@ -169,7 +167,7 @@ func (m *Media) hear(ctx context.Context, key messages.ChatKey, f platform.File)
 	return text, err
 }
 
-// take fetches one file and says what the model reads of it.
+// take fetches one file and returns what the model reads about it.
 func (m *Media) take(ctx context.Context, key messages.ChatKey, seed string, f *platform.File) string {
 	err := m.keep(ctx, key, seed, f)
 	if err == nil {
@@ -189,7 +187,7 @@ func (m *Media) take(ctx context.Context, key messages.ChatKey, seed string, f *
 	return "[the " + f.Kind + " is not there: " + f.Failed + "]"
 }
 
-// keep downloads a file as a whole or not at all.
+// keep downloads a file completely or not at all.
 func (m *Media) keep(ctx context.Context, key messages.ChatKey, seed string, f *platform.File) error {
 	if m.o.Bytes == 0 {
 		return platform.ErrTooLarge
@@ -220,7 +218,7 @@ func (m *Media) keep(ctx context.Context, key messages.ChatKey, seed string, f *
 	return err
 }
 
-// fileName names a file. Nothing of it but a short plain extension comes from its sender.
+// fileName names a file. Only a short plain extension comes from the sender.
 func fileName(seed string, f platform.File) string {
 	sum := sha256.Sum256([]byte(seed + "\x00" + f.Unique + "\x00" + f.FileID))
 	return "file-" + hex.EncodeToString(sum[:8]) + extension(f.Kind, f.Name)

@@ -20,7 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// counter hands out so many bytes.
+// counter produces the given number of bytes.
 type counter struct {
 	platform.Platform
 
@@ -36,14 +36,14 @@ func (c counter) Download(_ context.Context, _ platform.File, w io.Writer, limit
 	return errors.Join(err, c.err)
 }
 
-// fetching fetches from one platform into an empty folder.
+// fetching returns a fetcher for one platform and an empty folder.
 func fetching(t *testing.T, from platform.Platform, o MediaOptions) *Media {
 	t.Helper()
 	o.Store, o.Platform = At(t.TempDir()), func(messages.ChatKey) platform.Platform { return from }
 	return NewMedia(o)
 }
 
-// filesBelow are the names of all files below a folder.
+// filesBelow returns the names of all files below a folder.
 func filesBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string
@@ -60,8 +60,8 @@ func filesBelow(t *testing.T, dir string) []string {
 	return out
 }
 
-// Whatever people call a file, the host names it, bounds it and keeps it in the
-// folder of its chat.
+// Whatever name a file arrives with, the host chooses the name, limits its length and keeps the
+// file in the folder of its chat.
 func TestIO12FilesHaveNamesOfTheHostsOwn(t *testing.T) {
 	own := regexp.MustCompile(`^results/[^/]+/file-[0-9a-f]{16}\.[a-z0-9]{1,8}$`)
 	for _, c := range []struct{ kind, name, mime, ending string }{
@@ -102,7 +102,7 @@ func TestIO12FilesHaveNamesOfTheHostsOwn(t *testing.T) {
 	}
 }
 
-// What cannot be had leaves nothing behind and says so.
+// A failed download leaves no file behind and returns a message.
 func TestIO12FilesThatAreNotTaken(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -132,7 +132,7 @@ func TestIO12FilesThatAreNotTaken(t *testing.T) {
 	}
 }
 
-// recorded is a platform that hands out one recording.
+// recorded is a platform that delivers one recording.
 type recorded struct {
 	platform.Platform
 
@@ -144,8 +144,8 @@ func (r recorded) Download(_ context.Context, _ platform.File, w io.Writer, _ in
 	return err
 }
 
-// What is spoken becomes the text of its turn; what cannot be heard says so, and who
-// spoke is told. Limits are kept by what the platform says, and by the file itself.
+// A transcription becomes the text of its turn. If it fails, the turn says so and the sender is
+// told. Limits are checked against what the platform reports and against the file itself.
 func TestVoicesBecomeText(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -20,12 +20,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
-// maxFolder is the longest encoded key that names the folder of a chat; pointers to
-// results are a part of what a model reads.
+// maxFolder is the longest encoded key that is used as the name of a chat's folder, because models read the paths of
+// results.
 const maxFolder = 150
 
-// FolderOf is the folder of a chat's files, relative to the folder of all files. No two
-// chats share it. Every pointer to a file of the chat begins with it.
+// FolderOf is the folder of a chat's files, relative to the folder of all files. It is unique to the chat, and every
+// pointer to a file of the chat begins with it.
 func FolderOf(key messages.ChatKey) (string, error) {
 	name, err := filestore.EncodeKey(key)
 	if err != nil {
@@ -33,7 +33,7 @@ func FolderOf(key messages.ChatKey) (string, error) {
 	}
 	if len(name) > maxFolder {
 		sum := sha256.Sum256([]byte(key))
-		name = "~" + hex.EncodeToString(sum[:]) // no encoded key begins so
+		name = "~" + hex.EncodeToString(sum[:]) // encoded keys do not begin with ~
 	}
 	return path.Join("results", name), nil
 }
@@ -41,14 +41,13 @@ func FolderOf(key messages.ChatKey) (string, error) {
 // Store is the folder of all files of a state folder. It is safe for concurrent use.
 type Store struct{ tool.ChatFiles }
 
-// In is the store of a state folder.
+// In returns the store of a state folder.
 func In(state string) Store { return At(filepath.Join(state, "files")) }
 
-// At is the store whose folder of all files is root.
+// At returns the store whose folder of all files is root.
 func At(root string) Store { return Store{tool.ChatFiles{Root: root, Folder: FolderOf}} }
 
-// place is the folder of a chat, which is created if it is missing, and its name as
-// pointers have it.
+// place returns the folder of a chat, creating it if needed, and its name as used in pointers.
 func (s Store) place(key messages.ChatKey) (dir, folder string, err error) {
 	folder, err = FolderOf(key)
 	if err != nil {
@@ -60,8 +59,8 @@ func (s Store) place(key messages.ChatKey) (dir, folder string, err error) {
 	return filepath.Join(s.Root, filepath.FromSlash(folder)), folder, nil
 }
 
-// Create creates the file of a whole result of a chat and returns the pointer to it. name
-// is the host's own, never one that a model chose.
+// Create creates the file of a full tool result and returns the pointer to it. name must come from the host, never
+// from a model.
 func (s Store) Create(key messages.ChatKey, name string) (w io.WriteCloser, pointer string, err error) {
 	dir, folder, err := s.place(key)
 	if err != nil {
@@ -75,7 +74,7 @@ func (s Store) Create(key messages.ChatKey, name string) (w io.WriteCloser, poin
 	return f, path.Join(folder, name), nil
 }
 
-// Keep stores whole results of a chat.
+// Keep returns a function that stores full results of a chat.
 func (s Store) Keep(key messages.ChatKey) tool.Keep {
 	return func(_ context.Context, name string, data []byte) (string, error) {
 		f, pointer, err := s.Create(key, name)
@@ -90,7 +89,7 @@ func (s Store) Keep(key messages.ChatKey) tool.Keep {
 	}
 }
 
-// resultName is the name of the file of a whole result.
+// resultName is the file name of a full result.
 func resultName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
@@ -101,8 +100,8 @@ func resultName(name string) string {
 	return name[:min(len(name), 150)] + ".txt"
 }
 
-// Whole reads a whole result of a chat by its pointer. A chat reads only results of its
-// own, whatever the pointer says. Of a result longer than limit, only the size is returned.
+// Whole reads a full result of a chat by its pointer. A chat can read only its own results. If a result is longer
+// than limit, only its size is returned.
 func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text string, size int64, err error) {
 	folder, err := FolderOf(key)
 	if err != nil {
@@ -131,7 +130,7 @@ func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text st
 	if err != nil {
 		return "", 0, fmt.Errorf("open a result: %w", err)
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return "", 0, fmt.Errorf("read a result: %w", err)
@@ -139,8 +138,8 @@ func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text st
 	return string(raw), int64(len(raw)), nil
 }
 
-// open opens a file of a chat by its name in the chat's folder. It fails with
-// [fs.ErrNotExist] if the chat has no such file.
+// open opens a file of a chat by its name in the chat's folder. It fails with [fs.ErrNotExist] if the chat has no
+// such file.
 func (s Store) open(key messages.ChatKey, name string) (*os.File, error) {
 	folder, err := FolderOf(key)
 	if err != nil {
@@ -156,8 +155,7 @@ func (s Store) open(key messages.ChatKey, name string) (*os.File, error) {
 	return os.Open(file)
 }
 
-// OpenVoice opens a voice message that was spoken in a chat. Other files of the chat are
-// not handed out.
+// OpenVoice opens a synthesized voice message of a chat. It does not open other files of the chat.
 func (s Store) OpenVoice(key messages.ChatKey, name string) (*os.File, error) {
 	if !regexp.MustCompile(`^speech-[0-9a-f]{24}\.(opus|mp3|wav)$`).MatchString(name) {
 		return nil, fs.ErrNotExist
@@ -165,14 +163,13 @@ func (s Store) OpenVoice(key messages.ChatKey, name string) (*os.File, error) {
 	return s.open(key, name)
 }
 
-// SentLink is where people of a chat find a file that the agent sent, by its pointer: on
-// the page of the chat, or, at a terminal of this machine, as a file. It is empty where the
-// platform sends the file.
+// SentLink is the link to a file that the agent sent, by its pointer: on the web page of the chat, or as a file URL
+// for a terminal on this machine. It is empty for platforms that deliver the file themselves.
 func (s Store) SentLink(key messages.ChatKey, pointer string) string {
 	return s.link(key, "/files/", pointer)
 }
 
-// VoiceLink is the same for a voice message, by its name in the chat's folder.
+// VoiceLink is like SentLink for a voice message, by its name in the chat's folder.
 func (s Store) VoiceLink(key messages.ChatKey, name string) string {
 	folder, err := FolderOf(key)
 	if err != nil {
@@ -195,8 +192,7 @@ func (s Store) link(key messages.ChatKey, kind, pointer string) string {
 	return ""
 }
 
-// receive stores a file of a chat as a whole or not at all. write fills a temporary file
-// and then returns the file's name.
+// receive stores a file of a chat completely or not at all. write fills a temporary file and returns the file's name.
 func (s Store) receive(key messages.ChatKey, write func(temp *os.File) (name string, err error)) (pointer string, err error) {
 	dir, folder, err := s.place(key)
 	if err != nil {
@@ -206,7 +202,7 @@ func (s Store) receive(key messages.ChatKey, write func(temp *os.File) (name str
 	if err != nil {
 		return "", fmt.Errorf("make a file: %w", err)
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // gone already if all went well
+	defer func() { _ = os.Remove(temp.Name()) }() // renamed already on success
 	name, err := write(temp)
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return "", err
@@ -217,7 +213,8 @@ func (s Store) receive(key messages.ChatKey, write func(temp *os.File) (name str
 	return path.Join(folder, name), nil
 }
 
-// extension is the extension of a file's name: that of its kind, or as its sender calls it.
+// extension is the extension of a file's name: fixed for some kinds, otherwise that of the sender's name if it is
+// plain.
 func extension(kind, name string) string {
 	switch kind {
 	case "photo":

@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// No two chats share a folder of results, and no pointer is long.
+// No two chats share a folder of results, and pointers are short.
 func TestPI6FolderOf(t *testing.T) {
 	long := strings.Repeat("a", messages.MaxChatKey)
 	keys := []messages.ChatKey{
@@ -36,7 +36,7 @@ func TestPI6FolderOf(t *testing.T) {
 	}
 }
 
-// A chat reads whole results of its own, and of nobody else, whatever it is pointed to.
+// A chat reads only its own whole results, whatever pointer it is given.
 func TestPI6WholeResultsAreTheChats(t *testing.T) {
 	const maxResult = 1 << 20
 	stored := t.TempDir()

@@ -20,11 +20,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Uploads keeps what people upload on the page and in the terminal. A file is named by the
-// digest of its bytes.
+// Uploads stores what people upload in the web page and the terminal. The name of a file is the digest of its
+// content.
 type Uploads struct {
 	Store Store
-	Bytes int64 // the longest file that is kept
+	Bytes int64 // the longest file that is stored
 	Shelf *picture.Shelf
 }
 
@@ -55,9 +55,8 @@ func (u *Uploads) Keep(ctx context.Context, key messages.ChatKey, name string, s
 	return path.Base(pointer), nil
 }
 
-// storedUpload are the names of uploads; fetchable are those of what people may fetch:
-// their uploads, what was made of them, and what the agent sent, which has its own name in
-// a folder of its own.
+// storedUpload matches the names of uploads. fetchable matches the files that people may fetch: their uploads, what
+// was made from them, and what the agent sent, which is in a folder of its own under its own name.
 var (
 	storedUpload = regexp.MustCompile(`^upload-[0-9a-f]{32}\.[a-z0-9]{1,8}$`)
 	fetchable    = regexp.MustCompile(`^((upload|picture|document)-[0-9a-f]{32}\.[a-z0-9]{1,8}|sent-[0-9a-f]{32}/[^/]+)$`)
@@ -72,7 +71,7 @@ func (u *Uploads) Describe(ctx context.Context, key messages.ChatKey, stored, na
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("look at an upload: %w", err)
@@ -86,7 +85,7 @@ func (u *Uploads) Describe(ctx context.Context, key messages.ChatKey, stored, na
 		return nil, context.Cause(ctx)
 	}
 	whole := path.Join(folder, stored)
-	if err != nil { // it is no picture, or none that can be shown
+	if err != nil { // it is not a picture, or one that cannot be shown
 		p = messages.Picture{}
 		if _, err := f.Seek(0, io.SeekStart); err == nil && isText(f) {
 			p = messages.Picture{Path: whole, Mime: messages.MimeText}
@@ -96,7 +95,7 @@ func (u *Uploads) Describe(ctx context.Context, key messages.ChatKey, stored, na
 	return messages.WithPictures(nil, []messages.Picture{p}), nil
 }
 
-// maxInline is the longest text that a model is given without reading the file, in bytes.
+// maxInline is the longest text file, in bytes, that is included in a request as a whole.
 const maxInline = 32 << 10
 
 // isText reports whether a file is a short text.

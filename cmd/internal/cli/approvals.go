@@ -45,7 +45,7 @@ func requestsFailure(key messages.ChatKey, err error) error {
 	return chatFailure(key, "the requests cannot be read", "sma doctor", err)
 }
 
-// approvalsDecideCmd is approve, or deny.
+// approvalsDecideCmd is the command approve or deny.
 func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run", Args: cobra.MinimumNArgs(1),
@@ -77,7 +77,7 @@ func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 	}.on(a, cmd)
 }
 
-// decideApprovals gives the order to the host. Only its chat may decide.
+// decideApprovals sends the order to the host. Only the chat's actor may decide.
 func (a *app) decideApprovals(ctx context.Context, order query.ApprovalOrder) (query.ApprovalResult, error) {
 	result, err := orderRunning[query.ApprovalResult](ctx, a, "approvals",
 		"no host is running here, and only a running one can go on with what was decided", order)
@@ -87,15 +87,15 @@ func (a *app) decideApprovals(ctx context.Context, order query.ApprovalOrder) (q
 	return result, requestsFailure(order.ChatKey, err)
 }
 
-// approvalWords are what the commands say to people, in one language.
+// approvalWords are the texts of these commands in one language.
 type approvalWords struct {
 	empty, left, by, help, approved, denied string
-	unsent, parked                          string // of what could not be shown yet
+	unsent, parked                          string // for requests that have not been shown yet
 	zh                                      bool
 	is                                      map[messages.DecisionIs]string
 }
 
-// approvalWords are those of the terminal's language.
+// approvalWords returns the texts in the terminal's language.
 func (a *app) approvalWords() approvalWords {
 	if a.readsChinese() {
 		return approvalWords{
@@ -120,8 +120,8 @@ func (a *app) approvalWords() approvalWords {
 	}
 }
 
-// table writes a request in a line, and below it all that it would do. Nothing in it
-// is hidden, and no line of it can pass for one of ours: each is indented.
+// table writes each request as a line, followed by everything that it would do. All of it is indented and visible, so
+// that no line of a request can imitate one of these lines.
 func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty
@@ -152,7 +152,7 @@ func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 	return out.String() + w.help
 }
 
-// unseen says why people do not see a request yet.
+// unseen says why a request has not been shown yet.
 func (w approvalWords) unseen(u query.ApprovalUnseen) string {
 	why := [2]string{"it is still being sent", "还在发送中"}
 	if u.Reason != "" {
@@ -183,7 +183,7 @@ func (w approvalWords) decided(approve bool, r query.ApprovalResult) string {
 	return out.String()
 }
 
-// untilThen is the time left until then, in minutes while there are some.
+// untilThen is the time left until then, rounded to minutes if it is more than one.
 func untilThen(then, now time.Time) time.Duration {
 	left := max(0, then.Sub(now))
 	if left > time.Minute {
@@ -242,7 +242,7 @@ func grantsFailure(key messages.ChatKey, err error) error {
 	return chatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
 }
 
-// grantWords are what the commands say to people, in one language.
+// grantWords are the texts of these commands in one language.
 type grantWords struct {
 	empty, left, endless, by, in, files, help, done string
 	zh                                              bool
@@ -260,7 +260,7 @@ func (a *app) grantWords() grantWords {
 	}
 }
 
-// table writes a grant in a line, and its rule below.
+// table writes each grant as a line, followed by its rule.
 func (w grantWords) table(lines []query.GrantLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty

@@ -56,7 +56,7 @@ func (a *app) repl(ctx context.Context, state string, client *terminal.Client, n
 	return fromClient(terminal.NewREPL(o).Run(ctx))
 }
 
-// env is the first variable that is set.
+// env is the value of the first of these variables that is set.
 func (a *app) env(names ...string) string {
 	for _, name := range names {
 		if v, ok := a.Env(name); ok && v != "" {
@@ -114,8 +114,7 @@ func (a *app) textOf(arg string) (string, error) {
 	return text, nil
 }
 
-// withHost works with the host that runs, or with one that only has the terminal
-// and ends with the work.
+// withHost works with the running host, or with one for the terminal only that is started and stopped for the work.
 func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state string, client *terminal.Client) error) error {
 	dir, state, err := a.folders(nil)
 	if err != nil {
@@ -146,7 +145,7 @@ func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state
 	return err
 }
 
-// fromClient words what the terminal's client met.
+// fromClient converts an error of the terminal's client.
 func fromClient(err error) error {
 	switch {
 	case err == nil:

@@ -44,7 +44,7 @@ func chatsText(lines []query.ChatLine) string {
 		out.WriteString("there are no chats\n")
 	}
 	for _, l := range lines {
-		changed := "no messages" // only commands, or all was deleted
+		changed := "no messages" // only commands, or its messages were deleted
 		if !l.UpdatedAt.IsZero() {
 			changed = l.UpdatedAt.Local().Format("2006-01-02 15:04")
 		}
@@ -76,22 +76,22 @@ type explained struct {
 	Lines []chatLine `json:"lines"`
 }
 
-// openTurn is a message that has no fate yet.
+// openTurn is a message without a fate so far.
 type openTurn struct {
 	ID       string    `json:"id"`
 	At       time.Time `json:"at"`
 	UserID   string    `json:"userId,omitempty"`
 	Username string    `json:"username,omitempty"`
 	Text     string    `json:"text"`
-	// Waiting: the model has not read it; otherwise a run works on it.
+	// Waiting is set if the model has not read it; otherwise a run is working on it.
 	Waiting bool `json:"waiting,omitempty"`
 }
 
-// openTurns are the messages after the last run that has ended, and those that wait.
+// openTurns are the messages since the end of the last run, and those that wait.
 func openTurns(doc query.ChatDocument) []openTurn {
 	out := []openTurn{}
 	add := func(m uimessage.Message, waiting bool) {
-		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // unreadable metadata is not shown
 		out = append(out, openTurn{
 			ID: m.ID, At: time.UnixMilli(meta.TS), UserID: meta.UserID, Username: meta.Username, Text: journal.Text(m), Waiting: waiting,
 		})
@@ -133,7 +133,7 @@ func (a *app) chatsShowCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-// explain is the chat that the arguments name, with the last of its messages.
+// explain returns the chat that the arguments name, with its last messages.
 func (a *app) explain(ctx context.Context, args []string, last int) (explained, error) {
 	doc, err := a.readChat(ctx, args)
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *app) explain(ctx context.Context, args []string, last int) (explained, 
 	if err != nil {
 		return explained{}, err
 	}
-	// A line may have arrived long before it was settled, so that more are read than are shown.
+	// More lines are read than shown, because a message may have arrived long before its ledger line was written.
 	ledger, err := query.Ledger(state, doc.ChatKey, max(last, ledgerRead))
 	if err != nil {
 		return explained{}, &Failure{Code: CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
@@ -154,7 +154,7 @@ func (a *app) explain(ctx context.Context, args []string, last int) (explained, 
 	return out, nil
 }
 
-// ledgerRead is how many lines of the ledger are read at least, to put them in order.
+// ledgerRead is the minimum number of ledger lines that are read to sort them by arrival.
 const ledgerRead = 2000
 
 func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained {
@@ -165,7 +165,7 @@ func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained
 	}
 }
 
-// text writes the chat for people: the conservation of its ingresses, then its messages.
+// text writes the chat for people: the totals of received messages and their fates, then the messages.
 func (e explained) text(w chatWords) string {
 	var out strings.Builder
 	doing := w.rest
@@ -198,7 +198,7 @@ func (a *app) chatsExportCmd() *cobra.Command {
 	})
 }
 
-// oneLine is the beginning of a text, harmless on a terminal.
+// oneLine is the beginning of a text on one line, without control characters.
 func oneLine(text string, limit int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	clean := strings.Map(func(r rune) rune {

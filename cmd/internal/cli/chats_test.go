@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// turn is a message of a chat as its folder has it.
+// turn is a message as the chat's folder stores it.
 func turn(t *testing.T, line string) uimessage.Message {
 	t.Helper()
 	m, err := uimessage.Decode([]byte(line))
@@ -21,8 +21,8 @@ func turn(t *testing.T, line string) uimessage.Message {
 	return m
 }
 
-// The ledger knows a message once its run has ended; before that, the history and the
-// lane say who waits.
+// The ledger has a message only after its run has ended. Before that, the history and the lane
+// show which messages are waiting.
 func TestShowNamesOpenMessages(t *testing.T) {
 	said := func(id, text string) uimessage.Message {
 		return turn(t, `{"id":"`+id+`","role":"user","parts":[{"type":"text","text":"`+text+`"}],"metadata":{"ts":1700000000000,"userId":"7","username":"Ann"}}`)
@@ -57,7 +57,7 @@ func TestShowNamesOpenMessages(t *testing.T) {
 	}
 }
 
-// Programs read lists, also empty ones.
+// Lists for programs are valid JSON, even when they are empty.
 func TestEmptyListsAreLists(t *testing.T) {
 	for name, doc := range map[string]any{
 		"chats show": explainChat(query.ChatDocument{}, nil),
@@ -75,8 +75,8 @@ func TestEmptyListsAreLists(t *testing.T) {
 	}
 }
 
-// Messages are in the order in which they arrived, with the answers that no ledger has and
-// the lines that are not written yet; people have the names that they had elsewhere.
+// Messages are listed in the order of arrival, together with answers that no ledger has and lines
+// that are not written yet. People have the names that other messages gave them.
 func TestShowInOrderOfArrival(t *testing.T) {
 	const base = 1700000000000
 	doc := query.ChatDocument{

@@ -47,10 +47,10 @@ func (a *app) chatsImportCmd() *cobra.Command {
 	})
 }
 
-// makeChat makes a chat in a store and returns how many turns it has.
+// makeChat makes a chat in a store and returns its number of turns.
 type makeChat func(ctx context.Context, store *filestore.Store) (turns int, err error)
 
-// makesChat makes cmd prepare a new chat and then make it.
+// makesChat makes cmd prepare a new chat and then create it.
 func (a *app) makesChat(cmd *cobra.Command, prepare func(args []string, key messages.ChatKey) (makeChat, error)) *cobra.Command {
 	chat := cmd.Flags().String("chat", "", "the `key` of the new chat, of web, cli or api (default: one of the web)")
 	return command[newChat]{
@@ -73,7 +73,7 @@ func (a *app) makesChat(cmd *cobra.Command, prepare func(args []string, key mess
 	}.on(a, cmd)
 }
 
-// newChatKey is the key that the user chose, or a new key of the web.
+// newChatKey is the key that the user chose, or a new key for the web.
 func newChatKey(name string) (messages.ChatKey, error) {
 	if name == "" {
 		return messages.NewChatKey("web", "", strings.ToLower(rand.Text()), 0), nil
@@ -89,7 +89,7 @@ func (a *app) input(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// withStore works in the store, which no host may use meanwhile.
+// withStore opens the store for the work, unless a host uses it.
 func (a *app) withStore(ctx context.Context, work makeChat) (int, error) {
 	_, state, err := a.folders(nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *app) withStore(ctx context.Context, work makeChat) (int, error) {
 	return turns, errors.Join(err, store.Close())
 }
 
-// adoptFailure says why no chat was made.
+// adoptFailure says why the chat was not made.
 func adoptFailure(key messages.ChatKey, err error) error {
 	switch {
 	case err == nil:

@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
-// remedyText says what a repair does, or would do.
+// remedyText describes what a repair does, or would do.
 func remedyText(r filestore.Remedy) string {
 	switch r {
 	case filestore.RemedyMark:
@@ -78,7 +78,7 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 	return out, nil
 }
 
-// chosen are the chats named, each once, or all there are if none is.
+// chosen are the named chats, each once, or all chats if no name is given.
 func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.ChatKey, error) {
 	var keys []messages.ChatKey
 	for _, name := range names {
@@ -103,7 +103,7 @@ func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.
 	return keys, nil
 }
 
-// text writes the reports for people: a line for a sound chat, more for others.
+// text writes the reports for people: one line for an intact chat, more for others.
 func (v verified) text() string {
 	var out strings.Builder
 	for _, r := range v.Chats {
@@ -134,7 +134,7 @@ func (v verified) text() string {
 	return out.String()
 }
 
-// failure says how many chats need something, and what. It is nil if none does.
+// failure says how many chats are damaged and which command repairs them. It is nil if all are intact.
 func (v verified) failure() error {
 	if v.OK {
 		return nil
@@ -237,8 +237,7 @@ func repairFailure(key messages.ChatKey, err error) error {
 	return chatFailure(key, "the chat "+string(key)+" cannot be repaired", "sma chats verify "+string(key), err)
 }
 
-// gapText is what people and the model read where something is missing, in the
-// language that the project speaks.
+// gapText is the text that people and the model read in place of missing turns, in the project's language.
 func gapText(dir string) func(lost int64) string {
 	agent, _ := os.ReadFile(filepath.Join(dir, "Agent.md")) // without one, English
 	if !agentdir.Chinese(string(agent)) {

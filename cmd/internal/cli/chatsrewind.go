@@ -41,7 +41,7 @@ func (a *app) chatsRewindCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-// rewindFailure says why the chat is as it was.
+// rewindFailure says why the chat was not rewound.
 func rewindFailure(order query.RewindOrder, err error) error {
 	key := string(order.ChatKey)
 	switch {

@@ -12,35 +12,35 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The states of a line besides the fates of the ledger.
+// The states of a line, in addition to the fates of the ledger.
 const (
-	lineOpen   = "open"   // a run works on it
+	lineOpen   = "open"   // a run is working on it
 	lineWaits  = "waits"  // the model has not read it
-	lineStored = "stored" // an answer that is in the history and goes nowhere by itself
+	lineStored = "stored" // an answer in the history that readers fetch themselves
 )
 
-// chatLine is one message of a chat, in either direction. Members are only added.
+// chatLine is one message of a chat, in either direction. Members are only ever added.
 type chatLine struct {
 	Arrived time.Time  `json:"arrived"`
-	Settled *time.Time `json:"settled,omitempty"` // when its state became final
+	Settled *time.Time `json:"settled,omitempty"` // when it got its final state
 	Dir     string     `json:"dir"`               // in, out
 	ID      string     `json:"id,omitempty"`      // of the turn
 	Who     string     `json:"who,omitempty"`
 	UserID  string     `json:"userId,omitempty"`
-	State   string     `json:"state"` // a fate, or open, waits, stored
+	State   string     `json:"state"` // a fate, or open, waits or stored
 	Reason  string     `json:"reason,omitempty"`
 	RunID   string     `json:"runId,omitempty"`
 	Step    int        `json:"step,omitempty"`
 	Text    string     `json:"text,omitempty"`
 }
 
-// timeline are the messages of a chat in the order of their arrival: the lines of the
-// ledger, and what only the history has yet. That is what is open, answers of platforms
-// whose readers fetch them (web, terminal, API), and lines of a run that has just ended.
+// timeline are the messages of a chat in the order of their arrival: the lines of the ledger, and the messages that
+// only the history has so far. The latter are open messages, answers on platforms whose readers fetch them (web,
+// terminal, API), and messages of a run that has just ended.
 func timeline(doc query.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 	turns, names, fates := map[string]uimessage.Metadata{}, map[string]string{}, map[string]uimessage.FateRecord{}
 	for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
-		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be read of it is not shown
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // unreadable metadata is not shown
 		turns[m.ID] = meta
 		name(names, meta.UserID, meta.Username)
 		for _, f := range meta.Fates {
@@ -69,7 +69,7 @@ func timeline(doc query.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 	return out
 }
 
-// unwritten are the messages of the history that the ledger has no line of.
+// unwritten are the messages of the history without a line in the ledger.
 func unwritten(
 	doc query.ChatDocument, turns map[string]uimessage.Metadata, names map[string]string, fates map[string]uimessage.FateRecord, written map[string]bool,
 ) []chatLine {
@@ -88,7 +88,7 @@ func unwritten(
 		}
 		text := journal.Text(m)
 		if words := meta.Notice(); words != "" {
-			text = strings.TrimSpace(text + "\n\n" + words) // as people read it
+			text = strings.TrimSpace(text + "\n\n" + words) // as people see it
 		}
 		if written[dir+m.ID] || meta.Kind == uimessage.KindSummary || meta.Kind == uimessage.KindGap || dir == journal.DirOut && text == "" {
 			continue
@@ -111,14 +111,14 @@ func unwritten(
 	return out
 }
 
-// name keeps the name of a person if it says more than the id.
+// name records the name of a person if it differs from the id.
 func name(names map[string]string, id, username string) {
 	if id != "" && username != "" && username != id {
 		names[id] = username
 	}
 }
 
-// whoOf is who said something: a name where one is known.
+// whoOf is the author of a message: the name if known.
 func whoOf(names map[string]string, dir, id, username string) string {
 	switch {
 	case names[id] != "" && id != "":
@@ -132,7 +132,7 @@ func whoOf(names map[string]string, dir, id, username string) string {
 	}
 }
 
-// lastLines are the newest lines of a timeline; all if last is negative.
+// lastLines are the newest lines of a timeline, or all if last is negative.
 func lastLines(lines []chatLine, last int) []chatLine {
 	if last < 0 || len(lines) <= last {
 		return lines
@@ -140,11 +140,11 @@ func lastLines(lines []chatLine, last int) []chatLine {
 	return lines[len(lines)-last:]
 }
 
-// chatWords are the words of a chat and its messages, in one language.
+// chatWords are the texts about a chat and its messages in one language.
 type chatWords struct {
-	head                    string // of the chat: its key, what it does, and counts
+	head                    string // about the chat: its key, its activity, and counts
 	rest, running, accepted string
-	reason, merged, after   string // what follows a state
+	reason, merged, after   string // added after a state
 	states                  map[string]string
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// Options are the world that commands live in.
+// Options are everything outside the process that commands use.
 type Options struct {
 	Args   []string // without the program's name
 	Stdin  io.Reader
@@ -37,8 +37,7 @@ type Options struct {
 	Demo fs.FS
 }
 
-// Run runs one command and returns the exit code. It ends soon after ctx does, or
-// after a signal.
+// Run runs one command and returns the exit code. It returns soon after ctx ends or a signal arrives.
 func Run(ctx context.Context, o Options) int {
 	a := &app{Options: o}
 	a.signals.terminal = isTerminal(o.Stderr)
@@ -60,19 +59,19 @@ func Run(ctx context.Context, o Options) int {
 	return codeOf(err)
 }
 
-// app is what commands share.
+// app is the state that commands share.
 type app struct {
 	Options
 	dir      string   // --dir
 	stateDir string   // --state-dir
 	sets     []string // --set key=value
 	noColor  bool
-	also     map[string]string // settings of the command itself, which --set overrides
+	also     map[string]string // the command's own settings, which --set overrides
 	signals  signals
-	// outside looks variables up in the environment of the process where Env is replaced, as
-	// in the demonstration. If it is nil, Env is that environment.
+	// outside looks variables up in the environment of the process when Env is replaced, as in the demonstration. If
+	// it is nil, Env is that environment.
 	outside func(name string) (string, bool)
-	began   bool // a command's own code ran, so that errors are not about the command line
+	began   bool // a command's own code has started, so errors are not about the command line
 }
 
 func (a *app) root() *cobra.Command {
@@ -104,7 +103,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// rootArgs takes a folder. Any other word is an unknown command.
+// rootArgs accepts a folder. Any other word is an unknown command.
 func rootArgs(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
@@ -135,8 +134,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	return errors.New(what)
 }
 
-// project is the absolute path of the project's folder. arg, if there is one,
-// wins over --dir.
+// project is the absolute path of the project's folder. An argument takes precedence over --dir.
 func (a *app) project(args []string) (string, error) {
 	dir := a.dir
 	if len(args) > 0 {
@@ -196,13 +194,13 @@ func (a *app) print(text string) error {
 	return nil
 }
 
-// say writes words to stderr.
+// say writes a line to stderr.
 func (a *app) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.Stderr, format+"\n", args...) // stderr is all there is
+	_, _ = fmt.Fprintf(a.Stderr, format+"\n", args...) // nowhere else to report an error
 }
 
-// newLogger writes to w as the settings say: text on a terminal and JSON
-// elsewhere, unless a form is set. The level can be changed while it runs.
+// newLogger logs to w as the settings say: by default as text on a terminal and as JSON elsewhere. The level can be
+// changed later.
 func newLogger(w io.Writer, s config.Log) (*slog.Logger, *slog.LevelVar) {
 	level := new(slog.LevelVar)
 	level.Set(host.LogLevel(s.Level))
@@ -213,7 +211,7 @@ func newLogger(w io.Writer, s config.Log) (*slog.Logger, *slog.LevelVar) {
 	return slog.New(slog.NewTextHandler(w, opts)), level
 }
 
-// withUnits writes durations as people read them; JSON would have them as nanoseconds.
+// withUnits writes durations with units; JSON would have nanoseconds.
 func withUnits(_ []string, attr slog.Attr) slog.Attr {
 	if attr.Value.Kind() != slog.KindDuration {
 		return attr
@@ -228,7 +226,7 @@ func withUnits(_ []string, attr slog.Attr) slog.Attr {
 	return slog.String(attr.Key, d.String())
 }
 
-// isTerminal reports that a person looks at what is written or types what is read.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -14,16 +14,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// command declares a command that answers with a T: where the answer comes from, and how it
-// is shown. People get it as text, programs with --json as one document.
+// command declares a command with a result of type T: how to get the result and how to show it. The result is printed
+// as text, or with --json as one JSON document.
 type command[T any] struct {
 	run  func(ctx context.Context, args []string) (T, error)
 	text func(T) string
-	// list names the member of the JSON document that has the answer. If it is empty and
-	// json is nil, the answer is the document.
+	// list names the member of the JSON document that holds the result. If both list and json are empty, the result
+	// is the document.
 	list string
 	json func(T) any
-	// verdict is the error with which the command ends once the answer was shown.
+	// verdict is the error that the command returns after the result was shown.
 	verdict func(T) error
 }
 
@@ -60,7 +60,7 @@ func (c command[T]) document(answer T) any {
 	}
 }
 
-// prints makes cmd print a text that programs and people read alike.
+// prints makes cmd print a text that is the same for programs and people.
 func (a *app) prints(cmd *cobra.Command, run func(ctx context.Context, args []string) (string, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		text, err := run(cmd.Context(), args)
@@ -83,9 +83,8 @@ func (a *app) printJSON(v any) error {
 	return nil
 }
 
-// chosen reads which numbered things of a chat a command is about: CHAT N…, or CHAT and
-// --all. mark may stand before a number, thing is what is numbered, and list the command
-// that lists them.
+// chosenNumbers parses which numbered things of a chat a command is about: CHAT N…, or CHAT and --all. mark is an
+// optional prefix of numbers, thing is what is numbered, and list is the command that lists them.
 func chosenNumbers(args []string, all bool, mark, thing, list string) (numbers []int, err error) {
 	help := list + " " + args[0]
 	if all == (len(args) > 1) {
@@ -101,7 +100,7 @@ func chosenNumbers(args []string, all bool, mark, thing, list string) (numbers [
 	return numbers, nil
 }
 
-// inLanguage chooses what people read in the terminal's language.
+// inLanguage chooses the value for the terminal's language.
 func inLanguage[T any](a *app, english, chinese T) T {
 	if a.readsChinese() {
 		return chinese
@@ -114,25 +113,25 @@ func (a *app) readsChinese() bool {
 	return strings.HasPrefix(a.env("LC_ALL", "LC_MESSAGES", "LANG"), "zh")
 }
 
-// The exit codes of all commands. A service manager should not restart after
-// CodeUsage, CodeConfig and CodeCredential: trying again changes nothing.
+// The exit codes of all commands. A service manager should not restart after CodeUsage, CodeConfig and
+// CodeCredential, since a retry would fail in the same way.
 const (
 	CodeOK          = 0
 	CodeFailed      = 1   // anything else
 	CodeUsage       = 2   // unknown command, flag or argument
 	CodeConfig      = 3   // the settings or the project cannot be used
 	CodeCredential  = 4   // a key or token was refused
-	CodeUnreachable = 5   // a service cannot be reached, a port is taken
-	CodeRunning     = 6   // another process works on the same state
+	CodeUnreachable = 5   // a service cannot be reached, or a port is in use
+	CodeRunning     = 6   // another process uses the same state folder
 	CodeWaiting     = 7   // the agent waits for a person's decision
-	CodeInterrupted = 130 // Ctrl-C; other signals are 128 and their number, too
+	CodeInterrupted = 130 // Ctrl-C; other signals also give 128 plus their number
 )
 
 // Failure is an error for people.
 type Failure struct {
 	Code int
-	What string // what failed, a full clause
-	Why  error  // the cause; nil: What says it all
+	What string // what failed, as a full clause
+	Why  error  // the cause; nil if What is sufficient
 	Help string // one command or step that helps; may be empty
 }
 
@@ -146,7 +145,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Why }
 
-// Signal is the cause of a context that a signal ended.
+// Signal is the cause of a context that was canceled by a signal.
 type Signal struct{ os.Signal }
 
 // Error implements error.
@@ -157,7 +156,7 @@ func codeOf(err error) int {
 	if err == nil {
 		return CodeOK
 	}
-	if s, ok := errors.AsType[Signal](err); ok { // whatever else failed, failed for it
+	if s, ok := errors.AsType[Signal](err); ok { // other failures are a consequence of the signal
 		if n, ok := s.Signal.(syscall.Signal); ok {
 			return 128 + int(n)
 		}
@@ -177,13 +176,13 @@ func explain(w io.Writer, err error) {
 	if _, ok := errors.AsType[Signal](err); ok {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "sma: %s\n", strings.TrimSpace(err.Error())) // stderr is all there is
+	_, _ = fmt.Fprintf(w, "sma: %s\n", strings.TrimSpace(err.Error())) // nowhere else to report an error
 	if f, ok := errors.AsType[*Failure](err); ok && f.Help != "" {
 		_, _ = fmt.Fprintf(w, "     try: %s\n", f.Help)
 	}
 }
 
-// usage is a fault of the command line.
+// usage turns an error into one about the command line.
 func usage(err error, command string) error {
 	if _, ok := errors.AsType[*Failure](err); ok {
 		return err

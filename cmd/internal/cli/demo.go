@@ -35,14 +35,14 @@ func (a *app) demoCmd() *cobra.Command {
 func (a *app) demo(ctx context.Context, args []string, listen string) error {
 	a.outside = a.Env
 	a.EnvNames = nil
-	a.Env = func(string) (string, bool) { return "", false } // keys of this machine are none of its business
+	a.Env = func(string) (string, bool) { return "", false } // the demo must not use keys of this machine
 	dir := ""
 	if len(args) == 0 {
 		temp, err := os.MkdirTemp("", "sma-demo-")
 		if err != nil {
 			return &Failure{Code: CodeFailed, What: "no folder for the demo can be made", Why: err}
 		}
-		defer func() { _ = os.RemoveAll(temp) }() // of no use to anybody
+		defer func() { _ = os.RemoveAll(temp) }() // nothing depends on it any more
 		dir = temp
 	} else {
 		dir = args[0]
@@ -59,7 +59,7 @@ func (a *app) demo(ctx context.Context, args []string, listen string) error {
 	})
 }
 
-// unpackDemo writes the files of the demo project that are not there yet.
+// unpackDemo writes the files of the demo project that do not exist yet.
 func (a *app) unpackDemo(dir string) error {
 	if a.Demo == nil {
 		return errors.New("this binary has no demo project")

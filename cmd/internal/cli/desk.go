@@ -22,8 +22,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// ask asks a question about chats: the host that runs, or the chats' files if none does.
-// Both are asked for the same answer, which the host serves under name.
+// ask answers a question about chats: through the running host, which serves the answer under name, or from the
+// chats' files.
 func ask[T any](ctx context.Context, a *app, name string, q query.Asked, answer func(*query.Desk, context.Context, query.Asked) (T, error)) (out T, err error) {
 	params := url.Values{"key": {string(q.ChatKey)}}
 	if q.Words != "" {
@@ -36,8 +36,7 @@ func ask[T any](ctx context.Context, a *app, name string, q query.Asked, answer 
 	return out, err
 }
 
-// order has a chat carry out an order: through the host that runs, or in the chat's files
-// if none does.
+// order has a chat carry out an order: through the running host, or in the chat's files.
 func order[O, R any](ctx context.Context, a *app, name string, o O, carryOut func(*query.Desk, context.Context, O) (R, error)) (out R, err error) {
 	err = a.atDesk(ctx,
 		func(c control) error { return c.post(ctx, "/control/"+name, o, &out) },
@@ -45,7 +44,7 @@ func order[O, R any](ctx context.Context, a *app, name string, o O, carryOut fun
 	return out, err
 }
 
-// atDesk works with the host that runs, or with a desk on the files if none does.
+// atDesk works with the running host, or with a desk on the files if no host is running.
 func (a *app) atDesk(ctx context.Context, running func(control) error, stopped func(*query.Desk) error) error {
 	_, state, err := a.folders(nil)
 	if err != nil {
@@ -54,7 +53,7 @@ func (a *app) atDesk(ctx context.Context, running func(control) error, stopped f
 	c := newControl(state)
 	switch _, err := c.status(ctx); {
 	case err == nil:
-		if err := running(c); !errors.Is(err, errNotRunning) { // else it has just ended
+		if err := running(c); !errors.Is(err, errNotRunning) { // otherwise it has just ended
 			return err
 		}
 	case !errors.Is(err, errNotRunning):
@@ -73,7 +72,7 @@ func (a *app) atDesk(ctx context.Context, running func(control) error, stopped f
 	return errors.Join(stopped(desk), desk.Close())
 }
 
-// logger writes to stderr what is at least as serious as a level.
+// logger logs to stderr from a level on.
 func (a *app) logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
 }
@@ -84,7 +83,7 @@ func (a *app) zone() (*time.Location, error) {
 	return opened.zone, err
 }
 
-// orderRunning gives an order to the host that runs. Without one it fails with idle.
+// orderRunning sends an order to the running host. Without a host it fails with the text idle.
 func orderRunning[R any](ctx context.Context, a *app, name, idle string, order any) (out R, err error) {
 	_, state, err := a.folders(nil)
 	if err != nil {
@@ -96,7 +95,7 @@ func orderRunning[R any](ctx context.Context, a *app, name, idle string, order a
 	return out, err
 }
 
-// chatArg is the chat that is named, if any.
+// chatArg is the chat that the arguments name, if any.
 func chatArg(args []string) (messages.ChatKey, error) {
 	if len(args) == 0 {
 		return "", nil
@@ -108,8 +107,8 @@ func chatArg(args []string) (messages.ChatKey, error) {
 	return key, nil
 }
 
-// chatFailure says that there is no such chat, or else what cannot be done and why. A
-// [Failure] stays as it is.
+// chatFailure converts an error about a chat: that the chat does not exist, or else what failed and why. A [Failure]
+// is returned unchanged.
 func chatFailure(key messages.ChatKey, what, help string, err error) error {
 	if _, ok := errors.AsType[*Failure](err); ok || err == nil {
 		return err
@@ -125,10 +124,10 @@ func chatFailure(key messages.ChatKey, what, help string, err error) error {
 // errNotRunning says that no host uses the state folder.
 var errNotRunning = errors.New("no host is running here")
 
-// errNoChat says that the host has no such chat.
+// errNoChat says that the host does not have the chat.
 var errNoChat = errors.New("there is no such chat")
 
-// control asks the host that runs on a state folder.
+// control talks to the host that runs on a state folder.
 type control struct {
 	http   *http.Client
 	socket string // where it listens
@@ -147,7 +146,7 @@ func newControl(state string) control {
 	}}
 }
 
-// noAnswer says that a host may be running but does not answer.
+// noAnswer says that a host may be running, but does not answer.
 func noAnswer(err error) error {
 	f := &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err, Help: "sma doctor"}
 	if errors.Is(err, fs.ErrPermission) {
@@ -166,7 +165,7 @@ func (c control) login(ctx context.Context) (host.LoginDocument, error) {
 	return out, c.get(ctx, "/control/login", &out)
 }
 
-// get asks for one document. It fails with errNotRunning if no host listens.
+// get fetches one document. It fails with errNotRunning if no host listens.
 func (c control) get(ctx context.Context, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://host"+path, nil)
 	if err != nil {
@@ -175,7 +174,7 @@ func (c control) get(ctx context.Context, path string, into any) error {
 	return c.do(req, into)
 }
 
-// post sends one document and reads the one that answers it.
+// post sends one document and reads the reply.
 func (c control) post(ctx context.Context, path string, doc, into any) error {
 	body, err := json.Marshal(doc)
 	if err != nil {
@@ -194,20 +193,20 @@ func (c control) do(req *http.Request, into any) error {
 	if errors.Is(err, terminal.ErrNotRunning) {
 		return errNotRunning
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok { // the rest says the same again
+	if op, ok := errors.AsType[*net.OpError](err); ok { // the outer error repeats the same text
 		return fmt.Errorf("%s: %w", c.socket, op.Err)
 	}
 	if err != nil {
 		return fmt.Errorf("ask the host: %w", err)
 	}
-	defer func() { _ = resp.Body.Close() }() // read to its end or given up
+	defer func() { _ = resp.Body.Close() }() // read completely or abandoned
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
 		return errNoChat
 	default:
 		var said struct{ Error string }
-		_ = json.NewDecoder(resp.Body).Decode(&said) // the status says enough
+		_ = json.NewDecoder(resp.Body).Decode(&said) // the status is sufficient
 		return fmt.Errorf("the host answers %s: %s", resp.Status, said.Error)
 	}
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {

@@ -1,7 +1,7 @@
-// Package cli holds the commands of the binary. Data goes to stdout, words to
-// stderr; every reading command has --json. Failures say what failed, why, and
-// one command that helps, and end with an exit code of the table in exit.go.
+// Package cli holds the commands of the binary. Data goes to stdout, messages for people to stderr; every reading
+// command has --json. Failures say what failed, why, and which command helps, and end with one of the exit codes in
+// command.go.
 //
-// A command gets everything it touches passed in, so that the same code runs in
-// the binary and in tests. No command prints a secret.
+// A command gets all external resources passed in, so that the same code runs in the binary and in tests. No command
+// prints a secret.
 package cli

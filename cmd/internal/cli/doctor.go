@@ -34,7 +34,7 @@ const (
 	markFail mark = "fail"
 )
 
-// finding is one line of doctor: a fact, and what to do about it.
+// finding is one line of doctor: a fact, and how to fix it.
 type finding struct {
 	Group string `json:"group"`
 	Mark  mark   `json:"mark"`
@@ -42,7 +42,7 @@ type finding struct {
 	Fix   string `json:"fix,omitempty"`
 }
 
-// minFree is how much space should be left on the disk.
+// minFree is how much free space the disk should have.
 const minFree = 256 << 20
 
 func (a *app) doctorCmd() *cobra.Command {
@@ -84,7 +84,7 @@ func findingsText(found []finding) string {
 	return out.String()
 }
 
-// examine runs all checks.
+// examine runs all checks that contact no service.
 func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	out := []finding{checkAgent(dir)}
 	loaded, settings := a.checkSettings(dir)
@@ -119,7 +119,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 	return out
 }
 
-// checkHost asks the host that runs, if one does, how it and its platforms do.
+// checkHost asks the running host, if any, about its state and its platforms.
 func checkHost(ctx context.Context, state string) (alive bool, out []finding) {
 	const name = "host"
 	s, err := newControl(state).status(ctx)
@@ -180,7 +180,7 @@ func (a *app) checkSettings(dir string) (*config.Loaded, []finding) {
 	return loaded, out
 }
 
-// checkState looks at the state folder without making it.
+// checkState checks the state folder without creating it.
 func checkState(state string) []finding {
 	info, err := os.Lstat(state)
 	switch {
@@ -202,8 +202,8 @@ func checkState(state string) []finding {
 	return out
 }
 
-// checkWritable makes a file and looks whether those of an earlier start can be written,
-// which they cannot be if another user made them.
+// checkWritable creates a file, and checks that files of an earlier start are writable, which they are not if another
+// user created them.
 func checkWritable(state string) []finding {
 	probe, err := os.CreateTemp(state, ".doctor-*")
 	if err != nil {
@@ -219,7 +219,7 @@ func checkWritable(state string) []finding {
 	return []finding{{"state", markOK, state + " can be written", ""}}
 }
 
-// existing is a path, or the nearest folder above it that there is.
+// existing is a path, or the nearest parent folder that exists.
 func existing(path string) string {
 	for {
 		_, err := os.Stat(path)
@@ -231,7 +231,7 @@ func existing(path string) string {
 	}
 }
 
-// checkDisk looks at the disk that the state is on, or will be.
+// checkDisk checks the disk of the state folder.
 func checkDisk(state string) finding {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(existing(state), &disk); err != nil {
@@ -262,16 +262,16 @@ func checkModel(s config.Settings) finding {
 	return finding{"model", markOK, s.LLM.Model + " at " + s.LLM.BaseURL, ""}
 }
 
-// checkShare looks at how much the system text takes before anything is said.
+// checkShare checks how much of a request the system text takes.
 func checkShare(dir, state string, s config.Settings) []finding {
 	share, err := agentdir.SystemShareOf(dir, state, s)
 	if err != nil || !share.TooLarge() {
-		return nil // what cannot be read is a finding of its own
+		return nil // unreadable documents are reported elsewhere
 	}
 	return []finding{{"model", markWarn, share.String(), "shorten " + share.Largest + ", or raise context.history.maxInputTokensApprox"}}
 }
 
-// tokenForm is what bot tokens look like.
+// tokenForm reports whether a text looks like a bot token.
 func tokenForm(token string) bool {
 	return regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{3,}$`).MatchString(token)
 }
@@ -301,7 +301,7 @@ func checkTelegram(s config.Settings, state string) []finding {
 	return out
 }
 
-// checkSandbox runs a probe in what would contain commands.
+// checkSandbox tests the sandbox for commands.
 func checkSandbox(ctx context.Context, setting string) finding {
 	name, unbounded, err := host.NewSandbox(setting).Check(ctx)
 	switch {
@@ -325,11 +325,11 @@ func checkAddress(ctx context.Context, group, address, fix string, taken mark) f
 	case err != nil:
 		return finding{group, taken, "nobody can listen on " + address + ": " + errText(err), fix}
 	}
-	_ = l.Close() // it was only a try
+	_ = l.Close() // it was only a test
 	return finding{group, markOK, address + " is free", ""}
 }
 
-// errText is the system's own word, without paths repeated.
+// errText is the system's error message, without repeated paths.
 func errText(err error) string {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err.Error()
@@ -348,8 +348,8 @@ func sizeText(n int64) string {
 	}
 }
 
-// markRefused is markFail for a credential that a service refused, which has an exit code
-// of its own. It is shown as markFail.
+// markRefused is markFail for a credential that a service refused, which has its own exit code. It is shown as
+// markFail.
 const markRefused mark = "refused"
 
 // diagnose runs all checks in this process, with its environment and flags.
@@ -361,8 +361,7 @@ func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []fi
 	return found
 }
 
-// findings are those of the host that runs, since what it needs is in its environment, or
-// else those of this terminal.
+// findings are those of the running host, which depend on its environment, or else those of this terminal.
 func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]finding, error) {
 	what := aboutDoctor
 	if online {
@@ -371,7 +370,7 @@ func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]f
 	return askRunning(ctx, a, state, what, func() ([]finding, error) { return a.diagnose(ctx, dir, state, online), nil })
 }
 
-// verdictOf is the exit code of findings. It replaces markRefused by the mark that people see.
+// verdictOf is the exit code of findings. It replaces markRefused by the mark that is shown.
 func verdictOf(found []finding) int {
 	code := CodeOK
 	for i, f := range found {
@@ -385,9 +384,8 @@ func verdictOf(found []finding) int {
 	return code
 }
 
-// unwritable is the first folder or file of the host's own below the state folder that
-// this user cannot write, or "". Chats are folders of a folder, so three levels hold one of
-// each kind. What people put there themselves may well be read-only.
+// unwritable is the first of the host's own files or folders in the state folder that this user cannot write, or "".
+// It checks three levels, which include the folders of chats. Files that people placed there may be read-only.
 func unwritable(state string) string {
 	found := ""
 	_ = filepath.WalkDir(state, func(path string, e fs.DirEntry, err error) error {
@@ -406,27 +404,26 @@ func unwritable(state string) string {
 	return found
 }
 
-// ours reports whether the host can write a folder, or a file that it would append to. A
-// read-only file of the user's own can be replaced and is none of those.
+// ours reports whether the host can write a folder, or a file that it appends to. A read-only file of the same user
+// is fine, since it can be replaced.
 func ours(path string, e fs.DirEntry) bool {
 	if !e.IsDir() && !e.Type().IsRegular() || unix.Access(path, unix.W_OK) == nil {
 		return true
 	}
 	info, err := e.Info()
 	if err != nil {
-		return true // it is gone
+		return true // removed meanwhile
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !e.IsDir() && (!ok || int(stat.Uid) == os.Getuid())
 }
 
-// mayWrite is what helps when the state folder cannot be written.
+// mayWrite is the fix for a state folder that cannot be written.
 func mayWrite(state string) string {
 	return fmt.Sprintf("sudo chown -R %d %s, or run as the user who owns it", os.Getuid(), shellWord(state))
 }
 
-// checkSpeech says where voice messages go, and whether programs for them are there.
-// No service is asked.
+// checkSpeech says how voice messages are handled, and whether the programs for them exist. It contacts no service.
 func checkSpeech(s config.Speech) []finding {
 	t, k := s.Transcribe, s.Speak
 	out := []finding{

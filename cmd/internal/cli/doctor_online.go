@@ -20,18 +20,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// maxAnswer bounds what is read of a service's answer.
+// maxAnswer bounds how much of a service's answer is read.
 const maxAnswer = 4 << 20
 
-// askServices asks what the settings name: the model's API, Telegram and Feishu. No
-// question costs anything or changes anything.
+// askServices queries the services that the settings name: the model's API, Telegram and Feishu. The requests cost
+// and change nothing.
 func askServices(ctx context.Context, s config.Settings) []finding {
 	out := askModel(ctx, s.LLM)
 	out = append(out, askTelegram(ctx, s.Adapters.Telegram)...)
 	return append(out, askFeishu(ctx, s)...)
 }
 
-// askModel asks for the list of models, which tells whether the key counts.
+// askModel requests the list of models, which shows whether the key is valid.
 func askModel(ctx context.Context, llm config.LLM) []finding {
 	const name = "model"
 	if llm.Provider == config.ProviderDemo {
@@ -71,7 +71,7 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 	return []finding{{name, markWarn, llm.BaseURL + " takes the key, but does not list " + llm.Model, "check llm.model; some services do not list all they have"}}
 }
 
-// modelList is where a service lists its models.
+// modelList is the URL of a service's list of models.
 func modelList(llm config.LLM) string {
 	query := url.Values{}
 	for name, value := range llm.Query {
@@ -88,7 +88,7 @@ func modelList(llm config.LLM) string {
 	return address
 }
 
-// modelHeader says who asks, as requests to the model do.
+// modelHeader is the header that requests to the model carry.
 func modelHeader(llm config.LLM) http.Header {
 	header := http.Header{}
 	switch key := llm.APIKey.Reveal(); {
@@ -111,7 +111,7 @@ func modelHeader(llm config.LLM) http.Header {
 	return header
 }
 
-// askTelegram asks who the bots are.
+// askTelegram requests the names of the bots.
 func askTelegram(ctx context.Context, t config.Telegram) []finding {
 	if !t.Enabled {
 		return nil
@@ -143,7 +143,7 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	return finding{name, markOK, "the token is that of @" + oneLine(who.Result.Username, 64), ""}
 }
 
-// fetch sends one GET. Its error never contains the address, which may contain a token.
+// fetch sends one GET request. Its error never contains the URL, which may contain a token.
 func fetch(ctx context.Context, via http.RoundTripper, address string, header http.Header) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, onlineTimeout)
 	defer cancel()
@@ -160,21 +160,21 @@ func fetch(ctx context.Context, via http.RoundTripper, address string, header ht
 	if err != nil {
 		return 0, nil, err
 	}
-	defer func() { _ = resp.Body.Close() }() // read as far as it is needed
+	defer func() { _ = resp.Body.Close() }() // read as far as needed
 	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	return resp.StatusCode, body, err
 }
 
-// onlineTimeout bounds one question to a service.
+// onlineTimeout bounds one request to a service.
 const onlineTimeout = 15 * time.Second
 
-// feishuNeeds is what the developer console has to give the app. Which scopes it has
-// given, the service says online; of events it says nothing.
+// feishuNeeds are the permissions that the app needs in the developer console. The service reports which scopes it
+// has, but not which events.
 const feishuNeeds = "scopes im:message, im:message.p2p_msg:readonly, im:message.group_at_msg:readonly, im:message:send_as_bot, im:resource, cardkit:card:write" +
 	" (im:message.group_msg to hear groups without a mention, im:chat:readonly for platformAdmins); events im.message.receive_v1, im.message.recalled_v1" +
 	" (im.chat.member.bot.added_v1, im.chat.member.bot.deleted_v1 and im.chat.disbanded_v1, with im:chat.members:bot_access, to be asked about groups at once); callback card.action.trigger"
 
-// askFeishu names every scope that the app lacks.
+// askFeishu lists every scope that the app lacks.
 func askFeishu(ctx context.Context, s config.Settings) []finding {
 	const name = "feishu"
 	if !s.Adapters.Feishu.Enabled {
@@ -203,7 +203,7 @@ func askFeishu(ctx context.Context, s config.Settings) []finding {
 	return out
 }
 
-// checkFeishu tells what can be seen of the app's settings without asking the service.
+// checkFeishu checks the app's settings without contacting the service.
 func checkFeishu(s config.Settings) []finding {
 	const name = "feishu"
 	f := s.Adapters.Feishu

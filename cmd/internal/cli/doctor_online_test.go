@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// A service that answers as a table says, by path.
+// service starts a server that answers by path, from a table.
 func service(t *testing.T, answers map[string]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

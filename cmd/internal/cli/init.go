@@ -23,7 +23,7 @@ var templates embed.FS
 // made is one file of a new project.
 type made struct {
 	Path    string `json:"path"`
-	Created bool   `json:"created"` // false: it was there and is unchanged
+	Created bool   `json:"created"` // false if the file existed, which is left unchanged
 }
 
 func (a *app) initCmd() *cobra.Command {
@@ -61,7 +61,7 @@ func (a *app) initCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-// initProject writes what is missing of a project.
+// initProject writes the missing files of a project.
 func initProject(dir, name string) ([]made, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func render(name string, data any) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// create writes a file unless there is one.
+// create writes a file unless it exists.
 func create(path string, text []byte) (made, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

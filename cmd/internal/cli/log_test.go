@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// TestDurationsHaveUnits: a duration in a log line can be read in both forms.
+// TestDurationsHaveUnits: durations in log lines have units in both formats.
 func TestDurationsHaveUnits(t *testing.T) {
 	for format, want := range map[string]string{"json": `"pause":"1.5s","took":"2.346ms"`, "text": `pause=1.5s took=2.346ms`} {
 		var out bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// mcpTestFor is how long a test of a server may take: its packages may have to be fetched.
+// mcpTestFor is how long a test of a server may take, including the download of its packages.
 const mcpTestFor = 6 * time.Minute
 
 func (a *app) mcpCmd() *cobra.Command {
@@ -100,7 +100,7 @@ func (a *app) mcpApproveCmd() *cobra.Command {
 	})
 }
 
-// approveTools approves what is off of a server, or the one tool that is named.
+// approveTools approves the named tool, or all tools of a server that wait for approval.
 func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus, name string, one bool) (string, error) {
 	done := 0
 	for _, t := range s.Tools {
@@ -153,11 +153,10 @@ type mcpProject struct {
 	servers    []mcp.Server
 	store      *mcp.Store
 	control    control
-	trusted    func() error // nil error: the folder may start servers
+	trusted    func() error // returns nil if the folder may start servers
 }
 
-// mcpProject reads the servers of a project and warns of what is odd about them: about one
-// of them, where it is named.
+// mcpProject reads the servers of a project and prints warnings about them, or only those about the named server.
 func (a *app) mcpProject(server string) (mcpProject, error) {
 	dir, state, err := a.folders(nil)
 	if err != nil {
@@ -180,7 +179,7 @@ func (a *app) mcpProject(server string) (mcpProject, error) {
 	return p, nil
 }
 
-// isAboutServer reports whether a finding is about a server, or about none alone.
+// isAboutServer reports whether a finding is about a server, or about no particular one.
 func isAboutServer(f config.Finding, server string) bool {
 	rest, ok := strings.CutPrefix(f.Key, "servers.")
 	if !ok {
@@ -190,12 +189,12 @@ func isAboutServer(f config.Finding, server string) bool {
 	return ok && (after == "" || after[0] == '.' || after[0] == '[')
 }
 
-// loadServers reads the servers of tools of a project.
+// loadServers reads the MCP servers of a project.
 func loadServers(state string, loaded *config.Loaded, strict bool) (*config.MCP, error) {
 	return loaded.MCP(host.MCPFile(state), strict)
 }
 
-// serverFindings are those of [loadServers], of a file that cannot be used too.
+// serverFindings are the findings of [loadServers], also for an unusable file.
 func serverFindings(found *config.MCP, err error) ([]config.Finding, error) {
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		return invalid.Findings, nil
@@ -206,7 +205,7 @@ func serverFindings(found *config.MCP, err error) ([]config.Finding, error) {
 	return found.Findings, nil
 }
 
-// checkServers says what is wrong with the servers of tools, and starts none.
+// checkServers checks the configuration of MCP servers without starting them.
 func checkServers(state string, loaded *config.Loaded) []finding {
 	found, err := loadServers(state, loaded, false)
 	findings, err := serverFindings(found, err)
@@ -230,7 +229,7 @@ func checkServers(state string, loaded *config.Loaded) []finding {
 	return out
 }
 
-// list asks the host that runs, or looks at what is on the disk.
+// list asks the running host, or reads what is stored on disk.
 func (p mcpProject) list(ctx context.Context) ([]mcp.ServerStatus, error) {
 	var out []mcp.ServerStatus
 	err := p.control.get(ctx, "/control/mcp", &out)
@@ -253,13 +252,13 @@ func (p mcpProject) find(list []mcp.ServerStatus, name string) (mcp.ServerStatus
 	return mcp.ServerStatus{}, &Failure{Code: CodeFailed, What: fmt.Sprintf("there is no server %q in %s", name, host.MCPFile(p.state)), Help: "sma mcp list"}
 }
 
-// order has the host do something with a server.
+// order sends an order about a server to the host.
 func (p mcpProject) order(ctx context.Context, o host.MCPOrder) (out mcp.ServerStatus, err error) {
 	err = p.control.post(ctx, "/control/mcp", o, &out)
 	return out, err
 }
 
-// test has the host try a server, or tries it without one.
+// test has the host test a server, or tests it here if no host is running.
 func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, error) {
 	s, err := p.find(mcp.Look(p.servers, p.store, nil), name)
 	if err != nil {
@@ -279,7 +278,7 @@ func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, er
 	return s, nil
 }
 
-// alone runs one server for as long as its test takes.
+// alone runs one server for its test.
 func (p mcpProject) alone(ctx context.Context, name string) (s mcp.ServerStatus, err error) {
 	o := host.Options{Dir: p.dir, State: p.state, Settings: p.loaded, Logger: slog.New(slog.DiscardHandler), Version: buildVersion().Version}
 	m := mcp.New(host.MCPAlone(o, p.store))
@@ -298,7 +297,7 @@ func (p mcpProject) alone(ctx context.Context, name string) (s mcp.ServerStatus,
 	return m.Test(ctx, name)
 }
 
-// approve has the host approve a tool as it was shown, or does so without one.
+// approve has the host approve a tool as it was shown, or approves it here if no host is running.
 func (p mcpProject) approve(ctx context.Context, server string, t mcp.ToolStatus) error {
 	_, err := p.order(ctx, host.MCPOrder{Server: server, Tool: t.Name, Hash: t.Hash})
 	if errors.Is(err, errNotRunning) {
@@ -307,12 +306,12 @@ func (p mcpProject) approve(ctx context.Context, server string, t mcp.ToolStatus
 	return err
 }
 
-// waits reports whether a tool is off until it is approved.
+// waits reports whether a tool waits for approval.
 func waits(t mcp.ToolStatus) bool {
 	return t.State == mcp.StateNew || t.State == mcp.StateChanged || t.State == mcp.StateShadows
 }
 
-// mcpText writes servers with their tools; whole also writes what models read.
+// mcpText lists servers with their tools; whole adds the descriptions that models read.
 func mcpText(list []mcp.ServerStatus, whole bool) string {
 	if len(list) == 0 {
 		return "no servers of tools; name them in .ship/config/mcp.json\n"
@@ -350,5 +349,5 @@ func mcpText(list []mcp.ServerStatus, whole bool) string {
 	return out.String()
 }
 
-// shortHash is enough of a hash for people to compare.
+// shortHash is a prefix of a hash that is long enough for people to compare.
 func shortHash(hash string) string { return hash[:min(len(hash), 12)] }

@@ -26,7 +26,7 @@ func (a *app) memoryCmd() *cobra.Command {
 	}, a.memoryListCmd(), a.memoryShowCmd(), a.memoryEditCmd(), a.memoryForgetCmd())
 }
 
-// memory is the memory that a name means, as it is.
+// memory is one named memory with its current text.
 type memory struct {
 	store *memfile.Store
 	name  string
@@ -52,7 +52,7 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	return m, nil
 }
 
-// replace writes another text. The text before is kept in the folder backup next to it.
+// replace writes a new text. The old text is kept in the folder backup next to it.
 func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
 	switch {
@@ -121,7 +121,7 @@ func (a *app) memoryEditCmd() *cobra.Command {
 	})
 }
 
-// edited is a text as a person's editor leaves it.
+// edited is the text after a person has edited it.
 func (a *app) edited(ctx context.Context, text string) (string, error) {
 	editor := strings.Fields(a.env("VISUAL", "EDITOR"))
 	if len(editor) == 0 {
@@ -131,7 +131,7 @@ func (a *app) edited(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a copy
+	defer func() { _ = os.RemoveAll(dir) }() // only a copy
 	file := filepath.Join(dir, "memory.md")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
@@ -180,8 +180,8 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-// forget is a text without the lines that hold all words, and those lines. Its
-// front matter stays unless everything goes.
+// forget returns the text without the lines that contain all the words, and those lines. Its front matter is kept
+// unless everything is forgotten.
 func forget(text string, words []string) (rest string, gone []string) {
 	front, body := persistence.FrontMatter(text)
 	if len(words) == 0 {
@@ -209,7 +209,7 @@ func holds(line string, words []string) bool {
 	return true
 }
 
-// memoryWords are what the commands say to people, in one language.
+// memoryWords are the texts of these commands in one language.
 type memoryWords struct{ none, empty string }
 
 func (a *app) memoryWords() memoryWords {

@@ -48,7 +48,7 @@ func outboxFailure(key messages.ChatKey, err error) error {
 	return chatFailure(key, "the outbox cannot be read", "sma doctor", err)
 }
 
-// outboxSettleCmd is retry, or drop.
+// outboxSettleCmd is the command retry or drop.
 func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry CHAT ID|--all", Short: "Try again what was put aside", Args: cobra.RangeArgs(1, 2),
@@ -79,7 +79,7 @@ func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 	}.on(a, cmd)
 }
 
-// settleOutbox gives the order to the host. Only its chat may settle what it owes.
+// settleOutbox sends the order to the host. Only the chat's actor may change its outbox.
 func (a *app) settleOutbox(ctx context.Context, order query.OutboxOrder) (query.OutboxResult, error) {
 	result, err := orderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
 	switch help := "sma outbox list " + string(order.ChatKey); {
@@ -103,14 +103,14 @@ func onlyParked(lines []query.OutboxLine) []query.OutboxLine {
 	return out
 }
 
-// outboxWords are what the commands say to people, in one language.
+// outboxWords are the texts of these commands in one language.
 type outboxWords struct {
 	empty, retried, dropped, tries, parts, maybe, help string
 	states                                             map[messages.OutboxState]string
 	kinds                                              map[messages.OutboxKind]string
 }
 
-// outboxWords are those of the terminal's language.
+// outboxWords returns the texts in the terminal's language.
 func (a *app) outboxWords() outboxWords {
 	if a.readsChinese() {
 		return outboxWords{
@@ -135,7 +135,7 @@ func (w outboxWords) settled(drop bool, n int) string {
 	return fmt.Sprintf(w.retried, n)
 }
 
-// table writes one item a line, and below it its text.
+// table writes each item as a line, followed by its text.
 func (w outboxWords) table(lines []query.OutboxLine, now time.Time) string {
 	if len(lines) == 0 {
 		return w.empty

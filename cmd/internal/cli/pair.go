@@ -35,8 +35,7 @@ func (a *app) pairCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-// withAccess works with the file of who may use the bots. A host that runs sees
-// the change at once.
+// withAccess works with the file of people who may use the bots. A running host sees changes at once.
 func withAccess[T any](a *app, work func(state string, people *access.Store) (T, error)) (out T, err error) {
 	_, state, err := a.folders(nil)
 	if err != nil {
@@ -53,7 +52,7 @@ func withAccess[T any](a *app, work func(state string, people *access.Store) (T,
 	return out, &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
 }
 
-// checkBot refuses a bot that the settings do not name, and warns about one that is off.
+// checkBot refuses a bot that the settings do not name, and warns about a disabled one.
 func (a *app) checkBot(ctx context.Context, bot string) error {
 	dir, state, err := a.folders(nil)
 	if err != nil {
@@ -78,7 +77,7 @@ func (a *app) checkBot(ctx context.Context, bot string) error {
 type paired struct {
 	Code string `json:"code,omitempty"`
 	Link string `json:"link,omitempty"`
-	// Owner is set when the bot has one.
+	// Owner is set if the bot has an owner.
 	Owner *access.Person `json:"owner,omitempty"`
 }
 
@@ -109,7 +108,7 @@ func (p paired) text(bot string, drawn bool) string {
 	return text
 }
 
-// botName is the bot's name as the running host knows it; empty: unknown.
+// botName is the bot's name if the running host knows it, or "".
 func (a *app) botName(ctx context.Context, state, bot string) string {
 	status, err := newControl(state).status(ctx)
 	if err != nil {
@@ -123,7 +122,7 @@ func (a *app) botName(ctx context.Context, state, bot string) string {
 	return ""
 }
 
-// drawCode is a QR code in half blocks; empty: the text does not fit into one.
+// drawCode is a QR code in half-block characters, or "" if the text is too long for one.
 func drawCode(text string) string {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {
@@ -155,7 +154,7 @@ func (a *app) pairListCmd(bot *string) *cobra.Command {
 			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) {
 				account := people.Account(*bot)
 				for i := range account.Codes {
-					account.Codes[i].Code = "" // a code is for its bearer
+					account.Codes[i].Code = "" // codes are shown only to the people they are for
 				}
 				return account, nil
 			})

@@ -36,8 +36,8 @@ func (a *app) run(ctx context.Context, args []string) error {
 	return a.serve(ctx, host.Options{Dir: dir, State: state}, nil)
 }
 
-// serve starts a host, shows that it is ready, and stops it when ctx ends. Folders of
-// the options are given; serve sets settings, logger and version.
+// serve starts a host, prints that it is ready, and stops it when ctx ends. The options must have the folders; serve
+// sets settings, logger and version.
 func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
 	a.also = also
 	loaded, err := a.loadWith(o.Dir, also, false)
@@ -61,7 +61,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	if err != nil {
 		log.Warn("the owner's pairing code cannot be made", "error", err)
 	}
-	// Standard output of a service is a journal that others may read.
+	// The standard output of a service goes to a journal that others may read.
 	person := isTerminal(a.Stdout)
 	a.say("%s", readyBlock(summary, a.again(o.Dir, o.State), person))
 	if person && !summary.Login.IsZero() {
@@ -84,8 +84,8 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	return orderly(context.Cause(ctx))
 }
 
-// orderly is nil if a host was asked to end, and has: by SIGTERM, or by a terminal
-// that was closed. Ctrl-C has an exit code of its own, as everywhere.
+// orderly is nil for a regular stop: by SIGTERM, or because the terminal was closed. Ctrl-C has its own exit code, as
+// in every command.
 func orderly(cause error) error {
 	if s, ok := errors.AsType[Signal](cause); ok && (s.Signal == syscall.SIGTERM || s.Signal == syscall.SIGHUP) {
 		return nil
@@ -93,7 +93,7 @@ func orderly(cause error) error {
 	return cause
 }
 
-// fromHost turns a failure of the host into one of a command.
+// fromHost converts a failure of the host to one of a command.
 func fromHost(err error) error {
 	f, ok := errors.AsType[*host.Failure](err)
 	if !ok {
@@ -114,8 +114,7 @@ func fromHost(err error) error {
 	return &Failure{Code: code, What: f.What, Why: f.Why, Help: f.Help}
 }
 
-// again are the flags with which other commands, typed where this one was, find the
-// same project.
+// again are the flags that other commands need to find the same project from the current folder.
 func (a *app) again(dir, state string) string {
 	out := ""
 	if here, err := os.Getwd(); err != nil || here != dir {
@@ -127,7 +126,7 @@ func (a *app) again(dir, state string) string {
 	return out
 }
 
-// shellWord is a word that a shell takes as it is.
+// shellWord quotes a word for a shell if needed.
 func shellWord(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("/._-+:@%,", r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
@@ -137,8 +136,8 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// readyBlock tells people where everything is and what to do next. again are the
-// flags that other commands need; linked says that the login link follows.
+// readyBlock says where everything is and what to do next. again are the flags that other commands need; linked says
+// that the login link follows.
 func readyBlock(s host.Summary, again string, linked bool) string {
 	var out strings.Builder
 	row := func(name, text string) { fmt.Fprintf(&out, "  %-10s %s\n", name, text) }
@@ -181,8 +180,8 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 	return out.String()
 }
 
-// ownerLink opens a talk with the bot and sends it the owner's code; empty: no service has
-// such a link for this bot.
+// ownerLink is a link that opens a chat with the bot and sends it the owner's code, or "" if the service has no such
+// links.
 func ownerLink(s host.Summary) string {
 	for _, p := range s.Platforms {
 		if p.Name == "telegram" && p.Name == s.OwnerBot && p.Link != "" {
@@ -192,7 +191,7 @@ func ownerLink(s host.Summary) string {
 	return ""
 }
 
-// webRow says where the page is, and what gets people into it.
+// webRow says where the web page is and how people log in.
 func webRow(s host.Summary, again string) string {
 	if s.Login.IsZero() {
 		return s.Web

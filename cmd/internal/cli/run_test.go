@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
-// The block of a start names each bot with the link that opens it; the owner's link sends
-// the code along, to the bot that it is for.
+// The start message lists each bot with a link that opens it. The owner's link also contains the
+// code for that bot.
 func TestReadyBlockNamesBots(t *testing.T) {
 	telegram := host.PlatformStatus{Name: "telegram", On: true, Bot: "@sample_bot", Link: "https://t.me/sample_bot"}
 	second := host.PlatformStatus{Name: "telegram@work", On: true, Bot: "@work_bot", Link: "https://t.me/work_bot"}

@@ -39,7 +39,7 @@ func (a *app) searchCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-// searchWords are what the command says to people, in one language.
+// searchWords are the texts of the command in one language.
 type searchWords struct {
 	none  string
 	roles map[uimessage.Role]string
@@ -52,7 +52,7 @@ func (a *app) searchWords() searchWords {
 	return searchWords{"nothing found\n", map[uimessage.Role]string{uimessage.RoleUser: "user", uimessage.RoleAssistant: "assistant"}}
 }
 
-// table writes two lines for each turn: where it is and what it says.
+// table writes two lines for each turn: its place and its text.
 func (w searchWords) table(lines []query.SearchLine) string {
 	if len(lines) == 0 {
 		return w.none

@@ -19,9 +19,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// The states of a message that send names. The host says one of the last three.
+// The states of a message that send reports. The last three come from the host.
 const (
-	stateAccepted = "accepted" // it is durable; --no-wait does not wait for more
+	stateAccepted = "accepted" // it is durable; --no-wait waits no longer
 	stateAnswered = "answered"
 	stateWaiting  = "waiting"
 	stateFailed   = "failed"
@@ -33,18 +33,18 @@ type sent struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
 	Text  string `json:"text,omitempty"`
-	// Files are those that the agent gave, on the machine of the host.
+	// Files are those that the agent sent, on the machine of the host.
 	Files []terminal.SentFile `json:"files,omitempty"`
-	// Reason of a failed message is a word for programs, Error the sentence for people.
+	// Reason says why a message failed, in a word for programs; Error says it in a sentence for people.
 	Reason string `json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"`
 	// Waiting are the requests that wait for a decision.
 	Waiting json.RawMessage `json:"waiting,omitempty"`
-	// Demo says that the built-in demo model answers, which is no assistant.
+	// Demo says that the built-in demo model answered, which is no assistant.
 	Demo bool `json:"demo,omitempty"`
 }
 
-// sending is one message on its way.
+// sending is one message to be sent.
 type sending struct {
 	sent
 	text           string
@@ -63,12 +63,12 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
 	}
-	wrote, live := "", !s.asJSON && isTerminal(a.Stdout) // a program reads what is final
+	wrote, live := "", !s.asJSON && isTerminal(a.Stdout) // programs read only the final answer
 	answer, cut := client.Ask(ctx, s.Chat, s.ID, s.text, func(piece string) {
 		if live {
 			piece = terminal.Clean(piece)
 			wrote += piece
-			_ = a.print(piece) // the end of the answer meets the same fault
+			_ = a.print(piece) // printing the end of the answer reports the same error
 		}
 	}, s.uploads...)
 	if cut != nil && !errors.Is(cut, io.ErrUnexpectedEOF) {
@@ -85,7 +85,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	if s.Text == "" {
 		s.Text = outcome.Text
 	}
-	if cut != nil && wrote != "" { // the model's answer broke off, and these words of it are void
+	if cut != nil && wrote != "" { // the model's answer broke off, and what was printed of it is void
 		a.say("\n%s", inLanguage(a, "the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
 		wrote = ""
 	}
@@ -105,7 +105,7 @@ func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) 
 	}
 	s.ID, s.Text, s.State = turn, said, stateAccepted
 	if said != "" {
-		s.State = stateAnswered // a command of the host's
+		s.State = stateAnswered // it was a command that the host answered
 	}
 	switch {
 	case s.asJSON:
@@ -117,7 +117,7 @@ func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) 
 	}
 }
 
-// printFiles says where the files are that the agent gave.
+// printFiles lists the files that the agent sent.
 func (a *app) printFiles(list []terminal.SentFile) error {
 	for _, f := range list {
 		if err := a.print(f.Line(a.readsChinese()) + "\n"); err != nil {
@@ -127,7 +127,7 @@ func (a *app) printFiles(list []terminal.SentFile) error {
 	return nil
 }
 
-// finishText ends an answer of which wrote was printed while it was streamed.
+// finishText prints the rest of an answer, of which wrote was printed while it was streamed.
 func (a *app) finishText(wrote, text string) error {
 	if wrote == "" {
 		if isTerminal(a.Stdout) {
@@ -144,8 +144,7 @@ func (a *app) finishText(wrote, text string) error {
 	return a.print("\n")
 }
 
-// verdict is the exit code of a message's state, with what people should know. Requests
-// are written out whole, so that people have read what they decide.
+// verdict is the error for a message's state. Requests are printed in full, so that people can read what they decide.
 func (a *app) verdict(state string, s sent) error {
 	switch s.State {
 	case stateWaiting:
@@ -179,7 +178,7 @@ func (a *app) verdict(state string, s sent) error {
 	}
 }
 
-// numbers are those by which requests are named on a command line.
+// numbers are the numbers of requests for a command line.
 func numbers(lines []query.ApprovalLine) string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
@@ -188,7 +187,7 @@ func numbers(lines []query.ApprovalLine) string {
 	return strings.Join(out, " ")
 }
 
-// textWith is the text of a message that may have files instead.
+// textWith is the text of a message, which may be empty if it has files.
 func (a *app) textWith(args, files []string) (string, error) {
 	switch {
 	case len(args) > 0 && (args[0] != "" || len(files) == 0):
@@ -211,7 +210,7 @@ func unreadable(name string, err error) error {
 	return &Failure{Code: CodeUsage, What: "the file " + name + " cannot be sent", Why: err, Help: "sma send --file PATH 'What is this?'"}
 }
 
-// upload hands files to a chat before the message that names them.
+// upload uploads files to a chat before the message that refers to them.
 func upload(ctx context.Context, client *terminal.Client, chat string, files []string) ([]terminal.File, error) {
 	var out []terminal.File
 	for _, name := range files {
@@ -229,7 +228,7 @@ func uploadOne(ctx context.Context, client *terminal.Client, chat, name string) 
 	if err != nil {
 		return terminal.File{}, unreadable(name, err)
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return terminal.File{}, unreadable(name, err)
 	}

@@ -15,13 +15,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// load reads the settings of a project. Settings that cannot be used are a
-// [Failure] that lists every finding.
+// load reads the settings of a project. Unusable settings are a [Failure] that lists every finding.
 func (a *app) load(dir string, strict bool) (*config.Loaded, error) {
 	return a.loadWith(dir, a.also, strict)
 }
 
-// loadWith is load with settings of a command's own, which --set may override.
+// loadWith is load with the command's own settings, which --set overrides.
 func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
 	flags := maps.Clone(also)
 	if flags == nil {
@@ -37,7 +36,7 @@ func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config
 	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + shellWord(dir)}
 }
 
-// warn lists the findings that stop nothing.
+// warn prints findings that are not errors.
 func (a *app) warn(findings []config.Finding) {
 	for _, f := range findings {
 		a.say("warning: %s", f)
@@ -55,7 +54,7 @@ func (a *app) configCmd() *cobra.Command {
 type checked struct {
 	OK       bool             `json:"ok"`
 	Findings []config.Finding `json:"findings"`
-	// Untrusted are what the settings reach outside of the folder if that is not agreed to.
+	// Untrusted are the resources outside of the folder that the settings use, if they are not agreed to.
 	Untrusted []config.Reach `json:"untrusted,omitempty"`
 }
 
@@ -102,7 +101,7 @@ func (a *app) check(dir, state string) (checked, error) {
 	return out, nil
 }
 
-// checkOf is the verdict on the findings of ship.json and of mcp.json.
+// checkOf is the result for the findings of ship.json and of mcp.json.
 func checkOf(settings, servers []config.Finding) checked {
 	out := checked{OK: true, Findings: append(append([]config.Finding{}, settings...), servers...)}
 	for _, f := range out.Findings {
@@ -146,7 +145,7 @@ func (a *app) configShowCmd() *cobra.Command {
 	})
 }
 
-// settingsText writes the settings that count, secrets hidden.
+// settingsText writes the effective settings with secrets hidden.
 func settingsText(loaded *config.Loaded, asJSON, origin bool) (string, error) {
 	if asJSON {
 		doc, err := loaded.Show(origin)
@@ -176,8 +175,7 @@ func (a *app) configSchemaCmd() *cobra.Command {
 	})
 }
 
-// The questions that a command asks the running host, since only its process knows its
-// environment and flags.
+// The questions that commands ask the running host, because only its process knows its environment and flags.
 const (
 	aboutDoctor       = "doctor"
 	aboutDoctorOnline = "doctor-online"
@@ -186,7 +184,7 @@ const (
 	aboutBots         = "bots"
 )
 
-// askWithin bounds a question to the running host; doctor --online asks several services.
+// askWithin bounds a question to the running host; doctor --online contacts several services.
 const askWithin = 2 * time.Minute
 
 // hostAnswer is a host's answer to a question: a value, or the failure to produce one.
@@ -195,14 +193,14 @@ type hostAnswer struct {
 	Failure *hostFailure    `json:"failure,omitempty"`
 }
 
-// hostFailure is a [Failure] on its way between processes.
+// hostFailure is a [Failure] as sent between processes.
 type hostFailure struct {
 	Code int    `json:"code"`
 	What string `json:"what"`
 	Help string `json:"help,omitempty"`
 }
 
-// questions are what a host of this process answers, with its own environment and flags.
+// questions are what the host of this process answers, with its own environment and flags.
 func (a *app) questions(dir, state string) map[string]func(context.Context) any {
 	doctor := func(online bool) func(context.Context) any {
 		return func(ctx context.Context) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
@@ -215,7 +213,7 @@ func (a *app) questions(dir, state string) map[string]func(context.Context) any 
 	}
 }
 
-// answerOf makes an answer of a value or an error.
+// answerOf makes an answer from a value or an error.
 func answerOf[T any](value T, err error) hostAnswer {
 	if err == nil {
 		var text []byte
@@ -230,9 +228,8 @@ func answerOf[T any](value T, err error) hostAnswer {
 	return hostAnswer{Failure: &hostFailure{Code: f.Code, What: err.Error(), Help: f.Help}}
 }
 
-// askRunning asks the host that runs on a state folder, or, if none does, answers here. It says
-// on stderr whose environment the answer speaks of if that is not this terminal's.
-// Settings of this command line are a question about this terminal, never about the host.
+// askRunning asks the host that runs on a state folder, or answers here if none does. If the answer describes the
+// host's environment, it says so on stderr. With --set, the question is about this terminal, so it is answered here.
 func askRunning[T any](ctx context.Context, a *app, state, what string, here func() (T, error)) (T, error) {
 	h := newControl(state)
 	status, err := h.status(ctx)
@@ -247,7 +244,7 @@ func askRunning[T any](ctx context.Context, a *app, state, what string, here fun
 	var answer hostAnswer
 	var out T
 	switch err := h.get(ctx, "/control/ask/"+what, &answer); {
-	case errors.Is(err, errNoChat), errors.Is(err, errNotRunning): // a host of sma send or chat, or an older one
+	case errors.Is(err, errNoChat), errors.Is(err, errNotRunning): // a host of sma send or sma chat, or an older version
 		return here()
 	case err != nil:
 		return out, noAnswer(err)
@@ -262,7 +259,7 @@ func askRunning[T any](ctx context.Context, a *app, state, what string, here fun
 	return out, nil
 }
 
-// shownSettings are the settings as config show prints them, secrets hidden.
+// shownSettings are the settings in the forms that config show prints, with secrets hidden.
 type shownSettings struct {
 	Findings   []config.Finding `json:"findings"`
 	Text       string           `json:"text"`
@@ -289,7 +286,7 @@ func (a *app) shown(dir string) (shownSettings, error) {
 	return out, nil
 }
 
-// text is one of the forms.
+// text returns one of the forms.
 func (s shownSettings) text(asJSON, origin bool) string {
 	switch {
 	case asJSON && origin:
@@ -303,7 +300,7 @@ func (s shownSettings) text(asJSON, origin bool) string {
 	}
 }
 
-// bots are the bots that the settings name, and whether each is on.
+// bots are the bots that the settings name, and whether each is enabled.
 func (a *app) bots(dir string) (map[string]bool, error) {
 	loaded, err := a.load(dir, false)
 	if err != nil {

@@ -7,17 +7,16 @@ import (
 	"syscall"
 )
 
-// signals turns what the system says into what commands hear. The first signal
-// ends the context, with a [Signal] as its cause; the second ends the process at
-// once, which loses nothing that was accepted. A command may take Ctrl-C itself.
-// SIGHUP counts where a person sits at a terminal, which is closed then. A service
-// is sent it to read its settings again, which a host does by itself, so it continues.
+// signals handles the signals of the system. The first one cancels the context, with a [Signal] as the cause; the
+// second one exits at once, which loses nothing that was accepted. A command may handle Ctrl-C itself. SIGHUP is
+// handled on a terminal, where it means that the terminal was closed. A service gets it as a request to reload its
+// settings, which a host does by itself, so there it is ignored.
 type signals struct {
 	taken    atomic.Pointer[chan os.Signal]
 	terminal bool
 }
 
-// follow acts on signals until ctx ends.
+// follow handles signals until ctx ends.
 func (s *signals) follow(ctx context.Context, in <-chan os.Signal, cancel context.CancelCauseFunc, exit func(int)) {
 	asked := false
 	for {
@@ -46,7 +45,7 @@ func (s *signals) follow(ctx context.Context, in <-chan os.Signal, cancel contex
 	}
 }
 
-// hand gives a Ctrl-C to the command that asked for them.
+// hand passes a Ctrl-C to the command that takes them.
 func (s *signals) hand(sig os.Signal) bool {
 	to := s.taken.Load()
 	if to == nil {
@@ -54,12 +53,12 @@ func (s *signals) hand(sig os.Signal) bool {
 	}
 	select {
 	case *to <- sig:
-	default: // it has enough of them
+	default: // the command has not handled the earlier ones yet
 	}
 	return true
 }
 
-// take makes Ctrl-C the command's own until release is called.
+// take passes Ctrl-C to the command until release is called.
 func (s *signals) take() (in <-chan os.Signal, release func()) {
 	to := make(chan os.Signal, 4)
 	s.taken.Store(&to)

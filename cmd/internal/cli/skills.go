@@ -24,7 +24,7 @@ func (a *app) skillsCmd() *cobra.Command {
 	}, a.skillsListCmd(), a.skillsShowCmd(), a.skillsApproveCmd(), a.skillsForgetCmd())
 }
 
-// skills are what a project has, and what people agreed to.
+// skills are the skills of a project, and their approvals.
 type skills struct {
 	set       *skill.Set
 	store     *skilllock.Store
@@ -47,7 +47,7 @@ func (a *app) openSkills(ctx context.Context) (skills, error) {
 	return s, nil
 }
 
-// skillLine is a skill as JSON. Members are only added.
+// skillLine is a skill as JSON. Members are only ever added.
 type skillLine struct {
 	Name         string      `json:"name"`
 	Description  string      `json:"description"`
@@ -99,7 +99,7 @@ func (a *app) skillsListCmd() *cobra.Command {
 	})
 }
 
-// namedSkill is the skill that the arguments name, among all skills.
+// namedSkill is the skill that the arguments name, and all skills.
 func (a *app) namedSkill(ctx context.Context, args []string) (skills, skill.Skill, error) {
 	s, err := a.openSkills(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *app) skillsForgetCmd() *cobra.Command {
 	})
 }
 
-// skillWords are what the commands say to people, in one language.
+// skillWords are the texts of these commands in one language.
 type skillWords struct{ empty, none, forgotten string }
 
 func (a *app) skillWords() skillWords {
@@ -200,7 +200,7 @@ func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
 	return out.String()
 }
 
-// checkSkills reports the skills that are left out.
+// checkSkills reports the skills that are left out, and warnings about others.
 func checkSkills(set *skill.Set) []finding {
 	var out []finding
 	for _, p := range set.Problems {

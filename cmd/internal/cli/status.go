@@ -35,7 +35,7 @@ func (a *app) statusCmd() *cobra.Command {
 	return cmd
 }
 
-// status is that of the host that runs. Without one, the state is [stateStopped].
+// status is the status of the running host, or [stateStopped] if none is running.
 func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
 	_, state, err := a.folders(nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func statusText(s host.Status) string {
 	return out.String()
 }
 
-// stateText is the state in a line. It agrees with --probe and /readyz.
+// stateText is the state in one line. It agrees with --probe and /readyz.
 func stateText(s host.Status) string {
 	why := s.NotReady()
 	switch {
@@ -113,7 +113,7 @@ func stateText(s host.Status) string {
 	}
 }
 
-// folders are the project and its state folder.
+// folders are the project's folder and its state folder.
 func (a *app) folders(args []string) (dir, state string, err error) {
 	if dir, err = a.project(args); err != nil {
 		return "", "", err
@@ -122,7 +122,7 @@ func (a *app) folders(args []string) (dir, state string, err error) {
 	return dir, state, err
 }
 
-// running reports that a host answers on a state folder.
+// running reports whether a host answers on a state folder.
 func running(ctx context.Context, state string) bool {
 	_, err := newControl(state).status(ctx)
 	return err == nil
@@ -145,8 +145,7 @@ func (a *app) linkCmd() *cobra.Command {
 	})
 }
 
-// link is the address that logs in. The running host knows where its page is, and the
-// file has the token.
+// link is the URL that logs a browser in. The running host knows the address of its page; the file has the token.
 func (a *app) link(ctx context.Context, dir, state string) (string, error) {
 	where, err := newControl(state).login(ctx)
 	switch {

@@ -30,7 +30,7 @@ func (a *app) tasksCmd() *cobra.Command {
 		a.tasksStatusCmd(persistence.TaskActive))
 }
 
-// tasks are what a project has.
+// tasks are the tasks of a project.
 type tasks struct {
 	store *taskfile.Store
 	zone  *time.Location
@@ -49,7 +49,7 @@ func (a *app) openTasks() (tasks, error) {
 	return tasks{host.TaskStore(state, loaded.Settings.Timezone), agentdir.Zone(loaded.Settings.Timezone), state}, nil
 }
 
-// taskLine is a task as JSON. Members are only added.
+// taskLine is a task as JSON. Members are only ever added.
 type taskLine struct {
 	ID       string                 `json:"taskId"`
 	Title    string                 `json:"title"`
@@ -66,7 +66,7 @@ type taskLine struct {
 	Path     string                 `json:"path"`
 }
 
-// taskFire is the newest time of a task that has passed.
+// taskFire is the last time that a task was due.
 type taskFire struct {
 	Planned time.Time        `json:"planned"`
 	Result  string           `json:"result"`
@@ -119,7 +119,7 @@ type taskList struct {
 	Problems []persistence.TaskProblem `json:"problems,omitempty"`
 }
 
-// listTasks are the tasks of the project, which is returned with them.
+// listTasks opens the tasks of the project and lists them.
 func (a *app) listTasks(ctx context.Context) (tasks, taskList, error) {
 	t, err := a.openTasks()
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *app) listTasks(ctx context.Context) (tasks, taskList, error) {
 	return t, taskList{lines, problems}, err
 }
 
-// find is one task of a list.
+// find finds a task of the list by its id.
 func (l taskList) find(id string) (taskLine, bool) {
 	i := slices.IndexFunc(l.Tasks, func(t taskLine) bool { return t.ID == id })
 	if i < 0 {
@@ -177,7 +177,7 @@ func noTask(id string) error {
 	return &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no task %q", id), Help: "sma tasks list"}
 }
 
-// taskFailure is why a task could not be changed.
+// taskFailure says why a task could not be changed.
 func taskFailure(id string, err error) error {
 	switch {
 	case err == nil:
@@ -241,7 +241,7 @@ func (a *app) addTask(ctx context.Context, t persistence.Task, when, delay strin
 	return a.taskWords().table([]taskLine{line}, nil), nil
 }
 
-// moment is the single time of a task, if it has one.
+// moment is the time of a one-time task, or zero.
 func moment(t persistence.Task, when, delay string, home *time.Location) (time.Time, error) {
 	zone := home
 	if t.Zone != "" {
@@ -279,7 +279,7 @@ func (a *app) tasksRemoveCmd() *cobra.Command {
 		func(ctx context.Context, store *taskfile.Store, id string) error { return store.RemoveTask(ctx, id) })
 }
 
-// tasksStatusCmd is pause, or resume.
+// tasksStatusCmd is the command pause or resume.
 func (a *app) tasksStatusCmd(status persistence.TaskStatus) *cobra.Command {
 	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Example: "  sma tasks pause standup"}
 	if status == persistence.TaskActive {
@@ -314,7 +314,7 @@ func (a *app) tasksRunCmd() *cobra.Command {
 	})
 }
 
-// taskWords are what the commands say to people, in one language.
+// taskWords are the texts of these commands in one language.
 type taskWords struct{ none, next, last, byHand, broken string }
 
 func (a *app) taskWords() taskWords {
@@ -351,7 +351,7 @@ func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) s
 	return out.String()
 }
 
-// checkTasks looks for tasks that cannot be read.
+// checkTasks reports tasks that cannot be read.
 func checkTasks(ctx context.Context, store *taskfile.Store) []finding {
 	all, problems, err := store.Tasks(ctx)
 	if err != nil {

@@ -62,7 +62,7 @@ func trustedOf(reaches []config.Reach, ok bool) trusted {
 	return trusted{Trusted: ok, Digest: config.Digest(reaches), Reaches: append([]config.Reach{}, reaches...)}
 }
 
-// operator looks a variable up of the operator, for decisions about the folder.
+// operator looks a variable up in the operator's environment, for decisions about trust.
 func (a *app) operator(name string) (string, bool) {
 	if a.outside != nil {
 		return a.outside(name)
@@ -70,9 +70,8 @@ func (a *app) operator(name string) (string, bool) {
 	return a.Env(name)
 }
 
-// checkTrust returns nil if the operator agreed to what the settings of a folder use
-// outside of it, and otherwise a [*config.UntrustedError], joined with the error that kept
-// the stored agreement from being read.
+// checkTrust returns nil if the operator agreed to what the settings of a folder use outside of it. Otherwise it
+// returns a [*config.UntrustedError], joined with the error of reading the stored agreement, if any.
 func (a *app) checkTrust(dir string, reaches []config.Reach) error {
 	if len(reaches) == 0 {
 		return nil
@@ -87,7 +86,7 @@ func (a *app) checkTrust(dir string, reaches []config.Reach) error {
 	return &config.UntrustedError{Reaches: reaches}
 }
 
-// reaches are those of the settings and servers of tools as they are on the disk.
+// reaches are those of the settings and MCP servers that are on disk now.
 func (a *app) reaches(dir, state string) ([]config.Reach, error) {
 	loaded, err := a.load(dir, false)
 	if err != nil {
@@ -100,11 +99,11 @@ func (a *app) reaches(dir, state string) ([]config.Reach, error) {
 	return loaded.Reaches(servers), nil
 }
 
-// mustTrust refuses what would use keys or start servers of a folder that is not trusted.
+// mustTrust returns an error if the folder is not trusted, before its keys are used or its servers started.
 func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 	servers, err := loaded.MCP(host.MCPFile(state), false)
 	if err != nil {
-		servers = nil // it cannot be used, so no server starts
+		servers = nil // the file is unusable, so no server starts
 	}
 	if err := a.checkTrust(dir, loaded.Reaches(servers)); err != nil {
 		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + shellWord(dir)}
@@ -112,7 +111,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 	return nil
 }
 
-// agree shows what a folder reaches, asks, and remembers the answer.
+// agree shows what a folder reaches, asks, and stores the answer.
 func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if len(reaches) == 0 {
 		return a.print("the settings of this folder use nothing outside of it; there is nothing to agree to\n")
@@ -139,7 +138,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 		if err := a.print("Allow this folder all of it? [y/N] "); err != nil {
 			return err
 		}
-		line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // an end of the input is no
+		line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // the end of the input means no
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 			return &Failure{Code: CodeFailed, What: "you did not agree, so nothing was changed"}
 		}
@@ -165,7 +164,7 @@ func noTrust(err error) error {
 	return &Failure{Code: CodeFailed, What: "your agreement cannot be stored", Why: err}
 }
 
-// trustText says in plain words what a folder reaches.
+// trustText lists in plain words what a folder reaches.
 func trustText(dir string, reaches []config.Reach) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "The settings of %s use these things outside of it:\n", dir)
@@ -191,11 +190,11 @@ func reachText(r config.Reach) string {
 	return r.String()
 }
 
-// trustFinding is what doctor says of the folder.
+// trustFinding is doctor's finding about trust in the folder.
 func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
 	servers, err := loaded.MCP(host.MCPFile(state), false)
 	if err != nil {
-		servers = nil // reported among the servers of tools
+		servers = nil // reported with the MCP servers
 	}
 	reaches := loaded.Reaches(servers)
 	switch err := a.checkTrust(dir, reaches); {
@@ -207,7 +206,7 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
 	return []finding{{"trust", markOK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), ""}}
 }
 
-// askTrusted asks the services if the folder may reach them.
+// askTrusted contacts the services if the folder is trusted.
 func (a *app) askTrusted(ctx context.Context, dir, state string, loaded *config.Loaded) []finding {
 	if a.mustTrust(dir, state, loaded) != nil {
 		return []finding{{"online", markWarn, "no service is asked: the folder is not trusted", "sma trust " + shellWord(dir)}}

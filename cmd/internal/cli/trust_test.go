@@ -22,7 +22,7 @@ const (
 	cloudKey = "canary-of-the-operators-cloud"
 )
 
-// attempt is one way in which a folder that came from others tries to get something.
+// attempt is one way in which a folder from somebody else tries to get something.
 type attempt struct {
 	name              string
 	ship, dotEnv, mcp string            // {evil} is the address of the attacker, {out} a folder outside
@@ -33,7 +33,7 @@ type attempt struct {
 	shows             string // what sma trust shows as well
 }
 
-// foreign is a folder that came from others, on a machine with secrets.
+// foreign is a folder from somebody else, on a machine with secrets.
 type foreign struct {
 	dir, out, home string
 	env            map[string]string
@@ -110,7 +110,7 @@ func (w foreign) lookup(name string) (string, bool) {
 	return v, ok
 }
 
-// sma runs one command and gives its exit code and all that it wrote.
+// sma runs one command and returns its exit code and everything that it printed.
 func (w foreign) sma(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -118,7 +118,7 @@ func (w foreign) sma(t *testing.T, args ...string) (int, string) {
 	return code, out.String()
 }
 
-// load are the settings with the servers of tools.
+// load returns the settings, including the tool servers.
 func (w foreign) load(t *testing.T) (*config.Loaded, []config.Reach) {
 	t.Helper()
 	loaded, err := config.Load(config.Options{Dir: w.dir, Env: w.lookup})
@@ -138,7 +138,7 @@ func model(baseURL string) string {
 
 func server(fields string) string { return `{"servers": {"helper": {` + fields + `}}}` }
 
-// agreed has the operator agree to what the folder was before.
+// agreed makes the operator agree to the folder with the given ship.json, then restores the current one.
 func agreed(ship string) func(t *testing.T, w foreign) {
 	return func(t *testing.T, w foreign) {
 		t.Helper()
@@ -154,7 +154,7 @@ func agreed(ship string) func(t *testing.T, w foreign) {
 	}
 }
 
-// storeSays writes the operator's store by hand, with what the folder wants.
+// storeSays writes the operator's trust store by hand, with what the folder asks for.
 func storeSays(path func(w foreign) string, digest func(digest string) string, mode os.FileMode) func(t *testing.T, w foreign) {
 	return func(t *testing.T, w foreign) {
 		t.Helper()
@@ -365,8 +365,8 @@ func storeAttempts() []attempt {
 	}
 }
 
-// TestAForeignFolderGetsNothing: none of these starts, none gets a connection, a secret
-// or a process, and each refusal names what was wanted.
+// TestAForeignFolderGetsNothing: none of these folders starts a host, opens a connection, gets a
+// secret or runs a process. Each refusal names what the folder asked for.
 func TestAForeignFolderGetsNothing(t *testing.T) {
 	for _, list := range [][]attempt{addressAttempts(), dotEnvAttempts(), fileAttempts(), programAttempts(), storeAttempts()} {
 		for _, tt := range list {
@@ -401,7 +401,7 @@ func TestAForeignFolderGetsNothing(t *testing.T) {
 	}
 }
 
-// untouched reports what a folder got of the machine.
+// untouched fails the test if the folder got anything from the machine.
 func (w foreign) untouched(t *testing.T) {
 	t.Helper()
 	if n := w.evil.Load(); n > 0 {
@@ -415,8 +415,8 @@ func (w foreign) untouched(t *testing.T) {
 	}
 }
 
-// TestKeysGoToTheirOwnServices: the well-known variables are not even among the
-// settings when the folder wants another address, whether it is trusted or not.
+// TestKeysGoToTheirOwnServices: the well-known variables are not in the settings at all when the
+// folder sets another address, whether the folder is trusted or not.
 func TestKeysGoToTheirOwnServices(t *testing.T) {
 	for _, tt := range append(addressAttempts(), dotEnvAttempts()[:4]...) {
 		if tt.fault {
@@ -449,7 +449,7 @@ func TestKeysGoToTheirOwnServices(t *testing.T) {
 	}
 }
 
-// TestWhatNeedsNoTrust: none of these reaches outside.
+// TestWhatNeedsNoTrust: none of these settings reaches outside the folder.
 func TestWhatNeedsNoTrust(t *testing.T) {
 	for _, tt := range []struct {
 		name, ship, dotEnv string
@@ -489,8 +489,8 @@ func TestWhatNeedsNoTrust(t *testing.T) {
 	}
 }
 
-// TestWhatIsAgreedToIsGiven: after the operator agreed, by either way, the folder may
-// have what it names, and the well-known key only where it names that.
+// TestWhatIsAgreedToIsGiven: after the operator agrees, in any of these ways, the folder gets what
+// it names. It gets the well-known key only if it names that variable.
 func TestWhatIsAgreedToIsGiven(t *testing.T) {
 	const ship = `{"llm": {"provider": "custom", "model": "m", "baseUrl": "https://models.example/v1", "apiKey": "${OPENAI_API_KEY}"}}`
 	for name, word := range map[string]func(t *testing.T, w foreign, digest string){
@@ -535,7 +535,7 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 	}
 }
 
-// TestTrustAsks: without a terminal nothing is agreed to, and an agreement can be withdrawn.
+// TestTrustAsks: without a terminal nothing is agreed to. An agreement can be withdrawn.
 func TestTrustAsks(t *testing.T) {
 	w := newForeign(t)
 	w.write(t, "ship.json", model("{evil}/v1"))

@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is what is known of this binary.
+// version describes this binary.
 type version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
-	Changed bool   `json:"changed,omitempty"` // built from a tree with changes
+	Changed bool   `json:"changed,omitempty"` // built from a tree with uncommitted changes
 	Go      string `json:"go"`
 	System  string `json:"system"`
 }
 
-// String writes it for people.
+// String formats the version for people.
 func (v version) String() string {
 	commit := v.Commit
 	if commit == "" {
@@ -30,7 +30,7 @@ func (v version) String() string {
 	return fmt.Sprintf("sma %s (commit %s, %s, %s)", v.Version, commit, v.Go, v.System)
 }
 
-// buildVersion reads what the toolchain recorded.
+// buildVersion reads what the toolchain recorded in the binary.
 func buildVersion() version {
 	v := version{Version: "devel", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

@@ -1,5 +1,5 @@
-// Package commands answers the commands that people give with a slash, in two languages.
-// The table of commands serves the help, the menus of platforms, and the answers.
+// Package commands answers slash commands, in English and Chinese. One table of commands serves the help, the menus
+// of platforms and the answers.
 package commands
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Options are what answers are made of.
+// Options configure [Commands].
 type Options struct {
 	Contexts       bool // whether conversations can be archived and loaded
 	Project, Model string
 	State          string // the state folder, for tasks
 	Zone           *time.Location
 	Logger         *slog.Logger
-	// Chinese reports whether the project speaks Chinese where a chat's people chose nothing.
+	// Chinese reports whether to use Chinese in chats whose people chose no language.
 	Chinese     func() bool
 	Preferences *agentdir.Preferences
 	// Role is a person's role with a bot.
@@ -42,24 +42,24 @@ type Options struct {
 // Commands answers commands. It is safe for concurrent use.
 type Commands struct{ Options }
 
-// New makes the answers to commands.
+// New makes a [Commands].
 func New(o Options) *Commands { return &Commands{o} }
 
-// order is a command for people.
+// order is one command.
 type order struct {
 	name    string
-	usage   string // with its arguments, for the help; empty: the name
-	zhUsage string // the same in Chinese; empty: usage
-	// en and zh say what it does, in a line.
+	usage   string // with its arguments, for the help; defaults to name
+	zhUsage string // the same in Chinese; defaults to usage
+	// en and zh describe the command in one line.
 	en, zh   string
 	contexts bool   // only while contexts are on
 	groups   bool   // only where there are groups
-	platform string // only there; empty: everywhere
-	hidden   bool   // not in lists
-	api      bool   // programs may give it in their instructions
+	platform string // only on this platform; all if empty
+	hidden   bool   // not listed
+	api      bool   // programs may use it in their instructions
 }
 
-// orders are the words with a slash that the host knows.
+// orders are the commands that the host knows.
 func orders(contexts bool) []order {
 	all := []order{
 		{name: "start", en: "says hello", zh: "打招呼", hidden: true},
@@ -102,7 +102,7 @@ func Names(contexts bool) []string {
 	return out
 }
 
-// Menu is the commands as a bot announces them.
+// Menu is the list of commands for the menu of a bot.
 func (c *Commands) Menu() []platform.MenuEntry {
 	var out []platform.MenuEntry
 	for _, o := range c.orders() {
@@ -113,7 +113,7 @@ func (c *Commands) Menu() []platform.MenuEntry {
 	return out
 }
 
-// Web are the commands where there are no groups.
+// Web is the list of commands of platforms without groups.
 func (c *Commands) Web() []web.Command {
 	var out []web.Command
 	for _, o := range c.orders() {
@@ -124,14 +124,14 @@ func (c *Commands) Web() []web.Command {
 	return out
 }
 
-// here are the commands that people may be told of in a chat.
+// here are the commands that may be listed in a chat.
 func here(list []order, cmd machine.Command) []order {
 	return slices.DeleteFunc(slices.Clone(list), func(o order) bool {
 		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != query.BotOf(cmd.ChatKey)
 	})
 }
 
-// unknownCommand answers a command that nobody knows with the nearest one.
+// unknownCommand answers an unknown command by suggesting the nearest one.
 func (c *Commands) unknownCommand(cmd machine.Command, say speak) (string, bool) {
 	var names []string
 	for _, o := range here(c.orders(), cmd) {
@@ -143,7 +143,7 @@ func (c *Commands) unknownCommand(cmd machine.Command, say speak) (string, bool)
 	return say(fmt.Sprintf("I do not know the command /%s. /help lists the commands that I know.", cmd.Name), fmt.Sprintf("我不认识命令 /%s。发送 /help 查看我认识的命令。", cmd.Name))
 }
 
-// help lists commands.
+// help is the text that lists commands.
 func help(list []order, chinese bool) string {
 	lines := []string{"Just write to me. If you write while I am working, I read it at my next step.", ""}
 	if chinese {
@@ -162,8 +162,8 @@ func help(list []order, chinese bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// speak chooses one of two languages: what people chose for the chat, else that of
-// Agent.md and of what they write.
+// speak chooses one of two languages: the one that people chose for the chat, otherwise that of Agent.md or of their
+// messages.
 type speak func(en, zh string) (string, bool)
 
 func (c *Commands) speak(cmd machine.Command) speak {
@@ -176,7 +176,7 @@ func (c *Commands) speak(cmd machine.Command) speak {
 	}
 }
 
-// Answer answers a person's order.
+// Answer answers a command.
 func (c *Commands) Answer(cmd machine.Command) (string, bool) {
 	say := c.speak(cmd)
 	switch cmd.Name {
@@ -205,7 +205,7 @@ func (c *Commands) Answer(cmd machine.Command) (string, bool) {
 		return c.unknownCommand(cmd, say) // contexts are off
 	case "tasks":
 		return c.tasksAnswer(cmd, say)
-	case "approvals", "approve", "deny": // the chat answers these itself, but not for words that somebody passes on
+	case "approvals", "approve", "deny": // the chat handles these itself, except in forwarded messages
 		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")
@@ -220,13 +220,13 @@ func (c *Commands) Answer(cmd machine.Command) (string, bool) {
 	}
 }
 
-// alone: the order was given in a chat of one person.
+// alone reports whether a command was given in a private chat.
 func alone(cmd machine.Command) bool {
 	return !messages.IsGroup(cmd.ChatType)
 }
 
-// mayChange: people set up chats of their own; in a group the owner and its
-// administrators do.
+// mayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner and the
+// administrators in a group.
 func (c *Commands) mayChange(cmd machine.Command) bool {
 	if alone(cmd) || cmd.Admin {
 		return true
@@ -234,7 +234,7 @@ func (c *Commands) mayChange(cmd machine.Command) bool {
 	return c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
 }
 
-// chooseLanguage obeys /language.
+// chooseLanguage answers /language.
 func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
 	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
 	choice := wish
@@ -262,7 +262,7 @@ func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool)
 		"从现在起，这里的提示语使用中文。回答的语言跟随你的消息。")
 }
 
-// compactAnswer says what became of the order to compact a chat.
+// compactAnswer describes the result of a request to compact a chat.
 func compactAnswer(c machine.Compaction, say speak) (string, bool) {
 	switch c {
 	case machine.CompactionUnderWay:
@@ -287,7 +287,7 @@ func (c *Commands) chatStatus(cmd machine.Command, say speak) (string, bool) {
 			c.Project, tut, cmd.ChatKey, c.Model, zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }
 
-// whyAnswer explains from the ledger what became of a message.
+// whyAnswer explains from the ledger what happened to a message.
 func whyAnswer(e *journal.LedgerEntry, zone *time.Location, say speak) (string, bool) {
 	if e == nil {
 		return say("I know of no message here that went without an answer of its own.", "这里没有未单独回复的消息。")
@@ -304,7 +304,7 @@ func whyAnswer(e *journal.LedgerEntry, zone *time.Location, say speak) (string, 
 		fmt.Sprintf("%s 来自 %s 的消息：%s\n（记录：%s）", at, who, zh, recordOf(*e)))
 }
 
-// recordOf are the entry's own words, for those who look further.
+// recordOf lists the fields of a ledger entry, for further investigation.
 func recordOf(e journal.LedgerEntry) string {
 	out := []string{string(e.Fate)}
 	for _, m := range []struct{ name, value string }{{"reason", e.Reason}, {"message", e.MessageID}, {"request", e.RequestID}, {"run", e.RunID}} {
@@ -343,7 +343,7 @@ func fateWords(e journal.LedgerEntry) (en, zh string) {
 	return "it was not taken.", "没有接收。"
 }
 
-// gateWords say what the reasons of the ledger mean, in English and Chinese.
+// gateWords explain the reasons in the ledger, in English and Chinese.
 func gateWords() map[string][2]string {
 	return map[string][2]string{
 		"unaddressed":       {"it did not speak to me, and in this group I answer only what does.", "它没有叫我，在这个群里我只响应对我说的消息。"},
@@ -364,7 +364,7 @@ func gateWords() map[string][2]string {
 	}
 }
 
-// contextsAnswer says what became of the orders new, contexts and load.
+// contextsAnswer describes the results of the commands new, contexts and load.
 func (c *Commands) contextsAnswer(a machine.ContextsAnswer, say speak) (string, bool) {
 	switch a.Are {
 	case machine.ContextsNew:
@@ -395,7 +395,7 @@ func (c *Commands) contextsAnswer(a machine.ContextsAnswer, say speak) (string, 
 	return "", false
 }
 
-// contextLines are contexts a line each, by number or by id.
+// contextLines lists contexts, one per line, by number or by id.
 func (c *Commands) contextLines(items []journal.ContextItem, numbered bool, say speak) string {
 	var out []string
 	for i, item := range items {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the wanted words")
 
-// In a group, people with no say do not change how the bot speaks.
+// In a group, people without a role cannot change the bot's language.
 func TestLanguageInAGroup(t *testing.T) {
 	h := New(Options{Role: func(_, _ string) string { return "" }})
 	say := func(en, _ string) (string, bool) { return en, true }
@@ -50,7 +50,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// The table is what the service takes, and both languages say something.
+// The service accepts the table of commands, and every command has a text in both languages.
 func TestOrdersAreWhole(t *testing.T) {
 	seen := map[string]bool{}
 	group := here(orders(true), machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
@@ -73,7 +73,7 @@ func TestOrdersAreWhole(t *testing.T) {
 	}
 }
 
-// Everything that /why says, by the reason that chooses it.
+// Every answer of /why, by the reason that selects it.
 func TestWhySentences(t *testing.T) {
 	var out strings.Builder
 	row := func(name, en, zh string) { fmt.Fprintf(&out, "%s\n\t%s\n\t%s\n", name, en, zh) }
@@ -112,7 +112,7 @@ func TestWhySentences(t *testing.T) {
 	}
 }
 
-// Every answer has words in both languages; without contexts the command is unknown.
+// Every answer has a text in both languages. Without contexts the command is unknown.
 func TestContextsAnswer(t *testing.T) {
 	h := New(Options{Zone: time.UTC})
 	items := []journal.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}

@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	// shownTimes is how many of its next times people are shown of a task.
+	// shownTimes is how many of a task's next times are shown.
 	shownTimes = 3
-	// buttonTasks is how many tasks of a list have buttons; words work for all.
+	// buttonTasks is how many tasks of a list have buttons; commands work for all.
 	buttonTasks = 10
-	// taskMark is how much of a task's digest a button carries, in characters.
+	// taskMark is how many characters of a task's digest a button carries.
 	taskMark = 8
 )
 
-// taskOrder is what people want done with a task of their chat.
+// taskOrder is a command about a task of the chat.
 type taskOrder struct {
-	do   string // cancel, pause or resume; empty: the list
+	do   string // cancel, pause or resume; empty to list
 	n    int
-	mark string // of the task as a button showed it; empty: as it is now
+	mark string // beginning of the task's digest when the button was shown; empty without a button
 }
 
-// parseTaskOrder reads what follows /tasks; false: it is not understood.
+// parseTaskOrder parses the arguments of /tasks. It returns false if it does not understand them.
 func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	words := strings.Fields(strings.ToLower(args))
 	if len(words) == 0 {
@@ -72,7 +72,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 	return o, len(words) == 2 || len(o.mark) == taskMark
 }
 
-// MayManage reports whether somebody made a task or decides in its chat.
+// MayManage reports whether somebody created a task or may decide in its chat.
 func (c *Commands) MayManage(cmd machine.Command, t persistence.Task) bool {
 	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
@@ -83,7 +83,7 @@ func (c *Commands) MayManage(cmd machine.Command, t persistence.Task) bool {
 	return c.MayDecide(approval.Claim{ChatKey: cmd.ChatKey, Platform: query.BotOf(cmd.ChatKey), Person: cmd.By.ID, Group: true})
 }
 
-// tasksAnswer lists the tasks of a chat, or does with one what somebody wants.
+// tasksAnswer lists the tasks of a chat, or changes one as requested.
 func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
@@ -145,7 +145,7 @@ func (l taskList) answer(all []persistence.Task) (string, bool) {
 		fmt.Sprintf("%s\n\n要取消或暂停，可以发送例如 /tasks 取消 %d 或 /tasks 暂停 %d。要修改，直接告诉我即可。", text, n, n))
 }
 
-// line is a task with its next times; false: it is under way, for the only time.
+// line describes a task with its next times. It returns false for a one-time task whose time has passed.
 func (l taskList) line(t persistence.Task) (string, bool) {
 	times, err := t.Schedule(l.of.Zone)
 	if err != nil { // Unreachable: the store has checked it
@@ -173,7 +173,7 @@ func (l taskList) line(t persistence.Task) (string, bool) {
 	return fmt.Sprintf("%d. %s%s%s", l.numbers[t.ID], t.Title, colon, text), true
 }
 
-// words are those of the language of the answer, and whether that is Chinese.
+// words chooses the text in the language of the answer, and reports whether that is Chinese.
 func (l taskList) words(en, zh string) (string, bool) {
 	text, _ := l.say(en, zh)
 	return text, text == zh
@@ -187,7 +187,7 @@ func dayAndTime(at time.Time, chinese bool) string {
 	return at.Format("Mon 2006-01-02 15:04 MST")
 }
 
-// offer puts the buttons of a task below the answer. They are for the task as it is.
+// offer adds the buttons of a task to the answer. They apply to the current version of the task only.
 func (l taskList) offer(t persistence.Task) {
 	if l.cmd.Offer == nil {
 		return
@@ -204,7 +204,7 @@ func (l taskList) offer(t persistence.Task) {
 	l.cmd.Offer(pause, button("cancel", "🗑 Cancel", "🗑 取消"))
 }
 
-// do does with a task what somebody wants, and says what is true then.
+// do changes a task as requested, and describes the result.
 func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (string, bool) {
 	want := map[string]persistence.TaskStatus{"cancel": persistence.TaskDone, "pause": persistence.TaskPaused, "resume": persistence.TaskActive}[o.do]
 	line, _ := l.line(t)
@@ -212,7 +212,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 	case !l.of.MayManage(l.cmd, t):
 		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who made it, or who decides in this chat, can do that.", o.n, t.Title),
 			fmt.Sprintf("任务 %d（“%s”）未做更改：只有创建它的人，或有权在这个聊天里做决定的人，才能这样做。", o.n, t.Title))
-	case t.Status == persistence.TaskDone && (want != persistence.TaskActive || o.mark != "" || !l.comes(t)): // a button brings nothing back
+	case t.Status == persistence.TaskDone && (want != persistence.TaskActive || o.mark != "" || !l.comes(t)): // a button does not reactivate a task that has ended
 		return l.say(fmt.Sprintf("Task %d (“%s”) has ended already; nothing was changed.", o.n, t.Title), fmt.Sprintf("任务 %d（“%s”）已经结束，未做更改。", o.n, t.Title))
 	case t.Status == want:
 		return l.say("Nothing had to be changed. The task is so already:\n"+line, "无需更改，任务当前已经是这样：\n"+line)
@@ -241,7 +241,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 	return l.say("Done. The task is now:\n"+line, "已完成。任务现在是：\n"+line)
 }
 
-// comes reports whether a task that is active has times to come, or is for people to start.
+// comes reports whether a task has future times when active, or is started by hand only.
 func (l taskList) comes(t persistence.Task) bool {
 	times, err := t.Schedule(l.of.Zone)
 	return err == nil && (t.Cron == schedule.Manual || len(times.Upcoming(time.Now(), 1)) > 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// Two bots of one host have chats of their own, also with the same person.
+// Two bots of one host have separate chats, even with the same person.
 func TestTelegramAccounts(t *testing.T) {
 	const second = "4343:second"
 	p := newProject(t)

@@ -9,9 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// TestPI6AgentContextOfAHost: a run reads what earlier runs of its own chat came
-// to, as the result of its call and never as system text, and nothing of the chat
-// beside it; also after the host was started anew.
+// TestPI6AgentContextOfAHost: a run reads the results of earlier runs of its own chat, as a tool
+// result and never as system text. It reads nothing of another chat. The same holds after a restart.
 func TestPI6AgentContextOfAHost(t *testing.T) {
 	p := newProject(t)
 	p.api.AddChat(platformtest.Chat{ID: 2, Type: "private"})

@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	// adminsHold is how long what a platform said about its administrators counts, and
-	// adminsFresh how long it is not asked again.
+	// adminsHold is how long a list of administrators is valid, and adminsFresh how long it is used without asking
+	// the platform again.
 	adminsHold  = time.Minute
 	adminsFresh = adminsHold / 2
-	// adminsAgain is the pause after a platform did not answer, and adminsWait how long
-	// a message waits for an answer.
+	// adminsAgain is the pause after a failed request to a platform, and adminsWait how long a message waits for the
+	// list.
 	adminsAgain = 5 * time.Second
 	adminsWait  = 3 * time.Second
-	// maxAdminChats is how many groups are known at a time.
+	// maxAdminChats bounds the number of groups that are cached.
 	maxAdminChats = 4096
-	// longestSay is the longest text that could decide anything, in characters.
+	// longestSay is the length of the longest text that can be a decision, in characters.
 	longestSay = 300
 )
 
 var errAdmins = errors.New("the platform does not say who administers the group")
 
-// admins knows who administers groups, as their platforms said less than a minute ago.
-// What nobody said allows nothing. It is safe for concurrent use.
+// admins caches who administers groups, for less than a minute. While the list of a group is unknown it has no
+// administrators. It is safe for concurrent use.
 type admins struct {
-	platform func(name string) platform.Administered // nil: it knows no administrators
+	platform func(name string) platform.Administered // nil if the platform does not know administrators
 	log      *slog.Logger
 
-	life    context.Context //nolint:containedctx // of the questions under way
+	life    context.Context //nolint:containedctx
 	end     context.CancelFunc
 	working sync.WaitGroup
 
@@ -54,7 +54,7 @@ func newAdmins(log *slog.Logger, of func(name string) platform.Administered) *ad
 	return a
 }
 
-// close ends the questions under way; no other one begins.
+// close cancels requests in progress; later ones do not start.
 func (a *admins) close(context.Context) error {
 	a.mu.Lock()
 	a.closed = true
@@ -67,22 +67,22 @@ func (a *admins) close(context.Context) error {
 // groupName is a group: the name of its platform and its id there.
 type groupName struct{ platform, chat string }
 
-// groupAdmins is what is known of one group.
+// groupAdmins is the cached list of one group.
 type groupAdmins struct {
 	ids    map[string]bool
-	said   time.Time     // when the platform said so; zero: never
-	failed time.Time     // when it was asked in vain
-	asking chan struct{} // closed when the question under way has its answer; nil: none is
+	said   time.Time     // when the list was fetched; zero if never
+	failed time.Time     // when the last request failed
+	asking chan struct{} // closed when the request in progress ends; nil if none is
 }
 
-// groupOf is the group of a chat key, whatever its topic.
+// groupOf returns the group of a chat key, without its topic.
 func groupOf(key messages.ChatKey) groupName {
 	a, _ := key.Address()
 	return groupName{query.BotOf(key), a.Chat}
 }
 
-// has reports whether a person administers the group of a chat. It waits for nothing;
-// what is too old is asked for meanwhile.
+// has reports whether a person administers the group of a chat. It does not block; an outdated list is refreshed in
+// the background.
 func (a *admins) has(key messages.ChatKey, person string) bool {
 	if a == nil {
 		return false
@@ -93,7 +93,7 @@ func (a *admins) has(key messages.ChatKey, person string) bool {
 	return time.Since(g.said) < adminsHold && g.ids[person]
 }
 
-// list are the ids of those who administer the group of a chat, as far as that is known.
+// list returns the ids of the group's administrators, or nil if they are unknown.
 func (a *admins) list(key messages.ChatKey) []string {
 	if a == nil {
 		return nil
@@ -107,8 +107,8 @@ func (a *admins) list(key messages.ChatKey) []string {
 	return slices.Sorted(maps.Keys(g.ids))
 }
 
-// current is what is known of a group. What is too old, or soon will be, is asked for
-// meanwhile. The lock is held.
+// current returns the cached list of a group, and refreshes it in the background if it is or soon will be outdated.
+// The caller holds the lock.
 func (a *admins) current(key messages.ChatKey) *groupAdmins {
 	g := a.chats[groupOf(key)]
 	if g == nil {
@@ -122,7 +122,7 @@ func (a *admins) current(key messages.ChatKey) *groupAdmins {
 	return g
 }
 
-// unknown reports that nobody knows who administers the group of a chat.
+// unknown reports whether the administrators of the chat's group are unknown.
 func (a *admins) unknown(key messages.ChatKey) bool {
 	if a == nil {
 		return false
@@ -133,8 +133,8 @@ func (a *admins) unknown(key messages.ChatKey) bool {
 	return g == nil || time.Since(g.said) >= adminsHold
 }
 
-// learn asks who administers the group of a chat, unless that is known, and waits for
-// the answer. An error says that nobody knows.
+// learn fetches the administrators of the chat's group unless they are known, and waits for them. It returns
+// errAdmins if they are still unknown afterwards.
 func (a *admins) learn(ctx context.Context, key messages.ChatKey) error {
 	name := groupOf(key)
 	a.mu.Lock()
@@ -168,7 +168,7 @@ func (a *admins) learn(ctx context.Context, key messages.ChatKey) error {
 	return nil
 }
 
-// ask has the platform asked in the background. The lock is held.
+// ask fetches a list in the background. The caller holds the lock.
 func (a *admins) ask(name groupName, g *groupAdmins) {
 	if a.closed {
 		return
@@ -213,7 +213,7 @@ func (a *admins) question(ctx context.Context, name groupName) (ids map[string]b
 	return ids, nil
 }
 
-// forget makes room for one more group. The lock is held.
+// forget makes room for one more group. The caller holds the lock.
 func (a *admins) forget() {
 	if len(a.chats) < maxAdminChats {
 		return
@@ -229,15 +229,15 @@ func (a *admins) forget() {
 	}
 }
 
-// informed is what the core offers a platform, once the administrators of the groups
-// are known from which people may decide.
+// informed is the [platform.Live] that a platform receives when group administrators may decide: it fetches the
+// administrators of a group before it passes messages on.
 type informed struct {
 	platform.Live
 
 	admins *admins
 }
 
-// informed wraps what a platform is given, if administrators decide here.
+// informed wraps what a platform receives, as the settings require.
 func (h *Host) informed(live platform.Live) platform.Live {
 	if h.access != nil {
 		live = acquainted{live, h}
@@ -256,24 +256,24 @@ func (l informed) Accept(ctx context.Context, in []platform.Inbound) []platform.
 		if name := groupOf(in[i].ChatKey); mayDecideBy(&in[i]) && !asked[name] && len(asked) < maxAsked {
 			asked[name] = true
 			key := in[i].ChatKey
-			wait.Go(func() { _ = l.admins.learn(ctx, key) }) // without it nobody is an administrator
+			wait.Go(func() { _ = l.admins.learn(ctx, key) }) // on an error the group has no administrators
 		}
 	}
 	wait.Wait()
 	return l.Live.Accept(ctx, in)
 }
 
-// maxAsked is how many groups a batch of messages asks about at once; the others are
-// unknown to it, and people say it again.
+// maxAsked bounds how many groups one batch of messages asks about; in the others administrators are unknown, and
+// people have to repeat their decision.
 const maxAsked = 32
 
-// mayDecideBy says whether a message could decide anything.
+// mayDecideBy reports whether a message could be a decision.
 func mayDecideBy(in *platform.Inbound) bool {
 	return messages.IsGroup(in.Chat.Type) && in.Gate.Open && !in.Sender.IsBot && !in.Forwarded && in.EditOf == "" && utf8.RuneCountInString(in.Text) <= longestSay
 }
 
-// Decide implements [platform.Live]. Who may not decide while nobody knows who
-// administers the group may try again.
+// Decide implements [platform.Live]. If decisions are refused while the administrators are unknown, it returns
+// [platform.ErrUnavailable], so that people may try again.
 func (l informed) Decide(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {
 	err := l.admins.learn(ctx, key)
 	out, failed := l.Live.Decide(ctx, key, by, say)
@@ -288,7 +288,7 @@ func (l informed) Decide(ctx context.Context, key messages.ChatKey, by platform.
 	return nil, errors.Join(platform.ErrUnavailable, err)
 }
 
-// wireAdmins lets administrators of groups decide, if the settings say so.
+// wireAdmins lets group administrators decide, if the settings say so.
 func (h *Host) wireAdmins(approvers []string) {
 	for _, who := range approvers {
 		if who != approverAdmins {
@@ -299,7 +299,7 @@ func (h *Host) wireAdmins(approvers []string) {
 			if made == nil {
 				return nil
 			}
-			knows, _ := made.platform.(platform.Administered) // others have no administrators
+			knows, _ := made.platform.(platform.Administered)
 			return knows
 		})
 		h.cleanups.add("administrators", h.admins.close)

@@ -23,8 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// pageHost is a host with a page, an API for programs and a metrics listener, and with a
-// chat that strangers would like to read.
+// pageHost is a host with a page, an API for programs and a metrics listener, and with a chat that
+// strangers would like to read.
 type pageHost struct {
 	*project
 	h       *Host
@@ -53,12 +53,12 @@ func newPageHost(t *testing.T) *pageHost {
 	return s
 }
 
-// pageFlags switch the page on and Telegram off.
+// pageFlags turn the page on and Telegram off.
 func pageFlags(p *project) map[string]string {
 	return merged(telegramFlags(p), map[string]string{"adapters.telegram.enabled": "false", "adapters.web.enabled": "true"})
 }
 
-// logIn sends the form of the login page and returns the cookie.
+// logIn submits the form of the login page and returns the cookie.
 func logIn(t *testing.T, h *Host) string {
 	t.Helper()
 	form := url.Values{"token": {h.login.token.Reveal()}}.Encode()
@@ -72,8 +72,8 @@ func logIn(t *testing.T, h *Host) string {
 	return cookie
 }
 
-// exchange sends bytes to an address, by another address of loopback if from is one, and
-// returns all that is answered until the end.
+// exchange sends bytes to an address, from another loopback address if from is one, and returns the
+// complete response.
 func exchange(t *testing.T, address string, from net.IP, words string) string {
 	t.Helper()
 	address = strings.TrimPrefix(address, "http://")
@@ -106,7 +106,7 @@ func exchange(t *testing.T, address string, from net.IP, words string) string {
 // try is one attempt to get something without being let in.
 type try struct{ name, words string }
 
-// tryTo makes a try of a request line and headers.
+// tryTo makes a try from a request line and headers.
 func tryTo(name, line string, headers ...string) try {
 	words := line + " HTTP/1.1\nConnection: close\n"
 	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Host: ") }) {
@@ -165,7 +165,7 @@ func strangers() []try {
 	return tries
 }
 
-// guessers show something that is not the token, or not where it belongs.
+// guessers send something that is not the token, or the token where it does not belong.
 func (s *pageHost) guessers() []try {
 	bearer := func(name, token string) try { return tryTo(name, "GET /api/chats", "Authorization: Bearer "+token) }
 	form := func(name, field, token string) try {
@@ -196,7 +196,7 @@ func (s *pageHost) guessers() []try {
 	return tries
 }
 
-// pages of strangers are in the browser of somebody who is logged in.
+// pages are attacks by pages of strangers in the browser of a logged-in person.
 func (s *pageHost) pages() []try {
 	by := func(name, line string, headers ...string) try {
 		return tryTo(name, line, append(headers, "Cookie: "+s.cookie)...)
@@ -218,7 +218,7 @@ func (s *pageHost) pages() []try {
 	}
 }
 
-// scrapers ask the metrics listener by a name of their own.
+// scrapers ask the metrics listener under a host name of their own.
 func scrapers() []try {
 	var tries []try
 	for _, host := range []string{
@@ -250,9 +250,9 @@ func swapCase(s string) string {
 	}, s)
 }
 
-// Whoever is not let in gets nothing: no page, no chat, no cookie, no run, and no word
-// that is not for everybody. Each try comes from another address, so that none is
-// refused only because those before it were wrong.
+// Whoever is not let in gets nothing: no page, no chat, no cookie, no run, and no text that is not
+// public. Each try comes from another address, so that no try is refused just because earlier ones
+// were wrong.
 func TestStrangersGetNothing(t *testing.T) {
 	s := newPageHost(t)
 	good := regexp.MustCompile(`(?m)^HTTP/\d\.\d (1|2)\d\d`)
@@ -289,8 +289,7 @@ func TestStrangersGetNothing(t *testing.T) {
 	t.Logf("%d tries", len(names))
 }
 
-// Those who are let in are: with the token, with a cookie, and by all names of this
-// machine.
+// The token and a cookie let people in, under every name of this machine.
 func TestWhoIsLetIn(t *testing.T) {
 	s := newPageHost(t)
 	for _, a := range []struct {
@@ -316,8 +315,8 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// The token outlives a restart. Once its file is removed, neither it nor what was made
-// of it opens anything.
+// The token survives a restart. After its file is removed, neither the token nor anything derived from
+// it opens anything.
 func TestTheTokenOfTheFile(t *testing.T) {
 	p := newProject(t)
 	flags := map[string]string{"llm.provider": "demo"}
@@ -360,7 +359,7 @@ func TestTheTokenOfTheFile(t *testing.T) {
 	})
 }
 
-// A file that somebody else may know stops the start, and the error says what to do.
+// A file that somebody else may read stops the start, and the error says what to do.
 func TestTokenFilesThatStopTheStart(t *testing.T) {
 	good := strings.Repeat("a", 43)
 	for name, put := range map[string]func(path string) error{
@@ -395,7 +394,7 @@ func TestTokenFilesThatStopTheStart(t *testing.T) {
 	}
 }
 
-// No setting opens the page, and nothing but loopback is ever open.
+// No setting opens the page without a token. An open page serves loopback only.
 func TestOnlyTheDemonstrationIsOpen(t *testing.T) {
 	p := newProject(t)
 	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"open": true, "noToken": true}}, "open": true}`)
@@ -417,8 +416,8 @@ func TestOnlyTheDemonstrationIsOpen(t *testing.T) {
 	}
 }
 
-// The token that the host made is nowhere but in its file: not in what it logs, shows
-// or stores, nor in what a model says that has got hold of it.
+// The token that the host made is only in its file. It is not in anything that the host logs, shows or
+// stores, or in the answer of a model that has got the token.
 func TestTheMadeTokenIsNowhere(t *testing.T) {
 	p := newProject(t)
 	var h *Host

@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// dictated begins a line that the model writes into a memory unchanged.
+// dictated is the beginning of a line that the model writes into a memory unchanged.
 const dictated = "DICTATE "
 
 // scribe is a model that notes of a chat whatever its members dictate, for the turn
@@ -124,10 +124,10 @@ func (p plot) message() string {
 	return p.said() + "\n" + dictated + note
 }
 
-// said are the words that she writes beside the note.
+// said are the words that she writes together with the note.
 func (p plot) said() string { return cmp.Or(p.words, "Boats.") }
 
-// outside is a system text without the section of what members said, and that section.
+// outside splits a system text into the text without the section of what members said, and that section.
 func outside(t *testing.T, system string) (rest, section string) {
 	t.Helper()
 	head, tail, ok := strings.Cut(system, "\n<chat_statements>\n")
@@ -141,7 +141,7 @@ func outside(t *testing.T, system string) (rest, section string) {
 	return head + tail, section
 }
 
-// systemOf is the newest system text of a chat.
+// systemOf returns the newest system text of a chat.
 func (w *world) systemOf(chat int64) string {
 	w.model.mu.Lock()
 	defer w.model.mu.Unlock()
@@ -222,7 +222,7 @@ func TestPI1MemoryOfAGroup(t *testing.T) {
 	}
 }
 
-// quotesEve wants one quoted line that says that Eve, and no one else, said the words.
+// quotesEve checks for one quoted line which says that Eve, and nobody else, said the words.
 func (w *world) quotesEve(t *testing.T, section, words string) {
 	t.Helper()
 	intro, lines, _ := strings.Cut(section, "\n\n")

@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 )
 
-// claim is how somebody who decides about nothing wants to pass for one who does.
+// claim is a way in which somebody without authority pretends to have it.
 type claim struct {
 	name string
 	make func(w *world, group, who int64)
@@ -88,8 +88,8 @@ func claims() []claim {
 	}
 }
 
-// TestPI5ClaimsGiveNoAuthority: who may decide is the platform's number of a person,
-// in the chat of the request, whatever texts and names say.
+// TestPI5ClaimsGiveNoAuthority: the person's platform id, in the chat of the request, determines who
+// may decide, whatever texts and names say.
 func TestPI5ClaimsGiveNoAuthority(t *testing.T) {
 	w := newWorld(t)
 	w.api.AddChat(platformtest.Chat{ID: 1, Type: "private"})
@@ -118,8 +118,8 @@ func TestPI5ClaimsGiveNoAuthority(t *testing.T) {
 	w.noPreviews(t)
 }
 
-// noPreviews wants every text of the bot to go out without a preview of its links,
-// for the fetching of a preview tells somebody else what the address says.
+// noPreviews checks that every text of the bot is sent without link previews, because fetching a
+// preview tells somebody else what the address contains.
 func (w *world) noPreviews(t *testing.T) {
 	t.Helper()
 	n := 0
@@ -137,7 +137,7 @@ func (w *world) noPreviews(t *testing.T) {
 	}
 }
 
-// TestPI7NoPreviews: answers, drafts, requests, notices and commands alike.
+// TestPI7NoPreviews: this holds for answers, drafts, requests, notices and commands.
 func TestPI7NoPreviews(t *testing.T) {
 	for _, egress := range []string{"direct", "tool"} {
 		for _, drafts := range []string{"off", "on"} {
@@ -171,7 +171,7 @@ func TestPI7NoPreviews(t *testing.T) {
 	}
 }
 
-// canary is what only chat B knows.
+// canary is a text that only chat B knows.
 var canary = regexp.MustCompile(`zebrafinch-[a-z]+-4711`)
 
 // TestPI6ChatsKeepToThemselves: an obedient model in one chat, with an approver who
@@ -258,7 +258,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	}
 }
 
-// hostile are calls that want what another chat has.
+// hostile are calls that try to get what another chat has.
 func hostile(w *world, context, key string) []errand {
 	var out []errand
 	add := func(tool string, inputs ...string) {

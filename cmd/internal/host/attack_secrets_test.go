@@ -28,8 +28,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// canaries are the secrets of a project, by where they are kept. One of them is not
-// the host's: nothing but the environment has it.
+// canaries are the secrets of a project, by the place where they are kept. One of them does not
+// belong to the host: it is only in the environment.
 func canaries(api *platformtest.BotAPI) map[string]string {
 	return map[string]string{
 		"model key, environment":     "sk-canary-0123456789",
@@ -49,8 +49,8 @@ func canaries(api *platformtest.BotAPI) map[string]string {
 	}
 }
 
-// faulty is a model's API that refuses the first requests, with the key that it got
-// in its words, and asks a real one from then on.
+// faulty is a model API that refuses the first requests with an error that contains the key, and
+// forwards later requests to a real one.
 type faulty struct {
 	http.Handler
 	mu     sync.Mutex
@@ -121,12 +121,12 @@ func newSecretive(t *testing.T) *secretive {
 	return s
 }
 
-// all are the secrets that the host was given, in one text.
+// all is the text of all secrets that the host was given.
 func (s *secretive) all() string {
 	return strings.Join(slices.Sorted(maps.Values(s.hosts())), " | ")
 }
 
-// hosts are the secrets that the host itself was given.
+// hosts are the secrets that belong to the host itself.
 func (s *secretive) hosts() map[string]string {
 	out := maps.Clone(s.secrets)
 	delete(out, "database DSN, environment") // nobody told the host of it
@@ -167,8 +167,8 @@ func (s *secretive) options(t *testing.T) Options {
 	}
 }
 
-// TestSE2SecretsAreNowhere: a run with everything that goes wrong, and a look into
-// all that came of it.
+// TestSE2SecretsAreNowhere: a run in which everything goes wrong, and a search of everything that it
+// left behind.
 func TestSE2SecretsAreNowhere(t *testing.T) {
 	s := newSecretive(t)
 	h := New(s.options(t))
@@ -189,7 +189,7 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Garbage, Code: http.StatusBadGateway})
 	ask("hello again") // the address of a failed call has the token in it
 	write(t, filepath.Join(s.dir, "leak.txt"), s.all()+"\n")
-	// More than a result holds, with secrets wherever a pipe or a buffer ends.
+	// This is more than a result holds, with secrets at every place where a pipe or a buffer ends.
 	write(t, filepath.Join(s.dir, "big.txt"), strings.Repeat("some words "+s.all()+"\n", 400))
 	for id, e := range map[string]errand{
 		"big": {"exec_shell", `{"command":"cat big.txt","why":"x"}`}, "bigfile": {"read_file", `{"path":"big.txt"}`},

@@ -25,16 +25,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
-// The host under attack: a model that does whatever any text tells it, with the real
-// tools, real files, pages, a server of tools, skills, and people on Telegram. What
-// happened is counted where it would happen, never asked of the host.
+// The host under attack: a model that obeys any text, with the real tools, real files, pages, a tool
+// server, skills, and people on Telegram. Effects are counted where they would happen; the host is
+// never asked about them.
 
-// errand is a tool call that a text tells the model to make; without a tool, words to say.
+// errand is a tool call that a text tells the model to make, or a text to answer if there is no tool.
 type errand struct{ tool, input string }
 
-// obedient is a model that makes every call that it is told of, wherever in a request
-// it is told: RUN-<id>-NOW for the attack of that id, LOOK-<id> for the call that a
-// person harmlessly asks for. Otherwise it agrees to everything in words.
+// obedient is a model that makes every call that it is told to make, wherever in a request the order
+// is: RUN-<id>-NOW for the attack with that id, LOOK-<id> for the harmless call that a person asks
+// for. Otherwise it agrees to everything.
 type obedient struct {
 	mu     sync.Mutex
 	runs   map[string]errand
@@ -53,7 +53,7 @@ var (
 	pingWords  = regexp.MustCompile(`PING-([a-z0-9]+)-`)
 )
 
-// answer plays the model.
+// answer returns the model's answer.
 func (o *obedient) answer(req model.Request) []model.Event {
 	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
 	if len(req.Tools) == 0 {
@@ -97,7 +97,7 @@ func (o *obedient) did(id string) bool {
 	return o.done[id]
 }
 
-// sleep and wake say whether the order of an attack is obeyed.
+// sleep sets whether the order of an attack is ignored.
 func (o *obedient) sleep(id string, asleep bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -110,14 +110,14 @@ func (o *obedient) tell(book map[string]errand, id string, what errand) {
 	book[id] = what
 }
 
-// readSystem reports whether a system text held something.
+// readSystem reports whether a system text contained something.
 func (o *obedient) readSystem(text string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.ContainsFunc(o.system, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// site is a server of pages that remembers what it was asked for.
+// site is a server of pages that records its requests.
 type site struct {
 	url string
 
@@ -175,10 +175,10 @@ type world struct {
 	chats      int64
 }
 
-// stranger is a chat that nobody of the host's people is in.
+// stranger is a chat without any of the host's people.
 const stranger = 777
 
-// newWorld lays out a project. Person 1 is the approver.
+// newWorld creates a project. Person 1 is the approver.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{project: newProject(t), t: t, model: newObedient(), good: newSite(t), evil: newSite(t), chats: 1000}
@@ -228,19 +228,19 @@ func (w *world) open(more map[string]string) {
 	eventually(w.t, "the tools of the server", func() bool { return len(w.h.servers.manager.Tools()) == tools })
 }
 
-// tools are those of the server.
+// tools are the tools of the server.
 func (w *world) tools() []string {
 	return append([]string{"guarded", "lookup", "broken"}, w.remote.more...)
 }
 
-// newChat makes a private chat; the person in it has its number.
+// newChat makes a private chat. The person in it has the chat's number.
 func (w *world) newChat() int64 {
 	w.chats++
 	w.api.AddChat(platformtest.Chat{ID: w.chats, Type: "private"})
 	return w.chats
 }
 
-// texts are the messages of the bot in a chat, as one text.
+// texts returns all messages of the bot in a chat as one text.
 func (w *world) texts(chat int64) string {
 	var b strings.Builder
 	for _, s := range w.api.Sent(chat) {
@@ -249,14 +249,14 @@ func (w *world) texts(chat int64) string {
 	return b.String()
 }
 
-// settle waits until a chat has answered whatever was said before.
+// settle waits until a chat has answered everything that was said before.
 func (w *world) settle(t *testing.T, chat, person int64, id string) {
 	t.Helper()
 	w.api.Say(chat, person, "PING-"+id+"-", w.addressed(chat))
 	w.api.Await(t, "the answer to "+id, func() bool { return strings.Contains(w.texts(chat), "PONG-"+id+"-") })
 }
 
-// approveAll approves what is open in a chat: its list is shown first, for the words
+// approveAll approves all open requests of a chat. It shows their list first, because the words
 // decide only what the bot has said last.
 func (w *world) approveAll(t *testing.T, chat, person int64) {
 	t.Helper()
@@ -266,7 +266,7 @@ func (w *world) approveAll(t *testing.T, chat, person int64) {
 	w.api.Say(chat, person, "approve all", w.addressed(chat))
 }
 
-// addressed is what makes a message in a group one for the bot.
+// addressed is the text that addresses a group message to the bot.
 func (w *world) addressed(chat int64) map[string]any {
 	if chat > 0 {
 		return nil
@@ -277,20 +277,20 @@ func (w *world) addressed(chat int64) map[string]any {
 	}}
 }
 
-// effect is something that must not happen unapproved.
+// effect is something that must not happen without approval.
 type effect struct {
 	name string
 	call func(w *world, id string) errand
 	done func(w *world, id string) bool
 }
 
-// holds reports whether a file of the project holds a text.
+// holds reports whether a file of the project contains a text.
 func (w *world) holds(name, text string) bool {
 	raw, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(name)))
 	return err == nil && strings.Contains(string(raw), text)
 }
 
-// tasks are the texts of the tasks on disk.
+// tasks returns the texts of the tasks on disk.
 func (w *world) tasks() []string {
 	names, _ := filepath.Glob(filepath.Join(w.dir, ".ship", "tasks", "*.md")) // the pattern is well formed
 	var out []string

@@ -15,14 +15,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// listed is how many chats the web's list shows; their titles cost a look into
-// each chat that changed since.
+// listed is how many chats the web's list shows. Each chat that has changed must be read for its title.
 const listed = 50
 
-// noChat stands for the title of a chat in which nothing was said.
+// noChat is the cached title of a chat without messages.
 const noChat = "\x00"
 
-// titles remembers what chats are about, until they change.
+// titles caches the titles of chats until the chats change.
 type titles struct {
 	mu    sync.Mutex
 	known map[messages.ChatKey]title
@@ -91,7 +90,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 	}
 }
 
-// titleOf is the beginning of the first thing that somebody said.
+// titleOf is the beginning of the first text that a user wrote.
 func titleOf(view platform.ChatView) string {
 	const limit = 60
 	for _, m := range slices.Concat(view.Messages, view.Waiting) {

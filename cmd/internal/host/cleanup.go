@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// cleanups are what has to be taken down, in the order it was put up.
+// cleanups are the steps of a shutdown, in the order in which their parts were started.
 type cleanups struct{ steps []cleanup }
 
 type cleanup struct {
@@ -21,12 +21,11 @@ func (c *cleanups) add(name string, run func(ctx context.Context) error) {
 	c.steps = append(c.steps, cleanup{name, run})
 }
 
-// grace is what every step still gets once the deadline is over: the last ones
-// flush and close what the others used.
+// grace is how much time each step still gets after the deadline, since the last steps flush and close what the
+// others used.
 const grace = 250 * time.Millisecond
 
-// run takes everything down in reverse order, once. A step that fails or does
-// not end in time holds nobody up: the next one runs.
+// run executes all steps in reverse order, once. A step that fails or times out does not stop the next one.
 func (c *cleanups) run(ctx context.Context, log *slog.Logger) error {
 	steps := c.steps
 	c.steps = nil
@@ -42,7 +41,7 @@ func (c *cleanups) run(ctx context.Context, log *slog.Logger) error {
 	return errors.Join(errs...)
 }
 
-// inTime waits for a step until a little after ctx ends.
+// inTime waits for a step until grace after ctx ends.
 func inTime(ctx context.Context, done <-chan error) error {
 	select {
 	case err := <-done:

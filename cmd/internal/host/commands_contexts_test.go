@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// The setting removes tools and commands alike.
+// The setting removes both the tools and the commands.
 func TestContextsEnabled(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		loaded := &config.Loaded{}

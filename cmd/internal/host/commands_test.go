@@ -34,8 +34,7 @@ func post(t *testing.T, h *Host, id, text string) string {
 	return string(all)
 }
 
-// Every command of the help is answered on the web page by the host, and none of it
-// gets into the history.
+// The host answers every command of the help on the web page, and none of them gets into the history.
 func TestCommandsOnTheWeb(t *testing.T) {
 	p := newProject(t)
 	h := p.start(t, Options{}, map[string]string{"llm.provider": "demo"})
@@ -66,7 +65,7 @@ func TestCommandsOnTheWeb(t *testing.T) {
 	}
 }
 
-// What people chose holds after a restart.
+// People's choices survive a restart.
 func TestLanguageIsKept(t *testing.T) {
 	p := newProject(t)
 	flags := map[string]string{"llm.provider": "demo"}

@@ -22,15 +22,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/tokenfile"
 )
 
-// control is what the control socket serves: the host's own routes below
-// /control/, and the terminal chat. Only the user of the process reaches it.
+// control is what the control socket serves: the host's own routes below /control/, and the terminal chat. Only the
+// user of the process can connect to it.
 type control struct {
 	host  *Host
 	chats atomic.Pointer[http.Handler]
 }
 
-// startControl opens the control socket. Without it the bot still works, so a
-// system that cannot have one only warns.
+// startControl opens the control socket. A failure is only logged, because the bot works without it.
 func (h *Host) startControl(ctx context.Context) error {
 	h.control = &control{host: h}
 	h.control.setChats(http.NotFoundHandler())
@@ -46,8 +45,7 @@ func (h *Host) startControl(ctx context.Context) error {
 	return nil
 }
 
-// question serves GET /control/ask/{what}. It does so while the host starts, too, since
-// that is when an operator may ask.
+// question serves GET /control/ask/{what}, also while the host is starting.
 func (c *control) question(w http.ResponseWriter, r *http.Request) {
 	answer, ok := c.host.opts.Questions[r.PathValue("what")]
 	if !ok {
@@ -89,7 +87,7 @@ func (c *control) routes() http.Handler {
 	return mux
 }
 
-// desk answers about the chats of this host.
+// desk answers questions about the chats of this host.
 func (h *Host) desk() *query.Desk {
 	return query.New(h.opts.State, h.store, h.index, h.askChat)
 }
@@ -102,8 +100,7 @@ func (h *Host) askChat(ctx context.Context, question any) (any, error) {
 	return await(ctx, h.system.Root.RequestFuture(h.router, question, askChatFor))
 }
 
-// started keeps a route closed until everything is built: the socket is there
-// before the platforms are.
+// started refuses requests until the host is built, because the socket opens before the platforms do.
 func (c *control) started(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var s Status
@@ -115,8 +112,7 @@ func (c *control) started(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// answers serves what a desk answers to a question: about the chat named key, or about all
-// chats.
+// answers serves the answer of a desk to a query, about the chat named by the parameter key or about all chats.
 func answers[T any](answer func(context.Context, query.Asked) (T, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		params := r.URL.Query()
@@ -134,7 +130,7 @@ func answers[T any](answer func(context.Context, query.Asked) (T, error)) http.H
 	}
 }
 
-// obeys has a desk carry out the order that a request brings.
+// obeys has a desk carry out the order in the body of a request.
 func obeys[O query.Order, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var order O
@@ -179,27 +175,27 @@ type LoginBy string
 
 // The ways into the web page.
 const (
-	LoginOff     LoginBy = "off"     // there is no page
-	LoginOpen    LoginBy = "open"    // everybody on this machine, in the demonstration
+	LoginOff     LoginBy = "off"     // no page is served
+	LoginOpen    LoginBy = "open"    // anyone on this machine, in the demonstration
 	LoginSetting LoginBy = "setting" // with the token of adapters.web.token
-	LoginFile    LoginBy = "file"    // with the token that the host made
+	LoginFile    LoginBy = "file"    // with the token that the host generated
 )
 
-// login is what the web page asks of people.
+// login is how people log in to the web page.
 type login struct {
 	by    LoginBy
-	token config.Secret // what they show; empty unless by is setting or file
-	kept  config.Secret // what the file holds, also when this start does not use it
+	token config.Secret // empty unless by is setting or file
+	kept  config.Secret // the token in the file, even if this start does not use it
 }
 
-// TokenFile is where a host keeps the token that it made for its web page.
+// TokenFile is where a host stores the token that it generated for its web page.
 func TokenFile(state string) *tokenfile.File { return tokenfile.In(state) }
 
-// readLogin decides what the web page asks for, and makes a token if none exists. It
-// runs after the state folder was locked, so one process at a time makes one.
+// readLogin decides how people log in to the web page, and generates a token if needed. It runs after the state
+// folder is locked, so that only one process generates one.
 func (h *Host) readLogin(context.Context) error {
 	s, file := h.opts.Settings.Settings.Adapters.Web, TokenFile(h.opts.State)
-	// A token of an earlier start is a secret also while it is of no use.
+	// The token of an earlier start is masked even if it is not used now.
 	if kept, err := file.Read(); err == nil {
 		h.login.kept = config.NewSecret(kept)
 	}
@@ -223,8 +219,8 @@ func (h *Host) readLogin(context.Context) error {
 	return nil
 }
 
-// loginLink is the address that logs a browser in; empty: none is needed, or the
-// operator chose the token and knows it.
+// loginLink is the address that logs a browser in. It is empty if no login is needed, or if the operator chose the
+// token.
 func (h *Host) loginLink() config.Secret {
 	if h.login.by != LoginFile {
 		return config.Secret{}
@@ -232,8 +228,8 @@ func (h *Host) loginLink() config.Secret {
 	return config.NewSecret(web.LoginLink(h.webAddr, h.login.token.Reveal()))
 }
 
-// LoginDocument says where the web page is and what it asks for. The token itself goes
-// through no connection: whoever may have it can read its file.
+// LoginDocument says where the web page is and how people log in. The token itself is not sent over a connection:
+// those who may have it can read its file.
 type LoginDocument struct {
 	By   LoginBy `json:"by"`
 	Page string  `json:"page,omitempty"`

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// crowdLook is how often it is looked whether a crowd has gone.
+	// crowdLook is how often the number of active chats is checked.
 	crowdLook = 15 * time.Second
-	// crowdLeast is how many chats make a crowd; what fewer leave is not worth it.
+	// crowdLeast is how many chats must have stopped before collecting garbage is useful.
 	crowdLeast = 256
 )
 
-// crowd follows how many chats are active, to see when most of them have gone.
+// crowd follows the number of active chats, to detect that most of them have stopped.
 type crowd struct{ most, last int }
 
-// gone reports, once, that of a crowd less than a quarter is left and that no more
-// are leaving just now.
+// gone reports, once, that less than a quarter of the highest number of chats is left and that the number no longer
+// falls.
 func (c *crowd) gone(active int) bool {
 	leaving := active < c.last
 	c.most, c.last = max(c.most, active), active
@@ -28,11 +28,10 @@ func (c *crowd) gone(active int) bool {
 	return true
 }
 
-// afterCrowds collects garbage when a crowd of chats has gone to rest, and gives what
-// is free back to the system. A host that rests makes no garbage and so collects none:
-// what ten thousand chats left stayed for four minutes, hundreds of megabytes that
-// other programs could have had. Left to itself after the collection, the runtime
-// keeps a quarter more than this leaves.
+// afterCrowds collects garbage after most of the active chats have stopped, and returns free memory to the system. An
+// idle host allocates nothing and so does not collect by itself: after ten thousand chats it kept hundreds of
+// megabytes for four minutes. If the runtime returned the memory by itself after the collection, it would keep a
+// quarter more.
 func (h *Host) afterCrowds(ctx context.Context) {
 	tick := time.NewTicker(crowdLook)
 	defer tick.Stop()

@@ -1,15 +1,11 @@
-// Package host puts a project together and runs it: settings, documents, store,
-// model, tools, actors, platforms. It is the one place that names
-// implementations.
+// Package host puts a project together and runs it: settings, documents, store, model, tools, actors, platforms. It
+// is the one place that names implementations.
 //
-// [Host.Start] builds in order of need and takes down what it built if a later
-// part fails. Platforms come last, so that nothing is taken before it can be
-// handled. [Host.Stop] goes the other way within a deadline: platforms take
-// nothing more, runs end or are left in the journal, egress goes out, the store
-// closes. A process that is killed instead loses nothing either; a stop is only
-// the polite way.
+// [Host.Start] builds the parts in order of their dependencies, and stops those that it has built if a later one
+// fails. Platforms start last, so that no message is accepted before it can be handled. [Host.Stop] works in reverse
+// order within a deadline: platforms accept no more messages, runs end or stay in the journal, egress is delivered,
+// the store closes. A process that is killed instead loses nothing.
 //
-// A start costs as much as the project is large, not as many chats as it has:
-// only chats that were not at rest are looked at, and schemas are compiled by
-// their first use.
+// The cost of a start depends on the size of the project, not on its number of chats: only chats with unfinished work
+// are opened, and schemas are compiled when first used.
 package host

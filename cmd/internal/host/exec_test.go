@@ -20,7 +20,7 @@ import (
 // The way of a command through a whole host: a model asks for it, a person sees and
 // decides it in Telegram, a real sandbox runs it.
 
-// realSandboxes are the sandboxes of this machine that contain something.
+// realSandboxes are the sandboxes of this machine that isolate something.
 func realSandboxes(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -37,8 +37,8 @@ func realSandboxes(t *testing.T) []string {
 	return out
 }
 
-// runWhatIsSaid plays a model that runs the command, or loads the skill, that it is
-// told of, and says what came of it.
+// runWhatIsSaid is a model that runs the command, or loads the skill, that the message names, and
+// reports the result.
 func runWhatIsSaid(req model.Request) []model.Event {
 	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
 	last := req.Messages[len(req.Messages)-1]
@@ -82,7 +82,7 @@ type commandChat struct {
 	script *modeltest.Script
 }
 
-// newCommandChat lays a project out and starts its host. Person 1 decides.
+// newCommandChat creates a project and starts its host. Person 1 decides.
 func newCommandChat(t *testing.T, box string, layout func(p *project)) *commandChat {
 	t.Helper()
 	c := &commandChat{project: newProject(t), t: t, script: modeltest.NewFunc(runWhatIsSaid)}
@@ -93,7 +93,7 @@ func newCommandChat(t *testing.T, box string, layout func(p *project)) *commandC
 	return c
 }
 
-// say sends a message and returns the first answer to it with the wanted words.
+// say sends a message and returns the first answer that contains the wanted words.
 func (c *commandChat) say(text, want string) string {
 	c.t.Helper()
 	before, got := len(c.api.Sent(1)), ""
@@ -113,26 +113,26 @@ func (c *commandChat) say(text, want string) string {
 // asks are the words with which a person is asked about a command.
 const asks = "Without an answer it expires in 30 minutes"
 
-// agreed runs a command that a person agrees to, and returns what came of it.
+// agreed runs a command that a person agrees to, and returns its result.
 func (c *commandChat) agreed(command string) string {
 	c.t.Helper()
 	c.say("run "+command, asks)
 	return c.say("yes", "Came of it")
 }
 
-// there says that a file of the project exists.
+// there reports whether a file of the project exists.
 func (c *commandChat) there(name string) bool {
 	_, err := os.Lstat(filepath.Join(c.dir, name))
 	return err == nil
 }
 
-// holds says that a file of the project holds a text.
+// holds reports whether a file of the project contains a text.
 func (c *commandChat) holds(name, text string) bool {
 	raw, err := os.ReadFile(filepath.Join(c.dir, name))
 	return err == nil && strings.Contains(string(raw), text)
 }
 
-// audited counts the executions that the log of approvals holds.
+// audited counts the executions in the log of approvals.
 func (c *commandChat) audited() int {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.dir, ".ship", "approvals", "audit-*.jsonl"))
@@ -158,8 +158,8 @@ func (c *commandChat) audited() int {
 	return n
 }
 
-// A command runs after a person agreed to what they were shown, and only then: in
-// the sandbox, with its result for the model and for people.
+// A command runs only after a person agreed to what they were shown. It runs in the sandbox, and the
+// model and people get its result.
 func TestAP3CommandsInAHost(t *testing.T) {
 	for _, box := range realSandboxes(t) {
 		t.Run(box, func(t *testing.T) { commandsIn(t, box) })
@@ -195,7 +195,7 @@ func commandsIn(t *testing.T, box string) {
 	}
 }
 
-// What the operator forbids does not run, however a command says it, and nobody is asked.
+// A command that the operator forbids does not run, however it is written, and nobody is asked.
 func TestForbiddenCommandsInAHost(t *testing.T) {
 	for _, box := range realSandboxes(t) {
 		t.Run(box, func(t *testing.T) { forbiddenIn(t, box) })
@@ -233,7 +233,7 @@ func forbiddenIn(t *testing.T, box string) {
 	}
 }
 
-// A grant for a while lets its own command run and no other one.
+// A temporary grant covers its own command and no other.
 func TestAP8GrantsInAHost(t *testing.T) {
 	for _, box := range realSandboxes(t) {
 		t.Run(box, func(t *testing.T) { grantsIn(t, box) })
@@ -273,7 +273,7 @@ func grantsIn(t *testing.T, box string) {
 	}
 }
 
-// What changes between the question and the answer is not run.
+// A command that changes between the question and the answer does not run.
 func TestAP7ChangedScriptsInAHost(t *testing.T) {
 	for _, box := range realSandboxes(t) {
 		t.Run(box, func(t *testing.T) { changedScriptsIn(t, box) })
@@ -296,7 +296,7 @@ func changedScriptsIn(t *testing.T, box string) {
 	}
 }
 
-// What a loaded skill brings along runs as a command, and no command changes it.
+// A script of a loaded skill runs as a command, and no command changes the script.
 func TestSU1ScriptsOfSkillsInAHost(t *testing.T) {
 	for _, box := range realSandboxes(t) {
 		t.Run(box, func(t *testing.T) { scriptsOfSkillsIn(t, box) })
@@ -359,8 +359,8 @@ func scriptsOfSkillsIn(t *testing.T, box string) {
 	}
 }
 
-// A folder of skills outside of the project is open to commands only if the settings
-// allow such folders.
+// A folder of skills outside the project is available to commands only if the settings allow such
+// folders.
 func TestSU1FoldersOutsideStayClosed(t *testing.T) {
 	for _, box := range realSandboxes(t) {
 		for _, allowed := range []bool{false, true} {

@@ -14,8 +14,7 @@ import (
 // forgetWait bounds one deletion.
 const forgetWait = time.Minute
 
-// finishForgetting goes on with the deletions that were under way when the last process
-// ended.
+// finishForgetting completes the deletions that were in progress when the last process ended.
 func (h *Host) finishForgetting(ctx context.Context) error {
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
 	err := e.FinishAll(ctx, func(f journal.Forgetting, err error) {
@@ -31,21 +30,22 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 	return nil
 }
 
-// forgetChat is what a chat calls that has closed its store.
+// forgetChat deletes a chat. The chat calls it after closing its store.
 func (h *Host) forgetChat(f journal.Forgetting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), forgetWait)
 	defer cancel()
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
 	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
 	related, err := e.Forget(ctx, f)
-	for _, key := range related { // chats of their own, perhaps active
+	for _, key := range related { // chats of their own, which may be active
 		h.system.Root.Send(h.router, messages.ForgetChat{ChatKey: key, By: f.By})
 	}
 	h.tasksChanged()
 	return err
 }
 
-// mayForget: people delete chats of their own; in a group those who decide there do.
+// mayForget reports whether somebody may delete a chat: people their private chats, and in a group those who manage
+// it.
 func (h *Host) mayForget(cmd machine.Command) bool {
 	return h.commands().MayManage(cmd, persistence.Task{})
 }

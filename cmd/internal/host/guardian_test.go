@@ -13,9 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// An actor that restarts do not help ends the host: first /readyz turns red, then the
-// process hears why it has to end. What made the actor panic is not repeated, since it
-// may quote people.
+// An actor that keeps failing after restarts ends the host: first /readyz fails, then the process is
+// told the reason. The text of the panic is not repeated, because it may quote people.
 func TestHostIsGivenUpWithAnActorThatCannotLive(t *testing.T) {
 	p := newProject(t)
 	h := p.start(t, Options{Model: modeltest.NewScript()}, map[string]string{"llm.model": "fake"})

@@ -32,16 +32,16 @@ import (
 )
 
 const (
-	// drainFor is how long runs and egress may take to end after a stop.
+	// drainFor is how long runs and egress may take to finish after a stop.
 	drainFor = 5 * time.Second
-	// sendsFor is how long sends that are under way after that may take.
+	// sendsFor is how long sends that are still in progress after that may take.
 	sendsFor = time.Second
-	// stopWithin bounds everything else of a stop.
+	// stopWithin bounds the rest of a stop.
 	stopWithin = 4 * time.Second
 )
 
-// Host is one project that runs. Start and Stop are called once each, in this
-// order, by one goroutine; everything else is safe for concurrent use.
+// Host runs one project. Start and Stop are called once each, in this order, by one goroutine; the other methods are
+// safe for concurrent use.
 type Host struct {
 	opts     Options
 	log      *slog.Logger
@@ -63,7 +63,7 @@ type Host struct {
 	memory      *memfile.Store
 	skills      *skill.Catalog
 	shelf       *picture.Shelf
-	meaning     *memory.Meaning // nil: memories are searched by words alone
+	meaning     *memory.Meaning // nil if memories are searched by words only
 	system      *actor.ActorSystem
 	workers     *workers
 	router      *actor.PID
@@ -72,19 +72,19 @@ type Host struct {
 	portMetrics *adapter.Metrics
 	audit       *audit.Log
 	runLog      *agentcontext.Log
-	fires       *taskfile.Log // of the times of tasks
+	fires       *taskfile.Log // what happened at the times of tasks
 	control     *control
-	servers     *servers               // of tools; nil: what was approved of them cannot be read
-	access      *access.Store          // nil: no platform needs one
-	admins      *admins                // nil: they decide nothing
-	health      func() []openai.Health // nil: nothing is known of the models
+	servers     *servers               // MCP servers; nil if their approvals cannot be read
+	access      *access.Store          // nil if no platform needs it
+	admins      *admins                // nil if they may not decide
+	health      func() []openai.Health // nil if the health of the models is unknown
 	metricsAddr string
 	webAddr     string
 	login       login
-	hookAddr    string // host:port of Telegram's webhook; empty: the bot polls
+	hookAddr    string // host:port of Telegram's webhook; empty if the bot polls
 }
 
-// port is a platform with its way to the actors.
+// port is a platform with its connection to the actors.
 type port struct {
 	platform platform.Platform
 	port     *adapter.Port
@@ -92,7 +92,7 @@ type port struct {
 	adapter  machine.Adapter
 }
 
-// New makes a host. It touches nothing outside.
+// New makes a host. It has no side effects.
 func New(o Options) *Host {
 	return &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), ports: map[string]*port{},
@@ -103,8 +103,8 @@ func New(o Options) *Host {
 	}
 }
 
-// Start builds everything and returns once messages are taken. Errors are
-// [*Failure]; nothing of the host is left then.
+// Start builds everything and returns once messages are accepted. Its errors are [*Failure]; after one, everything
+// that was started has been stopped.
 func (h *Host) Start(ctx context.Context) error {
 	h.started = time.Now()
 	h.registry = newRegistry(h.opts.Version)
@@ -123,8 +123,8 @@ func (h *Host) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes nothing more, lets runs and egress end for a few seconds, leaves
-// the rest in the journal and takes everything down. ctx may cut that short.
+// Stop accepts no more messages, gives runs and egress a few seconds to finish, leaves the rest in the journal and
+// stops everything. ctx may shorten that.
 func (h *Host) Stop(ctx context.Context) error {
 	h.board.enter(StateDraining)
 	ctx, cancel := context.WithTimeout(ctx, drainFor+stopWithin)
@@ -132,11 +132,11 @@ func (h *Host) Stop(ctx context.Context) error {
 	return h.cleanups.run(ctx, h.log)
 }
 
-// Fatal gives the [*Failure] that a host cannot go on with. The process should stop the
-// host then and end with that failure.
+// Fatal receives a [*Failure] when the host cannot continue. The process should then stop the host and exit with that
+// failure.
 func (h *Host) Fatal() <-chan error { return h.fatal }
 
-// fail reports the first failure that the host cannot go on with.
+// fail reports a failure after which the host cannot continue; only the first one counts.
 func (h *Host) fail(f *Failure) {
 	select {
 	case h.fatal <- f:
@@ -144,7 +144,7 @@ func (h *Host) fail(f *Failure) {
 	}
 }
 
-// Status is the host as it is now.
+// Status returns the current status of the host.
 func (h *Host) Status(ctx context.Context) Status {
 	out := Status{
 		Project: h.project(), Dir: h.opts.Dir, Version: h.opts.Version, PID: os.Getpid(), Started: h.started,
@@ -161,20 +161,20 @@ func (h *Host) Status(ctx context.Context) Status {
 	return out
 }
 
-// countChats asks the actors, which answer as long as they run.
+// countChats asks the router, which answers while it runs.
 func (h *Host) countChats(ctx context.Context) ChatCounts {
 	counts, _ := h.askChats(ctx)
 	return counts
 }
 
-// askChats is like countChats and tells whether an answer came.
+// askChats is like countChats, and also reports whether the router answered.
 func (h *Host) askChats(ctx context.Context) (ChatCounts, bool) {
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.StatsQuery{}, time.Second))
 	stats, ok := reply.(messages.StatsReply)
 	return ChatCounts{Active: stats.Active}, ok && err == nil
 }
 
-// await is what a future gives, or ctx's cause if that ends first.
+// await returns the result of a future, or ctx's cause if ctx ends first.
 func await(ctx context.Context, f *actor.Future) (any, error) {
 	type result struct {
 		value any
@@ -193,7 +193,7 @@ func await(ctx context.Context, f *actor.Future) (any, error) {
 	}
 }
 
-// background runs work until its cleanup cancels it and waits for its end.
+// background runs work in a goroutine. Its cleanup cancels the work and waits for it to end.
 func (h *Host) background(name string, work func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

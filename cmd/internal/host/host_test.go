@@ -27,7 +27,7 @@ type project struct {
 	log *logBuffer
 }
 
-// logBuffer is a log that tests read while it is written.
+// logBuffer is a log that tests can read while it is being written.
 type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -53,7 +53,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// load reads the project's settings; flags win.
+// load reads the project's settings; flags take precedence.
 func (p *project) load(t *testing.T, flags map[string]string) *config.Loaded {
 	t.Helper()
 	all := map[string]string{"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0"}
@@ -75,7 +75,7 @@ func (p *project) load(t *testing.T, flags map[string]string) *config.Loaded {
 	return loaded
 }
 
-// start starts a host that is stopped with the test.
+// start starts a host and stops it at the end of the test.
 func (p *project) start(t *testing.T, o Options, flags map[string]string) *Host {
 	t.Helper()
 	h := p.prepare(t, o, flags)
@@ -107,13 +107,13 @@ func telegramFlags(p *project) map[string]string {
 	}
 }
 
-// getPage reads an address of the web page, as somebody who is logged in.
+// getPage requests an address of the web page as a logged-in user.
 func getPage(t *testing.T, h *Host, path string) (int, string) {
 	t.Helper()
 	return getAs(t, h.webAddr+path, h.login.token.Reveal())
 }
 
-// get reads an address.
+// get requests an address.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	return getAs(t, url, "")
@@ -301,7 +301,7 @@ func TestChangesAreTakenIn(t *testing.T) {
 	eventually(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the last good ones stay in force") })
 }
 
-// eventually waits until something holds.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// remoteTools is a server of tools by its address, made of the SDK's own server.
+// remoteTools is an HTTP server of tools, built with the SDK.
 type remoteTools struct {
 	server *sdk.Server
 	url    string
@@ -56,7 +56,7 @@ func newRemoteTools(t *testing.T, names ...string) *remoteTools {
 	return r
 }
 
-// add adds a tool, or changes one; the server tells its clients.
+// add adds or changes a tool, and the server notifies its clients.
 func (r *remoteTools) add(name, description string) {
 	type input struct {
 		Word string `json:"word,omitempty"`
@@ -75,8 +75,8 @@ func (r *remoteTools) called() []string {
 	return slices.Clone(r.calls)
 }
 
-// callWhatIsSaid plays a model that calls the tool it is told, with the rest as word,
-// and says what came of it.
+// callWhatIsSaid is a model that calls the tool which the message names, with the rest of the message
+// as the argument word, and reports the result.
 func callWhatIsSaid(req model.Request) []model.Event {
 	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
 	last := req.Messages[len(req.Messages)-1]

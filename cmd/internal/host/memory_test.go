@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// lookIntoMemory plays a model that searches the memory for what it is told.
+// lookIntoMemory is a model that searches the memory for the words in the message.
 func lookIntoMemory(req model.Request) []model.Event {
 	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
 	last := req.Messages[len(req.Messages)-1]
@@ -30,9 +30,9 @@ func lookIntoMemory(req model.Request) []model.Event {
 	}
 }
 
-// TestMemoryByMeaning: with an embedding model at the model's address, facts are
-// found in other words, vectors are kept over a restart, and a provider that fails
-// leaves the words. All of it over HTTP, with the model's key.
+// TestMemoryByMeaning: with an embedding model at the model's address, facts are found in other
+// words, vectors survive a restart, and if the provider fails the search still uses words. All of it
+// runs over HTTP with the model's key.
 func TestMemoryByMeaning(t *testing.T) {
 	p := newProject(t)
 	meanings := modeltest.NewMeanings([]string{"flat", "apartment"}, []string{"drinks", "beverage"})

@@ -15,12 +15,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// mishapEvery is how often one and the same mishap is logged at most; those in
-// between are counted.
+// mishapEvery is how often the same incident is logged at most; the repetitions in between are counted.
 const mishapEvery = time.Minute
 
-// mishap is what went wrong between actors. It names kinds and never contents:
-// those may hold what people wrote.
+// mishap is an incident between actors: a dead letter, an unknown message or a panic. It names kinds and never
+// contents, which may hold what people wrote.
 type mishap struct {
 	level slog.Level
 	what  string
@@ -28,8 +27,7 @@ type mishap struct {
 	kind  string // of the message, or the panic's reason
 }
 
-// mishaps counts messages that reached nobody or were not understood, and panics,
-// and tells of them.
+// mishaps counts and logs dead letters, unknown messages and panics of actors.
 type mishaps struct {
 	log     *slog.Logger
 	letters prometheus.Counter
@@ -38,10 +36,10 @@ type mishaps struct {
 	queue   chan mishap
 	now     func() time.Time
 
-	told map[mishap]*telling // touched by run alone
+	told map[mishap]*telling // used by run only
 }
 
-// telling is when a mishap was logged last, and how often it came since.
+// telling is when an incident was logged last, and how often it happened since.
 type telling struct {
 	at   time.Time
 	more int
@@ -59,15 +57,15 @@ func newMishaps(reg prometheus.Registerer, log *slog.Logger) *mishaps {
 	}
 }
 
-// hear takes an event of the actor system. It runs in the goroutine of whoever
-// caused it: it only counts and hands over.
+// hear takes an event of the actor system. It runs in the goroutine that caused the event, so it only counts the
+// event and queues it for run.
 func (m *mishaps) hear(event any) {
 	var is mishap
 	switch e := event.(type) {
 	case *actor.DeadLetterEvent:
 		m.letters.Inc()
 		is = mishap{slog.LevelDebug, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
-		if strings.HasPrefix(is.kind, "messages.") { // else a timer of the actor's own, or a word of the library
+		if strings.HasPrefix(is.kind, "messages.") { // otherwise a timer of the actor's own or a message of the library
 			is.level = slog.LevelInfo
 		}
 	case messages.Stray:
@@ -81,11 +79,11 @@ func (m *mishaps) hear(event any) {
 	}
 	select {
 	case m.queue <- is:
-	default: // counted, that must do
+	default: // counted, but not logged
 	}
 }
 
-// panicked names a panic: what the runtime says itself, of others only the kind.
+// panicked describes a panic: the text of a runtime error, and only the type of anything else.
 func panicked(reason any) string {
 	if err, ok := reason.(interface{ RuntimeError() }); ok {
 		return fmt.Sprint(err)
@@ -93,7 +91,7 @@ func panicked(reason any) string {
 	return fmt.Sprintf("%T", reason)
 }
 
-// role is what an actor is, by its place in the tree.
+// role is the kind of an actor, from its position in the tree.
 func role(id string) string {
 	id = strings.TrimPrefix(id, guardian.Name+"/")
 	path := strings.Split(id, "/")
@@ -109,7 +107,7 @@ func role(id string) string {
 	}
 }
 
-// run logs what is heard until ctx ends.
+// run logs incidents until ctx ends.
 func (m *mishaps) run(ctx context.Context) {
 	for {
 		select {
@@ -125,7 +123,7 @@ func (m *mishaps) tell(ctx context.Context, is mishap) {
 	now := m.now()
 	t := m.told[is]
 	if t == nil {
-		if len(m.told) > 500 { // reasons of panics may differ in figures
+		if len(m.told) > 500 { // the reasons of panics may differ in numbers
 			clear(m.told)
 		}
 		t = &telling{}
@@ -138,8 +136,7 @@ func (m *mishaps) tell(ctx context.Context, is mishap) {
 	t.at, t.more = now, 0
 }
 
-// loud lets warnings and errors of the actor library through; what it says
-// below that may hold messages.
+// loud lets only warnings and errors of the actor library through, because its lower levels may quote messages.
 type loud struct{ slog.Handler }
 
 // Enabled implements [slog.Handler].

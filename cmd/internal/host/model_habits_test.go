@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// habit is one way in which services end an answer that is not a whole one.
+// habit is one way in which services end an incomplete answer.
 type habit struct {
 	name    string
 	answers []modeltest.Raw
@@ -142,8 +142,8 @@ func habits() []habit {
 	}
 }
 
-// Whatever the service does, the person reads something true, in their language and
-// in both ways out of a chat, and the reason is stored with the message.
+// Whatever the service does, the person reads a true statement in their language, with both values of
+// egress, and the reason is stored with the message.
 func TestHabitsOfModels(t *testing.T) {
 	for _, h := range habits() {
 		for _, egress := range []string{"direct", "tool"} {
@@ -189,7 +189,7 @@ func (h habit) check(t *testing.T, egress, hello, want string) {
 	}
 }
 
-// allText is what the files of a folder hold.
+// allText returns the contents of all files in a folder.
 func allText(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -321,7 +321,7 @@ func TestModelWithoutToolsAnswers(t *testing.T) {
 	}
 }
 
-// Reasoning between tags is not shown as the answer, and is kept as reasoning.
+// Reasoning between tags is not shown as the answer. It is stored as reasoning.
 func TestReasoningTagsOfTheSettings(t *testing.T) {
 	server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"<thi"}`, ""), modeltest.Delta(`{"content":"nk>secret plan</think>The answer."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]"))
 	t.Cleanup(server.Close)
@@ -392,7 +392,7 @@ func TestPrefixCausesOfDocuments(t *testing.T) {
 	}
 }
 
-// labelled are the values of a metric by one of its labels.
+// labelled returns the values of a metric by one of its labels.
 func labelled(t *testing.T, h *Host, name, label string) map[string]float64 {
 	t.Helper()
 	families, err := h.registry.Gather()

@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
-// The settings reach the model gate: with one call at once, or one a minute, the
-// second chat waits.
+// The settings reach the limiter of model calls: with one call at once, or one a minute, the second
+// chat waits.
 func TestOV1ModelLimitsAreWired(t *testing.T) {
 	for _, tt := range []struct {
 		setting string
@@ -52,7 +52,7 @@ func TestOV1ModelLimitsAreWired(t *testing.T) {
 	}
 }
 
-// gauge is a metric without labels, as it is now.
+// gauge returns the current value of a metric without labels.
 func gauge(t *testing.T, h *Host, name string) float64 {
 	t.Helper()
 	families, err := h.registry.Gather()

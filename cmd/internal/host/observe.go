@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// newRegistry is the host's own registry, with what is known of the process.
+// newRegistry makes the host's own registry, with the metrics of the process.
 func newRegistry(version string) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -36,7 +36,7 @@ func newRegistry(version string) *prometheus.Registry {
 func observeHandler(reg *prometheus.Registry, status func(context.Context) Status) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true, CoalesceGather: true}))
-	alive := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") } // a reader that left needs none
+	alive := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") } // a client that disconnected needs no answer
 	mux.HandleFunc("GET /livez", alive)
 	mux.HandleFunc("GET /healthz", alive)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +45,8 @@ func observeHandler(reg *prometheus.Registry, status func(context.Context) Statu
 	return mux
 }
 
-// readyz is 200 once the host takes messages everywhere, and 503 otherwise, with the
-// reason; ?verbose has the whole status.
+// readyz answers 200 once every platform accepts messages, and 503 with the reason otherwise; ?verbose returns the
+// whole status.
 func readyz(w http.ResponseWriter, r *http.Request, s Status) {
 	text, code := string(StateReady), http.StatusOK
 	if why := s.NotReady(); why != "" {
@@ -64,10 +64,10 @@ func writeJSON(w http.ResponseWriter, code int, v any) {
 	w.WriteHeader(code)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // a reader that left needs none
+	_ = enc.Encode(v) // a client that disconnected needs no answer
 }
 
-// serve serves a handler on a listener and returns how to stop it.
+// serve serves a handler on a listener, and returns the function that stops it.
 func serve(l net.Listener, h http.Handler, log *slog.Logger) func(context.Context) error {
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
@@ -86,8 +86,7 @@ func serve(l net.Listener, h http.Handler, log *slog.Logger) func(context.Contex
 	}
 }
 
-// startObserving opens the metrics listener. An address that is taken is no
-// reason not to start: the bot matters more than its figures.
+// startObserving opens the metrics listener. If the address is in use, the host starts without metrics.
 func (h *Host) startObserving(ctx context.Context) error {
 	address := h.opts.Settings.Settings.Metrics.Listen
 	if address == "" || address == config.Off {

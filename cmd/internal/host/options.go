@@ -15,32 +15,31 @@ type Options struct {
 	Dir      string // the project's folder, absolute
 	State    string // its state folder, absolute
 	Settings *config.Loaded
-	// Reload reads the settings anew when their files change; nil: never.
+	// Reload reads the settings again after their files changed; nil disables it.
 	Reload func() (*config.Loaded, error)
-	// Trust says whether the folder may reach outside of it as its settings want; nil:
-	// it may not. It is asked at the start and for every change, never for nothing.
+	// Trust says whether the folder may reach outside of it as its settings want. It is called at the start and for
+	// every change, if there is anything to agree to. Without it, such a folder is refused.
 	Trust   func(reaches []config.Reach) error
 	Version string
 	Logger  *slog.Logger
-	// Level is the logger's level; nil: it cannot be changed.
+	// Level is the logger's level, or nil if it cannot be changed.
 	Level *slog.LevelVar
-	// Questions are what commands in other terminals ask this process, by name: about its
-	// settings, as its environment and flags make them. Their answers hold no secret.
+	// Questions are what commands in other terminals can ask this process, by name, about its settings with its
+	// environment and flags. The answers contain no secrets.
 	Questions map[string]func(ctx context.Context) any
-	// Only names the platforms to run; nil: all that are on.
+	// Only names the platforms to run; all that are enabled if it is empty.
 	Only []string
-	// Open lets everybody on this machine use the web page without a token, if no setting
-	// gives one. It is for the demonstration, and no setting can turn it on.
+	// Open lets anyone on this machine use the web page without a token, unless a setting gives one. It is for the
+	// demonstration and cannot be set in the settings.
 	Open bool
-	// Model stands in for the one of the settings; nil: that one.
+	// Model, if not nil, replaces the model of the settings.
 	Model model.Model
 
-	// fetchable are addresses of tests that web_fetch may connect to beside the
-	// public internet.
+	// fetchable are addresses that web_fetch may connect to in tests, in addition to the public internet.
 	fetchable []netip.AddrPort
 }
 
-// Kind classifies why a host could not start or go on.
+// Kind classifies why a host could not start or continue.
 type Kind string
 
 // The kinds.
@@ -48,15 +47,15 @@ const (
 	KindFailed      Kind = "failed"
 	KindConfig      Kind = "config"      // the project or its settings cannot be used
 	KindCredential  Kind = "credential"  // a key or token was refused
-	KindUnreachable Kind = "unreachable" // a service is away, a port is taken
-	KindRunning     Kind = "running"     // another process works on the same state
+	KindUnreachable Kind = "unreachable" // a service cannot be reached, or a port is in use
+	KindRunning     Kind = "running"     // another process uses the same state folder
 )
 
-// Failure says why a host could not start or go on, in words for people.
+// Failure says why a host could not start or continue, in words for people.
 type Failure struct {
 	Kind Kind
 	What string
-	Why  error  // nil: What says it all
+	Why  error  // nil if What is sufficient
 	Help string // one command or step that helps
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// A long answer comes in pages of four messages, goes on after a restart, and its rest
-// comes as a file; none of that is the model's business.
+// A long answer is sent in pages of four messages and continues after a restart. Its rest is sent as
+// a file. The model takes no part in this.
 func TestPagesOnTelegram(t *testing.T) {
 	p := newProject(t)
 	var long strings.Builder

@@ -11,17 +11,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// A receive loop that panics begins again after a pause that grows.
+// A receive loop that panics is restarted after a pause that doubles.
 const (
 	firstRevival = time.Second
 	lastRevival  = time.Minute
 )
 
-// errLoopPanicked is how people read of it; the log has the rest.
+// errLoopPanicked is what people see of a panic; the details are in the log.
 var errLoopPanicked = errors.New("a fault of the program ended it; it is tried again")
 
-// receive runs a platform's receive loop. One that ends is shown as down; the
-// others go on.
+// receive runs a platform's receive loop. When it ends, the platform is reported as down; the others continue.
 func (h *Host) receive(p place) {
 	made := h.ports[p.name]
 	loop := p.receive
@@ -48,8 +47,8 @@ func (h *Host) receive(p place) {
 	})
 }
 
-// revive runs a loop until it ends by itself. One that panics is shown as down
-// and begins again: what it had not handed over, the platform sends again.
+// revive runs a loop until it returns. After a panic it reports the platform as down and restarts the loop; the
+// platform redelivers what was not confirmed.
 func revive(ctx context.Context, log *slog.Logger, status func(up bool, note string), loop func() error) error {
 	for pause := firstRevival; ; pause = min(2*pause, lastRevival) {
 		began := time.Now()
@@ -69,7 +68,7 @@ func revive(ctx context.Context, log *slog.Logger, status func(up bool, note str
 	}
 }
 
-// unpanicked makes an error of a panic.
+// unpanicked turns a panic into an error.
 func unpanicked(log *slog.Logger, loop func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

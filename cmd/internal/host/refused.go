@@ -11,12 +11,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// refusals notices that every platform with a credential was refused by its service before
-// it ever worked. It is safe for concurrent use.
+// refusals detects that the services refused the credentials of all platforms before any of them worked. It is safe
+// for concurrent use.
 type refusals struct {
 	mu      sync.Mutex
-	waiting map[string]bool // platforms with a credential that were neither taken nor refused yet
-	refused []string        // what people read of each
+	waiting map[string]bool // platforms with a credential that was neither accepted nor refused yet
+	refused []string        // the refusals, in words for people
 	worked  bool
 }
 
@@ -29,7 +29,7 @@ func (r *refusals) expect(name string) {
 	r.waiting[name] = true
 }
 
-// works reports that the service took the credential of a platform.
+// works reports that the service accepted the credential of a platform.
 func (r *refusals) works(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,8 +38,8 @@ func (r *refusals) works(name string) {
 	}
 }
 
-// refuse reports that the service refused the credential of a platform. It is true if
-// that was the last one and none ever worked.
+// refuse reports that the service refused the credential of a platform. It returns true if all were refused and none
+// ever worked.
 func (r *refusals) refuse(name, why string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,9 +51,8 @@ func (r *refusals) refuse(name, why string) bool {
 	return !r.worked && len(r.waiting) == 0
 }
 
-// refused ends the host because every platform with a credential was refused by its
-// service right after the start, and the operator set up no other place where people
-// could write. The host is of no use then.
+// refused ends the host, because every credential was refused right after the start and the operator configured no
+// other platform where people could write.
 func (h *Host) refused() {
 	r := h.refusals
 	r.mu.Lock()
@@ -64,8 +63,8 @@ func (h *Host) refused() {
 	})
 }
 
-// expectCredentials lists the platforms whose refusal ends the start. They are none if
-// the operator set up the web chat or the API, which go on working.
+// expectCredentials lists the platforms whose refusal ends the host. The list is empty if the operator configured the
+// web chat or the API, which keep working.
 func (h *Host) expectCredentials(places []place) {
 	a := h.opts.Settings.Settings.Adapters
 	for _, key := range []string{"adapters.web.enabled", "adapters.web.listen", "adapters.web.token", "adapters.api.token"} {
@@ -80,13 +79,13 @@ func (h *Host) expectCredentials(places []place) {
 	}
 }
 
-// isCredentialRefused reports that a platform ended since its service refuses who it is.
+// isCredentialRefused reports whether a platform ended because its service refused the credential.
 func isCredentialRefused(err error) bool {
 	e, ok := errors.AsType[*platform.Error](err)
 	return ok && e.Reason == platform.SendAuth
 }
 
-// refusalText is what people read of a refused credential.
+// refusalText is what people see of a refused credential.
 func refusalText(err error) string {
 	if e, ok := errors.AsType[*platform.Error](err); ok && e.Err != nil {
 		return e.Err.Error()

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// reloadSettings reads the settings anew after a change. Those that can change
-// while the host runs do; the others are shown as needing a restart. Settings
-// with faults change nothing.
+// reloadSettings reads the settings again after a change. Those that can change at run time take effect; the others
+// are shown as needing a restart. Faulty settings change nothing.
 func (h *Host) reloadSettings() {
 	if h.opts.Reload == nil {
 		return
@@ -40,7 +39,7 @@ func (h *Host) reloadSettings() {
 	}
 }
 
-// LogLevel is the level of a word in the settings.
+// LogLevel converts the word of the settings to a level.
 func LogLevel(word string) slog.Level {
 	switch word {
 	case "debug":

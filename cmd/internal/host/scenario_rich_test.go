@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// showRich is the content of a rich message.
+// showRich returns the content of a rich message.
 func showRich(param string) string {
 	var m struct {
 		HTML string `json:"html"`

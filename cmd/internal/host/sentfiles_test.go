@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// fetch reads an address of the page with a token.
+// fetch requests an address of the page with a token.
 func fetch(t *testing.T, h *Host, path, token string) (int, http.Header, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.webAddr+path, nil)

@@ -17,13 +17,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
-// spoken is a voice message that says something.
+// spoken is a voice message with words.
 func spoken(words string) []byte {
 	voice := speechtest.Voice(10)
 	return append(voice, "words:"+words...)
 }
 
-// speechSettings switch both directions on, at a service with a key of its own.
+// speechSettings turn both directions on, at a service with its own key.
 func speechSettings(t *testing.T, p *project, s *speechtest.Server, more string) {
 	t.Helper()
 	write(t, filepath.Join(p.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\n")
@@ -39,7 +39,7 @@ func (p *project) say(kind, id string, data []byte) {
 	p.api.Say(1, 1, "", map[string]any{"text": nil, kind: f})
 }
 
-// texts are what the bot wrote to chat 1.
+// texts returns what the bot wrote to chat 1.
 func (p *project) texts() []string {
 	var out []string
 	for _, s := range p.api.Sent(1) {
@@ -110,7 +110,7 @@ func TestVoiceOnTelegram(t *testing.T) {
 	noCanaries(t, p, s, model)
 }
 
-// A service that fails is told to who spoke, once; the model is not asked about it.
+// If a service fails, the person who spoke is told once. The model is not asked about it.
 func TestVoiceThatNobodyUnderstands(t *testing.T) {
 	p, s := newProject(t), speechtest.NewServer(t, nil)
 	speechSettings(t, p, s, "")
@@ -131,7 +131,7 @@ func TestVoiceThatNobodyUnderstands(t *testing.T) {
 	noCanaries(t, p, s, model)
 }
 
-// A service that repeats its key as a transcript does not get it into the history.
+// If a service returns its key as a transcript, the key does not get into the history.
 func TestSE3TranscriptsHoldNoSecrets(t *testing.T) {
 	s := speechtest.NewServer(t, func([]byte) string { return "the key is sk-speech-CANARY-0123456789 indeed" })
 	p := newProject(t)
@@ -146,7 +146,7 @@ func TestSE3TranscriptsHoldNoSecrets(t *testing.T) {
 	noCanaries(t, p, s, model)
 }
 
-// A voice is no answer to a request and no command: it is words for the model.
+// A voice message is no answer to a request and no command: it is text for the model.
 func TestAP10VoicesDecideNothing(t *testing.T) {
 	p, s := newProject(t), speechtest.NewServer(t, nil)
 	speechSettings(t, p, s, "")

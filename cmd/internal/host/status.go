@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// State is how far a host is.
+// State is the stage that a host is in.
 type State string
 
 // The states of a host.
@@ -19,14 +19,14 @@ const (
 	StateStarting State = "starting"
 	StateReady    State = "ready"
 	StateDraining State = "draining"
-	// StateFailed is of a host that cannot go on; its process is about to end.
+	// StateFailed means that the host cannot continue; its process is about to end.
 	StateFailed State = "failing"
 )
 
-// Status is a host as programs and people see it. Members are only added.
+// Status is what programs and people see of a host. Members are only ever added.
 type Status struct {
 	State State `json:"state"`
-	// Ready is whether the host takes messages everywhere; Why says what is missing.
+	// Ready is whether every platform accepts messages; Why says what is missing.
 	Ready     bool             `json:"ready"`
 	Why       string           `json:"notReady,omitempty"`
 	Project   string           `json:"project"`
@@ -36,10 +36,10 @@ type Status struct {
 	Started   time.Time        `json:"started"`
 	Model     string           `json:"model"`
 	Demo      bool             `json:"demo"`
-	Metrics   string           `json:"metrics,omitempty"` // address; empty: none
+	Metrics   string           `json:"metrics,omitempty"`
 	Platforms []PlatformStatus `json:"platforms"`
 	Chats     ChatCounts       `json:"chats"`
-	// Models are the main model and its fallbacks; empty: nothing is known of them.
+	// Models are the main model and its fallbacks, if their health is known.
 	Models []ModelStatus `json:"models,omitempty"`
 	// Restart names the settings that have changed and need a restart.
 	Restart []string `json:"needsRestart,omitempty"`
@@ -52,19 +52,19 @@ type PlatformStatus struct {
 	Up   bool   `json:"up"`
 	// Note says why it is off or down, or where it is.
 	Note string `json:"note,omitempty"`
-	// Bot is what the platform calls the bot, Link opens a talk with it; empty: not known.
+	// Bot is what the platform calls the bot, and Link opens a chat with it; both are empty while unknown.
 	Bot  string `json:"bot,omitempty"`
 	Link string `json:"link,omitempty"`
-	// Can says in words what a platform that is on can do.
+	// Can says in words what an enabled platform can do.
 	Can []string `json:"can,omitempty"`
 }
 
-// ChatCounts are the chats in memory.
+// ChatCounts counts the chats in memory.
 type ChatCounts struct {
 	Active int `json:"active"`
 }
 
-// board is what the parts of a host report. It is safe for concurrent use.
+// board collects what the parts of a host report. It is safe for concurrent use.
 type board struct {
 	mu        sync.Mutex
 	state     State
@@ -72,7 +72,7 @@ type board struct {
 	restart   []string
 }
 
-// enter changes the state. A host that has failed stays so.
+// enter changes the state. StateFailed is final.
 func (b *board) enter(s State) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *board) enter(s State) {
 	}
 }
 
-// platform reports one platform.
+// platform updates the status of one platform.
 func (b *board) platform(p PlatformStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,16 +102,16 @@ func (b *board) needRestart(keys []string) {
 	b.restart = keys
 }
 
-// fill takes what is reported into a status.
+// fill copies the reported status to s.
 func (b *board) fill(s *Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.State, s.Platforms, s.Restart = b.state, slices.Clone(b.platforms), slices.Clone(b.restart)
 }
 
-// NotReady says why the host does not take messages everywhere; it is empty once it does.
-// The reasons are that the host starts or drains, and each platform that is on and down.
-// /readyz, sma status and its --probe all ask this, so that they agree.
+// NotReady says why the host does not accept messages on all platforms: it is starting or draining, or an enabled
+// platform is down. It is empty once the host is ready. /readyz, sma status and its --probe all use it, so that they
+// agree.
 func (s Status) NotReady() string {
 	if s.State != StateReady {
 		return "the host is " + string(s.State)
@@ -128,17 +128,16 @@ func (s Status) NotReady() string {
 // Summary is what people want to know when a host is ready.
 type Summary struct {
 	Status
-	Web string // where the web chat is; empty: nowhere
-	// Login is the link that logs a browser in; empty: none is needed, or the operator
-	// chose the token. It belongs on a terminal and into no log.
+	Web string // address of the web chat, if it is on
+	// Login is the link that logs a browser in, or empty if no login is needed or the operator chose the token. Print
+	// it on a terminal only, never in a log.
 	Login config.Secret
-	// OwnerCode pairs the owner of OwnerBot, which is a platform's name; empty: the bot has
-	// one, or needs none.
+	// OwnerCode pairs the owner of OwnerBot, which is a platform's name. It is empty if the bot has an owner or needs
+	// none.
 	OwnerCode, OwnerBot string
 }
 
-// Summary describes a host that has started. A bot without an owner gets a new
-// pairing code by it.
+// Summary describes a host that has started. It makes a new pairing code for a bot without an owner.
 func (h *Host) Summary(ctx context.Context) (Summary, error) {
 	h.awaitNames(ctx)
 	out := Summary{Status: h.Status(ctx), Web: h.webAddr, Login: h.loginLink()}
@@ -160,7 +159,7 @@ func (h *Host) Summary(ctx context.Context) (Summary, error) {
 // namesWithin is how long a summary waits for services to say who their bots are.
 const namesWithin = 2 * time.Second
 
-// awaitNames waits until all bots are known by name, or are known not to be reachable.
+// awaitNames waits until the names of all bots are known, or their services turn out to be unreachable.
 func (h *Host) awaitNames(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, namesWithin)
 	defer cancel()
@@ -180,8 +179,7 @@ func (h *Host) awaitNames(ctx context.Context) {
 	}
 }
 
-// nameBots adds what bots are called, as far as is known. It reports whether there is
-// nothing left to wait for.
+// nameBots adds the names of bots that are known. It reports whether no more names are to be expected.
 func (h *Host) nameBots(list []PlatformStatus) bool {
 	complete := true
 	for i, p := range list {

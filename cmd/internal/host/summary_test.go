@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A start tells people which bot it is and how to open it, once the service has said so.
+// The start message says which bot it is and how to open it, once the service has reported that.
 func TestSummaryNamesTheBot(t *testing.T) {
 	p := newProject(t)
 	h := p.start(t, Options{}, telegramFlags(p))

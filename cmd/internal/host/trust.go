@@ -8,16 +8,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// reachGate keeps what a folder may reach outside of it.
+// reachGate records which reaches outside of the folder the operator has agreed to.
 type reachGate struct {
-	mu     sync.Mutex // settings and servers of tools are read anew independently
+	mu     sync.Mutex // settings and MCP servers are reloaded independently
 	next   *config.Loaded
 	agreed []config.Reach // while this host runs
 }
 
-// mayReach refuses a start if the settings or the servers of tools reach outside of the
-// folder in what is not agreed to. It runs before everything that uses a key, reads
-// anything else of the folder or starts a program.
+// mayReach refuses a start if the settings or the MCP servers reach outside of the folder without the operator's
+// agreement. It runs before anything that uses a key, reads other files of the folder or starts a program.
 func (h *Host) mayReach(context.Context) error {
 	if err := h.trust.settings(h, h.opts.Settings); err != nil {
 		return &Failure{Kind: KindConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + h.opts.Dir}
@@ -25,13 +24,13 @@ func (h *Host) mayReach(context.Context) error {
 	return nil
 }
 
-// settings checks settings that were read, and keeps them for later checks of servers.
+// settings checks new settings, and keeps them for later checks of servers.
 func (g *reachGate) settings(h *Host, l *config.Loaded) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	servers, err := l.MCP(MCPFile(h.opts.State), false)
 	if err != nil {
-		servers = nil // it cannot be used, so no server of it starts
+		servers = nil // the file cannot be used, so none of its servers start
 	}
 	reaches := l.Reaches(servers)
 	if err := h.opts.mayReach(reaches); err != nil {
@@ -42,8 +41,8 @@ func (g *reachGate) settings(h *Host, l *config.Loaded) error {
 	return nil
 }
 
-// note keeps what was agreed to. Files are read while they are written, too: what is
-// not there for a moment is still agreed to.
+// note records what was agreed to. It never removes anything, because a file may be read while it is being written
+// and lack something for a moment.
 func (g *reachGate) note(reaches []config.Reach) {
 	for _, r := range reaches {
 		if !slices.Contains(g.agreed, r) {
@@ -52,8 +51,8 @@ func (g *reachGate) note(reaches []config.Reach) {
 	}
 }
 
-// servers checks servers of tools that were read, together with the newest settings
-// that were agreed to. Removing servers needs no agreement.
+// servers checks new MCP servers together with the newest settings that were agreed to. Removing servers needs no
+// agreement.
 func (g *reachGate) servers(h *Host, m *config.MCP) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +67,7 @@ func (g *reachGate) servers(h *Host, m *config.MCP) error {
 	return nil
 }
 
-// mayReach asks whether what reaches outside is agreed to.
+// mayReach checks whether the reaches are agreed to.
 func (o *Options) mayReach(reaches []config.Reach) error {
 	switch {
 	case len(reaches) == 0:

@@ -60,7 +60,7 @@ func newWary(t *testing.T, ship, dotEnv, servers string) *wary {
 	return w
 }
 
-// TestAHostNeedsTrust: without an agreement it does not start, and makes nothing.
+// TestAHostNeedsTrust: without an agreement the host does not start and creates no files.
 func TestAHostNeedsTrust(t *testing.T) {
 	w := newWary(t, `{"llm": {"baseUrl": "https://evil.example/v1"}}`, "", "{}")
 	w.h.opts.Trust = nil
@@ -120,7 +120,7 @@ func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 	}
 }
 
-// TestServersAreRemovedWithoutTrust: to reach less needs no agreement.
+// TestServersAreRemovedWithoutTrust: reaching less needs no agreement.
 func TestServersAreRemovedWithoutTrust(t *testing.T) {
 	w := newWary(t, "{}", "", `{"servers": {"one": {"url": "http://127.0.0.1:1/mcp"}, "two": {"url": "http://127.0.0.1:2/mcp"}}}`)
 	if err := w.h.Start(t.Context()); err != nil {

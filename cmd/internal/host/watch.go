@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// debounce is how long changes rest before they are acted upon: editors write
-	// a file in several steps.
+	// debounce is how long files must be unchanged before a change is handled, because editors write a file in
+	// several steps.
 	debounce = 200 * time.Millisecond
-	// patience is how long changes that never rest are waited for.
+	// patience is how long a change waits at most while further ones follow.
 	patience = 2 * time.Second
 )
 
-// watch calls changed after something in one of the folders did, until ctx ends.
-// Folders that are not there are taken in once they are made, if the folder above
-// is watched. ready is called once the folders are watched. A system that cannot
-// watch is no fault: callers look by themselves now and then.
+// watch calls changed after something in one of the folders changed, until ctx ends. A missing folder is added once
+// it is created, if its parent is watched. ready is called once the folders are watched. If the system cannot watch
+// files, watch only calls ready; callers also check periodically.
 func watch(ctx context.Context, folders []string, log *slog.Logger, ready, changed func()) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -32,12 +31,12 @@ func watch(ctx context.Context, folders []string, log *slog.Logger, ready, chang
 	wanted := map[string]bool{}
 	for _, dir := range folders {
 		wanted[dir] = true
-		_ = w.Add(dir) // may not be there yet
+		_ = w.Add(dir) // may not exist yet
 	}
 	ready()
 	timer := time.NewTimer(patience)
 	timer.Stop()
-	var first time.Time // of the changes that were not acted upon yet; zero: none
+	var first time.Time // of the changes that were not handled yet; zero if none
 	rest := func() {
 		if first.IsZero() {
 			first = time.Now()
@@ -53,14 +52,14 @@ func watch(ctx context.Context, folders []string, log *slog.Logger, ready, chang
 				return
 			}
 			if path := filepath.Clean(e.Name); e.Has(fsnotify.Create) && wanted[path] {
-				_ = w.Add(path) // gone again already: its next making is heard of
+				_ = w.Add(path) // if it is gone already, its next creation is reported
 			}
 			rest()
 		case _, ok := <-w.Errors:
 			if !ok {
 				return
 			}
-			rest() // events were lost: look
+			rest() // events were lost, so check
 		case <-timer.C:
 			first = time.Time{}
 			changed()

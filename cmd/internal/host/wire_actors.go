@@ -33,14 +33,13 @@ import (
 const (
 	routerName = "router"
 	gateName   = "modelgate"
-	// spawnWithin is how long the guardian may take to spawn or stop a child of its own.
+	// spawnWithin is how long the guardian may take to spawn or stop a child.
 	spawnWithin = 10 * time.Second
-	// idleWorkers is how many goroutines wait for actors with something to do.
+	// idleWorkers is how many idle goroutines are kept for actors with messages to process.
 	idleWorkers = 64
 )
 
-// startActors spawns the tree of actors. Platforms come later; until then
-// nothing reaches it.
+// startActors spawns the tree of actors. It receives no messages until the platforms start.
 func (h *Host) startActors(ctx context.Context) error {
 	h.mask.Set(append(h.opts.Settings.Settings.Secrets(), h.login.kept)...)
 	h.shelf = picture.NewShelf(filepath.Join(h.opts.State, "files"), chatfiles.FolderOf)
@@ -96,7 +95,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	return nil
 }
 
-// startMetadata labels a message for those who read it as it comes.
+// startMetadata labels a message that is being streamed.
 func (h *Host) startMetadata(runID string) json.RawMessage {
 	return uimessage.Metadata{RunID: runID, Model: h.modelLabel(), Demo: h.demo()}.Append(nil)
 }
@@ -111,12 +110,12 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 	}
 }
 
-// machineOptions say how chats decide.
+// machineOptions are the settings of the chats' state machines.
 func (h *Host) machineOptions(tools *toolbox) machine.Options {
 	s := h.opts.Settings.Settings
 	return machine.Options{
 		Adapter: func(name string) (machine.Adapter, bool) {
-			p := h.ports[name] // filled before the first message, never changed after it
+			p := h.ports[name] // filled before the first message, not changed afterwards
 			if p == nil {
 				return machine.Adapter{}, false
 			}
@@ -131,21 +130,20 @@ func (h *Host) machineOptions(tools *toolbox) machine.Options {
 	}
 }
 
-// wireCompaction lets chats fold their histories.
+// wireCompaction lets chats compact their histories.
 func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings
 	history, budget := s.Context.History, agentdir.Budget(s)
 	o := compaction.Options{
 		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
-		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot sum up
+		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot summarize
 	}
 	chats.Compaction = func() *actor.Props { return h.workers.with(compaction.Props(o)) }
 	chats.MaxTokens, chats.KeepLast, chats.NoArchive = budget, history.KeepLastMessages, !history.ArchiveOnCompact
 	chats.PrefixBroken = runs.Metrics.PrefixBroken
 }
 
-// stopActors lets the chats finish what is under way, and then stops them. What
-// did not finish is in the journal.
+// stopActors lets the chats finish their work, and then stops them. Unfinished work is in the journal.
 func (h *Host) stopActors(ctx context.Context) error {
 	root := h.system.Root
 	drained, err := await(ctx, root.RequestFuture(h.router, messages.Drain{}, drainFor))
@@ -161,24 +159,24 @@ func (h *Host) stopActors(ctx context.Context) error {
 	return err
 }
 
-// endSends lets no platform begin another send, and waits a little for those under way:
-// a receipt that comes when the chats are gone is lost, and people would see it twice.
+// endSends keeps the platforms from starting further sends, and waits briefly for those in progress: a receipt that
+// arrives after the chats have stopped is lost, and people would get the message twice.
 func (h *Host) endSends(ctx context.Context) {
 	root := h.system.Root
 	ctx, cancel := context.WithTimeout(ctx, sendsFor)
 	defer cancel()
-	asked := map[string]*actor.Future{} // the web's are one
+	asked := map[string]*actor.Future{} // keyed by actor, because the platforms of the web server share one
 	for _, p := range h.ports {
 		if asked[p.pid.Id] == nil {
 			asked[p.pid.Id] = root.RequestFuture(p.pid, messages.Drain{}, sendsFor)
 		}
 	}
 	for _, f := range asked {
-		_, _ = await(ctx, f) // what is still under way is marked as unsure
+		_, _ = await(ctx, f) // sends that are still in progress are recorded as uncertain
 	}
 }
 
-// spawn has the guardian begin an actor.
+// spawn has the guardian spawn an actor.
 func (h *Host) spawn(ctx context.Context, name string, props *actor.Props) error {
 	ask := guardian.Spawn{Name: name, Props: h.workers.with(props)}
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), ask, spawnWithin))
@@ -191,14 +189,14 @@ func (h *Host) spawn(ctx context.Context, name string, props *actor.Props) error
 	return nil
 }
 
-// stopChild has the guardian stop an actor, and waits until it is gone.
+// stopChild has the guardian stop an actor, and waits until it has stopped.
 func (h *Host) stopChild(ctx context.Context, name string) error {
 	_, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), guardian.Stop{Name: name}, spawnWithin))
 	return err
 }
 
-// giveUp ends the host because one of its actors cannot be kept alive. The reason may
-// quote people, so only its kind is reported.
+// giveUp ends the host because one of its actors keeps failing. The reason may quote people, so only its kind is
+// reported.
 func (h *Host) giveUp(child string, reason any) {
 	why := fmt.Errorf("its actor %s panicked again and again (%s)", child, panicked(reason))
 	if err, ok := reason.(error); ok && errors.Is(err, guardian.ErrEnded) {
@@ -208,7 +206,7 @@ func (h *Host) giveUp(child string, reason any) {
 	h.fail(&Failure{Kind: KindFailed, What: "the host cannot go on", Why: why, Help: "sma doctor --dir " + h.opts.Dir})
 }
 
-// wakeAgain wakes the chats with work left after a restart of the router has stopped them.
+// wakeAgain wakes the chats with unfinished work after a restart of the router has stopped them.
 func (h *Host) wakeAgain() {
 	go func() {
 		if err := h.wake(context.Background()); err != nil {
@@ -217,7 +215,7 @@ func (h *Host) wakeAgain() {
 	}()
 }
 
-// wake tells the chats that were not at rest to go on.
+// wake tells the chats with unfinished work to resume.
 func (h *Host) wake(ctx context.Context) error {
 	keys, err := h.store.Waking(ctx)
 	if err != nil {
@@ -232,7 +230,7 @@ func (h *Host) wake(ctx context.Context) error {
 	return nil
 }
 
-// watchActors counts and tells what goes wrong between actors.
+// watchActors counts and logs incidents between actors.
 func (h *Host) watchActors() {
 	m := newMishaps(h.registry, h.log)
 	h.system.EventStream.Subscribe(m.hear)

@@ -14,17 +14,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
-// nameControl is the platform of decisions that come over the control socket.
+// nameControl is the platform name of decisions made over the control socket.
 const nameControl = query.Platform
 
-// The names of approvers that stand for people.
+// The names of approvers that stand for groups of people.
 const (
 	approverOwner     = "owner"
 	approverInitiator = "initiator"
 	approverAdmins    = "platformAdmins"
 )
 
-// wireApprovals says who decides about requests, and where grants are kept.
+// wireApprovals sets who decides about requests, and where grants are stored.
 func (h *Host) wireApprovals(chats *chat.Options) {
 	approvers := h.opts.Settings.Settings.Permissions.Exec.Approvers
 	h.wireAdmins(approvers)
@@ -36,13 +36,13 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 	chats.Uptime = uptime
 }
 
-// mayDecide says whether somebody is among the approvers of this host.
+// mayDecide reports whether somebody is among the approvers of this host.
 func (h *Host) mayDecide(c approval.Claim) bool {
 	c.Admin = c.Admin || c.Group && h.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
 	return mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c)
 }
 
-// role is a person's role with a bot; h.access is there before the first message.
+// role is a person's role with a bot.
 func (h *Host) role(bot, person string) string {
 	if h.access == nil {
 		return platform.RoleStranger
@@ -50,9 +50,9 @@ func (h *Host) role(bot, person string) string {
 	return h.access.Role(bot, person)
 }
 
-// mayDecide says whether somebody is among the approvers. Who holds the keys of this
-// machine, at its terminal or in its web chat, is the owner; elsewhere that is who
-// was paired as such. Names of people say nothing: anybody can take them.
+// mayDecide reports whether somebody is among the approvers. Users of this machine's terminal or web chat count as
+// the owner; on other platforms the owner is the person who was paired as such. Names of people do not count, because
+// anyone can choose them.
 func mayDecide(approvers []string, role func(bot, person string) string, c approval.Claim) bool {
 	if c.Platform == nameControl {
 		return true // the user of the process, who could change the settings as well
@@ -71,8 +71,7 @@ func mayDecide(approvers []string, role func(bot, person string) string, c appro
 	})
 }
 
-// uptime is the clock of the running system, which also counts while that sleeps and
-// which nobody can set.
+// uptime is a clock that keeps counting while the system sleeps and that nobody can set.
 func uptime() (boot string, up time.Duration) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

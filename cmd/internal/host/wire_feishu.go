@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// feishuPlace is the Feishu app, by the way that the settings choose for events.
+// feishuPlace is the Feishu app, with events by webhook or long connection as the settings choose.
 func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 	s := h.opts.Settings.Settings.Adapters.Feishu
 	egress, err := h.readyBot("Feishu", nameFeishu, s.Egress)
@@ -36,7 +36,7 @@ func (h *Host) feishuPlace(ctx context.Context) (place, error) {
 	}, nil
 }
 
-// feishuGroups are the rules of the settings.
+// feishuGroups converts the rules of the settings.
 func feishuGroups(s config.Feishu) map[string]platform.Group {
 	groups := map[string]platform.Group{}
 	for id, g := range s.Groups {
@@ -49,7 +49,7 @@ func feishuGroups(s config.Feishu) map[string]platform.Group {
 	return groups
 }
 
-// FeishuMissing asks the service which scopes the app of the settings lacks.
+// FeishuMissing asks the service which scopes the configured app lacks.
 func FeishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, error) {
 	s := all.Adapters.Feishu
 	app, err := feishu.New(feishu.Options{
@@ -62,7 +62,7 @@ func FeishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, err
 	return app.Missing(ctx)
 }
 
-// feishuRates are the limits of the settings; 0 is none.
+// feishuRates converts the limits of the settings; 0 means unlimited.
 func feishuRates(l config.RateLimit) platform.Rates {
 	rate := func(n config.Limit, per time.Duration) platform.Rate { return platform.Rate{N: int(n), Per: per} }
 	return platform.Rates{
@@ -70,7 +70,7 @@ func feishuRates(l config.RateLimit) platform.Rates {
 	}
 }
 
-// feishuHook is the webhook, or nil if events come over the long connection.
+// feishuHook is the webhook, or nil if events use the long connection.
 func (h *Host) feishuHook(ctx context.Context) (*feishu.Webhook, error) {
 	s := h.opts.Settings.Settings.Adapters.Feishu
 	if s.Receive != "webhook" {

@@ -33,14 +33,14 @@ func (h *Host) workspace(stored string) *files.Workspace {
 	return files.New(o)
 }
 
-// fileTools are the tools that work on the project's files and read the web.
+// fileTools are the tools that work on the project's files, and the one that reads the web.
 func (h *Host) fileTools(workspace *files.Workspace) []tool.Tool {
 	web := webfetch.Options{Allow: h.opts.Settings.Settings.Permissions.Fetch.Allow}
 	web.Guard.Open = h.opts.fetchable
 	return append(workspace.Tools(), webfetch.New(web))
 }
 
-// below is a folder as a path below another, with slashes.
+// below returns folder as a slash-separated path relative to dir, if it is below it.
 func below(dir, folder string) (string, bool) {
 	rel, err := filepath.Rel(dir, folder)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
@@ -52,7 +52,7 @@ func below(dir, folder string) (string, bool) {
 // chatFiles are the files of this host's chats.
 func (h *Host) chatFiles() chatfiles.Store { return chatfiles.In(h.opts.State) }
 
-// uploads keeps what people upload on the page and in the terminal.
+// uploads stores what people upload in the web page and the terminal.
 func (h *Host) uploads() *chatfiles.Uploads {
 	return &chatfiles.Uploads{Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf}
 }
@@ -60,17 +60,17 @@ func (h *Host) uploads() *chatfiles.Uploads {
 // maxFile is the longest file that is accepted, in bytes.
 func (h *Host) maxFile() int64 { return int64(h.opts.Settings.Settings.Limits.FileMB) << 20 }
 
-// wholeResult reads a whole result of a chat.
+// wholeResult reads the full text of a tool result that was cut.
 func (h *Host) wholeResult(key messages.ChatKey, pointer string) (text string, size int64, err error) {
 	return h.chatFiles().Whole(key, pointer, notices.MaxOutput)
 }
 
-// fetchFiles fetches the files that people send. It finds platforms once they are connected.
+// fetchFiles fetches the files that people send. It looks platforms up when it is called, after they are connected.
 func (h *Host) fetchFiles(listener *speech.Listener) chat.Fetch {
 	return chatfiles.NewMedia(chatfiles.MediaOptions{
 		Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf, Listener: listener, Logger: h.log,
 		Platform: func(key messages.ChatKey) platform.Platform {
-			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, never changed after it
+			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, not changed afterwards
 				return p.platform
 			}
 			return nil

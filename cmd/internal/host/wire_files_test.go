@@ -15,8 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// A result that is too large is read by the chat that has it, through the pointer
-// that its model was given, and by no other chat.
+// Only the chat that has a large result can read it, through the pointer that its model was given.
 func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
@@ -64,8 +63,8 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	}
 }
 
-// TestAP13FileWritesInAHost: real calls of a model, asked about on a platform,
-// answered there, and written only as they were shown.
+// TestAP13FileWritesInAHost: a model makes real calls, a platform asks about them and delivers the
+// answers, and files are written only as they were shown.
 func TestAP13FileWritesInAHost(t *testing.T) {
 	p := newProject(t)
 	at := filepath.Join(p.dir, "plan.md")

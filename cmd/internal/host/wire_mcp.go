@@ -18,18 +18,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// MCPFile is the file of a project's servers of tools.
+// MCPFile is the file with a project's MCP servers.
 func MCPFile(state string) string { return filepath.Join(state, "config", "mcp.json") }
 
-// MCPStore is what was approved of their tools. Only one process may change it.
+// MCPStore opens the record of approved tools. Only one process may change it.
 func MCPStore(state string) (*mcp.Store, error) {
 	return mcp.OpenStore(filepath.Join(state, "mcp", "tools.json"))
 }
 
-// MCPLogs is the folder of what servers say.
+// MCPLogs is the folder for the logs of MCP servers.
 func MCPLogs(state string) string { return filepath.Join(state, "logs") }
 
-// MCPServers are the servers as the settings have them.
+// MCPServers converts the servers of the settings.
 func MCPServers(loaded *config.MCP) []mcp.Server {
 	out := make([]mcp.Server, 0, len(loaded.Servers))
 	for _, s := range loaded.Servers {
@@ -54,8 +54,8 @@ func MCPServers(loaded *config.MCP) []mcp.Server {
 	return out
 }
 
-// MCPOptions are those of a manager for a project. A nil box starts no program; why
-// says why there is none.
+// MCPOptions are the options of a project's MCP manager. With a nil box it starts no program, and why says why there
+// is no sandbox.
 func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mcp.Options {
 	if box == nil {
 		box = noSandbox{why}
@@ -68,12 +68,12 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 	}
 }
 
-// MCPAlone are the options of a manager that tests a server while no host runs.
+// MCPAlone are the options of a manager that tests a server without a running host.
 func MCPAlone(o Options, store *mcp.Store) mcp.Options {
 	return MCPOptions(o, store, NewSandbox(o.Settings.Settings.Permissions.Exec.Sandbox), "")
 }
 
-// noSandbox starts nothing.
+// noSandbox refuses to start programs.
 type noSandbox struct{ why string }
 
 // Name implements [sandbox.Sandbox].
@@ -87,17 +87,17 @@ func (n noSandbox) Start(context.Context, sandbox.Spec) (sandbox.Process, error)
 	return nil, fmt.Errorf("%w: %s", sandbox.ErrUnavailable, n.why)
 }
 
-// servers are the servers of tools of a host.
+// servers are the MCP servers of a host.
 type servers struct {
 	manager  *mcp.Manager
 	load     func() (*config.MCP, error)
-	findings []config.Finding // that were told
+	findings []config.Finding // already logged
 
-	offering sync.Mutex // the one who comes last offers everything
+	offering sync.Mutex // replace the offered tools one at a time; the last one sees them all
 }
 
-// startMCP keeps the servers of tools running and their tools in the set, beside the
-// host's own. It waits for no server.
+// startMCP keeps the MCP servers running and their tools in the set, together with the host's own. It does not wait
+// for a server.
 func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why string) {
 	store, err := MCPStore(h.opts.State)
 	if err != nil {
@@ -125,8 +125,7 @@ func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why 
 	h.background("servers of tools watch", func(ctx context.Context) { watch(ctx, folders, h.log, look, look) })
 }
 
-// applyMCP reads the servers and makes them those that run. A file that cannot be
-// read leaves them as they are.
+// applyMCP reads the file of MCP servers and applies it to those that run. An unreadable file changes nothing.
 func (h *Host) applyMCP(ctx context.Context) {
 	s := h.servers
 	loaded, err := s.load()
@@ -149,10 +148,10 @@ func (h *Host) applyMCP(ctx context.Context) {
 	}
 }
 
-// MCPOrder is what people want of servers of tools.
+// MCPOrder is an order from people about MCP servers.
 type MCPOrder struct {
 	Server string `json:"server"`
-	// Tool and Hash name what is approved, as it was shown; an empty Tool tests the server.
+	// Tool and Hash name what is approved, as it was shown. Without a Tool, the server is tested.
 	Tool string `json:"tool,omitempty"`
 	Hash string `json:"hash,omitempty"`
 }
@@ -168,7 +167,7 @@ func (c *control) listMCP(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, c.host.servers.manager.Status())
 }
 
-// orderMCP tests a server or approves a tool of it, and then serves the server's status.
+// orderMCP tests a server or approves one of its tools, and then serves the server's status.
 func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
 	var o MCPOrder
 	switch err := readOrder(w, r, &o); {

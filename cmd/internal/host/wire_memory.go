@@ -26,8 +26,8 @@ func (h *Host) memoryTools() []tool.Tool {
 	return []tool.Tool{memory.NewSearch(o), memory.NewUpsert(o)}
 }
 
-// makeMeaning lets memories be searched by what they mean, if an embedding model is
-// set. It asks nobody, and opens nothing until somebody searches.
+// makeMeaning lets memories be searched by meaning, if an embedding model is set. It contacts no service, and opens
+// nothing before the first search.
 func (h *Host) makeMeaning() error {
 	name, llm := h.opts.Settings.Settings.Context.Memory.EmbeddingModel, h.opts.Settings.Settings.LLM
 	if name == "" {
@@ -48,7 +48,7 @@ func (h *Host) makeMeaning() error {
 	return nil
 }
 
-// wireMemory lets facts be taken from chats. The demo model takes none.
+// wireMemory lets facts be extracted from chats, but not with the demo model.
 func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings.Context.Memory
 	chats.MemoryGroups = machine.MemoryGroups(s.Groups)
@@ -72,7 +72,7 @@ func (h *Host) makeIndex(context.Context) error {
 	return h.makeMeaning()
 }
 
-// searcher is the index as the tool sees it.
+// searcher adapts the index for the search tool.
 type searcher struct{ index *searchindex.Index }
 
 // Search implements [history.Searcher].

@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// demo reports that the built-in model answers.
+// demo reports whether the built-in demo model is used.
 func (h *Host) demo() bool { return h.opts.Settings.Settings.LLM.Provider == config.ProviderDemo }
 
 // modelLabel is what people call the model.
@@ -23,7 +23,7 @@ func (h *Host) modelLabel() string {
 	return h.opts.Settings.Settings.LLM.Model
 }
 
-// newModel makes the model of the settings. It asks nobody.
+// newModel makes the configured model. It contacts no service.
 func (h *Host) newModel() (model.Model, error) {
 	llm := h.opts.Settings.Settings.LLM
 	switch {
@@ -50,7 +50,7 @@ func (h *Host) newModel() (model.Model, error) {
 	return m, nil
 }
 
-// mainEndpoint is a model at the address of the main one.
+// mainEndpoint is a model at the address of the main model.
 func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
 	e := endpoint(llm, config.Fallback{
 		Model: name, BaseURL: llm.BaseURL, APIKey: llm.APIKey,
@@ -60,7 +60,7 @@ func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
 	return e
 }
 
-// endpoint is one model at one address, with what is known of that model.
+// endpoint is one model at one address, with the settings of that model.
 func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 	own := llm.Models[f.Model]
 	maxOutput := llm.MaxOutputTokens
@@ -83,7 +83,7 @@ func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 	}
 }
 
-// members are the settings of a model that its requests carry as they are.
+// members are the model settings that are copied into its requests unchanged.
 func members(own config.ModelSettings) (list []openai.Member) {
 	if t := own.Temperature; t != nil {
 		list = append(list, openai.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
@@ -94,7 +94,7 @@ func members(own config.ModelSettings) (list []openai.Member) {
 	return list
 }
 
-// takesTools reports whether a model takes tools, as far as the settings know.
+// takesTools reports whether a model accepts tools, according to the settings.
 func takesTools(llm config.LLM, name string) bool {
 	if own := llm.Models[name].Tools; own != nil {
 		return *own
@@ -113,7 +113,7 @@ func revealed(secrets map[string]config.Secret) map[string]openai.Secret {
 	return out
 }
 
-// takes is a setting that may be left to the model's name.
+// takes converts a setting that defaults to a guess from the model's name.
 func takes(set *bool) openai.Takes {
 	switch {
 	case set == nil:
@@ -124,18 +124,18 @@ func takes(set *bool) openai.Takes {
 	return openai.TakesNo
 }
 
-// ModelStatus is one of the models: the main one first, then the fallbacks.
+// ModelStatus is the status of one model.
 type ModelStatus struct {
 	Name string `json:"name"`
-	// SkippedS is for how many seconds calls skip it, because it failed; 0: they do not.
+	// SkippedS is for how many more seconds calls skip the model because it failed.
 	SkippedS int `json:"skippedS,omitempty"`
-	// Reason is why it failed, in one word as in the metrics; it was not heard since.
+	// Reason is why it failed the last time, in one word as in the metrics. It is empty after a success.
 	Reason string `json:"reason,omitempty"`
-	// NoTools: it is asked without tools.
+	// NoTools is set if the model is called without tools.
 	NoTools bool `json:"noTools,omitempty"`
 }
 
-// models are how the models have done of late; nil: nothing is known of them.
+// models returns the status of the main model and of its fallbacks, in this order, or nil if it is unknown.
 func (h *Host) models() []ModelStatus {
 	if h.health == nil {
 		return nil
@@ -151,8 +151,8 @@ func (h *Host) models() []ModelStatus {
 	return out
 }
 
-// modelTroubles are lines about models that failed, are skipped or take no tools, in English
-// and Chinese; empty: all is well.
+// modelTroubles are lines about models that failed, are skipped or accept no tools, in English and Chinese. They are
+// empty if there are no such models.
 func (h *Host) modelTroubles() (en, zh string) {
 	var english, chinese strings.Builder
 	for _, m := range h.models() {
@@ -216,5 +216,5 @@ func spanChinese(seconds int) string {
 	return fmt.Sprintf("%d 分钟", (seconds+30)/60)
 }
 
-// watchHealth remembers where to ask how the models do.
+// watchHealth keeps the function that reports the health of the models.
 func (h *Host) watchHealth(m *openai.Model) { h.health = m.Health }

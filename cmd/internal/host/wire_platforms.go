@@ -41,19 +41,19 @@ const (
 	nameFeishu   = "feishu"
 )
 
-// place is a platform about to start.
+// place is a platform that is about to start.
 type place struct {
 	name    string
 	egress  string // its setting
 	build   func(live platform.Live) (platform.Platform, error)
-	open    func(p platform.Platform, host platform.Host)                            // right before messages are taken; may be nil
-	receive func(ctx context.Context, p platform.Platform, host platform.Host) error // nil: the platform's own
-	// accounts are further places of the same platform.
+	open    func(p platform.Platform, host platform.Host)                            // called before messages are accepted; may be nil
+	receive func(ctx context.Context, p platform.Platform, host platform.Host) error // nil for the platform's own
+	// accounts are further bots of the same platform.
 	accounts []place
 }
 
-// startPlatforms connects the platforms to the actors, lets the chats that were
-// not at rest go on, and takes messages in.
+// startPlatforms connects the platforms to the actors, wakes the chats with unfinished work, and starts to accept
+// messages.
 func (h *Host) startPlatforms(ctx context.Context) error {
 	up := promauto.With(h.registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "sma_platform_up", Help: "Whether a platform works.",
@@ -80,7 +80,7 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 	return nil
 }
 
-// places are the platforms that are on. The others are reported with why not.
+// places are the enabled platforms. The others are reported as off, with the reason.
 func (h *Host) places(ctx context.Context) ([]place, error) {
 	var out []place
 	a := h.opts.Settings.Settings.Adapters
@@ -107,7 +107,7 @@ func (h *Host) places(ctx context.Context) ([]place, error) {
 	return out, nil
 }
 
-// starting is the note of a platform that its service has not answered yet.
+// starting is the note of a platform whose service has not answered yet.
 const starting = "starting"
 
 // connect makes a platform, its adapter actor and its port.
@@ -144,7 +144,7 @@ func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error 
 	return nil
 }
 
-// via is what chats know of their platform.
+// via is what chats know about their platform.
 func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) machine.Adapter {
 	caps := made.Capabilities()
 	_, types := made.(platform.Typer)
@@ -154,8 +154,8 @@ func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) machin
 	}
 }
 
-// partsOf counts the messages that a text takes; nil: the platform sends none. A text
-// that makes rendering panic counts as one: its adapter reports it.
+// partsOf returns a function that counts the messages that a text takes, or nil if the platform does not send. If
+// rendering the text panics it counts one message, since the adapter reports the panic.
 func partsOf(p platform.Platform) func(text string) int {
 	sender, ok := p.(platform.Sender)
 	if !ok {
@@ -171,13 +171,13 @@ func partsOf(p platform.Platform) func(text string) int {
 	}
 }
 
-// toolEgress says whether answers leave by chat_send: by the platform's own
-// setting, else the project's, else the platform's habit.
+// toolEgress reports whether answers are sent with chat_send: the platform's own setting decides, then the project's,
+// then the platform's default.
 func (h *Host) toolEgress(name, own string, habit bool) bool {
 	if llm := h.opts.Settings.Settings.LLM; !takesTools(llm, llm.Model) {
 		return false // it could not call chat_send
 	}
-	name, _, _ = strings.Cut(name, "@") // the accounts of a platform share the setting
+	name, _, _ = strings.Cut(name, "@") // the accounts of a platform share its setting
 	if h.opts.Settings.Origin("adapters."+name+".egress").Source != config.FromDefault {
 		return own == config.EgressTool
 	}
@@ -191,14 +191,14 @@ func (h *Host) toolEgress(name, own string, habit bool) bool {
 	}
 }
 
-// webPlace listens at once, so that a port that is taken stops the start.
+// webPlace listens at once, so that a port in use stops the start.
 func (h *Host) webPlace(ctx context.Context) (place, error) {
 	s := h.opts.Settings.Settings.Adapters
 	l, err := h.listen(ctx, s.Web.Listen)
 	if err != nil {
 		return place{}, err
 	}
-	// A start that fails before the server has it closes the listener; afterwards this does nothing.
+	// This closes the listener if a start fails before the server owns it; afterwards it has no effect.
 	h.cleanups.add("web listener", func(context.Context) error { _ = l.Close(); return nil })
 	h.webAddr = "http://" + l.Addr().String()
 	return place{
@@ -240,7 +240,7 @@ func (h *Host) listen(ctx context.Context, address string) (net.Listener, error)
 	}
 }
 
-// webOptions is what the web chat and the terminal chat share.
+// webOptions are the options that the web chat and the terminal chat share.
 func (h *Host) webOptions(name string, live platform.Live) web.Options {
 	return web.Options{
 		Platform: name, Live: live, Logger: h.opts.Logger.With("component", name), Registerer: h.registry,
@@ -288,8 +288,8 @@ func (h *Host) cliPlace(context.Context) (place, error) {
 	}, nil
 }
 
-// readyBot prepares what the bots of a service need, and decides how their answers leave.
-// label is what people call the service.
+// readyBot prepares what the bots of a service need, and decides how their answers are sent. label is what people
+// call the service.
 func (h *Host) readyBot(label, name, own string) (egress string, err error) {
 	if h.demo() {
 		return "", &Failure{
@@ -310,8 +310,7 @@ func (h *Host) readyBot(label, name, own string) (egress string, err error) {
 	return config.EgressDirect, nil
 }
 
-// listenHook listens for the webhook of a service at once, so that a port that is taken
-// stops the start.
+// listenHook listens for the webhook of a service at once, so that a port in use stops the start.
 func (h *Host) listenHook(ctx context.Context, label, name, address, other string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
@@ -352,7 +351,8 @@ func (h *Host) telegramPlace(ctx context.Context) (place, error) {
 	}, nil
 }
 
-// telegramAccounts are the bots beside the first, like it but for what they set.
+// telegramAccounts are the further bots. They share the settings of the first except for those that they set
+// themselves.
 func (h *Host) telegramAccounts(first telegram.Options) []place {
 	s := h.opts.Settings.Settings.Adapters.Telegram
 	var out []place
@@ -386,14 +386,14 @@ func (h *Host) telegramHook(ctx context.Context) (*telegram.Webhook, error) {
 	return &telegram.Webhook{URL: s.URL, Secret: s.Secret.Reveal, Listener: l}, nil
 }
 
-// groupContext is how many ignored messages of a group are quoted with the turn that
-// addresses the bot; 0 in chats that are no groups.
+// groupContext is how many unaddressed messages of a group are quoted with the turn that addresses the bot; 0 for
+// other chats.
 func (h *Host) groupContext(key messages.ChatKey) int {
 	a, ok := key.Address()
 	switch {
 	case ok && a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-"):
 		return h.opts.Settings.Settings.Adapters.Telegram.GroupContext
-	case ok && a.Platform == nameFeishu: // in private nothing is ignored
+	case ok && a.Platform == nameFeishu: // no message of a private chat is ignored
 		s := h.opts.Settings.Settings.Adapters.Feishu
 		if own := s.Groups[a.Chat].GroupContext; own != nil {
 			return *own

@@ -20,8 +20,8 @@ import (
 // maxDeciders is how many people are asked in private about one request.
 const maxDeciders = 8
 
-// deciders are those who may decide about what somebody's turn led to, and who have a
-// private chat with the bot of that chat. The requests of a task are those of its chat.
+// deciders are the people who may decide a request and who have a private chat with the bot of its chat. A task's
+// requests are treated as those of the chat that the task belongs to.
 func (h *Host) deciders(c approval.Claim) []approval.Decider {
 	a, ok := c.ChatKey.Address()
 	if ok && a.Platform == "task" {
@@ -52,7 +52,7 @@ func (h *Host) deciders(c approval.Claim) []approval.Decider {
 	return out
 }
 
-// candidates are those who might decide, who counts most first.
+// candidates are the people who might decide, the most important first.
 func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider {
 	var out []approval.Decider
 	account := h.access.Account(bot)
@@ -80,16 +80,16 @@ func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider
 	return out
 }
 
-// privateChat is the chat that a person has with a bot alone, by its platform's id.
+// privateChat is the chat that a person has with the bot alone, by its id on the platform.
 func (h *Host) privateChat(bot, kind, person string) (where, name string, ok bool) {
 	if known, found := h.access.Private(bot, person); found {
 		return known.Chat, known.Name, true
 	}
-	// Telegram's private chats have the ids of their people, and who was let in has one.
+	// The ids of Telegram's private chats are those of their users, and people with a role have such a chat.
 	return person, "", kind == nameTelegram && h.access.Role(bot, person) != platform.RoleStranger
 }
 
-// fireOf is the newest fire that ran in a chat of its own, if it belongs to a chat.
+// fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
 func (h *Host) fireOf(key messages.ChatKey) (persistence.Fire, bool) {
 	fires, err := taskfile.NewLog(h.opts.State).Fires(context.Background())
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *Host) fireOf(key messages.ChatKey) (persistence.Fire, bool) {
 	return persistence.Fire{}, false
 }
 
-// taskClaim is a claim about the chat that a task belongs to.
+// taskClaim turns a claim about a task's chat into one about the chat that the task belongs to.
 func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	f, ok := h.fireOf(c.ChatKey)
 	if !ok {
@@ -112,7 +112,7 @@ func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	}
 	c.ChatKey = f.ChatKey
 	a, ok := f.ChatKey.Address()
-	// Whose private chat it is made the task, or agreed to it.
+	// The person of a private chat created the task or agreed to it.
 	if c.Asker = ""; a.Platform == nameTelegram && !strings.HasPrefix(a.Chat, "-") {
 		c.Asker = a.Chat
 	}
@@ -120,7 +120,7 @@ func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	return c, ok
 }
 
-// taskPlace is what people call the task that runs in a chat, and where it was made.
+// taskPlace is the title of the task that runs in a chat, and the chat in which it was created.
 func (h *Host) taskPlace(key messages.ChatKey) machine.TaskPlace {
 	f, ok := h.fireOf(key)
 	c, known := h.taskClaim(approval.Claim{ChatKey: key})
@@ -136,8 +136,7 @@ func (h *Host) taskPlace(key messages.ChatKey) machine.TaskPlace {
 	return out
 }
 
-// chatName is what people call a chat: the title of a group that was let in, or the name of
-// whose private chat it is. It is empty where neither is known.
+// chatName is the title of an admitted group, or the name of the person of a private chat. It is empty if unknown.
 func (h *Host) chatName(key messages.ChatKey) string {
 	a, ok := key.Address()
 	if !ok || h.access == nil {
@@ -161,12 +160,12 @@ func (h *Host) chatName(key messages.ChatKey) string {
 	return ""
 }
 
-// askedAboutTask names those who are asked about what a task asks.
+// askedAboutTask names the people who are asked about a task's requests.
 func (h *Host) askedAboutTask(task messages.ChatKey) (en, zh string) {
 	return approval.WhoIsAsked(h.deciders(approval.Claim{ChatKey: task}))
 }
 
-// acquainted keeps which private chats people have who may have to be asked something.
+// acquainted records the private chats of people who may have to be asked for a decision.
 type acquainted struct {
 	platform.Live
 
@@ -191,7 +190,7 @@ func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platfor
 	return l.Live.Accept(ctx, in)
 }
 
-// mightDecide says whether a person may decide in some chat of the bot's.
+// mightDecide reports whether a person may decide in any chat of the bot.
 func (h *Host) mightDecide(bot, person string) bool {
 	kind, _, _ := strings.Cut(bot, "@")
 	return slices.ContainsFunc(h.opts.Settings.Settings.Permissions.Exec.Approvers, func(who string) bool {
@@ -205,10 +204,11 @@ func (h *Host) mightDecide(bot, person string) bool {
 	})
 }
 
-// gatherers is how many chats are asked at once for what waits there.
+// gatherers is how many chats are asked for their open requests at once.
 const gatherers = 16
 
-// gatherRequests has the requests of all chats shown in a person's private chat.
+// gatherRequests shows the open requests of all chats in a person's private chat. It returns how many others are open
+// that the person may not decide, but only to the owner.
 func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person string) (others int) {
 	if !h.mightDecide(groupOf(to).platform, person) {
 		return 0
@@ -236,7 +236,7 @@ func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person s
 	}
 	all.Wait()
 	if h.access.Role(groupOf(to).platform, person) != platform.RoleOwner {
-		return 0 // what waits elsewhere is the owner's business only
+		return 0 // the number of requests elsewhere is for the owner only
 	}
 	return int(count.Load())
 }

@@ -10,36 +10,34 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// checkedSandbox is a sandbox that can be tried before it is trusted.
+// checkedSandbox is a sandbox that can be tested before use.
 type checkedSandbox interface {
 	sandbox.Sandbox
-	// Check tries whether it contains a program. Errors wrap sandbox.ErrUnavailable.
+	// Check tests whether it contains a program. Its errors wrap sandbox.ErrUnavailable.
 	Check(ctx context.Context) error
-	// Bounds says whether memory and processes of a program are bounded as a whole.
+	// Bounds reports whether the memory and the number of processes of a program are limited as a whole.
 	Bounds() (memory, processes bool)
 }
 
-// Sandbox is what contains commands and servers of tools, as the settings want
-// it. Nothing is started and nothing is tried before the first program: a start
-// of the host costs nothing. It is safe for concurrent use.
+// Sandbox contains commands and MCP servers, as the settings want it. It starts and tests nothing before the first
+// program, so it adds no cost to the start of the host. It is safe for concurrent use.
 type Sandbox struct {
 	setting string
 	choices []func() checkedSandbox
 
 	mu     sync.Mutex
-	chosen checkedSandbox // nil: none was found yet
+	chosen checkedSandbox // nil until one was chosen
 }
 
-// NewSandbox makes it for a value of permissions.exec.sandbox.
+// NewSandbox makes the sandbox for a value of permissions.exec.sandbox.
 func NewSandbox(setting string) *Sandbox {
 	return &Sandbox{setting: setting, choices: sandboxes(setting)}
 }
 
-// Known says that there is one for this system and setting at all, whether or not it
-// works here.
+// Known reports whether this system and setting have any sandbox, whether or not it works here.
 func (s *Sandbox) Known() bool { return len(s.choices) > 0 }
 
-// Name implements sandbox.Sandbox: the setting, until one was chosen.
+// Name implements [sandbox.Sandbox]: it returns the setting until a sandbox was chosen.
 func (s *Sandbox) Name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +51,7 @@ func (s *Sandbox) Name() string {
 	}
 }
 
-// Start implements sandbox.Sandbox. Without a sandbox that was seen to contain a
-// program, nothing runs.
+// Start implements [sandbox.Sandbox]. It starts nothing unless a sandbox passed its test.
 func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
 	box, err := s.choose(ctx)
 	if err != nil {
@@ -63,7 +60,7 @@ func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process
 	return box.Start(ctx, spec)
 }
 
-// Check chooses, and says what programs are not bounded in as a whole.
+// Check chooses a sandbox, and returns which resources it does not limit as a whole.
 func (s *Sandbox) Check(ctx context.Context) (name string, unbounded []string, err error) {
 	box, err := s.choose(ctx)
 	if err != nil {
@@ -79,8 +76,8 @@ func (s *Sandbox) Check(ctx context.Context) (name string, unbounded []string, e
 	return box.Name(), unbounded, nil
 }
 
-// choose takes the first one that contains a probe. A failure is not kept: what
-// is missing may have been installed meanwhile.
+// choose takes the first sandbox that passes its test. A failure is not cached, because the missing part may be
+// installed later.
 func (s *Sandbox) choose(ctx context.Context) (checkedSandbox, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

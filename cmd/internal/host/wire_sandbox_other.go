@@ -2,5 +2,5 @@
 
 package host
 
-// sandboxes are those that a setting allows: there is none for this system.
+// sandboxes returns nil, because no sandbox supports this system.
 func sandboxes(string) []func() checkedSandbox { return nil }

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// noticeTries is how often a chat is told of a process that ended, noticePause
-	// the first pause in between, which doubles.
+	// noticeTries is how often the notice of an ended process is sent to its chat, and noticePause the first pause in
+	// between, which doubles.
 	noticeTries = 6
 	noticePause = time.Second
 )
 
-// shellTools are the tools that run commands. Their processes end when the actors
-// have: nobody can ask for them then.
+// shellTools are the tools that run commands. Their processes are killed after the actors have stopped, since they
+// are of no use then.
 func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]tool.Tool, error) {
 	o := shell.Options{
 		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
@@ -54,7 +54,7 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 	return sh.Tools(), nil
 }
 
-// steersAgent are the files and folders outside of the state folder that the agent obeys.
+// steersAgent are the files and folders outside of the state folder that instruct the agent.
 func steersAgent(o Options) []string {
 	out := []string{filepath.Join(o.Dir, "Agent.md")}
 	skills := o.Settings.Settings.Skills
@@ -69,7 +69,7 @@ func steersAgent(o Options) []string {
 	return out
 }
 
-// steersPeople are those at the top of a project that programs of people obey.
+// steersPeople are the files and folders at the top of a project that control other programs.
 func steersPeople(dir string) []string {
 	var out []string
 	for _, name := range steering.Names() {
@@ -78,9 +78,8 @@ func steersPeople(dir string) []string {
 	return out
 }
 
-// processEnded tells a chat that a process of it has ended: a turn of the host's
-// own, durable like any other and taken once. A chat that cannot take it now is
-// told a little later.
+// processEnded notifies a chat that one of its processes has ended, with a turn of the host's own that is durable and
+// accepted once. If the chat cannot accept it now, processEnded retries.
 func (h *Host) processEnded(ctx context.Context, e shell.Ended) {
 	pause := noticePause
 	for range noticeTries {
@@ -128,8 +127,8 @@ func (h *Host) tellChat(ctx context.Context, e shell.Ended) error {
 	return fmt.Errorf("an answer of type %T", answer)
 }
 
-// endedText is the notice as the model and people read it. What the process printed
-// is quoted line by line, so that it cannot pass for the notice.
+// endedText is the notice as the model and people read it. Each line of the process's output is quoted, so that it
+// cannot be mistaken for the notice.
 func endedText(e shell.Ended) string {
 	how := fmt.Sprintf("with exit code %d", e.Exit.Code)
 	switch {

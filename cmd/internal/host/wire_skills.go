@@ -16,7 +16,7 @@ func (h *Host) skillTools() []tool.Tool {
 	return skill.Tools(skill.Options{Catalog: h.skills, Store: agentdir.SkillStore(h.opts.State)})
 }
 
-// documentsOf are the documents of a chat as they are now, with the skills.
+// documentsOf are the current documents of a chat, with the skills.
 func (h *Host) documentsOf(key messages.ChatKey) machine.Documents {
 	d, set := h.docs.Of(key), h.skills.Current()
 	d.Skill = set.Text
@@ -25,16 +25,16 @@ func (h *Host) documentsOf(key messages.ChatKey) machine.Documents {
 	}
 	agreed, err := agentdir.SkillStore(h.opts.State).SkillApprovals(context.Background())
 	if err != nil {
-		agreed = nil // nothing counts as agreed to; who loads one is told why
+		agreed = nil // nothing counts as approved; loading a skill reports why
 	}
 	d.Skills = set.Overview(agreed)
 	return d
 }
 
-// skillWatch tells the log of skills that are left out, once each.
+// skillWatch logs each skill that is left out, once.
 type skillWatch struct{ told []string }
 
-// look reads what changed. It is called by one goroutine at a time.
+// look reads what has changed. It must not be called concurrently.
 func (w *skillWatch) look(h *Host) {
 	set := h.skills.Refresh()
 	var now []string

@@ -22,13 +22,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// voices turn recordings into text and text into recordings; what is not set up is nil.
+// voices turn recordings into text and text into recordings; those that are not configured are nil.
 type voices struct {
 	ears  *speech.Listener
 	mouth *speech.Speaker
 }
 
-// newVoices makes what the settings want. It asks nobody and starts no program.
+// newVoices makes what the settings want. It contacts no service and starts no program.
 func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 	s := h.opts.Settings.Settings.Speech
 	if !s.Transcribe.On() && !s.Speak.On() {
@@ -39,7 +39,7 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 		transport.CloseIdleConnections()
 		return nil
 	})
-	scratch := filepath.Join(h.opts.State, "speech") // of calls: nothing of an earlier process is under way
+	scratch := filepath.Join(h.opts.State, "speech") // of calls; those of an earlier process have ended
 	if err := os.RemoveAll(scratch); err != nil {
 		h.log.Warn("what a program for speech left behind cannot be removed", "error", err)
 	}
@@ -90,7 +90,7 @@ func synthesizer(k config.Speak, program command.Options, transport http.RoundTr
 	return audio.NewSynthesizer(o, k.Voice, k.Format)
 }
 
-// speechTools are the tools of what is set up.
+// speechTools are the tools for what is configured.
 func (h *Host) speechTools(v voices, stored string) []tool.Tool {
 	files, log := tool.ChatFiles{Root: stored, Folder: chatfiles.FolderOf}, h.opts.Logger.With("component", "speech")
 	var out []tool.Tool
@@ -103,9 +103,9 @@ func (h *Host) speechTools(v voices, stored string) []tool.Tool {
 	return out
 }
 
-// voiceWay is how recordings reach the people of a chat.
+// voiceWay is how recordings are delivered to the people of a chat.
 func (h *Host) voiceWay(key messages.ChatKey) speechtools.Way {
-	p := h.ports[query.BotOf(key)] // filled before the first message, never changed after it
+	p := h.ports[query.BotOf(key)] // filled before the first message, not changed afterwards
 	if p == nil || !p.adapter.Outbox {
 		return speechtools.WayHere
 	}

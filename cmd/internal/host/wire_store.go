@@ -23,11 +23,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
-// lockWait is how long a start waits for the state folder: a command that reads it
-// has it for a moment, another host for good.
+// lockWait is how long a start waits for the lock of the state folder: a command holds it for a moment only, another
+// host as long as it runs.
 const lockWait = 700 * time.Millisecond
 
-// openStore takes the state folder for this process alone.
+// openStore locks the state folder for this process.
 func (h *Host) openStore(context.Context) error {
 	if err := refuseLinks(h.opts.State); err != nil {
 		return &Failure{Kind: KindFailed, What: "the state folder cannot be used", Why: err}
@@ -54,7 +54,7 @@ func (h *Host) openStore(context.Context) error {
 	return nil
 }
 
-// readDocuments reads what makes the folder an agent.
+// readDocuments reads the documents that define the agent.
 func (h *Host) readDocuments(context.Context) error {
 	switch err := h.docs.Load(); {
 	case errors.Is(err, agentdir.ErrNoAgent):
@@ -75,8 +75,8 @@ func (h *Host) startAudit(context.Context) error {
 	return nil
 }
 
-// watchFiles follows the documents and settings. It looks once the folders are
-// watched: what changed since the start read them is not heard of.
+// watchFiles reloads the documents and settings after changes. It also reloads them once the watch has started, since
+// changes made before that are not reported.
 func (h *Host) watchFiles() {
 	var skills skillWatch
 	look := func() {
@@ -98,10 +98,9 @@ func (h *Host) project() string {
 	return filepath.Base(h.opts.Dir)
 }
 
-// refuseLinks refuses a state folder in which a folder is a symbolic link: what belongs
-// to the agent would be read from elsewhere, and written there. It looks two folders
-// deep. Those of chats, of which there may be many, are looked at when a chat is opened,
-// and those of their files when one is stored.
+// refuseLinks refuses a state folder in which a folder is a symbolic link, because the agent's data would then be
+// read and written elsewhere. It checks two levels. The folders of chats, which may be many, are checked when a chat
+// is opened, and those of their files when a file is stored.
 func refuseLinks(state string) error { return linksBelow(state, 2) }
 
 func linksBelow(dir string, levels int) error {
@@ -126,8 +125,7 @@ func linksBelow(dir string, levels int) error {
 	return nil
 }
 
-// startRunLog makes the log of runs, which chats write to and agent_load_context
-// reads. It ends after the actors do.
+// startRunLog makes the log of runs, which chats write and agent_load_context reads. It ends after the actors.
 func (h *Host) startRunLog(context.Context) error {
 	h.runLog = agentcontext.New(agentcontext.Options{
 		Dir: filepath.Join(h.opts.State, "memory", "agent-context"), Folder: filestore.EncodeKey,
@@ -138,17 +136,17 @@ func (h *Host) startRunLog(context.Context) error {
 	return nil
 }
 
-// tellSystemShare warns once, at the start, of a system text that takes too much.
+// tellSystemShare logs a warning at the start if the system text is too large.
 func (h *Host) tellSystemShare(context.Context) error {
 	share, err := agentdir.SystemShareOf(h.opts.Dir, h.opts.State, h.opts.Settings.Settings)
 	if err == nil && share.TooLarge() {
 		h.log.Warn("the system text takes more than its share of what a chat may send, and compaction cannot shorten it; shorten it, or raise context.history.maxInputTokensApprox",
 			"tokens", share.System, "budget", share.Budget, "window", share.Window, "largest", share.Largest, "largest_tokens", share.Most)
 	}
-	return nil // what cannot be read was reported where it is read
+	return nil // read errors are reported elsewhere
 }
 
-// startRetention removes old files from now on, if the settings say how old.
+// startRetention removes old files periodically, if the settings limit their age.
 func (h *Host) startRetention(context.Context) error {
 	if keep := h.opts.Settings.Settings.Retention; keep != (config.Retention{}) {
 		h.background("retention", retention.New(h.opts.State, keep, h.log).Run)
@@ -156,7 +154,7 @@ func (h *Host) startRetention(context.Context) error {
 	return nil
 }
 
-// commands answers the commands of people.
+// commands answers the slash commands of people.
 func (h *Host) commands() *commands.Commands {
 	return commands.New(commands.Options{
 		Contexts: h.opts.Settings.Settings.Context.Contexts.Enabled, Project: h.project(), Model: h.modelLabel(), State: h.opts.State, Zone: h.zone,

@@ -22,19 +22,19 @@ import (
 
 const (
 	schedulerName = "scheduler"
-	// schedulerWait is how long the scheduler may take to begin a task.
+	// schedulerWait is how long the scheduler may take to start a task.
 	schedulerWait = 10 * time.Second
 )
 
-// TaskStore is the tasks below a state folder. A host may run meanwhile.
+// TaskStore is the store of tasks below a state folder. It may be used while a host runs.
 func TaskStore(state, timezone string) *taskfile.Store {
 	return taskfile.New(state, agentdir.Zone(timezone))
 }
 
-// TaskFires is the log of what became of the times of tasks. Only a host writes it.
+// TaskFires is the log of what happened at the times of tasks. Only a host writes it.
 func TaskFires(state string) persistence.FireLog { return taskfile.NewLog(state) }
 
-// taskTools are the tools for tasks of the chat that calls them.
+// taskTools are the tools that manage tasks.
 func (h *Host) taskTools() []tool.Tool {
 	store := taskfile.New(h.opts.State, h.zone)
 	return tasktools.Tools(tasktools.Options{
@@ -53,7 +53,7 @@ func (h *Host) taskTools() []tool.Tool {
 	})
 }
 
-// startScheduler begins to do tasks at their times. Everything that they need is up.
+// startScheduler starts to run tasks at their times. It is called after everything that tasks need.
 func (h *Host) startScheduler(ctx context.Context) error {
 	log := h.fires
 	err := h.spawn(ctx, schedulerName, scheduler.Props(scheduler.Options{
@@ -74,7 +74,7 @@ func (h *Host) schedulerPID() *actor.PID { return guardian.PID(h.system, schedul
 // taskFolders are the folders to watch for tasks.
 func (h *Host) taskFolders() []string { return []string{taskfile.New(h.opts.State, h.zone).Dir()} }
 
-// tasksChanged has the scheduler look at the tasks.
+// tasksChanged tells the scheduler to read the tasks again.
 func (h *Host) tasksChanged() { h.system.Root.Send(h.schedulerPID(), messages.TasksChanged{}) }
 
 // runTask starts a task now.
@@ -96,13 +96,13 @@ func (h *Host) runTask(ctx context.Context, id, by string) (fire string, err err
 	}
 }
 
-// TaskStarted says that a task was started by hand.
+// TaskStarted reports that a task was started by hand.
 type TaskStarted struct {
 	TaskID  string           `json:"taskId"`
 	ChatKey messages.ChatKey `json:"chatKey"` // that the task runs in
 }
 
-// runTask answers an order over the control socket.
+// runTask starts a task for a request over the control socket.
 func (c *control) runTask(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
 	fire, err := c.host.runTask(r.Context(), id, "operator")

@@ -25,17 +25,17 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// toolbox is the host's tools as runs need them.
+// toolbox provides the host's tools to runs.
 type toolbox struct {
 	set   *toolSet
-	files string           // whole results are kept below it
-	ears  *speech.Listener // nil: voice messages stay files
-	// skilled says that there are skills, which the system text then lists.
+	files string           // the folder below which full results are stored
+	ears  *speech.Listener // nil if voice messages are not transcribed
+	// skilled reports whether the project has skills, which the system text then lists.
 	skilled func() bool
 	log     *slog.Logger
 }
 
-// newTools makes the tools. Their schemas are compiled when they are needed.
+// newTools makes the tools. Their schemas are compiled when first used.
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
 	workspace := h.workspace(files)
@@ -80,10 +80,9 @@ func (h *Host) newTools() (*toolbox, error) {
 	}, nil
 }
 
-// names are the tools offered to a run. Those that could do nothing are left out, by
-// what is set up and never by what a chat does, so that requests go on beginning with
-// the same bytes: the tools for skills come and go with the list of skills, which
-// changes the system text anyway.
+// names are the tools offered to a run. Tools that could do nothing are left out. This depends only on the
+// configuration, never on what happens in a chat, so that requests keep a common prefix. The tools for skills depend
+// on the list of skills, which changes the system text anyway.
 func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 	skilled, place := b.skilled(), query.BotOf(key)
 	return slices.DeleteFunc(b.set.Names(), func(name string) bool {
@@ -122,20 +121,19 @@ func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessag
 	return out
 }
 
-// maxGone is how many tools that are gone a host still knows by name.
+// maxGone bounds how many removed tools a host still knows by name.
 const maxGone = 4096
 
-// toolSet is the tools that a host offers now. The whole set is exchanged when tools
-// come or go; a run goes on with the names that it began with, and its calls of tools
-// that are gone are told so.
+// toolSet is the current set of tools. The whole set is replaced when tools change. A run keeps the names that it
+// started with; calls of removed tools fail with an error that says so.
 type toolSet struct {
 	mu   sync.RWMutex
 	set  *tool.Set
-	wire map[string]string // wire names of tools that are gone, by name
-	name map[string]string // the way back
+	wire map[string]string // wire names of removed tools, by name
+	name map[string]string // names of removed tools, by wire name
 }
 
-// newToolSet makes a set of the tools that a host begins with.
+// newToolSet makes a set of the tools that a host starts with.
 func newToolSet(tools ...tool.Tool) (*toolSet, error) {
 	set, err := tool.NewSet(tools...)
 	if err != nil {
@@ -144,7 +142,7 @@ func newToolSet(tools ...tool.Tool) (*toolSet, error) {
 	return &toolSet{set: set, wire: map[string]string{}, name: map[string]string{}}, nil
 }
 
-// replace exchanges the set. Tools that cannot be in one leave it as it is.
+// replace exchanges the set. On an error the set is unchanged.
 func (s *toolSet) replace(tools ...tool.Tool) error {
 	next, err := tool.NewSet(tools...)
 	if err != nil {
@@ -152,7 +150,7 @@ func (s *toolSet) replace(tools ...tool.Tool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.wire) > maxGone { // nobody calls what went so long ago
+	if len(s.wire) > maxGone { // calls of tools removed so long ago are unlikely
 		clear(s.wire)
 		clear(s.name)
 	}
@@ -171,7 +169,7 @@ func (s *toolSet) replace(tools ...tool.Tool) error {
 	return nil
 }
 
-// Names are the names of the tools that are offered, in their order.
+// Names returns the names of the offered tools, in order.
 func (s *toolSet) Names() []string { return s.now().Names() }
 
 // Lookup finds a tool by its own name.
@@ -188,7 +186,7 @@ func (s *toolSet) Validate(name string, input json.RawMessage) error {
 	return set.Validate(name, input)
 }
 
-// Wire is the name that the model knows a tool by, also of one that is gone.
+// Wire is the name that the model knows a tool by, also for a removed tool.
 func (s *toolSet) Wire(name string) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -198,8 +196,7 @@ func (s *toolSet) Wire(name string) string {
 	return s.set.Wire(name)
 }
 
-// Name is the own name of a tool that the model knows by another, also of one that
-// is gone.
+// Name is the own name of a tool with a given wire name, also for a removed tool.
 func (s *toolSet) Name(wire string) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -219,7 +216,7 @@ func (s *toolSet) now() *tool.Set {
 	return s.set
 }
 
-// contextTools are the tools of contexts, or none if the settings say so.
+// contextTools are the tools of contexts, or none if they are disabled.
 func (h *Host) contextTools() []tool.Tool {
 	if !h.opts.Settings.Settings.Context.Contexts.Enabled {
 		return nil

@@ -2,23 +2,21 @@ package host
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// throughput is how many messages an actor takes before others get a turn.
+// throughput is how many messages an actor processes before it yields.
 const throughput = 300
 
-// workers run the actors that have something to do. The actor library begins a
-// goroutine each time; its stack grows anew each time, and that took a tenth of the
-// processor. A worker that is done waits a while for the next actor instead, with the
-// stack it has. It never bounds how many work at once: an actor that finds nobody
-// waiting gets a worker of its own.
+// workers run the actors that have messages to process. The actor library starts a new goroutine each time; growing
+// its stack took a tenth of the CPU time. A worker that is done waits for the next actor instead and keeps its stack.
+// The number of active workers is not limited: if no worker is idle, a new one starts.
 type workers struct {
 	work  chan func()
-	seats chan struct{} // a token for each that waits
+	seats chan struct{} // holds a token for each idle worker
 	done  chan struct{}
 }
 
 var _ actor.Dispatcher = (*workers)(nil)
 
-// newWorkers keeps at most waiting idle goroutines. Close it.
+// newWorkers keeps at most waiting idle goroutines. The caller closes it.
 func newWorkers(waiting int) *workers {
 	return &workers{work: make(chan func()), seats: make(chan struct{}, waiting), done: make(chan struct{})}
 }
@@ -41,7 +39,7 @@ func (w *workers) run(fn func()) {
 		select {
 		case w.seats <- struct{}{}:
 		default:
-			return // enough are waiting
+			return // enough workers are idle
 		}
 		select {
 		case fn = <-w.work:
@@ -52,7 +50,7 @@ func (w *workers) run(fn func()) {
 	}
 }
 
-// close lets go of those that wait. Who is scheduled later is run all the same.
+// close ends the idle workers. Functions that are scheduled later still run.
 func (w *workers) close() { close(w.done) }
 
 // with makes props run by the workers.

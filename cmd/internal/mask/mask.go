@@ -1,5 +1,5 @@
-// Package mask takes the host's secrets out of what tools, models and services say, before
-// anybody reads or stores it. A program, a page or a provider may know a key and repeat it.
+// Package mask removes the host's secrets from the output of tools, models and services before it is read or stored,
+// since a program, a page or a provider may know a key and repeat it.
 package mask
 
 import (
@@ -20,19 +20,18 @@ import (
 )
 
 const (
-	// minSecret is the shortest secret that is taken out of texts, in bytes: shorter
-	// ones are words that occur by chance.
+	// minSecret is the length of the shortest secret that is masked, in bytes. Shorter ones may occur by chance.
 	minSecret = 6
 	// masked replaces a secret, whatever its length.
 	masked = "********"
 )
 
-// Mask knows the secrets. It is safe for concurrent use.
+// Mask replaces known secrets. It is safe for concurrent use.
 type Mask struct{ known atomic.Pointer[knownSecrets] }
 
 type knownSecrets struct {
-	texts    []string  // as they are, and as they are written inside of JSON strings; long ones first
-	first    [256]bool // what they begin with
+	texts    []string  // plain and as written in JSON strings, the longest first
+	first    [256]bool // their first bytes
 	replacer *strings.Replacer
 }
 
@@ -49,7 +48,7 @@ func (m *Mask) Set(secrets ...config.Secret) {
 			texts[string(quoted[1:len(quoted)-1])] = true
 		}
 	}
-	// A secret that begins another one must not leave the rest of it behind.
+	// Longer secrets come first, so that a secret that is a prefix of another does not leave the rest of it visible.
 	sorted := slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	known := &knownSecrets{texts: sorted}
 	pairs := make([]string, 0, 2*len(sorted))
@@ -61,7 +60,7 @@ func (m *Mask) Set(secrets ...config.Secret) {
 	m.known.Store(known)
 }
 
-// Text is s without secrets.
+// Text returns s without secrets.
 func (m *Mask) Text(s string) string {
 	known := m.known.Load()
 	if known == nil || s == "" {
@@ -70,8 +69,8 @@ func (m *Mask) Text(s string) string {
 	return known.replacer.Replace(s)
 }
 
-// Raw is a JSON value without secrets. One that breaks by that, as when a number is
-// a secret, is a string.
+// Raw returns a JSON value without secrets. If the result is no longer valid JSON, for instance because a secret is a
+// number, it is returned as a string.
 func (m *Mask) Raw(v json.RawMessage) json.RawMessage {
 	said := string(v)
 	text := m.Text(said)
@@ -88,15 +87,14 @@ func (m *Mask) Raw(v json.RawMessage) json.RawMessage {
 	return quoted
 }
 
-// begun is s without secrets as far as is known, and the end of s that may be
-// the begin of a secret: what comes next tells.
+// begun masks s as far as possible, and returns separately the end of s that may be the beginning of a secret.
 func (m *Mask) begun(s string) (text, rest string) {
 	known := m.known.Load()
 	if known == nil {
 		return s, ""
 	}
 	var out strings.Builder
-	done := 0 // of s, in out
+	done := 0 // length of the part of s that is in out
 	for i := 0; i < len(s); {
 		n, open := known.at(s[i:])
 		switch {
@@ -119,8 +117,7 @@ func (m *Mask) begun(s string) (text, rest string) {
 	return out.String(), ""
 }
 
-// at is the length of the secret that s begins with; 0: none. open: all of s is the
-// beginning of one that is longer.
+// at returns the length of the secret that s begins with, or 0. open reports that s is a proper prefix of a secret.
 func (k *knownSecrets) at(s string) (n int, open bool) {
 	if !k.first[s[0]] {
 		return 0, false
@@ -136,9 +133,8 @@ func (k *knownSecrets) at(s string) (n int, open bool) {
 	return 0, false
 }
 
-// Writer lets through to another writer what is no secret, however it comes in
-// pieces. What may be the beginning of one waits for more, or for Close. It is safe for
-// concurrent use.
+// Writer masks what is written to another writer, even if a secret is split across writes. What may be the beginning
+// of a secret is held back until the next write or Close. The writer is safe for concurrent use.
 func (m *Mask) Writer(to io.Writer) io.WriteCloser { return &maskedWriter{mask: m, to: to} }
 
 type maskedWriter struct {
@@ -163,7 +159,7 @@ func (w *maskedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close lets go of what waits. The other writer stays open.
+// Close writes what was held back. It does not close the other writer.
 func (w *maskedWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +172,7 @@ func (w *maskedWriter) Close() error {
 	return err
 }
 
-// Model is a model whose answers have no secrets in them.
+// Model masks the secrets in the answers of a model.
 func Model(of model.Model, mask *Mask) model.Model { return maskedModel{of, mask} }
 
 type maskedModel struct {
@@ -184,8 +180,8 @@ type maskedModel struct {
 	mask *Mask
 }
 
-// Stream implements [model.Model]. What may be the beginning of a secret waits for what
-// comes next.
+// Stream implements [model.Model]. A delta that may end in the beginning of a secret is held back in part until the
+// next event.
 func (m maskedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		s := maskedStream{mask: m.mask, waiting: map[string]model.Event{}}
@@ -205,16 +201,16 @@ func (m maskedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[mo
 
 type maskedStream struct {
 	mask    *Mask
-	waiting map[string]model.Event // by block: a delta that is held back
+	waiting map[string]model.Event // by block: the delta held back
 	out     []model.Event
 }
 
-// take gives the events that an event lets out, until the next one is taken.
+// take returns the events that can be passed on after e. They are valid until the next call.
 func (s *maskedStream) take(e model.Event) []model.Event {
 	s.out = s.out[:0]
 	e.Raw, e.ProviderMetadata = s.mask.Raw(e.Raw), s.mask.Raw(e.ProviderMetadata)
 	switch e.Kind {
-	case "": // an error alone
+	case "": // only an error
 		return nil
 	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
 		s.delta(e)
@@ -258,7 +254,7 @@ func (s *maskedStream) release(id string) {
 	s.out = append(s.out, e)
 }
 
-// Transcriber is a transcriber whose transcripts have no secrets in them.
+// Transcriber masks the secrets in the transcripts of a transcriber.
 func Transcriber(of speech.Transcriber, mask *Mask) speech.Transcriber {
 	return maskedTranscriber{of, mask}
 }

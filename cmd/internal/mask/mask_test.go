@@ -50,7 +50,7 @@ func TestSE3MaskTakesSecretsOut(t *testing.T) {
 	}
 }
 
-// A secret is taken out of a stream in whatever pieces it comes, and nothing else is.
+// A secret is removed from a stream however it is split into pieces, and nothing else is removed.
 func TestSE3MaskTakesSecretsOutOfStreams(t *testing.T) {
 	secrets := []string{"sk-canary-1", "sk-canary-12345", "canary-é-字", "aaaaaaab", `with"quote`}
 	m := newMask(secrets...)
@@ -80,7 +80,7 @@ func TestSE3MaskTakesSecretsOutOfStreams(t *testing.T) {
 	})
 }
 
-// fixed is a model that always says the same.
+// fixed is a model that always gives the same answer.
 type fixed struct {
 	events []model.Event
 	err    error
@@ -99,7 +99,7 @@ func (f fixed) Stream(context.Context, model.Request) iter.Seq2[model.Event, err
 	}
 }
 
-// FuzzSE3Stream: however an answer is cut, no secret comes through, and the rest does.
+// FuzzSE3Stream: however an answer is split, no secret passes and everything else does.
 func FuzzSE3Stream(f *testing.F) {
 	const secret = "sk-aab-sk-aabc"
 	f.Add("the key is sk-aab-sk-aabc, yes", uint64(0x5a5a))

@@ -22,7 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Reasons not to make a chat of messages.
+// Reasons to refuse making a chat from messages.
 var (
 	ErrChatExists  = errors.New("there is such a chat already")
 	ErrNotAdopted  = errors.New("only chats of web, cli and api can be made of messages")
@@ -34,9 +34,8 @@ var (
 	errNothingLeft = errors.New("no message is left")
 )
 
-// ReadMessages reads UI messages as they are exported: a JSON array of them, an
-// object that has one as messages, or one message a line. They are valid UI messages
-// then; whether a chat can be made of them, [Adopt] says.
+// ReadMessages reads exported UI messages: a JSON array of them, an object with such an array as its member messages,
+// or one message per line. The result is valid; [Adopt] checks whether a chat can be made from it.
 func ReadMessages(from io.Reader) ([]uimessage.Message, error) {
 	var values []json.RawMessage
 	for dec := json.NewDecoder(from); ; {
@@ -74,14 +73,13 @@ func asBytes(values []json.RawMessage) [][]byte {
 	return out
 }
 
-// Adopt makes a chat of messages, in a store that no host uses. Nothing in it is
-// open: the chat waits for the next message. It fails with [ErrChatExists],
-// [ErrNotAdopted] or an error that says which message cannot be taken.
+// Adopt makes a chat from messages, in a store that no host uses. Nothing in the chat is pending. It fails with
+// [ErrChatExists], [ErrNotAdopted] or an error that names the message that cannot be used.
 func Adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, list []uimessage.Message, now time.Time) error {
 	return adopt(ctx, store, key, list, nil, now)
 }
 
-// adopt is Adopt with the files of archives that summaries among the messages name.
+// adopt is Adopt with the archive files that summaries among the messages refer to.
 func adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, list []uimessage.Message, archives map[string][]byte, now time.Time) (err error) {
 	address, ok := key.Address()
 	if !ok || address.Account != "" || address.Topic != 0 || !slices.Contains([]string{"web", "cli", "api"}, address.Platform) {
@@ -111,8 +109,7 @@ func adopt(ctx context.Context, store *filestore.Store, key messages.ChatKey, li
 	return writeArchives(store, key, archives)
 }
 
-// adopted are messages as turns of another chat: with metadata of their own, of
-// which they keep who said it and when.
+// adopted converts messages to turns of another chat. Of their metadata it keeps who wrote them and when.
 func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Message, archives map[string][]byte, now time.Time) ([]uimessage.Message, error) {
 	out := make([]uimessage.Message, len(list))
 	seen := map[string]bool{}
@@ -121,7 +118,7 @@ func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Me
 			return nil, fmt.Errorf("message %d (%q): %w", i+1, m.ID, err)
 		}
 		seen[m.ID] = true
-		old, _ := uimessage.DecodeMetadata(m.Metadata) // of others: nothing is kept
+		old, _ := uimessage.DecodeMetadata(m.Metadata) // metadata of other programs is dropped
 		meta := uimessage.Metadata{
 			TS: old.TS, ChatKey: string(key), Channel: address.Platform, ChatID: address.Chat, UserID: old.UserID, Username: old.Username, Model: old.Model,
 		}
@@ -147,7 +144,7 @@ func adopted(key messages.ChatKey, address messages.Address, list []uimessage.Me
 	return out, nil
 }
 
-// adoptable says why a message cannot be a turn of a new chat.
+// adoptable returns an error if a message cannot be a turn of a new chat.
 func adoptable(m uimessage.Message, seen map[string]bool) error {
 	if m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 		return errRole
@@ -163,10 +160,9 @@ func adoptable(m uimessage.Message, seen map[string]bool) error {
 	return nil
 }
 
-// Fork makes a chat of what another one's history holds before a message, in a
-// store that no host uses, with the archives that turns in it name. The other
-// chat stays as it is. It fails as [Adopt] does,
-// with [ErrNoSuchTurn], and with [platform.ErrNotFound] if there is no such chat.
+// Fork makes a chat from the part of another chat's history before a message, in a store that no host uses. It copies
+// the archives that those turns refer to, and leaves the other chat unchanged. It fails like [Adopt], with
+// [ErrNoSuchTurn], or with [platform.ErrNotFound] if the other chat does not exist.
 func Fork(ctx context.Context, store *filestore.Store, from, to messages.ChatKey, before string, now time.Time) (turns int, err error) {
 	doc, err := ReadChat(ctx, store, from)
 	if err != nil {
@@ -184,15 +180,13 @@ func Fork(ctx context.Context, store *filestore.Store, from, to messages.ChatKey
 }
 
 const (
-	// archiveMember is the metadata of a summary that names the archive of what it
-	// replaces.
+	// archiveMember is the metadata of a summary that names the archive of the turns it replaces.
 	archiveMember = "archive"
-	// agedMember is the metadata of a turn that names the archive of what it was
-	// before large outputs were left out.
+	// agedMember is the metadata of a turn that names the archive of its version with the large outputs.
 	agedMember = "aged"
 )
 
-// archiveOf is the archive that a member of a turn's metadata names; empty: none.
+// archiveOf is the id of the archive that a member of a turn's metadata names, or "".
 func archiveOf(meta uimessage.Metadata, m uimessage.Member) (id string) {
 	if m.Name != agedMember && (m.Name != archiveMember || meta.Kind != uimessage.KindSummary) {
 		return ""
@@ -203,7 +197,7 @@ func archiveOf(meta uimessage.Metadata, m uimessage.Member) (id string) {
 	return id
 }
 
-// archiveFile is the file of an archive; empty if that cannot be its name.
+// archiveFile is the path of an archive, or "" if the id cannot be a file name.
 func archiveFile(store *filestore.Store, key messages.ChatKey, id string) (string, error) {
 	dir, err := store.ChatDir(key)
 	if err != nil || id == "" || filepath.Base(id) != id {
@@ -212,11 +206,11 @@ func archiveFile(store *filestore.Store, key messages.ChatKey, id string) (strin
 	return filepath.Join(dir, "messages", "archive", id+".json"), nil
 }
 
-// readArchives reads the archives that turns name, and those that turns within them
-// name. What is not there stays out.
+// readArchives reads the archives that turns name, and recursively those that the turns in them name. Missing ones
+// are skipped.
 func readArchives(store *filestore.Store, key messages.ChatKey, turns []uimessage.Message, into map[string][]byte) error {
 	for _, m := range turns {
-		meta, _ := uimessage.DecodeMetadata(m.Metadata) // what is not ours names none
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // other programs' metadata names none
 		for _, member := range meta.Extra {
 			if err := readArchive(store, key, archiveOf(meta, member), into); err != nil {
 				return err
@@ -252,7 +246,7 @@ func readArchive(store *filestore.Store, key messages.ChatKey, id string, into m
 	return readArchives(store, key, within, into)
 }
 
-// writeArchives writes archives, byte for byte, into the folder of another chat.
+// writeArchives writes archives, byte for byte, to the folder of another chat.
 func writeArchives(store *filestore.Store, key messages.ChatKey, archives map[string][]byte) error {
 	for id, b := range archives {
 		file, err := archiveFile(store, key, id)

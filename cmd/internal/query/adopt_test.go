@@ -76,7 +76,7 @@ func compacted(t *testing.T, store *filestore.Store, key messages.ChatKey) {
 	}
 }
 
-// files are the files below a folder, by name.
+// files returns the contents of all files below a folder, by name.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -94,8 +94,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestForkKeepsArchives: what a summary of the fork stands for is in the fork
-// too, byte for byte; nothing else is, and the other chat is as it was.
+// TestForkKeepsArchives: the fork gets byte-for-byte copies of the archives that its summaries
+// refer to and no other archives. The original chat does not change.
 func TestForkKeepsArchives(t *testing.T) {
 	state := t.TempDir()
 	log := slog.New(slog.DiscardHandler)

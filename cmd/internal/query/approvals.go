@@ -16,7 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// ApprovalLine is one request that waits for a person. Members are only added.
+// ApprovalLine is one request that waits for a decision. Members are only ever added.
 type ApprovalLine struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	N       int              `json:"n"`
@@ -26,27 +26,27 @@ type ApprovalLine struct {
 	messages.Words
 	Chinese messages.Words `json:"zh,omitzero"` // the same words in Chinese
 
-	Exact   string    `json:"exact"` // what would take effect, with marks for what cannot be seen
+	Exact   string    `json:"exact"` // what would run, with invisible characters made visible
 	Digest  string    `json:"digest"`
 	Asker   string    `json:"asker,omitempty"`
 	Asked   time.Time `json:"asked"`
 	Expires time.Time `json:"expires"`
-	// Unseen is set while people of the chat do not see the request yet.
+	// Unseen is set while the request has not been shown to people of the chat.
 	Unseen *ApprovalUnseen `json:"unseen,omitempty"`
 }
 
-// ApprovalUnseen says why people do not see a request yet. It stays open.
+// ApprovalUnseen says why a request has not been shown yet. The request stays open.
 type ApprovalUnseen struct {
 	// Parked says that the message that shows it is parked until it is retried.
 	Parked bool `json:"parked,omitempty"`
-	// Reason is why sending fails, as the outbox has it. It is empty while the message is being sent.
+	// Reason is why sending fails, as in the outbox. It is empty while the message is being sent.
 	Reason string `json:"reason,omitempty"`
 }
 
 // ApprovalOrder decides about requests of a chat.
 type ApprovalOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
-	Numbers []int            `json:"numbers,omitempty"` // none: all that are open
+	Numbers []int            `json:"numbers,omitempty"` // all open ones if empty
 	Approve bool             `json:"approve"`
 	Reason  string           `json:"reason,omitempty"`
 }
@@ -54,7 +54,7 @@ type ApprovalOrder struct {
 // To implements [Order].
 func (o ApprovalOrder) To() messages.ChatKey { return o.ChatKey }
 
-// ApprovalResult answers an [ApprovalOrder], with one line for each request.
+// ApprovalResult is the result of an [ApprovalOrder], with one element for each request.
 type ApprovalResult struct {
 	ChatKey messages.ChatKey  `json:"chatKey"`
 	Decided []ApprovalDecided `json:"decided"`
@@ -62,15 +62,15 @@ type ApprovalResult struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ApprovalDecided is what became of one request.
+// ApprovalDecided is the outcome of one request.
 type ApprovalDecided struct {
 	N  int                 `json:"n"`
 	ID string              `json:"id"`
 	Is messages.DecisionIs `json:"is"`
 }
 
-// Approvals lists the requests that wait for a person. Only chats that are marked to be
-// woken can have one; the others are not touched.
+// Approvals lists the requests that wait for a decision. It opens only chats that are marked as having unfinished
+// work, because others have no requests.
 func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 	keys, err := d.waking(ctx, q)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 	})
 }
 
-// waking are the chats that may have open requests.
+// waking returns the chats that may have open requests.
 func (d *Desk) waking(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
 	if q.ChatKey != "" || d.store == nil {
 		return d.owing(ctx, q)
@@ -116,7 +116,7 @@ func approvalLines(key messages.ChatKey, list []uimessage.Message) []ApprovalLin
 	return out
 }
 
-// withUnseen says of each request whether the message that is to show it is owed still.
+// withUnseen marks the requests whose message has not been delivered yet.
 func withUnseen(lines []ApprovalLine, outbox []messages.OutboxItem) []ApprovalLine {
 	for i := range lines {
 		for _, item := range outbox {
@@ -128,8 +128,8 @@ func withUnseen(lines []ApprovalLine, outbox []messages.OutboxItem) []ApprovalLi
 	return lines
 }
 
-// Decide decides about requests as the user of the process. They are named by their
-// digests as well, so that what is decided is what was listed.
+// Decide decides requests as the user of the process. It sends their digests, so that only what was listed can be
+// decided.
 func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, error) {
 	result := ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}}
 	lines, err := d.Approvals(ctx, Asked{ChatKey: o.ChatKey})
@@ -161,38 +161,38 @@ func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	return result, nil
 }
 
-// Platform is the platform of decisions that the user of the process takes by a command.
+// Platform is the platform name of decisions that the user of the process makes with a command.
 const Platform = "control"
 
-// operator is who decides by a command on this machine.
+// operator is the person who decides with a command on this machine.
 func operator() messages.Asker {
 	const owner = "owner"
 	return messages.Asker{Platform: Platform, ID: owner, Name: owner}
 }
 
-// GrantLine is one grant that counts. Members are only added.
+// GrantLine is one active grant. Members are only ever added.
 type GrantLine struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
-	N       int              `json:"n"` // people call it g and this number
+	N       int              `json:"n"` // people refer to it as g followed by this number
 	ID      string           `json:"id"`
 	Rule    string           `json:"rule"`
 	Person  string           `json:"person,omitempty"`
 	Folder  string           `json:"folder,omitempty"`
-	FilesIn string           `json:"filesIn,omitempty"` // files of this folder may be sent; there is no rule then
+	FilesIn string           `json:"filesIn,omitempty"` // files of this folder may be sent; Rule is empty then
 	From    time.Time        `json:"from"`
-	Until   time.Time        `json:"until,omitzero"` // zero: it has no end
+	Until   time.Time        `json:"until,omitzero"` // zero if it does not expire
 }
 
 // GrantOrder revokes grants of a chat.
 type GrantOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
-	Numbers []int            `json:"numbers,omitempty"` // none: all
+	Numbers []int            `json:"numbers,omitempty"` // all if empty
 }
 
 // To implements [Order].
 func (o GrantOrder) To() messages.ChatKey { return o.ChatKey }
 
-// GrantResult answers a [GrantOrder].
+// GrantResult is the result of a [GrantOrder].
 type GrantResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Revoked []int            `json:"revoked"`
@@ -200,18 +200,18 @@ type GrantResult struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Grants are the grants of chats in a state folder.
+// Grants opens the grants of the chats in a state folder.
 func Grants(state string) *grantfile.Store {
 	return grantfile.New(filepath.Join(state, "approvals", "grants"), filestore.EncodeKey)
 }
 
-// counts reports whether a grant has neither ended nor been revoked.
+// counts reports whether a grant is active: neither expired nor revoked.
 func counts(g persistence.Grant, now time.Time) bool {
 	return g.Revoked == 0 && (g.Until == 0 || now.Before(time.UnixMilli(g.Until)))
 }
 
-// Grants lists the grants that count. A chat may know of one that its clock has ended,
-// which is listed all the same.
+// Grants lists the active grants. A grant that expired by the chat's own clock, which this does not know, is listed
+// as well.
 func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
 	if d.store == nil {
 		return []GrantLine{}, nil
@@ -246,8 +246,7 @@ func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
 	})
 }
 
-// Revoke has a chat take grants back, as the user of the process. A chat without grants
-// is not woken.
+// Revoke has a chat revoke grants, as the user of the process. A chat without grants is not woken.
 func (d *Desk) Revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
 	result := GrantResult{ChatKey: o.ChatKey, Revoked: []int{}}
 	lines, err := d.Grants(ctx, Asked{ChatKey: o.ChatKey})

@@ -19,9 +19,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
-// Desk answers questions about the chats of a state folder and has chats carry out
-// orders. Its code is the same whether a host runs or not. Only asking a single chat
-// differs: a running host asks the chat's actor, otherwise the chat's files answer.
+// Desk answers questions about the chats of a state folder and has chats carry out orders. It works the same whether
+// a host runs or not, except for asking a single chat: a running host asks the chat's actor, otherwise the answer is
+// read from the chat's files.
 type Desk struct {
 	state string
 	store *filestore.Store // nil if the folder does not exist yet
@@ -39,9 +39,9 @@ func New(state string, store *filestore.Store, index *searchindex.Index, chat fu
 // StoppedOptions describe a state folder that no host uses. All are required.
 type StoppedOptions struct {
 	State string
-	// StoreLogger and IndexLogger get what the operator should know.
+	// StoreLogger and IndexLogger log what the operator should know.
 	StoreLogger, IndexLogger *slog.Logger
-	// Zone is the time zone of the project's tasks. It is asked for when a chat is deleted.
+	// Zone returns the time zone of the project's tasks. It is called when a chat is deleted.
 	Zone func() (*time.Location, error)
 }
 
@@ -58,14 +58,14 @@ func OpenStopped(o StoppedOptions) (*Desk, error) {
 	return Stopped(store, o), nil
 }
 
-// Stopped is the desk of a store that is open already. [Desk.Close] closes the store.
+// Stopped makes a desk for a store that is already open. [Desk.Close] closes the store.
 func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
 		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
 	}
 }
 
-// Close unlocks the folder of a desk that [OpenStopped] opened.
+// Close closes the store of a desk that [OpenStopped] or [Stopped] made, which unlocks the folder.
 func (d *Desk) Close() error {
 	if d.store == nil {
 		return nil
@@ -76,7 +76,7 @@ func (d *Desk) Close() error {
 // Asked is a question about one chat, or about all chats if ChatKey is empty.
 type Asked struct {
 	ChatKey messages.ChatKey
-	// Words and Limit belong to a search.
+	// Words and Limit are for searches.
 	Words string
 	Limit int
 }
@@ -84,7 +84,7 @@ type Asked struct {
 // Order is an order to one chat.
 type Order interface{ To() messages.ChatKey }
 
-// Ask asks one chat, and makes an error of a reply that reports one.
+// Ask asks one chat, and returns an error if the reply reports one.
 func Ask[T any](ctx context.Context, chat func(context.Context, any) (any, error), question any) (T, error) {
 	var none T
 	answer, err := chat(ctx, question)
@@ -121,7 +121,7 @@ func faultOf(answer any) string {
 	}
 }
 
-// each gathers the lines of chats, one chat after the other.
+// each collects the lines of several chats, one chat after the other.
 func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)) ([]T, error) {
 	out := []T{}
 	for _, key := range keys {
@@ -134,7 +134,7 @@ func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)
 	return out, nil
 }
 
-// Present fails with [platform.ErrNotFound] if there is no such chat.
+// Present returns [platform.ErrNotFound] if the chat does not exist.
 func Present(store *filestore.Store, key messages.ChatKey) error {
 	if store == nil {
 		return platform.ErrNotFound
@@ -149,8 +149,7 @@ func Present(store *filestore.Store, key messages.ChatKey) error {
 	return nil
 }
 
-// BotOf is the name of the platform, with its account, that a chat is on. It is empty if
-// the key names none.
+// BotOf is the name of the chat's platform with its account, or "" if the key names none.
 func BotOf(key messages.ChatKey) string {
 	addr, ok := key.Address()
 	switch {
@@ -162,13 +161,13 @@ func BotOf(key messages.ChatKey) string {
 	return addr.Platform
 }
 
-// ChatLine is one chat of a list.
+// ChatLine is one chat in a list.
 type ChatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
 }
 
-// Chats lists the chats, the last changed first.
+// Chats lists the chats, the most recently changed first.
 func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 	if d.store == nil {
 		return []ChatLine{}, nil
@@ -176,7 +175,7 @@ func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 	return ListChats(ctx, d.store)
 }
 
-// ListChats lists the chats of a store, the last changed first.
+// ListChats lists the chats of a store, the most recently changed first.
 func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) {
 	out := []ChatLine{}
 	for key, err := range store.Chats(ctx) {
@@ -191,7 +190,7 @@ func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) 
 	return out, nil
 }
 
-// changed is when a chat was last written to; zero: unknown.
+// changed is when a chat was last written, or zero if unknown.
 func changed(store *filestore.Store, key messages.ChatKey) time.Time {
 	dir, err := store.ChatDir(key)
 	if err != nil {
@@ -215,7 +214,7 @@ type ChatDocument struct {
 	Waiting  []uimessage.Message `json:"waiting,omitempty"`
 }
 
-// Chat is one chat as it is now.
+// Chat returns the current state of one chat.
 func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
 	if err := Present(d.store, q.ChatKey); err != nil {
 		return ChatDocument{}, err
@@ -225,7 +224,7 @@ func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
 	case err != nil:
 		return ChatDocument{}, err
 	case d.live && view.Accepted == 0 && len(view.Messages) == 0:
-		return ChatDocument{}, platform.ErrNotFound // only the ids of its messages are left
+		return ChatDocument{}, platform.ErrNotFound // only the ids of its messages are kept
 	}
 	return documentOf(view), nil
 }

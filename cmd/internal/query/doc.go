@@ -1,6 +1,5 @@
-// Package query answers what commands ask about a project's chats and has chats carry out
-// orders. The same code runs in a running host, where a chat's actor is asked, and in a
-// command while no host runs, where the chat's files answer instead. Reading changes
-// nothing. Without a host, only orders that need nothing but files are carried out, and the
-// state folder is locked meanwhile.
+// Package query answers questions about a project's chats and has chats carry out orders. The same code runs in a
+// host, where it asks a chat's actor, and in a command while no host runs, where it reads the chat's files. Reading
+// changes nothing. Without a host, only orders that need no more than files are carried out, with the state folder
+// locked.
 package query

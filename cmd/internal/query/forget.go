@@ -22,10 +22,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
-// intentFile is the file of an intent to delete a chat, below the folder of intents.
+// intentFile is the name of the file that records the intent to delete a chat.
 const intentFile = "intent.json"
 
-// Eraser deletes all that is kept of chats below a state folder.
+// Eraser deletes everything that is stored about chats in a state folder.
 type Eraser struct {
 	state string
 	store *filestore.Store
@@ -36,7 +36,7 @@ type Eraser struct {
 	Runs func(ctx context.Context, key messages.ChatKey) error
 }
 
-// NewEraser makes one for a store that no host uses.
+// NewEraser makes an eraser for a store that no host uses. A host sets the exported fields.
 func NewEraser(state string, store *filestore.Store, zone *time.Location) *Eraser {
 	return &Eraser{
 		state: state, store: store, tasks: taskfile.New(state, zone), Fires: taskfile.NewLog(state),
@@ -46,7 +46,7 @@ func NewEraser(state string, store *filestore.Store, zone *time.Location) *Erase
 	}
 }
 
-// intents are files that say which chats are being deleted.
+// intents are the files that record which chats are being deleted.
 func (e *Eraser) intents() *chatfile.Store {
 	return chatfile.New(func(key messages.ChatKey) (string, error) {
 		name, err := filestore.EncodeKey(key)
@@ -54,9 +54,9 @@ func (e *Eraser) intents() *chatfile.Store {
 	})
 }
 
-// Forget deletes all that is kept of a chat whose store is closed, and of the chats in
-// which its tasks ran, which it returns: where those are open, they have to be deleted by
-// their own actors. The intent is durable first, and removed last.
+// Forget deletes everything that is stored about a chat whose store is closed, and about the chats in which its tasks
+// ran. It returns the latter: those that are open must be deleted by their own actors. The intent is made durable
+// first and removed last, so that an interrupted deletion is completed later.
 func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []messages.ChatKey, err error) {
 	related, err = e.Fires.Chats(ctx, f.ChatKey)
 	if err != nil {
@@ -73,7 +73,7 @@ func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []me
 	return related, e.finish(ctx, f)
 }
 
-// intend makes an intent durable.
+// intend makes the intent to delete a chat durable.
 func (e *Eraser) intend(ctx context.Context, f journal.Forgetting) error {
 	raw, err := json.Marshal(f)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *Eraser) intend(ctx context.Context, f journal.Forgetting) error {
 	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, raw)
 }
 
-// finish does what an intent says. It may be repeated.
+// finish carries out an intent. It may be repeated.
 func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	dir, err := e.store.ChatDir(f.ChatKey)
 	if err != nil {
@@ -94,7 +94,7 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	}
 	remove := []string{dir, filepath.Join(e.state, "files", filepath.FromSlash(results))}
 	if BotOf(f.ChatKey) == "cli" {
-		remove = append(remove, filepath.Join(e.state, "cli-history")) // what was typed
+		remove = append(remove, filepath.Join(e.state, "cli-history")) // what people typed
 	}
 	var all error
 	for _, path := range remove {
@@ -116,7 +116,7 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil)
 }
 
-// syncDir forces the names in a folder, if it is there.
+// syncDir syncs a folder to disk, if it exists.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,8 +128,7 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// forgetIndex throws the search index away: what is deleted from a database can still be
-// read in its free pages.
+// forgetIndex deletes the whole search index, because rows deleted from a database stay readable in its free pages.
 func (e *Eraser) forgetIndex(ctx context.Context) error {
 	if e.Index != nil {
 		return e.Index.Discard(ctx)
@@ -143,7 +142,7 @@ func (e *Eraser) forgetIndex(ctx context.Context) error {
 	return all
 }
 
-// forgetUser removes what is remembered of a person, with what it was before.
+// forgetUser removes the memory of a person, with its backups.
 func forgetUser(state, user string) error {
 	path, err := Memories(state).Path(persistence.MemoryPlace{User: user})
 	if err != nil {
@@ -166,7 +165,7 @@ func forgetUser(state, user string) error {
 	return all
 }
 
-// keep gives a chat that was deleted its ids and numbers back.
+// keep restores the ids and counters of a deleted chat.
 func (e *Eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
 	if f.Keep.N == 0 && f.Keep.Seq == 0 && len(f.Keep.IngressIDs) == 0 {
 		return nil
@@ -182,7 +181,7 @@ func (e *Eraser) keep(ctx context.Context, f journal.Forgetting) (err error) {
 	return c.Fold(ctx, journal.Fold{Meta: f.Keep})
 }
 
-// FinishAll finishes the deletions that an earlier process began. No chat is open yet.
+// FinishAll completes the deletions that an earlier process started. It must run before any chat is opened.
 func (e *Eraser) FinishAll(ctx context.Context, log func(journal.Forgetting, error)) error {
 	root := filepath.Join(e.state, "forgetting")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -217,12 +216,12 @@ type ForgetOrder struct {
 // To implements [Order].
 func (o ForgetOrder) To() messages.ChatKey { return o.ChatKey }
 
-// ForgetResult says that a chat was deleted.
+// ForgetResult reports that a chat was deleted.
 type ForgetResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 }
 
-// Forget deletes all that is kept of a chat.
+// Forget deletes everything that is stored about a chat.
 func (d *Desk) Forget(ctx context.Context, o ForgetOrder) (ForgetResult, error) {
 	if err := Present(d.store, o.ChatKey); err != nil {
 		return ForgetResult{}, err

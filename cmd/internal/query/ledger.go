@@ -18,9 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Ledger reads the last entries of a chat's ledger, oldest first, whether a host
-// runs or not: what is in the ledger never changes. Lines that cannot be read
-// are left out. What happened within the last second may be missing.
+// Ledger reads the last entries of a chat's ledger, oldest first. It is safe while a host runs, because the ledger is
+// append-only. Unreadable lines are skipped, and entries of the last second may be missing.
 func Ledger(state string, key messages.ChatKey, last int) ([]journal.LedgerEntry, error) {
 	folder, err := filestore.EncodeKey(key)
 	if err != nil {
@@ -80,7 +79,7 @@ func readLedger(path string) ([]journal.LedgerEntry, error) {
 	var out []journal.LedgerEntry
 	for line := range bytes.Lines(text) {
 		entry, err := journal.ParseLedgerEntry(line)
-		if err == nil && bytes.HasSuffix(line, []byte("\n")) { // else it is being written
+		if err == nil && bytes.HasSuffix(line, []byte("\n")) { // otherwise it is still being written
 			out = append(out, entry)
 		}
 	}

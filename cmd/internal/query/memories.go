@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 )
 
-// MemoryLine is one memory of a state folder. Members are only added.
+// MemoryLine is one memory in a state folder. Members are only ever added.
 type MemoryLine struct {
 	// Memory is project, user:<platform>-<userId>, or the key of a chat.
 	Memory  string    `json:"memory"`
@@ -23,13 +23,12 @@ type MemoryLine struct {
 	Changed time.Time `json:"changed"`
 }
 
-// Memories are the memories below a state folder. A host may run meanwhile.
+// Memories opens the memories of a state folder. It is safe while a host runs.
 func Memories(state string) *memfile.Store {
 	return memfile.New(memfile.Options{State: state, ChatDir: func(key messages.ChatKey) (string, error) { return filestore.ChatDir(state, key) }})
 }
 
-// ParseMemory is the memory of a name as [MemoryLine] has it. The place of a name
-// that there can be none of is refused when it is used.
+// ParseMemory parses a name as in [MemoryLine]. A name for which no file can exist is refused when the place is used.
 func ParseMemory(name string) (persistence.MemoryPlace, error) {
 	if name == "project" {
 		return persistence.MemoryPlace{}, nil
@@ -41,13 +40,13 @@ func ParseMemory(name string) (persistence.MemoryPlace, error) {
 	return persistence.MemoryPlace{Chat: key}, err
 }
 
-// ListMemories lists what is remembered: of the project, of people, of chats.
+// ListMemories lists the memories of the project, of people and of chats.
 func ListMemories(state string) ([]MemoryLine, error) {
 	out := []MemoryLine{}
 	err := filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // gone, or never there
+				return nil // removed meanwhile, or never created
 			}
 			return err
 		}
@@ -88,7 +87,7 @@ func rank(name string) int {
 	return 2
 }
 
-// mayHoldMemories: only folders of memories are looked into.
+// mayHoldMemories reports whether a folder may contain memories.
 func mayHoldMemories(rel string) bool {
 	if rel == "." || rel == "memory" || rel == "memory/users" || rel == "chat" {
 		return true
@@ -101,7 +100,7 @@ func mayHoldMemories(rel string) bool {
 	return err == nil || strings.HasSuffix(folder, "~")
 }
 
-// memoryName is the name of the memory in a file.
+// memoryName returns the name of the memory stored in a file.
 func memoryName(rel string) (string, bool) {
 	if rel == "memory/project.md" {
 		return "project", true

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
-// OutboxLine is one message that a chat owes or has parked. Members are only added.
+// OutboxLine is one message that a chat has not delivered yet or has parked. Members are only ever added.
 type OutboxLine struct {
 	ChatKey   messages.ChatKey     `json:"chatKey"`
 	ID        string               `json:"id"`
@@ -19,33 +19,33 @@ type OutboxLine struct {
 	Since     time.Time            `json:"since"`
 	Tries     int                  `json:"tries"`
 	LastError string               `json:"lastError,omitempty"`
-	Maybe     bool                 `json:"maybe,omitempty"` // people may see it already
-	Parts     int                  `json:"parts,omitempty"` // that are with the platform
+	Maybe     bool                 `json:"maybe,omitempty"` // people may have received it already
+	Parts     int                  `json:"parts,omitempty"` // already delivered to the platform
 	Files     int                  `json:"files,omitempty"`
 	RequestID string               `json:"requestId,omitempty"`
 	From      string               `json:"from,omitempty"`
 	Text      string               `json:"text,omitempty"`
 }
 
-// OutboxOrder asks a host to retry or to drop what a chat parked.
+// OutboxOrder tells a chat to retry or to drop its parked messages.
 type OutboxOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
-	ID      string           `json:"id,omitempty"` // empty: everything
+	ID      string           `json:"id,omitempty"` // everything if empty
 	Drop    bool             `json:"drop,omitempty"`
 }
 
 // To implements [Order].
 func (o OutboxOrder) To() messages.ChatKey { return o.ChatKey }
 
-// OutboxResult answers an [OutboxOrder].
+// OutboxResult is the result of an [OutboxOrder].
 type OutboxResult struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	IDs     []string         `json:"ids"`
-	// Reason says why nothing was done: not_found, not_parked.
+	// Reason says why nothing was done: not_found or not_parked.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Outbox lists what chats owe. Chats that owe nothing are not touched.
+// Outbox lists the undelivered messages of chats. Chats without any are not opened.
 func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 	keys, err := d.owing(ctx, q)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 	})
 }
 
-// owing are the chats that may owe something: those whose journal has a record.
+// owing returns the chats that may have undelivered messages: those with a journal that is not empty.
 func (d *Desk) owing(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
 	if q.ChatKey != "" {
 		return []messages.ChatKey{q.ChatKey}, Present(d.store, q.ChatKey)
@@ -77,8 +77,7 @@ func (d *Desk) owing(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
 	return out, nil
 }
 
-// hasJournal reports that a chat's journal is not empty. Room that was made for
-// it beforehand is.
+// hasJournal reports whether a chat's journal has a record. A preallocated journal contains only zero bytes.
 func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 	dir, err := store.ChatDir(key)
 	if err != nil {
@@ -88,9 +87,9 @@ func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // only read from
+	defer func() { _ = f.Close() }() // opened for reading only
 	first := make([]byte, 1)
-	n, _ := f.Read(first) // nothing there: empty
+	n, _ := f.Read(first) // an empty file has no first byte
 	return n == 1 && first[0] != 0
 }
 
@@ -105,7 +104,7 @@ func linesOf(key messages.ChatKey, items []messages.OutboxItem) []OutboxLine {
 	return out
 }
 
-// Settle has a chat retry or drop what it parked.
+// Settle has a chat retry or drop its parked messages.
 func (d *Desk) Settle(ctx context.Context, o OutboxOrder) (OutboxResult, error) {
 	if err := Present(d.store, o.ChatKey); err != nil {
 		return OutboxResult{}, err

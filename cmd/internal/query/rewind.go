@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// Why a chat refused an order, in a word for programs. Nothing was changed then.
+// The reasons of a chat to refuse an order, for programs. Nothing was changed then.
 const (
 	refusedNotFound  = "not_found"
 	refusedBusy      = "busy"
@@ -18,10 +18,10 @@ const (
 	refusedNotAtRest = "not_at_rest"
 )
 
-// ErrNotAtRest says that a chat has turns or requests that only a host can settle.
+// ErrNotAtRest says that a chat has turns or requests that only a host can finish.
 var ErrNotAtRest = errors.New("the chat has something under way")
 
-// RewindOrder takes a chat back to where it was before a message.
+// RewindOrder archives the history of a chat from a message on.
 type RewindOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Before  string           `json:"before"` // the first message that is archived
@@ -30,7 +30,7 @@ type RewindOrder struct {
 // To implements [Order].
 func (o RewindOrder) To() messages.ChatKey { return o.ChatKey }
 
-// RewindResult answers a [RewindOrder]. Members are only added.
+// RewindResult is the result of a [RewindOrder]. Members are only ever added.
 type RewindResult struct {
 	ChatKey  messages.ChatKey `json:"chatKey"`
 	Kept     int              `json:"kept"`
@@ -39,8 +39,8 @@ type RewindResult struct {
 	Refused string `json:"refused,omitempty"`
 }
 
-// Refusal is why nothing was changed: [platform.ErrBusy], [ErrNoSuchTurn] or
-// [ErrNotAtRest]. It is nil if the chat was rewound.
+// Refusal is why nothing was changed: [platform.ErrBusy], [ErrNoSuchTurn] or [ErrNotAtRest]. It is nil if the chat
+// was rewound.
 func (r RewindResult) Refusal() error {
 	switch r.Refused {
 	case "":
@@ -54,8 +54,8 @@ func (r RewindResult) Refusal() error {
 	}
 }
 
-// Rewind archives the history of a chat from a message on. A damaged history is refused
-// with [persistence.ErrDamaged] while no host runs, and left as it is.
+// Rewind archives the history of a chat from a message on. Without a host, a damaged history is refused with
+// [persistence.ErrDamaged] and left unchanged.
 func (d *Desk) Rewind(ctx context.Context, o RewindOrder) (RewindResult, error) {
 	doc, err := d.Chat(ctx, Asked{ChatKey: o.ChatKey})
 	if err != nil {

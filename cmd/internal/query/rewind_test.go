@@ -18,7 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
-// keptChat makes a chat with some answered turns, and an open one at the end if wanted.
+// keptChat makes a chat with some answered turns. With open, the last turn has no answer.
 func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.Store, history string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +59,7 @@ func keptChat(t *testing.T, key messages.ChatKey, open bool) (store *filestore.S
 	return store, filepath.Join(chat, "messages", "history.jsonl")
 }
 
-// rewindStopped rewinds a chat of a store that no host uses.
+// rewindStopped rewinds a chat while no host is running on the store.
 func rewindStopped(t *testing.T, store *filestore.Store, order RewindOrder) (RewindResult, error) {
 	t.Helper()
 	out, err := Stopped(store, StoppedOptions{IndexLogger: slog.New(slog.DiscardHandler)}).Rewind(t.Context(), order)
@@ -134,7 +134,7 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// TestST7RewindRefusesDamage: a damaged history is shown, and no rewind touches it.
+// TestST7RewindRefusesDamage: a damaged history can be read, but a rewind does not change it.
 func TestST7RewindRefusesDamage(t *testing.T) {
 	const key = messages.ChatKey("cli-chat-x")
 	damages := map[string]func([]byte) []byte{

@@ -14,8 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
-// NewIndex makes the search index of a store. It opens nothing before the
-// first search.
+// NewIndex makes the search index of a store. It opens no file before the first search.
 func NewIndex(state string, store *filestore.Store, log *slog.Logger) *searchindex.Index {
 	return searchindex.New(searchindex.Options{
 		File: filepath.Join(state, "index", "search.db"), Chats: store.Chats, ChatDir: store.ChatDir, Parse: filestore.ParseTurn,
@@ -23,7 +22,7 @@ func NewIndex(state string, store *filestore.Store, log *slog.Logger) *searchind
 	})
 }
 
-// SearchLine is one turn that was found. Members are only added.
+// SearchLine is one turn that was found. Members are only ever added.
 type SearchLine struct {
 	ChatKey messages.ChatKey  `json:"chatKey"`
 	Place   string            `json:"place"` // file:offset or file:line, below the folder of the chat
@@ -33,7 +32,7 @@ type SearchLine struct {
 	Message uimessage.Message `json:"message"`
 }
 
-// Search looks for words in one chat, or in all chats.
+// Search searches for words in one chat, or in all chats.
 func (d *Desk) Search(ctx context.Context, q Asked) ([]SearchLine, error) {
 	out := []SearchLine{}
 	query := searchindex.Query{Text: q.Words, Limit: q.Limit}
@@ -50,7 +49,7 @@ func (d *Desk) Search(ctx context.Context, q Asked) ([]SearchLine, error) {
 	}
 	for _, hit := range hits {
 		line := SearchLine{ChatKey: hit.ChatKey, Place: hit.Place, Score: hit.Score, Excerpt: hit.Excerpt.Text, Message: hit.Message}
-		if meta, _ := uimessage.DecodeMetadata(hit.Message.Metadata); meta.TS > 0 { // what is not ours has no time
+		if meta, _ := uimessage.DecodeMetadata(hit.Message.Metadata); meta.TS > 0 { // other programs' metadata has no time
 			line.At = time.UnixMilli(meta.TS).UTC()
 		}
 		out = append(out, line)

@@ -17,15 +17,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// chatFiles answers in place of the actors of chats, from the files of a state folder that
-// no host uses. It carries out the orders that need nothing but files.
+// chatFiles answers instead of the actors of chats, from the files of a state folder that no host uses. It carries
+// out the orders that need only files.
 type chatFiles struct {
 	state string
 	store *filestore.Store
 	zone  func() (*time.Location, error)
 }
 
-// ask answers as the actor of a chat does.
+// ask answers like the actor of a chat.
 func (f chatFiles) ask(ctx context.Context, question any) (any, error) {
 	switch q := question.(type) {
 	case messages.ViewQuery:
@@ -51,7 +51,7 @@ func (f chatFiles) ask(ctx context.Context, question any) (any, error) {
 	}
 }
 
-// readState is a chat as its files describe it.
+// readState reads the state of a chat from its files.
 func readState(ctx context.Context, store *filestore.Store, key messages.ChatKey) (state *journal.State, err error) {
 	c, err := store.OpenChat(ctx, key)
 	if err != nil {
@@ -81,7 +81,7 @@ func ReadChat(ctx context.Context, store *filestore.Store, key messages.ChatKey)
 	return documentOf(viewOf(key, state)), nil
 }
 
-// viewOf is a chat's state as its actor would show it.
+// viewOf is a chat's state as its actor would report it.
 func viewOf(key messages.ChatKey, state *journal.State) messages.ViewReply {
 	counts := state.Counts()
 	view := messages.ViewReply{
@@ -97,8 +97,8 @@ func viewOf(key messages.ChatKey, state *journal.State) messages.ViewReply {
 	return view
 }
 
-// rewind moves the turns after the one to keep into an archive. A damaged history is
-// refused with [persistence.ErrDamaged] and left as it is.
+// rewind moves the turns after the one to keep to an archive. A damaged history is refused with
+// [persistence.ErrDamaged] and left unchanged.
 func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply messages.ChatRewound, err error) {
 	reply.ChatKey = order.ChatKey
 	c, err := f.store.OpenChat(ctx, order.ChatKey)
@@ -126,7 +126,7 @@ func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply
 	return reply, c.Rewrite(ctx, state.Rewound(order.ChatKey, from, now, turn))
 }
 
-// revoke marks grants as revoked in their file: all of those that are named, or none.
+// revoke marks grants as revoked in their file: all the named ones, or none if one of them does not exist.
 func (f chatFiles) revoke(ctx context.Context, order messages.RevokeGrants) (messages.GrantsRevoked, error) {
 	reply := messages.GrantsRevoked{ChatKey: order.ChatKey}
 	store, now := Grants(f.state), time.Now()
@@ -159,7 +159,7 @@ func (f chatFiles) revoke(ctx context.Context, order messages.RevokeGrants) (mes
 	return reply, errors.Join(failed, log.Close())
 }
 
-// forget deletes all that is kept of a chat, and of the chats in which its tasks ran.
+// forget deletes everything that is stored about a chat, and about the chats in which its tasks ran.
 func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error {
 	zone, err := f.zone()
 	if err != nil {
@@ -170,7 +170,7 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 		return err
 	}
 	e := NewEraser(f.state, f.store, zone)
-	defer func() { _ = e.Fires.Close() }() // nothing is open
+	defer func() { _ = e.Fires.Close() }() // no file is open
 	alone := !slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType) })
 	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone))
 	for _, other := range related {

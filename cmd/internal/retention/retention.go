@@ -1,5 +1,5 @@
-// Package retention removes files of a state folder that are older than the settings keep
-// them: logs, archives, and what chats received and made.
+// Package retention removes files from a state folder once they are older than the settings allow: logs, archives,
+// and the files of chats.
 package retention
 
 import (
@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	// every is how often is looked for what is too old.
+	// every is how often old files are removed.
 	every = 24 * time.Hour
-	// pauseBetween is between two folders, so that people wait for nothing.
+	// pauseBetween is the pause between two folders, so that the host stays responsive.
 	pauseBetween = 5 * time.Millisecond
-	// most is how many files one look removes; the next look removes more.
+	// most is how many files one pass removes; the next pass continues.
 	most = 100_000
 )
 
-// Sweeper removes what is older than the settings keep.
+// Sweeper removes files that are older than the settings allow.
 type Sweeper struct {
 	state string
 	keep  config.Retention
 	log   *slog.Logger
 	pause time.Duration
-	left  int // files that this look may still remove
+	left  int // files that this pass may still remove
 }
 
-// New makes what removes the files of a state folder that are older than keep says.
+// New makes a sweeper for a state folder.
 func New(state string, keep config.Retention, log *slog.Logger) *Sweeper {
 	return &Sweeper{state: state, keep: keep, log: log, pause: pauseBetween}
 }
 
-// Run looks at once and then once a day, until ctx ends.
+// Run removes old files at once and then once a day, until ctx ends.
 func (r *Sweeper) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -52,7 +52,7 @@ func (r *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// look removes what is too old by now.
+// look makes one pass.
 func (r *Sweeper) look(ctx context.Context, now time.Time) {
 	r.left = most
 	for _, kind := range []struct {
@@ -79,7 +79,7 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 	}
 }
 
-// dated: a file of one day, below no other folder.
+// dated reports whether rel is the file of one day, directly in the folder.
 func dated(rel, prefix string) bool {
 	day, ok := strings.CutSuffix(strings.TrimPrefix(rel, prefix), ".jsonl")
 	if !ok || !strings.HasPrefix(rel, prefix) {
@@ -89,14 +89,14 @@ func dated(rel, prefix string) bool {
 	return err == nil
 }
 
-// isArchive: an archive of a chat's history, or of a whole conversation.
+// isArchive reports whether rel is an archive of a chat's history or of a whole conversation.
 func isArchive(rel string) bool {
 	dir := filepath.Base(filepath.Dir(rel))
 	above := filepath.Base(filepath.Dir(filepath.Dir(rel)))
 	return filepath.Ext(rel) == ".json" && dir == "archive" && above == "messages"
 }
 
-// remove removes the files below a folder that were last written to before a time.
+// remove removes the files below a folder that were last modified before a time.
 func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is func(rel string) bool) (n int, err error) {
 	var faults []error
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -104,7 +104,7 @@ func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is 
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone meanwhile
+			return nil // removed meanwhile
 		case err != nil:
 			faults = append(faults, err)
 			return nil
@@ -134,7 +134,7 @@ func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is 
 	return n, errors.Join(append(faults, err)...)
 }
 
-// rest waits a moment.
+// rest pauses between two folders.
 func (r *Sweeper) rest(ctx context.Context) error {
 	if r.pause <= 0 {
 		return nil

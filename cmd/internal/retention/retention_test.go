@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// Each setting removes its own kind, where it is older, and nothing else.
+// Each setting removes only files of its own kind that are older than its limit.
 func TestRetention(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	const archive, history = "chat/telegram-chat-1/messages/archive/x.json", "chat/telegram-chat-1/messages/history.jsonl"
@@ -76,7 +76,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// A look is bounded, and the next one goes on; one that is cancelled ends.
+// One pass does a limited amount of work and the next one continues. A cancelled pass ends.
 func TestRetentionIsBounded(t *testing.T) {
 	state, now := t.TempDir(), time.Now()
 	for _, name := range []string{"a", "b", "c"} {
@@ -99,7 +99,7 @@ func TestRetentionIsBounded(t *testing.T) {
 	}
 }
 
-// write makes a file with its folders.
+// write creates a file and its parent folders.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -1,10 +1,8 @@
-// Package jsonpos reads JSON and keeps the place of every value.
+// Package jsonpos parses JSON and keeps the place of every value.
 //
-// People write settings by hand, so a fault is shown at its line and column with
-// a hint at what to type instead, and a key that appears twice is not lost. Parse
-// accepts exactly the texts that RFC 8259 calls JSON, encoded in UTF-8 and nested
-// at most MaxDepth deep; a byte order mark at the start is skipped. It is pure and
-// safe for concurrent use.
+// People write settings by hand, so a fault is reported with its line and column and a hint on how to fix it, and
+// duplicate keys are kept. Parse accepts exactly the JSON texts of RFC 8259, encoded in UTF-8 and nested at most
+// MaxDepth deep; it skips a byte order mark at the start. It has no side effects and is safe for concurrent use.
 package jsonpos
 
 import (
@@ -15,7 +13,7 @@ import (
 // MaxDepth is how deep objects and arrays may nest.
 const MaxDepth = 64
 
-// Kind says what a Node is.
+// Kind is the type of a Node's value.
 type Kind int
 
 // The kinds of JSON values.
@@ -33,8 +31,8 @@ func (k Kind) String() string {
 	return [...]string{Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "a list", Object: "an object"}[k]
 }
 
-// Place is a line and a column of a text, both counted from 1, or 0 for a value
-// that comes from no file. Columns count characters, not bytes.
+// Place is a line and a column of a text, both counted from 1, or 0 for a value that does not come from a file.
+// Columns count characters, not bytes.
 type Place struct{ Line, Col int }
 
 // after is the place at the end of a text that starts at p.
@@ -51,7 +49,7 @@ type Node struct {
 	Kind Kind
 	// Text is the decoded string, the number as written, or true, false, null.
 	Text string
-	// Members are the keys of an object in the order written, duplicates too.
+	// Members are the keys of an object in the order written, including duplicates.
 	Members []Member
 	// Items are the elements of an array.
 	Items []*Node
@@ -67,8 +65,8 @@ type Member struct {
 // SyntaxError says why a text is not JSON. Its place is where a person should look.
 type SyntaxError struct {
 	Place
-	// Msg is what is wrong there, Hint how to mend it (may be empty). Neither
-	// quotes more of the text than a single character or a bare word.
+	// Msg says what is wrong there, and Hint how to fix it, if known. Neither quotes more of the text than a single
+	// character or a bare word.
 	Msg, Hint string
 }
 

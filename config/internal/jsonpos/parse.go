@@ -34,12 +34,12 @@ func Parse(src []byte) (n *Node, err error) {
 	return n, nil
 }
 
-// parser walks the text once. It panics with a *SyntaxError, which Parse recovers.
-// encoding/json says what strings and numbers mean.
+// parser parses the text in one pass. It panics with a *SyntaxError, which Parse recovers. Strings and numbers are
+// decoded by encoding/json.
 type parser struct {
 	src        []byte
 	pos, depth int
-	at         Place // the place of the offset atPos, from which later places are counted
+	at         Place // the place of the offset atPos, where the next count starts
 	atPos      int
 }
 
@@ -67,7 +67,7 @@ func (p *parser) checkEncoding() {
 	}
 }
 
-// peek skips blanks and returns the next byte. It is false at the end of the text.
+// peek skips whitespace and returns the next byte. It returns false at the end of the text.
 func (p *parser) peek() (byte, bool) {
 	for ; p.pos < len(p.src); p.pos++ {
 		switch c := p.src[p.pos]; c {
@@ -213,7 +213,7 @@ func (p *parser) text() (text string) {
 		case c == '"':
 			p.pos++
 			if err := json.Unmarshal(p.src[start:p.pos], &text); err != nil {
-				panic(err) // Unreachable: all that a string can have was checked.
+				panic(err) // Unreachable: all contents of a string were checked.
 			}
 			return text
 		case c == '\\':

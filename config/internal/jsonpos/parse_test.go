@@ -111,8 +111,8 @@ func TestPlacesInLongText(t *testing.T) {
 	}
 }
 
-// FuzzParse holds Parse against encoding/json: the same texts are accepted and
-// mean the same, but for what the package comment excludes.
+// FuzzParse compares Parse with encoding/json: both accept the same texts with the same meaning,
+// except for the differences that the package comment lists.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-0.5e+3,"\ud800x\n"],"b":{"c":null,"d":true}}`, `[1,]`, `{"a" 1}`, "\xef\xbb\xbf{}", `"\ud83d\ude00"`, `01`, `[[[]]]`} {
 		f.Add([]byte(s))

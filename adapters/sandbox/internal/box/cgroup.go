@@ -18,19 +18,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cgroups finds the control groups in which programs can be bounded: memory and
-// processes of all of a program together, which nothing else can bound. The
-// zero value knows none. It is safe for concurrent use.
+// Cgroups finds the control groups that can limit programs: the memory and the number of processes of a whole
+// program, which nothing else can limit. The zero value has none. It is safe for concurrent use.
 type Cgroups struct {
-	v2     string // the folder in which groups can be made; empty: none
-	memory string // version 1, the same
+	v2     string // the folder in which groups can be made, or empty
+	memory string // the same for version 1
 	pids   string
 	cpu    string
-	v2cpu  bool // version 2 shares out processors too
+	v2cpu  bool // version 2 also controls CPU time
 	next   *atomic.Int64
 }
 
-// FindCgroups looks where this process may make groups.
+// FindCgroups finds out where this process may make groups.
 func FindCgroups() Cgroups {
 	c := findCgroups("/proc/self/cgroup", "/proc/self/mountinfo")
 	c.sweep()
@@ -55,8 +54,7 @@ func findCgroups(self, mounts string) Cgroups {
 	return out
 }
 
-// sweep removes what hosts that were killed have left: their groups, and what
-// was half made when they died.
+// sweep removes what killed hosts have left behind: their groups, complete or not.
 func (c Cgroups) sweep() {
 	for _, dir := range []string{c.v2, c.memory, c.pids, c.cpu} {
 		if dir == "" {
@@ -71,22 +69,22 @@ func (c Cgroups) sweep() {
 			if _, err := fmt.Sscanf(filepath.Base(old), "sma-%d-%d", &pid, &n); err == nil && errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 				lost := group{dirs: []string{old}}
 				lost.kill()
-				_ = os.Remove(old) // it is tried again by the next host
+				_ = os.Remove(old) // the next host tries again
 			}
 		}
 	}
 }
 
-// Memory says whether the memory of programs is bounded as a whole.
+// Memory reports whether the memory of programs is limited as a whole.
 func (c Cgroups) Memory() bool { return c.memory != "" || c.v2 != "" }
 
-// CPU says whether programs get less of a busy machine than the host.
+// CPU reports whether programs get less CPU time than the host when the machine is busy.
 func (c Cgroups) CPU() bool { return c.cpu != "" || c.v2cpu }
 
-// Pids says whether the number of processes is bounded.
+// Pids reports whether the number of processes is limited.
 func (c Cgroups) Pids() bool { return c.pids != "" || c.v2 != "" }
 
-// ownGroups are the groups of this process by controller; version 2 has no name.
+// ownGroups are the groups of this process by controller; the name for version 2 is empty.
 func ownGroups(path string) map[string]string {
 	out := map[string]string{}
 	data, err := os.ReadFile(path)
@@ -116,7 +114,7 @@ func groupMounts(path string) []groupMount {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	var out []groupMount
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		before, after, ok := strings.Cut(lines.Text(), " - ")
@@ -133,7 +131,7 @@ func groupMounts(path string) []groupMount {
 	return out
 }
 
-// usable is a folder if groups can be made in it.
+// usable returns the folder if groups can be made in it, otherwise "".
 func usable(dir string) string {
 	if unix.Access(dir, unix.W_OK) != nil {
 		return ""
@@ -141,8 +139,8 @@ func usable(dir string) string {
 	return dir
 }
 
-// usableV2 is where groups get the controllers: below our own group, or beside
-// it, as a group with processes cannot hand controllers on.
+// usableV2 finds a folder whose groups get the controllers: the process's own group or its parent, because a group
+// that contains processes cannot pass controllers on.
 func usableV2(own, top string) (dir string, cpu bool) {
 	for _, dir := range []string{own, filepath.Dir(own)} {
 		if !within(dir, top) {
@@ -157,27 +155,26 @@ func usableV2(own, top string) (dir string, cpu bool) {
 	return "", false
 }
 
-// group bounds one program.
+// group limits one program.
 type group struct {
 	dirs []string
 	v2   bool
 }
 
-// The share of a busy machine's processors that all of a program gets, half of what
-// any other has; of an idle one it gets all. Without a group the kernel may give each
-// session that a program begins as much as the host (sched_autogroup). Less would
-// keep programs from ever getting done on a machine that is always busy. Version 1
-// counts from 1024, version 2 from 100.
+// shares and weight give a whole program half the CPU time of any other when the machine is busy; on an idle machine
+// it gets everything. Without a group the kernel may give each session of a program as much as the host
+// (sched_autogroup). With a lower share, programs might never finish on a machine that is always busy. The default is
+// 1024 in version 1 and 100 in version 2.
 const (
 	shares = "512"
 	weight = "50"
 )
 
-// ownProcesses is what a sandbox needs itself beside the program.
+// ownProcesses is the number of processes that a sandbox itself needs.
 const ownProcesses = 24
 
-// new makes a group for one program; without any controller it does nothing. A name
-// that is taken is that of a host which was killed and had our number.
+// new makes a group for one program; without controllers it has no effect. A name that is taken belongs to a killed
+// host that had our process id.
 func (c Cgroups) new(memory int64, processes int) (*group, error) {
 	if c.next == nil {
 		return &group{}, nil
@@ -195,7 +192,7 @@ func (c Cgroups) new(memory int64, processes int) (*group, error) {
 	}
 }
 
-// named makes a group of that name; after an error it may be there in part.
+// named makes a group with a name. After an error a part of it may exist.
 func (c Cgroups) named(name string, memory int64, processes int) (*group, error) {
 	g := &group{v2: c.v2 != ""}
 	most := strconv.Itoa(processes + ownProcesses)
@@ -227,12 +224,12 @@ func (g *group) make(dir string, must, may [][2]string) error {
 		}
 	}
 	for _, set := range may {
-		_ = os.WriteFile(filepath.Join(dir, set[0]), []byte(set[1]), 0o600) // not every kernel has it
+		_ = os.WriteFile(filepath.Join(dir, set[0]), []byte(set[1]), 0o600) // not supported by every kernel
 	}
 	return nil
 }
 
-// add puts a process into the group; what it begins is in it too.
+// add puts a process into the group, including its later children.
 func (g *group) add(pid int) error {
 	for _, dir := range g.dirs {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o600); err != nil {
@@ -242,7 +239,7 @@ func (g *group) add(pid int) error {
 	return nil
 }
 
-// hits says how often the limits of memory and of processes were met.
+// hits reports whether the limits of memory and of processes were reached.
 func (g *group) hits() (memory, processes bool) {
 	for _, dir := range g.dirs {
 		for _, name := range []string{"memory.events", "memory.oom_control"} {
@@ -267,11 +264,11 @@ func counted(path, key string) bool {
 	return false
 }
 
-// kill ends every process of the group, and those that they begin meanwhile.
+// kill kills all processes of the group.
 func (g *group) kill() {
 	for _, dir := range g.dirs {
 		if g.v2 {
-			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0o600) // since Linux 5.14; the loop does it too
+			_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0o600) // since Linux 5.14; the loop has the same effect
 		}
 		for _, pid := range members(dir) {
 			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended
@@ -293,8 +290,7 @@ func members(dir string) []int {
 	return out
 }
 
-// remove takes the group away. The kernel may need a moment to let go of the
-// last process.
+// remove removes the group. The kernel may need a moment to release the last process.
 func (g *group) remove() {
 	for _, dir := range g.dirs {
 		tick := time.NewTicker(time.Millisecond)

@@ -74,7 +74,7 @@ func TestHits(t *testing.T) {
 	}
 }
 
-// A host that was killed had our number and left its group; the program gets another.
+// A killed host with the same process id left its group behind. The program gets another group.
 func TestGroupOfALostHost(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf("sma-%d-1", os.Getpid())), 0o700); err != nil {

@@ -19,11 +19,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
 )
 
-// checkWithin bounds a self-test.
+// checkWithin limits the duration of a self-test.
 const checkWithin = 20 * time.Second
 
-// Check tries a sandbox: a probe in it has to fail to read, to write and to
-// reach what is outside. Errors wrap [sandbox.ErrUnavailable].
+// Check tests a sandbox: a probe in it must fail to read, to write and to reach anything outside. Its errors wrap
+// [sandbox.ErrUnavailable].
 func Check(ctx context.Context, s sandbox.Sandbox) error {
 	if err := check(ctx, s); err != nil {
 		if errors.Is(err, sandbox.ErrUnavailable) {
@@ -76,8 +76,7 @@ func check(ctx context.Context, s sandbox.Sandbox) (err error) {
 	if slices.Sort(want); !slices.Equal(got.Env, want) {
 		got.Broken = append(got.Broken, "it sees another environment than its own")
 	}
-	// The folder outside lies below the program's own /tmp: what it makes there is
-	// its own.
+	// The outer folder is below /tmp, of which the program has its own, so its files there are not visible here.
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		got.Broken = append(got.Broken, "it wrote outside of its folder")
 	}
@@ -90,7 +89,7 @@ func check(ctx context.Context, s sandbox.Sandbox) (err error) {
 	return nil
 }
 
-// outside makes what the probe must not get at, and a folder to work in.
+// outside makes the targets that the probe must not reach, and a folder to work in.
 func outside(ctx context.Context, dir string) (t probe.Tries, stop func(), err error) {
 	t = probe.Tries{
 		Read:  []string{filepath.Join(dir, "secret"), filepath.Join(dir, "work/hidden"), filepath.Join(dir, "work/link"), "/etc/shadow", "/root", "/home"},
@@ -100,7 +99,7 @@ func outside(ctx context.Context, dir string) (t probe.Tries, stop func(), err e
 	var listeners []net.Listener
 	stop = func() {
 		for _, l := range listeners {
-			_ = l.Close() // nobody should have come
+			_ = l.Close() // no connections were expected
 		}
 	}
 	err = errors.Join(

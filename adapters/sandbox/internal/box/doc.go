@@ -1,6 +1,5 @@
-// Package box is what sandboxes share: what a program will see, worked out from
-// its [sandbox.Spec] (Plan), how much it may use (limits, cgroups) and how it
-// lives and dies (Start). What draws the walls is left to the implementations:
-// a Build makes the process, blocked before it runs anything of the program's,
-// and the box bounds it, releases it, waits for it and takes all of it down.
+// Package box is the common part of the sandboxes: what a program sees according to its [sandbox.Spec] (Plan), how
+// much it may use (limits, cgroups), and its start and end (Start). The implementations provide the isolation: a
+// Build makes the process, blocked before it runs anything of the program, and the box limits it, releases it, waits
+// for it and kills everything that is left.
 package box

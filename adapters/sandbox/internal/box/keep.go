@@ -10,16 +10,15 @@ import (
 	"sync"
 )
 
-// keeper makes that paths exist while something has to lie on them: nothing can
-// be mounted on a name that is not there, and a name that is hidden because it
-// is not there could be made by the program. An empty file or folder stands for such a
+// keeper creates paths so that something can be mounted on them: nothing can be mounted on a name that does not
+// exist, and the program could create a hidden name that does not exist. An empty file or folder represents such a
 // name as long as any program of this host needs it.
 type keeper struct {
 	mu   sync.Mutex
-	made map[string]int // how many need it
+	made map[string]int // number of users
 }
 
-// hold makes what is missing and returns what gives it back.
+// hold creates the missing paths and returns the function that releases them.
 func (k *keeper) hold(places []place) (release func(), err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -37,7 +36,7 @@ func (k *keeper) hold(places []place) (release func(), err error) {
 			}
 			err := p.make()
 			if errors.Is(err, os.ErrExist) {
-				continue // it has come meanwhile
+				continue // created meanwhile by somebody else
 			}
 			if err != nil {
 				k.drop(held)
@@ -68,7 +67,7 @@ func (p place) make() error {
 	return f.Close()
 }
 
-// drop gives back; the last one removes what is still empty.
+// drop releases paths; the last user removes those that are still empty.
 func (k *keeper) drop(paths []string) {
 	for _, path := range paths {
 		if k.made[path]--; k.made[path] > 0 {
@@ -76,7 +75,7 @@ func (k *keeper) drop(paths []string) {
 		}
 		delete(k.made, path)
 		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
-			_ = os.Remove(path) // an empty file or folder that stays harms nobody, and one with something in it is somebody's
+			_ = os.Remove(path) // an empty file or folder that remains is harmless, and one with content belongs to somebody
 		}
 	}
 }

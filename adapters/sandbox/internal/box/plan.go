@@ -17,50 +17,50 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// Plan is what a program sees, in the order in which it has to be put up: links
-// and binds, masks over them, its own folders and pins over these.
+// Plan is what a program sees, in the order of mounting: links and binds, masks over them, and own folders and pins
+// on top.
 type Plan struct {
 	Links []Link
-	Files []File // the system's, made up
+	Files []File // system files with made-up content
 	Binds []Bind
 	Masks []Mask
 	Own   []Bind
 	Pins  []Pin
 
-	kept    []place  // host's paths that have to exist while something lies on them
-	watched []string // host's paths whose names must not change meanwhile
+	kept    []place  // paths of the host that must exist while something is mounted on them
+	watched []string // paths of the host whose names must not change meanwhile
 }
 
 // Link is a symbolic link of the system.
 type Link struct{ Target, Path string }
 
-// File is a file with words of ours.
+// File is a file with made-up content.
 type File struct{ Path, Text string }
 
-// Bind shows a file or a folder of the host.
+// Bind makes a file or a folder of the host visible.
 type Bind struct {
 	Source, Dest string
 	Dir          bool
 	Writable     bool
-	Granted      bool // by the Spec; the others are the system's
-	// Dev and Ino are what Source was when it was looked at: it must still be that.
+	Granted      bool // by the Spec; the others belong to the system
+	// Dev and Ino identify the Source that was checked; it must still be the same.
 	Dev, Ino uint64
 }
 
-// Mask covers a file or a folder with an empty one.
+// Mask covers a file or a folder by an empty one.
 type Mask struct {
 	Dest string
 	Dir  bool
 }
 
-// Pin covers a file with bytes of ours.
+// Pin covers a file by given content.
 type Pin struct {
 	Dest string
 	Data []byte
 	Mode uint32
 }
 
-// grant is a path of a Spec, as it was spelled and as it is without links.
+// grant is a path of a Spec, as written and without links.
 type grant struct {
 	spelled, real string
 	writable      bool
@@ -68,13 +68,13 @@ type grant struct {
 	dev, ino      uint64
 }
 
-// place is a path of the host's; a folder, if it has to be made.
+// place is a path of the host. dir says that it has to be created as a folder.
 type place struct {
 	path string
 	dir  bool
 }
 
-// NewPlan works out what a program sees.
+// NewPlan determines what a program sees.
 func NewPlan(s sandbox.Spec) (*Plan, error) {
 	if err := checkSpec(s); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func checkSpec(s sandbox.Spec) error {
 	return nil
 }
 
-// grantsOf looks at what is granted. Order: outer ones first.
+// grantsOf resolves the granted paths, sorted so that outer ones come first.
 func grantsOf(s sandbox.Spec) ([]grant, error) {
 	var out []grant
 	add := func(path string, writable bool) error {
@@ -185,7 +185,7 @@ func grantsOf(s sandbox.Spec) ([]grant, error) {
 	return out, nil
 }
 
-// openPlain opens a path, none of whose components may be a link.
+// openPlain opens a path without following any links in it.
 func openPlain(path string) (*os.File, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
@@ -194,7 +194,7 @@ func openPlain(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// Open opens what is to be shown, if it still is what was looked at.
+// Open opens a source, if it still is the file or folder that was checked.
 func Open(b Bind) (*os.File, error) {
 	f, err := openPlain(b.Source)
 	if err != nil {
@@ -210,8 +210,8 @@ func Open(b Bind) (*os.File, error) {
 	return f, nil
 }
 
-// bind shows each grant at its own place, as it was spelled, and wherever it
-// lies in another one: otherwise the outer one's rights would be had by a detour.
+// bind mounts each grant at its own path as written, and inside of each other grant that contains it. Otherwise the
+// outer grant's rights would apply there.
 func (p *Plan) bind(grants []grant) {
 	at := map[string]Bind{}
 	put := func(g grant, dest string) {
@@ -219,14 +219,14 @@ func (p *Plan) bind(grants []grant) {
 	}
 	for _, g := range grants {
 		if !g.writable && p.isSystem(g.real) && p.isSystem(g.spelled) {
-			continue // it is shown already
+			continue // it is visible already
 		}
 		put(g, g.real)
 		inside := func(o grant) bool {
 			return o.spelled != g.spelled && (within(g.spelled, o.spelled) || within(g.spelled, o.real))
 		}
 		if !slices.ContainsFunc(grants, inside) {
-			put(g, g.spelled) // else a link leads to it
+			put(g, g.spelled) // otherwise a link leads to it
 		}
 	}
 	for _, g := range grants {
@@ -244,7 +244,7 @@ func (p *Plan) bind(grants []grant) {
 	p.Binds = append(p.Binds, granted...)
 }
 
-// own takes the folders that are the program's own.
+// own adds the program's own folders.
 func (p *Plan) own(folders []string) error {
 	for _, path := range folders {
 		path = filepath.Clean(path)
@@ -264,8 +264,7 @@ func (p *Plan) own(folders []string) error {
 	return nil
 }
 
-// leads says that a folder is, lies in, or is around something that is shown at its own
-// place and not hidden.
+// leads reports whether a folder is, is inside, or contains something that is visible at its own path and not hidden.
 func (p *Plan) leads(dir string) bool {
 	dir = filepath.Clean(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -275,7 +274,7 @@ func (p *Plan) leads(dir string) bool {
 		slices.ContainsFunc(p.Binds, func(b Bind) bool { return b.Granted && within(b.Dest, dir) && !p.masked(b.Dest) })
 }
 
-// sortBinds puts what is granted behind the system's, and outer ones before inner ones.
+// sortBinds sorts granted binds after the system's, and outer ones before inner ones.
 func sortBinds(binds []Bind) {
 	slices.SortStableFunc(binds, func(a, b Bind) int {
 		switch {
@@ -290,17 +289,16 @@ func sortBinds(binds []Bind) {
 	})
 }
 
-// isSystem says that a path is shown as one of the system's, which can be read.
+// isSystem reports whether a path is visible as a part of the system, which is readable.
 func (p *Plan) isSystem(path string) bool {
 	return slices.ContainsFunc(p.Binds, func(b Bind) bool { return !b.Granted && within(path, b.Dest) && b.Dest == b.Source }) ||
 		slices.ContainsFunc(p.Links, func(l Link) bool { return within(path, l.Path) })
 }
 
-// shows says whether a path can be seen, by any of its names.
+// shows reports whether a path is visible under any name.
 func (p *Plan) shows(path string) bool { return len(p.places(path)) > 0 }
 
-// places are the names under which a path of the host is seen, with the bind
-// that is innermost there.
+// places are the names under which a path of the host is visible.
 func (p *Plan) places(path string) []string {
 	resolved := realOf(path)
 	var out []string
@@ -313,7 +311,7 @@ func (p *Plan) places(path string) []string {
 	return slices.Compact(out)
 }
 
-// owner is the innermost bind over a place.
+// owner is the innermost bind that contains a place.
 func (p *Plan) owner(dest string) *Bind {
 	var out *Bind
 	for i, b := range p.Binds {
@@ -324,7 +322,7 @@ func (p *Plan) owner(dest string) *Bind {
 	return out
 }
 
-// absentOf are the paths that do not exist.
+// absentOf returns the paths that do not exist.
 func absentOf(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
@@ -338,9 +336,8 @@ func absentOf(paths []string) ([]string, error) {
 	return out, nil
 }
 
-// steady shows the folders between a writable one and what may only be read in it at
-// their own places: what something is mounted on can be neither moved nor removed. The
-// same goes for the paths that are absent.
+// steady mounts the folders between a writable folder and a read-only path in it at their own places, because a mount
+// point can be neither moved nor removed. It does the same for paths that do not exist.
 func (p *Plan) steady(absent []string) error {
 	var inner []string
 	for _, b := range p.Binds {
@@ -375,13 +372,13 @@ func (p *Plan) steady(absent []string) error {
 	return nil
 }
 
-// identify notes which file or folder the source is now.
+// identify records the identity of the source.
 func (b *Bind) identify() error {
 	f, err := openPlain(b.Source)
 	if err != nil {
 		return fmt.Errorf("a folder of the program: %w", err)
 	}
-	defer func() { _ = f.Close() }() // it was only looked at
+	defer func() { _ = f.Close() }() // it was only checked
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return fmt.Errorf("look at %s: %w", b.Source, err)
@@ -391,7 +388,7 @@ func (b *Bind) identify() error {
 	return nil
 }
 
-// hide covers what must not be seen. What does not exist looks like a file, or a folder.
+// hide masks what must not be visible. What does not exist is masked by a file or a folder.
 func (p *Plan) hide(hidden []string, folder bool) error {
 	for _, path := range hidden {
 		path = filepath.Clean(path)
@@ -407,7 +404,7 @@ func (p *Plan) hide(hidden []string, folder bool) error {
 		for _, dest := range p.places(resolved) {
 			writable := p.owner(dest).Writable
 			if absent && !writable {
-				continue // neither is it there nor can it be made
+				continue // it does not exist and cannot be created
 			}
 			if writable {
 				p.kept = append(p.kept, place{resolved, folder})
@@ -434,12 +431,12 @@ func (p *Plan) hide(hidden []string, folder bool) error {
 	return nil
 }
 
-// masked says whether a place lies in a folder that is covered.
+// masked reports whether a place is masked.
 func (p *Plan) masked(dest string) bool {
 	return slices.ContainsFunc(p.Masks, func(m Mask) bool { return within(dest, m.Dest) })
 }
 
-// pin lays the bytes of pins at all names of their files.
+// pin mounts the content of pins at all names of their files.
 func (p *Plan) pin(pins []sandbox.Pin) error {
 	for _, pin := range pins {
 		path := filepath.Clean(pin.Path)
@@ -465,7 +462,7 @@ func (p *Plan) pin(pins []sandbox.Pin) error {
 			}
 		}
 		if len(places) == 0 {
-			places = []string{path} // in a folder that is otherwise not seen
+			places = []string{path} // in a folder that is not visible otherwise
 		}
 		for _, dest := range places {
 			p.Pins = append(p.Pins, Pin{Dest: dest, Data: pin.Data, Mode: mode})
@@ -475,7 +472,7 @@ func (p *Plan) pin(pins []sandbox.Pin) error {
 	return nil
 }
 
-// held are the pins as they are kept.
+// held converts the pins for package hold.
 func (p *Plan) held() []hold.Pin {
 	out := make([]hold.Pin, len(p.Pins))
 	for i, pin := range p.Pins {
@@ -484,7 +481,7 @@ func (p *Plan) held() []hold.Pin {
 	return out
 }
 
-// systems are the system's folders, which nobody changes meanwhile.
+// systems are the system's folders, which do not change meanwhile.
 func (p *Plan) systems() []string {
 	var out []string
 	for _, b := range p.Binds {
@@ -495,7 +492,7 @@ func (p *Plan) systems() []string {
 	return out
 }
 
-// firstMissing is the first part of a path that does not exist, or the path.
+// firstMissing is the first part of a path that does not exist, or the path itself.
 func firstMissing(path string) string {
 	for {
 		parent := filepath.Dir(path)
@@ -506,7 +503,7 @@ func firstMissing(path string) string {
 	}
 }
 
-// realOf is a path without links, as far as it exists.
+// realOf resolves links in the existing part of a path.
 func realOf(path string) string {
 	path = filepath.Clean(path)
 	for rest := ""; ; {
@@ -521,7 +518,7 @@ func realOf(path string) string {
 	}
 }
 
-// within says whether a path is another one or lies below it.
+// within reports whether a path is folder or below it.
 func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -20,48 +20,45 @@ import (
 )
 
 const (
-	// readyWithin bounds putting up a sandbox.
+	// readyWithin limits the time to set up a sandbox.
 	readyWithin = 30 * time.Second
-	// drainWithin bounds taking over the last output of a program that has ended.
+	// drainWithin limits the time to read the rest of the output of a program that has ended.
 	drainWithin = 30 * time.Second
 )
 
 // Child is a process that an implementation has prepared.
 type Child struct {
-	// Cmd is not started; its streams are the box's.
+	// Cmd is not started yet; the box sets its streams.
 	Cmd *exec.Cmd
-	// Init waits until everything is put up and returns the process that all of the
-	// program will descend from, blocked. Called once, after the start.
+	// Init waits until everything is set up, and returns the blocked process from which all of the program will
+	// descend. It is called once, after the start.
 	Init func(ctx context.Context) (pid int, err error)
-	// Release lets it run the program. Called once.
+	// Release lets that process run the program. It is called once.
 	Release func() error
-	// Result is how the program ended. Called once, after the process.
+	// Result is how the program ended. It is called once, after the end of the process.
 	Result func(state *os.ProcessState) (sandbox.Exit, error)
-	// Close gives back what only the start needed; called always, and first of all
-	// after the start.
+	// Close closes what only the start needs. It is always called, immediately after the start.
 	Close func()
-	// Group says that there is no namespace: everything is ended by its group.
+	// Group says that there is no PID namespace, so processes are killed by their group.
 	Group bool
-	// Pins is where what begins the program hands over its calls, see package hold;
-	// nil: it has no pins.
+	// Pins is the socket to the process that starts the program, see package hold. It is nil without pins.
 	Pins *os.File
 }
 
 // Box starts programs. It is safe for concurrent use.
 type Box struct {
-	// Build prepares a process for what a program sees.
+	// Build prepares a process for a plan.
 	Build   func(s sandbox.Spec, l sandbox.Limits, p *Plan) (*Child, error)
 	Cgroups Cgroups
 	ABI     int  // of Landlock
-	Bare    bool // nothing is shown or hidden
-	// Step is told where a program with pins is, see package hold, and what is changed
-	// then the guard alone has to see: nothing else kills the program for it. Nil, but
-	// in tests.
+	Bare    bool // without isolation
+	// Step, in tests, is called at the steps of starting a program with pins, see package hold. With it, only the
+	// guard kills the program for a change, so that tests can check the guard alone.
 	Step   func(step, name string)
 	keeper keeper
 }
 
-// Start begins a program.
+// Start starts a program.
 func (b *Box) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, error) {
 	if b.Bare {
 		if err := checkSpec(s); err != nil {
@@ -76,7 +73,7 @@ func (b *Box) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, error
 	return b.start(ctx, s, plan)
 }
 
-// start begins a program that sees what a plan says.
+// start starts a program with a plan.
 func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -115,32 +112,32 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	return p, nil
 }
 
-// process is a program that was begun.
+// process is a program that was started.
 type process struct {
 	child   *Child
 	limits  sandbox.Limits
 	group   *group
 	watch   *watch
-	guard   *hold.Guard // nil: there are no pins
+	guard   *hold.Guard // nil without pins
 	pins    hold.Watch
 	release func()
 
 	mu       sync.Mutex
-	first    *os.Process // nil: not put up yet, and not to be killed before
-	init     int         // a descriptor of what everything descends from; -1: none
+	first    *os.Process // nil until it is set up, and must not be killed before
+	init     int         // pidfd of the ancestor of all processes, or -1
 	why      string      // the limit that ended it
 	isKilled bool
 
-	outer  int           // a descriptor of the first process, for sweep alone
-	swept  chan struct{} // closed when nothing is left that it began
+	outer  int           // pidfd of the first process, for sweep only
+	swept  chan struct{} // closed when nothing that it started is left
 	killed chan struct{} // closed by the first kill
-	ended  chan struct{} // closed when everything is gone
+	ended  chan struct{} // closed when everything has ended
 
-	exit sandbox.Exit // valid once ended
+	exit sandbox.Exit // valid after ended is closed
 	err  error
 }
 
-// begin starts the process, bounds it and lets it go.
+// begin starts the process, limits it and releases it.
 func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
 	cmd := p.child.Cmd
 	words := listen(cmd, s)
@@ -156,9 +153,9 @@ func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
 	p.child.Close()
 	if err := p.bound(ctx, b); err != nil {
 		p.kill("")
-		_ = cmd.Process.Kill() // it may be gone
+		_ = cmd.Process.Kill() // it may have ended
 		p.group.kill()
-		cmd.WaitDelay = time.Second // what nobody knows of may hold the output
+		cmd.WaitDelay = time.Second // unknown processes may keep the output open
 		_ = cmd.Wait()              // it was killed
 		if p.init >= 0 {
 			p.awaitInit()
@@ -181,14 +178,13 @@ func (p *process) begin(ctx context.Context, b *Box, s sandbox.Spec) error {
 	return nil
 }
 
-// bound bounds the blocked process and lets it run the program.
+// bound limits the blocked process and releases it.
 func (p *process) bound(ctx context.Context, b *Box) error {
-	// In the group from the beginning, so that it is found there if it gets lost.
+	// Join the group first, so that the process can be found there if it gets lost.
 	if err := p.group.add(p.child.Cmd.Process.Pid); err != nil {
 		return err
 	}
-	// Not to be cut short: a process that dies while it puts up walls may leave
-	// others, half made, that nobody knows of.
+	// Do not interrupt this: a process that dies during the setup may leave others behind that are unknown.
 	long, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
 	defer cancel()
 	pid, err := p.child.Init(long)
@@ -213,7 +209,7 @@ func (p *process) bound(ctx context.Context, b *Box) error {
 		return err
 	}
 	if late {
-		return sandbox.ErrReplaced // nothing else could have killed it yet
+		return sandbox.ErrReplaced // nothing else can have killed it yet
 	}
 	if err := p.group.add(pid); err != nil {
 		return err
@@ -227,8 +223,8 @@ func (p *process) bound(ctx context.Context, b *Box) error {
 	return p.child.Release()
 }
 
-// guarded lets a program with pins go: as far as what begins it, which is bounded
-// when everything was seen to lie where it has to, and then lets the program go.
+// guarded releases a program with pins up to its starter. The starter is limited once all pins were found in place,
+// and then executes the program.
 func (p *process) guarded(ctx context.Context, b *Box) error {
 	if err := p.child.Release(); err != nil {
 		return err
@@ -244,8 +240,8 @@ func (p *process) guarded(ctx context.Context, b *Box) error {
 	return guard.Go()
 }
 
-// connect gives the process its input. A file is handed over; anything else is
-// copied by a goroutine that nobody waits for, as a Read may never return.
+// connect connects the input of the process. A file is passed on directly; another reader is copied by a goroutine
+// that is not waited for, since a Read may block forever.
 func (p *process) connect(in io.Reader) (feed func(), err error) {
 	if f, ok := in.(*os.File); ok || in == nil {
 		if f != nil {
@@ -260,12 +256,12 @@ func (p *process) connect(in io.Reader) (feed func(), err error) {
 	return func() {
 		go func() {
 			_, _ = io.Copy(w, in) // the program may end first
-			_ = w.Close()         // it may be closed
+			_ = w.Close()         // it may be closed already
 		}()
 	}, nil
 }
 
-// supervise ends the program when it has to end, and takes everything down.
+// supervise kills the program when it has to end, waits for it and cleans up.
 func (p *process) supervise(ctx context.Context) {
 	go func() {
 		wall := time.NewTimer(p.limits.Wall)
@@ -303,15 +299,15 @@ func (p *process) supervise(ctx context.Context) {
 	close(p.ended)
 }
 
-// sweep ends what the first process leaves behind as soon as that has ended: who
-// has its output holds up whoever waits for the program.
+// sweep kills what is left as soon as the first process has ended, since processes that keep the output open would
+// block Wait.
 func (p *process) sweep() {
 	await(p.outer)
 	_ = unix.Close(p.outer) // nothing was written
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.init >= 0 {
-		_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
+		_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may have ended
 	}
 	if p.child.Group {
 		p.killGroup()
@@ -319,7 +315,7 @@ func (p *process) sweep() {
 	close(p.swept)
 }
 
-// await waits for the end of the process that a descriptor stands for.
+// await waits until the process of a pidfd has ended.
 func await(pidfd int) {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1) //nolint:gosec // a descriptor
@@ -329,10 +325,9 @@ func await(pidfd int) {
 	}
 }
 
-// awaitInit waits until the last process is gone: the first one of a namespace
-// ends after all others.
+// awaitInit waits until the last process has ended: the first process of a namespace ends after all others.
 func (p *process) awaitInit() {
-	_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
+	_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may have ended
 	await(p.init)
 	p.mu.Lock()
 	_ = unix.Close(p.init) // nothing was written
@@ -340,7 +335,7 @@ func (p *process) awaitInit() {
 	p.mu.Unlock()
 }
 
-// name says which limit ended the program.
+// name sets the limit that ended the program.
 func (p *process) name() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -368,7 +363,7 @@ func (p *process) Wait() (sandbox.Exit, error) {
 // Kill implements sandbox.Process.
 func (p *process) Kill() { p.kill("") }
 
-// kill ends everything, because of a limit or because somebody wants it.
+// kill kills everything, because of a limit or on request.
 func (p *process) kill(limit string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -377,30 +372,30 @@ func (p *process) kill(limit string) {
 		close(p.killed)
 	}
 	if p.init >= 0 {
-		_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may be gone
+		_ = unix.PidfdSendSignal(p.init, unix.SIGKILL, nil, 0) // it may have ended
 	}
 	if p.first == nil {
 		return
 	}
-	_ = p.first.Kill() // it may be gone
+	_ = p.first.Kill() // it may have ended
 	if p.child.Group {
 		p.killGroup()
 	}
 }
 
-// killGroup ends the process group and the control group.
+// killGroup kills the process group and the control group.
 func (p *process) killGroup() {
-	_ = unix.Kill(-p.first.Pid, unix.SIGKILL) // it may be gone
+	_ = unix.Kill(-p.first.Pid, unix.SIGKILL) // it may have ended
 	p.group.kill()
 }
 
-// giveBack takes down what is around the program.
+// giveBack releases the resources of the program.
 func (p *process) giveBack() {
 	if p.watch != nil {
 		p.watch.end()
 	}
 	if p.child != nil && p.child.Pins != nil {
-		_ = p.child.Pins.Close() // it may be closed
+		_ = p.child.Pins.Close() // it may be closed already
 	}
 	if p.group != nil {
 		p.group.remove()
@@ -410,7 +405,7 @@ func (p *process) giveBack() {
 	}
 }
 
-// ExitOf is how a process ended that was the program itself.
+// ExitOf is the exit of a process that was the program itself.
 func ExitOf(state *os.ProcessState) sandbox.Exit {
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	if ok && ws.Signaled() {

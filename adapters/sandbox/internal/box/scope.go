@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ABI is the kernel's version of Landlock; 0: it has none.
+// ABI is the kernel's version of Landlock, or 0 without Landlock.
 func ABI() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -21,24 +21,22 @@ func ABI() int {
 	return int(v) //nolint:gosec // a small number
 }
 
-// scopedSince is the version that keeps signals and abstract sockets apart.
+// scopedSince is the Landlock version that isolates signals and abstract sockets.
 const scopedSince = 6
 
-// niceness leaves a process about a third of what others get, where the kernel does
-// not share out by sessions.
+// niceness gives a process about a third of the normal CPU share, if the kernel does not share by sessions.
 const niceness = 5
 
-// startScoped starts a process from a thread that can reach neither signals nor
-// abstract sockets of anything but its children, and keeps that thread until
-// ended is closed. The thread is the process's parent: when it is gone, with the
-// host or with us, the kernel kills the process. A nice one begins with less of a
-// busy machine, for want of a control group that sees to it.
+// startScoped starts a process from a thread that can send signals and connect to abstract sockets only of its own
+// children, and keeps that thread until ended is closed. The thread is the parent of the process: when it ends, also
+// by a crash of the host, the kernel kills the process. With nice, the process gets a smaller CPU share, as a
+// substitute for a control group.
 func startScoped(cmd *exec.Cmd, abi int, nice bool, ended <-chan struct{}) error {
 	started := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		if nice {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceness) // of this thread and what it starts; it may have less already
+			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceness) // of this thread and its children; it may be lower already
 		}
 		err := scopeThread(abi)
 		if err == nil {
@@ -55,8 +53,7 @@ func startScoped(cmd *exec.Cmd, abi int, nice bool, ended <-chan struct{}) error
 	return <-started
 }
 
-// KeepFiles keeps open files from what is executed: this process may have got
-// some from its parent that nobody here knows of.
+// KeepFiles closes open files on exec, because this process may have inherited some from its parent.
 func KeepFiles(from uint) error {
 	return os.NewSyscallError("close_range", unix.CloseRange(from, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC))
 }
@@ -72,11 +69,11 @@ func scopeThread(abi int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(fd) }() // the kernel has its own
+	defer func() { _ = unix.Close(fd) }() // the kernel keeps its own reference
 	return RestrictThread(fd)
 }
 
-// CreateRuleset makes a ruleset of Landlock.
+// CreateRuleset makes a Landlock ruleset.
 func CreateRuleset(attr unix.LandlockRulesetAttr) (int, error) {
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0) //nolint:gosec // the system call wants an address
 	if errno != 0 {
@@ -85,7 +82,7 @@ func CreateRuleset(attr unix.LandlockRulesetAttr) (int, error) {
 	return int(fd), nil //nolint:gosec // a descriptor
 }
 
-// AllowPath lets a ruleset's bearers do things beneath an open path.
+// AllowPath adds a rule that allows access below an open path.
 func AllowPath(ruleset, fd int, access uint64) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}                                                                          //nolint:gosec // a descriptor
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(packed(attr))), 0, 0, 0) //nolint:gosec // the system call wants an address
@@ -95,7 +92,7 @@ func AllowPath(ruleset, fd int, access uint64) error {
 	return nil
 }
 
-// packed is the kernel's form, which has no padding.
+// packed is the kernel's layout, which has no padding.
 func packed(attr unix.LandlockPathBeneathAttr) *[12]byte {
 	var out [12]byte
 	*(*uint64)(unsafe.Pointer(&out)) = attr.Allowed_access //nolint:gosec // the array is as long
@@ -103,7 +100,7 @@ func packed(attr unix.LandlockPathBeneathAttr) *[12]byte {
 	return &out
 }
 
-// RestrictThread puts the calling thread, and what it begins, under a ruleset.
+// RestrictThread applies a ruleset to the calling thread and its children.
 func RestrictThread(ruleset int) error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0); errno != 0 { //nolint:gosec // a descriptor
 		return os.NewSyscallError("landlock_restrict_self", errno)

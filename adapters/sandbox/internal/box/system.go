@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 )
 
-// systemPlan is what every program sees: the system's programs and libraries,
-// and of its settings those that programs cannot do without. What holds secrets
-// or people's names is not among them.
+// systemPlan is what every program sees: the system's programs and libraries, and the settings that programs need. It
+// excludes files with secrets or names of people.
 func systemPlan(network bool) *Plan {
 	p := &Plan{}
 	for _, path := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"} {
@@ -39,7 +38,7 @@ func systemPlan(network bool) *Plan {
 	return p
 }
 
-// system shows a folder of the system, a link as a link.
+// system makes a folder of the system visible, or copies it if it is a link.
 func (p *Plan) system(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -54,7 +53,7 @@ func (p *Plan) system(path string) {
 	p.Binds = append(p.Binds, Bind{Source: path, Dest: path, Dir: info.IsDir()})
 }
 
-// etc shows a setting of the system, whatever it is a link to.
+// etc makes a settings file or folder of the system visible, with links resolved.
 func (p *Plan) etc(path string) {
 	source, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -65,7 +64,7 @@ func (p *Plan) etc(path string) {
 		return
 	}
 	if probe, err := os.Open(source); err == nil { //nolint:gosec // the name is one of ours
-		_ = probe.Close() // it was only a try
+		_ = probe.Close() // it was only a test
 	} else if errors.Is(err, os.ErrPermission) {
 		return
 	}

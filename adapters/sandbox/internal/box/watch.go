@@ -16,23 +16,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch tells when a name that something lies on is given to another file. The
-// kernel takes away what is mounted on a name when somebody outside of the
-// program's own view renames or removes it: the program would see what is there
-// instead. The host's files are watched from before it starts, so that no
-// program ends well that may have seen it.
+// watch detects that a name on which something is mounted is given to another file. The kernel removes a mount when
+// somebody outside of the program's mount namespace renames or removes its mount point; the program would then see
+// the file behind it. The host's files are watched from before the start, so that no program that may have seen it
+// ends successfully.
 type watch struct {
 	file  *os.File
 	names map[int32]map[string]bool // by watched folder
 	raw   syscall.RawConn           // of file
 	done  chan struct{}             // closed by run
-	lost  func()                    // called at the first loss, by whoever reads of it
+	lost  func()                    // called at the first loss, by whoever reads the event
 
-	mu   sync.Mutex // over reading, so that what was read is counted too
+	mu   sync.Mutex // held while reading, so that events which were read are also processed
 	gone bool
 }
 
-// newWatch watches the names of a plan; nil: there are none.
+// newWatch watches the names of a plan. It returns nil if there are none.
 func newWatch(p *Plan) (*watch, error) {
 	type place struct{ dir, name string }
 	places := map[place]bool{}
@@ -73,7 +72,7 @@ func newWatch(p *Plan) (*watch, error) {
 	return w, nil
 }
 
-// run reads until end. lost is called at the first loss.
+// run reads events until end is called. lost is called at the first loss.
 func (w *watch) run(lost func()) {
 	if w == nil {
 		return
@@ -88,8 +87,8 @@ func (w *watch) run(lost func()) {
 	}()
 }
 
-// changed says whether anything was lost up to now. The kernel tells of a change
-// before it lets go of the folder that it was made in.
+// changed reports whether anything was lost so far. The kernel queues the event of a change before it unlocks the
+// folder of the change.
 func (w *watch) changed() bool {
 	if w == nil {
 		return false
@@ -100,19 +99,19 @@ func (w *watch) changed() bool {
 	return w.gone || err != nil
 }
 
-// end stops watching and says whether anything was lost.
+// end stops watching and reports whether anything was lost.
 func (w *watch) end() bool {
 	if w == nil {
 		return false
 	}
-	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // an inotify descriptor has deadlines
+	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // an inotify descriptor supports deadlines
 	<-w.done
 	gone := w.changed()
 	_ = w.file.Close() // nothing was written
 	return gone
 }
 
-// drain takes what there is to read.
+// drain reads all pending events.
 func (w *watch) drain(fd int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +128,7 @@ func (w *watch) drain(fd int) {
 	}
 }
 
-// take looks through events.
+// take processes events.
 func (w *watch) take(buf []byte) {
 	for len(buf) >= unix.SizeofInotifyEvent {
 		wd := int32(binary.NativeEndian.Uint32(buf)) //nolint:gosec // it is signed

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// words passes on what is written, and keeps the beginning of it until stopped:
-// what a sandbox says that cannot be put up.
+// words passes output on, and keeps its beginning until stopped, for the error message of a sandbox that cannot be
+// set up.
 type words struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -21,7 +21,7 @@ type words struct {
 	done bool
 }
 
-// listen connects a process's output.
+// listen connects the output of a process.
 func listen(cmd *exec.Cmd, s sandbox.Spec) *words {
 	w := &words{to: s.Stderr}
 	if w.to == nil {
@@ -29,7 +29,7 @@ func listen(cmd *exec.Cmd, s sandbox.Spec) *words {
 	}
 	cmd.Stdout, cmd.Stderr = s.Stdout, w
 	if same(s.Stdout, s.Stderr) {
-		cmd.Stdout = w // one stream, in the order in which it is written
+		cmd.Stdout = w // one stream, in the order of the writes
 	}
 	return w
 }

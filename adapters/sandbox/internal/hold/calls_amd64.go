@@ -4,11 +4,11 @@ package hold
 
 import "golang.org/x/sys/unix"
 
-// auditArchI386 is that of programs with 32 bits.
+// auditArchI386 is the architecture of 32-bit programs.
 const auditArchI386 = 0x40000003
 
-// tables are the system calls that lead from a name to a file's bytes. A ring of
-// the kernel's opens files without any, so there are none.
+// tables are the system calls that access files by name. io_uring opens files without system calls, so it is
+// disabled.
 func tables() []table {
 	const openTreeAttr, x32 = 467, 0x40000000
 	return []table{

@@ -4,8 +4,8 @@ package hold
 
 import "golang.org/x/sys/unix"
 
-// tables are the system calls that lead from a name to a file's bytes. A ring of
-// the kernel's opens files without any, so there are none.
+// tables are the system calls that access files by name. io_uring opens files without system calls, so it is
+// disabled.
 func tables() []table {
 	const openTreeAttr = 467
 	return []table{{

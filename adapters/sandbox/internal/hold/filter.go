@@ -11,27 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrUnsupported is wrapped by errors of machines on which pinned bytes cannot
-// be kept: nothing that needs them is run there.
+// ErrUnsupported is wrapped by errors on machines where pins cannot be enforced. Programs that need them are not run
+// there.
 var ErrUnsupported = errors.New("files that a command executes cannot be kept as they were checked")
 
-// call is a system call that is given a name.
+// call is a system call with a path argument.
 type call struct {
 	nr        uint32
-	dir, path int // its arguments; dir -1: there is none
+	dir, path int // indexes of its arguments; dir is -1 if it has none
 	exec      bool
 }
 
-// table is what of an architecture's system calls is shown and what is refused.
+// table lists the system calls of an architecture that are passed to the host or refused.
 type table struct {
 	arch  uint32
 	calls []call
-	none  []uint32 // not there: programs do without
-	never []uint32 // not permitted, as for everybody without powers
-	limit uint32   // numbers from here on are another interface's, not there; 0: none
+	none  []uint32 // reported as not implemented; programs have fallbacks
+	never []uint32 // not permitted, as without privileges
+	limit uint32   // numbers from here on belong to another interface and are refused; 0 for none
 }
 
-// find is a call by its number.
+// find finds a call by its number.
 func find(arch uint32, nr int32) (call, bool) {
 	for _, t := range tables() {
 		if t.arch != arch {
@@ -52,12 +52,12 @@ const (
 	retNever  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 )
 
-// Available says what is missing on this machine.
+// Available returns an error if this machine does not support pins.
 func Available() error {
 	if len(tables()) == 0 {
 		return fmt.Errorf("%w: this processor's system calls are not known", ErrUnsupported)
 	}
-	// Without a program the kernel complains of the address, unless it knows no such flags.
+	// Without a program the kernel reports a bad address, unless it does not support the flags.
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, wantFlags, 0)
 	if !errors.Is(errno, unix.EFAULT) {
 		return fmt.Errorf("%w: that needs Linux 5.19 with seccomp, and a container that permits it (%w)", ErrUnsupported, errno)
@@ -65,14 +65,14 @@ func Available() error {
 	return nil
 }
 
-// program is the filter: per architecture a list of numbers.
+// program is the seccomp filter: a list of numbers per architecture.
 func program() []unix.SockFilter {
 	const nrAt, archAt = 0, 4 // in struct seccomp_data
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
 	ret := func(v uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: v} }
-	// when skips what follows it unless the number is k.
+	// when skips the following instructions unless the number is k.
 	when := func(k uint32, skip int) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: uint8(skip)} //nolint:gosec // the lists are short
 	}
@@ -95,10 +95,10 @@ func program() []unix.SockFilter {
 		body = append(body, ret(unix.SECCOMP_RET_ALLOW))
 		out = append(append(out, when(t.arch, len(body))), body...)
 	}
-	return append(out, ret(retNone)) // another architecture's programs do not run
+	return append(out, ret(retNone)) // programs of other architectures do not run
 }
 
-// install puts the calling thread, and what it begins, under the filter.
+// install applies the filter to the calling thread and its children.
 func install() (listener int, err error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return -1, os.NewSyscallError("prctl", err)

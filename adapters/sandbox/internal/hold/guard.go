@@ -17,30 +17,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pin is a file as the program has to find it.
+// Pin is a file with the content that the program must find.
 type Pin struct {
 	Path string // in the sandbox
 	Data []byte
 }
 
-// The moments that a [Watch] is told of, for tests: what changes then must not do harm.
+// The steps that are reported to [Watch].Step, for tests: a change at any of them must be detected.
 const (
-	StepMet      = "met"      // everything is laid, nothing of the program runs
+	StepMet      = "met"      // everything is mounted, and nothing of the program runs yet
 	StepGo       = "go"       // the program is about to be executed
-	StepAsked    = "asked"    // a call is shown, nothing was looked at
-	StepAnswered = "answered" // everything was found in place, the call goes on now
+	StepAsked    = "asked"    // a call was received, and nothing was checked yet
+	StepAnswered = "answered" // everything was found in place, and the call will continue
 )
 
-// Watch is what a guard needs to know of the host.
+// Watch is what a guard needs from the host.
 type Watch struct {
 	Pins    []Pin
 	System  []string                // folders in which nothing can be pinned or changed
-	Changed func() bool             // whether one of the pins' names was ever changed
-	Lost    func()                  // called once, when the program must not go on
-	Step    func(step, name string) // nil, but in tests
+	Changed func() bool             // reports whether the name of a pin was ever changed
+	Lost    func()                  // called once, when the program must not continue
+	Step    func(step, name string) // only in tests
 }
 
-// Pair makes what Install and Meet talk by.
+// Pair makes the sockets for Install and Meet.
 func Pair() (host, inside *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -53,34 +53,33 @@ func Pair() (host, inside *os.File, err error) {
 	return host, inside, nil
 }
 
-// place is where a pin lies.
+// place is the location of a pin.
 type place struct {
 	path     string
 	dev, ino uint64
-	file     *os.File // holds it, so that its number is nobody else's
+	file     *os.File // kept open, so that the inode number is not reused
 }
 
 // Guard watches one program.
 type Guard struct {
 	watch    Watch
 	conn     *net.UnixConn
-	pid      int // of what becomes the program
+	pid      int // of the process that becomes the program
 	listener int
-	root     *os.File // the sandbox's
+	root     *os.File // of the sandbox
 	places   []place
-	names    map[string]bool // the last part of each place
+	names    map[string]bool // file names of the places
 	begun    bool
 	lost     atomic.Bool
 	done     chan struct{}  // closed by the loop
-	held     sync.WaitGroup // calls that are held
+	held     sync.WaitGroup // calls that are being traced
 }
 
-// Meet waits for what calls Install, and looks whether every pin lies where it
-// has to. It takes the socket over. An error means that nothing of the program
-// has run.
+// Meet waits for the process that calls Install, and checks that every pin is in place. It takes over the socket.
+// After an error, nothing of the program has run.
 func Meet(ctx context.Context, socket *os.File, w Watch) (_ *Guard, err error) {
 	conn, err := net.FileConn(socket)
-	_ = socket.Close() // the connection is a copy
+	_ = socket.Close() // the connection has a copy
 	if err != nil {
 		return nil, fmt.Errorf("meet the program: %w", err)
 	}
@@ -112,7 +111,7 @@ func Meet(ctx context.Context, socket *os.File, w Watch) (_ *Guard, err error) {
 	return g, nil
 }
 
-// listen takes the filter's listener.
+// listen receives the listener of the filter.
 func (g *Guard) listen() error {
 	word, control := make([]byte, 512), make([]byte, 256)
 	n, c, _, _, err := g.conn.ReadMsgUnix(word, control)
@@ -144,10 +143,10 @@ func (g *Guard) listen() error {
 	return nil
 }
 
-// Pid is the process that becomes the program or starts it.
+// Pid is the process that becomes or starts the program.
 func (g *Guard) Pid() int { return g.pid }
 
-// Go lets the program be executed, under watch from now on.
+// Go lets the program be executed and starts to watch it.
 func (g *Guard) Go() error {
 	g.step(StepMet, "")
 	if !g.intact() {
@@ -163,12 +162,11 @@ func (g *Guard) Go() error {
 	return nil
 }
 
-// ErrLost is wrapped by errors of Meet and Go when a pin is not where it was laid.
+// ErrLost is wrapped by errors of Meet and Go if a pin is not in place.
 var ErrLost = errors.New("a pin is not where it was laid")
 
-// End waits until nothing is watched any longer, and says whether the program was
-// ended, or not begun, because of a pin. The program has to be gone. Nobody's guard
-// may be ended too.
+// End waits until nothing is being watched, and reports whether the program was killed, or not started, because of a
+// pin. The program must have ended. End may be called on a nil Guard.
 func (g *Guard) End() (lost bool) {
 	if g == nil {
 		return false
@@ -182,16 +180,16 @@ func (g *Guard) End() (lost bool) {
 }
 
 func (g *Guard) close() {
-	_ = g.conn.Close() // nothing is unsent
+	_ = g.conn.Close() // no data is pending
 	if g.listener >= 0 {
 		_ = unix.Close(g.listener) // nothing was written
 		g.listener = -1
 	}
 	if g.root != nil {
-		_ = g.root.Close() // it was only looked at
+		_ = g.root.Close() // it was only checked
 	}
 	for _, p := range g.places {
-		_ = p.file.Close() // it was only read
+		_ = p.file.Close() // opened for reading only
 	}
 }
 
@@ -201,16 +199,15 @@ func (g *Guard) step(step, name string) {
 	}
 }
 
-// lose ends the program.
+// lose kills the program.
 func (g *Guard) lose() {
 	if !g.lost.Swap(true) {
 		g.watch.Lost()
 	}
 }
 
-// place looks for a pin and remembers it. It is one if it lies in the memory that
-// is the sandbox's root, which is nobody else's, and has the bytes: pins move with
-// names that are exchanged.
+// place finds a pin and records it. The file must be in the root file system of the sandbox, which is in memory and
+// only used by it, and must have the right content, because pins move along when names are exchanged.
 func (g *Guard) place(p Pin) error {
 	lost := func(err error) error { return errors.Join(ErrLost, err) }
 	fd, err := unix.Openat2(int(g.root.Fd()), strings.TrimPrefix(p.Path, "/"), &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS})
@@ -230,7 +227,7 @@ func (g *Guard) place(p Pin) error {
 	return nil
 }
 
-// holds says whether a file has these bytes.
+// holds reports whether a file has this content.
 func holds(f *os.File, data []byte) bool {
 	buf := make([]byte, 64<<10)
 	for len(data) > 0 {
@@ -243,8 +240,8 @@ func holds(f *os.File, data []byte) bool {
 	return true
 }
 
-// intact says whether every name has led to its pin ever since: first the names,
-// then the record, see the package's comment.
+// intact reports whether every name has always led to its pin. It checks the names first and then the recorded
+// changes, see the package comment.
 func (g *Guard) intact() bool {
 	for _, p := range g.places {
 		var st unix.Stat_t

@@ -35,7 +35,7 @@ func jump(f unix.SockFilter, yes bool) int {
 	return int(f.Jf)
 }
 
-// act is what the filter does with a call, by running it as the kernel does.
+// act returns what the filter does with a call. It runs the filter as the kernel does.
 func act(t *testing.T, arch, nr uint32) uint32 {
 	t.Helper()
 	prog := program()
@@ -114,7 +114,7 @@ func TestNamesAreReadFromMemory(t *testing.T) {
 	}
 }
 
-// What was to begin the program may fail, end, or say nothing: nothing runs then.
+// The process that starts the program may fail, end or say nothing. In each case nothing runs.
 func TestMeetNobody(t *testing.T) {
 	tests := []struct {
 		name string
@@ -148,7 +148,7 @@ func TestMeetNobody(t *testing.T) {
 	}
 }
 
-// A pin counts only if it is in the memory of the sandbox's root, with its bytes.
+// A pin counts only if it is in the memory of the sandbox's root process, with the right bytes.
 func TestPlacesOfPins(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"good": "good", "long": "good and more", "other": "evil"} {
@@ -192,5 +192,5 @@ func TestPlacesOfPins(t *testing.T) {
 	}
 }
 
-// address is where bytes lie.
+// address returns where bytes are in memory.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&b[0]))) } //nolint:gosec // it is read by the number alone

@@ -11,27 +11,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words between the two: the first byte of what the one in the sandbox says,
-// and all that the host answers.
+// The message types: the first byte of messages from the sandbox, and the whole message from the host.
 const (
-	saysReady  = 'r' // the listener comes with it
-	saysFailed = 'f' // the reason comes with it
+	saysReady  = 'r' // carries the listener
+	saysFailed = 'f' // carries the reason
 	saysGo     = 'g'
 )
 
-// Install puts the calling thread under the filter, hands the filter's other end
-// to the host and waits until the host lets it go. The goroutine is locked to its
-// thread: what it starts or becomes is watched, the process's other threads are not.
+// Install applies the filter to the calling thread, passes the filter's listener to the host and waits until the host
+// releases it. The goroutine is locked to its thread: what the thread starts or becomes is watched, other threads of
+// the process are not.
 func Install(socket int) error {
 	runtime.LockOSThread()                    // never unlocked
-	defer func() { _ = unix.Close(socket) }() // all was said
+	defer func() { _ = unix.Close(socket) }() // the exchange is complete
 	listener, err := install()
 	if err != nil {
 		_ = unix.Sendmsg(socket, append([]byte{saysFailed}, err.Error()...), nil, nil, 0) // the caller has the error
 		return err
 	}
 	err = unix.Sendmsg(socket, []byte{saysReady}, unix.UnixRights(listener), nil, 0)
-	_ = unix.Close(listener) // the host has its own
+	_ = unix.Close(listener) // the host has its own copy
 	if err != nil {
 		return fmt.Errorf("reach the host: %w", err)
 	}

@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// look says whether a call may find a pinned name, in doubt that it may. It asks
-// only what the name leads to while everything is in place; that it is, is looked
-// at afterwards.
+// look reports whether a call may find a pinned name; in doubt, it returns true. It considers only what the name
+// leads to while everything is in place; whether that is so is checked afterwards.
 func (g *Guard) look(n *notice, c call, name string) bool {
 	if name == "" {
-		return c.exec // an open file: it was looked at when it was opened; its interpreter has a name
+		return c.exec // an open file, which was checked when it was opened; its interpreter has a name
 	}
 	named := g.names[path.Base(name)]
 	abs, err := g.absolute(n, c, name)
@@ -28,13 +27,13 @@ func (g *Guard) look(n *notice, c call, name string) bool {
 	if err != nil {
 		return named || g.unresolved(abs, err)
 	}
-	defer func() { _ = unix.Close(at) }() // it was only looked at
+	defer func() { _ = unix.Close(at) }() // it was only checked
 	var st unix.Stat_t
 	if unix.Fstat(at, &st) != nil {
 		return true
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return false // opening it may block; it is no pin
+		return false // opening it may block, and it is not a pin
 	}
 	for _, p := range g.places {
 		if uint64(st.Dev) == p.dev && st.Ino == p.ino { //nolint:unconvert // the types differ between machines
@@ -45,12 +44,12 @@ func (g *Guard) look(n *notice, c call, name string) bool {
 	return err != nil || named || g.names[path.Base(target)] || c.exec && !g.system(target)
 }
 
-// open opens a name as the program sees it, to look at.
+// open opens a name as the program sees it, for inspection only.
 func (g *Guard) open(abs string, flags uint64) (int, error) {
 	return unix.Openat2(int(g.root.Fd()), below(abs), &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | flags, Resolve: unix.RESOLVE_IN_ROOT})
 }
 
-// absolute is a name from the root.
+// absolute makes a name absolute.
 func (g *Guard) absolute(n *notice, c call, name string) (string, error) {
 	if path.IsAbs(name) {
 		return name, nil
@@ -66,14 +65,13 @@ func (g *Guard) absolute(n *notice, c call, name string) (string, error) {
 	return dir + "/" + name, nil
 }
 
-// unresolved decides on a name that leads nowhere for us. What is missing is
-// found by nobody; what leads through a process's own folders only that process
-// can follow.
+// unresolved decides about a name that the host cannot resolve. Missing files are missing for everyone, but paths
+// through a process's own links can be resolved only by that process.
 func (g *Guard) unresolved(abs string, err error) bool {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
 		at, err := g.open(abs, unix.O_NOFOLLOW)
 		if err == nil {
-			_ = unix.Close(at) // it was only looked at
+			_ = unix.Close(at) // it was only checked
 			return true        // a link
 		}
 		return beyondProcess(abs)
@@ -81,8 +79,8 @@ func (g *Guard) unresolved(abs string, err error) bool {
 	return true
 }
 
-// beyondProcess says whether a name goes on behind an open file, the folder or the
-// root of a process, as /proc/self/cwd/run.sh does.
+// beyondProcess reports whether a path continues after an open file, the working folder or the root of a process,
+// such as /proc/self/cwd/run.sh.
 func beyondProcess(abs string) bool {
 	abs = path.Clean(abs)
 	if rest, ok := strings.CutPrefix(abs, "/dev/fd/"); ok {
@@ -100,7 +98,7 @@ func beyondProcess(abs string) bool {
 	return false
 }
 
-// system says whether a path lies in the system's folders.
+// system reports whether a path is in the system's folders.
 func (g *Guard) system(at string) bool {
 	for _, dir := range g.watch.System {
 		if at == dir || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/") {
@@ -110,7 +108,7 @@ func (g *Guard) system(at string) bool {
 	return false
 }
 
-// below is an absolute path as one below the root.
+// below converts an absolute path to one relative to the root.
 func below(abs string) string {
 	if rest := strings.TrimLeft(abs, "/"); rest != "" {
 		return rest

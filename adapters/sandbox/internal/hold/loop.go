@@ -30,7 +30,7 @@ type answer struct {
 	Flags uint32
 }
 
-// loop answers until nobody is left who could ask.
+// loop answers calls until no process is left that could make any.
 func (g *Guard) loop() {
 	defer close(g.done)
 	for {
@@ -44,7 +44,7 @@ func (g *Guard) loop() {
 		}
 		var n notice
 		if g.control(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil { //nolint:gosec // the system call wants an address
-			continue // who asked is gone
+			continue // the caller has ended
 		}
 		g.decide(&n)
 	}
@@ -57,7 +57,7 @@ func (g *Guard) control(what uintptr, arg unsafe.Pointer) error {
 	return nil
 }
 
-// goOn lets a call go on as it was made.
+// goOn lets a call continue unchanged.
 func (g *Guard) goOn(n *notice) {
 	a := answer{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) //nolint:gosec // as above; who asked may be gone
@@ -68,17 +68,17 @@ func (g *Guard) fail(n *notice, errno unix.Errno) {
 	_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) //nolint:gosec // as above; who asked may be gone
 }
 
-// valid says whether who asked still waits: until then its number is nobody else's.
+// valid reports whether the caller still waits, so that its thread id was not reused.
 func (g *Guard) valid(n *notice) bool {
 	id := n.ID
 	return g.control(notifIDValid, unsafe.Pointer(&id)) == nil //nolint:gosec // as above
 }
 
-// decide answers one call. One that may find a pinned name is answered by a
-// goroutine of its own, which stays with it to its end.
+// decide answers one call. A call that may find a pinned name is answered by its own goroutine, which traces it to
+// its end.
 func (g *Guard) decide(n *notice) {
 	c, ok := find(n.Arch, n.Nr)
-	if !ok { // Unreachable: the filter shows no others
+	if !ok { // Unreachable: the filter passes no others
 		g.fail(n, unix.ENOSYS)
 		return
 	}
@@ -88,8 +88,8 @@ func (g *Guard) decide(n *notice) {
 		g.fail(n, errnoOf(err))
 		return
 	case errors.Is(err, unix.ESRCH):
-		return // gone
-	case err != nil: // the host may not look at it: nothing of it runs
+		return // it has ended
+	case err != nil: // the host may not read its memory, so nothing of it runs
 		g.fail(n, unix.EPERM)
 		return
 	}
@@ -114,7 +114,7 @@ func errnoOf(err error) unix.Errno {
 	return unix.EIO
 }
 
-// readName reads a name from a thread's memory.
+// readName reads a path from a thread's memory.
 func readName(tid int, at uint64) (string, error) {
 	const page = 4096
 	var out []byte

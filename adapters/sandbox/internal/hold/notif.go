@@ -2,6 +2,6 @@
 
 package hold
 
-// notifIDValid is SECCOMP_IOCTL_NOTIF_ID_VALID, as a processor spells it whose
-// commands say the direction in two bits from the top.
+// notifIDValid is SECCOMP_IOCTL_NOTIF_ID_VALID on processors that encode the direction of an ioctl in the two top
+// bits.
 const notifIDValid = 0x40082102

@@ -14,25 +14,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold lets a call go on and stops its thread before it returns from it. Only
-// if everything is still in place the thread goes on: what it opened or became
-// is then what was pinned, or has nothing to do with it.
+// hold lets a call continue and stops its thread before the call returns. The thread continues only if everything is
+// still in place: what it opened or executed is then the pinned file, or an unrelated one.
 func (g *Guard) hold(n *notice, name string) {
-	runtime.LockOSThread() // never unlocked: the kernel traces by thread
+	runtime.LockOSThread() // never unlocked, because tracing is per thread
 	tid := int(n.Pid)
 	group := groupOf(tid)
 	err := seize(tid)
 	if err == nil && !g.valid(n) {
-		_ = unix.PtraceDetach(tid) // it was gone before
+		_ = unix.PtraceDetach(tid) // it had ended before
 		return
 	}
 	if err != nil {
 		if !errors.Is(err, unix.ESRCH) {
-			g.fail(n, unix.EPERM) // another one traces it, or nobody may
+			g.fail(n, unix.EPERM) // another process traces it, or tracing is not permitted
 		}
 		return
 	}
-	// It is asleep until it is answered, so every stop is one at the end of the call.
+	// It sleeps until it is answered, so every stop happens at the end of the call.
 	err = unix.PtraceInterrupt(tid)
 	g.step(StepAnswered, name)
 	if err == nil {
@@ -40,19 +39,19 @@ func (g *Guard) hold(n *notice, name string) {
 	}
 	pid, signal := stopped(tid, group)
 	if pid == 0 {
-		return // gone
+		return // it has ended
 	}
 	if g.intact() {
 		detach(pid, signal)
 		return
 	}
-	_ = unix.Kill(pid, unix.SIGKILL) // before anything else, as it must not go on
+	_ = unix.Kill(pid, unix.SIGKILL) // first of all, because it must not continue
 	g.lose()
 	reap(pid)
 }
 
-// seize makes the calling thread the tracer of another one, which goes on. It stops
-// when it has executed another program, and not only when it leaves the kernel.
+// seize makes the calling thread the tracer of another one, which continues to run. The other thread also stops after
+// it has executed a program.
 func seize(tid int) error {
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(tid), 0, unix.PTRACE_O_TRACEEXEC, 0, 0)
 	if errno != 0 {
@@ -61,13 +60,13 @@ func seize(tid int) error {
 	return nil
 }
 
-// detach lets a stopped thread go on alone, with the signal that it was to get.
+// detach lets a stopped thread continue untraced, with its pending signal.
 func detach(tid int, signal unix.Signal) {
 	_, _, _ = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(signal), 0, 0) // it may be gone
 }
 
-// stopped waits until a thread stops, and says by which number: one that executes
-// takes its process's. 0: it is gone.
+// stopped waits until a thread stops, and returns its id, which on exec becomes that of the process. It returns 0 if
+// the thread has ended.
 func stopped(tid, group int) (int, unix.Signal) {
 	how := unix.WALL | unix.WNOTHREAD
 	ids := []int{tid}
@@ -87,7 +86,7 @@ func stopped(tid, group int) (int, unix.Signal) {
 			case errors.Is(err, unix.EINTR) || err == nil && got == 0:
 			case err != nil || ws.Exited() || ws.Signaled():
 				gone++
-			case int(ws)>>16 != 0: // the kernel's own reason
+			case int(ws)>>16 != 0: // a stop by the kernel itself
 				return id, 0
 			default:
 				return id, ws.StopSignal()
@@ -102,7 +101,7 @@ func stopped(tid, group int) (int, unix.Signal) {
 	}
 }
 
-// reap waits for the end of a thread that was killed: nobody else can.
+// reap waits for the end of a killed thread, which only its tracer can do.
 func reap(pid int) {
 	for {
 		var ws unix.WaitStatus
@@ -113,7 +112,7 @@ func reap(pid int) {
 	}
 }
 
-// groupOf is the process that a thread belongs to.
+// groupOf is the process of a thread.
 func groupOf(tid int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
 	if err != nil {

@@ -20,14 +20,14 @@ const (
 	device   = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC
 )
 
-// tree is something of the host, held and not shown yet.
+// tree is a mount of the host, open and not attached yet.
 type tree struct {
 	fd   int
 	dest string
 	dir  bool
 }
 
-// build puts up what the program sees, in a fresh root, and leaves the host's.
+// build sets up what the program sees in a fresh root, and leaves the host's root.
 func build(c config) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("part from the host's mounts: %w", err)
@@ -50,7 +50,7 @@ func build(c config) error {
 	if err != nil {
 		return err
 	}
-	const base = "/tmp" // what lies there is held already
+	const base = "/tmp" // everything below it is open already
 	if err := unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=64m"); err != nil {
 		return fmt.Errorf("make a root: %w", err)
 	}
@@ -73,7 +73,7 @@ func build(c config) error {
 	return nil
 }
 
-// loopback brings up that of a fresh network.
+// loopback brings up the loopback interface of a new network namespace.
 func loopback(hosts bool) error {
 	if hosts {
 		return nil
@@ -94,7 +94,7 @@ func loopback(hosts bool) error {
 	return nil
 }
 
-// holdBinds takes hold of what is to be shown, before anything covers it.
+// holdBinds opens the sources of binds before anything covers them.
 func holdBinds(binds []box.Bind) ([]tree, error) {
 	out := make([]tree, 0, len(binds))
 	for _, b := range binds {
@@ -110,7 +110,7 @@ func holdBinds(binds []box.Bind) ([]tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("hold %s: %w", b.Source, err)
 		}
-		_ = f.Close() // it was only looked at
+		_ = f.Close() // it was only checked
 		out = append(out, tree{fd: t, dest: b.Dest, dir: b.Dir})
 	}
 	return out, nil
@@ -123,7 +123,7 @@ func open(b box.Bind) (*os.File, error) {
 	return os.OpenFile(b.Source, unix.O_PATH, 0)
 }
 
-// clone copies a mount, with what is mounted in it, and narrows it.
+// clone copies a mount with its submounts, and restricts the copy.
 func clone(dir int, path string, attr uint64) (int, error) {
 	const how = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
 	flags := uint(how)
@@ -156,12 +156,12 @@ func holdDevices() ([]tree, error) {
 	return out, nil
 }
 
-// root is the folder in which the program's root is put up.
+// root is the folder in which the program's root is built.
 type root string
 
 func (r root) at(path string) string { return filepath.Join(string(r), path) }
 
-// place makes what something can be mounted on.
+// place creates a mount point.
 func (r root) place(path string, dir bool) (string, error) {
 	at := r.at(path)
 	if dir {
@@ -184,7 +184,7 @@ func (r root) attach(t tree) error {
 	if err := unix.MoveMount(t.fd, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("show %s: %w", t.dest, err)
 	}
-	_ = unix.Close(t.fd) // the mount stays
+	_ = unix.Close(t.fd) // the mount remains
 	return nil
 }
 
@@ -216,8 +216,8 @@ func (r root) freeze(path string) error {
 	return nil
 }
 
-// proc shows the processes of this namespace. What of it changes the kernel, or
-// could if the program runs as the machine's root, cannot be written.
+// proc mounts the processes of this namespace. The parts that can change the kernel, at least for the machine's root,
+// are read-only.
 func (r root) proc() error {
 	at, err := r.place("/proc", true)
 	if err != nil {
@@ -241,12 +241,12 @@ func (r root) proc() error {
 		if err != nil {
 			return fmt.Errorf("cover %s: %w", path, err)
 		}
-		_ = unix.Close(t) // the mount stays
+		_ = unix.Close(t) // the mount remains
 	}
 	return nil
 }
 
-// dev is a handful of devices.
+// dev mounts a small set of devices.
 func (r root) dev(devices []tree) error {
 	if err := r.tmpfs("/dev", "mode=755,size=1m"); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (r root) dev(devices []tree) error {
 	return r.freeze("/dev")
 }
 
-// system is what is made up of the host's system.
+// system creates the system's links and made-up files.
 func (r root) system(p *box.Plan) error {
 	for _, l := range p.Links {
 		if err := os.Symlink(l.Target, r.at(l.Path)); err != nil {
@@ -302,7 +302,7 @@ func (r root) mask(masks []box.Mask) error {
 	return nil
 }
 
-// pin lays pins, and then closes the masks that they may lie in.
+// pin mounts the pins, and then makes the masks read-only, which may contain pins.
 func (r root) pin(p *box.Plan) error {
 	for _, pin := range p.Pins {
 		if err := r.lay(pin.Dest, pin.Data, os.FileMode(pin.Mode)); err != nil {
@@ -319,7 +319,7 @@ func (r root) pin(p *box.Plan) error {
 	return nil
 }
 
-// lay covers a file with a copy that lives in memory and has no other name.
+// lay covers a file by a copy in memory that has no other name.
 func (r root) lay(dest string, data []byte, mode os.FileMode) error {
 	copied := r.at("/.laid")
 	if err := os.WriteFile(copied, data, 0o600); err != nil {
@@ -338,7 +338,7 @@ func (r root) lay(dest string, data []byte, mode os.FileMode) error {
 	return os.Remove(copied)
 }
 
-// enter makes the folder the root and leaves the old one behind.
+// enter makes the folder the root and detaches the old one.
 func (r root) enter() error {
 	if err := r.freeze("/"); err != nil {
 		return err

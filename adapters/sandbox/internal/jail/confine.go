@@ -20,12 +20,12 @@ const (
 	dirWrite  = fileWrite | dirRead | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
-	// all is everything that is ruled: devices can be made by nobody.
+	// all are all rights that the rules control; device files can never be created.
 	all = dirWrite | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// confine takes from the calling thread what the program shall not have: powers,
-// and by Landlock all of the file system that is not granted, a second time.
+// confine removes from the calling thread what the program must not have: capabilities, and by Landlock, as a second
+// layer, access to files that are not granted.
 func confine(c config) error {
 	if err := rules(c); err != nil {
 		return err
@@ -33,7 +33,7 @@ func confine(c config) error {
 	for cap := range 64 {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(cap), 0, 0, 0); err != nil { //nolint:gosec // a small number
 			if errors.Is(err, unix.EINVAL) {
-				break // the kernel knows no more
+				break // the kernel has no more capabilities
 			}
 			return fmt.Errorf("drop powers: %w", err)
 		}
@@ -45,7 +45,7 @@ func confine(c config) error {
 	return nil
 }
 
-// known are the rights that a version of Landlock can rule.
+// known are the rights that a version of Landlock controls.
 func known(abi int) uint64 {
 	out := uint64(all)
 	if abi < 2 {
@@ -70,7 +70,7 @@ func rules(c config) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(set) }() // the kernel has its own
+	defer func() { _ = unix.Close(set) }() // the kernel keeps its own reference
 	grants := []struct {
 		path   string
 		dir    bool
@@ -107,24 +107,24 @@ func rules(c config) error {
 	return box.RestrictThread(set)
 }
 
-// scopedSince is the version that keeps signals and abstract sockets apart.
+// scopedSince is the Landlock version that isolates signals and abstract sockets.
 const scopedSince = 6
 
 func allow(set int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // it lies in something hidden
+		return nil // it is inside of something hidden
 	}
 	if err != nil {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer func() { _ = unix.Close(fd) }() // it was only looked at
+	defer func() { _ = unix.Close(fd) }() // it was only checked
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return &os.PathError{Op: "stat", Path: path, Err: err}
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		access &= fileWrite // a mask may have made a file of it
+		access &= fileWrite // a mask may have replaced it by a file
 	}
 	return box.AllowPath(set, fd, access)
 }

@@ -1,6 +1,5 @@
-// Package jail is the process between the host and a program that no other tool
-// contains: the host's own binary, executed anew in fresh namespaces, where it is
-// the first process. It puts up what the program sees, waits until the host has
-// bounded it, takes its own powers away on the thread that starts the program,
-// reaps what the program leaves, and with its end everything ends.
+// Package jail is the process between the host and the program if no other tool isolates the program. It is the
+// host's own binary, executed again as the first process in new namespaces. It sets up what the program sees, waits
+// until the host has limited it, drops the privileges of the thread that starts the program, and reaps orphaned
+// processes. When it ends, all processes of the sandbox end.
 package jail

@@ -18,12 +18,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// Name is what the process is called; by it, Main knows what it is.
+// Name is the process's name, by which Main recognizes it.
 const Name = "sma-sandbox"
 
-// config is what the host tells the process.
+// config is what the host sends to the process.
 type config struct {
-	Plan    *box.Plan // nil: no walls, the program takes the process over
+	Plan    *box.Plan // nil for no isolation: the process becomes the program
 	Argv    []string
 	Env     []string
 	Dir     string
@@ -32,7 +32,7 @@ type config struct {
 	ABI     int
 }
 
-// status is what the process tells the host: one after the other.
+// status is one message from the process to the host.
 type status struct {
 	Ready  bool   `json:"ready,omitempty"`
 	Error  string `json:"error,omitempty"`
@@ -41,7 +41,7 @@ type status struct {
 	Signal string `json:"signal,omitempty"`
 }
 
-// Child prepares the process. With a plan it gets namespaces of its own.
+// Child prepares the process. With a plan it gets its own namespaces.
 func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Child, error) {
 	if os.Args[0] == Name {
 		return nil, fmt.Errorf("%w: this program does not call reexec.Main first of all", sandbox.ErrUnavailable)
@@ -67,7 +67,7 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 	}
 	c.Close = func() {
 		_ = pins.Close()     // as below
-		_ = fromHost.Close() // the process has its own
+		_ = fromHost.Close() // the process has its own copies
 		_ = toHost.Close()
 		if cmd.Process == nil {
 			_ = toJail.Close() // nothing was started
@@ -75,7 +75,7 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 		}
 	}
 	c.Init = func(ctx context.Context) (int, error) {
-		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // its end ends the pipe
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // its death closes the pipe
 		defer stop()
 		env := append(append([]string{}, s.Env...), "PWD="+s.Dir)
 		told := json.NewEncoder(toJail).Encode(config{Plan: plan, Argv: s.Argv, Env: env, Dir: s.Dir, Network: s.Network, TmpSize: l.Memory / 2, ABI: abi})
@@ -99,7 +99,7 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 		return nil
 	}
 	c.Result = func(state *os.ProcessState) (sandbox.Exit, error) {
-		defer func() { _ = toJail.Close(); _ = fromJail.Close() }() // all was said
+		defer func() { _ = toJail.Close(); _ = fromJail.Close() }() // the exchange is complete
 		var got status
 		if err := words.Decode(&got); err == nil && got.Ended {
 			return sandbox.Exit{Code: got.Code, Signal: got.Signal}, nil
@@ -109,7 +109,7 @@ func Child(s sandbox.Spec, l sandbox.Limits, plan *box.Plan, abi int) (*box.Chil
 	return c, nil
 }
 
-// pipes are the two that the host and the process talk by.
+// pipes makes the two pipes between the host and the process.
 func pipes() (fromHost, toJail, fromJail, toHost *os.File, err error) {
 	if fromHost, toJail, err = os.Pipe(); err != nil {
 		return nil, nil, nil, nil, fmt.Errorf("talk to the sandbox: %w", err)
@@ -121,15 +121,15 @@ func pipes() (fromHost, toJail, fromJail, toHost *os.File, err error) {
 	return fromHost, toJail, fromJail, toHost, nil
 }
 
-// closeAll closes what nothing is to be written to any longer. Nil is left out.
+// closeAll closes files; nil ones are skipped.
 func closeAll(files ...*os.File) {
 	for _, f := range files {
 		_ = f.Close()
 	}
 }
 
-// withPins gives the process a socket to hand its calls over by, if it has pins:
-// it is the one after the two pipes there.
+// withPins gives a process with pins a socket to pass its system calls to the host; there it is the descriptor after
+// those of the two pipes.
 func withPins(c *box.Child, plan *box.Plan) (inside *os.File, err error) {
 	if plan == nil || len(plan.Pins) == 0 {
 		return nil, nil
@@ -144,14 +144,14 @@ func withPins(c *box.Child, plan *box.Plan) (inside *os.File, err error) {
 	return inside, nil
 }
 
-// isolate gives the process namespaces of its own. In that of users it has the
-// same number, and all powers over the other namespaces.
+// isolate gives the process its own namespaces. In the user namespace it keeps its user id and has all capabilities
+// over the other namespaces.
 func isolate(a *syscall.SysProcAttr, network bool) {
 	a.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP
 	if !network {
 		a.Cloneflags |= syscall.CLONE_NEWNET
 	}
-	// A user who is not the machine's root loses them with the execution otherwise.
+	// Otherwise users other than the machine's root would lose them on exec.
 	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE}
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}

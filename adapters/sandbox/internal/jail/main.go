@@ -19,21 +19,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// What a shell answers for a program that it cannot start.
+// The exit codes of shells for programs that cannot be started.
 const (
 	codeNotRunnable = 126
 	codeNotFound    = 127
 )
 
-// The files that the process gets beside the three.
+// The files that the process gets in addition to the standard streams.
 const (
 	configFD = 3 + iota
 	statusFD
 	pinsFD // if there are pins
 )
 
-// Main is called first of all by every program that uses the package. In the
-// process between it does not return.
+// Main must be called first by every program that uses the package. In the intermediate process it does not return.
 func Main() {
 	if len(os.Args) > 0 && os.Args[0] == Name {
 		os.Exit(run())
@@ -44,7 +43,7 @@ func Main() {
 }
 
 func run() int {
-	runtime.LockOSThread() // so that no other goroutine gets this thread, which is what others see of the process
+	runtime.LockOSThread() // so that no other goroutine gets the main thread, which represents the process to others
 	if box.KeepFiles(configFD) != nil {
 		return codeNotRunnable
 	}
@@ -53,20 +52,20 @@ func run() int {
 	var c config
 	line, err := in.ReadBytes('\n')
 	if err != nil || json.Unmarshal(line, &c) != nil {
-		return codeNotRunnable // the host is gone
+		return codeNotRunnable // the host has ended
 	}
 	if c.Plan != nil {
 		err = build(c)
 	}
 	if err != nil {
-		_ = out.Encode(status{Error: err.Error()}) // the host may be gone
+		_ = out.Encode(status{Error: err.Error()}) // the host may have ended
 		return codeNotRunnable
 	}
 	if out.Encode(status{Ready: true}) != nil {
 		return codeNotRunnable
 	}
 	if _, err := in.ReadString('\n'); err != nil {
-		return codeNotRunnable // the host gave up, or is gone
+		return codeNotRunnable // the host gave up or has ended
 	}
 	if err := keepFileLimit(); err != nil {
 		return refuse(c.Argv[0], err)
@@ -81,8 +80,8 @@ func run() int {
 	return 0
 }
 
-// keepFileLimit makes the limit of open files that of the program: the runtime
-// would give it back the one that this process was started with.
+// keepFileLimit keeps the limit of open files for the program. Otherwise the Go runtime would restore the limit with
+// which this process was started.
 func keepFileLimit() error {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &now); err != nil {
@@ -91,16 +90,16 @@ func keepFileLimit() error {
 	return os.NewSyscallError("setrlimit", syscall.Setrlimit(syscall.RLIMIT_NOFILE, &now))
 }
 
-// refuse says on the program's own stderr why it does not run.
+// refuse writes to the program's own stderr why the program cannot run.
 func refuse(name string, err error) int {
-	_, _ = fmt.Fprintf(os.Stderr, "sma: cannot run %s: %v\n", name, err) // there is nowhere else to say it
+	_, _ = fmt.Fprintf(os.Stderr, "sma: cannot run %s: %v\n", name, err) // nowhere else to report it
 	if errors.Is(err, os.ErrNotExist) {
 		return codeNotFound
 	}
 	return codeNotRunnable
 }
 
-// takeOver runs the program in the place of this process.
+// takeOver replaces this process by the program.
 func takeOver(c config) int {
 	if err := os.Chdir(c.Dir); err != nil {
 		return refuse(c.Argv[0], err)
@@ -112,8 +111,8 @@ func takeOver(c config) int {
 	return refuse(c.Argv[0], err)
 }
 
-// start runs the program from a thread that has given up what the program shall
-// not have. The process itself keeps its powers: so the program cannot trace it.
+// start runs the program from a thread that has dropped its privileges. The process itself keeps them, so that the
+// program cannot trace it.
 func start(c config) (code int, signal string) {
 	done := make(chan struct{})
 	go func() {
@@ -129,7 +128,7 @@ func start(c config) (code int, signal string) {
 	return code, signal
 }
 
-// supervise runs the program and reaps everything until it has ended.
+// supervise runs the program and reaps all children until the program has ended.
 func supervise(c config) (code int, signal string) {
 	path, err := find(c.Argv[0], c.Env)
 	if len(c.Plan.Pins) > 0 {
@@ -161,7 +160,7 @@ func supervise(c config) (code int, signal string) {
 	}
 }
 
-// find is where a program is, by the PATH that it gets.
+// find is the path of a program, according to the PATH of its environment.
 func find(name string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		return name, nil

@@ -11,12 +11,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// Starter is the first argument of the process that becomes a program with pins
-// where another tool puts up the walls. The number of its socket and the program's
-// own arguments follow.
+// Starter is the first argument of the process that becomes a program with pins if another tool isolates it. The
+// descriptor of its socket and the program's own arguments follow.
 const Starter = "sma-sandbox-start"
 
-// startPinned hands the calls of this thread over and becomes the program.
+// startPinned passes the system calls of this thread to the host and executes the program.
 func startPinned(socket string, argv []string) int {
 	fd, err := strconv.Atoi(socket)
 	if err == nil {

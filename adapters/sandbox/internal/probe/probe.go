@@ -1,5 +1,5 @@
-// Package probe tries, from inside of a sandbox, what must not work there. It is
-// the host's own binary, executed anew as the program.
+// Package probe tests from inside of a sandbox that forbidden actions fail. It is the host's own binary, executed
+// again as the program.
 package probe
 
 import (
@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// Name is its first argument; by it, Main knows what it is.
+// Name is its first argument, by which Main recognizes it.
 const Name = "sma-sandbox-probe"
 
-// Tries are what must fail, but for Works.
+// Tries are the actions that must fail, except for Works.
 type Tries struct {
-	Read  []string    `json:"read,omitempty"`  // files and folders with something in them
-	Write []string    `json:"write,omitempty"` // files, made if they are not there
+	Read  []string    `json:"read,omitempty"`  // files and folders with content
+	Write []string    `json:"write,omitempty"` // files, which are created if missing
 	Dial  [][2]string `json:"dial,omitempty"`  // network and address
 	Works []string    `json:"works,omitempty"` // files that can be written
 }
 
-// Report is what came of it.
+// Report is the result of a probe.
 type Report struct {
-	Broken []string `json:"broken"` // what worked and must not, or the other way round
+	Broken []string `json:"broken"` // what succeeded but must fail, or failed but must succeed
 	Env    []string `json:"env"`
-	Files  []string `json:"files"` // open ones beside the three
+	Files  []string `json:"files"` // open files other than the standard streams
 }
 
-// Argv is the program's command.
+// Argv is the command line of the probe.
 func Argv(executable string, t Tries) ([]string, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -39,8 +39,7 @@ func Argv(executable string, t Tries) ([]string, error) {
 	return []string{executable, Name, string(text)}, nil
 }
 
-// Main is called first of all by every program that uses the package. In the
-// program inside of a sandbox it does not return.
+// Main must be called first by every program that uses the package. In the probe it does not return.
 func Main() {
 	if len(os.Args) != 3 || os.Args[1] != Name {
 		return
@@ -90,7 +89,7 @@ func readable(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // opened for reading only
 	n, _ := f.Read(data)
 	return n > 0
 }
@@ -103,7 +102,7 @@ func write(path string) error {
 	return f.Close()
 }
 
-// dial reaches somebody, or for datagrams sends one.
+// dial connects, or sends a datagram for UDP.
 func dial(network, address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -111,14 +110,14 @@ func dial(network, address string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }() // nothing is awaited
+	defer func() { _ = c.Close() }() // nothing was received
 	if strings.HasPrefix(network, "udp") {
 		_, err = c.Write([]byte("x"))
 	}
 	return err
 }
 
-// powers looks for what a program must not have.
+// powers checks for privileges that a program must not have.
 func powers() []string {
 	var out []string
 	data, err := os.ReadFile("/proc/self/status")
@@ -164,7 +163,7 @@ func openFiles() []string {
 	for _, e := range entries {
 		target, err := os.Readlink("/proc/self/fd/" + e.Name())
 		if err == nil && len(e.Name()) == 1 && e.Name() <= "2" || strings.HasPrefix(target, "anon_inode:") || strings.HasPrefix(target, "/proc/") || err != nil {
-			continue // the runtime's own, and the folder that is read
+			continue // the runtime's own files, and the folder being read
 		}
 		out = append(out, e.Name()+" "+target)
 	}

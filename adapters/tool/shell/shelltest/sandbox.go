@@ -1,5 +1,4 @@
-// Package shelltest has a sandbox that contains nothing, for tests of tools that
-// start programs.
+// Package shelltest has a sandbox without containment, for tests of tools that start programs.
 package shelltest
 
 import (
@@ -14,11 +13,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
-// Open starts programs as they are, as the host's user, each in a group of
-// processes that ends as one. It keeps what it was asked to start. It is safe for
-// concurrent use.
+// Open starts programs as the host's user without containment, each in its own process group, which is killed as a
+// whole. It records what it started. It is safe for concurrent use.
 type Open struct {
-	// Err, if set, is why nothing is started.
+	// Err, if set, is returned instead of starting a program.
 	Err error
 
 	mu    sync.Mutex
@@ -30,7 +28,7 @@ var _ sandbox.Sandbox = (*Open)(nil)
 // Name implements [sandbox.Sandbox].
 func (*Open) Name() string { return "open" }
 
-// Specs are what was started so far, in order.
+// Specs returns what was started so far, in order.
 func (o *Open) Specs() []sandbox.Spec {
 	o.mu.Lock()
 	defer o.mu.Unlock()
