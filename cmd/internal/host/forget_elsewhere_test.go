@@ -1,9 +1,11 @@
 package host
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -89,9 +91,26 @@ say ann 1 /approvals`, "SECRET", secretWord))
 	s.h = nil
 	s.begin()
 	s.p.api.Await(t, "the outcome in the place of the buttons", func() bool { return len(s.answered("editMessageReplyMarkup")) > 0 })
+	awaitNoSecret(t, state) // the other chat checkpoints once it has recorded that its buttons are gone
 	s.stop()
 	s.h = nil
 	if found := withSecret(t, state); len(found) > 0 {
 		t.Errorf("the canary is in %q", found)
+	}
+}
+
+// awaitNoSecret waits until no file below a folder has the canary, or for half a minute.
+func awaitNoSecret(t *testing.T, dir string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for len(withSecret(t, dir)) > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
