@@ -39,7 +39,7 @@ type admins struct {
 	platform func(name string) platform.Administered // nil if the platform does not know administrators
 	log      *slog.Logger
 
-	life    context.Context //nolint:containedctx
+	life    context.Context //nolint:containedctx // the life of the questions in progress
 	end     context.CancelFunc
 	working sync.WaitGroup
 
