@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,12 +36,20 @@ func TestAnyOrderOfEvents(t *testing.T) {
 		playWorld(t, seed)
 		return
 	}
-	began, steps, shadows, worlds := time.Now(), 0, 0, 0
-	for seed := uint64(1); steps < most && !t.Failed(); seed++ {
-		w := playWorld(t, seed)
-		steps, shadows, worlds = steps+w.steps, shadows+w.shadow, worlds+1
+	began := time.Now()
+	var seeds, steps, shadows atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for steps.Load() < int64(most) && !t.Failed() {
+				w := playWorld(t, uint64(seeds.Add(1)))
+				steps.Add(int64(w.steps))
+				shadows.Add(int64(w.shadow))
+			}
+		})
 	}
-	t.Logf("soak: row=RL11 decisions=%d recoveries=%d worlds=%d seconds=%.0f", steps, shadows, worlds, time.Since(began).Seconds())
+	all.Wait()
+	t.Logf("soak: row=RL11 decisions=%d recoveries=%d worlds=%d seconds=%.0f", steps.Load(), shadows.Load(), seeds.Load(), time.Since(began).Seconds())
 }
 
 func playWorld(t *testing.T, seed uint64) *world {
