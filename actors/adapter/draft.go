@@ -23,7 +23,7 @@ type draftShown struct {
 	err  error
 	at   time.Time // when the call was counted
 	idle bool      // people see the text already: no call was made
-	// beside: it was shown apart from the messages, by a [platform.Drafter].
+	// beside is set if the text was shown apart from the messages, by a [platform.Drafter].
 	beside bool
 }
 

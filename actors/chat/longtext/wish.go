@@ -12,7 +12,7 @@ const (
 	All  Wish = "all"
 )
 
-// WishOf interprets a whole message. A message that is more than such a phrase is no wish.
+// WishOf interprets a whole message. It returns None for a message that says more than such a phrase.
 func WishOf(text string) Wish {
 	text = strings.TrimSpace(text)
 	if len(text) > 128 {

@@ -57,7 +57,7 @@ func (c *Chat) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fac
 // because fetching its files adds words of the host.
 func saysMore(was, turn journal.Turn) bool {
 	for i, p := range was.Parts {
-		if t, ok := p.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" && !standsForFile(was.Parts, i) {
+		if t, ok := p.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" && !isPlaceholder(was.Parts, i) {
 			return true
 		}
 	}
@@ -74,9 +74,9 @@ func saysMore(was, turn journal.Turn) bool {
 	})
 }
 
-// standsForFile reports whether a text is the placeholder of a file, which platforms put in brackets directly before
+// isPlaceholder reports whether a text is the placeholder of a file, which platforms put in brackets directly before
 // the file's part. A caption may be in brackets too, but not in that position.
-func standsForFile(parts []uimessage.Part, i int) bool {
+func isPlaceholder(parts []uimessage.Part, i int) bool {
 	if i+1 == len(parts) {
 		return false
 	}
