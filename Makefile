@@ -27,21 +27,7 @@ BASE          ?= main
 DEMO_DIR      ?= $(BIN)/demo
 SOAK_TIME     ?= 60m
 FUZZTIME      ?= 30s
-FUZZ          := messages/uimessage:FuzzDecode messages/uistream:FuzzReducer messages/uistream:FuzzRepairJSON \
-                 adapters/model/openai:FuzzStream adapters/platform/web:FuzzChatBody \
-                 persistence/filestore:FuzzLoader persistence/filestore:FuzzLoadMutated \
-                 adapters/platform/telegram:FuzzWebhookBody adapters/platform/feishu:FuzzEvent adapters/platform/feishu:FuzzFrame persistence/searchindex:FuzzWords \
-                 messages/schedule:FuzzParseCron messages/frontmatter:FuzzRead persistence/taskfile:FuzzParse \
-                 adapters/tool/mcp:FuzzListed adapters/tool/mcp:FuzzResult adapters/tool/mcp:FuzzLog config:FuzzLoadMCP \
-                 actors/internal/approval/grant:FuzzDecide actors/internal/approval/reply:FuzzParse actors/internal/approval/deny:FuzzRefuses \
-                 actors/internal/prompt:FuzzHeader actors/internal/prompt:FuzzQuote actors/internal/prompt:FuzzQuoteLines \
-                 actors/internal/prompt:FuzzPI1SkillsKeepTheirSection adapters/internal/quoted:FuzzPI1Quoted \
-                 adapters/tool/files:FuzzPI1Files cmd/internal/mask:FuzzSE3Stream \
-                 adapters/platform/telegram:FuzzMapper adapters/platform/feishu:FuzzFile adapters/platform/feishu:FuzzForwards \
-                 adapters/platform/feishu:FuzzTakenBack adapters/internal/ogg:FuzzLength adapters/platform/web:FuzzGuardHost \
-                 adapters/platform/web:FuzzParseCommand adapters/tool/webfetch:FuzzPageText adapters/tool/webfetch:FuzzAddress \
-                 adapters/internal/markup:FuzzSplit adapters/internal/markup:FuzzRich persistence/filestore:FuzzKey persistence/journal:FuzzParseRecord persistence:FuzzStatementLine actors/memory:FuzzReadsAsOrder actors/memory:FuzzStatement \
-                 adapters/platform/internal/spool:FuzzSpoolLoad adapters/tool/skill:FuzzParse config:FuzzLoad
+FUZZ           = $(shell grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's,^\./(.*)/[^/]*:func ,\1:,' | sort)
 
 # The race detector needs a C compiler. Without one the tests run without it,
 # unless everything is required.
