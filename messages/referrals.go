@@ -25,6 +25,9 @@ type ReferredRequest struct {
 
 	Words, Chinese               Words // what people read, in English and in Chinese
 	Exact, Command, Folder, Bind string
+	// FilesIn is the folder whose files the person may allow for a time. If empty, they can only decide
+	// about the request.
+	FilesIn string
 
 	// Person is the platform's id of the person who may decide, ChatType the type of their private
 	// chat.
@@ -76,6 +79,8 @@ type DecideReferred struct {
 	// Rules apply for Minutes; without rules the decisions cover the requests alone.
 	Rules   []string
 	Minutes int
+	// Folders is set if the person allows the folders of the files as well.
+	Folders bool
 }
 
 // ReferredDecided answers [DecideReferred].

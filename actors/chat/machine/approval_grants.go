@@ -205,14 +205,14 @@ func (c *Chat) timed(id, person string, rules []string, minutes int, open []jour
 }
 
 // folders makes grants for the folders whose files the requests would send. It returns nil if one of the requests does
-// not send a file from a folder or belongs to another chat.
+// not send a file from a folder.
 func (c *Chat) folders(id, person string, open []journal.Asked) []persistence.Grant {
 	var given []persistence.Grant
 	now := c.now()
 	boot, up := c.uptime()
 	for _, a := range open {
 		folder := a.Request.FilesIn
-		if folder == "" || a.Origin != "" || c.Grants == nil {
+		if folder == "" || c.Grants == nil {
 			return nil
 		}
 		if slices.ContainsFunc(given, func(g persistence.Grant) bool { return g.FilesIn == folder }) {

@@ -174,15 +174,16 @@ func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 		"以下操作目前无需询问。/approvals 撤销 " + first + " 可撤销其中一条，/approvals 撤销 全部 可全部撤销：",
 	}, turn)}
 	for _, g := range list {
+		who := visible.Sentence(c.serves(g))
 		about := notices.Text{"without an end, as a rule of the operator's covers it", "没有期限，由管理员的规则覆盖"}
 		if g.Until != 0 {
 			left := c.timeLeft(g)
-			who, folder := visible.Sentence(g.Person), visible.Sentence(g.Folder)
+			folder := visible.Sentence(g.Folder)
 			about = notices.Text{"for " + who + " in folder " + folder + ", " + left[0], who + " 在文件夹 " + folder + "，" + left[1]}
 		}
 		name, colon := "g"+strconv.Itoa(g.N), notices.Text{": ", "："}
 		if g.FilesIn != "" {
-			left, who := c.timeLeft(g), visible.Sentence(g.Person)
+			left := c.timeLeft(g)
 			lines = append(lines, name+c.text(colon, turn)+c.text(notices.Text{
 				"files directly in this folder are sent, for " + who + ", " + left[0],
 				"发送直接位于这个文件夹中的文件，限 " + who + "，" + left[1],
@@ -192,6 +193,15 @@ func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 		lines = append(lines, name+c.text(colon, turn)+c.text(about, turn)+"\n\n"+visible.Block("", visible.Text(g.Rule)))
 	}
 	return strings.Join(lines, "\n\n")
+}
+
+// serves returns the person for whom a grant applies: who gave it, unless it was given for somebody else.
+func (c *Chat) serves(g persistence.Grant) string {
+	if g.For == "" {
+		return g.Person
+	}
+	a, _ := c.key.Address()
+	return a.Platform + "-" + g.For
 }
 
 // timeLeft says how long a grant remains active.

@@ -189,9 +189,12 @@ func (c *Chat) referredRequest(a journal.Asked, r journal.Referral) messages.Ref
 		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind,
 		Person: r.Person, ChatType: "private", Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(), InChinese: c.inChinese(),
 	}
+	if c.Grants != nil && out.Asker != "" {
+		out.FilesIn = a.Request.FilesIn
+	}
 	addr, _ := c.key.Address()
 	if out.Task = addr.Platform == "task"; out.Task {
-		out.TaskTitle, out.Asker = addr.Chat, ""
+		out.TaskTitle, out.Asker, out.FilesIn = addr.Chat, "", ""
 		if c.TaskPlace != nil {
 			out.TaskTitle, out.ChatTitle, out.AskerName, out.Group = c.TaskPlace(c.key).words(r.To)
 		}
@@ -427,23 +430,26 @@ func (c *Chat) waitForAdmins(msg messages.DecideReferred) bool {
 }
 
 // grantsFrom returns the grants that a person gives with their decisions. They apply to the person who caused the
-// requests. It returns true if the rules do not cover all of the requests.
+// requests. It returns true if the grants would not cover all of the requests, or if it is not clear for whom they
+// would apply.
 func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []journal.Asked) ([]persistence.Grant, bool) {
-	if len(msg.Rules) == 0 {
+	if len(msg.Rules) == 0 && !msg.Folders {
 		return nil, false
 	}
-	if len(those) != len(msg.Say) {
-		return nil, true
-	}
-	given, covered := c.timed(string(msg.From)+"/"+msg.ID, person, msg.Rules, msg.Minutes, those)
-	if len(given) == 0 || len(covered) != len(those) {
+	if len(those) == 0 || len(those) != len(msg.Say) {
 		return nil, true
 	}
 	asker := those[0].Request.Asker
-	for _, a := range those {
-		if a.Request.Asker != asker || asker == "" {
-			return nil, true // it is not clear for whom the rules would apply
-		}
+	if asker == "" || slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.Asker != asker }) {
+		return nil, true
+	}
+	id := string(msg.From) + "/" + msg.ID
+	given, covered := c.folders(id, person, those), those
+	if !msg.Folders {
+		given, covered = c.timed(id, person, msg.Rules, msg.Minutes, those)
+	}
+	if len(given) == 0 || len(covered) != len(those) {
+		return nil, true
 	}
 	for i := range given {
 		given[i].For = asker

@@ -84,7 +84,7 @@ func (c *Chat) showRequest(msg messages.ShowRequest) {
 	g := journal.ReferredRequest{
 		Request: journal.Request{
 			ID: r.ApprovalID, CallID: r.CallID, N: c.state.NextRequest(), Digest: r.Digest, Asker: r.Asker, Asked: r.Asked, Expires: r.Expires,
-			Explained: journal.Explained{Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Command: r.Command, Folder: r.Folder, Bind: r.Bind},
+			Explained: journal.Explained{Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Command: r.Command, Folder: r.Folder, Bind: r.Bind, FilesIn: r.FilesIn},
 		},
 		Origin: r.From, Person: r.Person, Tool: r.Tool, Name: r.Title, Input: r.Input,
 		AskerName: r.AskerName, ChatTitle: r.ChatTitle, Group: r.Group, Task: r.Task, TaskTitle: r.TaskTitle,
@@ -148,9 +148,9 @@ func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdi
 	}
 	order := messages.DecideReferred{ID: msg.IngressID, Via: msg.IngressID, RequestID: msg.RequestID, By: askerOf(turn)}
 	if v.sense == senseGrant {
-		order.Rules, order.Minutes = v.said.Targets, v.said.Minutes
+		order.Rules, order.Minutes, order.Folders = v.said.Targets, v.said.Minutes, v.order.Folder
 		if len(referred) != len(v.those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
-			return c.listAgain(msg, turn) // rules apply to one chat only
+			return c.listAgain(msg, turn) // rules and folders apply to one chat only
 		}
 	}
 	say := map[messages.ChatKey][]messages.Decision{}
@@ -325,6 +325,9 @@ func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string
 func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 	g, _ := c.state.ReferredRequest(referredAmong(v.those)[0].Request.ID)
 	minutes, who := strconv.Itoa(v.said.Minutes), approval.Quoted(g.AskerName, g.Asker)
+	if v.order.Folder {
+		return c.foldersAllowedElsewhere(v, who, turn)
+	}
 	var rules []string
 	for _, r := range v.said.Targets {
 		rules = append(rules, visible.Block("", visible.Text(r)))
@@ -333,6 +336,20 @@ func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 		"For " + minutes + " minutes, what fits this runs without asking in that chat, when " + who + " asks for it:",
 		minutes + " 分钟内，在那个聊天里由" + who + "发起的、符合以下规则的命令不再询问：",
 	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
+}
+
+// foldersAllowedElsewhere says which folders a person allowed for someone in another chat.
+func (c *Chat) foldersAllowedElsewhere(v verdict, who string, turn journal.Turn) string {
+	var folders []string
+	for _, a := range v.those {
+		if block := visible.Block("", visible.Text(a.Request.FilesIn)); !slices.Contains(folders, block) {
+			folders = append(folders, block)
+		}
+	}
+	return c.text(notices.Text{
+		"For 60 minutes, files that are directly in this folder are sent to that chat without asking, when " + who + " asks for them. The command sma approvals grants shows this, and sma approvals revoke takes it back.",
+		"60 分钟内，" + who + "要求时，直接位于这个文件夹中的文件会不经询问发送到那个聊天。命令 sma approvals grants 可查看，sma approvals revoke 可撤销。",
+	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
 }
 
 // pressElsewhere handles a button press on a request of another chat. It returns false if it is not on such a request.

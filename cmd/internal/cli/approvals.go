@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -273,7 +274,7 @@ func (w grantWords) table(lines []query.GrantLine, now time.Time) string {
 		}
 		fmt.Fprintf(&out, "%s  g%d  %s", l.ChatKey, l.N, ends)
 		if l.Person != "" {
-			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Person, 64))
+			fmt.Fprintf(&out, "  "+w.by, oneLine(cmp.Or(l.For, l.Person), 64))
 		}
 		switch {
 		case l.FilesIn != "":

@@ -177,6 +177,7 @@ type GrantLine struct {
 	ID      string           `json:"id"`
 	Rule    string           `json:"rule"`
 	Person  string           `json:"person,omitempty"`
+	For     string           `json:"for,omitempty"` // the id of the person it applies to, if not to who gave it
 	Folder  string           `json:"folder,omitempty"`
 	FilesIn string           `json:"filesIn,omitempty"` // files of this folder may be sent; Rule is empty then
 	From    time.Time        `json:"from"`
@@ -235,7 +236,7 @@ func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
 				continue
 			}
 			line := GrantLine{
-				ChatKey: key, N: g.N, ID: g.ID, Rule: g.Rule, Person: g.Person, Folder: g.Folder, FilesIn: g.FilesIn, From: time.UnixMilli(g.From).UTC(),
+				ChatKey: key, N: g.N, ID: g.ID, Rule: g.Rule, Person: g.Person, For: g.For, Folder: g.Folder, FilesIn: g.FilesIn, From: time.UnixMilli(g.From).UTC(),
 			}
 			if g.Until != 0 {
 				line.Until = time.UnixMilli(g.Until).UTC()
