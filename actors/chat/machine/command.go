@@ -57,7 +57,7 @@ func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) Command 
 	}
 	switch msg.Command {
 	case "status":
-		cmd.Tokens = c.compaction.size.tokens(c.state.History, c.system())
+		cmd.Tokens = c.compaction.size.Tokens(c.state.History, c.system())
 	case "why":
 		if cmd.Why = c.recordOf(turn.Meta.ReplyTo); cmd.Why == nil {
 			cmd.Why = c.unanswered()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
+	"github.com/shipmyagent/shipmyagent/actors/chat/length"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -38,7 +38,7 @@ type compacting struct {
 	// keptTries and keptTokens are the values for the meta file.
 	keptTries  []int64
 	keptTokens journal.TokenCounts
-	size       estimate
+	size       length.Estimate
 	stale      int // number of turns when there was nothing to compact
 }
 
@@ -57,7 +57,7 @@ func (c *Chat) compactIfLong() {
 	if !c.Compacts || len(c.state.History) < c.compaction.stale+worthAgain || c.compaction.open(c.now()) >= maxTries {
 		return
 	}
-	if size := &c.compaction.size; size.tokens(c.state.History, c.systemSoFar()) > tokens.Budget(c.MaxTokens, size.system) {
+	if c.compaction.size.Exceeds(c.MaxTokens, c.state.History, c.systemSoFar()) {
 		c.compact(messages.CauseThreshold)
 	}
 }
@@ -81,9 +81,9 @@ func (c *Chat) compact(cause messages.Cause) bool {
 		ChatKey: c.key, CompactionID: "k_" + c.newID(), RequestID: "k_" + c.newID(), Cause: cause, System: c.system(),
 		Memory: memorySection(c.Documents(c.key).Agent), Extract: cause == messages.CauseOverflow && f.open(c.now()) >= maxTries,
 	}
-	f.size.bound(c.state.History, msg.System)
-	msg.Turns, msg.SystemTokens, msg.Whole = c.foldTurns(), f.size.knownSystem(), c.NoArchive
-	msg.Reported, msg.Covers = f.size.reported, f.size.covers
+	f.size.Bound(c.state.History, msg.System)
+	msg.Turns, msg.SystemTokens, msg.Whole = c.foldTurns(), f.size.KnownSystem(), c.NoArchive
+	msg.Reported, msg.Covers = f.size.Reported()
 	f.child, f.id, f.cause, f.began, f.last = "compaction-"+msg.CompactionID, msg.CompactionID, cause, now, ""
 	if n := len(msg.Turns); n > 0 {
 		f.last = msg.Turns[n-1].Message.ID
@@ -99,7 +99,7 @@ func (c *Chat) foldTurns() []messages.FoldTurn {
 	for i, t := range c.state.History {
 		out[i] = messages.FoldTurn{
 			Message: t.Message, Ends: t.Ends(), Held: t.Held() || c.state.Run != nil && t.ID == c.state.Run.MessageID,
-			Summary: t.Meta.Kind == uimessage.KindSummary, Tokens: c.compaction.size.known(i, t),
+			Summary: t.Meta.Kind == uimessage.KindSummary, Tokens: c.compaction.size.Known(i, t),
 		}
 		if t.Meta.SourceRange != nil {
 			out[i].Range = *t.Meta.SourceRange
@@ -131,8 +131,8 @@ func (c *Chat) onCompacted(msg messages.CompactionFinished) {
 	asked := f.asked
 	f.child, f.asked = "", messages.ShortenInput{}
 	if n := len(msg.Tokens); n > 0 && n <= len(c.state.History) && c.state.History[n-1].ID == f.last {
-		f.size.counted(msg.System, msg.Tokens)
-		f.keptTokens = f.size.kept(c.state.History)
+		f.size.Counted(msg.System, msg.Tokens)
+		f.keptTokens = f.size.Kept(c.state.History)
 	}
 	f.aged = msg.Aged
 	if msg.Summary == "" {

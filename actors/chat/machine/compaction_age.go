@@ -29,8 +29,8 @@ func (c *Chat) ageOutputs(aged []messages.AgedTurn) {
 		c.checkpoint()
 		rewrite := journal.Rewrite{At: now, ArchiveID: archive, From: i, To: i + 1, Meta: c.meta()}
 		rewrite.Insert = append(rewrite.Insert, m)
-		c.compaction.size.aged(i, a.Tokens)
-		rewrite.Meta.Tokens = c.compaction.size.kept(c.state.History)
+		c.compaction.size.Aged(i, a.Tokens)
+		rewrite.Meta.Tokens = c.compaction.size.Kept(c.state.History)
 		c.p.IfRefused = agingRefused{}
 		c.rewrite(rewrite)
 		changed = true

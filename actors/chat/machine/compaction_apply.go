@@ -46,7 +46,7 @@ func (c *Chat) putSummary(ready *readyFold) {
 		return
 	}
 	c.checkpoint()
-	size := c.compaction.size.folded(ready.to, ready.done.SummaryTokens)
+	size := c.compaction.size.Compacted(ready.to, ready.done.SummaryTokens)
 	now := c.now()
 	rewrite := journal.Rewrite{At: now, To: ready.to, Meta: c.meta()}
 	rewrite.Meta.Cursor, rewrite.Meta.Tries = "", nil
@@ -58,7 +58,7 @@ func (c *Chat) putSummary(ready *readyFold) {
 		ready.summary = named(ready.summary, rewrite.ArchiveID)
 	}
 	rewrite.Insert = []uimessage.Message{ready.summary}
-	rewrite.Meta.Tokens = size.kept(append([]journal.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
+	rewrite.Meta.Tokens = size.Kept(append([]journal.Turn{{Message: ready.summary}}, c.state.History[ready.to:]...))
 	c.p.IfRefused = compactionRefused{}
 	c.rewrite(rewrite)
 	c.compaction.size = size

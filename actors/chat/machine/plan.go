@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/length"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -344,7 +345,7 @@ func (c *Chat) rewrite(r journal.Rewrite) {
 // prefixes.
 func (c *Chat) newBegin(cause string) {
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
-	c.compaction.size, c.compaction.stale = estimate{}, 0
+	c.compaction.size, c.compaction.stale = length.Estimate{}, 0
 	c.size.turns, c.size.bytes = 0, 0
 	c.prefixBroken(cause)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/length"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -26,7 +27,7 @@ func (c *Chat) Load(state *journal.State, meta journal.Meta, store Archive, now 
 	if len(meta.Tries) > len(f.tries) {
 		f.tries = meta.Tries
 	}
-	f.size = restored(meta.Tokens, state.History)
+	f.size = length.Restored(meta.Tokens, state.History)
 	c.cache, c.trim, c.handed = &prompt.Cache{}, messages.Trim{}, nil
 	c.seen(state.History)
 	if slices.ContainsFunc(c.unseen(), func(t journal.Turn) bool { return t.Meta.Album != "" }) {

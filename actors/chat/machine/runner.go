@@ -281,7 +281,7 @@ func (c *Chat) Progress(in Input, chunks []uistream.Chunk) []Effect {
 func (c *Chat) stepDone(msg messages.StepDone) {
 	c.addUsage(msg.Usage)
 	c.trim = msg.Trim
-	c.compaction.size.report(msg.Usage, len(c.state.History), c.trim)
+	c.compaction.size.Report(msg.Usage, len(c.state.History), c.trim)
 	c.run.steps++
 	c.run.shown = shownOf(msg.Asked)
 	if msg.Ends != "" {
