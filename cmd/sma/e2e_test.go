@@ -69,11 +69,7 @@ func TestClient(t *testing.T) {
 // TestReactExample uses the page of docs/examples/react in a real browser.
 func TestReactExample(t *testing.T) {
 	node := needNode(t)
-	example, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples", "react"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
+	example := needReact(t)
 	browser := needBrowser(t)
 	play(t, node, "react", newWorld(t, true, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser)
 }
@@ -82,16 +78,32 @@ func TestReactExample(t *testing.T) {
 // read English and Chinese.
 func TestUseChat(t *testing.T) {
 	node, browser := needNode(t), needBrowser(t)
-	example, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples", "react"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
+	example := needReact(t)
 	for _, language := range []string{"en", "zh"} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			play(t, node, "usechat", newWorld(t, false, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
 		})
+	}
+}
+
+// TestUseChatStreams uses the page of TestUseChat in several windows: streams through switched
+// contexts, a full window and a provider that breaks off, one of them resumed late.
+func TestUseChatStreams(t *testing.T) {
+	t.Parallel()
+	node, browser := needNode(t), needBrowser(t)
+	w := newWorld(t, false, "")
+	play(t, node, "usechat-streams", w, "SDK="+clientSDK, "REACT_EXAMPLE="+needReact(t), "CHROMIUM="+browser)
+	for _, end := range []string{`"!long|short enough"}]}]}`, `|!long|\\n\"}"}]}`} {
+		var sizes []int
+		for _, body := range w.server.Bodies() {
+			if bytes.HasSuffix(bytes.TrimSpace(body), []byte(end)) {
+				sizes = append(sizes, len(body))
+			}
+		}
+		if len(sizes) != 2 || sizes[1] > sizes[0]*3/4 {
+			t.Errorf("requests that end with %s have %v bytes, want a second one that is much smaller", end, sizes)
+		}
 	}
 }
 
@@ -151,6 +163,17 @@ func TestGivenFiles(t *testing.T) {
 			play(t, node, "given", w, "SDK="+clientSDK, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
 		})
 	}
+}
+
+// needReact returns the folder of the React example, with its packages.
+func needReact(t *testing.T) string {
+	t.Helper()
+	example, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples", "react"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	need(t, filepath.Join(example, "node_modules", "react", "package.json"))
+	return example
 }
 
 // needBrowser returns the Chromium binary.

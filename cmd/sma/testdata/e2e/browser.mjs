@@ -15,7 +15,7 @@ export async function openBrowser(language = 'en-US') {
   const [, , , to, from] = child.stdio;
   const waiting = new Map();
   const faults = [];
-  let last = 0, session, rest = '';
+  let last = 0, rest = '';
 
   from.setEncoding('utf8').on('data', text => {
     const messages = (rest + text).split('\0');
@@ -30,17 +30,36 @@ export async function openBrowser(language = 'en-US') {
       else resolve(result);
     }
   });
-  const call = (method, params = {}) => new Promise((resolve, reject) => {
+  const command = (method, params = {}, sessionId) => new Promise((resolve, reject) => {
     waiting.set(++last, [resolve, reject]);
-    to.write(`${JSON.stringify({ id: last, method, params, sessionId: session })}\0`);
+    to.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
   });
-  const { targetId } = await call('Target.createTarget', { url: 'about:blank' });
-  session = (await call('Target.attachToTarget', { targetId, flatten: true })).sessionId;
-  for (const domain of ['Runtime', 'Page', 'Network']) await call(`${domain}.enable`);
-  const { userAgent } = await call('Browser.getVersion');
-  await call('Network.setUserAgentOverride', { userAgent, acceptLanguage: language });
-  await call('Emulation.setLocaleOverride', { locale: language.split(',')[0].replace('-', '_') }); // of dates and times
+  const { userAgent } = await command('Browser.getVersion');
 
+  /** A window of its own, so that the browser slows none of them down as hidden. */
+  const window = async () => {
+    const { targetId } = await command('Target.createTarget', { url: 'about:blank', newWindow: true });
+    const { sessionId } = await command('Target.attachToTarget', { targetId, flatten: true });
+    const call = (method, params) => command(method, params, sessionId);
+    for (const domain of ['Runtime', 'Page', 'Network']) await call(`${domain}.enable`);
+    await call('Network.setUserAgentOverride', { userAgent, acceptLanguage: language });
+    await call('Emulation.setLocaleOverride', { locale: language.split(',')[0].replace('-', '_') }); // of dates and times
+    return pageOf(call, faults);
+  };
+  return {
+    ...await window(),
+    window,
+    async close() {
+      const gone = new Promise(resolve => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await gone;
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What can be done with one window. */
+function pageOf(call, faults) {
   /** What an expression is worth in the page. */
   const evaluate = async expression => {
     const { result, exceptionDetails } = await call('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
@@ -76,12 +95,6 @@ export async function openBrowser(language = 'en-US') {
     async picture() {
       const { data } = await call('Page.captureScreenshot', { format: 'png' });
       return Buffer.from(data, 'base64');
-    },
-    async close() {
-      const gone = new Promise(resolve => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await gone;
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
