@@ -74,16 +74,20 @@ func TestReactExample(t *testing.T) {
 	play(t, node, "react", newWorld(t, true, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser)
 }
 
-// TestUseChat uses a page that is an unmodified useChat in a real browser, of people who
-// read English and Chinese.
+// TestUseChat uses a page that is an unmodified useChat in a real browser, for readers of English
+// and Chinese. With PICTURES set to a folder, pictures are left there.
 func TestUseChat(t *testing.T) {
 	node, browser := needNode(t), needBrowser(t)
 	example := needReact(t)
-	for _, language := range []string{"en", "zh"} {
-		t.Run(language, func(t *testing.T) {
-			t.Parallel()
-			play(t, node, "usechat", newWorld(t, false, ""), "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language)
-		})
+	for _, scenario := range []string{"usechat", "usechat-refusals"} {
+		for _, language := range []string{"en", "zh"} {
+			t.Run(scenario+"/"+language, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, false, "")
+				w.write("report.txt", "a report")
+				play(t, node, scenario, w, "SDK="+clientSDK, "REACT_EXAMPLE="+example, "CHROMIUM="+browser, "PAGE_LANGUAGE="+language, "DIRECT_URL=http://"+w.address())
+			})
+		}
 	}
 }
 
