@@ -128,7 +128,6 @@ func (e Endpoint) checked() (Endpoint, error) {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return e, errBaseURL
 	}
-	e.Settings.ReasoningTags = tagNames(e.Settings.ReasoningTags)
 	if e.Settings.MaxTokensField == "" {
 		e.Settings.MaxTokensField = "max_tokens"
 		if host := u.Hostname(); host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {

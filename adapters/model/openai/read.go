@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -53,13 +52,12 @@ func (s *sink) forget() { s.held = nil }
 
 // read reads an answer to its end.
 func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Request, s *sink) error {
-	p := &parser{exact: e.opts.Exact, fail: e.masker.objectError}
+	var used func(string) bool
 	if !e.opts.Exact {
-		p.used = usedIDs(req.Messages)
+		used = usedIDs(req.Messages)
 	}
-	p.emit(model.Event{Kind: model.EventStreamStart})
-	tags := &tagFilter{names: e.Settings.ReasoningTags}
-	source, done := e.sourceOf(x)
+	p := newParser(e.opts.Exact, e.Settings.ReasoningTags, e.masker.objectError, used)
+	source, bare, done := e.readers.open(x.resp.Body, x.resp.Header.Get("Content-Type"), e.opts.Exact)
 	defer done()
 	said := false // the server sent [DONE]
 	for {
@@ -67,32 +65,26 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 		if said = err == nil && string(data) == doneData; said || errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil && p.ended && ctx.Err() == nil && !e.opts.Exact {
+		if err != nil && p.complete() && ctx.Err() == nil && !e.opts.Exact {
 			break // only the usage is missing
 		}
 		if err != nil {
 			return e.failure(ctx, actx, err, model.ReasonCut)
 		}
-		if p.feed(data); p.ended {
+		if p.feed(data); p.complete() {
 			x.watch.shorten(usageTime)
 		}
-		if err := e.give(tags.filter(p.events()), s); err != nil {
+		if err := e.give(p.events(), s); err != nil {
 			return err
 		}
 	}
-	if _, bare := source.(*objects); bare && p.fed && !p.answer && p.finish == nil && !e.opts.Exact {
+	if bare && p.foreign() && !e.opts.Exact {
 		return e.wrongAddress("JSON of another kind")
 	}
-	if p.finish == nil && !e.opts.Exact {
-		if !said && p.usage == nil && !p.whole {
-			return errCut("")
-		}
-		p.unnamed()
-	}
-	if err := p.close(); err != nil {
+	if err := p.close(said); err != nil {
 		return err
 	}
-	return e.give(tags.filter(p.events()), s)
+	return e.give(p.events(), s)
 }
 
 // give passes on parsed events.
@@ -112,43 +104,6 @@ func (e *endpoint) give(events []model.Event, s *sink) error {
 		}
 	}
 	return nil
-}
-
-// source provides the data of an answer, event by event.
-type source interface {
-	next() ([]byte, error)
-}
-
-// sourceOf reads a stream of events, or bare objects: one for a whole answer, or one per line. The
-// first byte decides, because proxies send arbitrary content types; in exact mode only the type
-// decides. Call done when nothing of it is used any more.
-func (e *endpoint) sourceOf(x *exchange) (s source, done func()) {
-	r := e.readers.of(x.resp.Body)
-	kind, _, err := mime.ParseMediaType(x.resp.Header.Get("Content-Type"))
-	bare := err == nil && kind == "application/json"
-	if !e.opts.Exact {
-		switch r.first() {
-		case '{':
-			bare = true
-		case 'd', 'e', 'i', 'r', ':': // of data, event, id, retry or a comment
-			bare = false
-		}
-	}
-	if bare {
-		return &objects{json.NewDecoder(io.LimitReader(r.r, maxEvent))}, func() { e.readers.back(r) }
-	}
-	return r, func() { e.readers.back(r) }
-}
-
-// objects returns each value of a body of JSON values as one event.
-type objects struct{ decoder *json.Decoder }
-
-func (o *objects) next() ([]byte, error) {
-	var value json.RawMessage
-	if err := o.decoder.Decode(&value); err != nil {
-		return nil, err // the caller adds the context
-	}
-	return value, nil
 }
 
 // usedIDs reports which call ids a history contains. The history is scanned when the first call

@@ -38,15 +38,15 @@ type parser struct {
 	// fail makes the error for an error object; exact parsers keep the object, too.
 	fail func(object json.RawMessage) *model.Error
 
+	tags      tagFilter
 	out       []model.Event
 	begun     bool
 	text      bool
 	reasoning bool
 	calls     []*call
 	finish    *model.FinishReason
-	// ended means that the finish reason arrived on its own, without content after it: the answer
-	// is complete, and at most its usage is still missing. It is never set for servers that send a
-	// reason with every piece.
+	// ended means that the finish reason arrived on its own, without content after it. It is never
+	// set for servers that send a reason with every piece.
 	ended bool
 	// fed means that there was an object, answer that one had a list of choices, as every model's
 	// answer does.
@@ -69,14 +69,29 @@ type call struct {
 	signature string
 }
 
+// newParser returns a parser of one answer, whose first event is the start of the stream. What tags
+// of these names, with or without brackets, enclose in the text becomes reasoning. An error object of the stream becomes an
+// error by fail. used reports the ids of calls that the chat already contains; it may be nil.
+func newParser(exact bool, tags []string, fail func(object json.RawMessage) *model.Error, used func(id string) bool) *parser {
+	p := &parser{exact: exact, tags: tagFilter{names: tagNames(tags)}, fail: fail, used: used}
+	p.emit(model.Event{Kind: model.EventStreamStart})
+	return p
+}
+
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
 // events returns what was parsed since the last call. The slice is reused.
 func (p *parser) events() []model.Event {
 	out := p.out
 	p.out = p.out[:0]
-	return out
+	return p.tags.filter(out)
 }
+
+// complete reports that at most the usage of the answer is still missing.
+func (p *parser) complete() bool { return p.ended }
+
+// foreign reports that there were objects, but none that an answer of a model consists of.
+func (p *parser) foreign() bool { return p.fed && !p.answer && p.finish == nil }
 
 // feed parses the data of one event. It does not retain it.
 func (p *parser) feed(data []byte) {
@@ -221,10 +236,6 @@ func (p *parser) refuse(s string) {
 	}
 }
 
-// unnamed gives the finish reason "other" to an answer that its server ended properly but without a
-// reason, so that its text is kept.
-func (p *parser) unnamed() { p.finish = &model.FinishReason{Unified: "other"} }
-
 // content adds content: a string, a list of parts of text, thinking and refusal, or one such part.
 func (p *parser) content(r gjson.Result) {
 	switch {
@@ -358,9 +369,16 @@ func (p *parser) freshID(id string) string {
 	return id
 }
 
-// close ends the answer: open blocks end, calls are emitted by index and the finish comes last. An
-// error means that the answer as a whole is unusable.
-func (p *parser) close() error {
+// close ends the answer: open blocks end, calls are emitted by index and the finish comes last. done
+// means that the server said that the answer is complete. An error means that the answer as a whole
+// is unusable.
+func (p *parser) close(done bool) error {
+	if p.finish == nil && !p.exact {
+		if !done && p.usage == nil && !p.whole {
+			return errCut()
+		}
+		p.finish = &model.FinishReason{Unified: "other"} // ended properly: its text is kept
+	}
 	p.endReasoning()
 	p.endText()
 	slices.SortStableFunc(p.calls, func(a, b *call) int { return cmp.Compare(a.index, b.index) })
@@ -378,7 +396,7 @@ func (p *parser) close() error {
 	}
 	if p.finish == nil {
 		p.finish = &model.FinishReason{Unified: "error"}
-		p.emit(model.Event{Kind: model.EventError, Err: errCut("")})
+		p.emit(model.Event{Kind: model.EventError, Err: errCut()})
 	}
 	if p.refused && p.finish.Unified == "stop" {
 		p.finish = &model.FinishReason{Unified: "content-filter", Raw: model.FinishRefusal}
@@ -388,10 +406,6 @@ func (p *parser) close() error {
 }
 
 // errCut returns the error for an answer without a finish reason.
-func errCut(detail string) *model.Error {
-	text := "Response stream ended without a finish reason."
-	if detail != "" {
-		text += " " + detail
-	}
-	return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: text}
+func errCut() *model.Error {
+	return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "Response stream ended without a finish reason."}
 }

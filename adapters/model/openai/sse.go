@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"sync"
 )
 
@@ -55,6 +56,43 @@ func (p *eventReaders) back(e *eventReader) {
 	}
 	e.r.Reset(nil)
 	p.pool.Put(e)
+}
+
+// source provides the data of an answer, event by event, each valid until the next call.
+type source interface {
+	next() ([]byte, error)
+}
+
+// open reads a stream of events, or bare objects: one for a whole answer, or one per line. The first
+// byte decides, because proxies send arbitrary content types; in exact mode only the type decides.
+// Call done when nothing of it is used any more.
+func (p *eventReaders) open(body io.Reader, contentType string, exact bool) (s source, bare bool, done func()) {
+	r := p.of(body)
+	kind, _, err := mime.ParseMediaType(contentType)
+	bare = err == nil && kind == "application/json"
+	if !exact {
+		switch r.first() {
+		case '{':
+			bare = true
+		case 'd', 'e', 'i', 'r', ':': // of data, event, id, retry or a comment
+			bare = false
+		}
+	}
+	if bare {
+		return &objects{json.NewDecoder(io.LimitReader(r.r, maxEvent))}, true, func() { p.back(r) }
+	}
+	return r, false, func() { p.back(r) }
+}
+
+// objects returns each value of a body of JSON values as one event.
+type objects struct{ decoder *json.Decoder }
+
+func (o *objects) next() ([]byte, error) {
+	var value json.RawMessage
+	if err := o.decoder.Decode(&value); err != nil {
+		return nil, err // the caller adds the context
+	}
+	return value, nil
 }
 
 // first returns the first byte of the body that is not white space, or 0. It skips leading white
