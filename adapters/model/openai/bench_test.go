@@ -14,29 +14,6 @@ import (
 
 const benchChunk = `{"id":"chatcmpl-9abcdefghijkl","object":"chat.completion.chunk","created":1700000000,"model":"gpt-test-2026","service_tier":"default","system_fingerprint":"fp_abc","choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x8s"}`
 
-// BenchmarkChunk measures one text chunk, from bytes to event.
-func BenchmarkChunk(b *testing.B) {
-	stream := strings.NewReader("")
-	p := &parser{begun: true}
-	line := strings.Repeat("data: "+benchChunk+"\n\n", 1000)
-	var r *eventReader
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		if n%1000 == 0 {
-			stream.Reset(line)
-			r = newEventReader(stream)
-		}
-		n++
-		data, err := r.next()
-		if err != nil {
-			b.Fatal(err)
-		}
-		p.feed(data)
-		p.events()
-	}
-}
-
 // benchHistory is a chat of n turns of a few hundred bytes, with calls.
 func benchHistory(n int) model.Request {
 	req := model.Request{System: strings.Repeat("You are helpful. ", 200)}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/lenient"
 )
 
 // apiError is an error object in the variants of several providers.
@@ -37,19 +38,19 @@ func errorOf(r gjson.Result) apiError {
 	case r.IsArray():
 		return errorOf(r.Get("0"))
 	case !r.IsObject():
-		return apiError{Message: str(r)}
+		return apiError{Message: lenient.String(r)}
 	}
 	message := r.Get("message")
-	if !present(message) {
+	if !lenient.Present(message) {
 		message = r.Get("detail")
 	}
-	if inner := r.Get("error"); present(inner) {
+	if inner := r.Get("error"); lenient.Present(inner) {
 		e := errorOf(inner)
-		e.Message = cmp.Or(e.Message, rawText(message))
+		e.Message = cmp.Or(e.Message, lenient.Text(message))
 		return e
 	}
 	status := scalar(r.Get("status")) // may be a name such as RESOURCE_EXHAUSTED
-	e := apiError{Message: rawText(message), Type: cmp.Or(scalar(r.Get("type")), status), Code: scalar(r.Get("code"))}
+	e := apiError{Message: lenient.Text(message), Type: cmp.Or(scalar(r.Get("type")), status), Code: scalar(r.Get("code"))}
 	for _, s := range []string{e.Code, status} {
 		if n, err := strconv.Atoi(s); err == nil && n >= 400 && n < 600 {
 			e.Status = n
@@ -64,7 +65,7 @@ func scalar(r gjson.Result) string {
 	if r.IsObject() || r.IsArray() {
 		return ""
 	}
-	return rawText(r)
+	return lenient.Text(r)
 }
 
 // statusError classifies a response with an error status.

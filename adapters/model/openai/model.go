@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/answer"
 )
 
 // Model calls a model and, if that fails, its fallbacks. It is safe for concurrent use. It keeps
@@ -33,7 +34,7 @@ type endpoint struct {
 	writer  *bodyWriter
 	metrics *metrics
 	log     *slog.Logger
-	readers eventReaders
+	readers answer.Readers
 	breaker breaker
 	noTools atomic.Bool // requests to it contain no tools
 }

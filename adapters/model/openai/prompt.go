@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/lenient"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -250,12 +251,12 @@ func modelContent(raw json.RawMessage) (json.RawMessage, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		part := objectIn(item)
-		if str(part.Get("type")) != "media" {
+		part := lenient.Object(item)
+		if lenient.String(part.Get("type")) != "media" {
 			out = append(out, item.Raw...)
 			continue
 		}
-		kind, mediaType := "file-data", str(part.Get("mediaType"))
+		kind, mediaType := "file-data", lenient.String(part.Get("mediaType"))
 		if strings.HasPrefix(mediaType, "image/") {
 			kind = "image-data"
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/answer"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -56,35 +57,35 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 	if !e.opts.Exact {
 		used = usedIDs(req.Messages)
 	}
-	p := newParser(e.opts.Exact, e.Settings.ReasoningTags, e.masker.objectError, used)
-	source, bare, done := e.readers.open(x.resp.Body, x.resp.Header.Get("Content-Type"), e.opts.Exact)
+	p := answer.NewParser(e.opts.Exact, e.Settings.ReasoningTags, e.masker.objectError, used)
+	source, bare, done := e.readers.Open(x.resp.Body, x.resp.Header.Get("Content-Type"), e.opts.Exact)
 	defer done()
 	said := false // the server sent [DONE]
 	for {
-		data, err := source.next()
-		if said = err == nil && string(data) == doneData; said || errors.Is(err, io.EOF) {
+		data, err := source.Next()
+		if said = err == nil && string(data) == answer.Done; said || errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil && p.complete() && ctx.Err() == nil && !e.opts.Exact {
+		if err != nil && p.Complete() && ctx.Err() == nil && !e.opts.Exact {
 			break // only the usage is missing
 		}
 		if err != nil {
 			return e.failure(ctx, actx, err, model.ReasonCut)
 		}
-		if p.feed(data); p.complete() {
+		if p.Feed(data); p.Complete() {
 			x.watch.shorten(usageTime)
 		}
-		if err := e.give(p.events(), s); err != nil {
+		if err := e.give(p.Events(), s); err != nil {
 			return err
 		}
 	}
-	if bare && p.foreign() && !e.opts.Exact {
+	if bare && p.Foreign() && !e.opts.Exact {
 		return e.wrongAddress("JSON of another kind")
 	}
-	if err := p.close(said); err != nil {
+	if err := p.Close(said); err != nil {
 		return err
 	}
-	return e.give(p.events(), s)
+	return e.give(p.Events(), s)
 }
 
 // give passes on parsed events.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/lenient"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -368,8 +369,8 @@ func (e *encoder) appendOptions(dst []byte, options json.RawMessage) []byte {
 	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
 	}
-	objectIn(gjson.ParseBytes(options).Get(optionsKey)).ForEach(func(name, value gjson.Result) bool {
-		if s := str(name); (e.exact || !reserved(s)) && utf8.ValidString(s) {
+	lenient.Object(gjson.ParseBytes(options).Get(optionsKey)).ForEach(func(name, value gjson.Result) bool {
+		if s := lenient.String(name); (e.exact || !reserved(s)) && utf8.ValidString(s) {
 			dst = modelmessage.AppendJSON(appendMember(dst, s), []byte(value.Raw))
 		}
 		return true
@@ -391,7 +392,7 @@ func appendSignature(dst []byte, options json.RawMessage) []byte {
 	if isNull(options) || !gjson.ValidBytes(options) {
 		return dst
 	}
-	signature := str(gjson.ParseBytes(options).Get("google.thoughtSignature"))
+	signature := lenient.String(gjson.ParseBytes(options).Get("google.thoughtSignature"))
 	if signature == "" {
 		return dst
 	}

@@ -1,4 +1,4 @@
-package openai
+package answer
 
 import (
 	"slices"
@@ -78,7 +78,7 @@ func (f *tagFilter) mark(name string) string {
 	return "<" + name + ">"
 }
 
-// next returns the position of the first tag in the buffer, or of the beginning of one at its end,
+// Next returns the position of the first tag in the buffer, or of the beginning of one at its end,
 // or -1.
 func (f *tagFilter) next() (at int, name string) {
 	names := f.names

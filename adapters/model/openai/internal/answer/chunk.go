@@ -1,14 +1,13 @@
-package openai
+package answer
 
 import (
 	"encoding/json"
 	"math"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/lenient"
 )
 
 // chunk holds the fields of one event of a streaming answer, or of the whole answer of a server
@@ -37,7 +36,7 @@ func readChunk(root gjson.Result) (c chunk) {
 		case "usage":
 			c.usage = value
 		case "x_groq":
-			c.groq = objectIn(value)
+			c.groq = lenient.Object(value)
 		case "error":
 			c.failure = value
 		case "object":
@@ -48,29 +47,20 @@ func readChunk(root gjson.Result) (c chunk) {
 	return c
 }
 
-// objectIn returns r if it is an object, or else an absent value. [gjson.Result.Get] would search
-// the text of a string for an object.
-func objectIn(r gjson.Result) gjson.Result {
-	if r.IsObject() {
-		return r
-	}
-	return gjson.Result{}
-}
-
 // errorIn returns the error object of the chunk, if there is one.
 func (c *chunk) errorIn(root gjson.Result) (object gjson.Result, ok bool) {
-	if present(c.failure) {
+	if lenient.Present(c.failure) {
 		return c.failure, true
 	}
-	return root, c.object.Str == "error" && !present(c.choices.Get("0"))
+	return root, c.object.Str == "error" && !lenient.Present(c.choices.Get("0"))
 }
 
 // usageIn returns the usage object, wherever the server puts it.
 func (c *chunk) usageIn(first choice) gjson.Result {
 	switch {
-	case present(c.usage):
+	case lenient.Present(c.usage):
 		return c.usage
-	case present(c.groq):
+	case lenient.Present(c.groq):
 		return c.groq.Get("usage")
 	}
 	return first.usage
@@ -100,7 +90,7 @@ func (c *chunk) first() (found choice, ok bool) {
 			}
 			return true
 		})
-		n, _ := integer(found.index)
+		n, _ := lenient.Integer(found.index)
 		ok = n == 0
 		return !ok
 	})
@@ -134,44 +124,12 @@ func readDelta(r gjson.Result) (d delta) {
 	return d
 }
 
-func present(r gjson.Result) bool { return r.Type != gjson.Null }
-
-// integer decodes a whole number.
-func integer(r gjson.Result) (n int, ok bool) {
-	return int(r.Num), r.Type == gjson.Number && r.Num == math.Trunc(r.Num)
-}
-
-// str decodes a string; other values give an empty string. Escapes and invalid UTF-8 are left to
-// the standard decoder, which uses the usual replacement characters.
-func str(r gjson.Result) string {
-	if r.Type != gjson.String {
-		return ""
-	}
-	if strings.IndexByte(r.Raw, '\\') < 0 && utf8.ValidString(r.Raw) {
-		return r.Str
-	}
-	var s string
-	if json.Unmarshal([]byte(r.Raw), &s) != nil {
-		return "" // Unreachable: the event was checked.
-	}
-	return s
-}
-
-// rawText decodes a field that should be a string. Some servers send arguments as an object, whose
-// JSON is then the text.
-func rawText(r gjson.Result) string {
-	if r.Type == gjson.String || !present(r) {
-		return str(r)
-	}
-	return r.Raw
-}
-
 // usageOf decodes a usage object in the variants of several providers.
 func usageOf(raw json.RawMessage) model.Usage {
-	if isNull(raw) {
+	if len(raw) == 0 {
 		return model.Usage{}
 	}
-	r := objectIn(gjson.ParseBytes(raw))
+	r := lenient.Object(gjson.ParseBytes(raw))
 	cached := r.Get("prompt_tokens_details.cached_tokens")
 	for _, name := range []string{"prompt_cache_hit_tokens", "cached_tokens"} {
 		if cached.Type != gjson.Number {

@@ -1,4 +1,4 @@
-package openai
+package answer
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/openai/internal/lenient"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // Ids of the blocks, for which this protocol has none.
@@ -28,9 +30,9 @@ const finishMetadata = `{"openaiCompatible":{}}`
 // errBadAnswer is wrapped by faults of an answer that no part can represent.
 var errBadAnswer = errors.New("invalid response")
 
-// parser turns the data of chat-completions events into stream parts, in the order of the SDK:
+// Parser turns the data of chat-completions events into stream parts, in the order of the SDK:
 // blocks of text and reasoning alternate, and calls are complete only at the end.
-type parser struct {
+type Parser struct {
 	// exact refuses calls without an id; otherwise they get a new one.
 	exact bool
 	// used reports ids that a call must not have, because the chat already contains them.
@@ -69,38 +71,38 @@ type call struct {
 	signature string
 }
 
-// newParser returns a parser of one answer, whose first event is the start of the stream. What tags
+// NewParser returns a parser of one answer, whose first event is the start of the stream. What tags
 // of these names, with or without brackets, enclose in the text becomes reasoning. An error object of the stream becomes an
 // error by fail. used reports the ids of calls that the chat already contains; it may be nil.
-func newParser(exact bool, tags []string, fail func(object json.RawMessage) *model.Error, used func(id string) bool) *parser {
-	p := &parser{exact: exact, tags: tagFilter{names: tagNames(tags)}, fail: fail, used: used}
+func NewParser(exact bool, tags []string, fail func(object json.RawMessage) *model.Error, used func(id string) bool) *Parser {
+	p := &Parser{exact: exact, tags: tagFilter{names: tagNames(tags)}, fail: fail, used: used}
 	p.emit(model.Event{Kind: model.EventStreamStart})
 	return p
 }
 
-func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
+func (p *Parser) emit(e model.Event) { p.out = append(p.out, e) }
 
-// events returns what was parsed since the last call. The slice is reused.
-func (p *parser) events() []model.Event {
+// Events returns what was parsed since the last call. The slice is reused.
+func (p *Parser) Events() []model.Event {
 	out := p.out
 	p.out = p.out[:0]
 	return p.tags.filter(out)
 }
 
-// complete reports that at most the usage of the answer is still missing.
-func (p *parser) complete() bool { return p.ended }
+// Complete reports that at most the usage of the answer is still missing.
+func (p *Parser) Complete() bool { return p.ended }
 
-// foreign reports that there were objects, but none that an answer of a model consists of.
-func (p *parser) foreign() bool { return p.fed && !p.answer && p.finish == nil }
+// Foreign reports that there were objects, but none that an answer of a model consists of.
+func (p *Parser) Foreign() bool { return p.fed && !p.answer && p.finish == nil }
 
-// feed parses the data of one event. It does not retain it.
-func (p *parser) feed(data []byte) {
+// Feed parses the data of one event. It does not retain it.
+func (p *Parser) Feed(data []byte) {
 	said, going := len(p.out), p.finish == nil
 	p.feedChunk(data)
 	p.ended = (p.ended || going) && p.finish != nil && len(p.out) == said
 }
 
-func (p *parser) feedChunk(data []byte) {
+func (p *Parser) feedChunk(data []byte) {
 	if !gjson.ValidBytes(data) {
 		err := json.Unmarshal(data, new(json.RawMessage)) // for the position of the error
 		p.broken(fmt.Errorf("broken event: %w", cmp.Or(err, errBadAnswer)))
@@ -121,7 +123,7 @@ func (p *parser) feedChunk(data []byte) {
 	p.fed, p.answer = true, p.answer || c.choices.IsArray()
 	p.begin(&c)
 	first, ok := c.first()
-	if usage := c.usageIn(first); present(usage) {
+	if usage := c.usageIn(first); lenient.Present(usage) {
 		p.usage = json.RawMessage(usage.Raw)
 	}
 	if ok {
@@ -130,15 +132,15 @@ func (p *parser) feedChunk(data []byte) {
 }
 
 // broken reports data that is not a chunk; reading continues.
-func (p *parser) broken(err error) {
+func (p *Parser) broken(err error) {
 	p.finish = &model.FinishReason{Unified: "error"}
 	p.emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: err.Error(), Err: err}})
 }
 
 // begin reports the response metadata in the first chunk. Some servers first send a chunk without
 // an answer.
-func (p *parser) begin(c *chunk) {
-	id := str(c.id)
+func (p *Parser) begin(c *chunk) {
+	id := lenient.String(c.id)
 	if p.begun || !p.exact && id == "" && !c.choices.Get("0").Exists() {
 		return
 	}
@@ -149,45 +151,45 @@ func (p *parser) begin(c *chunk) {
 			if len(raw) > 1 {
 				raw = append(raw, ',')
 			}
-			raw = append(appendString(raw, name), ':')
-			raw = appendString(raw, value)
+			raw = append(modelmessage.AppendString(raw, name), ':')
+			raw = modelmessage.AppendString(raw, value)
 		}
 	}
 	member("id", id)
-	member("modelId", str(c.model))
+	member("modelId", lenient.String(c.model))
 	if at := c.created.Num; at > 0 && at < 1e11 {
 		member("timestamp", time.UnixMilli(int64(at*1000)).UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: append(raw, '}')})
 }
 
-func (p *parser) choice(c choice) {
-	if reason := str(c.finish); reason != "" {
+func (p *Parser) choice(c choice) {
+	if reason := lenient.String(c.finish); reason != "" {
 		p.finish = &model.FinishReason{Unified: unified(reason), Raw: reason}
 		if !p.exact {
 			p.finish.Unified = otherWords(*p.finish)
 		}
 	}
 	added := c.delta
-	if !present(added) {
+	if !lenient.Present(added) {
 		added = c.message
-		p.whole = p.whole || present(added)
+		p.whole = p.whole || lenient.Present(added)
 	}
-	if !present(added) {
+	if !lenient.Present(added) {
 		return
 	}
 	d := readDelta(added)
-	if !present(d.reasoning) {
+	if !lenient.Present(d.reasoning) {
 		d.reasoning = d.thoughts
 	}
-	p.reason(str(d.reasoning))
+	p.reason(lenient.String(d.reasoning))
 	p.content(d.content)
 	if !p.exact {
-		p.refuse(str(d.refusal))
+		p.refuse(lenient.String(d.refusal))
 	}
 	d.calls.ForEach(func(_, call gjson.Result) bool {
 		p.endReasoning()
-		p.call(objectIn(call))
+		p.call(lenient.Object(call))
 		return true
 	})
 }
@@ -229,7 +231,7 @@ func otherWords(f model.FinishReason) string {
 
 // refuse adds text in which the model refuses to answer. People read it like other text; the finish
 // reason marks it as a refusal.
-func (p *parser) refuse(s string) {
+func (p *Parser) refuse(s string) {
 	if s != "" {
 		p.refused = true
 		p.say(s)
@@ -237,36 +239,36 @@ func (p *parser) refuse(s string) {
 }
 
 // content adds content: a string, a list of parts of text, thinking and refusal, or one such part.
-func (p *parser) content(r gjson.Result) {
+func (p *Parser) content(r gjson.Result) {
 	switch {
 	case r.IsArray():
 		for _, part := range r.Array() {
-			p.part(objectIn(part))
+			p.part(lenient.Object(part))
 		}
 	case r.IsObject():
 		p.part(r)
 	default:
-		p.say(str(r))
+		p.say(lenient.String(r))
 	}
 }
 
-func (p *parser) part(r gjson.Result) {
+func (p *Parser) part(r gjson.Result) {
 	switch r.Get("type").Str {
 	case "text", "output_text":
-		p.say(str(r.Get("text")))
+		p.say(lenient.String(r.Get("text")))
 	case "refusal":
-		p.refuse(str(r.Get("refusal")))
+		p.refuse(lenient.String(r.Get("refusal")))
 	case "thinking":
 		var text strings.Builder
-		text.WriteString(str(r.Get("thinking")))
+		text.WriteString(lenient.String(r.Get("thinking")))
 		for _, piece := range r.Get("thinking.#.text").Array() {
-			text.WriteString(str(piece))
+			text.WriteString(lenient.String(piece))
 		}
 		p.reason(text.String())
 	}
 }
 
-func (p *parser) say(s string) {
+func (p *Parser) say(s string) {
 	if s == "" {
 		return
 	}
@@ -278,7 +280,7 @@ func (p *parser) say(s string) {
 	p.emit(model.Event{Kind: model.EventTextDelta, ID: textID, Delta: s})
 }
 
-func (p *parser) reason(s string) {
+func (p *Parser) reason(s string) {
 	if s == "" {
 		return
 	}
@@ -290,14 +292,14 @@ func (p *parser) reason(s string) {
 	p.emit(model.Event{Kind: model.EventReasoningDelta, ID: reasoningID, Delta: s})
 }
 
-func (p *parser) endText() {
+func (p *Parser) endText() {
 	if p.text {
 		p.text = false
 		p.emit(model.Event{Kind: model.EventTextEnd, ID: textID})
 	}
 }
 
-func (p *parser) endReasoning() {
+func (p *Parser) endReasoning() {
 	if p.reasoning {
 		p.reasoning = false
 		p.emit(model.Event{Kind: model.EventReasoningEnd, ID: reasoningID})
@@ -305,12 +307,12 @@ func (p *parser) endReasoning() {
 }
 
 // call adds a piece of a tool call.
-func (p *parser) call(r gjson.Result) {
-	wireID, name, arguments := str(r.Get("id")), str(r.Get("function.name")), rawText(r.Get("function.arguments"))
+func (p *Parser) call(r gjson.Result) {
+	wireID, name, arguments := lenient.String(r.Get("id")), lenient.String(r.Get("function.name")), lenient.Text(r.Get("function.arguments"))
 	c := p.find(r.Get("index"), wireID, name)
 	c.name = cmp.Or(c.name, name)
 	c.wireID = cmp.Or(c.wireID, wireID)
-	c.signature = cmp.Or(str(r.Get("extra_content.google.thought_signature")), c.signature)
+	c.signature = cmp.Or(lenient.String(r.Get("extra_content.google.thought_signature")), c.signature)
 	c.arguments.WriteString(arguments)
 	if c.name == "" || (c.wireID == "" && p.exact) {
 		return
@@ -329,8 +331,8 @@ func (p *parser) call(r gjson.Result) {
 // find returns the call that a piece belongs to: by its index, or by its id if the index is
 // missing. Some servers give every call the same index: a new id with a name is then a new call,
 // and so is a name without an index and an id.
-func (p *parser) find(index gjson.Result, id, name string) *call {
-	n, indexed := integer(index)
+func (p *Parser) find(index gjson.Result, id, name string) *call {
+	n, indexed := lenient.Integer(index)
 	for _, c := range slices.Backward(p.calls) {
 		switch {
 		case indexed && c.index != n:
@@ -347,7 +349,7 @@ func (p *parser) find(index gjson.Result, id, name string) *call {
 	return p.open(n)
 }
 
-func (p *parser) open(index int) *call {
+func (p *Parser) open(index int) *call {
 	c := &call{index: index}
 	p.calls = append(p.calls, c)
 	return c
@@ -355,7 +357,7 @@ func (p *parser) open(index int) *call {
 
 // freshID returns the server's id of a call, or a new one if it is missing or taken: ids must be
 // unique in a whole chat.
-func (p *parser) freshID(id string) string {
+func (p *Parser) freshID(id string) string {
 	if p.exact {
 		return id
 	}
@@ -369,10 +371,10 @@ func (p *parser) freshID(id string) string {
 	return id
 }
 
-// close ends the answer: open blocks end, calls are emitted by index and the finish comes last. done
+// Close ends the answer: open blocks end, calls are emitted by index and the finish comes last. done
 // means that the server said that the answer is complete. An error means that the answer as a whole
 // is unusable.
-func (p *parser) close(done bool) error {
+func (p *Parser) Close(done bool) error {
 	if p.finish == nil && !p.exact {
 		if !done && p.usage == nil && !p.whole {
 			return errCut()
@@ -389,7 +391,7 @@ func (p *parser) close(done bool) error {
 		p.emit(model.Event{Kind: model.EventToolInputEnd, ID: c.id})
 		e := model.Event{Kind: model.EventToolCall, ID: c.id, ToolName: c.name, Input: c.arguments.String()}
 		if c.signature != "" {
-			raw := appendString([]byte(`{"google":{"thoughtSignature":`), c.signature)
+			raw := modelmessage.AppendString([]byte(`{"google":{"thoughtSignature":`), c.signature)
 			e.ProviderMetadata = append(raw, '}', '}')
 		}
 		p.emit(e)

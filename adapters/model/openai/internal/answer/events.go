@@ -1,4 +1,4 @@
-package openai
+package answer
 
 import (
 	"bufio"
@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"sync"
 )
 
 // maxEvent bounds one event of a stream.
@@ -17,8 +15,8 @@ const maxEvent = 16 << 20
 // errEventTooLong ends a stream with an endless event.
 var errEventTooLong = errors.New("event is too long")
 
-// doneData is the data of the event that ends a stream.
-const doneData = "[DONE]"
+// Done is the data of the event that ends a stream.
+const Done = "[DONE]"
 
 // eventReader reads server-sent events and returns the data of each. It follows the specification
 // (comments, several data lines, byte order mark), except for lines that end with CR alone. It
@@ -32,67 +30,6 @@ type eventReader struct {
 
 func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 4<<10)}
-}
-
-// eventReaders reuses readers and their memory for later answers.
-type eventReaders struct{ pool sync.Pool }
-
-func (p *eventReaders) of(r io.Reader) *eventReader {
-	e, ok := p.pool.Get().(*eventReader)
-	if !ok {
-		return newEventReader(r)
-	}
-	e.r.Reset(r)
-	e.begun = false
-	return e
-}
-
-// back returns a reader that is no longer used to the pool. A reader that has grown large is
-// dropped.
-func (p *eventReaders) back(e *eventReader) {
-	const large = 64 << 10
-	if cap(e.line)+cap(e.data) > large {
-		return
-	}
-	e.r.Reset(nil)
-	p.pool.Put(e)
-}
-
-// source provides the data of an answer, event by event, each valid until the next call.
-type source interface {
-	next() ([]byte, error)
-}
-
-// open reads a stream of events, or bare objects: one for a whole answer, or one per line. The first
-// byte decides, because proxies send arbitrary content types; in exact mode only the type decides.
-// Call done when nothing of it is used any more.
-func (p *eventReaders) open(body io.Reader, contentType string, exact bool) (s source, bare bool, done func()) {
-	r := p.of(body)
-	kind, _, err := mime.ParseMediaType(contentType)
-	bare = err == nil && kind == "application/json"
-	if !exact {
-		switch r.first() {
-		case '{':
-			bare = true
-		case 'd', 'e', 'i', 'r', ':': // of data, event, id, retry or a comment
-			bare = false
-		}
-	}
-	if bare {
-		return &objects{json.NewDecoder(io.LimitReader(r.r, maxEvent))}, true, func() { p.back(r) }
-	}
-	return r, false, func() { p.back(r) }
-}
-
-// objects returns each value of a body of JSON values as one event.
-type objects struct{ decoder *json.Decoder }
-
-func (o *objects) next() ([]byte, error) {
-	var value json.RawMessage
-	if err := o.decoder.Decode(&value); err != nil {
-		return nil, err // the caller adds the context
-	}
-	return value, nil
 }
 
 // first returns the first byte of the body that is not white space, or 0. It skips leading white
@@ -110,15 +47,15 @@ func (e *eventReader) first() byte {
 	}
 }
 
-// next returns the data of the next event, valid until the next call. At the end of the body an
+// Next returns the data of the next event, valid until the next call. At the end of the body an
 // event without an empty line still counts if it is complete.
-func (e *eventReader) next() ([]byte, error) {
+func (e *eventReader) Next() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
 	for {
 		line, err := e.readLine()
 		if err != nil {
-			if errors.Is(err, io.EOF) && has && (json.Valid(e.data) || string(e.data) == doneData) {
+			if errors.Is(err, io.EOF) && has && (json.Valid(e.data) || string(e.data) == Done) {
 				return e.data, nil
 			}
 			return nil, err
