@@ -11,9 +11,8 @@
 //     tools (head.go) and the messages.
 //  4. exchange.go sends it with a client of go-openai, which knows the URLs, including
 //     Azure's, and the headers; watchdog.go ends the call if the model is silent.
-//  5. The answer: address.go distinguishes a model's answer from a web page, sse.go finds
-//     the events, chunk.go and response.go turn them into stream parts, tags.go separates
-//     reasoning from text, and read.go yields the parts.
+//  5. The answer: address.go distinguishes a model's answer from a web page, internal/answer
+//     decodes it into stream parts, and read.go yields them.
 //
 // Promises:
 //

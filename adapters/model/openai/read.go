@@ -58,8 +58,8 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 		used = usedIDs(req.Messages)
 	}
 	p := answer.NewParser(e.opts.Exact, e.Settings.ReasoningTags, e.masker.objectError, used)
-	source, bare, done := e.readers.Open(x.resp.Body, x.resp.Header.Get("Content-Type"), e.opts.Exact)
-	defer done()
+	source := e.readers.Open(x.resp.Body, x.resp.Header.Get("Content-Type"), e.opts.Exact)
+	defer source.Close()
 	said := false // the server sent [DONE]
 	for {
 		data, err := source.Next()
@@ -79,7 +79,7 @@ func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Reques
 			return err
 		}
 	}
-	if bare && p.Foreign() && !e.opts.Exact {
+	if source.Bare() && p.Foreign() && !e.opts.Exact {
 		return e.wrongAddress("JSON of another kind")
 	}
 	if err := p.Close(said); err != nil {

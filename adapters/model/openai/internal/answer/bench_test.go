@@ -21,7 +21,7 @@ func BenchmarkChunk(b *testing.B) {
 			r = newEventReader(stream)
 		}
 		n++
-		data, err := r.Next()
+		data, err := r.next()
 		if err != nil {
 			b.Fatal(err)
 		}

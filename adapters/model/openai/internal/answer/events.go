@@ -47,9 +47,9 @@ func (e *eventReader) first() byte {
 	}
 }
 
-// Next returns the data of the next event, valid until the next call. At the end of the body an
+// next returns the data of the next event, valid until the next call. At the end of the body an
 // event without an empty line still counts if it is complete.
-func (e *eventReader) Next() ([]byte, error) {
+func (e *eventReader) next() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
 	for {

@@ -14,7 +14,7 @@ import (
 func events(r io.Reader) (out []string, err error) {
 	e := newEventReader(r)
 	for {
-		data, err := e.Next()
+		data, err := e.next()
 		if err != nil {
 			return out, err
 		}

@@ -74,8 +74,8 @@ type call struct {
 // NewParser returns a parser of one answer, whose first event is the start of the stream. What tags
 // of these names, with or without brackets, enclose in the text becomes reasoning. An error object of the stream becomes an
 // error by fail. used reports the ids of calls that the chat already contains; it may be nil.
-func NewParser(exact bool, tags []string, fail func(object json.RawMessage) *model.Error, used func(id string) bool) *Parser {
-	p := &Parser{exact: exact, tags: tagFilter{names: tagNames(tags)}, fail: fail, used: used}
+func NewParser(exact bool, tags []string, fail func(object json.RawMessage) *model.Error, used func(id string) bool) Parser {
+	p := Parser{exact: exact, tags: tagFilter{names: tagNames(tags)}, fail: fail, used: used}
 	p.emit(model.Event{Kind: model.EventStreamStart})
 	return p
 }

@@ -31,20 +31,22 @@ func (p *Readers) back(e *eventReader) {
 	p.pool.Put(e)
 }
 
-// Source provides the data of an answer, event by event, each valid until the next call.
-type Source interface {
-	Next() ([]byte, error)
+// Source provides the data of an answer, event by event.
+type Source struct {
+	events *eventReader
+	// values is set for a body of bare objects: one for a whole answer, or one per line.
+	values *json.Decoder
+	pool   *Readers
 }
 
-// Open reads a stream of events, or bare objects: one for a whole answer, or one per line. The first
-// byte decides, because proxies send arbitrary content types; in exact mode only the type decides.
-// Call done when nothing of it is used any more.
-func (p *Readers) Open(body io.Reader, contentType string, exact bool) (s Source, bare bool, done func()) {
-	r := p.of(body)
+// Open returns the source of a body: a stream of events, or bare objects. The first byte decides,
+// because proxies send arbitrary content types; in exact mode only the type decides.
+func (p *Readers) Open(body io.Reader, contentType string, exact bool) Source {
+	s := Source{events: p.of(body), pool: p}
 	kind, _, err := mime.ParseMediaType(contentType)
-	bare = err == nil && kind == "application/json"
+	bare := err == nil && kind == "application/json"
 	if !exact {
-		switch r.first() {
+		switch s.events.first() {
 		case '{':
 			bare = true
 		case 'd', 'e', 'i', 'r', ':': // of data, event, id, retry or a comment
@@ -52,18 +54,25 @@ func (p *Readers) Open(body io.Reader, contentType string, exact bool) (s Source
 		}
 	}
 	if bare {
-		return &objects{json.NewDecoder(io.LimitReader(r.r, maxEvent))}, true, func() { p.back(r) }
+		s.values = json.NewDecoder(io.LimitReader(s.events.r, maxEvent))
 	}
-	return r, false, func() { p.back(r) }
+	return s
 }
 
-// objects returns each value of a body of JSON values as one event.
-type objects struct{ decoder *json.Decoder }
+// Bare reports whether the body consists of bare objects.
+func (s *Source) Bare() bool { return s.values != nil }
 
-func (o *objects) Next() ([]byte, error) {
+// Next returns the data of the next event, valid until the next call. Its errors are those of the
+// body; the caller adds the context.
+func (s *Source) Next() ([]byte, error) {
+	if s.values == nil {
+		return s.events.next()
+	}
 	var value json.RawMessage
-	if err := o.decoder.Decode(&value); err != nil {
-		return nil, err // the caller adds the context
-	}
-	return value, nil
+	err := s.values.Decode(&value)
+	return value, err
 }
+
+// Close returns the memory to the readers. The source, and what Next returned, must not be used
+// afterwards. The body stays open.
+func (s *Source) Close() { s.pool.back(s.events) }
