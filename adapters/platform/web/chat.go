@@ -361,9 +361,7 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 	if i < 0 {
 		return s.nothing(f.message)
 	}
-	m := view.Messages[i]
-	chunks := append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
-	if err := s.chunks(chunks); err != nil {
+	if err := s.chunks(f.whole(view.Messages[i])); err != nil {
 		return err
 	}
 	return s.text(uistream.Done)
@@ -371,16 +369,10 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 
 // whole sends a complete message.
 func (s *stream) whole(m uimessage.Message) error {
-	if err := s.chunks(wholeChunks(m)); err != nil {
+	if err := s.chunks(new(follower).whole(m)); err != nil {
 		return err
 	}
 	return s.text(uistream.Done)
-}
-
-// wholeChunks returns the stream of a complete message.
-func wholeChunks(m uimessage.Message) []uistream.Chunk {
-	f := follower{message: m.ID}
-	return append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
 }
 
 // unseen ends the stream of a turn that got no answer, for example because it was stopped.

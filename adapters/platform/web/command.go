@@ -102,8 +102,8 @@ func knows(view platform.ChatView, req chatRequest) bool {
 // obey hands a command over and waits for the host's answer.
 func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatRequest, cmd platform.Command) (taken, *problem) {
 	id := cmp.Or(req.MessageID, req.Last.ID, newID("m-"))
-	if len(id) > maxMessageID || hasControl(id) {
-		return taken{}, badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
+	if refusal := badMessageID(id); refusal != nil {
+		return taken{}, refusal
 	}
 	in := p.inbound(key, req.ID)
 	in.TurnID, in.MessageID, in.IngressID = id, id, cmp.Or(req.Ingress, id)

@@ -93,9 +93,8 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	}
 	ingress = strings.TrimPrefix(ingress, keyPrefix) // a messageId has the same meaning here
 	id := cmp.Or(req.MessageID, ingress, newID("m-"))
-	if len(id) > maxMessageID || hasControl(id) {
-		return platform.Inbound{}, badRequest("bad_message_id",
-			"A message id is at most 256 bytes of text without control characters.")
+	if refusal := badMessageID(id); refusal != nil {
+		return platform.Inbound{}, refusal
 	}
 	in := p.inbound(key, req.ChatID)
 	in.Chat.Type = apiName

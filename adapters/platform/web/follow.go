@@ -325,6 +325,11 @@ func (f *follower) closeBlocks() []uistream.Chunk {
 	return out
 }
 
+// whole returns the stream of a complete stored message, or of what a reader lacks of it.
+func (f *follower) whole(m uimessage.Message) []uistream.Chunk {
+	return append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
+}
+
 // endOf returns the end of a stored message.
 func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
 	meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has no result

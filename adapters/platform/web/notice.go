@@ -25,18 +25,13 @@ func (s *stream) anew() error {
 	return s.text(uistream.Done)
 }
 
-// noticeOf returns the sentence about the run of a message, if any.
-func noticeOf(m uimessage.Message) string {
-	meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has none
-	return meta.Notice()
-}
-
 // shown returns messages as people read them: those of failed runs end with the sentence that says
 // so, as in the stream.
 func shown(list []uimessage.Message) []uimessage.Message {
 	out := make([]uimessage.Message, len(list))
 	for i, m := range list {
-		if words := noticeOf(m); words != "" {
+		meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has no notice
+		if words := meta.Notice(); words != "" {
 			m.Parts = append(slices.Clip(m.Parts), uimessage.Text{Text: words, State: uimessage.TextDone})
 		}
 		out[i] = m

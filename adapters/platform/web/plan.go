@@ -62,8 +62,8 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 	if id == "" && req.Ingress != "" {
 		id = keyedID(req.Ingress)
 	}
-	if len(id) > maxMessageID || hasControl(id) {
-		return plan{}, badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
+	if refusal := badMessageID(id); refusal != nil {
+		return plan{}, refusal
 	}
 	if i := index(view.Waiting, id); i >= 0 {
 		if sameWords(view.Waiting[i], said) {
@@ -89,6 +89,14 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 		return plan{}, busy()
 	}
 	return plan{do: actEdit, turn: id, keep: idBefore(view.Messages, i), rewind: true, words: said, at: textAt(req.Last.Parts)}, nil
+}
+
+// badMessageID returns why an id of a message cannot be used, or nil.
+func badMessageID(id string) *problem {
+	if len(id) > maxMessageID || hasControl(id) {
+		return badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
+	}
+	return nil
 }
 
 const maxMessageID = 256

@@ -188,7 +188,7 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 // the last message may end with an error, because clients stop reading there.
 func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Message, more bool) error {
 	for i, m := range late {
-		chunks := wholeChunks(m)
+		chunks := new(follower).whole(m)
 		last := i == len(late)-1 && !more
 		if !last {
 			chunks = slices.DeleteFunc(chunks, func(c uistream.Chunk) bool { return c.Type() == "error" })
