@@ -131,7 +131,7 @@ func (p *Platform) fileTooLarge() *problem {
 	most := p.opts.Files.Limit() >> 20
 	refusal := refused(http.StatusRequestEntityTooLarge, "file_too_large",
 		"The file is too large: at most "+strconv.FormatInt(most, 10)+" MB are taken.")
-	refusal.megabytes = most
+	refusal.limit = most
 	return refusal
 }
 
@@ -162,7 +162,9 @@ func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat str
 			return nil, refusal
 		}
 		if files++; files > maxAttached {
-			return nil, badRequest("too_many_files", "A message holds at most "+strconv.Itoa(maxAttached)+" files.")
+			refusal := badRequest("too_many_files", "A message holds at most "+strconv.Itoa(maxAttached)+" files.")
+			refusal.limit = maxAttached
+			return nil, refusal
 		}
 		kept, refusal := p.keepFile(ctx, key, chat, f)
 		if refusal != nil {

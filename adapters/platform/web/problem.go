@@ -18,7 +18,7 @@ type problem struct {
 	code       string
 	message    string
 	retryAfter time.Duration
-	megabytes  int64 // the limit, if the refusal states one
+	limit      int64 // if the sentence states one
 }
 
 func refused(status int, code, message string) *problem {

@@ -46,9 +46,9 @@ func (p *problem) inChinese() string {
 	}
 	switch p.code {
 	case "file_too_large":
-		return "文件太大，最多 " + strconv.FormatInt(p.megabytes, 10) + " MB。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
+		return "文件太大，最多 " + strconv.FormatInt(p.limit, 10) + " MB。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
 	case "too_many_files":
-		return "一条消息最多带 " + strconv.Itoa(maxAttached) + " 个文件。"
+		return "一条消息最多带 " + strconv.FormatInt(p.limit, 10) + " 个文件。"
 	case "bad_message":
 		return "无法读取最后一条消息，请刷新页面后重试。"
 	case "bad_chat_id":
