@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -20,25 +21,25 @@ const maxDepth = 128
 
 // readJSON reads a whole body, up to its limit, and then removes the read deadline, so that a
 // stream may follow.
-func readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
+func readJSON(w http.ResponseWriter, r *http.Request) ([]byte, *respond.Problem) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		return nil, refused(http.StatusUnsupportedMediaType, "not_json", "Send the body as Content-Type: application/json.")
+		return nil, respond.Refused(http.StatusUnsupportedMediaType, "not_json", "Send the body as Content-Type: application/json.")
 	}
 	body, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, refused(http.StatusRequestEntityTooLarge, "too_large",
+		return nil, respond.Refused(http.StatusRequestEntityTooLarge, "too_large",
 			"This is too large to send. Send a smaller file, or start a new chat if the page sends its whole history.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, refused(http.StatusRequestTimeout, "too_slow", "The request did not arrive in time.")
+		return nil, respond.Refused(http.StatusRequestTimeout, "too_slow", "The request did not arrive in time.")
 	case err != nil:
-		return nil, badRequest("cut", "The request was cut.")
+		return nil, respond.BadRequest("cut", "The request was cut.")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	if tooDeep(body) {
-		return nil, badRequest("too_deep", "The request nests too deep.")
+		return nil, respond.BadRequest("too_deep", "The request nests too deep.")
 	}
 	return body, nil
 }
@@ -83,7 +84,7 @@ type chatRequest struct {
 
 // parseChat parses the body of POST /api/chat: with all messages, or with only the last one, as
 // `message`.
-func parseChat(body []byte) (chatRequest, *problem) {
+func parseChat(body []byte) (chatRequest, *respond.Problem) {
 	var in struct {
 		ID        string            `json:"id"`
 		Messages  []json.RawMessage `json:"messages"`
@@ -92,7 +93,7 @@ func parseChat(body []byte) (chatRequest, *problem) {
 		MessageID string            `json:"messageId"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return chatRequest{}, badRequest("bad_json", "The request is not the JSON of a chat client.")
+		return chatRequest{}, respond.BadRequest("bad_json", "The request is not the JSON of a chat client.")
 	}
 	last := in.Message
 	if len(in.Messages) > 0 {
@@ -104,21 +105,21 @@ func parseChat(body []byte) (chatRequest, *problem) {
 		out.Trigger = triggerSubmit
 	case triggerSubmit, triggerRegenerate:
 	default:
-		return chatRequest{}, badRequest("bad_trigger", "The trigger is submit-message or regenerate-message.")
+		return chatRequest{}, respond.BadRequest("bad_trigger", "The trigger is submit-message or regenerate-message.")
 	}
 	if len(last) == 0 || string(last) == "null" {
 		if out.Trigger == triggerRegenerate {
 			return out, nil // the trigger is enough
 		}
-		return chatRequest{}, badRequest("no_message", "The request holds no message.")
+		return chatRequest{}, respond.BadRequest("no_message", "The request holds no message.")
 	}
 	var err error
 	if out.Last, err = uimessage.Decode(last); err != nil {
-		return chatRequest{}, badRequest("bad_message", "The last message cannot be read: "+err.Error()+".")
+		return chatRequest{}, respond.BadRequest("bad_message", "The last message cannot be read: "+err.Error()+".")
 	}
 	out.Last = withoutSent(out.Last)
 	if out.Last.Role != uimessage.RoleUser && out.Last.Role != uimessage.RoleAssistant {
-		return chatRequest{}, badRequest("bad_role", "The last message is of the user or of the assistant.")
+		return chatRequest{}, respond.BadRequest("bad_role", "The last message is of the user or of the assistant.")
 	}
 	if out.Trigger == triggerRegenerate {
 		out.Shown = shownBefore(in.Messages)
@@ -151,7 +152,7 @@ func newest(list []json.RawMessage, named string) json.RawMessage {
 
 // tooLong refuses a message whose texts alone exceed the limit for requests without files: larger
 // bodies are accepted only for the sake of files.
-func (p *Platform) tooLong(req chatRequest) *problem {
+func (p *Platform) tooLong(req chatRequest) *respond.Problem {
 	for _, m := range append(slices.Clip(req.Shown), req.Last) {
 		size := 0
 		for _, part := range m.Parts {
@@ -160,7 +161,7 @@ func (p *Platform) tooLong(req chatRequest) *problem {
 			}
 		}
 		if m.Role == uimessage.RoleUser && int64(size) > p.opts.MaxBody {
-			return refused(http.StatusRequestEntityTooLarge, "too_large", "This text is too long to send. Shorten it, or send it as a file.")
+			return respond.Refused(http.StatusRequestEntityTooLarge, "too_large", "This text is too long to send. Shorten it, or send it as a file.")
 		}
 	}
 	return nil
@@ -175,7 +176,7 @@ type words struct {
 // wordsOf extracts from a client's message what people may send: texts, and files that the message
 // contains or that were uploaded to its chat. The first text is the message's text; nothing is
 // joined or changed, and what clients add to parts is dropped.
-func wordsOf(chat string, m uimessage.Message) (words, *problem) {
+func wordsOf(chat string, m uimessage.Message) (words, *respond.Problem) {
 	var out words
 	said := false
 	for _, part := range m.Parts {
@@ -188,16 +189,16 @@ func wordsOf(chat string, m uimessage.Message) (words, *problem) {
 			}
 		case uimessage.File:
 			if _, uploaded := storedName(chat, p.URL); !uploaded && !strings.HasPrefix(p.URL, "data:") {
-				return words{}, badRequest("remote_file", "Files are sent as data URLs, or uploaded to this chat first.")
+				return words{}, respond.BadRequest("remote_file", "Files are sent as data URLs, or uploaded to this chat first.")
 			}
 			out.parts = append(out.parts, uimessage.File{MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
 		case uimessage.Reasoning, uimessage.Tool, uimessage.SourceURL, uimessage.SourceDocument,
 			uimessage.Data, uimessage.StepStart, uimessage.Unknown:
-			return words{}, badRequest("bad_part", "A user message holds texts and files only.")
+			return words{}, respond.BadRequest("bad_part", "A user message holds texts and files only.")
 		}
 	}
 	if !said && len(out.parts) == 0 {
-		return words{}, badRequest("empty", "The message is empty.")
+		return words{}, respond.BadRequest("empty", "The message is empty.")
 	}
 	return out, nil
 }

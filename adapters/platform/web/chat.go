@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -23,7 +24,7 @@ import (
 func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	body, refusal := readJSON(w, r)
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	req, refusal := parseChat(body)
@@ -34,12 +35,12 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 		req.Ingress, refusal = keyOf(r)
 	}
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	key, refusal := p.chatKey(req.ID)
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -52,16 +53,16 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	t, refusal := p.take(ctx, key, req)
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	if strings.Contains(r.Header.Get("Prefer"), "respond-async") {
 		w.Header().Set("Preference-Applied", "respond-async")
-		writeJSON(w, http.StatusAccepted, t.wire())
+		respond.JSON(w, http.StatusAccepted, t.wire())
 		return
 	}
 	if refusal := p.tooLate(ctx, key, t, req.Last); refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	s := p.openStream(w, readerOfChat(r, req.ID))
@@ -111,7 +112,7 @@ func (t taken) wire() any {
 }
 
 // tooLate refuses decisions whose result would never appear in the client's message.
-func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, client uimessage.Message) *problem {
+func (p *Platform) tooLate(ctx context.Context, key messages.ChatKey, t taken, client uimessage.Message) *respond.Problem {
 	refusal := stale(t.outcomes)
 	if len(t.outcomes) == 0 || refusal == nil {
 		return nil
@@ -134,7 +135,7 @@ func (s *stream) nothing(id string) error {
 }
 
 // take carries out the request.
-func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatRequest) (taken, *problem) {
+func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatRequest) (taken, *respond.Problem) {
 	if cmd, ok := p.commandIn(req); ok {
 		view, refusal := p.look(ctx, key)
 		if refusal != nil {
@@ -185,7 +186,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 }
 
 // plan loads the chat and decides what the request means.
-func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatRequest) (plan, *problem) {
+func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatRequest) (plan, *respond.Problem) {
 	view, refusal := p.look(ctx, key)
 	if refusal != nil {
 		return plan{}, refusal
@@ -241,7 +242,7 @@ func textAt(parts []uimessage.Part) int {
 
 // accept hands one inbound over and returns its turn, or the host's answer if it was for the host
 // alone.
-func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answer string, refusal *problem) {
+func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answer string, refusal *respond.Problem) {
 	results := p.live.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 {
 		return "", "", p.problem(ctx, in.ChatKey, "accept", errors.New("no result"))
@@ -251,7 +252,7 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answe
 	case res.Err != nil:
 		return "", "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", "", declined(res.Declined)
+		return "", "", respond.Declined(res.Declined)
 	case res.Duplicate:
 		turn, refusal := p.repeated(ctx, in)
 		return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal
@@ -261,7 +262,7 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answe
 }
 
 // look returns the chat's view; a chat without messages gives an empty one.
-func (p *Platform) look(ctx context.Context, key messages.ChatKey) (platform.ChatView, *problem) {
+func (p *Platform) look(ctx context.Context, key messages.ChatKey) (platform.ChatView, *respond.Problem) {
 	view, err := p.live.History(ctx, key)
 	if err != nil && !errors.Is(err, platform.ErrNotFound) {
 		return view, p.problem(ctx, key, "history", err)
@@ -398,9 +399,9 @@ func (p *Platform) finish(r *http.Request, key messages.ChatKey, s *stream, err 
 }
 
 // problem logs an error of the core and returns what people see of it.
-func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what string, err error) *problem {
-	refusal := problemOf(err)
-	if refusal.status >= http.StatusInternalServerError && ctx.Err() == nil {
+func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what string, err error) *respond.Problem {
+	refusal := respond.Of(err)
+	if refusal.Status >= http.StatusInternalServerError && ctx.Err() == nil {
 		p.opts.Logger.WarnContext(ctx, "the core refused a request", slog.String("chat_key", string(key)),
 			slog.String("operation", what), slog.String("error", err.Error()))
 	}
@@ -408,5 +409,5 @@ func (p *Platform) problem(ctx context.Context, key messages.ChatKey, what strin
 }
 
 func (p *Platform) fail(w http.ResponseWriter, r *http.Request, key messages.ChatKey, what string, err error) {
-	p.problem(r.Context(), key, what, err).write(w)
+	p.problem(r.Context(), key, what, err).Write(w)
 }

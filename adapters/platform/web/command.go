@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -100,7 +101,7 @@ func knows(view platform.ChatView, req chatRequest) bool {
 }
 
 // obey hands a command over and waits for the host's answer.
-func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatRequest, cmd platform.Command) (taken, *problem) {
+func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatRequest, cmd platform.Command) (taken, *respond.Problem) {
 	id := cmp.Or(req.MessageID, req.Last.ID, newID("m-"))
 	if refusal := badMessageID(id); refusal != nil {
 		return taken{}, refusal
@@ -116,7 +117,7 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatReque
 }
 
 // command returns the host's answer to a command.
-func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platform.Command) (string, *problem) {
+func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platform.Command) (string, *respond.Problem) {
 	in.Kind, in.Command = platform.KindCommand, cmd
 	results := p.live.Accept(ctx, []platform.Inbound{in})
 	if len(results) != 1 {
@@ -126,14 +127,14 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 	case res.Err != nil:
 		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
-		return "", declined(res.Declined)
+		return "", respond.Declined(res.Declined)
 	default:
 		return res.Answer, nil
 	}
 }
 
 // executeCommand answers instructions that are a command. Otherwise both results are nil.
-func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*executeResult, *problem) {
+func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*executeResult, *respond.Problem) {
 	cmd, ok := p.programCommand(in.Text)
 	if !ok {
 		return nil, nil //nolint:nilnil // nil is the answer: it is no command.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -34,13 +35,13 @@ func decisionsOf(m uimessage.Message) []messages.Decision {
 }
 
 // planDecisions plans a request with an assistant message: decisions, or nothing new.
-func planDecisions(req chatRequest, view platform.ChatView) (plan, *problem) {
+func planDecisions(req chatRequest, view platform.ChatView) (plan, *respond.Problem) {
 	say := decisionsOf(req.Last)
 	switch {
 	case len(say) == 0:
 		return plan{do: actNothing, last: lastAssistant(view, req.Last.ID)}, nil
 	case len(say) > maxDecisions:
-		return plan{}, badRequest("too_many", "A request decides at most 100 requests for approval.")
+		return plan{}, respond.BadRequest("too_many", "A request decides at most 100 requests for approval.")
 	}
 	pl := plan{do: actDecide, say: say, last: req.Last.ID, known: req.Last}
 	if i := index(view.Messages, req.Last.ID); i >= 0 {
@@ -50,7 +51,7 @@ func planDecisions(req chatRequest, view platform.ChatView) (plan, *problem) {
 }
 
 // decide submits decisions to the core and returns what to answer.
-func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, client uimessage.Message) (taken, *problem) {
+func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, client uimessage.Message) (taken, *respond.Problem) {
 	outcomes, err := p.live.Decide(ctx, key, p.opts.Owner, pl.say)
 	if err != nil {
 		return taken{}, p.problem(ctx, key, "decide", err)
@@ -73,7 +74,7 @@ func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, cl
 
 // stale refuses decisions that came too late to matter. Otherwise the client's message would stay
 // as it is and be sent again forever.
-func stale(outcomes []messages.DecisionOutcome) *problem {
+func stale(outcomes []messages.DecisionOutcome) *respond.Problem {
 	is := func(want messages.DecisionIs) bool {
 		return slices.ContainsFunc(outcomes, func(o messages.DecisionOutcome) bool { return o.Is == want })
 	}
@@ -81,13 +82,13 @@ func stale(outcomes []messages.DecisionOutcome) *problem {
 	case is(messages.DecisionDone):
 		return nil
 	case is(messages.DecisionForbidden):
-		return refused(http.StatusForbidden, "forbidden", "You may not decide this.")
+		return respond.Refused(http.StatusForbidden, "forbidden", "You may not decide this.")
 	case is(messages.DecisionUnknown):
-		return refused(http.StatusNotFound, "not_found", "There is no such request for approval.")
+		return respond.Refused(http.StatusNotFound, "not_found", "There is no such request for approval.")
 	case is(messages.DecisionUnseen): // Unreachable: the page has shown what it decides
-		return refused(http.StatusConflict, "unseen", "This could not be shown completely yet.")
+		return respond.Refused(http.StatusConflict, "unseen", "This could not be shown completely yet.")
 	default:
-		return refused(http.StatusConflict, "already_decided", "This was decided already. Load the chat again to see what came of it.")
+		return respond.Refused(http.StatusConflict, "already_decided", "This was decided already. Load the chat again to see what came of it.")
 	}
 }
 

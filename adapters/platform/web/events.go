@@ -43,7 +43,7 @@ type wireEvent struct {
 func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	frames, err := p.live.Watch(r.Context(), key)
@@ -53,7 +53,7 @@ func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 	}
 	view, refusal := p.look(r.Context(), key)
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	s := p.openStream(w, readerOfChat(r, r.PathValue("id")))

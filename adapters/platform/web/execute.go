@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -51,7 +52,7 @@ func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 	}
 	in, refusal := p.executeInbound(w, r)
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
@@ -62,25 +63,25 @@ func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 		result, refusal = p.run(ctx, in)
 	}
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
-	writeJSON(w, http.StatusOK, result)
+	respond.JSON(w, http.StatusOK, result)
 }
 
-func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platform.Inbound, *problem) {
+func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platform.Inbound, *respond.Problem) {
 	body, refusal := readJSON(w, r)
 	if refusal != nil {
 		return platform.Inbound{}, refusal
 	}
 	var req executeRequest
 	if err := json.Unmarshal(body, &req); err != nil {
-		return platform.Inbound{}, badRequest("bad_json",
+		return platform.Inbound{}, respond.BadRequest("bad_json",
 			"The body is {instructions, chatId?, userId?, messageId?}, all of them strings.")
 	}
 	if strings.TrimSpace(req.Instructions) == "" {
-		return platform.Inbound{}, badRequest("empty", "The instructions are empty.")
+		return platform.Inbound{}, respond.BadRequest("empty", "The instructions are empty.")
 	}
 	req.ChatID = cmp.Or(req.ChatID, "default")
 	key, refusal := newKey(apiName, req.ChatID)
@@ -104,7 +105,7 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 }
 
 // run hands the turn over and waits until its outcome is known.
-func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult, *problem) {
+func (p *Platform) run(ctx context.Context, in platform.Inbound) (*executeResult, *respond.Problem) {
 	frames, err := p.live.Watch(ctx, in.ChatKey)
 	if err != nil {
 		return nil, p.problem(ctx, in.ChatKey, "watch", err)
@@ -163,7 +164,7 @@ func (p *Platform) awaitFate(ctx context.Context, frames <-chan platform.Frame, 
 }
 
 // resultNow returns the result of a turn whose outcome is in the history, or nil.
-func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn string) (*executeResult, *problem) {
+func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn string) (*executeResult, *respond.Problem) {
 	view, refusal := p.look(ctx, key)
 	if refusal != nil {
 		return nil, refusal
@@ -175,7 +176,7 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 		return result, nil
 	}
 	if !isBusy(view) && index(view.Messages, turn) < 0 {
-		return nil, refused(http.StatusGone, "folded", "The result of this messageId is no longer in the history.")
+		return nil, respond.Refused(http.StatusGone, "folded", "The result of this messageId is no longer in the history.")
 	}
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.
 }

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -54,12 +55,12 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 		refusal = p.takesFiles()
 	}
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	limit := p.opts.Files.Limit()
 	if r.ContentLength > limit {
-		p.fileTooLarge().write(w)
+		p.fileTooLarge().Write(w)
 		return
 	}
 	rc := http.NewResponseController(w)
@@ -69,11 +70,11 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 	stored, err := p.opts.Files.Keep(r.Context(), key, name, r.Body)
 	_ = rc.SetReadDeadline(time.Time{})
 	if err != nil {
-		p.fileProblem(r.Context(), key, err).write(w)
+		p.fileProblem(r.Context(), key, err).Write(w)
 		return
 	}
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	writeJSON(w, http.StatusOK, struct {
+	respond.JSON(w, http.StatusOK, struct {
 		Type      string `json:"type"`
 		MediaType string `json:"mediaType"`
 		Filename  string `json:"filename,omitempty"`
@@ -87,11 +88,11 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	if p.opts.Files == nil {
-		notFound().write(w)
+		respond.NotFound().Write(w)
 		return
 	}
 	name, how := r.PathValue("file"), "attachment"
@@ -102,7 +103,7 @@ func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 	f, err := p.opts.Files.Open(key, stored)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		notFound().write(w)
+		respond.NotFound().Write(w)
 		return
 	case err != nil:
 		p.fail(w, r, key, "file", err)
@@ -120,37 +121,37 @@ func (p *Platform) file(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, f)
 }
 
-func (p *Platform) takesFiles() *problem {
+func (p *Platform) takesFiles() *respond.Problem {
 	if p.opts.Files == nil || p.opts.Files.Limit() == 0 {
-		return refused(http.StatusForbidden, "no_files", "Files are not taken here.")
+		return respond.Refused(http.StatusForbidden, "no_files", "Files are not taken here.")
 	}
 	return nil
 }
 
-func (p *Platform) fileTooLarge() *problem {
+func (p *Platform) fileTooLarge() *respond.Problem {
 	most := p.opts.Files.Limit() >> 20
-	refusal := refused(http.StatusRequestEntityTooLarge, "file_too_large",
+	refusal := respond.Refused(http.StatusRequestEntityTooLarge, "file_too_large",
 		"The file is too large: at most "+strconv.FormatInt(most, 10)+" MB are taken.")
-	refusal.limit = most
+	refusal.Limit = most
 	return refusal
 }
 
-func (p *Platform) fileProblem(ctx context.Context, key messages.ChatKey, err error) *problem {
+func (p *Platform) fileProblem(ctx context.Context, key messages.ChatKey, err error) *respond.Problem {
 	var body *http.MaxBytesError
 	switch {
 	case errors.Is(err, platform.ErrTooLarge), errors.As(err, &body):
 		return p.fileTooLarge()
 	case errors.Is(err, fs.ErrNotExist):
-		return badRequest("unknown_file", "This chat has no such file. Upload it again.")
+		return respond.BadRequest("unknown_file", "This chat has no such file. Upload it again.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return refused(http.StatusRequestTimeout, "too_slow", "The file did not arrive in time.")
+		return respond.Refused(http.StatusRequestTimeout, "too_slow", "The file did not arrive in time.")
 	}
 	return p.problem(ctx, key, "keep a file", err)
 }
 
 // keepFiles stores the files that a message contains, and finds those that were uploaded before.
 // The returned parts refer to the stored files and contain no bytes.
-func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat string, parts []uimessage.Part) ([]uimessage.Part, *problem) {
+func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat string, parts []uimessage.Part) ([]uimessage.Part, *respond.Problem) {
 	out, files := make([]uimessage.Part, 0, len(parts)), 0
 	for _, part := range parts {
 		f, ok := part.(uimessage.File)
@@ -162,8 +163,8 @@ func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat str
 			return nil, refusal
 		}
 		if files++; files > maxAttached {
-			refusal := badRequest("too_many_files", "A message holds at most "+strconv.Itoa(maxAttached)+" files.")
-			refusal.limit = maxAttached
+			refusal := respond.BadRequest("too_many_files", "A message holds at most "+strconv.Itoa(maxAttached)+" files.")
+			refusal.Limit = maxAttached
 			return nil, refusal
 		}
 		kept, refusal := p.keepFile(ctx, key, chat, f)
@@ -175,7 +176,7 @@ func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat str
 	return out, nil
 }
 
-func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat string, f uimessage.File) (uimessage.File, *problem) {
+func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat string, f uimessage.File) (uimessage.File, *respond.Problem) {
 	name := filename(f.Filename.Value)
 	stored, uploaded := storedName(chat, f.URL)
 	if !uploaded {
@@ -200,9 +201,9 @@ func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat stri
 }
 
 // dataOf decodes a data URL.
-func (p *Platform) dataOf(link string) (string, *problem) {
+func (p *Platform) dataOf(link string) (string, *respond.Problem) {
 	head, body, ok := strings.Cut(link, ",")
-	bad := badRequest("bad_data_url", "A file of a message cannot be read: it is no data URL.")
+	bad := respond.BadRequest("bad_data_url", "A file of a message cannot be read: it is no data URL.")
 	if !ok || !strings.HasPrefix(head, "data:") {
 		return "", bad
 	}

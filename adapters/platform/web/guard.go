@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 const (
@@ -48,13 +50,13 @@ func newGuard(opts Options, m *metrics) *guard {
 }
 
 // check returns why a request is refused, or nil.
-func (g *guard) check(r *http.Request) *problem {
+func (g *guard) check(r *http.Request) *respond.Problem {
 	if g.private || r.URL.Path == livezPath {
 		return nil
 	}
 	if strings.HasPrefix(r.URL.Path, "/api/") || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		if !g.sameOrigin(r) {
-			return refused(http.StatusForbidden, "foreign_origin", "Pages of another origin may not use this address.")
+			return respond.Refused(http.StatusForbidden, "foreign_origin", "Pages of another origin may not use this address.")
 		}
 	}
 	if r.URL.Path == executePath && value(g.apiToken) != "" {
@@ -65,7 +67,7 @@ func (g *guard) check(r *http.Request) *problem {
 	case token == "" && g.open:
 		return g.hosts.check(r)
 	case token == "": // the token was removed by a reload: closed, never open
-		return unauthorized()
+		return respond.Unauthorized()
 	}
 	if r.URL.Path == loginPath && r.Method == http.MethodPost {
 		return nil // its handler checks the token
@@ -84,21 +86,21 @@ func (g *guard) sameOrigin(r *http.Request) bool {
 }
 
 // bearer checks the token in the Authorization header.
-func (g *guard) bearer(r *http.Request, token string) *problem {
+func (g *guard) bearer(r *http.Request, token string) *respond.Problem {
 	kind, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") || got == "" {
-		return unauthorized()
+		return respond.Unauthorized()
 	}
 	return g.try(r, strings.TrimSpace(got), token)
 }
 
 // try compares a token, and counts the peer's wrong ones.
-func (g *guard) try(r *http.Request, got, token string) *problem {
+func (g *guard) try(r *http.Request, got, token string) *respond.Problem {
 	peer, now := peerOf(r), g.now()
 	if wait := g.peers.blocked(peer, now); wait > 0 {
 		g.metrics.auth.WithLabelValues("limited").Inc()
-		p := refused(http.StatusTooManyRequests, "too_many_tries", "Too many wrong tokens. Try again in a minute.")
-		p.retryAfter = wait
+		p := respond.Refused(http.StatusTooManyRequests, "too_many_tries", "Too many wrong tokens. Try again in a minute.")
+		p.RetryAfter = wait
 		return p
 	}
 	if sameSecret(got, token) {
@@ -106,7 +108,7 @@ func (g *guard) try(r *http.Request, got, token string) *problem {
 	}
 	g.peers.wrong(peer, now)
 	g.metrics.auth.WithLabelValues("wrong").Inc()
-	return unauthorized()
+	return respond.Unauthorized()
 }
 
 // sameSecret compares digests, so that the duration reveals neither content nor length.

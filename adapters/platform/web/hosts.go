@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 // hosts lists the values of the Host header, in addition to loopback names, that a listener without
@@ -36,7 +38,7 @@ func OnlyHosts(listen string, next http.Handler) http.Handler {
 	own.numbers = !isLoopback(listen)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if refusal := own.check(r); refusal != nil {
-			refusal.write(w)
+			refusal.Write(w)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -44,12 +46,12 @@ func OnlyHosts(listen string, next http.Handler) http.Handler {
 }
 
 // check returns why a request is refused, or nil.
-func (h hosts) check(r *http.Request) *problem {
+func (h hosts) check(r *http.Request) *respond.Problem {
 	host := strings.ToLower(hostOnly(r.Host))
 	if isLoopbackHost(host) || h.names[host] || h.names[strings.ToLower(r.Host)] || h.numbers && isNumber(host) {
 		return nil
 	}
-	return refused(http.StatusForbidden, "foreign_host", "This address is not served under that name.")
+	return respond.Refused(http.StatusForbidden, "foreign_host", "This address is not served under that name.")
 }
 
 func isNumber(host string) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -22,13 +23,13 @@ const (
 )
 
 // keyOf returns the ingress id for the request's key, or an empty string without a key.
-func keyOf(r *http.Request) (string, *problem) {
+func keyOf(r *http.Request) (string, *respond.Problem) {
 	key := strings.TrimSpace(r.Header.Get(keyHeader))
 	switch {
 	case key == "":
 		return "", nil
 	case len(key) > maxMessageID || hasControl(key):
-		return "", badRequest("bad_key", "An Idempotency-Key is at most 256 bytes of text without control characters.")
+		return "", respond.BadRequest("bad_key", "An Idempotency-Key is at most 256 bytes of text without control characters.")
 	}
 	return keyPrefix + key, nil
 }
@@ -53,12 +54,12 @@ func byIngress(view platform.ChatView, ingress string) (uimessage.Message, bool)
 	return uimessage.Message{}, false
 }
 
-func keyReused() *problem {
-	return refused(http.StatusUnprocessableEntity, "key_reused", "This Idempotency-Key belongs to another message.")
+func keyReused() *respond.Problem {
+	return respond.Refused(http.StatusUnprocessableEntity, "key_reused", "This Idempotency-Key belongs to another message.")
 }
 
 // repeated returns the turn of an ingress that was handled before.
-func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (string, *problem) {
+func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (string, *respond.Problem) {
 	view, refusal := p.look(ctx, in.ChatKey)
 	if refusal != nil {
 		return "", refusal
@@ -71,7 +72,7 @@ func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (string, *
 	case found:
 		return m.ID, nil
 	case keyed:
-		return "", refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
+		return "", respond.Refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
 	}
 	return "", nil
 }

@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 // LoginLink returns the URL that logs a browser in. The token is in the fragment, which browsers
@@ -23,7 +25,7 @@ func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 4096)
 	if err := r.ParseForm(); err != nil {
-		badRequest("bad_form", "The form could not be read.").write(w)
+		respond.BadRequest("bad_form", "The form could not be read.").Write(w)
 		return
 	}
 	refusal := p.guard.try(r, r.PostForm.Get("token"), token)
@@ -31,10 +33,10 @@ func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 	case refusal == nil:
 		http.SetCookie(w, sessionCookie(r, p.guard.session(token), int(cookieLife.Seconds())))
 		http.Redirect(w, r, "./", http.StatusSeeOther)
-	case refusal.status == http.StatusUnauthorized:
-		p.page.login(w, r, refusal.status, "wrong")
+	case refusal.Status == http.StatusUnauthorized:
+		p.page.login(w, r, refusal.Status, "wrong")
 	default:
-		refusal.write(w)
+		refusal.Write(w)
 	}
 }
 

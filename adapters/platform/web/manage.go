@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -25,17 +26,17 @@ func (p *Platform) rename(w http.ResponseWriter, r *http.Request) {
 		Title *string `json:"title"`
 	}
 	if refusal == nil && (json.Unmarshal(body, &in) != nil || in.Title == nil) {
-		refusal = badRequest("bad_json", "The body is {\"title\": \"…\"}.")
+		refusal = respond.BadRequest("bad_json", "The body is {\"title\": \"…\"}.")
 	}
 	title := ""
 	if refusal == nil {
 		title = strings.Join(strings.Fields(*in.Title), " ")
 		if utf8.RuneCountInString(title) > maxTitle {
-			refusal = badRequest("too_long", "A title has at most 120 characters.")
+			refusal = respond.BadRequest("too_long", "A title has at most 120 characters.")
 		}
 	}
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	do := p.opts.Rename
@@ -51,7 +52,7 @@ func (p *Platform) manage(w http.ResponseWriter, r *http.Request, what string, d
 	key, refusal := p.chatKey(r.PathValue("id"))
 	switch {
 	case refusal != nil:
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	case do == nil:
 		noRoute(w, r)

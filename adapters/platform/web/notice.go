@@ -3,6 +3,7 @@ package web
 import (
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -11,12 +12,12 @@ import (
 // error: useChat treats a stream that breaks off as a lost connection, and appends what it resumes
 // to the old text. For others the stream is cut.
 func (s *stream) anew() error {
-	rec, ok := s.w.(*recorder)
-	if !ok || !rec.style.sentence {
+	rec, ok := s.w.(*respond.Recorder)
+	if !ok || !rec.Style.Sentence {
 		return errCut
 	}
 	words := "The model's answer broke off and is being written anew. Load the chat again to see it."
-	if rec.style.chinese {
+	if rec.Style.Chinese {
 		words = "模型的回答中途断开，正在重新生成。请刷新聊天查看。"
 	}
 	if err := s.chunks([]uistream.Chunk{uistream.Error{ErrorText: words}, uistream.Finish{Reason: uistream.FinishError}}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -126,7 +127,7 @@ type outcomeReply struct {
 func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
@@ -134,25 +135,25 @@ func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	frames, err := p.live.Watch(ctx, key)
 	if err != nil {
-		p.problem(ctx, key, "watch", err).write(w)
+		p.problem(ctx, key, "watch", err).Write(w)
 		return
 	}
 	result, refusal := p.await(ctx, key, frames, r.URL.Query().Get("turn"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
 	reply := outcomeReply{outcome: result.outcome, Text: result.Output}
 	if result.State == turnFailed {
-		reply.Error = p.failureText(result.Reason, readsChinese(r))
+		reply.Error = p.failureText(result.Reason, respond.ReadsChinese(r))
 	}
-	writeJSON(w, http.StatusOK, reply)
+	respond.JSON(w, http.StatusOK, reply)
 }
 
 // await waits until the outcome of a turn is known. If the watch ends early (a passivated chat, a
 // restart of its actor), it watches again.
-func (p *Platform) await(ctx context.Context, key messages.ChatKey, frames <-chan platform.Frame, turn string) (*executeResult, *problem) {
+func (p *Platform) await(ctx context.Context, key messages.ChatKey, frames <-chan platform.Frame, turn string) (*executeResult, *respond.Problem) {
 	for {
 		result, refusal := p.resultNow(ctx, key, turn)
 		if result != nil || refusal != nil {
@@ -164,7 +165,7 @@ func (p *Platform) await(ctx context.Context, key messages.ChatKey, frames <-cha
 			continue
 		}
 		if ctx.Err() != nil || p.isClosing() {
-			return nil, refused(http.StatusServiceUnavailable, "unavailable",
+			return nil, respond.Refused(http.StatusServiceUnavailable, "unavailable",
 				"The run goes on. Ask again with the same messageId for its result.")
 		}
 		var err error

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"path"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 //go:embed static
@@ -89,7 +91,7 @@ const loginPage = `<!doctype html><html lang="%s"><meta charset="utf-8"><meta na
 // token.
 func (p *page) login(w http.ResponseWriter, r *http.Request, status int, fault string) {
 	lang, label, button, wrong := "en", "Access token", "Log in", "This token is wrong."
-	if readsChinese(r) {
+	if respond.ReadsChinese(r) {
 		lang, label, button, wrong = "zh", "访问令牌", "登录", "令牌不正确。"
 	}
 	alert := ""

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -38,7 +39,7 @@ type plan struct {
 }
 
 // decide is pure: the same request and view always give the same plan.
-func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
+func decide(req chatRequest, view platform.ChatView) (plan, *respond.Problem) {
 	if known, ok := byIngress(view, req.Ingress); ok {
 		return decideRepeated(req, known)
 	}
@@ -55,7 +56,7 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 	id := req.Last.ID
 	if req.MessageID != "" && req.MessageID != id {
 		if id != "" {
-			return plan{}, badRequest("bad_edit", "An edited message keeps its id.")
+			return plan{}, respond.BadRequest("bad_edit", "An edited message keeps its id.")
 		}
 		id = req.MessageID
 	}
@@ -69,16 +70,16 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 		if sameWords(view.Waiting[i], said) {
 			return plan{do: actRepeat, turn: id}, nil
 		}
-		return plan{}, busy()
+		return plan{}, respond.Busy()
 	}
 	i := index(view.Messages, id)
 	switch {
 	case id == "" || i < 0 && req.MessageID == "":
 		return plan{do: actNew, turn: id, words: said, at: textAt(req.Last.Parts)}, nil
 	case i < 0:
-		return plan{}, notFound()
+		return plan{}, respond.NotFound()
 	case view.Messages[i].Role != uimessage.RoleUser:
-		return plan{}, refused(409, "id_taken", "This id belongs to another message.")
+		return plan{}, respond.Refused(409, "id_taken", "This id belongs to another message.")
 	case sameWords(view.Messages[i], said):
 		if !isBusy(view) && i == len(view.Messages)-1 {
 			// No run followed an earlier rewind: answer the turn now.
@@ -86,15 +87,15 @@ func decide(req chatRequest, view platform.ChatView) (plan, *problem) {
 		}
 		return plan{do: actRepeat, turn: id}, nil
 	case isBusy(view):
-		return plan{}, busy()
+		return plan{}, respond.Busy()
 	}
 	return plan{do: actEdit, turn: id, keep: idBefore(view.Messages, i), rewind: true, words: said, at: textAt(req.Last.Parts)}, nil
 }
 
 // badMessageID returns why an id of a message cannot be used, or nil.
-func badMessageID(id string) *problem {
+func badMessageID(id string) *respond.Problem {
 	if len(id) > maxMessageID || hasControl(id) {
-		return badRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
+		return respond.BadRequest("bad_message_id", "A message id is at most 256 bytes of text without control characters.")
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func badMessageID(id string) *problem {
 const maxMessageID = 256
 
 // decideRepeated plans a request that was made before, recognized by its key.
-func decideRepeated(req chatRequest, known uimessage.Message) (plan, *problem) {
+func decideRepeated(req chatRequest, known uimessage.Message) (plan, *respond.Problem) {
 	if req.Trigger != triggerRegenerate {
 		said, refusal := wordsOf(req.ID, req.Last)
 		if refusal != nil {
@@ -117,9 +118,9 @@ func decideRepeated(req chatRequest, known uimessage.Message) (plan, *problem) {
 
 // decideRegenerate finds the user turn to answer again: that of the named message, or else of the
 // client's last message, or else the last one.
-func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) {
+func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *respond.Problem) {
 	if isBusy(view) {
-		return plan{}, busy()
+		return plan{}, respond.Busy()
 	}
 	if pl, refusal, changed := decideChanged(req, view); changed {
 		return pl, refusal
@@ -127,7 +128,7 @@ func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) 
 	at := len(view.Messages) - 1
 	if req.MessageID != "" {
 		if at = index(view.Messages, req.MessageID); at < 0 {
-			return plan{}, notFound()
+			return plan{}, respond.NotFound()
 		}
 	} else if i := index(view.Messages, req.Last.ID); i >= 0 {
 		at = i
@@ -136,7 +137,7 @@ func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) 
 		at--
 	}
 	if at < 0 {
-		return plan{}, notFound()
+		return plan{}, respond.NotFound()
 	}
 	turn := view.Messages[at]
 	return plan{
@@ -147,7 +148,7 @@ func decideRegenerate(req chatRequest, view platform.ChatView) (plan, *problem) 
 // decideChanged checks whether a client that asks for another answer shows text that differs from
 // the history. If so, the chat is cut at the first difference, and the new text is answered.
 // Without a difference, changed is false.
-func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *problem, changed bool) {
+func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *respond.Problem, changed bool) {
 	for _, m := range append(slices.Clip(req.Shown), req.Last) {
 		i := index(view.Messages, m.ID)
 		said, refusal := wordsOf(req.ID, m)
@@ -172,7 +173,7 @@ func decideChanged(req chatRequest, view platform.ChatView) (pl plan, refusal *p
 			return plan{do: actEdit, turn: req.Last.ID, keep: m.ID, rewind: true, words: said, at: textAt(req.Last.Parts)}, nil, true
 		}
 	}
-	return plan{}, notFound(), true
+	return plan{}, respond.NotFound(), true
 }
 
 func onlyTexts(m uimessage.Message) bool {

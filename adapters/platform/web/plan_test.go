@@ -84,7 +84,7 @@ func TestDecide(t *testing.T) {
 			}
 			got, refusal := decide(req, tt.view)
 			if refusal != nil || tt.refusal != "" {
-				if refusal == nil || refusal.code != tt.refusal {
+				if refusal == nil || refusal.Code != tt.refusal {
 					t.Fatalf("got refusal %+v, want %q", refusal, tt.refusal)
 				}
 				return
@@ -108,7 +108,7 @@ func TestParseChatRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, refusal := parseChat([]byte(tt.body)); refusal == nil || refusal.code != tt.code {
+			if _, refusal := parseChat([]byte(tt.body)); refusal == nil || refusal.Code != tt.code {
 				t.Errorf("got %+v, want %s", refusal, tt.code)
 			}
 		})
@@ -144,7 +144,7 @@ func TestWordsOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, refusal := wordsOf("c", m)
-			if refusal != nil && refusal.code != tt.code || refusal == nil && tt.code != "" {
+			if refusal != nil && refusal.Code != tt.code || refusal == nil && tt.code != "" {
 				t.Fatalf("got refusal %+v, want %q", refusal, tt.code)
 			}
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(words{})); diff != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -84,17 +85,17 @@ func (p *Platform) Handler() http.Handler { return p.handler }
 func (p *Platform) Close() { p.closeOnce.Do(func() { close(p.closing) }) }
 
 // chatKey returns the key of a chat on this platform.
-func (p *Platform) chatKey(id string) (messages.ChatKey, *problem) {
+func (p *Platform) chatKey(id string) (messages.ChatKey, *respond.Problem) {
 	return newKey(p.opts.Platform, id)
 }
 
-func newKey(platformName, id string) (messages.ChatKey, *problem) {
+func newKey(platformName, id string) (messages.ChatKey, *respond.Problem) {
 	if id == "" || id == "." || id == ".." || len(id) > maxChatID || hasControl(id) {
-		return "", badRequest("bad_chat_id", "A chat id is 1 to 256 bytes of text without control characters.")
+		return "", respond.BadRequest("bad_chat_id", "A chat id is 1 to 256 bytes of text without control characters.")
 	}
 	key, err := messages.ParseChatKey(string(messages.NewChatKey(platformName, "", id, 0)))
 	if err != nil {
-		return "", badRequest("bad_chat_id", "The chat id cannot be used: "+err.Error()+".")
+		return "", respond.BadRequest("bad_chat_id", "The chat id cannot be used: "+err.Error()+".")
 	}
 	return key, nil
 }

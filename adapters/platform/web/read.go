@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -19,16 +20,11 @@ func suggestions(r *http.Request, about Info) []string {
 	switch {
 	case !about.Demo || about.Suggestions != nil:
 		return append([]string{}, about.Suggestions...)
-	case readsChinese(r):
+	case respond.ReadsChinese(r):
 		return []string{"你好", "流式演示", "使用工具", "先问我", "慢慢回答"}
 	default:
 		return []string{"hello", "show streaming", "use a tool", "ask first", "slow answer"}
 	}
-}
-
-// readsChinese reports whether a browser prefers Chinese.
-func readsChinese(r *http.Request) bool {
-	return strings.HasPrefix(strings.ToLower(r.Header.Get("Accept-Language")), "zh")
 }
 
 // info serves GET /api/info.
@@ -37,13 +33,13 @@ func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
 	if p.opts.Info != nil {
 		about = p.opts.Info()
 	}
-	writeJSON(w, http.StatusOK, struct {
+	respond.JSON(w, http.StatusOK, struct {
 		Info
 		Platform    string   `json:"platform"`
 		Login       bool     `json:"login"`
 		Suggestions []string `json:"suggestions"`
 		Commands    []hint   `json:"commands"`
-	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about), p.hints(readsChinese(r))})
+	}{about, p.opts.Platform, value(p.opts.Token) != "", suggestions(r, about), p.hints(respond.ReadsChinese(r))})
 }
 
 // chats serves GET /api/chats.
@@ -57,14 +53,14 @@ func (p *Platform) chats(w http.ResponseWriter, r *http.Request) {
 		}
 		list = append(list, found...)
 	}
-	writeJSON(w, http.StatusOK, list)
+	respond.JSON(w, http.StatusOK, list)
 }
 
 // viewOf loads the chat in the path, or responds with the reason of the failure.
 func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.ChatView, bool) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return platform.ChatView{}, false
 	}
 	view, err := p.live.History(r.Context(), key)
@@ -73,7 +69,7 @@ func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.Chat
 		return platform.ChatView{}, false
 	}
 	if len(view.Messages) == 0 && !isBusy(view) {
-		notFound().write(w) // a chat exists from its first message on
+		respond.NotFound().Write(w) // a chat exists from its first message on
 		return platform.ChatView{}, false
 	}
 	return view, true
@@ -90,7 +86,7 @@ func (p *Platform) history(w http.ResponseWriter, r *http.Request) {
 	if n := len(list); view.Running && n > 0 && list[n-1].Role == uimessage.RoleAssistant {
 		list = list[:n-1]
 	}
-	writeJSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, shown(list), view.Waiting)))
+	respond.JSON(w, http.StatusOK, fetchable(r, r.PathValue("id"), slices.Concat([]uimessage.Message{}, shown(list), view.Waiting)))
 }
 
 // wireView is a chat in the encoding for readers of frames.
@@ -114,7 +110,7 @@ func newWireView(v platform.ChatView) wireView {
 // view serves GET /api/chat/{id}/view: history, pending turns and whether a run is in progress.
 func (p *Platform) view(w http.ResponseWriter, r *http.Request) {
 	if view, ok := p.viewOf(w, r); ok {
-		writeJSON(w, http.StatusOK, newWireView(view))
+		respond.JSON(w, http.StatusOK, newWireView(view))
 	}
 }
 
@@ -123,7 +119,7 @@ func (p *Platform) view(w http.ResponseWriter, r *http.Request) {
 func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	all := r.URL.Query().Get("all") == "1"
@@ -133,10 +129,10 @@ func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 			All bool `json:"all"`
 		}
 		if refusal == nil && len(body) > 0 && json.Unmarshal(body, &in) != nil {
-			refusal = badRequest("bad_json", "The body is {\"all\": true} or empty.")
+			refusal = respond.BadRequest("bad_json", "The body is {\"all\": true} or empty.")
 		}
 		if refusal != nil {
-			refusal.write(w)
+			refusal.Write(w)
 			return
 		}
 		all = all || in.All
@@ -146,7 +142,7 @@ func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, key, "stop", err)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]bool{"stopped": stopped})
+	respond.JSON(w, http.StatusOK, map[string]bool{"stopped": stopped})
 }
 
 // resume serves GET /api/chat/{id}/stream: the message in progress from its first chunk, then live.
@@ -155,7 +151,7 @@ func (p *Platform) stop(w http.ResponseWriter, r *http.Request) {
 func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	frames, err := p.live.Watch(r.Context(), key)
@@ -166,7 +162,7 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	view, refusal := p.look(r.Context(), key)
 	switch {
 	case refusal != nil:
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	late := missed(view, p.cuts.take(key), time.Now())
@@ -209,8 +205,8 @@ func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Messa
 
 // resumeFailed responds to an unknown chat as it does to an idle one.
 func (p *Platform) resumeFailed(w http.ResponseWriter, r *http.Request, key messages.ChatKey, err error) {
-	if refusal := p.problem(r.Context(), key, "watch", err); refusal.status != http.StatusNotFound {
-		refusal.write(w)
+	if refusal := p.problem(r.Context(), key, "watch", err); refusal.Status != http.StatusNotFound {
+		refusal.Write(w)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

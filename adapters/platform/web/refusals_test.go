@@ -1,14 +1,10 @@
 package web
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 // A client of the AI SDK shows people the body of a refusal: it is a sentence in their language.
@@ -47,67 +43,9 @@ func TestRefusalsAreSentences(t *testing.T) {
 			if res.StatusCode != tt.status || !strings.HasPrefix(res.Header.Get("Content-Type"), tt.kind) || !strings.HasPrefix(body, tt.want) {
 				t.Errorf("got %d %s %q, want %d %s %q", res.StatusCode, res.Header.Get("Content-Type"), body, tt.status, tt.kind, tt.want)
 			}
-			if tt.kind == "text/plain" && res.Header.Get(codeHeader) != tt.code {
-				t.Errorf("got code %q, want %q", res.Header.Get(codeHeader), tt.code)
+			if tt.kind == "text/plain" && res.Header.Get(respond.CodeHeader) != tt.code {
+				t.Errorf("got code %q, want %q", res.Header.Get(respond.CodeHeader), tt.code)
 			}
 		})
 	}
-}
-
-// Every sentence of this package's refusals has a Chinese translation.
-func TestRefusalsAreTranslated(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) < 2 {
-				return true
-			}
-			if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "refused" && f.Name != "badRequest" {
-				return true
-			}
-			code, message := call.Args[len(call.Args)-2], call.Args[len(call.Args)-1]
-			p := &problem{code: textOfLiteral(code), message: textOfLiteral(message)}
-			if p.code == "" {
-				return true // passed on
-			}
-			found++
-			if p.code != "declined" && !hasHan(p.inChinese()) {
-				t.Errorf("%s: %q (%s) has no Chinese sentence", name, p.message, p.code)
-			}
-			return true
-		})
-	}
-	if found < 30 {
-		t.Errorf("only %d refusals were found", found)
-	}
-	for _, reason := range []string{"lane_full", "parked", "other"} {
-		if p := declined(reason); !hasHan(p.inChinese()) {
-			t.Errorf("declined for %s: %q has no Chinese sentence", reason, p.message)
-		}
-	}
-}
-
-func textOfLiteral(e ast.Expr) string {
-	lit, ok := e.(*ast.BasicLit)
-	if !ok {
-		return ""
-	}
-	text, _ := strconv.Unquote(lit.Value) // anything but a string gives an empty text
-	return text
-}
-
-func hasHan(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

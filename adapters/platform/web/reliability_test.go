@@ -318,7 +318,7 @@ func TestIO14Web(t *testing.T) {
 		r.RemoteAddr = "192.0.2.7:1000"
 		r.Header.Set(header, value)
 		if refusal := g.check(r); refusal != nil {
-			return refusal.status
+			return refusal.Status
 		}
 		return http.StatusOK
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 // routes builds the handler: limits, then the guard, then the routes.
@@ -53,7 +55,7 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 func livez(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
 
 func noRoute(w http.ResponseWriter, _ *http.Request) {
-	refused(http.StatusNotFound, "no_route", "There is no such address here.").write(w)
+	respond.Refused(http.StatusNotFound, "no_route", "There is no such address here.").Write(w)
 }
 
 // policy is what browsers may do with responses: nothing from other origins, no inline scripts, no
@@ -63,7 +65,7 @@ const policy = "default-src 'self'; base-uri 'none'; object-src 'none'; form-act
 
 func (p *Platform) outer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &recorder{ResponseWriter: w, style: styleOf(r)}
+		rec := &respond.Recorder{ResponseWriter: w, Style: respond.StyleOf(r)}
 		p.limit(rec, r)
 		h := rec.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -77,7 +79,7 @@ func (p *Platform) outer(next http.Handler) http.Handler {
 		} else {
 			next.ServeHTTP(rec, r)
 		}
-		p.metrics.requests.WithLabelValues(routeOf(r), strconv.Itoa(rec.code())).Inc()
+		p.metrics.requests.WithLabelValues(routeOf(r), strconv.Itoa(rec.Code())).Inc()
 	})
 }
 
@@ -98,16 +100,16 @@ func (p *Platform) limit(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuse shows people the login form and gives programs the reason.
-func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *problem) {
+func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *respond.Problem) {
 	if r.Body != http.NoBody {
 		w.Header().Set("Connection", "close") // the rest of the body is not read
 	}
 	isPage := !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
-	if refusal.status == http.StatusUnauthorized && r.Method == http.MethodGet && isPage {
+	if refusal.Status == http.StatusUnauthorized && r.Method == http.MethodGet && isPage {
 		p.page.login(w, r, http.StatusUnauthorized, "")
 		return
 	}
-	refusal.write(w)
+	refusal.Write(w)
 }
 
 // routeOf returns the label of a request: the pattern it matched, never its path.
@@ -116,28 +118,4 @@ func routeOf(r *http.Request) string {
 		return "none"
 	}
 	return r.Pattern
-}
-
-// recorder records the status, and how refusals are written.
-type recorder struct {
-	http.ResponseWriter
-	style  style
-	status int
-}
-
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap gives [http.ResponseController] access.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w *recorder) code() int {
-	if w.status == 0 {
-		return http.StatusOK
-	}
-	return w.status
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"path"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
 // voiceTime is the time limit for downloading a voice message.
@@ -16,18 +18,18 @@ const voiceTime = 2 * time.Minute
 func (p *Platform) voice(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
-		refusal.write(w)
+		refusal.Write(w)
 		return
 	}
 	if p.opts.Voice == nil {
-		notFound().write(w)
+		respond.NotFound().Write(w)
 		return
 	}
 	name := r.PathValue("file")
 	f, err := p.opts.Voice(key, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		notFound().write(w)
+		respond.NotFound().Write(w)
 		return
 	case err != nil:
 		p.fail(w, r, key, "voice", err)

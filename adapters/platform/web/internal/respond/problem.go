@@ -1,34 +1,92 @@
-package web
+package respond
 
 import (
+	"errors"
+	"io"
+	"math"
 	"net/http"
 	"strconv"
-	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// codeHeader carries the code of a refusal whose body is only a sentence.
-const codeHeader = "Error-Code"
-
-// style is how a refusal is written for a client.
-type style struct {
-	sentence bool // only the sentence, not JSON
-	chinese  bool
+// Problem is a refused request: a status, a code for programs and a sentence for people.
+type Problem struct {
+	Status     int
+	Code       string
+	message    string
+	RetryAfter time.Duration
+	Limit      int64 // if the sentence states one
 }
 
-// styleOf derives the style from a request. Clients of the AI SDK show people the body of a refusal
-// as it is, and accept anything: they get the sentence. Programs that accept JSON, or do not say
-// what they accept, get JSON with a code.
-func styleOf(r *http.Request) style {
-	accept := r.Header.Get("Accept")
-	isStream := r.URL.Path == "/api/chat" || strings.HasPrefix(r.URL.Path, "/api/chat/") && strings.HasSuffix(r.URL.Path, "/stream")
-	return style{
-		sentence: isStream && accept != "" && !strings.Contains(strings.ToLower(accept), "application/json"),
-		chinese:  readsChinese(r),
+// Refused returns a refusal. Its sentence has a translation in this package.
+func Refused(status int, code, message string) *Problem {
+	return &Problem{Status: status, Code: code, message: message}
+}
+
+// BadRequest is Refused with the status 400.
+func BadRequest(code, message string) *Problem {
+	return Refused(http.StatusBadRequest, code, message)
+}
+
+// Unauthorized refuses a request without a valid token or session.
+func Unauthorized() *Problem {
+	return Refused(http.StatusUnauthorized, "token_required",
+		"You are not logged in here. Open the link that \"sma link\" prints, then try again. A program sends the token as a bearer token.")
+}
+
+// Busy refuses what cannot be done while the chat answers.
+func Busy() *Problem {
+	return Refused(http.StatusConflict, "busy", "The chat is busy with an answer. Stop it or wait until it ends, then try again.")
+}
+
+// NotFound is for a chat or message that does not exist.
+func NotFound() *Problem {
+	return Refused(http.StatusNotFound, "not_found", "There is no such chat or message.")
+}
+
+// Of converts an error of the core. The wrapped error is for the log, not for people.
+func Of(err error) *Problem {
+	switch {
+	case errors.Is(err, platform.ErrBusy):
+		return Busy()
+	case errors.Is(err, platform.ErrNotFound):
+		return NotFound()
+	default:
+		p := Refused(http.StatusServiceUnavailable, "unavailable", "The host takes no messages now. Try again in a moment.")
+		p.RetryAfter = time.Second
+		return p
 	}
 }
 
-// declined refuses a message that a chat had no room for, or could not use.
-func declined(reason string) *problem {
+// Write responds with the problem: as a sentence or as JSON, in the reader's language.
+func (p *Problem) Write(w http.ResponseWriter) {
+	if p.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
+	}
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="sma"`)
+	}
+	how, message := Style{}, p.message
+	if rec, ok := w.(*Recorder); ok {
+		how = rec.Style
+	}
+	if how.Chinese {
+		message = p.inChinese()
+	}
+	if how.Sentence {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set(CodeHeader, p.Code)
+		w.WriteHeader(p.Status)
+		_, _ = io.WriteString(w, message) // fails only if the reader has disconnected
+		return
+	}
+	JSON(w, p.Status, map[string]string{"error": p.Code, "message": message})
+}
+
+// Declined refuses a message that a chat had no room for, or could not use.
+func Declined(reason string) *Problem {
 	words := "This message was not taken. Try again later."
 	switch reason {
 	case "lane_full":
@@ -36,19 +94,19 @@ func declined(reason string) *problem {
 	case "parked":
 		words = "This message could not be handled. The operator finds it with \"sma outbox list\"."
 	}
-	return refused(http.StatusTooManyRequests, "declined", words)
+	return Refused(http.StatusTooManyRequests, "declined", words)
 }
 
 // inChinese returns the sentence of a refusal in Chinese.
-func (p *problem) inChinese() string {
+func (p *Problem) inChinese() string {
 	if words := chinese(p.message); words != "" {
 		return words
 	}
-	switch p.code {
+	switch p.Code {
 	case "file_too_large":
-		return "文件太大，最多 " + strconv.FormatInt(p.limit, 10) + " MB。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
+		return "文件太大，最多 " + strconv.FormatInt(p.Limit, 10) + " MB。请发小一些的文件；管理员可以提高上限（limits.fileMB）。"
 	case "too_many_files":
-		return "一条消息最多带 " + strconv.FormatInt(p.limit, 10) + " 个文件。"
+		return "一条消息最多带 " + strconv.FormatInt(p.Limit, 10) + " 个文件。"
 	case "bad_message":
 		return "无法读取最后一条消息，请刷新页面后重试。"
 	case "bad_chat_id":
