@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/follow"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -87,7 +88,7 @@ type taken struct {
 	late     bool
 	said     *hostAnswer // the host's answer; nil if the request went to the chat
 	// goesOn follows the message that the decisions continue, if any.
-	goesOn *follower
+	goesOn *follow.Follower
 }
 
 // wire is the response to a client that does not wait.
@@ -278,13 +279,13 @@ func (p *Platform) answer(ctx context.Context, s *stream, key messages.ChatKey,
 	if err != nil {
 		return errors.Join(errCut, err)
 	}
-	f := follower{turn: turn}
+	f := follow.Follower{Turn: turn}
 	m, found, done := answerOf(view, turn)
 	switch {
 	case done:
 		return s.whole(m)
 	case found:
-		f.message = m.ID
+		f.Message = m.ID
 	case index(view.Messages, turn) < 0 && index(view.Waiting, turn) < 0:
 		return s.unseen()
 	}
@@ -293,35 +294,35 @@ func (p *Platform) answer(ctx context.Context, s *stream, key messages.ChatKey,
 
 // followUp streams until the follower is finished.
 func (p *Platform) followUp(ctx context.Context, s *stream, key messages.ChatKey,
-	frames <-chan platform.Frame, f *follower,
+	frames <-chan platform.Frame, f *follow.Follower,
 ) error {
-	how := goOn
+	how := follow.Continue
 	err := p.pump(ctx, s, frames, taker{
 		frame: func(fr platform.Frame) (bool, error) {
 			var chunks []uistream.Chunk
-			chunks, how = f.frame(fr)
-			return how != goOn, s.chunks(chunks)
+			chunks, how = f.Frame(fr)
+			return how != follow.Continue, s.chunks(chunks)
 		},
 		silent: func() (bool, error) {
-			if f.started || p.stillOpen(ctx, key, f.turn) {
+			if f.Started || p.stillOpen(ctx, key, f.Turn) {
 				return false, nil
 			}
-			how = settled // it began and ended before the watch started
+			how = follow.Settled // it began and ended before the watch started
 			return true, nil
 		},
 	})
-	if err != nil || how == void || f.untrue {
-		p.cuts.note(key, f.message, f.turn, time.Now())
+	if err != nil || how == follow.Void || f.Untrue {
+		p.cuts.note(key, f.Message, f.Turn, time.Now())
 	}
 	switch {
 	case err != nil:
 		return err
-	case how == void:
+	case how == follow.Void:
 		return s.anew()
-	case how == settled && f.base != nil:
+	case how == follow.Settled && f.Base != nil:
 		return p.settledGain(ctx, s, key, f)
-	case how == settled:
-		return p.settledAnswer(ctx, s, key, f.turn)
+	case how == follow.Settled:
+		return p.settledAnswer(ctx, s, key, f.Turn)
 	}
 	return s.text(uistream.Done)
 }
@@ -353,16 +354,16 @@ func (p *Platform) settledAnswer(ctx context.Context, s *stream, key messages.Ch
 }
 
 // settledGain ends the stream of a continued message that is already complete.
-func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.ChatKey, f *follower) error {
+func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.ChatKey, f *follow.Follower) error {
 	view, err := p.live.History(ctx, key)
 	if err != nil {
 		return errors.Join(errCut, err)
 	}
-	i := index(view.Messages, f.message)
+	i := index(view.Messages, f.Message)
 	if i < 0 {
-		return s.nothing(f.message)
+		return s.nothing(f.Message)
 	}
-	if err := s.chunks(f.whole(view.Messages[i])); err != nil {
+	if err := s.chunks(f.Whole(view.Messages[i])); err != nil {
 		return err
 	}
 	return s.text(uistream.Done)
@@ -370,7 +371,7 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 
 // whole sends a complete message.
 func (s *stream) whole(m uimessage.Message) error {
-	if err := s.chunks(new(follower).whole(m)); err != nil {
+	if err := s.chunks(new(follow.Follower).Whole(m)); err != nil {
 		return err
 	}
 	return s.text(uistream.Done)

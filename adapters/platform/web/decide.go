@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/follow"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
 const (
@@ -63,11 +63,11 @@ func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, cl
 		case o.Late:
 			t.late = true
 		default:
-			t.goesOn = &follower{message: o.MessageID, base: &pl.known}
+			t.goesOn = &follow.Follower{Message: o.MessageID, Base: &pl.known}
 		}
 	}
 	if t.goesOn == nil && !t.late {
-		t.goesOn = &follower{message: pl.last, base: &client} // it may continue already
+		t.goesOn = &follow.Follower{Message: pl.last, Base: &client} // it may continue already
 	}
 	return t, nil
 }
@@ -122,51 +122,9 @@ func settles(view platform.ChatView, client uimessage.Message) bool {
 		if !ok || t.State != uimessage.ToolApprovalResponded {
 			continue
 		}
-		if c, ok := callOf(now, t.ToolCallID); !ok || !c.State.Settled() {
+		if c, ok := follow.CallOf(now, t.ToolCallID); !ok || !c.State.Settled() {
 			return false
 		}
 	}
 	return true
-}
-
-func callOf(m uimessage.Message, id string) (uimessage.Tool, bool) {
-	for _, part := range m.Parts {
-		if t, ok := part.(uimessage.Tool); ok && t.ToolCallID == id {
-			return t, true
-		}
-	}
-	return uimessage.Tool{}, false
-}
-
-// gained returns the chunks that bring a reader from the message base to what chunks rebuild:
-// outcomes of its calls, and the parts after it.
-func gained(base uimessage.Message, chunks []uistream.Chunk) []uistream.Chunk {
-	now := uistream.NewReader(nil)
-	for _, c := range chunks {
-		if _, err := now.Apply(c); err != nil {
-			return nil // Unreachable: a replay can be applied
-		}
-	}
-	parts := now.Message().Parts
-	known := min(len(base.Parts), len(parts))
-	var out []uistream.Chunk
-	for _, part := range parts[:known] {
-		t, ok := part.(uimessage.Tool)
-		if was, found := callOf(base, t.ToolCallID); !ok || !found || was.State.Settled() || !t.State.Settled() {
-			continue
-		}
-		whole := uistream.Replay(uimessage.Message{Parts: []uimessage.Part{t}})
-		out = append(out, whole[len(whole)-1]) // the outcome
-	}
-	skip := len(uistream.Replay(uimessage.Message{ID: base.ID, Parts: parts[:known]}))
-	if skip > len(chunks) {
-		return out
-	}
-	rest := chunks[skip:]
-	if len(rest) > 0 {
-		if _, ok := rest[0].(uistream.FinishStep); ok {
-			rest = rest[1:] // the end of a step that the reader has already seen
-		}
-	}
-	return append(out, rest...)
 }

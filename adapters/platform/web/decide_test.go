@@ -212,52 +212,6 @@ func TestDecisionAsync(t *testing.T) {
 	}
 }
 
-// What a reader has and what it gains make up the whole message, wherever the reader joined.
-func TestGained(t *testing.T) {
-	responded := asking("c1", "ap-c1")
-	responded.State = uimessage.ToolApprovalResponded
-	base := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{
-		uimessage.StepStart{}, uimessage.Text{Text: "May I?", State: uimessage.TextDone}, responded,
-	}}
-	whole := []uistream.Chunk{
-		uistream.ToolOutputAvailable{ToolCallID: "c1", Output: json.RawMessage(`1`)},
-		uistream.FinishStep{},
-		uistream.StartStep{},
-		uistream.TextStart{ID: "t"},
-		uistream.TextDelta{ID: "t", Delta: "Do"},
-		uistream.TextDelta{ID: "t", Delta: "ne."},
-		uistream.TextEnd{ID: "t"},
-	}
-	for n := range len(whole) + 1 {
-		now := uistream.NewWriter(&base, "a1")
-		for _, c := range whole[:n] {
-			if _, err := now.Apply(c); err != nil {
-				t.Fatal(err)
-			}
-		}
-		client := uistream.NewReader(&base)
-		for _, c := range append(append([]uistream.Chunk{uistream.Start{MessageID: uimessage.Some("a1")}}, gained(base, now.Replay())...), whole[n:]...) {
-			if _, err := client.Apply(c); err != nil {
-				t.Fatalf("came in at %d: %v", n, err)
-			}
-		}
-		if diff := cmp.Diff(reduced(t, now, whole[n:]), string(uimessage.AppendJSON(nil, client.Message()))); diff != "" {
-			t.Errorf("came in at %d (-want +got):\n%s", n, diff)
-		}
-	}
-}
-
-// reduced returns the message of a reducer after further chunks.
-func reduced(t *testing.T, r *uistream.Reducer, rest []uistream.Chunk) string {
-	t.Helper()
-	for _, c := range rest {
-		if _, err := r.Apply(c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return string(uimessage.AppendJSON(nil, r.Message()))
-}
-
 // People read one sentence and the exact input, and decide with a button.
 func TestPageDecides(t *testing.T) {
 	b := newBrowser(t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/follow"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -175,7 +176,7 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 	defer p.metrics.streams.Dec()
 	err = p.again(s, key, late, isBusy(view))
 	if err == nil && isBusy(view) {
-		err = p.followUp(r.Context(), s, key, frames, &follower{})
+		err = p.followUp(r.Context(), s, key, frames, &follow.Follower{})
 	}
 	p.finish(r, key, s, err)
 }
@@ -184,7 +185,7 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 // the last message may end with an error, because clients stop reading there.
 func (p *Platform) again(s *stream, key messages.ChatKey, late []uimessage.Message, more bool) error {
 	for i, m := range late {
-		chunks := new(follower).whole(m)
+		chunks := new(follow.Follower).Whole(m)
 		last := i == len(late)-1 && !more
 		if !last {
 			chunks = slices.DeleteFunc(chunks, func(c uistream.Chunk) bool { return c.Type() == "error" })

@@ -1,4 +1,4 @@
-package web
+package follow
 
 import (
 	"encoding/json"
@@ -42,50 +42,50 @@ func TestFollower(t *testing.T) {
 	finish := uistream.Finish{Reason: uistream.FinishStop}
 	tests := []struct {
 		name   string
-		f      follower
+		f      Follower
 		frames []platform.Frame
 		want   []string
-		end    verdict
+		end    Verdict
 	}{
 		{
 			"waits through another message",
-			follower{turn: "u2"},
+			Follower{Turn: "u2"},
 			[]platform.Frame{
 				startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), endFrame("a1"),
 				startFrame("a2", "u2", "u3"), chunkFrame("a2", uistream.StartStep{}), chunkFrame("a1", uistream.StartStep{}), endFrame("a2"),
 			},
 			[]string{"start a2", "start-step", "finish"},
-			ended,
+			Ended,
 		},
-		{"takes the next message", follower{}, []platform.Frame{startFrame("a7"), endFrame("a7")}, []string{"start a7", "finish"}, ended},
-		{"takes a replay of a named message", follower{message: "a1"}, []platform.Frame{replay, endFrame("a1")}, []string{"start a1", "start-step", "finish"}, ended},
+		{"takes the next message", Follower{}, []platform.Frame{startFrame("a7"), endFrame("a7")}, []string{"start a7", "finish"}, Ended},
+		{"takes a replay of a named message", Follower{Message: "a1"}, []platform.Frame{replay, endFrame("a1")}, []string{"start a1", "start-step", "finish"}, Ended},
 		{
 			"holds the finish back until the end",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", finish)},
 			[]string{"start a1"},
-			goOn,
+			Continue,
 		},
 		{
 			"tells that the run failed",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{startFrame("a1", "u1"), {Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "failed"}},
 			[]string{"start a1", "error", "finish"},
-			ended,
+			Ended,
 		},
 		{
 			"tells a failure once",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{
 				startFrame("a1", "u1"), chunkFrame("a1", uistream.Error{ErrorText: "known already"}),
 				{Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "interrupted"},
 			},
 			[]string{"start a1", "text-start", "text-delta", "text-end", "error", "finish"},
-			ended,
+			Ended,
 		},
 		{
 			"ends the blocks that a stopped run leaves open",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1",
 				uistream.ReasoningStart{ID: "r"}, uistream.ReasoningEnd{ID: "r"}, uistream.ReasoningStart{ID: "s"},
 				uistream.TextStart{ID: "r"}, uistream.TextStart{ID: "t"}, uistream.TextEnd{ID: "t"}), endFrame("a1")},
@@ -93,26 +93,26 @@ func TestFollower(t *testing.T) {
 				"start a1", "reasoning-start", "reasoning-end", "reasoning-start", "text-start", "text-start", "text-end",
 				"reasoning-end", "text-end", "finish",
 			},
-			ended,
+			Ended,
 		},
 		{
 			"sends one start and the metadata of the second",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.Start{Metadata: json.RawMessage(`{}`)}, uistream.Start{}, finish), endFrame("a1")},
 			[]string{"start a1", "message-metadata", "finish"},
-			ended,
+			Ended,
 		},
-		{"cuts when words become void", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", said("half")...), replay}, []string{"start a1", "start-step", "text-start", "text-delta"}, void},
+		{"cuts when words become void", Follower{Turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", said("half")...), replay}, []string{"start a1", "start-step", "text-start", "text-delta"}, Void},
 		{
 			"goes on when a step that said nothing is asked for again",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), startFrame("a1"), chunkFrame("a1", said("whole")...), endFrame("a1")},
 			[]string{"start a1", "start-step", "text-start", "text-delta", "text-end", "finish"},
-			ended,
+			Ended,
 		},
 		{
 			"goes on when another run continues the message",
-			follower{turn: "u1"},
+			Follower{Turn: "u1"},
 			[]platform.Frame{
 				startFrame("a1", "u1"), chunkFrame("a1", said("one")...), chunkFrame("a1", uistream.TextEnd{ID: "t"}, uistream.FinishStep{}, finish),
 				replayOf("a1", append(said("one"), uistream.TextEnd{ID: "t"})...), chunkFrame("a1", said("two")...), endFrame("a1"),
@@ -121,23 +121,23 @@ func TestFollower(t *testing.T) {
 				"start a1", "start-step", "text-start", "text-delta", "text-end", "finish-step",
 				"start-step", "text-start", "text-delta", "text-end", "finish",
 			},
-			ended,
+			Ended,
 		},
-		{"goes on when nothing was told yet", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), replay, endFrame("a1")}, []string{"start a1", "message-metadata", "start-step", "finish"}, ended},
-		{"ends when another begins", follower{turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), startFrame("a2")}, []string{"start a1", "finish"}, ended},
-		{"sees its turn dropped", follower{turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u1"}}}, nil, settled},
-		{"sees another dropped", follower{turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u9"}}}, nil, goOn},
-		{"sees its turn settled unseen", follower{turn: "u1"}, []platform.Frame{endFrame("a0", "u1")}, nil, settled},
-		{"sees the run end before any message", follower{}, []platform.Frame{endFrame("a0")}, nil, settled},
-		{"passes events by", follower{}, []platform.Frame{{Kind: platform.FrameEvent}}, nil, goOn},
+		{"goes on when nothing was told yet", Follower{Turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), replay, endFrame("a1")}, []string{"start a1", "message-metadata", "start-step", "finish"}, Ended},
+		{"ends when another begins", Follower{Turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), startFrame("a2")}, []string{"start a1", "finish"}, Ended},
+		{"sees its turn dropped", Follower{Turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u1"}}}, nil, Settled},
+		{"sees another dropped", Follower{Turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u9"}}}, nil, Continue},
+		{"sees its turn settled unseen", Follower{Turn: "u1"}, []platform.Frame{endFrame("a0", "u1")}, nil, Settled},
+		{"sees the run end before any message", Follower{}, []platform.Frame{endFrame("a0")}, nil, Settled},
+		{"passes events by", Follower{}, []platform.Frame{{Kind: platform.FrameEvent}}, nil, Continue},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			how := goOn
+			how := Continue
 			for _, fr := range tt.frames {
 				var chunks []uistream.Chunk
-				chunks, how = tt.f.frame(fr)
+				chunks, how = tt.f.Frame(fr)
 				for _, c := range chunks {
 					name := c.Type()
 					if s, ok := c.(uistream.Start); ok {
@@ -164,15 +164,15 @@ func TestFollowersRebuildMessages(t *testing.T) {
 		startFrame("a2", "u2"), text("a2", "two"), endFrame("a2", "u1", "u2"),
 	}
 	for turn, want := range map[string]string{"u1": "one", "u2": "two"} {
-		f, r := follower{turn: turn}, uistream.NewReader(nil)
+		f, r := Follower{Turn: turn}, uistream.NewReader(nil)
 		for _, fr := range frames {
-			chunks, how := f.frame(fr)
+			chunks, how := f.Frame(fr)
 			for _, c := range chunks {
 				if _, err := r.Apply(c); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if how == ended {
+			if how == Ended {
 				break
 			}
 		}
@@ -181,4 +181,15 @@ func TestFollowersRebuildMessages(t *testing.T) {
 			t.Errorf("turn %s: got %q in %s, want %q", turn, got, m.ID, want)
 		}
 	}
+}
+
+// textOf joins the texts of a message.
+func textOf(m uimessage.Message) string {
+	var texts []string
+	for _, part := range m.Parts {
+		if t, ok := part.(uimessage.Text); ok && t.Text != "" {
+			texts = append(texts, t.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }

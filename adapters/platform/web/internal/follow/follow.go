@@ -1,4 +1,4 @@
-package web
+package follow
 
 import (
 	"cmp"
@@ -10,22 +10,23 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// follower extracts one assistant message from a chat's frames and turns it into a complete UI
+// Follower extracts one assistant message from a chat's frames and turns it into a complete UI
 // message stream. It is pure.
-type follower struct {
-	turn    string // wait for the message that first sees this turn
-	message string // or for this message; both empty: the next one
-	// base is what the reader already has of the message, if anything.
-	base *uimessage.Message
+type Follower struct {
+	Turn    string // wait for the message that first sees this turn
+	Message string // or for this message; both empty: the next one
+	// Base is what the reader already has of the message, if anything.
+	Base *uimessage.Message
 
-	started bool
+	// Started means that the message has begun; Message is then its id.
+	Started bool
 	// has is what the reader has of the message. now is the message since it started over, until
 	// the reader has caught up with it; it is nil otherwise.
 	has, now *uistream.Reducer
 	// renamed maps blocks to the ids by which the reader knows them.
 	renamed map[string]string
-	// untrue means that the stream ended while the reader had text that is obsolete.
-	untrue bool
+	// Untrue means that the stream ended while the reader had text that is obsolete.
+	Untrue bool
 	// finish is delayed until the message is durable.
 	finish uistream.Chunk
 	// open are the blocks that have begun and not ended. A stopped run leaves them open, but the
@@ -41,53 +42,53 @@ type block struct {
 	reasoning bool
 }
 
-// verdict says how a follower continues.
-type verdict int
+// Verdict says how a follower continues.
+type Verdict int
 
 const (
-	goOn    verdict = iota
-	ended           // the message is complete; write the end mark
-	settled         // the turn ended before a message began: check the history
-	void            // what was sent is obsolete: end the stream with an error
+	Continue Verdict = iota
+	Ended            // the message is complete; write the end mark
+	Settled          // the turn ended before a message began: check the history
+	Void             // what was sent is obsolete: end the stream with an error
 )
 
-// frame returns the chunks to send for a frame.
-func (f *follower) frame(fr platform.Frame) ([]uistream.Chunk, verdict) {
-	if f.started {
+// Frame returns the chunks to send for a frame.
+func (f *Follower) Frame(fr platform.Frame) ([]uistream.Chunk, Verdict) {
+	if f.Started {
 		return f.follow(fr)
 	}
 	switch fr.Kind {
 	case platform.FrameStart:
 		if !f.wants(fr) {
-			return nil, goOn
+			return nil, Continue
 		}
-		f.started, f.message = true, fr.MessageID
-		return f.begin(fr), goOn
+		f.Started, f.Message = true, fr.MessageID
+		return f.begin(fr), Continue
 	case platform.FrameSettled, platform.FrameEnd:
-		if f.turn != "" && slices.Contains(fr.Settled, f.turn) {
-			return nil, settled
+		if f.Turn != "" && slices.Contains(fr.Settled, f.Turn) {
+			return nil, Settled
 		}
-		if f.turn == "" && fr.Kind == platform.FrameEnd && fr.Last {
-			return nil, settled
+		if f.Turn == "" && fr.Kind == platform.FrameEnd && fr.Last {
+			return nil, Settled
 		}
 	case platform.FrameChunks, platform.FrameEvent:
 	}
-	return nil, goOn
+	return nil, Continue
 }
 
-func (f *follower) wants(fr platform.Frame) bool {
+func (f *Follower) wants(fr platform.Frame) bool {
 	switch {
-	case f.message != "":
-		return fr.MessageID == f.message
-	case f.turn != "":
-		return slices.Contains(fr.Sees, f.turn)
+	case f.Message != "":
+		return fr.MessageID == f.Message
+	case f.Turn != "":
+		return slices.Contains(fr.Sees, f.Turn)
 	default:
 		return true
 	}
 }
 
 // begin opens the stream with a start chunk that names the message.
-func (f *follower) begin(fr platform.Frame) []uistream.Chunk {
+func (f *Follower) begin(fr platform.Frame) []uistream.Chunk {
 	start, rest := uistream.Start{}, f.news(fr.Chunks)
 	if len(fr.Chunks) > 0 {
 		if s, ok := fr.Chunks[0].(uistream.Start); ok {
@@ -123,48 +124,48 @@ func feed(r *uistream.Reducer, list []uistream.Chunk) {
 }
 
 // news returns the chunks of a replayed message that its reader does not have.
-func (f *follower) news(replay []uistream.Chunk) []uistream.Chunk {
-	if f.base == nil {
+func (f *Follower) news(replay []uistream.Chunk) []uistream.Chunk {
+	if f.Base == nil {
 		return replay
 	}
-	return gained(*f.base, replay)
+	return gained(*f.Base, replay)
 }
 
-func (f *follower) follow(fr platform.Frame) ([]uistream.Chunk, verdict) {
+func (f *Follower) follow(fr platform.Frame) ([]uistream.Chunk, Verdict) {
 	switch fr.Kind {
 	case platform.FrameStart:
-		if fr.MessageID != f.message {
-			return f.end(""), ended
+		if fr.MessageID != f.Message {
+			return f.end(""), Ended
 		}
 		f.now, f.finish = readerOf(fr), nil
 		out, how := f.catchUp(fr.Chunks)
 		if f.now != nil && lostWords(f.has.Message(), f.now.Message()) {
-			return nil, void // resuming immediately shows the current message
+			return nil, Void // resuming immediately shows the current message
 		}
 		return out, how
 	case platform.FrameChunks:
 		switch {
-		case fr.MessageID != f.message:
+		case fr.MessageID != f.Message:
 		case f.now != nil:
 			feed(f.now, fr.Chunks)
 			return f.catchUp(fr.Chunks)
 		default:
 			out, words := f.pass(fr.Chunks)
 			feed(f.has, words)
-			return out, goOn
+			return out, Continue
 		}
 	case platform.FrameEnd:
 		switch {
-		case fr.MessageID != f.message:
+		case fr.MessageID != f.Message:
 		case f.now != nil && !f.failed && failureOf(fr.Result) == "":
-			return nil, void // the message is shorter than what was sent
+			return nil, Void // the message is shorter than what was sent
 		default:
-			f.untrue = f.now != nil
-			return f.end(fr.Result), ended
+			f.Untrue = f.now != nil
+			return f.end(fr.Result), Ended
 		}
 	case platform.FrameSettled, platform.FrameEvent:
 	}
-	return nil, goOn
+	return nil, Continue
 }
 
 // lostWords reports whether a reader has text or calls that the message no longer contains. The
@@ -195,21 +196,21 @@ func wordsIn(part uimessage.Part) string {
 
 // catchUp follows a message that started over. Nothing is sent while it repeats what the reader
 // has; then the additional text is sent. If it differs, the stream is void.
-func (f *follower) catchUp(list []uistream.Chunk) ([]uistream.Chunk, verdict) {
+func (f *Follower) catchUp(list []uistream.Chunk) ([]uistream.Chunk, Verdict) {
 	out, _ := f.pass(slices.DeleteFunc(slices.Clone(list), func(c uistream.Chunk) bool { return !isFrame(c) }))
 	more, renamed, standing := uistream.CatchUp(f.has, f.now)
 	switch standing {
 	case uistream.Apart:
-		return nil, void
+		return nil, Void
 	case uistream.Behind:
-		return out, goOn
+		return out, Continue
 	case uistream.Ahead:
 	}
 	f.now, f.renamed = nil, nil // chunks from here on have the reader's ids
 	news, _ := f.pass(more)
 	feed(f.has, more)
 	f.renamed = renamed
-	return append(out, news...), goOn
+	return append(out, news...), Continue
 }
 
 // isFrame reports whether a chunk is about the stream, not about its content.
@@ -225,7 +226,7 @@ func isFrame(c uistream.Chunk) bool {
 // pass lets chunks through, except for the finish and a second start, of which only new metadata is
 // passed on. An error is also passed on as text of the message, as in the history. words are the
 // chunks that make up the reader's message.
-func (f *follower) pass(list []uistream.Chunk) (out, words []uistream.Chunk) {
+func (f *Follower) pass(list []uistream.Chunk) (out, words []uistream.Chunk) {
 	out = list[:0:0]
 	for _, c := range list {
 		switch c := c.(type) {
@@ -251,7 +252,7 @@ func (f *follower) pass(list []uistream.Chunk) (out, words []uistream.Chunk) {
 }
 
 // rename gives a chunk of a block the id by which the reader knows it.
-func (f *follower) rename(c uistream.Chunk) uistream.Chunk {
+func (f *Follower) rename(c uistream.Chunk) uistream.Chunk {
 	if len(f.renamed) == 0 {
 		return c
 	}
@@ -278,7 +279,7 @@ func (f *follower) rename(c uistream.Chunk) uistream.Chunk {
 }
 
 // note tracks which blocks are open.
-func (f *follower) note(c uistream.Chunk) {
+func (f *Follower) note(c uistream.Chunk) {
 	if text, ok := c.(uistream.TextStart); ok {
 		f.open = append(f.open, block{id: text.ID})
 	} else if thought, ok := c.(uistream.ReasoningStart); ok {
@@ -290,7 +291,7 @@ func (f *follower) note(c uistream.Chunk) {
 	}
 }
 
-func (f *follower) shut(b block) {
+func (f *Follower) shut(b block) {
 	if i := slices.Index(f.open, b); i >= 0 {
 		f.open = slices.Delete(f.open, i, i+1)
 	}
@@ -298,7 +299,7 @@ func (f *follower) shut(b block) {
 
 // end returns the end of a message: its open blocks, an error if its run failed and none was sent,
 // then the finish with its reason.
-func (f *follower) end(result string) []uistream.Chunk {
+func (f *Follower) end(result string) []uistream.Chunk {
 	out := f.closeBlocks()
 	if words := failureOf(result); words != "" && !f.failed {
 		f.failed = true
@@ -312,7 +313,7 @@ func (f *follower) end(result string) []uistream.Chunk {
 }
 
 // closeBlocks ends the open blocks.
-func (f *follower) closeBlocks() []uistream.Chunk {
+func (f *Follower) closeBlocks() []uistream.Chunk {
 	var out []uistream.Chunk
 	for _, b := range f.open {
 		if b.reasoning {
@@ -325,13 +326,13 @@ func (f *follower) closeBlocks() []uistream.Chunk {
 	return out
 }
 
-// whole returns the stream of a complete stored message, or of what a reader lacks of it.
-func (f *follower) whole(m uimessage.Message) []uistream.Chunk {
+// Whole returns the stream of a complete stored message, or of what a reader lacks of it.
+func (f *Follower) Whole(m uimessage.Message) []uistream.Chunk {
 	return append(f.begin(platform.Frame{MessageID: m.ID, Chunks: uistream.Replay(m)}), f.endOf(m)...)
 }
 
 // endOf returns the end of a stored message.
-func (f *follower) endOf(m uimessage.Message) []uistream.Chunk {
+func (f *Follower) endOf(m uimessage.Message) []uistream.Chunk {
 	meta, _ := uimessage.DecodeMetadata(m.Metadata) // foreign metadata has no result
 	var out []uistream.Chunk
 	if words := meta.Notice(); words != "" {
