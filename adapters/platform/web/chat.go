@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/follow"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -28,12 +29,12 @@ func (p *Platform) chat(w http.ResponseWriter, r *http.Request) {
 		refusal.Write(w)
 		return
 	}
-	req, refusal := parseChat(body)
+	req, refusal := request.ParseChat(body)
 	if refusal == nil {
 		refusal = p.tooLong(req)
 	}
 	if refusal == nil {
-		req.Ingress, refusal = keyOf(r)
+		req.Ingress, refusal = request.KeyOf(r)
 	}
 	if refusal != nil {
 		refusal.Write(w)
@@ -136,7 +137,7 @@ func (s *stream) nothing(id string) error {
 }
 
 // take carries out the request.
-func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatRequest) (taken, *respond.Problem) {
+func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.Chat) (taken, *respond.Problem) {
 	if cmd, ok := p.commandIn(req); ok {
 		view, refusal := p.look(ctx, key)
 		if refusal != nil {
@@ -150,35 +151,35 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 	if refusal != nil {
 		return taken{}, refusal
 	}
-	switch pl.do {
-	case actNothing:
-		return taken{nothing: pl.last}, nil
-	case actRepeat:
-		p.cuts.takeTurn(key, pl.turn)
-		return taken{turn: pl.turn}, nil
-	case actDecide:
+	switch pl.Do {
+	case request.Nothing:
+		return taken{nothing: pl.Last}, nil
+	case request.Repeat:
+		p.cuts.takeTurn(key, pl.Turn)
+		return taken{turn: pl.Turn}, nil
+	case request.Approvals:
 		return p.decide(ctx, key, pl, req.Last)
-	case actEdit, actRegenerate:
+	case request.Edit, request.Again:
 		lock := &p.rewinds[maphash.String(p.seed, string(key))%uint64(len(p.rewinds))]
 		lock.Lock()
 		defer lock.Unlock()
 		if pl, refusal = p.plan(ctx, key, req); refusal != nil {
 			return taken{}, refusal
 		}
-	case actNew:
+	case request.New:
 	}
 	if p.opts.Files != nil {
-		if pl.words.parts, refusal = p.keepFiles(ctx, key, req.ID, pl.words.parts); refusal != nil {
+		if pl.Words.Parts, refusal = p.keepFiles(ctx, key, req.ID, pl.Words.Parts); refusal != nil {
 			return taken{}, refusal
 		}
 	}
-	if pl.rewind {
-		if err := p.live.Rewind(ctx, key, pl.keep); err != nil {
+	if pl.Rewind {
+		if err := p.live.Rewind(ctx, key, pl.Keep); err != nil {
 			return taken{}, p.problem(ctx, key, "rewind", err)
 		}
 	}
 	in := p.inbound(key, req.ID)
-	pl.fill(&in, req.Ingress)
+	pl.Fill(&in, req.Ingress)
 	turn, answer, refusal := p.accept(ctx, in)
 	if answer != "" {
 		return taken{turn: turn, said: &hostAnswer{id: "h:" + in.IngressID, text: answer}}, refusal
@@ -187,58 +188,12 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req chatReque
 }
 
 // plan loads the chat and decides what the request means.
-func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req chatRequest) (plan, *respond.Problem) {
+func (p *Platform) plan(ctx context.Context, key messages.ChatKey, req request.Chat) (request.Plan, *respond.Problem) {
 	view, refusal := p.look(ctx, key)
 	if refusal != nil {
-		return plan{}, refusal
+		return request.Plan{}, refusal
 	}
-	return decide(req, view)
-}
-
-// fill completes the inbound of a plan. An edit and a regenerated answer keep the turn's id; they
-// are distinguished by a new ingress id, or by the client's key.
-func (pl plan) fill(in *platform.Inbound, ingress string) {
-	in.TurnID = pl.turn
-	in.Text, in.Parts, in.TextAt = pl.words.text, pl.words.parts, pl.at
-	switch pl.do {
-	case actNew:
-		if in.TurnID == "" {
-			in.TurnID = newID("m-")
-		}
-		in.IngressID = in.TurnID
-	case actRegenerate:
-		in.Text, in.Parts = split(pl.known.Parts)
-		in.TextAt = textAt(pl.known.Parts)
-		in.IngressID = newID(pl.turn + "~")
-	case actEdit, actRepeat, actNothing, actDecide:
-		in.IngressID = newID(pl.turn + "~")
-	}
-	in.IngressID = cmp.Or(ingress, in.IngressID)
-	in.MessageID = in.TurnID
-}
-
-// split divides a stored user turn in the way in which wordsOf divides a client's message.
-func split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
-	said := false
-	for _, part := range parts {
-		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
-			text, said = t.Text, true
-			continue
-		}
-		rest = append(rest, part)
-	}
-	return text, rest
-}
-
-// textAt returns how many parts of a user message precede the one that [split] and [wordsOf] use as
-// its text.
-func textAt(parts []uimessage.Part) int {
-	for i, part := range parts {
-		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
-			return i
-		}
-	}
-	return 0
+	return request.Decide(req, view)
 }
 
 // accept hands one inbound over and returns its turn, or the host's answer if it was for the host
@@ -286,7 +241,7 @@ func (p *Platform) answer(ctx context.Context, s *stream, key messages.ChatKey,
 		return s.whole(m)
 	case found:
 		f.Message = m.ID
-	case index(view.Messages, turn) < 0 && index(view.Waiting, turn) < 0:
+	case request.Index(view.Messages, turn) < 0 && request.Index(view.Waiting, turn) < 0:
 		return s.unseen()
 	}
 	return p.followUp(ctx, s, key, frames, &f)
@@ -335,7 +290,7 @@ func (p *Platform) stillOpen(ctx context.Context, key messages.ChatKey, turn str
 		return true // check again at the next silence
 	}
 	_, _, done := answerOf(view, turn)
-	return isBusy(view) && !done
+	return request.IsBusy(view) && !done
 }
 
 // settledAnswer ends the stream of a turn whose message was not seen to begin.
@@ -359,7 +314,7 @@ func (p *Platform) settledGain(ctx context.Context, s *stream, key messages.Chat
 	if err != nil {
 		return errors.Join(errCut, err)
 	}
-	i := index(view.Messages, f.Message)
+	i := request.Index(view.Messages, f.Message)
 	if i < 0 {
 		return s.nothing(f.Message)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -69,15 +70,15 @@ func notInName(r rune) bool {
 
 // commandIn returns the command of a request that is nothing but a command. The host also answers
 // unknown commands.
-func (p *Platform) commandIn(req chatRequest) (platform.Command, bool) {
-	if req.Trigger == triggerRegenerate || req.Last.Role != uimessage.RoleUser {
+func (p *Platform) commandIn(req request.Chat) (platform.Command, bool) {
+	if req.Trigger == request.Regenerate || req.Last.Role != uimessage.RoleUser {
 		return platform.Command{}, false
 	}
-	said, refusal := wordsOf(req.ID, req.Last)
-	if refusal != nil || len(said.parts) > 0 {
+	said, refusal := request.WordsOf(req.ID, req.Last)
+	if refusal != nil || len(said.Parts) > 0 {
 		return platform.Command{}, false
 	}
-	return parseCommand(said.text)
+	return parseCommand(said.Text)
 }
 
 // programCommand returns the command in a program's instructions, if programs may use it. All other
@@ -90,26 +91,26 @@ func (p *Platform) programCommand(text string) (platform.Command, bool) {
 
 // knows reports whether a request is about a turn of the history: that is an edit or a repetition,
 // whatever its text.
-func knows(view platform.ChatView, req chatRequest) bool {
+func knows(view platform.ChatView, req request.Chat) bool {
 	for _, id := range []string{req.Last.ID, req.MessageID} {
-		if index(view.Messages, id) >= 0 || index(view.Waiting, id) >= 0 {
+		if request.Index(view.Messages, id) >= 0 || request.Index(view.Waiting, id) >= 0 {
 			return true
 		}
 	}
-	_, known := byIngress(view, req.Ingress)
+	_, known := request.ByIngress(view, req.Ingress)
 	return known
 }
 
 // obey hands a command over and waits for the host's answer.
-func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req chatRequest, cmd platform.Command) (taken, *respond.Problem) {
-	id := cmp.Or(req.MessageID, req.Last.ID, newID("m-"))
-	if refusal := badMessageID(id); refusal != nil {
+func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.Chat, cmd platform.Command) (taken, *respond.Problem) {
+	id := cmp.Or(req.MessageID, req.Last.ID, request.NewID("m-"))
+	if refusal := request.BadMessageID(id); refusal != nil {
 		return taken{}, refusal
 	}
 	in := p.inbound(key, req.ID)
 	in.TurnID, in.MessageID, in.IngressID = id, id, cmp.Or(req.Ingress, id)
 	if req.MessageID != "" { // an edited command is a new one
-		in.IngressID = cmp.Or(req.Ingress, newID(id+"~"))
+		in.IngressID = cmp.Or(req.Ingress, request.NewID(id+"~"))
 	}
 	in.Text = "/" + cmd.Name
 	text, refusal := p.command(ctx, in, cmd)

@@ -7,67 +7,30 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/follow"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-const (
-	maxDecisions = 100
-	maxReason    = 1000 // maximum length of a stored reason, in characters
-)
-
-// decisionsOf returns the answers to requests for approval in a client's message: ids, yes or no,
-// and the reason. The rest of the message is ignored.
-func decisionsOf(m uimessage.Message) []messages.Decision {
-	var say []messages.Decision
-	for _, part := range m.Parts {
-		t, ok := part.(uimessage.Tool)
-		if !ok || t.State != uimessage.ToolApprovalResponded || t.Approval == nil || !t.Approval.Approved.Set {
-			continue
-		}
-		reason := []rune(t.Approval.Reason.Or(""))
-		say = append(say, messages.Decision{
-			ApprovalID: t.Approval.ID, Approved: t.Approval.Approved.Value, Reason: string(reason[:min(len(reason), maxReason)]),
-		})
-	}
-	return say
-}
-
-// planDecisions plans a request with an assistant message: decisions, or nothing new.
-func planDecisions(req chatRequest, view platform.ChatView) (plan, *respond.Problem) {
-	say := decisionsOf(req.Last)
-	switch {
-	case len(say) == 0:
-		return plan{do: actNothing, last: lastAssistant(view, req.Last.ID)}, nil
-	case len(say) > maxDecisions:
-		return plan{}, respond.BadRequest("too_many", "A request decides at most 100 requests for approval.")
-	}
-	pl := plan{do: actDecide, say: say, last: req.Last.ID, known: req.Last}
-	if i := index(view.Messages, req.Last.ID); i >= 0 {
-		pl.known = view.Messages[i]
-	}
-	return pl, nil
-}
-
 // decide submits decisions to the core and returns what to answer.
-func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl plan, client uimessage.Message) (taken, *respond.Problem) {
-	outcomes, err := p.live.Decide(ctx, key, p.opts.Owner, pl.say)
+func (p *Platform) decide(ctx context.Context, key messages.ChatKey, pl request.Plan, client uimessage.Message) (taken, *respond.Problem) {
+	outcomes, err := p.live.Decide(ctx, key, p.opts.Owner, pl.Say)
 	if err != nil {
 		return taken{}, p.problem(ctx, key, "decide", err)
 	}
-	t := taken{outcomes: outcomes, nothing: pl.last}
+	t := taken{outcomes: outcomes, nothing: pl.Last}
 	for _, o := range outcomes {
 		switch {
 		case o.Is != messages.DecisionDone:
 		case o.Late:
 			t.late = true
 		default:
-			t.goesOn = &follow.Follower{Message: o.MessageID, Base: &pl.known}
+			t.goesOn = &follow.Follower{Message: o.MessageID, Base: &pl.Known}
 		}
 	}
 	if t.goesOn == nil && !t.late {
-		t.goesOn = &follow.Follower{Message: pl.last, Base: &client} // it may continue already
+		t.goesOn = &follow.Follower{Message: pl.Last, Base: &client} // it may continue already
 	}
 	return t, nil
 }
@@ -99,7 +62,7 @@ func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKe
 		return s.nothing(t.nothing)
 	}
 	if stale(t.outcomes) != nil { // decided before: the message may be complete
-		if view, err := p.live.History(ctx, key); err == nil && !isBusy(view) {
+		if view, err := p.live.History(ctx, key); err == nil && !request.IsBusy(view) {
 			return p.settledGain(ctx, s, key, t.goesOn)
 		}
 	}
@@ -109,7 +72,7 @@ func (p *Platform) continued(ctx context.Context, s *stream, key messages.ChatKe
 // settles reports whether the history, or the current run, has outcomes for the calls that a client
 // has answered in a message.
 func settles(view platform.ChatView, client uimessage.Message) bool {
-	i := index(view.Messages, client.ID)
+	i := request.Index(view.Messages, client.ID)
 	if i < 0 {
 		return false
 	}

@@ -127,7 +127,7 @@ func TestDecisionsTogether(t *testing.T) {
 		`data: {"type":"tool-output-error","toolCallId":"c1","errorText":"locked"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`,
 	)
 	say := s.live.decisions[0].say
-	if len(say) != 2 || !say[0].Approved || say[1].Approved || len(say[1].Reason) != maxReason {
+	if len(say) != 2 || !say[0].Approved || say[1].Approved || len(say[1].Reason) != 1000 {
 		t.Errorf("decided %+v", say)
 	}
 }
@@ -162,7 +162,7 @@ func TestDecisionsThatDoNotCount(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"))
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c9+")), http.StatusNotFound, "not_found")
-	many := make([]string, maxDecisions+1)
+	many := make([]string, 101)
 	for i := range many {
 		many[i] = "c1+"
 	}

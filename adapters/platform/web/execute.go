@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -88,13 +89,13 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	if refusal != nil {
 		return platform.Inbound{}, refusal
 	}
-	ingress, refusal := keyOf(r)
+	ingress, refusal := request.KeyOf(r)
 	if refusal != nil {
 		return platform.Inbound{}, refusal
 	}
-	ingress = strings.TrimPrefix(ingress, keyPrefix) // a messageId has the same meaning here
-	id := cmp.Or(req.MessageID, ingress, newID("m-"))
-	if refusal := badMessageID(id); refusal != nil {
+	ingress = strings.TrimPrefix(ingress, request.KeyPrefix) // a messageId has the same meaning here
+	id := cmp.Or(req.MessageID, ingress, request.NewID("m-"))
+	if refusal := request.BadMessageID(id); refusal != nil {
 		return platform.Inbound{}, refusal
 	}
 	in := p.inbound(key, req.ChatID)
@@ -175,7 +176,7 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 		}
 		return result, nil
 	}
-	if !isBusy(view) && index(view.Messages, turn) < 0 {
+	if !request.IsBusy(view) && request.Index(view.Messages, turn) < 0 {
 		return nil, respond.Refused(http.StatusGone, "folded", "The result of this messageId is no longer in the history.")
 	}
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.
@@ -184,7 +185,7 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 // resultOf finds the assistant turn that settles the user turn, and collects the calls that its run
 // made for it.
 func (p *Platform) resultOf(key messages.ChatKey, view platform.ChatView, turn string) (*executeResult, error) {
-	at := max(index(view.Messages, turn), 0)
+	at := max(request.Index(view.Messages, turn), 0)
 	for i := at; i < len(view.Messages); i++ {
 		m := view.Messages[i]
 		if m.Role != uimessage.RoleAssistant || view.Running && i == len(view.Messages)-1 {

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -79,7 +80,7 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request) {
 		MediaType string `json:"mediaType"`
 		Filename  string `json:"filename,omitempty"`
 		URL       string `json:"url"`
-	}{"file", mediaType(kind), name, fileURL(r.PathValue("id"), stored)})
+	}{"file", mediaType(kind), name, request.FileURL(r.PathValue("id"), stored)})
 }
 
 // file serves GET /api/chat/{id}/files/{file}: a file of the chat. A file that the agent sent is in
@@ -178,7 +179,7 @@ func (p *Platform) keepFiles(ctx context.Context, key messages.ChatKey, chat str
 
 func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat string, f uimessage.File) (uimessage.File, *respond.Problem) {
 	name := filename(f.Filename.Value)
-	stored, uploaded := storedName(chat, f.URL)
+	stored, uploaded := request.StoredName(chat, f.URL)
 	if !uploaded {
 		data, refusal := p.dataOf(f.URL)
 		if refusal != nil {
@@ -193,7 +194,7 @@ func (p *Platform) keepFile(ctx context.Context, key messages.ChatKey, chat stri
 	if err != nil {
 		return f, p.fileProblem(ctx, key, err)
 	}
-	out := uimessage.File{MediaType: mediaType(f.MediaType), URL: storedScheme + stored, ProviderMetadata: metadata}
+	out := uimessage.File{MediaType: mediaType(f.MediaType), URL: request.StoredScheme + stored, ProviderMetadata: metadata}
 	if name != "" {
 		out.Filename = uimessage.Some(name)
 	}
@@ -227,9 +228,6 @@ func (p *Platform) dataOf(link string) (string, *respond.Problem) {
 	return string(data), nil
 }
 
-// storedScheme begins the URL of a file in the history, which contains no host.
-const storedScheme = "ship-file:"
-
 // fetchable replaces the URLs of files in messages by those from which a client downloads them.
 func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessage.Message {
 	to := readerOfChat(r, chat)
@@ -237,9 +235,9 @@ func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessa
 		parts, changed := slices.Clone(m.Parts), false
 		for j, part := range parts {
 			f, ok := part.(uimessage.File)
-			stored, own := storedName(chat, f.URL)
+			stored, own := request.StoredName(chat, f.URL)
 			if ok && own {
-				f.URL, changed = to.base+fileURL(chat, stored), true
+				f.URL, changed = to.base+request.FileURL(chat, stored), true
 				parts[j] = f
 			}
 		}
@@ -248,23 +246,6 @@ func fetchable(r *http.Request, chat string, list []uimessage.Message) []uimessa
 		}
 	}
 	return to.messagesWithSent(list)
-}
-
-func fileURL(chat, stored string) string {
-	return "/api/chat/" + url.PathEscape(chat) + "/files/" + stored
-}
-
-// storedName returns the name of an uploaded file of this chat; ok is false for other links.
-func storedName(chat, link string) (string, bool) {
-	if stored, ok := strings.CutPrefix(link, storedScheme); ok {
-		return stored, stored != "" && !strings.ContainsAny(stored, "/?#")
-	}
-	at := strings.Index(link, "/api/chat/")
-	if at < 0 || strings.HasPrefix(link, "data:") {
-		return "", false
-	}
-	name, ok := strings.CutPrefix(link[at:], fileURL(chat, ""))
-	return name, ok && name != "" && !strings.ContainsAny(name, "/?#")
 }
 
 // filename returns the last element of a file name given by a sender.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 )
 
 // submitted is a message without an id, as clients without a history send it.
@@ -19,7 +20,7 @@ func submitted(text string) string {
 func TestIdempotencyKeyIsOneTurn(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.onAccept = s.live.echo
-	first := readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, "k1"))
+	first := readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, "k1"))
 	in := s.live.next(t)
 	if in.IngressID != "key:k1" || in.TurnID == "" || !strings.Contains(first, "You said: hi") {
 		t.Fatalf("inbound %+v answered %s", in, first)
@@ -31,20 +32,20 @@ func TestIdempotencyKeyIsOneTurn(t *testing.T) {
 			`"trigger":"submit-message"}`,
 		"asked for again": `{"id":"c1","trigger":"regenerate-message"}`,
 	} {
-		if got := readAll(t, s.do(t, "POST", "/api/chat", body, keyHeader, "k1")); !strings.Contains(got, "You said: ") || !strings.Contains(got, `"messageId":"`+answerID(first)) {
+		if got := readAll(t, s.do(t, "POST", "/api/chat", body, request.KeyHeader, "k1")); !strings.Contains(got, "You said: ") || !strings.Contains(got, `"messageId":"`+answerID(first)) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if res := s.do(t, "POST", "/api/chat", submitted("other words"), keyHeader, "k1"); res.StatusCode != http.StatusUnprocessableEntity {
+	if res := s.do(t, "POST", "/api/chat", submitted("other words"), request.KeyHeader, "k1"); res.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("other words answered %d", res.StatusCode)
 	}
-	if res := s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, strings.Repeat("k", 300)); res.StatusCode != http.StatusBadRequest {
+	if res := s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, strings.Repeat("k", 300)); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("an endless key answered %d", res.StatusCode)
 	}
 	if len(s.live.accepted) != 0 {
 		t.Error("the repeated request was taken again")
 	}
-	readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, "k2"))
+	readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, "k2"))
 	if in := s.live.next(t); in.IngressID != "key:k2" {
 		t.Errorf("another key made %+v", in)
 	}
@@ -65,7 +66,7 @@ func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range bodies {
 		wg.Go(func() {
-			bodies[i] = readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u"+string(rune('a'+i)), "hi"), keyHeader, "k"))
+			bodies[i] = readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u"+string(rune('a'+i)), "hi"), request.KeyHeader, "k"))
 		})
 	}
 	wg.Wait()
@@ -87,7 +88,7 @@ func TestIdempotencyKeyOfAFoldedTurn(t *testing.T) {
 	s.live.mu.Lock()
 	s.live.chat(key).ingress["key:k1"] = "gone"
 	s.live.mu.Unlock()
-	if res := s.do(t, "POST", "/api/chat", submitted("hi"), keyHeader, "k1"); res.StatusCode != http.StatusGone {
+	if res := s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, "k1"); res.StatusCode != http.StatusGone {
 		t.Errorf("answered %d", res.StatusCode)
 	}
 }
@@ -97,7 +98,7 @@ func TestIdempotencyKeyOnExecute(t *testing.T) {
 	s := apiServer(t)
 	s.live.onAccept = func(in platform.Inbound) { s.answerAPI(in) }
 	for _, body := range []string{`{"instructions":"what time?","userId":"ann"}`, `{"instructions":"what time?","userId":"ann"}`} {
-		if got := readAll(t, s.execute(t, body, keyHeader, "k1")); !strings.Contains(got, "noon for ann") {
+		if got := readAll(t, s.execute(t, body, request.KeyHeader, "k1")); !strings.Contains(got, "noon for ann") {
 			t.Errorf("answered %s", got)
 		}
 	}

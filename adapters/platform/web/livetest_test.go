@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -100,7 +101,7 @@ func (l *fakeLive) accept(in platform.Inbound) platform.Result {
 			parts = append(parts, uimessage.Text{Text: in.Text})
 		}
 		m := uimessage.Message{ID: turn, Role: uimessage.RoleUser, Parts: append(parts, in.Parts...)}
-		if strings.HasPrefix(in.IngressID, keyPrefix) { // only those are looked up
+		if strings.HasPrefix(in.IngressID, request.KeyPrefix) { // only those are looked up
 			m.Metadata = uimessage.Metadata{IngressID: in.IngressID}.Append(nil)
 		}
 		c.waiting = append(c.waiting, m)
@@ -343,7 +344,7 @@ func (l *fakeLive) watched(t *testing.T, key messages.ChatKey) {
 
 // echo answers each turn on its own, like the demo model.
 func (l *fakeLive) echo(in platform.Inbound) {
-	l.start(in.ChatKey, "run-"+in.TurnID, "a-"+in.TurnID+newID("-"))
+	l.start(in.ChatKey, "run-"+in.TurnID, "a-"+in.TurnID+request.NewID("-"))
 	l.say(in.ChatKey, "You said: "+in.Text)
 	l.end(in.ChatKey, true, "done")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -128,8 +129,8 @@ func TestPageKeepsPayloadsInert(t *testing.T) {
 		s.live.mu.Lock()
 		c := s.live.chat("web-chat-bad")
 		c.history = append(c.history,
-			uimessage.Message{ID: newID("u"), Role: uimessage.RoleUser, Parts: parts},
-			uimessage.Message{ID: newID("a"), Role: uimessage.RoleAssistant, Parts: append(parts,
+			uimessage.Message{ID: request.NewID("u"), Role: uimessage.RoleUser, Parts: parts},
+			uimessage.Message{ID: request.NewID("a"), Role: uimessage.RoleAssistant, Parts: append(parts,
 				uimessage.Reasoning{Text: p}, uimessage.SourceURL{SourceID: "1", URL: p, Title: uimessage.Some(p)},
 				uimessage.Tool{ToolCallID: "c", Name: "x" + p, State: uimessage.ToolOutputError, Input: quote(p), ErrorText: uimessage.Some(p)},
 				uimessage.File{MediaType: p, URL: p, Filename: uimessage.Some(p)}), Metadata: json.RawMessage(`{"username":` + string(quote(p)) + `}`)})
@@ -140,7 +141,7 @@ func TestPageKeepsPayloadsInert(t *testing.T) {
 	bad := messages.ChatKey("web-chat-bad")
 	s.live.start(bad, "r1", "a-live")
 	for i, p := range payloads {
-		id := newID("t")
+		id := request.NewID("t")
 		s.live.chunk(bad, uistream.TextStart{ID: id}, uistream.TextDelta{ID: id, Delta: p})
 		if i%2 == 0 {
 			s.live.chunk(bad, uistream.TextEnd{ID: id})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -40,35 +41,35 @@ func TestDecide(t *testing.T) {
 	tests := []struct {
 		name, body string
 		view       platform.ChatView
-		do         action
+		do         request.Action
 		turn, keep string
 		rewind     bool
 		refusal    string
 	}{
-		{"new", user("u9", "hi") + `}`, viewFixture("u1", "a1"), actNew, "u9", "", false, ""},
-		{"new in an empty chat", user("u9", "hi") + `}`, platform.ChatView{}, actNew, "u9", "", false, ""},
-		{"new during a run", user("u9", "hi") + `}`, busyView, actNew, "u9", "", false, ""},
-		{"without id", user("", "hi") + `}`, viewFixture("u1"), actNew, "", "", false, ""},
-		{"last message only", `{"id":"x","message":{"id":"u9","role":"user","parts":[{"type":"text","text":"hi"}]}}`, viewFixture("u1", "a1"), actNew, "u9", "", false, ""},
-		{"repeat", user("u1", "text of u1") + `}`, viewFixture("u1", "a1"), actRepeat, "u1", "", false, ""},
-		{"repeat of an unanswered turn", user("u1", "text of u1") + `}`, viewFixture("u1"), actRegenerate, "u1", "", true, ""},
-		{"repeat while it waits", user("u2", "wait") + `}`, queued, actRepeat, "u2", "", false, ""},
+		{"new", user("u9", "hi") + `}`, viewFixture("u1", "a1"), request.New, "u9", "", false, ""},
+		{"new in an empty chat", user("u9", "hi") + `}`, platform.ChatView{}, request.New, "u9", "", false, ""},
+		{"new during a run", user("u9", "hi") + `}`, busyView, request.New, "u9", "", false, ""},
+		{"without id", user("", "hi") + `}`, viewFixture("u1"), request.New, "", "", false, ""},
+		{"last message only", `{"id":"x","message":{"id":"u9","role":"user","parts":[{"type":"text","text":"hi"}]}}`, viewFixture("u1", "a1"), request.New, "u9", "", false, ""},
+		{"repeat", user("u1", "text of u1") + `}`, viewFixture("u1", "a1"), request.Repeat, "u1", "", false, ""},
+		{"repeat of an unanswered turn", user("u1", "text of u1") + `}`, viewFixture("u1"), request.Again, "u1", "", true, ""},
+		{"repeat while it waits", user("u2", "wait") + `}`, queued, request.Repeat, "u2", "", false, ""},
 		{"edit while it waits", user("u2", "other") + `}`, queued, 0, "", "", false, "busy"},
-		{"edit", user("u2", "other") + `,"messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), actEdit, "u2", "a1", true, ""},
-		{"edit of the first", user("u1", "other") + `,"messageId":"u1"}`, viewFixture("u1", "a1"), actEdit, "u1", "", true, ""},
+		{"edit", user("u2", "other") + `,"messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u2", "a1", true, ""},
+		{"edit of the first", user("u1", "other") + `,"messageId":"u1"}`, viewFixture("u1", "a1"), request.Edit, "u1", "", true, ""},
 		{"edit during a run", user("u1", "other") + `}`, busyView, 0, "", "", false, "busy"},
 		{"edit of a folded turn", user("u0", "other") + `,"messageId":"u0"}`, viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
 		{"id of an answer", user("a1", "mine") + `}`, viewFixture("u1", "a1"), 0, "", "", false, "id_taken"},
-		{"nothing new", `{"id":"x","messages":[{"id":"a0","role":"assistant","parts":[]}]}`, viewFixture("u1", "a1"), actNothing, "", "", false, ""},
-		{"regenerate", `{"id":"x","messages":[{"id":"u1","role":"user","parts":[]}],"trigger":"regenerate-message"}`, viewFixture("u1", "a1"), actRegenerate, "u1", "", true, ""},
-		{"regenerate one", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a1"}`, viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u1", "", true, ""},
-		{"regenerate by its question", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u2", "a1", true, ""},
-		{"regenerate the second of two answers", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a2"}`, viewFixture("u1", "a1", "a2"), actRegenerate, "u1", "", true, ""},
-		{"regenerate with other words", regenerate(said("u1", "other")), viewFixture("u1", "a1"), actEdit, "u1", "", true, ""},
-		{"regenerate a later turn with other words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "other")), viewFixture("u1", "a1", "u2", "a2"), actEdit, "u2", "a1", true, ""},
-		{"regenerate with other words in an earlier turn", regenerate(said("u1", "other"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), actEdit, "u1", "", true, ""},
-		{"regenerate the same words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), actRegenerate, "u2", "a1", true, ""},
-		{"regenerate a message of another id", regenerate(said("u1", "text of u1"), answered("a1"), said("u7", "other")), viewFixture("u1", "a1", "u2", "a2"), actEdit, "u7", "a1", true, ""},
+		{"nothing new", `{"id":"x","messages":[{"id":"a0","role":"assistant","parts":[]}]}`, viewFixture("u1", "a1"), request.Nothing, "", "", false, ""},
+		{"regenerate", `{"id":"x","messages":[{"id":"u1","role":"user","parts":[]}],"trigger":"regenerate-message"}`, viewFixture("u1", "a1"), request.Again, "u1", "", true, ""},
+		{"regenerate one", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a1"}`, viewFixture("u1", "a1", "u2", "a2"), request.Again, "u1", "", true, ""},
+		{"regenerate by its question", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"u2"}`, viewFixture("u1", "a1", "u2", "a2"), request.Again, "u2", "a1", true, ""},
+		{"regenerate the second of two answers", `{"id":"x","messages":[],"trigger":"regenerate-message","messageId":"a2"}`, viewFixture("u1", "a1", "a2"), request.Again, "u1", "", true, ""},
+		{"regenerate with other words", regenerate(said("u1", "other")), viewFixture("u1", "a1"), request.Edit, "u1", "", true, ""},
+		{"regenerate a later turn with other words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "other")), viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u2", "a1", true, ""},
+		{"regenerate with other words in an earlier turn", regenerate(said("u1", "other"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u1", "", true, ""},
+		{"regenerate the same words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), request.Again, "u2", "a1", true, ""},
+		{"regenerate a message of another id", regenerate(said("u1", "text of u1"), answered("a1"), said("u7", "other")), viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u7", "a1", true, ""},
 		{"regenerate an unknown message alone", regenerate(said("u7", "other")), viewFixture("u1", "a1"), 0, "", "", false, "not_found"},
 		{"regenerate with a part that people cannot send", regenerate(`{"id":"u7","role":"user","parts":[{"type":"data-x","data":1}]}`), viewFixture("u1", "a1"), 0, "", "", false, "bad_part"},
 		{"regenerate other words during a run", regenerate(said("u1", "other")), busyView, 0, "", "", false, "busy"},
@@ -78,18 +79,18 @@ func TestDecide(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, refusal := parseChat([]byte(tt.body))
+			req, refusal := request.ParseChat([]byte(tt.body))
 			if refusal != nil {
 				t.Fatalf("parse: %+v", refusal)
 			}
-			got, refusal := decide(req, tt.view)
+			got, refusal := request.Decide(req, tt.view)
 			if refusal != nil || tt.refusal != "" {
 				if refusal == nil || refusal.Code != tt.refusal {
 					t.Fatalf("got refusal %+v, want %q", refusal, tt.refusal)
 				}
 				return
 			}
-			if got.do != tt.do || got.turn != tt.turn || got.keep != tt.keep || got.rewind != tt.rewind {
+			if got.Do != tt.do || got.Turn != tt.turn || got.Keep != tt.keep || got.Rewind != tt.rewind {
 				t.Errorf("got %+v, want do %d turn %q keep %q rewind %v", got, tt.do, tt.turn, tt.keep, tt.rewind)
 			}
 		})
@@ -108,7 +109,7 @@ func TestParseChatRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, refusal := parseChat([]byte(tt.body)); refusal == nil || refusal.Code != tt.code {
+			if _, refusal := request.ParseChat([]byte(tt.body)); refusal == nil || refusal.Code != tt.code {
 				t.Errorf("got %+v, want %s", refusal, tt.code)
 			}
 		})
@@ -119,23 +120,23 @@ func TestParseChatRefuses(t *testing.T) {
 func TestWordsOf(t *testing.T) {
 	tests := []struct {
 		name, parts string
-		want        words
+		want        request.Words
 		code        string
 	}{
-		{"text", `[{"type":"text","text":" hi ","providerMetadata":{"x":1},"extra":2}]`, words{text: " hi "}, ""},
+		{"text", `[{"type":"text","text":" hi ","providerMetadata":{"x":1},"extra":2}]`, request.Words{Text: " hi "}, ""},
 		{
 			"files before text",
 			`[{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AAAA","filename":"a.png"},{"type":"text","text":"see"}]`,
-			words{text: "see", parts: []uimessage.Part{uimessage.File{MediaType: "image/png", URL: "data:image/png;base64,AAAA", Filename: uimessage.Some("a.png")}}},
+			request.Words{Text: "see", Parts: []uimessage.Part{uimessage.File{MediaType: "image/png", URL: "data:image/png;base64,AAAA", Filename: uimessage.Some("a.png")}}},
 			"",
 		},
-		{"two texts stay two", `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, words{text: "a", parts: []uimessage.Part{uimessage.Text{Text: "b"}}}, ""},
-		{"remote file", `[{"type":"file","mediaType":"image/png","url":"http://169.254.169.254/"}]`, words{}, "remote_file"},
-		{"tool result", `[{"type":"text","text":"a"},{"type":"tool-x","toolCallId":"1","state":"output-available","input":{},"output":"ok"}]`, words{}, "bad_part"},
-		{"data", `[{"type":"data-x","data":1}]`, words{}, "bad_part"},
-		{"unknown", `[{"type":"evil"}]`, words{}, "bad_part"},
-		{"blank", `[{"type":"text","text":" \n"}]`, words{parts: []uimessage.Part{uimessage.Text{Text: " \n"}}}, ""},
-		{"none", `[]`, words{}, "empty"},
+		{"two texts stay two", `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, request.Words{Text: "a", Parts: []uimessage.Part{uimessage.Text{Text: "b"}}}, ""},
+		{"remote file", `[{"type":"file","mediaType":"image/png","url":"http://169.254.169.254/"}]`, request.Words{}, "remote_file"},
+		{"tool result", `[{"type":"text","text":"a"},{"type":"tool-x","toolCallId":"1","state":"output-available","input":{},"output":"ok"}]`, request.Words{}, "bad_part"},
+		{"data", `[{"type":"data-x","data":1}]`, request.Words{}, "bad_part"},
+		{"unknown", `[{"type":"evil"}]`, request.Words{}, "bad_part"},
+		{"blank", `[{"type":"text","text":" \n"}]`, request.Words{Parts: []uimessage.Part{uimessage.Text{Text: " \n"}}}, ""},
+		{"none", `[]`, request.Words{}, "empty"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,11 +144,11 @@ func TestWordsOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, refusal := wordsOf("c", m)
+			got, refusal := request.WordsOf("c", m)
 			if refusal != nil && refusal.Code != tt.code || refusal == nil && tt.code != "" {
 				t.Fatalf("got refusal %+v, want %q", refusal, tt.code)
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(words{})); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(request.Words{})); diff != "" {
 				t.Errorf("words (-want +got):\n%s", diff)
 			}
 		})
@@ -179,16 +180,16 @@ func FuzzChatBody(f *testing.F) {
 		if tooDeep(body) {
 			return
 		}
-		req, refusal := parseChat(body)
+		req, refusal := request.ParseChat(body)
 		if refusal != nil {
 			return
 		}
-		pl, refusal := decide(req, view)
+		pl, refusal := request.Decide(req, view)
 		if refusal != nil {
 			return
 		}
 		var in platform.Inbound
-		if pl.fill(&in, ""); pl.do != actNothing && (in.TurnID == "" || in.IngressID == "") {
+		if pl.Fill(&in, ""); pl.Do != request.Nothing && (in.TurnID == "" || in.IngressID == "") {
 			t.Errorf("a plan without ids: %+v", pl)
 		}
 		for _, part := range in.Parts {

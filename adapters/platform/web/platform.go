@@ -1,14 +1,13 @@
 package web
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"hash/maphash"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -90,7 +89,7 @@ func (p *Platform) chatKey(id string) (messages.ChatKey, *respond.Problem) {
 }
 
 func newKey(platformName, id string) (messages.ChatKey, *respond.Problem) {
-	if id == "" || id == "." || id == ".." || len(id) > maxChatID || hasControl(id) {
+	if id == "" || id == "." || id == ".." || len(id) > maxChatID || request.HasControl(id) {
 		return "", respond.BadRequest("bad_chat_id", "A chat id is 1 to 256 bytes of text without control characters.")
 	}
 	key, err := messages.ParseChatKey(string(messages.NewChatKey(platformName, "", id, 0)))
@@ -102,26 +101,10 @@ func newKey(platformName, id string) (messages.ChatKey, *respond.Problem) {
 
 const maxChatID = 256
 
-func hasControl(s string) bool {
-	for _, r := range s {
-		if r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\uFFFD' {
-			return true
-		}
-	}
-	return false
-}
-
-// newID returns a random id. rand.Read never fails.
-func newID(prefix string) string {
-	var b [9]byte
-	_, _ = rand.Read(b[:])
-	return prefix + hex.EncodeToString(b[:])
-}
-
 // inbound returns a person's message, without its content.
 func (p *Platform) inbound(key messages.ChatKey, chatID string) platform.Inbound {
 	return platform.Inbound{
-		ChatKey: key, RequestID: newID("r-"), Kind: platform.KindMessage,
+		ChatKey: key, RequestID: request.NewID("r-"), Kind: platform.KindMessage,
 		Chat: platform.ChatInfo{ID: chatID, Type: p.opts.Platform}, Sender: p.opts.Owner,
 		Time: time.Now(), Gate: platform.Gate{Open: true, Reason: "private"},
 	}

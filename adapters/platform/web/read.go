@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/follow"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -69,7 +70,7 @@ func (p *Platform) viewOf(w http.ResponseWriter, r *http.Request) (platform.Chat
 		p.fail(w, r, key, "history", err)
 		return platform.ChatView{}, false
 	}
-	if len(view.Messages) == 0 && !isBusy(view) {
+	if len(view.Messages) == 0 && !request.IsBusy(view) {
 		respond.NotFound().Write(w) // a chat exists from its first message on
 		return platform.ChatView{}, false
 	}
@@ -167,15 +168,15 @@ func (p *Platform) resume(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	late := missed(view, p.cuts.take(key), time.Now())
-	if len(late) == 0 && !isBusy(view) {
+	if len(late) == 0 && !request.IsBusy(view) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	s := p.openStream(w, readerOfChat(r, r.PathValue("id")))
 	p.metrics.streams.Inc()
 	defer p.metrics.streams.Dec()
-	err = p.again(s, key, late, isBusy(view))
-	if err == nil && isBusy(view) {
+	err = p.again(s, key, late, request.IsBusy(view))
+	if err == nil && request.IsBusy(view) {
 		err = p.followUp(r.Context(), s, key, frames, &follow.Follower{})
 	}
 	p.finish(r, key, s, err)
@@ -211,4 +212,19 @@ func (p *Platform) resumeFailed(w http.ResponseWriter, r *http.Request, key mess
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// answerOf finds the message that first saw a turn. done is false while that message is in
+// progress.
+func answerOf(view platform.ChatView, turn string) (m uimessage.Message, found, done bool) {
+	i := request.Index(view.Messages, turn)
+	if i < 0 {
+		return m, false, false
+	}
+	for j := i + 1; j < len(view.Messages); j++ {
+		if view.Messages[j].Role == uimessage.RoleAssistant {
+			return view.Messages[j], true, !view.Running || j < len(view.Messages)-1
+		}
+	}
+	return m, false, false
 }

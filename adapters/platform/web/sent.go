@@ -6,17 +6,13 @@ import (
 	"net/url"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
-
-// sentFilePart is the name of the data parts for files that the agent gave to people. Clients of
-// the AI SDK get one after the call; models never read them.
-const sentFilePart = "sent-file"
 
 // sentFile is the data of such a part.
 type sentFile struct {
@@ -52,7 +48,7 @@ func (to reader) sent(call string, output json.RawMessage) []uimessage.Data {
 	}
 	var parts []uimessage.Data
 	for i, f := range out.Files {
-		stored, own := strings.CutPrefix(f.URL, fileURL(to.chat, ""))
+		stored, own := strings.CutPrefix(f.URL, request.FileURL(to.chat, ""))
 		name, err := url.PathUnescape(path.Base(stored))
 		if !own || err != nil || !sentStored.MatchString(stored) {
 			continue
@@ -62,7 +58,7 @@ func (to reader) sent(call string, output json.RawMessage) []uimessage.Data {
 		if err != nil {
 			continue // Unreachable: only strings and a number
 		}
-		parts = append(parts, uimessage.Data{Name: sentFilePart, ID: uimessage.Some(call + "-file-" + strconv.Itoa(i+1)), Data: raw})
+		parts = append(parts, uimessage.Data{Name: request.SentFilePart, ID: uimessage.Some(call + "-file-" + strconv.Itoa(i+1)), Data: raw})
 	}
 	return parts
 }
@@ -106,13 +102,4 @@ func (to reader) messagesWithSent(list []uimessage.Message) []uimessage.Message 
 		}
 	}
 	return list
-}
-
-// withoutSent returns a client's message in the form of the history.
-func withoutSent(m uimessage.Message) uimessage.Message {
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p uimessage.Part) bool {
-		d, ok := p.(uimessage.Data)
-		return ok && d.Name == sentFilePart && m.Role == uimessage.RoleAssistant
-	})
-	return m
 }

@@ -1,0 +1,107 @@
+package request
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// Words are a person's message: the text and what accompanies it.
+type Words struct {
+	Text  string
+	Parts []uimessage.Part
+}
+
+// WordsOf extracts from a client's message what people may send: texts, and files that the message
+// contains or that were uploaded to its chat. The first text is the message's text; nothing is
+// joined or changed, and what clients add to parts is dropped.
+func WordsOf(chat string, m uimessage.Message) (Words, *respond.Problem) {
+	var out Words
+	said := false
+	for _, part := range m.Parts {
+		switch p := part.(type) {
+		case uimessage.Text:
+			if !said && strings.TrimSpace(p.Text) != "" {
+				out.Text, said = p.Text, true
+			} else if p.Text != "" {
+				out.Parts = append(out.Parts, uimessage.Text{Text: p.Text})
+			}
+		case uimessage.File:
+			if _, uploaded := StoredName(chat, p.URL); !uploaded && !strings.HasPrefix(p.URL, "data:") {
+				return Words{}, respond.BadRequest("remote_file", "Files are sent as data URLs, or uploaded to this chat first.")
+			}
+			out.Parts = append(out.Parts, uimessage.File{MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
+		case uimessage.Reasoning, uimessage.Tool, uimessage.SourceURL, uimessage.SourceDocument,
+			uimessage.Data, uimessage.StepStart, uimessage.Unknown:
+			return Words{}, respond.BadRequest("bad_part", "A user message holds texts and files only.")
+		}
+	}
+	if !said && len(out.Parts) == 0 {
+		return Words{}, respond.BadRequest("empty", "The message is empty.")
+	}
+	return out, nil
+}
+
+// SameWords reports whether a stored turn equals a client's message: the same texts and the same
+// number of files. The store may have added parts of its own.
+func SameWords(turn uimessage.Message, w Words) bool {
+	texts, files := wordLists(turn.Parts)
+	want, wantFiles := wordLists(w.Parts)
+	if w.Text != "" {
+		want = append([]string{w.Text}, want...)
+	}
+	if files != wantFiles || len(texts) < len(want) {
+		return false
+	}
+	for i := range want {
+		if texts[i] != want[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func wordLists(parts []uimessage.Part) (texts []string, files int) {
+	for _, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
+			texts = append(texts, t.Text)
+		}
+		if _, ok := part.(uimessage.File); ok {
+			files++
+		}
+	}
+	return texts, files
+}
+
+// Split divides a stored user turn in the way in which WordsOf divides a client's message.
+func Split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
+	said := false
+	for _, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
+			text, said = t.Text, true
+			continue
+		}
+		rest = append(rest, part)
+	}
+	return text, rest
+}
+
+// TextAt returns how many parts of a user message precede the one that [Split] and [WordsOf] use as
+// its text.
+func TextAt(parts []uimessage.Part) int {
+	for i, part := range parts {
+		if t, ok := part.(uimessage.Text); ok && strings.TrimSpace(t.Text) != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+func onlyTexts(m uimessage.Message) bool {
+	return !slices.ContainsFunc(m.Parts, func(p uimessage.Part) bool {
+		_, ok := p.(uimessage.Text)
+		return !ok
+	})
+}
