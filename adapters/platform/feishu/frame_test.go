@@ -24,7 +24,7 @@ func TestFrame(t *testing.T) {
 
 // TestJoin checks that packets may arrive in any order, and invalid ones are dropped.
 func TestJoin(t *testing.T) {
-	l := &link{pieces: map[string][][]byte{}}
+	l := newPieces(maxEvent)
 	piece := func(id, sum, seq, text string) ([]byte, bool) {
 		return l.join(frame{headers: [][2]string{{"message_id", id}, {"sum", sum}, {"seq", seq}}, payload: []byte(text)})
 	}
@@ -45,8 +45,8 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%d: %q, %t; want %q", i, got, ok, x.want)
 		}
 	}
-	if len(l.pieces) != 0 {
-		t.Errorf("%d events are left", len(l.pieces))
+	if len(l.open) != 0 {
+		t.Errorf("%d events are left", len(l.open))
 	}
 }
 

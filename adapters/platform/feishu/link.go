@@ -25,10 +25,6 @@ const (
 	linkTimeout = 4 * time.Second
 	// maxLink is how many events of one connection are handled concurrently.
 	maxLink = 128
-	// maxSplit is the maximum number of packets of an event, and maxPieces that of incomplete
-	// events.
-	maxSplit  = 256
-	maxPieces = 64
 )
 
 var errSilent = errors.New("the long connection was silent for too long")
@@ -118,7 +114,7 @@ type link struct {
 	conn    *websocket.Conn
 	service int32
 	slots   chan struct{}
-	pieces  map[string][][]byte
+	pieces  *pieces
 	write   sync.Mutex
 }
 
@@ -129,7 +125,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	l := &link{receiver: r, conn: conn, service: service, slots: make(chan struct{}, maxLink), pieces: map[string][][]byte{}}
+	l := &link{receiver: r, conn: conn, service: service, slots: make(chan struct{}, maxLink), pieces: newPieces(maxEvent)}
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()
@@ -163,7 +159,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 		if f.method != methodData || f.header("type") != "event" {
 			continue // a pong, whose suggested intervals we do not need
 		}
-		if whole, ok := l.join(f); ok {
+		if whole, ok := l.pieces.join(f); ok {
 			select {
 			case l.slots <- struct{}{}:
 			case <-ctx.Done():
@@ -205,39 +201,6 @@ func (l *link) send(f frame) error {
 		return err
 	}
 	return websocket.Message.Send(l.conn, f.encode())
-}
-
-// join assembles the packets of an event; ok is false while some are missing.
-func (l *link) join(f frame) ([]byte, bool) {
-	sum, seq := f.number("sum"), f.number("seq")
-	if sum <= 1 {
-		return f.payload, true
-	}
-	id := f.header("message_id")
-	if sum > maxSplit || seq < 0 || seq >= sum || id == "" {
-		return nil, false
-	}
-	parts := l.pieces[id]
-	if parts == nil {
-		if len(l.pieces) >= maxPieces {
-			clear(l.pieces) // dropped events are redelivered
-		}
-		parts = make([][]byte, sum)
-		l.pieces[id] = parts
-	}
-	if len(parts) != sum {
-		return nil, false
-	}
-	parts[seq] = f.payload
-	var whole []byte
-	for _, p := range parts {
-		if p == nil || len(whole) > maxEvent {
-			return nil, false
-		}
-		whole = append(whole, p...)
-	}
-	delete(l.pieces, id)
-	return whole, true
 }
 
 // answer handles an event and reports the result to the service. After a failure, or without a
