@@ -27,6 +27,9 @@ func (l *lines) join(key messages.ChatKey) *place {
 	p := &place{lines: l, key: key, turn: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.open == nil {
+		l.open = map[messages.ChatKey][]*place{}
+	}
 	if l.open[key] = append(l.open[key], p); len(l.open[key]) == 1 {
 		close(p.turn)
 	}

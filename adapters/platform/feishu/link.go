@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/websocket"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/frame"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -114,7 +115,7 @@ type link struct {
 	conn    *websocket.Conn
 	service int32
 	slots   chan struct{}
-	pieces  *pieces
+	pieces  *frame.Pieces
 	write   sync.Mutex
 }
 
@@ -125,7 +126,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	l := &link{receiver: r, conn: conn, service: service, slots: make(chan struct{}, maxLink), pieces: newPieces(maxEvent)}
+	l := &link{receiver: r, conn: conn, service: service, slots: make(chan struct{}, maxLink), pieces: frame.NewPieces(maxEvent)}
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()
@@ -152,14 +153,14 @@ func (r *receiver) runLink(ctx context.Context) error {
 			}
 			return fmt.Errorf("read: %w", err)
 		}
-		f, err := decodeFrame(raw)
+		f, err := frame.Decode(raw)
 		if err != nil {
 			return err
 		}
-		if f.method != methodData || f.header("type") != "event" {
+		if f.Method != frame.MethodData || f.Header("type") != "event" {
 			continue // a pong, whose suggested intervals we do not need
 		}
-		if whole, ok := l.pieces.join(f); ok {
+		if whole, ok := l.pieces.Join(f); ok {
 			select {
 			case l.slots <- struct{}{}:
 			case <-ctx.Done():
@@ -186,7 +187,7 @@ func (r *receiver) runLink(ctx context.Context) error {
 // ping keeps the connection alive on both sides.
 func (l *link) ping(ctx context.Context) {
 	for ctx.Err() == nil {
-		f := frame{service: l.service, headers: [][2]string{{"type", "ping"}}}
+		f := frame.Frame{Service: l.service, Headers: [][2]string{{"type", "ping"}}}
 		if l.send(f) != nil {
 			return // the reader fails too
 		}
@@ -194,18 +195,18 @@ func (l *link) ping(ctx context.Context) {
 	}
 }
 
-func (l *link) send(f frame) error {
+func (l *link) send(f frame.Frame) error {
 	l.write.Lock()
 	defer l.write.Unlock()
 	if err := l.conn.SetWriteDeadline(time.Now().Add(linkTimeout)); err != nil {
 		return err
 	}
-	return websocket.Message.Send(l.conn, f.encode())
+	return websocket.Message.Send(l.conn, f.Encode())
 }
 
 // answer handles an event and reports the result to the service. After a failure, or without a
 // report, the event is redelivered.
-func (l *link) answer(f frame, do handler) {
+func (l *link) answer(f frame.Frame, do handler) {
 	began := time.Now()
 	out := struct {
 		Code    int               `json:"code"`
@@ -223,8 +224,8 @@ func (l *link) answer(f frame, do handler) {
 	if err != nil { // Unreachable: only numbers and bytes
 		return
 	}
-	f.payload = payload
-	f.headers = append(f.headers, [2]string{"biz_rt", strconv.FormatInt(time.Since(began).Milliseconds(), 10)})
+	f.Payload = payload
+	f.Headers = append(f.Headers, [2]string{"biz_rt", strconv.FormatInt(time.Since(began).Milliseconds(), 10)})
 	if err := l.send(f); err != nil {
 		l.p.log.Warn("an event could not be answered; it will come again", "error", err)
 	}

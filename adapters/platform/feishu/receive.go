@@ -43,7 +43,7 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	p.life.Store(&ctx)
 	defer p.working.Wait()
 	defer in.Close()
-	r := &receiver{p: p, intake: in, lines: lines{open: map[messages.ChatKey][]*place{}}, status: &botkit.Status{Host: host}, life: ctx}
+	r := &receiver{p: p, intake: in, status: &botkit.Status{Host: host}, life: ctx}
 	defer r.handling.Wait()
 	defer cancel()
 	err := r.begin(ctx)

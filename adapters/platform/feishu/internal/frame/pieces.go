@@ -1,4 +1,4 @@
-package feishu
+package frame
 
 // maxSplit is the maximum number of packets of an event, and maxPieces that of incomplete events.
 const (
@@ -6,21 +6,22 @@ const (
 	maxPieces = 64
 )
 
-// pieces assembles events that arrive in several packets. Only one goroutine uses it.
-type pieces struct {
+// Pieces assembles events that arrive in several packets. Only one goroutine uses it.
+type Pieces struct {
 	limit int // maximum size of an event in bytes
 	open  map[string][][]byte
 }
 
-func newPieces(limit int) *pieces { return &pieces{limit: limit, open: map[string][][]byte{}} }
+// NewPieces returns pieces of events of at most limit bytes.
+func NewPieces(limit int) *Pieces { return &Pieces{limit: limit, open: map[string][][]byte{}} }
 
-// join adds a packet and returns the event; ok is false while some of its packets are missing.
-func (p *pieces) join(f frame) ([]byte, bool) {
+// Join adds a packet and returns the event; ok is false while some of its packets are missing.
+func (p *Pieces) Join(f Frame) ([]byte, bool) {
 	sum, seq := f.number("sum"), f.number("seq")
 	if sum <= 1 {
-		return f.payload, true
+		return f.Payload, true
 	}
-	id := f.header("message_id")
+	id := f.Header("message_id")
 	if sum > maxSplit || seq < 0 || seq >= sum || id == "" {
 		return nil, false
 	}
@@ -35,7 +36,7 @@ func (p *pieces) join(f frame) ([]byte, bool) {
 	if len(parts) != sum {
 		return nil, false
 	}
-	parts[seq] = f.payload
+	parts[seq] = f.Payload
 	var whole []byte
 	for _, part := range parts {
 		if part == nil || len(whole) > p.limit {

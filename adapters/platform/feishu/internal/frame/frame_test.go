@@ -1,4 +1,4 @@
-package feishu
+package frame
 
 import (
 	"bytes"
@@ -9,24 +9,24 @@ import (
 
 // TestFrame checks that a frame survives encoding and decoding, including unknown fields.
 func TestFrame(t *testing.T) {
-	want := frame{
-		seq: 1, log: 1 << 60, service: 33, method: methodData, headers: [][2]string{{"type", "event"}, {"sum", "2"}}, payload: []byte("{}"),
+	want := Frame{
+		seq: 1, log: 1 << 60, Service: 33, Method: MethodData, Headers: [][2]string{{"type", "event"}, {"sum", "2"}}, Payload: []byte("{}"),
 		rest: []byte("\x32\x04gzip\x4a\x01x"), // fields 6 and 9
 	}
-	got, err := decodeFrame(want.encode())
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(frame{})); err != nil || diff != "" {
+	got, err := Decode(want.Encode())
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Frame{})); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if got.number("sum") != 2 || got.number("type") != 0 || got.header("none") != "" {
-		t.Errorf("headers %v", got.headers)
+	if got.number("sum") != 2 || got.number("type") != 0 || got.Header("none") != "" {
+		t.Errorf("headers %v", got.Headers)
 	}
 }
 
 // TestJoin checks that packets may arrive in any order, and invalid ones are dropped.
 func TestJoin(t *testing.T) {
-	l := newPieces(maxEvent)
+	l := NewPieces(1 << 20)
 	piece := func(id, sum, seq, text string) ([]byte, bool) {
-		return l.join(frame{headers: [][2]string{{"message_id", id}, {"sum", sum}, {"seq", seq}}, payload: []byte(text)})
+		return l.Join(Frame{Headers: [][2]string{{"message_id", id}, {"sum", sum}, {"seq", seq}}, Payload: []byte(text)})
 	}
 	for i, x := range []struct{ id, sum, seq, text, want string }{
 		{"a", "1", "0", "whole", "whole"},
@@ -52,15 +52,15 @@ func TestJoin(t *testing.T) {
 
 // FuzzFrame decodes arbitrary bytes: nothing panics, and what can be decoded survives encoding.
 func FuzzFrame(f *testing.F) {
-	f.Add(frame{seq: 1, service: 33, method: 1, headers: [][2]string{{"type", "event"}}, payload: []byte("{}")}.encode())
+	f.Add(Frame{seq: 1, Service: 33, Method: 1, Headers: [][2]string{{"type", "event"}}, Payload: []byte("{}")}.Encode())
 	f.Add([]byte{0x2a, 0x80})
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		one, err := decodeFrame(bytes.Clone(raw))
+		one, err := Decode(bytes.Clone(raw))
 		if err != nil {
 			return
 		}
-		two, err := decodeFrame(one.encode())
-		if diff := cmp.Diff(one, two, cmp.AllowUnexported(frame{})); err != nil || diff != "" {
+		two, err := Decode(one.Encode())
+		if diff := cmp.Diff(one, two, cmp.AllowUnexported(Frame{})); err != nil || diff != "" {
 			t.Errorf("%v:\n%s", err, diff)
 		}
 	})

@@ -1,4 +1,4 @@
-package feishu
+package frame
 
 import (
 	"errors"
@@ -7,17 +7,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// methodData is the method of frames that carry events; the others keep the connection alive.
-const methodData = 1
+// MethodData is the method of frames that carry events; the others keep the connection alive.
+const MethodData = 1
 
 var errFrame = errors.New("a frame of the long connection cannot be read")
 
-// frame is a message of the long connection, pbbp2.Frame.
-type frame struct {
+// Frame is a message of the long connection, pbbp2.Frame.
+type Frame struct {
 	seq, log        uint64
-	service, method int32
-	headers         [][2]string
-	payload         []byte
+	Service, Method int32
+	Headers         [][2]string
+	Payload         []byte
 	rest            []byte // other fields, unchanged
 }
 
@@ -31,8 +31,9 @@ const (
 	fieldPayload = protowire.Number(8)
 )
 
-func (f frame) header(name string) string {
-	for _, h := range f.headers {
+// Header returns the value of a header, or an empty string.
+func (f Frame) Header(name string) string {
+	for _, h := range f.Headers {
 		if h[0] == name {
 			return h[1]
 		}
@@ -41,47 +42,49 @@ func (f frame) header(name string) string {
 }
 
 // number returns a header as a number, or 0 if it is not one.
-func (f frame) number(name string) int {
-	n, err := strconv.Atoi(f.header(name))
+func (f Frame) number(name string) int {
+	n, err := strconv.Atoi(f.Header(name))
 	if err != nil {
 		return 0
 	}
 	return n
 }
 
-func (f frame) encode() []byte {
+// Encode returns the frame in the encoding of the service.
+func (f Frame) Encode() []byte {
 	var b []byte
 	number := func(field protowire.Number, v uint64) {
 		b = protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
 	}
 	number(fieldSeq, f.seq)
 	number(fieldLog, f.log)
-	number(fieldService, uint64(int64(f.service))) //nolint:gosec // as the format wants negative numbers
-	number(fieldMethod, uint64(int64(f.method)))   //nolint:gosec // likewise
-	for _, h := range f.headers {
+	number(fieldService, uint64(int64(f.Service))) //nolint:gosec // as the format wants negative numbers
+	number(fieldMethod, uint64(int64(f.Method)))   //nolint:gosec // likewise
+	for _, h := range f.Headers {
 		inner := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), h[0])
 		inner = protowire.AppendString(protowire.AppendTag(inner, 2, protowire.BytesType), h[1])
 		b = protowire.AppendBytes(protowire.AppendTag(b, fieldHeader, protowire.BytesType), inner)
 	}
-	if f.payload != nil {
-		b = protowire.AppendBytes(protowire.AppendTag(b, fieldPayload, protowire.BytesType), f.payload)
+	if f.Payload != nil {
+		b = protowire.AppendBytes(protowire.AppendTag(b, fieldPayload, protowire.BytesType), f.Payload)
 	}
 	return append(b, f.rest...)
 }
 
-func decodeFrame(b []byte) (frame, error) {
-	var f frame
+// Decode decodes a frame.
+func Decode(b []byte) (Frame, error) {
+	var f Frame
 	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return frame{}, errFrame
+			return Frame{}, errFrame
 		}
 		size := protowire.ConsumeFieldValue(num, kind, b[n:])
 		if size < 0 {
-			return frame{}, errFrame
+			return Frame{}, errFrame
 		}
 		if err := f.take(num, kind, b[n:n+size], b[:n+size]); err != nil {
-			return frame{}, err
+			return Frame{}, err
 		}
 		b = b[n+size:]
 	}
@@ -89,7 +92,7 @@ func decodeFrame(b []byte) (frame, error) {
 }
 
 // take reads one field; whole includes its tag.
-func (f *frame) take(num protowire.Number, kind protowire.Type, value, whole []byte) error {
+func (f *Frame) take(num protowire.Number, kind protowire.Type, value, whole []byte) error {
 	v, _ := protowire.ConsumeVarint(value)
 	raw, _ := protowire.ConsumeBytes(value)
 	switch {
@@ -98,17 +101,17 @@ func (f *frame) take(num protowire.Number, kind protowire.Type, value, whole []b
 	case kind == protowire.VarintType && num == fieldLog:
 		f.log = v
 	case kind == protowire.VarintType && num == fieldService:
-		f.service = int32(v) //nolint:gosec // as the format writes it
+		f.Service = int32(v) //nolint:gosec // as the format writes it
 	case kind == protowire.VarintType && num == fieldMethod:
-		f.method = int32(v) //nolint:gosec // likewise
+		f.Method = int32(v) //nolint:gosec // likewise
 	case kind == protowire.BytesType && num == fieldHeader:
 		h, err := decodeHeader(raw)
 		if err != nil {
 			return err
 		}
-		f.headers = append(f.headers, h)
+		f.Headers = append(f.Headers, h)
 	case kind == protowire.BytesType && num == fieldPayload:
-		f.payload = raw
+		f.Payload = raw
 	default:
 		f.rest = append(f.rest, whole...)
 	}
