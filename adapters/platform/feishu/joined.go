@@ -17,16 +17,16 @@ func (r *receiver) membership(e envelope) handler {
 		r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 		return nothing
 	}
-	place := r.lines.join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
+	place := r.lines.Join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: botkit.Tidy(m.Name, botkit.MaxName)}, In: e.Header.Kind == eventAdded,
 		By: platform.Person{ID: m.Operator.OpenID, Name: botkit.Tidy(m.Operator.OpenID, botkit.MaxName)},
 		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).Listed,
 	}
 	return func(ctx context.Context) (any, error) {
-		defer place.leave()
+		defer place.Leave()
 		return r.guarded(e, func() (any, error) {
-			err := place.await(ctx)
+			err := place.Await(ctx)
 			if err == nil {
 				err = r.p.admission.Joined(ctx, joined)
 			}

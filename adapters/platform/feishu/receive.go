@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/lines"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -28,7 +29,7 @@ const (
 type receiver struct {
 	p      *Platform
 	intake *botkit.Intake[received]
-	lines  lines
+	lines  lines.Lines
 	status *botkit.Status
 	// life ends with Receive; events do not outlive it.
 	life     context.Context //nolint:containedctx // of the receiver, whose events come from outside
@@ -173,9 +174,9 @@ func (r *receiver) prepare(e envelope) handler {
 			r.p.log.Error("an event could not be read and is skipped", "event_id", botkit.Tidy(e.Header.ID, maxID))
 			return nothing
 		}
-		place := r.lines.join(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
+		place := r.lines.Join(messages.NewChatKey("feishu", r.p.opts.Account, event.Message.Chat, 0))
 		return func(ctx context.Context) (any, error) {
-			defer place.leave()
+			defer place.Leave()
 			return r.guarded(e, func() (any, error) { return r.arrived(ctx, place, event) })
 		}
 	case eventAdded, eventDeleted, eventDisbanded:
@@ -199,8 +200,8 @@ func (r *receiver) prepare(e envelope) handler {
 func nothing(context.Context) (any, error) { return struct{}{}, nil }
 
 // arrived makes a message durable once its turn has come.
-func (r *receiver) arrived(ctx context.Context, at *place, event received) (any, error) {
-	err := at.await(ctx)
+func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received) (any, error) {
+	err := at.Await(ctx)
 	if err == nil {
 		err = r.intake.Deliver(ctx, []arrival{r.p.arrival(ctx, event)}, nil)
 	}

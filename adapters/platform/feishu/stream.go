@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/pace"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -57,7 +58,7 @@ type stream struct {
 // streams holds the cards of this run, by their messages. It is safe for concurrent use.
 type streams struct {
 	known *recent.Map[string, *stream]
-	pace  pace
+	pace  pace.Pace
 }
 
 // next returns a number greater than every earlier one, including those of earlier runs, because
@@ -70,7 +71,7 @@ func (s *stream) next(now time.Time) int64 {
 // beginStream creates a card and sends it with the beginning of a text. A failure is harmless: the
 // complete text is sent as an ordinary message.
 func (p *Platform) beginStream(ctx context.Context, out outgoing, part platform.Part) (messages.Receipt, error) {
-	if !p.streams.pace.draft(time.Now()) {
+	if !p.streams.pace.Draft(time.Now()) {
 		p.metrics.cards.WithLabelValues("skipped").Inc()
 		return messages.Receipt{}, &platform.Error{Reason: platform.SendRefused, Err: errNoCard}
 	}
@@ -91,13 +92,13 @@ func (p *Platform) noDrafts(err error) error {
 	if !ok || e.Reason == platform.SendNetwork {
 		return err
 	}
-	pause := max(e.RetryAfter, draftPause)
+	pause := max(e.RetryAfter, pace.DraftPause)
 	if a, is := errors.AsType[*apiError](err); is && a.Code == codeScope {
-		pause = draftsOff
+		pause = pace.DraftsOff
 	} else if e.Reason == platform.SendForbidden || e.Reason == platform.SendNotFound {
 		return err // applies to this chat only
 	}
-	if p.streams.pace.rest(time.Now().Add(pause)) {
+	if p.streams.pace.Rest(time.Now().Add(pause)) {
 		p.log.Warn("texts under way are not shown for a while, since the service takes no cards", "pause", pause.String(), "error", err)
 	}
 	return &platform.Error{Reason: platform.SendRefused, Unknown: e.Unknown, Err: e.Err}
@@ -150,7 +151,7 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 		p.giveUp(ctx, messageID, s)
 		return &platform.Error{Reason: platform.SendRefused, Err: errNotEdited}
 	}
-	p.streams.pace.final(time.Now())
+	p.streams.pace.Final(time.Now())
 	if err := p.write(ctx, s, part.Text); err != nil {
 		e, ok := errors.AsType[*platform.Error](err)
 		if s.fails++; ok && e.Retryable && (e.Reason == platform.SendNetwork || s.fails < maxEnds) {
@@ -172,7 +173,7 @@ func (p *Platform) showMore(ctx context.Context, s *stream, text string) error {
 	if text == s.text || s.ended {
 		return nil
 	}
-	if now.Sub(s.wrote) < time.Second/cardRate || !p.streams.pace.draft(now) {
+	if now.Sub(s.wrote) < time.Second/pace.CardRate || !p.streams.pace.Draft(now) {
 		p.metrics.cards.WithLabelValues("skipped").Inc()
 		return nil
 	}
