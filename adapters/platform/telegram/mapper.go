@@ -207,6 +207,9 @@ func utf16Slice(s string, offset, length int) (string, bool) {
 	return "", false
 }
 
+// generalTopic is the forum topic that must be addressed without its id.
+const generalTopic = 1
+
 // topic returns the forum topic of a message. Replies in ordinary supergroups also carry a thread
 // id, and the general topic is the chat itself.
 func (msg *message) topic() int64 {

@@ -22,8 +22,6 @@ const (
 	aimCaption = 1000
 	// maxDraft bounds how much of an unfinished text is rendered, in bytes: enough for one part.
 	maxDraft = 4 * maxText
-	// generalTopic is the forum topic that must be addressed without its id.
-	generalTopic = 1
 )
 
 var (
