@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
 
 // adminParams are the parameters of getChatAdministrators.
@@ -15,9 +17,9 @@ type adminParams struct {
 
 // chatMember is a person with a role in a group.
 type chatMember struct {
-	Status    string `json:"status"`
-	User      user   `json:"user"`
-	Anonymous bool   `json:"is_anonymous"`
+	Status    string    `json:"status"`
+	User      wire.User `json:"user"`
+	Anonymous bool      `json:"is_anonymous"`
 }
 
 // Admins implements [platform.Administered]. It leaves out anonymous administrators: they write as

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -39,7 +40,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 		return p.activate(ctx, in, f, say)
 	}
 	if in.Answers != nil && in.Answers.From != "you" && in.EditOf == "" && in.Kind != platform.KindCommand {
-		in.Parts = append(in.Parts, pictureOf(m.msg, private)...)
+		in.Parts = append(in.Parts, wire.PictureOf(m.msg, private)...)
 	}
 	var raw json.RawMessage
 	if in.Gate.Refuse && private && in.Kind == platform.KindMessage {

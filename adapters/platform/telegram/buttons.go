@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -41,11 +42,11 @@ const askAllow = "allow-group"
 
 // callback is a press on a button.
 type callback struct {
-	ID      string `json:"id"`
-	From    *user  `json:"from"`
-	Data    string `json:"data"`
+	ID      string     `json:"id"`
+	From    *wire.User `json:"from"`
+	Data    string     `json:"data"`
 	Message *struct {
-		message
+		wire.Message
 
 		Keyboard *keyboard `json:"reply_markup"`
 	} `json:"message"`
@@ -131,7 +132,7 @@ func (p *Platform) press(ctx context.Context, c callback) {
 func (p *Platform) answer(ctx context.Context, c callback) {
 	say := wordsFor(c.From.Language)
 	if c.Message != nil && c.Message.Chat.ID != 0 {
-		say = p.wordsOf(p.keyOf(&c.Message.message), c.From.Language)
+		say = p.wordsOf(p.keyOf(&c.Message.Message), c.From.Language)
 	}
 	d, ok := pressed(c.Data)
 	switch {
@@ -154,8 +155,8 @@ func (p *Platform) answer(ctx context.Context, c callback) {
 		p.toast(ctx, c, say.MayNotDecide, true)
 		return
 	}
-	key := p.keyOf(&c.Message.message)
-	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), Name: c.From.name()}
+	key := p.keyOf(&c.Message.Message)
+	by := platform.Person{ID: strconv.FormatInt(c.From.ID, 10), Name: c.From.Name()}
 	out, err := p.opts.Decide(ctx, key, by, []messages.Decision{d})
 	if err != nil || len(out) != 1 {
 		if !errors.Is(err, context.Canceled) {
@@ -188,14 +189,14 @@ func (p *Platform) letIn(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, say.OwnerOnly, true)
 		return
 	}
-	if err := p.opts.AccessStore.AllowGroup(ctx, p.name, chat, c.Message.Chat.name(), person); err != nil {
+	if err := p.opts.AccessStore.AllowGroup(ctx, p.name, chat, c.Message.Chat.Name(), person); err != nil {
 		p.log.Error("a group could not be allowed", "chat", chat, "error", err)
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}
 	p.log.Info("group allowed", "chat", chat, "by", person)
 	p.toast(ctx, c, say.GroupAllowed, false)
-	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.name(), pressNothing}}}})
+	p.showKeyboard(ctx, c, keyboard{Rows: [][]button{{{"✅ " + c.From.Name(), pressNothing}}}})
 	p.owe(ctx)
 }
 

@@ -13,15 +13,16 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
 
 // membership is the content of a my_chat_member update.
 type membership struct {
-	Chat chat   `json:"chat"`
-	From *user  `json:"from"`
-	Date int64  `json:"date"`
-	Old  member `json:"old_chat_member"`
-	New  member `json:"new_chat_member"`
+	Chat wire.Chat  `json:"chat"`
+	From *wire.User `json:"from"`
+	Date int64      `json:"date"`
+	Old  member     `json:"old_chat_member"`
+	New  member     `json:"new_chat_member"`
 }
 
 // member is the bot's status in a chat.
@@ -55,11 +56,11 @@ func (p *Platform) membershipOf(m membership) (botkit.Membership, bool) {
 		return botkit.Membership{}, false // the group became a supergroup, and the bot is in that
 	}
 	out := botkit.Membership{
-		Group: platform.ChatInfo{ID: p.moves.origin(wire), Type: string(m.Chat.Type), Title: m.Chat.name()},
+		Group: platform.ChatInfo{ID: p.moves.origin(wire), Type: string(m.Chat.Type), Title: m.Chat.Name()},
 		In:    m.New.in(), At: time.Unix(m.Date, 0),
 	}
 	if m.From != nil {
-		out.By = platform.Person{ID: strconv.FormatInt(m.From.ID, 10), Name: m.From.name(), IsBot: m.From.IsBot}
+		out.By = platform.Person{ID: strconv.FormatInt(m.From.ID, 10), Name: m.From.Name(), IsBot: m.From.IsBot}
 	}
 	return out, true
 }

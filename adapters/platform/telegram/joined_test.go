@@ -6,6 +6,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
 
 // The meanings of my_chat_member updates: the bot was added, it was removed, or nothing.
@@ -59,7 +60,7 @@ func TestMembership(t *testing.T) {
 			}
 		})
 	}
-	if m, ok := p.membershipOf(membership{Chat: chat{ID: -5, Type: "group"}, New: member{Status: "member"}}); !ok || m.By.ID != "" || m != (botkit.Membership{Group: m.Group, In: true, At: m.At}) {
+	if m, ok := p.membershipOf(membership{Chat: wire.Chat{ID: -5, Type: "group"}, New: member{Status: "member"}}); !ok || m.By.ID != "" || m != (botkit.Membership{Group: m.Group, In: true, At: m.At}) {
 		t.Errorf("added by nobody: %+v", m)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -76,8 +77,8 @@ func (p *Platform) wordsOf(chat messages.ChatKey, language string) words {
 }
 
 // keyOf returns the key of the chat that contains a message with buttons.
-func (p *Platform) keyOf(m *message) messages.ChatKey {
-	return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(m.Chat.ID, 10)), m.topic())
+func (p *Platform) keyOf(m *wire.Message) messages.ChatKey {
+	return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(strconv.FormatInt(m.Chat.ID, 10)), m.Topic())
 }
 
 // readAgain maps a message that waited for the owner.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -19,7 +20,7 @@ type mapped struct {
 	facts    botkit.Facts
 	goesOn   bool // it reads like a continuation of what was said before
 	language string
-	msg      *message
+	msg      *wire.Message
 }
 
 // mapper turns updates into inbounds. It is pure except for the random request id.
@@ -34,7 +35,7 @@ type mapper struct {
 // inbound maps an update; ok is false if it is not a message.
 func (m mapper) inbound(u update) (out mapped, ok bool) {
 	for _, x := range []struct {
-		msg  *message
+		msg  *wire.Message
 		edit bool
 	}{{u.Message, false}, {u.Edited, true}, {u.ChannelPost, false}, {u.EditedChannel, true}} {
 		if x.msg != nil && x.msg.ID != 0 && x.msg.Chat.ID != 0 {
@@ -44,9 +45,9 @@ func (m mapper) inbound(u update) (out mapped, ok bool) {
 	return mapped{}, false
 }
 
-func (m mapper) message(msg *message, edit bool) mapped {
+func (m mapper) message(msg *wire.Message, edit bool) mapped {
 	id := strconv.FormatInt(msg.ID, 10)
-	topic := msg.topic()
+	topic := msg.Topic()
 	wire := strconv.FormatInt(msg.Chat.ID, 10)
 	chatID := wire
 	if m.origin != nil {
@@ -55,9 +56,9 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	in := platform.Inbound{
 		ChatKey:   messages.NewChatKey("telegram", m.account, chatID, topic),
 		IngressID: id, RequestID: botkit.RequestID(), Kind: platform.KindMessage,
-		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.name()}, Sender: msg.sender(),
+		Chat: platform.ChatInfo{ID: chatID, Type: string(msg.Chat.Type), Title: msg.Chat.Name()}, Sender: msg.Sender(),
 		MessageID: id, Order: orderOf(msg.ID, wire != chatID), Self: m.me.Username,
-		ReplyTo: msg.replyTo(), ToBot: m.toBot(msg), Elsewhere: msg.elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
+		ReplyTo: msg.RepliesTo(), ToBot: m.toBot(msg), Elsewhere: msg.Elsewhere(), Answers: m.answered(msg), Time: time.Unix(msg.Date, 0).UTC(), Text: msg.Text,
 		Forwarded: len(msg.ForwardOrigin) > 0 || msg.ViaBot != nil, Album: botkit.Tidy(msg.Group, botkit.MaxName),
 	}
 	if topic != 0 {
@@ -76,7 +77,7 @@ func (m mapper) message(msg *message, edit bool) mapped {
 	if text == "" {
 		text, entities = msg.Caption, msg.CaptionEntities
 		in.Text = text
-		in.Parts = msg.parts()
+		in.Parts = msg.Parts()
 	}
 	if text == "" && len(in.Parts) == 0 {
 		text = string(msg.Rich)
@@ -137,7 +138,7 @@ func (m mapper) withoutMention(text string) string {
 
 // addressed returns how a message addresses the bot. It relies on the entities, which the server
 // made, and never on what a text looks like.
-func (m mapper) addressed(msg *message, text string, entities []entity) botkit.Addressing {
+func (m mapper) addressed(msg *wire.Message, text string, entities []wire.Entity) botkit.Addressing {
 	for _, e := range entities {
 		switch e.Type {
 		case models.MessageEntityTypeTextMention:
@@ -145,26 +146,26 @@ func (m mapper) addressed(msg *message, text string, entities []entity) botkit.A
 				return botkit.AddressedMention
 			}
 		case models.MessageEntityTypeMention:
-			if name, ok := utf16Slice(text, e.Offset, e.Length); ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username) {
+			if name, ok := wire.Slice(text, e.Offset, e.Length); ok && m.me.Username != "" && strings.EqualFold(name, "@"+m.me.Username) {
 				return botkit.AddressedMention
 			}
 		default: // formatting
 		}
 	}
-	if r := msg.ReplyTo; r != nil && r.From != nil && r.From.ID == m.me.ID && msg.replyTo() != "" {
+	if r := msg.ReplyTo; r != nil && r.From != nil && r.From.ID == m.me.ID && msg.RepliesTo() != "" {
 		return botkit.AddressedReply
 	}
 	return botkit.AddressedNot
 }
 
 // namesOthers reports whether a message mentions somebody other than the bot.
-func (m mapper) namesOthers(text string, entities []entity) bool {
-	return slices.ContainsFunc(entities, func(e entity) bool {
+func (m mapper) namesOthers(text string, entities []wire.Entity) bool {
+	return slices.ContainsFunc(entities, func(e wire.Entity) bool {
 		switch e.Type {
 		case models.MessageEntityTypeTextMention:
 			return e.User == nil || e.User.ID != m.me.ID
 		case models.MessageEntityTypeMention:
-			name, ok := utf16Slice(text, e.Offset, e.Length)
+			name, ok := wire.Slice(text, e.Offset, e.Length)
 			return !ok || m.me.Username == "" || !strings.EqualFold(name, "@"+m.me.Username)
 		default: // formatting
 			return false
@@ -174,96 +175,16 @@ func (m mapper) namesOthers(text string, entities []entity) bool {
 
 // goesOn reports whether a message that does not address the bot may continue a recent exchange: it
 // looks like a question or a continuation, and addresses nobody else.
-func (m mapper) goesOn(msg *message, text string, entities []entity) bool {
+func (m mapper) goesOn(msg *wire.Message, text string, entities []wire.Entity) bool {
 	for _, e := range entities {
 		if e.Type == models.MessageEntityTypeMention || e.Type == models.MessageEntityTypeTextMention {
 			return false
 		}
 	}
-	return msg.replyTo() == "" && looksLikeMore(text)
-}
-
-// utf16Slice cuts a substring, given in UTF-16 units, out of a text.
-func utf16Slice(s string, offset, length int) (string, bool) {
-	if offset < 0 || length <= 0 {
-		return "", false
-	}
-	at, start := 0, -1
-	for i, r := range s {
-		if at == offset {
-			start = i
-		}
-		if start >= 0 && at == offset+length {
-			return s[start:i], true
-		}
-		at++
-		if r > 0xFFFF {
-			at++
-		}
-	}
-	if start >= 0 && at == offset+length {
-		return s[start:], true
-	}
-	return "", false
-}
-
-// generalTopic is the forum topic that must be addressed without its id.
-const generalTopic = 1
-
-// topic returns the forum topic of a message. Replies in ordinary supergroups also carry a thread
-// id, and the general topic is the chat itself.
-func (msg *message) topic() int64 {
-	if !msg.IsTopic || msg.Thread <= generalTopic {
-		return 0
-	}
-	return msg.Thread
-}
-
-// replyTo returns the message that msg replies to. In a topic every message is formally a reply to
-// the message that opened it; that one is ignored.
-func (msg *message) replyTo() string {
-	r := msg.ReplyTo
-	if r == nil || r.ID == 0 || len(r.TopicCreated) > 0 || msg.IsTopic && r.ID == msg.Thread {
-		return ""
-	}
-	return strconv.FormatInt(r.ID, 10)
+	return msg.RepliesTo() == "" && looksLikeMore(text)
 }
 
 // toBot reports whether a message replies to one of the bot's.
-func (m mapper) toBot(msg *message) bool {
-	return msg.replyTo() != "" && msg.ReplyTo.From != nil && msg.ReplyTo.From.ID == m.me.ID
-}
-
-// elsewhere reports whether a message replies to a story or to a message of another chat or topic.
-func (msg *message) elsewhere() bool {
-	return len(msg.External) > 0 || len(msg.Story) > 0 || msg.Quote != nil && msg.ReplyTo == nil
-}
-
-func (msg *message) sender() platform.Person {
-	switch {
-	case msg.From != nil:
-		return platform.Person{ID: strconv.FormatInt(msg.From.ID, 10), Name: msg.From.name(), IsBot: msg.From.IsBot}
-	case msg.SenderChat != nil:
-		return platform.Person{ID: strconv.FormatInt(msg.SenderChat.ID, 10), Name: msg.SenderChat.name()}
-	}
-	return platform.Person{ID: strconv.FormatInt(msg.Chat.ID, 10), Name: msg.Chat.name()}
-}
-
-func (u *user) name() string { return personName(u.FirstName, u.LastName, u.Username, u.ID) }
-
-func (c *chat) name() string {
-	if c.Title != "" {
-		return botkit.Tidy(c.Title, botkit.MaxName)
-	}
-	return personName(c.FirstName, c.LastName, c.Username, c.ID)
-}
-
-func personName(first, last, username string, id int64) string {
-	if full := botkit.Tidy(first+" "+last, botkit.MaxName); full != "" {
-		return full
-	}
-	if username != "" {
-		return "@" + botkit.Tidy(username, botkit.MaxName)
-	}
-	return strconv.FormatInt(id, 10)
+func (m mapper) toBot(msg *wire.Message) bool {
+	return msg.RepliesTo() != "" && msg.ReplyTo.From != nil && msg.ReplyTo.From.ID == m.me.ID
 }

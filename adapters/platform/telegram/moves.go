@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -73,7 +74,7 @@ func (m *moves) learn(from, to string) {
 }
 
 // learnFrom records the move of a chat, if a message reports one.
-func (m *moves) learnFrom(msg *message) {
+func (m *moves) learnFrom(msg *wire.Message) {
 	if msg == nil || msg.Chat.ID == 0 {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -31,9 +32,9 @@ func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return
 	}
-	msg := c.Message.message
+	msg := c.Message.Message
 	msg.From, msg.SenderChat, msg.ReplyTo, msg.Date = c.From, nil, nil, p.opts.Now().Unix()
-	msg.Text, msg.Entities, msg.Caption, msg.Rich, msg.ForwardOrigin, msg.ViaBot, msg.media = "/"+name, nil, "", "", nil, nil, media{}
+	msg.Text, msg.Entities, msg.Caption, msg.Rich, msg.ForwardOrigin, msg.ViaBot, msg.Media = "/"+name, nil, "", "", nil, nil, wire.Media{}
 	m := mapper{account: p.opts.Account, me: *me, commands: p.commands, origin: p.moves.origin}
 	x := m.message(&msg, false)
 	x.in.IngressID = "button-" + c.ID

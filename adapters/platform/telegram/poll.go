@@ -19,6 +19,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
+// reasonUnchanged marks an edit that changes nothing visible.
+const reasonUnchanged = "unchanged"
+
 const (
 	pollLimit = 100
 	// pollGrace is how much longer than its timeout a poll may take to begin its response, and how
@@ -210,7 +213,7 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 	if ok {
 		in = p.admit(ctx, x)
 	}
-	if ok && in.Gate.Open && p.versions.same(x.msg, in.Kind == platform.KindEdit) {
+	if ok && in.Gate.Open && p.versions.Same(x.msg, in.Kind == platform.KindEdit) {
 		in.Gate = botkit.Ignored(reasonUnchanged)
 	}
 	return in, ok

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -117,7 +118,7 @@ func address(to platform.Target) (outgoing, error) {
 	if _, err := strconv.ParseInt(chat, 10, 64); err != nil {
 		out.Chat = json.RawMessage(strconv.Quote(chat))
 	}
-	if out.Thread == generalTopic {
+	if out.Thread == wire.GeneralTopic {
 		out.Thread = 0
 	}
 	return out, nil

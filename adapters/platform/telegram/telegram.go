@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -87,7 +88,7 @@ type Platform struct {
 	commands  map[string]bool
 	admission *botkit.Admission
 	follows   *follows
-	versions  *versions
+	versions  *wire.Versions
 	pauses    *pauses
 	moves     *moves
 	noMarks   *refusals                     // chats that refuse reactions
@@ -152,7 +153,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
-	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), newVersions()
+	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), wire.NewVersions()
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}

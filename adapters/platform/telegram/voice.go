@@ -10,10 +10,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 )
-
-// plays is the playing time of a file in seconds, as reported by the sender.
-func (f *file) plays() int64 { return max(0, int64(f.Duration)) }
 
 // uploadName is the file name sent to the service. The extension for Opus in Ogg makes the file a
 // voice message.
@@ -58,7 +56,7 @@ func (p *Platform) inWriting(ctx context.Context, to platform.Target, part platf
 	}
 	text := why + words
 	for _, n := range []int{maxText - 2, maxText - 1} { // never cut within a character
-		if short, ok := utf16Slice(text, 0, n); ok && len(short) < len(text) {
+		if short, ok := wire.Slice(text, 0, n); ok && len(short) < len(text) {
 			text = short + "…"
 			break
 		}

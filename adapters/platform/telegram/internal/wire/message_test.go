@@ -1,11 +1,28 @@
-package telegram
+package wire
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
+
+func TestNames(t *testing.T) {
+	cases := []struct{ first, last, username, want string }{
+		{"Ann", "Lee", "ann", "Ann Lee"},
+		{"Ann", "", "", "Ann"},
+		{"", "", "ann", "@ann"},
+		{" \u202e\n", "", "", "7"},
+		{"a\nb\tc", "", "", "a b c"},
+		{strings.Repeat("长", 300), "", "", strings.Repeat("长", botkit.MaxName)},
+	}
+	for _, c := range cases {
+		if got := personName(c.first, c.last, c.username, 7); got != c.want {
+			t.Errorf("personName(%q, %q, %q) = %q, want %q", c.first, c.last, c.username, got, c.want)
+		}
+	}
+}
 
 func TestRichWords(t *testing.T) {
 	cases := []struct{ name, raw, want string }{
@@ -19,28 +36,10 @@ func TestRichWords(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			var w richWords
+			var w RichWords
 			if err := json.Unmarshal([]byte(c.raw), &w); err != nil || string(w) != c.want {
 				t.Errorf("got %q, %v, want %q", w, err, c.want)
 			}
 		})
-	}
-}
-
-// TestAnsweredRichMessage checks that a reply to a rich message includes that message, and a
-// forwarded rich message is heard.
-func TestAnsweredRichMessage(t *testing.T) {
-	var msg message
-	raw := `{"message_id":9,"chat":{"id":1,"type":"private"},"from":{"id":1},"rich_message":{"blocks":[{"type":"paragraph","text":"passed on"}]},
-		"reply_to_message":{"message_id":8,"from":{"id":42,"is_bot":true},"rich_message":{"blocks":[{"type":"heading","text":"Plan","size":1},{"type":"paragraph","text":"go"}]}}}`
-	if err := json.Unmarshal([]byte(raw), &msg); err != nil {
-		t.Fatal(err)
-	}
-	m := mapper{me: identity{ID: 42}}
-	if got := m.answered(&msg); got == nil || got.Text != "Plan\ngo" || got.From != "you" {
-		t.Errorf("answers %+v", got)
-	}
-	if got := m.message(&msg, false); got.in.Text != "passed on" || got.facts.Content == botkit.ContentService {
-		t.Errorf("says %+v", got)
 	}
 }

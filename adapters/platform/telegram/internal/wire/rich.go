@@ -1,24 +1,24 @@
-package telegram
+package wire
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// richWords is the plain text of a rich message, which has no text field of its own. No content of
+// RichWords is the plain text of a rich message, which has no text field of its own. No content of
 // it makes an update undecodable.
-type richWords string
+type RichWords string
 
 // UnmarshalJSON implements [json.Unmarshaler]. It also accepts a plain string, the form in which it
 // is encoded.
-func (w *richWords) UnmarshalJSON(raw []byte) error {
+func (w *RichWords) UnmarshalJSON(raw []byte) error {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return err // Unreachable: the decoder passes complete values
 	}
 	var out strings.Builder
 	writeWords(&out, v)
-	*w = richWords(strings.TrimSpace(out.String()))
+	*w = RichWords(strings.TrimSpace(out.String()))
 	return nil
 }
 

@@ -1,6 +1,7 @@
-package telegram
+package wire
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,37 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
+
+// PictureOf returns the picture of the message that this one replies to, in a group: people point
+// at pictures that were not meant for the bot. In private chats the bot has already seen it.
+func PictureOf(msg *Message, private bool) []uimessage.Part {
+	if private || msg.ReplyTo == nil || msg.RepliesTo() == "" {
+		return nil
+	}
+	kind, f := msg.ReplyTo.File()
+	if f == nil || kind != "photo" && kind != "sticker" && (kind != "document" || !strings.HasPrefix(f.Mime, "image/")) {
+		return nil
+	}
+	parts := msg.ReplyTo.Parts()
+	if len(parts) < 2 { // it cannot be downloaded
+		return nil
+	}
+	parts[0] = uimessage.Text{Text: "[" + kind + " of the message that this one answers]"}
+	of, _ := platform.FileOf(parts[1]) // m.parts has just encoded it
+	of.Answered = true
+	parts[1] = of.Part()
+	return parts
+}
+
+// FirstText returns the first text of parts.
+func FirstText(parts []uimessage.Part) string {
+	for _, p := range parts {
+		if t, ok := p.(uimessage.Text); ok {
+			return t.Text
+		}
+	}
+	return ""
+}
 
 // A checklist has at most maxTasks tasks of maxTask characters, the limits of the service.
 const (
@@ -18,10 +50,10 @@ const (
 // maxFileID is the maximum length of a file id, in bytes. The service's own are about 90.
 const maxFileID = 512
 
-// parts returns a readable placeholder and, for files, a data part. The caption, which is the
+// Parts returns a readable placeholder and, for files, a data part. The caption, which is the
 // sender's own text, is not included.
-func (m *media) parts() []uimessage.Part {
-	kind, f := m.file()
+func (m *Media) Parts() []uimessage.Part {
+	kind, f := m.File()
 	if f == nil {
 		if text := m.other(); text != "" {
 			return []uimessage.Part{uimessage.Text{Text: text}}
@@ -44,14 +76,14 @@ func (m *media) parts() []uimessage.Part {
 	return []uimessage.Part{uimessage.Text{Text: botkit.Placeholder(kind, ref.Name, label)}, ref.Part()}
 }
 
-// file returns the file of a message, with its kind. A message has at most one.
-func (m *media) file() (string, *file) {
+// File returns the file of a message, with its kind. A message has at most one.
+func (m *Media) File() (string, *File) {
 	if len(m.Photo) > 0 { // the largest size is the last
 		return "photo", &m.Photo[len(m.Photo)-1]
 	}
 	for _, x := range []struct {
 		kind string
-		file *file
+		file *File
 	}{
 		// An animation is also included as a document.
 		{"animation", m.Animation},
@@ -69,7 +101,7 @@ func (m *media) file() (string, *file) {
 	return "", nil
 }
 
-func (f *file) label() string {
+func (f *File) label() string {
 	switch {
 	case f.Emoji != "":
 		return botkit.Tidy(f.Emoji, botkit.MaxFileName)
@@ -82,7 +114,7 @@ func (f *file) label() string {
 }
 
 // other describes content that is not a file.
-func (m *media) other() string {
+func (m *Media) other() string {
 	switch {
 	case m.Venue != nil:
 		return botkit.Placeholder("venue", botkit.Tidy(m.Venue.Title, botkit.MaxFileName), botkit.Tidy(m.Venue.Address, botkit.MaxFileName))
@@ -111,10 +143,77 @@ func (m *media) other() string {
 }
 
 // checklist is a list of tasks, one per line.
-func (m *media) checklist() string {
+func (m *Media) checklist() string {
 	lines := []string{botkit.Placeholder("checklist", botkit.Tidy(m.Checklist.Title, maxTask))}
 	for _, t := range m.Checklist.Tasks[:min(len(m.Checklist.Tasks), maxTasks)] {
 		lines = append(lines, "- "+botkit.Tidy(t.Text, maxTask))
 	}
 	return strings.Join(lines, "\n")
 }
+
+// File has the fields that photos, documents, voices and similar files share.
+type File struct {
+	ID       string `json:"file_id"`
+	Unique   string `json:"file_unique_id"`
+	Name     string `json:"file_name"`
+	Mime     string `json:"mime_type"`
+	Size     int64  `json:"file_size"`
+	Duration int    `json:"duration"`
+	Title    string `json:"title"`
+	Emoji    string `json:"emoji"`
+	// Animated and Moving stickers are not pictures; their Thumbnail is.
+	Animated  bool  `json:"is_animated"`
+	Moving    bool  `json:"is_video"`
+	Thumbnail *File `json:"thumbnail"`
+}
+
+// Media is the content of a message that is not text. A message has at most one of the fields.
+type Media struct {
+	Photo     []File `json:"photo"`
+	Document  *File  `json:"document"`
+	Voice     *File  `json:"voice"`
+	Audio     *File  `json:"audio"`
+	Video     *File  `json:"video"`
+	VideoNote *File  `json:"video_note"`
+	Animation *File  `json:"animation"`
+	Sticker   *File  `json:"sticker"`
+	Contact   *struct {
+		Phone     string `json:"phone_number"`
+		FirstName string `json:"first_name"`
+		LastName  string `json:"last_name"`
+	} `json:"contact"`
+	Location *struct {
+		Latitude  float64 `json:"latitude"`
+		Longitude float64 `json:"longitude"`
+		Live      int     `json:"live_period"`
+	} `json:"location"`
+	Venue *struct {
+		Title   string `json:"title"`
+		Address string `json:"address"`
+	} `json:"venue"`
+	Poll *struct {
+		Question string `json:"question"`
+	} `json:"poll"`
+	Dice *struct {
+		Emoji string `json:"emoji"`
+		Value int    `json:"value"`
+	} `json:"dice"`
+	Checklist *struct {
+		Title string `json:"title"`
+		Tasks []struct {
+			Text string `json:"text"`
+		} `json:"tasks"`
+	} `json:"checklist"`
+	Game *struct {
+		Title string `json:"title"`
+	} `json:"game"`
+	Invoice *struct {
+		Title string `json:"title"`
+	} `json:"invoice"`
+	PaidMedia json.RawMessage `json:"paid_media,omitempty"`
+	Giveaway  json.RawMessage `json:"giveaway,omitempty"`
+	Story     json.RawMessage `json:"story,omitempty"` // empty, not null, when it is encoded
+}
+
+// plays is the playing time of a file in seconds, as reported by the sender.
+func (f *File) plays() int64 { return max(0, int64(f.Duration)) }

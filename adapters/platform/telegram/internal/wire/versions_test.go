@@ -1,4 +1,4 @@
-package telegram
+package wire
 
 import (
 	"encoding/json"
@@ -43,13 +43,13 @@ func TestVersions(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := newVersions()
+			v := NewVersions()
 			for i, s := range c.steps {
-				var msg message
+				var msg Message
 				if err := json.Unmarshal([]byte(s.say), &msg); err != nil {
 					t.Fatal(err)
 				}
-				if got := v.same(&msg, msg.EditDate != 0); got != s.same {
+				if got := v.Same(&msg, msg.EditDate != 0); got != s.same {
 					t.Errorf("step %d: %v", i+1, got)
 				}
 			}
@@ -59,18 +59,18 @@ func TestVersions(t *testing.T) {
 
 // However many messages there are, only a limited number is kept, including the newest.
 func TestVersionsAreFew(t *testing.T) {
-	v := newVersions()
-	var msg message
+	v := NewVersions()
+	var msg Message
 	for i := range int64(10 * maxVersions) {
-		msg = message{ID: i, Date: 1, Chat: chat{ID: 7}, Text: "a"}
-		v.same(&msg, false)
+		msg = Message{ID: i, Date: 1, Chat: Chat{ID: 7}, Text: "a"}
+		v.Same(&msg, false)
 	}
 	if n := v.known.Len(); n > 2*maxVersions {
 		t.Errorf("%d are remembered", n)
 	}
 	for _, back := range []int64{0, maxVersions - 1} {
 		msg.ID, msg.EditDate = 10*maxVersions-1-back, 2
-		if !v.same(&msg, true) {
+		if !v.Same(&msg, true) {
 			t.Errorf("the message before %d others is not known", back)
 		}
 	}

@@ -1,4 +1,4 @@
-package telegram
+package wire
 
 import (
 	"hash/maphash"
@@ -6,16 +6,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
 )
 
-// reasonUnchanged marks an edit that changes nothing visible.
-const reasonUnchanged = "unchanged"
-
 // maxVersions is the minimum number of messages kept; up to twice as many are.
 const maxVersions = 2048
 
-// versions remembers the latest content of messages. The service also reports edits that do not
+// Versions remembers the latest content of messages. The service also reports edits that do not
 // change it, for example a message's first reaction or link preview; without this check people
 // would be answered twice. It is safe for concurrent use.
-type versions struct {
+type Versions struct {
 	seed  maphash.Seed
 	known *recent.Map[messageID, version]
 }
@@ -30,14 +27,15 @@ type version struct {
 	same bool // equal to the version before
 }
 
-func newVersions() *versions {
-	return &versions{seed: maphash.MakeSeed(), known: recent.New[messageID, version](maxVersions)}
+// NewVersions returns an empty record.
+func NewVersions() *Versions {
+	return &Versions{seed: maphash.MakeSeed(), known: recent.New[messageID, version](maxVersions)}
 }
 
-// same records the content of a message and reports whether it is an edit that changes nothing. A
+// Same records the content of a message and reports whether it is an edit that changes nothing. A
 // redelivered update gets the same result. An update older than the known version, as after peek,
 // is not compared.
-func (v *versions) same(msg *message, edit bool) (same bool) {
+func (v *Versions) Same(msg *Message, edit bool) (same bool) {
 	next := version{at: max(msg.Date, msg.EditDate), edit: edit, sum: v.said(msg)}
 	v.known.Update(messageID{msg.Chat.ID, msg.ID}, func(old version, known bool) version {
 		switch {
@@ -55,7 +53,7 @@ func (v *versions) same(msg *message, edit bool) (same bool) {
 }
 
 // said hashes everything of a message that is passed on.
-func (v *versions) said(msg *message) uint64 {
+func (v *Versions) said(msg *Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(v.seed)
 	write := func(s string) {
@@ -65,7 +63,7 @@ func (v *versions) said(msg *message) uint64 {
 	for _, s := range []string{msg.Text, msg.Caption, string(msg.Rich), msg.other()} {
 		write(s)
 	}
-	if kind, f := msg.file(); f != nil {
+	if kind, f := msg.File(); f != nil {
 		write(kind)
 		write(f.Unique)
 		write(f.Name)
