@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// For each app the service permits 50 changes of cards per second and 1000 per minute, and for
+	// CardRate is the maximum rate of drafts of one card, per second. For each app the service permits 50 changes of cards per second and 1000 per minute, and for
 	// each card ten per second. Drafts stay below that, so that the ends of texts have capacity.
 	CardRate = 10
 	rate     = 15 // per second
 	burst    = 30
 	margin   = 10 // part of the burst that is reserved for ends
 
-	// DraftPause is how long no drafts are shown after the service refused one, and DraftsOff how
-	// long if the app may not show any.
+	// DraftPause is how long no drafts are shown after the service refused one.
 	DraftPause = 10 * time.Second
-	DraftsOff  = time.Hour
+	// DraftsOff is how long no drafts are shown if the app may not show any.
+	DraftsOff = time.Hour
 )
 
 // Pace limits the changes of all cards of an app to what the service permits. Drafts beyond the

@@ -45,6 +45,7 @@ type block struct {
 // Verdict says how a follower continues.
 type Verdict int
 
+// The verdicts.
 const (
 	Continue Verdict = iota
 	Ended            // the message is complete; write the end mark

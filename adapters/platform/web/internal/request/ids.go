@@ -14,8 +14,10 @@ import (
 )
 
 const (
+	// KeyHeader is the header of a client's idempotency key.
 	KeyHeader = "Idempotency-Key"
-	KeyPrefix = "key:" // prefix of ingress ids that are keys
+	// KeyPrefix begins the ingress ids that are keys.
+	KeyPrefix = "key:"
 )
 
 // KeyOf returns the ingress id for the request's key, or an empty string without a key.

@@ -51,6 +51,7 @@ func planDecisions(req Chat, view platform.ChatView) (Plan, *respond.Problem) {
 // Action is what a request asks of the host, given its history.
 type Action int
 
+// The actions.
 const (
 	New       Action = iota // take a new turn
 	Repeat                  // the turn is known: repeat its answer, or wait for it

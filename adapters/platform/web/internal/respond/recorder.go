@@ -9,6 +9,7 @@ type Recorder struct {
 	status int
 }
 
+// WriteHeader implements [http.ResponseWriter].
 func (w *Recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
