@@ -14,6 +14,9 @@
 //     never served;
 //   - one slow reader costs at most one bounded buffer and is dropped.
 //
+// What a request asks is decided in internal/request, what a reader gets of a message in
+// internal/follow, and internal/respond writes everything that is not a stream.
+//
 // A [Platform] needs no outbox: its readers fetch the history. Everything is safe for concurrent
 // use. The core, passed in as [platform.Live], decides how a chat runs, merges and stores.
 package web

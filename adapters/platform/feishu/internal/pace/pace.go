@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// CardRate is the maximum rate of drafts of one card, per second. For each app the service permits 50 changes of cards per second and 1000 per minute, and for
-	// each card ten per second. Drafts stay below that, so that the ends of texts have capacity.
+	// CardRate is the maximum rate of drafts of one card, per second. For each app the service
+	// permits 50 changes of cards per second and 1000 per minute, and for each card ten per second.
+	// Drafts stay below that, so that the ends of texts have capacity.
 	CardRate = 10
 	rate     = 15 // per second
 	burst    = 30
