@@ -3,7 +3,6 @@ package compaction
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -69,15 +68,10 @@ type planned struct{ plan plan }
 type written struct{ summary string }
 
 func (c *compaction) Receive(ac actor.Context) {
-	switch msg := ac.Message().(type) {
-	case *actor.Started:
-		c.Start(ac, c.Gate)
-	case *actor.Stopping, *actor.Restarting:
-		c.Stop(ac)
+	switch msg := c.Errand.Receive(ac, c.Gate).(type) {
+	case nil:
 	case messages.Compact:
 		c.begin(msg)
-	case messages.SlotGranted:
-		c.Granted()
 	case planned:
 		c.onPlanned(ac, msg)
 	case written:
@@ -95,13 +89,10 @@ func (c *compaction) begin(msg messages.Compact) {
 	}
 	c.msg = msg
 	o := c.Options
-	c.Beside(func(ctx context.Context) (any, error) { return planned{newPlan(ctx, msg, o)}, nil })
+	c.Go(func(ctx context.Context) (any, error) { return planned{newPlan(ctx, msg, o)}, nil })
 }
 
 func (c *compaction) onPlanned(ac actor.Context, msg planned) {
-	if c.Over() {
-		return
-	}
 	c.plan = msg.plan
 	switch {
 	case c.plan.result != "":
@@ -117,50 +108,28 @@ func (c *compaction) onPlanned(ac actor.Context, msg planned) {
 func (c *compaction) ask(ac actor.Context) {
 	m, msg, turns, limit := c.Model, c.msg, c.msg.Turns[:c.plan.to], min(c.MaxTokens, max(c.Budget/4, 256))
 	c.Acquire(ac, func(ctx context.Context) (any, error) {
-		summary, err := write(ctx, m, request(msg, turns, limit))
-		if err != nil {
+		summary, finish, err := errand.Ask(ctx, m, question(msg, turns, limit))
+		switch {
+		case err != nil:
 			return nil, err
+		case finish != "stop" && finish != "length": // it was cut, or contains a call
+			return nil, &model.Error{Reason: model.ReasonCut}
 		}
 		return written{complete(summary, turns)}, nil
 	})
 }
 
-// write reads the answer to its end. An answer that was cut, or that contains a call, is an error.
-func write(ctx context.Context, m model.Model, req model.Request) (string, error) {
-	var b strings.Builder
-	finished := false
-	for ev, err := range m.Stream(ctx, req) {
-		switch {
-		case err != nil:
-			return "", err
-		case ev.Kind == model.EventTextDelta:
-			b.WriteString(ev.Delta)
-		case ev.Kind == model.EventFinish:
-			finished = ev.Finish.Unified == "stop" || ev.Finish.Unified == "length"
-		}
-	}
-	if !finished {
-		return "", &model.Error{Reason: model.ReasonCut}
-	}
-	return strings.TrimSpace(b.String()), nil
-}
-
 func (c *compaction) onWritten(ac actor.Context, msg written) {
-	switch {
-	case c.Over():
-	case msg.summary == "":
+	if msg.summary == "" {
 		c.fail(ac, "the summary is empty")
-	default:
-		c.summed(ac, messages.ResultFolded, msg.summary)
+		return
 	}
+	c.summed(ac, messages.ResultFolded, msg.summary)
 }
 
 // fail ends the compaction without a summary by the model. If the chat cannot continue without a
 // summary, it answers with one made without the model.
 func (c *compaction) fail(ac actor.Context, why string) {
-	if c.Over() {
-		return
-	}
 	c.Logger.Warn("a summary could not be made", "component", "compaction", "chat_key", string(c.msg.ChatKey), "cause", string(c.msg.Cause), "error", why)
 	if c.msg.Cause == messages.CauseOverflow && c.plan.to > 0 {
 		c.extracted(ac)

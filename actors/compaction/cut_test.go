@@ -143,7 +143,7 @@ func TestCO6HostileWordsAreMaterial(t *testing.T) {
 	}
 	for _, attack := range attacks {
 		turns := []messages.FoldTurn{said("u1", uimessage.RoleUser, attack), said("a1", uimessage.RoleAssistant, "No.")}
-		req := request(messages.Compact{Memory: "Remember birthdays."}, turns, 100)
+		req := question(messages.Compact{Memory: "Remember birthdays."}, turns, 100).Request()
 		if strings.Contains(req.System, "mallory") || len(req.Messages) != 1 || req.Messages[0].Role != "user" {
 			t.Errorf("%q: system %q, %d messages", attack, req.System, len(req.Messages))
 		}

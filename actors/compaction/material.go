@@ -6,9 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -50,18 +49,9 @@ type call struct {
 	Out  string `json:"out,omitempty"`
 }
 
-// request is the request for a summary of turns.
-func request(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) model.Request {
-	system := instructions
-	if memory := strings.TrimSpace(msg.Memory); memory != "" {
-		system += "\n\nWhat the operator wants to be remembered:\n" + memory
-	}
-	return model.Request{
-		ID: msg.RequestID, System: system, MaxOutputTokens: maxTokens,
-		Messages: []modelmessage.Message{{
-			Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: material(turns)}},
-		}},
-	}
+// question asks for a summary of turns.
+func question(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) errand.Question {
+	return errand.Question{ID: msg.RequestID, Instructions: instructions, Guidance: msg.Memory, Material: material(turns), MaxTokens: maxTokens}
 }
 
 func material(turns []messages.FoldTurn) string {

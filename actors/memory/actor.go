@@ -75,15 +75,10 @@ type added struct{ facts, dropped, chars int }
 type condensed struct{}
 
 func (e *extraction) Receive(ac actor.Context) {
-	switch msg := ac.Message().(type) {
-	case *actor.Started:
-		e.Start(ac, e.Gate)
-	case *actor.Stopping, *actor.Restarting:
-		e.Stop(ac)
+	switch msg := e.Errand.Receive(ac, e.Gate).(type) {
+	case nil:
 	case messages.ExtractMemory:
 		e.begin(msg)
-	case messages.SlotGranted:
-		e.Granted()
 	case chosen:
 		e.onChosen(ac, msg)
 	case added:
@@ -104,7 +99,7 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 	}
 	e.msg = msg
 	o := e.Options
-	e.Beside(func(ctx context.Context) (any, error) {
+	e.Go(func(ctx context.Context) (any, error) {
 		mark, err := o.Store.Extracted(ctx, msg.ChatKey)
 		if err != nil {
 			return nil, err
@@ -124,9 +119,6 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 }
 
 func (e *extraction) onChosen(ac actor.Context, msg chosen) {
-	if e.Over() {
-		return
-	}
 	e.work = msg.work
 	e.done.Left = e.work.left
 	if len(e.work.turns) == 0 || e.work.left < e.MinTurns && !e.msg.Folds {
@@ -136,7 +128,9 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 	}
 	w, o, about, known := e.work, e.Options, e.msg, msg.known
 	e.Acquire(ac, func(ctx context.Context) (any, error) {
-		said, err := answer(ctx, o.Model, request(about.RequestID, w.question(), about.Guidance, knownLine(known)+w.material, maxAnswer))
+		said, err := answer(ctx, o.Model, errand.Question{
+			ID: about.RequestID, Instructions: w.question(), Guidance: about.Guidance, Material: knownLine(known) + w.material, MaxTokens: maxAnswer,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -169,9 +163,6 @@ func knownLine(known string) string {
 }
 
 func (e *extraction) onAdded(ac actor.Context, msg added) {
-	if e.Over() {
-		return
-	}
 	e.Release(ac)
 	e.done.Result, e.done.Facts, e.done.Dropped = messages.ResultRemembered, msg.facts, msg.dropped
 	e.done.Left = e.work.left - len(e.work.turns)
@@ -191,7 +182,9 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 		}
 		known, statements := persistence.SplitStatements(was)
 		_, body := persistence.FrontMatter(known)
-		said, err := answer(ctx, o.Model, request(about.RequestID+"_c", condense, about.Guidance, body, max(maxAnswer, o.MaxChars)))
+		said, err := answer(ctx, o.Model, errand.Question{
+			ID: about.RequestID + "_c", Instructions: condense, Guidance: about.Guidance, Material: body, MaxTokens: max(maxAnswer, o.MaxChars),
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +203,7 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 // model, which could turn what a person said into facts.
 func (e *extraction) forget() {
 	o, place := e.Options, persistence.MemoryPlace{Chat: e.msg.ChatKey}
-	e.Beside(func(ctx context.Context) (any, error) {
+	e.Go(func(ctx context.Context) (any, error) {
 		was, err := o.Store.ReadMemory(ctx, place)
 		if err != nil {
 			return nil, err
@@ -228,9 +221,6 @@ func (e *extraction) forget() {
 
 // fail ends the extraction; facts that were added stay.
 func (e *extraction) fail(ac actor.Context, why string) {
-	if e.Over() {
-		return
-	}
 	e.done.Err = why
 	if e.done.Result == messages.ResultRemembered {
 		e.done.Condensed = messages.ResultFailed
@@ -242,9 +232,6 @@ func (e *extraction) fail(ac actor.Context, why string) {
 }
 
 func (e *extraction) finish(ac actor.Context) {
-	if e.Over() {
-		return
-	}
 	e.done.ChatKey, e.done.ExtractionID = e.msg.ChatKey, e.msg.ExtractionID
 	e.Answer(ac, e.done)
 }

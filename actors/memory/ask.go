@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -46,37 +46,13 @@ var (
 	errCut    = errors.New("the answer did not come to its end")
 )
 
-// request makes one of the two requests.
-func request(id, system, guidance, material string, limit int) model.Request {
-	if guidance = strings.TrimSpace(guidance); guidance != "" {
-		system += "\n\nWhat the operator wants to be remembered:\n" + guidance
-	}
-	return model.Request{
-		ID: id, System: system, MaxOutputTokens: limit,
-		Messages: []modelmessage.Message{{
-			Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: material}},
-		}},
-	}
-}
-
-// answer reads an answer to its end. An answer that was cut, or that contains a call, is an error.
-func answer(ctx context.Context, m model.Model, req model.Request) (string, error) {
-	var b strings.Builder
-	finished := false
-	for ev, err := range m.Stream(ctx, req) {
-		switch {
-		case err != nil:
-			return "", err
-		case ev.Kind == model.EventTextDelta:
-			b.WriteString(ev.Delta)
-		case ev.Kind == model.EventFinish:
-			finished = ev.Finish.Unified == "stop"
-		}
-	}
-	if !finished {
+// answer asks the model. An answer that was cut, or that contains a call, is an error.
+func answer(ctx context.Context, m model.Model, q errand.Question) (string, error) {
+	text, finish, err := errand.Ask(ctx, m, q)
+	if err == nil && finish != "stop" {
 		return "", errCut
 	}
-	return strings.TrimSpace(b.String()), nil
+	return text, err
 }
 
 // shorter returns a memory with a condensed body, if that is within the limit.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -176,7 +177,7 @@ func TestAnswerIsWhole(t *testing.T) {
 		{"calls", says{words, end("tool-calls")}, "", errCut},
 		{"no end", says{words}, "", errCut},
 	} {
-		got, err := answer(t.Context(), tt.events, model.Request{})
+		got, err := answer(t.Context(), tt.events, errand.Question{})
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%s: %q, %v; want %q, %v", tt.name, got, err, tt.want, tt.err)
 		}

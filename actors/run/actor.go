@@ -151,7 +151,7 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 	case messages.InputShortened:
 		r.onInputShortened(ac, msg)
 	case messages.GrantsChanged:
-		r.gate.grants = msg.Grants
+		r.gate.regrant(msg.Grants)
 	}
 }
 
@@ -256,7 +256,8 @@ func (r *run) metadata(kind string) json.RawMessage {
 
 // goOn starts the next step.
 func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
-	r.input, r.asker, r.gate.grants = msg.Input, msg.Asker, msg.Grants
+	r.input, r.asker = msg.Input, msg.Asker
+	r.gate.regrant(msg.Grants)
 	if msg.System != "" {
 		r.start.System, r.start.Only = msg.System, msg.Only
 	}

@@ -25,6 +25,8 @@ type approvals struct {
 	own      []messages.OpenRequest // of the current step
 	next     int
 	grants   []messages.Grant // of the chat
+	// rulings are those of the step's calls, as they arrived, until the chat has the step.
+	rulings map[string]ruling
 	// explained is what tools said about calls that need approval, and asked is what people have to
 	// see of the current step.
 	explained map[string]explained
@@ -33,7 +35,7 @@ type approvals struct {
 
 func newApprovals(msg messages.StartRun) approvals {
 	a := approvals{
-		approved: map[string]bool{}, agreed: map[string]bool{}, binds: map[string]string{}, explained: map[string]explained{},
+		approved: map[string]bool{}, agreed: map[string]bool{}, binds: map[string]string{}, rulings: map[string]ruling{}, explained: map[string]explained{},
 		waiting: msg.Waiting, next: msg.NextRequest, grants: msg.Grants,
 	}
 	for _, c := range msg.Approved {
@@ -49,12 +51,14 @@ func (a *approvals) approve(c loop.Call) { a.approved[c.ID], a.agreed[callKey(c)
 func callKey(c loop.Call) string { return c.ID + "\n" + c.Name + "\n" + string(c.Input) }
 
 // asks says whether a person has to be asked, which is not so if the same request is already open.
-func (a *approvals) asks(c loop.Call) bool {
+// The operator's rule, if any, would cover the call once they agree.
+func (a *approvals) asks(c loop.Call, rule string) bool {
 	e := a.explained[callKey(c)]
 	if e.err != nil || a.same(c) != 0 {
 		return false
 	}
 	a.own = append(a.own, messages.OpenRequest{N: a.next + len(a.own), Name: c.Name, Input: c.Input, Bind: e.Bind})
+	e.Rule = rule
 	a.asked = append(a.asked, e.AskedCall)
 	return true
 }
@@ -73,13 +77,23 @@ func (a *approvals) same(c loop.Call) int {
 }
 
 // restart forgets the current step.
-func (a *approvals) restart() { a.own, a.asked = nil, nil }
+func (a *approvals) restart() {
+	a.own, a.asked = nil, nil
+	clear(a.rulings)
+}
 
-// takeAsked returns what people have to see of a step, and clears it.
+// takeAsked returns what people have to see of a step that the chat now gets, and clears it.
 func (a *approvals) takeAsked() []messages.AskedCall {
 	asked := a.asked
 	a.asked = nil
+	clear(a.rulings)
 	return asked
+}
+
+// regrant takes the grants of the chat. Rulings that may have come from earlier ones are made again.
+func (a *approvals) regrant(grants []messages.Grant) {
+	a.grants = grants
+	clear(a.rulings)
 }
 
 // refuse says why a call may not be executed; nil means it may.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,24 +92,41 @@ func (r *Rules) runner(rule string) bool {
 	return ok && parsed.Runner
 }
 
-// ruling is a verdict with its basis.
+// ruling is the decision about a call and its basis: it runs without approval (Allow), needs a
+// person (Ask) or is refused (Deny), and why.
 type ruling struct {
 	tool.Verdict
 
-	rule string // lets the call run without approval; if empty, its tool does
+	rule string // the rule or the grant, with its id, that lets the call run; if empty, its tool does
 	bind string // what the rule is bound to
 	// under is the operator's rule that covers the call once a person has approved its bind.
 	under string
 }
 
-// rule decides about a call: first what the operator forbids, then the tool's own policy, then what
-// the operator allows, then timed grants. Rules cover only commands; grants cover commands and
-// folders whose files may be sent.
-func (r *run) rule(t tool.Tool, c loop.Call) ruling {
+// decide rules on a call: first what the operator forbids, then the tools that the loaded skills
+// leave, then the tool's own policy, then what the operator allows, then timed grants. Rules cover
+// only commands; grants cover commands and folders whose files may be sent.
+//
+// Nothing else decides about calls, and it is asked at two moments only:
+//
+//   - When the call arrives, see [run.asks]. That ruling is kept for its step: whether people are
+//     asked, what they are shown and what is journaled follow from this one value.
+//   - When the call starts, see [run.admit]. This is the check at the time of use and it takes
+//     nothing from the first one: between the two, the chat journals the response, grants expire or
+//     are revoked, and earlier calls of the same step may change the files, links, skills and tasks
+//     that tools and rules look at.
+//
+// A call that people were asked about leaves the run. If they approve it, it arrives once more with
+// a later run or step, perhaps days later: it is ruled on again, so that what was forbidden since
+// stays undone, and [unchanged] checks that it would still do what they approved.
+func (r *run) decide(t tool.Tool, c loop.Call) ruling {
 	if v, ok := r.forbidden(t, c); ok {
 		return ruling{Verdict: v}
 	}
-	out := ruling{Verdict: r.judge(t, c)}
+	if v, ok := r.narrowed(c); ok {
+		return ruling{Verdict: v}
+	}
+	out := ruling{Verdict: tool.BySpec(t, r.call(c))}
 	cmd, ok := t.(tool.Commander)
 	switch {
 	case out.Decision != tool.Ask:
@@ -252,10 +270,6 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	if len(e.Exact) > maxExact {
 		e.err = errTooLong
 	}
-	r.gate.explained[callKey(c)] = e // the operator's rule needs it
-	if e.Command != "" {
-		e.Rule = r.rule(t, c).under
-	}
 	r.gate.explained[callKey(c)] = e
 	return e
 }
@@ -286,37 +300,49 @@ func unchanged(t tool.Tool, call tool.Call) error {
 	return nil
 }
 
-// intent is a call about to start, as the chat journals it.
+// intent is a call about to start, as the chat journals it. A call that will be refused may be
+// started again after a crash, since it is refused again.
 func (r *run) intent(c loop.Call) messages.CallIntent {
-	out := messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name) || r.refused(c)}
-	if t, ok := r.Tools.Find(c.Name); ok {
-		if ruled := r.rule(t, c); ruled.Decision == tool.Allow {
-			out.Rule, out.Bind = ruled.rule, ruled.bind
-		}
+	out := messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name)}
+	t, ok := r.Tools.Find(c.Name)
+	if !ok {
+		return out
+	}
+	ruled, ok := r.gate.rulings[callKey(c)]
+	if !ok { // the grants have changed since the call arrived
+		ruled = r.decide(t, c)
+	}
+	out.Repeatable = out.Repeatable || r.gate.refuse(ruled.Verdict, c) != nil
+	if ruled.Decision == tool.Allow {
+		out.Rule, out.Bind = ruled.rule, ruled.bind
 	}
 	return out
 }
 
-// judge asks the policy of the tools about a call.
-func (r *run) judge(t tool.Tool, c loop.Call) tool.Verdict {
-	if v, ok := r.narrowed(c); ok {
-		return v
-	}
-	return tool.BySpec(t, r.call(c))
-}
-
-// asks says whether a call needs a person. The calls that a run starts with were already approved;
-// they are checked again, and only a denial stops them.
+// asks rules on a call that arrives and says whether it needs a person. The calls that a run starts
+// with were already approved; they are checked again, and only a denial stops them.
 func (r *run) asks(t tool.Tool, c loop.Call) bool {
-	d := r.rule(t, c).Decision
+	ruled := r.decide(t, c)
 	if !r.gate.begun {
-		return d != tool.Deny
+		return ruled.Decision != tool.Deny
 	}
-	if d != tool.Ask {
+	r.gate.rulings[callKey(c)] = ruled
+	if ruled.Decision != tool.Ask {
 		return false
 	}
 	r.explain(t, c)
-	return r.gate.asks(c)
+	return r.gate.asks(c, ruled.under)
+}
+
+// admit rules on a call that starts: an error says why it may not be executed, and otherwise bind is
+// what the call must still do. A person's approval counts only for the very call that was shown,
+// and is bound to what it would have done then.
+func (r *run) admit(t tool.Tool, c loop.Call) (bind string, err error) {
+	ruled := r.decide(t, c)
+	if r.gate.agreed[callKey(c)] {
+		ruled.bind = cmp.Or(r.gate.binds[c.ID], ruled.bind)
+	}
+	return ruled.bind, r.gate.refuse(ruled.Verdict, c)
 }
 
 // call returns a call as its tool sees it.
@@ -331,12 +357,6 @@ func (r *run) call(c loop.Call) tool.Call {
 func (r *run) repeatable(name string) bool {
 	t, ok := r.Tools.Find(name)
 	return ok && (t.Spec().Repeatable || t.Spec().ReadOnly)
-}
-
-// refused reports whether a call will not be executed, now or after a crash.
-func (r *run) refused(c loop.Call) bool {
-	t, ok := r.Tools.Find(c.Name)
-	return ok && r.gate.refuse(r.rule(t, c).Verdict, c) != nil
 }
 
 // narrowed denies a call that the loaded skills do not allow. A call that a person approved was

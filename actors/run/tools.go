@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,11 +88,7 @@ func (r *run) invoke(c loop.Call) {
 	case !ok:
 		err = fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, c.Name)
 	case err == nil:
-		ruled := r.rule(t, c)
-		bind, err = ruled.bind, r.gate.refuse(ruled.Verdict, c)
-		if r.gate.agreed[callKey(c)] {
-			bind = cmp.Or(r.gate.binds[c.ID], bind)
-		}
+		bind, err = r.admit(t, c)
 	}
 	if err != nil {
 		r.pending(n, nil)

@@ -2,8 +2,8 @@
 // answers once and is then stopped by the chat: a deadline, slow work in goroutines that end with
 // the actor, a slot of the model gate for work that asks the model, and one answer.
 //
-// An [Errand] belongs to its actor alone. An error, a panic or a timeout arrives as [Failed];
-// results that arrive after the answer have to be ignored, see [Errand.Over].
+// An [Errand] belongs to its actor alone. The result of work arrives as a message, and an error, a
+// panic or a timeout as [Failed]. Nothing arrives after the answer.
 package errand
 
 import (
@@ -18,6 +18,9 @@ import (
 
 // Failed reports that the current work failed.
 type Failed struct{ Why string }
+
+// result carries the result of work, or [Failed], to the actor.
+type result struct{ value any }
 
 // Work is slow work: the actor receives its result as a message, or an error as [Failed].
 type Work func(ctx context.Context) (any, error)
@@ -38,14 +41,26 @@ type Errand struct {
 	over   bool // it has answered
 }
 
-// Start is called at the actor's start. The actor's parent is its chat.
-func (e *Errand) Start(ac actor.Context, gate *actor.PID) {
-	e.home, e.chat, e.gate = pipe.NewHome(ac), ac.Parent(), gate
-	e.ctx, e.cancel = context.WithCancel(context.Background())
+// Receive handles what all errands receive, and returns what is left to the actor: its orders and
+// the results of its work. It returns nil if nothing is left. The actor's parent is its chat.
+func (e *Errand) Receive(ac actor.Context, gate *actor.PID) any {
+	switch msg := ac.Message().(type) {
+	case *actor.Started:
+		e.home, e.chat, e.gate = pipe.NewHome(ac), ac.Parent(), gate
+		e.ctx, e.cancel = context.WithCancel(context.Background())
+	case *actor.Stopping, *actor.Restarting:
+		e.end(ac)
+	case messages.SlotGranted:
+		e.granted()
+	case result:
+		if !e.over {
+			return msg.value
+		}
+	default:
+		return msg
+	}
+	return nil
 }
-
-// Stop is called when the actor stops or restarts.
-func (e *Errand) Stop(ac actor.Context) { e.end(ac) }
 
 func (e *Errand) end(ac actor.Context) {
 	e.over = true
@@ -63,23 +78,20 @@ func (e *Errand) Begin(key messages.ChatKey, id string, deadline time.Duration) 
 		return false
 	}
 	e.key, e.id = key, id
-	e.alarm = e.home.After(deadline, Failed{"the deadline has passed"})
+	e.alarm = e.home.After(deadline, result{Failed{"the deadline has passed"}})
 	return true
 }
 
-// Over reports whether the errand is answered, so that later results are to be ignored.
-func (e *Errand) Over() bool { return e.over }
-
-// Beside runs slow work in a goroutine.
-func (e *Errand) Beside(work Work) {
+// Go runs slow work in a goroutine.
+func (e *Errand) Go(work Work) {
 	ctx := e.ctx
 	e.home.Go(func() any {
 		done, err := work(ctx)
 		if err != nil {
-			return Failed{err.Error()}
+			return result{Failed{err.Error()}}
 		}
-		return done
-	}, func(p pipe.Panicked) any { return Failed{p.Error()} })
+		return result{done}
+	}, func(p pipe.Panicked) any { return result{Failed{p.Error()}} })
 }
 
 // Acquire runs slow work that asks the model, once the gate grants a slot.
@@ -88,10 +100,10 @@ func (e *Errand) Acquire(ac actor.Context, work Work) {
 	ac.Request(e.gate, messages.AcquireSlot{ChatKey: e.key, RunID: e.id})
 }
 
-// Granted handles the gate's answer.
-func (e *Errand) Granted() {
+// granted handles the gate's answer; only the first one counts.
+func (e *Errand) granted() {
 	if !e.over && e.next != nil {
-		e.Beside(e.next)
+		e.Go(e.next)
 		e.next = nil
 	}
 }

@@ -31,16 +31,13 @@ type order struct {
 // runner is an actor with an errand that answers with whatever result arrives.
 type runner struct {
 	errand.Errand
-	gate *actor.PID
-	seen func(late any) // what arrives after the answer
+	gate     *actor.PID
+	answered bool
+	late     func(msg any) // a result arrives after the answer, which must not happen
 }
 
 func (r *runner) Receive(ac actor.Context) {
-	switch msg := ac.Message().(type) {
-	case *actor.Started:
-		r.Start(ac, r.gate)
-	case *actor.Stopping, *actor.Restarting:
-		r.Stop(ac)
+	switch msg := r.Errand.Receive(ac, r.gate).(type) {
 	case order:
 		if !r.Begin("web-chat-a", msg.id, deadline) {
 			return
@@ -48,15 +45,14 @@ func (r *runner) Receive(ac actor.Context) {
 		if msg.slot {
 			r.Acquire(ac, msg.work)
 		} else {
-			r.Beside(msg.work)
+			r.Go(msg.work)
 		}
-	case messages.SlotGranted:
-		r.Granted()
 	case string, errand.Failed:
-		if r.Over() {
-			r.seen(msg)
+		if r.answered {
+			r.late(msg)
 			return
 		}
+		r.answered = true
 		r.Answer(ac, msg)
 	}
 }
@@ -79,7 +75,7 @@ func (c *chat) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
 		c.child = ac.Spawn(actor.PropsFromProducer(func() actor.Actor {
-			return &runner{gate: c.gate, seen: func(late any) { c.heard("late", late) }}
+			return &runner{gate: c.gate, late: func(msg any) { c.heard("late", msg) }}
 		}))
 	case order:
 		ac.Request(c.child, msg)
@@ -119,8 +115,8 @@ func TestErrand(t *testing.T) {
 		{"an order again changes nothing", false, []order{{"1", false, said("done")}, {"1", false, said("again")}}, false, []string{"chat done"}},
 		{"an error", false, []order{{"1", true, func(context.Context) (any, error) { return nil, errors.New("no luck") }}}, false, []string{taken, "chat {no luck}", given}},
 		{"a panic", false, []order{{"1", false, func(context.Context) (any, error) { panic("oh") }}}, false, []string{"chat {panic: oh}"}},
-		{"too slow", false, []order{{"1", false, patient}}, false, []string{"chat {the deadline has passed}", "late cancelled"}},
-		{"too slow with a slot", false, []order{{"1", true, patient}}, false, []string{taken, "chat {the deadline has passed}", given, "late cancelled"}},
+		{"too slow", false, []order{{"1", false, patient}}, false, []string{"chat {the deadline has passed}"}},
+		{"too slow with a slot", false, []order{{"1", true, patient}}, false, []string{taken, "chat {the deadline has passed}", given}},
 		{"no slot to be had", true, []order{{"1", true, said("done")}}, false, []string{taken, "chat {the deadline has passed}", given}},
 		{"stopped while it waits", true, []order{{"1", true, said("done")}}, true, []string{taken, given}},
 		{"stopped at work", false, []order{{"1", true, patient}}, true, []string{taken, given}},
