@@ -42,6 +42,10 @@ type finding struct {
 	Fix   string `json:"fix,omitempty"`
 }
 
+func newFinding(group string, m mark, fact, fix string) finding {
+	return finding{Group: group, Mark: m, Fact: fact, Fix: fix}
+}
+
 // minFree is how much free space the disk should have.
 const minFree = 256 << 20
 
@@ -125,17 +129,17 @@ func checkHost(ctx context.Context, state string) (alive bool, out []finding) {
 	s, err := newControl(state).status(ctx)
 	switch {
 	case errors.Is(err, errNotRunning):
-		return false, []finding{{name, markOK, "none runs", ""}}
+		return false, []finding{newFinding(name, markOK, "none runs", "")}
 	case err != nil:
-		return false, []finding{{name, markFail, "it does not answer: " + err.Error(), ""}}
+		return false, []finding{newFinding(name, markFail, "it does not answer: "+err.Error(), "")}
 	}
-	out = []finding{{name, markOK, fmt.Sprintf("%s, process %d, version %s", s.State, s.PID, s.Version), ""}}
+	out = []finding{newFinding(name, markOK, fmt.Sprintf("%s, process %d, version %s", s.State, s.PID, s.Version), "")}
 	if len(s.Restart) > 0 {
-		out = append(out, finding{name, markWarn, "settings have changed that it does not use yet: " + strings.Join(s.Restart, ", "), "start it again"})
+		out = append(out, newFinding(name, markWarn, "settings have changed that it does not use yet: "+strings.Join(s.Restart, ", "), "start it again"))
 	}
 	for _, p := range s.Platforms {
 		if p.On && !p.Up {
-			out = append(out, finding{name, markFail, p.Name + " is down: " + cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"})
+			out = append(out, newFinding(name, markFail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"))
 		}
 	}
 	return true, out
@@ -145,13 +149,13 @@ func checkAgent(dir string) finding {
 	text, err := os.ReadFile(filepath.Join(dir, "Agent.md"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return finding{"project", markFail, "Agent.md cannot be read: " + errText(err), "sma init " + dir}
+		return newFinding("project", markFail, "Agent.md cannot be read: "+errText(err), "sma init "+dir)
 	case err != nil:
-		return finding{"project", markFail, "Agent.md cannot be read: " + errText(err), "make it a file that this user can read"}
+		return newFinding("project", markFail, "Agent.md cannot be read: "+errText(err), "make it a file that this user can read")
 	case len(bytes.TrimSpace(text)) == 0:
-		return finding{"project", markWarn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is"}
+		return newFinding("project", markWarn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is")
 	default:
-		return finding{"project", markOK, "Agent.md, " + sizeText(int64(len(text))), ""}
+		return newFinding("project", markOK, "Agent.md, "+sizeText(int64(len(text))), "")
 	}
 }
 
@@ -164,18 +168,18 @@ func (a *app) checkSettings(dir string) (*config.Loaded, []finding) {
 			if f.Severity == config.Error {
 				m = markFail
 			}
-			out = append(out, finding{"config", m, f.String(), ""})
+			out = append(out, newFinding("config", m, f.String(), ""))
 		}
 		return nil, out
 	}
 	if err != nil {
-		return nil, []finding{{"config", markFail, errText(err), "sma config check"}}
+		return nil, []finding{newFinding("config", markFail, errText(err), "sma config check")}
 	}
 	for _, f := range loaded.Findings {
-		out = append(out, finding{"config", markWarn, f.String(), ""})
+		out = append(out, newFinding("config", markWarn, f.String(), ""))
 	}
 	if len(out) == 0 {
-		out = append(out, finding{"config", markOK, "the settings have no faults", ""})
+		out = append(out, newFinding("config", markOK, "the settings have no faults", ""))
 	}
 	return loaded, out
 }
@@ -187,17 +191,17 @@ func checkState(state string) []finding {
 	case errors.Is(err, fs.ErrNotExist):
 		up := existing(state)
 		if err := unix.Access(up, unix.W_OK|unix.X_OK); err != nil {
-			return []finding{{"state", markFail, state + " cannot be made: " + up + ": " + err.Error(), "let this user write there, or name another place with --state-dir"}}
+			return []finding{newFinding("state", markFail, state+" cannot be made: "+up+": "+err.Error(), "let this user write there, or name another place with --state-dir")}
 		}
-		return []finding{{"state", markOK, state + " is made by the first start", ""}}
+		return []finding{newFinding("state", markOK, state+" is made by the first start", "")}
 	case err != nil:
-		return []finding{{"state", markFail, errText(err), ""}}
+		return []finding{newFinding("state", markFail, errText(err), "")}
 	case !info.IsDir():
-		return []finding{{"state", markFail, state + " is no folder", "mv " + state + " " + state + ".old"}}
+		return []finding{newFinding("state", markFail, state+" is no folder", "mv "+state+" "+state+".old")}
 	}
 	out := checkWritable(state)
 	if info.Mode().Perm()&0o077 != 0 {
-		out = append(out, finding{"state", markWarn, state + " can be read by others", "chmod 700 " + state})
+		out = append(out, newFinding("state", markWarn, state+" can be read by others", "chmod 700 "+state))
 	}
 	return out
 }
@@ -207,16 +211,16 @@ func checkState(state string) []finding {
 func checkWritable(state string) []finding {
 	probe, err := os.CreateTemp(state, ".doctor-*")
 	if err != nil {
-		return []finding{{"state", markFail, "the state folder " + state + " cannot be written: " + errText(err), mayWrite(state)}}
+		return []finding{newFinding("state", markFail, "the state folder "+state+" cannot be written: "+errText(err), mayWrite(state))}
 	}
 	_, err = probe.WriteString("x")
 	if err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return []finding{{"state", markFail, "the state folder " + state + " cannot be written: " + errText(err), mayWrite(state)}}
+		return []finding{newFinding("state", markFail, "the state folder "+state+" cannot be written: "+errText(err), mayWrite(state))}
 	}
 	if path := unwritable(state); path != "" {
-		return []finding{{"state", markFail, path + " cannot be written by this user", mayWrite(state)}}
+		return []finding{newFinding("state", markFail, path+" cannot be written by this user", mayWrite(state))}
 	}
-	return []finding{{"state", markOK, state + " can be written", ""}}
+	return []finding{newFinding("state", markOK, state+" can be written", "")}
 }
 
 // existing is a path, or the nearest parent folder that exists.
@@ -235,31 +239,31 @@ func existing(path string) string {
 func checkDisk(state string) finding {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(existing(state), &disk); err != nil {
-		return finding{"disk", markWarn, "the free space is unknown: " + errText(err), ""}
+		return newFinding("disk", markWarn, "the free space is unknown: "+errText(err), "")
 	}
 	free := int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // the types differ between systems
 	if free < minFree {
-		return finding{"disk", markWarn, sizeText(free) + " left: chats stop being taken in when it is full", "make room"}
+		return newFinding("disk", markWarn, sizeText(free)+" left: chats stop being taken in when it is full", "make room")
 	}
-	return finding{"disk", markOK, sizeText(free) + " free", ""}
+	return newFinding("disk", markOK, sizeText(free)+" free", "")
 }
 
 func checkZone(name string) finding {
 	if name == "" {
 		zone, _ := time.Now().Zone()
-		return finding{"clock", markOK, "the host's time zone, " + zone, ""}
+		return newFinding("clock", markOK, "the host's time zone, "+zone, "")
 	}
 	if _, err := time.LoadLocation(name); err != nil {
-		return finding{"clock", markFail, "the time zone " + name + " is unknown", "set timezone to a name like Europe/Berlin"}
+		return newFinding("clock", markFail, "the time zone "+name+" is unknown", "set timezone to a name like Europe/Berlin")
 	}
-	return finding{"clock", markOK, "time zone " + name, ""}
+	return newFinding("clock", markOK, "time zone "+name, "")
 }
 
 func checkModel(s config.Settings) finding {
 	if s.LLM.Provider == config.ProviderDemo {
-		return finding{"model", markWarn, "the demo model answers, on this machine only", "set OPENAI_API_KEY"}
+		return newFinding("model", markWarn, "the demo model answers, on this machine only", "set OPENAI_API_KEY")
 	}
-	return finding{"model", markOK, s.LLM.Model + " at " + s.LLM.BaseURL, ""}
+	return newFinding("model", markOK, s.LLM.Model+" at "+s.LLM.BaseURL, "")
 }
 
 // checkShare checks how much of a request the system text takes.
@@ -268,7 +272,7 @@ func checkShare(dir, state string, s config.Settings) []finding {
 	if err != nil || !share.TooLarge() {
 		return nil // unreadable documents are reported elsewhere
 	}
-	return []finding{{"model", markWarn, share.String(), "shorten " + share.Largest + ", or raise context.history.maxInputTokensApprox"}}
+	return []finding{newFinding("model", markWarn, share.String(), "shorten "+share.Largest+", or raise context.history.maxInputTokensApprox")}
 }
 
 // tokenForm reports whether a text looks like a bot token.
@@ -279,24 +283,24 @@ func tokenForm(token string) bool {
 func checkTelegram(s config.Settings, state string) []finding {
 	t := s.Adapters.Telegram
 	if !t.Enabled {
-		return []finding{{"telegram", markOK, "off", ""}}
+		return []finding{newFinding("telegram", markOK, "off", "")}
 	}
 	var out []finding
 	if !tokenForm(t.BotToken.Reveal()) {
-		out = append(out, finding{"telegram", markFail, "the bot token has not the form 123456:ABC…", "copy it again from @BotFather"})
+		out = append(out, newFinding("telegram", markFail, "the bot token has not the form 123456:ABC…", "copy it again from @BotFather"))
 	}
 	if s.LLM.Provider == config.ProviderDemo {
-		out = append(out, finding{"telegram", markFail, "Telegram is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"})
+		out = append(out, newFinding("telegram", markFail, "Telegram is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"))
 	}
 	if t.Access == config.AccessOpen {
-		out = append(out, finding{"telegram", markWarn, "everybody may talk to the bot", "set adapters.telegram.access to paired"})
+		out = append(out, newFinding("telegram", markWarn, "everybody may talk to the bot", "set adapters.telegram.access to paired"))
 	} else if _, err := os.Stat(filepath.Join(state, "access.json")); err == nil {
 		if _, err := access.Open(filepath.Join(state, "access.json"), access.Options{}); err != nil {
-			out = append(out, finding{"telegram", markFail, errText(err), ""})
+			out = append(out, newFinding("telegram", markFail, errText(err), ""))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, finding{"telegram", markOK, "on", ""})
+		out = append(out, newFinding("telegram", markOK, "on", ""))
 	}
 	return out
 }
@@ -306,13 +310,13 @@ func checkSandbox(ctx context.Context, setting string) finding {
 	name, unbounded, err := host.NewSandbox(setting).Check(ctx)
 	switch {
 	case err != nil:
-		return finding{"sandbox", markWarn, "commands are refused: " + strings.ReplaceAll(err.Error(), "\n", "; "), "install bubblewrap, or let users make user namespaces"}
+		return newFinding("sandbox", markWarn, "commands are refused: "+strings.ReplaceAll(err.Error(), "\n", "; "), "install bubblewrap, or let users make user namespaces")
 	case name == "off":
-		return finding{"sandbox", markWarn, "commands run unconfined: they can do whatever this user can", "set permissions.exec.sandbox to auto"}
+		return newFinding("sandbox", markWarn, "commands run unconfined: they can do whatever this user can", "set permissions.exec.sandbox to auto")
 	case len(unbounded) > 0:
-		return finding{"sandbox", markOK, name + " contains a probe; no control group bounds the " + strings.Join(unbounded, " and the ") + " of a command as a whole", ""}
+		return newFinding("sandbox", markOK, name+" contains a probe; no control group bounds the "+strings.Join(unbounded, " and the ")+" of a command as a whole", "")
 	}
-	return finding{"sandbox", markOK, name + " contains a probe", ""}
+	return newFinding("sandbox", markOK, name+" contains a probe", "")
 }
 
 // checkAddress tries to listen.
@@ -321,12 +325,12 @@ func checkAddress(ctx context.Context, group, address, fix string, taken mark) f
 	l, err := lc.Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return finding{group, taken, address + " is taken by another program", fix}
+		return newFinding(group, taken, address+" is taken by another program", fix)
 	case err != nil:
-		return finding{group, taken, "nobody can listen on " + address + ": " + errText(err), fix}
+		return newFinding(group, taken, "nobody can listen on "+address+": "+errText(err), fix)
 	}
 	_ = l.Close() // it was only a test
-	return finding{group, markOK, address + " is free", ""}
+	return newFinding(group, markOK, address+" is free", "")
 }
 
 // errText is the system's error message, without repeated paths.
@@ -440,11 +444,11 @@ func speechFinding(on, off, model, baseURL string, command []string) finding {
 	switch {
 	case len(command) > 0:
 		if _, err := exec.LookPath(command[0]); err != nil {
-			return finding{"speech", markFail, command[0] + " cannot be run: " + strings.TrimPrefix(err.Error(), "exec: "), "install it, or write its whole path"}
+			return newFinding("speech", markFail, command[0]+" cannot be run: "+strings.TrimPrefix(err.Error(), "exec: "), "install it, or write its whole path")
 		}
-		return finding{"speech", markOK, on + " by " + command[0], ""}
+		return newFinding("speech", markOK, on+" by "+command[0], "")
 	case model != "":
-		return finding{"speech", markOK, on + " by " + model + " at " + baseURL, ""}
+		return newFinding("speech", markOK, on+" by "+model+" at "+baseURL, "")
 	}
-	return finding{"speech", markOK, off, ""}
+	return newFinding("speech", markOK, off, "")
 }

@@ -40,17 +40,17 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 	status, body, err := fetch(ctx, http.DefaultTransport, modelList(llm), modelHeader(llm))
 	switch {
 	case err != nil:
-		return []finding{{name, markFail, llm.BaseURL + " cannot be reached: " + err.Error(), "check llm.baseUrl and the network"}}
+		return []finding{newFinding(name, markFail, llm.BaseURL+" cannot be reached: "+err.Error(), "check llm.baseUrl and the network")}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return []finding{{name, markRefused, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey"}}
+		return []finding{newFinding(name, markRefused, fmt.Sprintf("%s refuses the key (%d)", llm.BaseURL, status), "check the key that sma config show --origin names as llm.apiKey")}
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
-		return []finding{{name, markWarn, fmt.Sprintf("%s answers %d now", llm.BaseURL, status), "wait, or see the provider's own status page"}}
+		return []finding{newFinding(name, markWarn, fmt.Sprintf("%s answers %d now", llm.BaseURL, status), "wait, or see the provider's own status page")}
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return []finding{{name, markFail, fmt.Sprintf("%s leads to another place (%d)", llm.BaseURL, status), "check llm.baseUrl; it usually ends in /v1"}}
+		return []finding{newFinding(name, markFail, fmt.Sprintf("%s leads to another place (%d)", llm.BaseURL, status), "check llm.baseUrl; it usually ends in /v1")}
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
-		return []finding{{name, markFail, llm.BaseURL + " answered with a web page, not with a model's answer", "check llm.baseUrl; it usually ends in /v1"}}
+		return []finding{newFinding(name, markFail, llm.BaseURL+" answered with a web page, not with a model's answer", "check llm.baseUrl; it usually ends in /v1")}
 	case status != http.StatusOK:
-		return []finding{{name, markOK, fmt.Sprintf("%s answers, and has no list of models (%d)", llm.BaseURL, status), "if no answer comes, check llm.baseUrl; it usually ends in /v1"}}
+		return []finding{newFinding(name, markOK, fmt.Sprintf("%s answers, and has no list of models (%d)", llm.BaseURL, status), "if no answer comes, check llm.baseUrl; it usually ends in /v1")}
 	}
 	var list struct {
 		Data []struct {
@@ -59,16 +59,16 @@ func askModel(ctx context.Context, llm config.LLM) []finding {
 	}
 	switch err := json.Unmarshal(body, &list); {
 	case err != nil || list.Data == nil:
-		return []finding{{name, markWarn, llm.BaseURL + " answered with something that is no list of models", "check llm.baseUrl; it usually ends in /v1"}}
+		return []finding{newFinding(name, markWarn, llm.BaseURL+" answered with something that is no list of models", "check llm.baseUrl; it usually ends in /v1")}
 	case len(list.Data) == 0:
-		return []finding{{name, markOK, llm.BaseURL + " answers", ""}}
+		return []finding{newFinding(name, markOK, llm.BaseURL+" answers", "")}
 	}
 	for _, m := range list.Data {
 		if m.ID == llm.Model {
-			return []finding{{name, markOK, llm.BaseURL + " takes the key and has " + llm.Model, ""}}
+			return []finding{newFinding(name, markOK, llm.BaseURL+" takes the key and has "+llm.Model, "")}
 		}
 	}
-	return []finding{{name, markWarn, llm.BaseURL + " takes the key, but does not list " + llm.Model, "check llm.model; some services do not list all they have"}}
+	return []finding{newFinding(name, markWarn, llm.BaseURL+" takes the key, but does not list "+llm.Model, "check llm.model; some services do not list all they have")}
 }
 
 // modelList is the URL of a service's list of models.
@@ -134,13 +134,13 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	}
 	switch {
 	case err != nil:
-		return finding{name, markFail, root + " cannot be reached: " + err.Error(), "check the network, adapters.telegram.proxy and HTTPS_PROXY"}
+		return newFinding(name, markFail, root+" cannot be reached: "+err.Error(), "check the network, adapters.telegram.proxy and HTTPS_PROXY")
 	case status == http.StatusUnauthorized || status == http.StatusNotFound:
-		return finding{name, markRefused, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather"}
+		return newFinding(name, markRefused, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather")
 	case status != http.StatusOK || json.Unmarshal(body, &who) != nil:
-		return finding{name, markWarn, fmt.Sprintf("%s answers %d now", root, status), "try again in a minute"}
+		return newFinding(name, markWarn, fmt.Sprintf("%s answers %d now", root, status), "try again in a minute")
 	}
-	return finding{name, markOK, "the token is that of @" + oneLine(who.Result.Username, 64), ""}
+	return newFinding(name, markOK, "the token is that of @"+oneLine(who.Result.Username, 64), "")
 }
 
 // fetch sends one GET request. Its error never contains the URL, which may contain a token.
@@ -184,10 +184,10 @@ func askFeishu(ctx context.Context, s config.Settings) []finding {
 	defer cancel()
 	needs, err := host.FeishuMissing(ctx, s)
 	if errors.Is(err, feishu.ErrSecret) {
-		return []finding{{name, markRefused, "the service refuses the app's id or secret", "copy App ID and App Secret again from the developer console, Credentials & Basic Info"}}
+		return []finding{newFinding(name, markRefused, "the service refuses the app's id or secret", "copy App ID and App Secret again from the developer console, Credentials & Basic Info")}
 	}
 	if err != nil {
-		return []finding{{name, markFail, "the service does not say what the app may: " + errText(err), "check adapters.feishu.appId, the app secret and the network"}}
+		return []finding{newFinding(name, markFail, "the service does not say what the app may: "+errText(err), "check adapters.feishu.appId, the app secret and the network")}
 	}
 	var out []finding
 	for _, n := range needs {
@@ -195,10 +195,10 @@ func askFeishu(ctx context.Context, s config.Settings) []finding {
 		if n.Must {
 			mark = markFail
 		}
-		out = append(out, finding{name, mark, "the scope " + n.Scope() + " is missing: " + n.For, "developer console, Permissions & Scopes: add " + n.Scope() + ", then publish a version"})
+		out = append(out, newFinding(name, mark, "the scope "+n.Scope()+" is missing: "+n.For, "developer console, Permissions & Scopes: add "+n.Scope()+", then publish a version"))
 	}
 	if len(out) == 0 {
-		out = append(out, finding{name, markOK, "the app has every scope that it needs", ""})
+		out = append(out, newFinding(name, markOK, "the app has every scope that it needs", ""))
 	}
 	return out
 }
@@ -208,23 +208,23 @@ func checkFeishu(s config.Settings) []finding {
 	const name = "feishu"
 	f := s.Adapters.Feishu
 	if !f.Enabled {
-		return []finding{{name, markOK, "off", ""}}
+		return []finding{newFinding(name, markOK, "off", "")}
 	}
 	var out []finding
 	if !regexp.MustCompile(`^cli_[A-Za-z0-9]{8,}$`).MatchString(f.AppID) {
-		out = append(out, finding{name, markFail, "the app id has not the form cli_…", "copy it again from the developer console, Credentials & Basic Info"})
+		out = append(out, newFinding(name, markFail, "the app id has not the form cli_…", "copy it again from the developer console, Credentials & Basic Info"))
 	}
 	if s.LLM.Provider == config.ProviderDemo {
-		out = append(out, finding{name, markFail, "Feishu is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"})
+		out = append(out, newFinding(name, markFail, "Feishu is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"))
 	}
 	if f.Access == config.AccessOpen {
-		out = append(out, finding{name, markWarn, "everybody who finds the app may talk to it", "set adapters.feishu.access to paired"})
+		out = append(out, newFinding(name, markWarn, "everybody who finds the app may talk to it", "set adapters.feishu.access to paired"))
 	}
 	if f.Receive == "webhook" && f.VerificationToken.IsZero() {
-		out = append(out, finding{name, markWarn, "the verification token of events is not checked", "set adapters.feishu.verificationToken"})
+		out = append(out, newFinding(name, markWarn, "the verification token of events is not checked", "set adapters.feishu.verificationToken"))
 	}
 	if len(out) == 0 {
-		out = append(out, finding{name, markOK, "on, by " + f.Receive, ""})
+		out = append(out, newFinding(name, markOK, "on, by "+f.Receive, ""))
 	}
-	return append(out, finding{name, markOK, "the app needs " + feishuNeeds, ""})
+	return append(out, newFinding(name, markOK, "the app needs "+feishuNeeds, ""))
 }

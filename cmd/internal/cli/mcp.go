@@ -210,7 +210,7 @@ func checkServers(state string, loaded *config.Loaded) []finding {
 	found, err := loadServers(state, loaded, false)
 	findings, err := serverFindings(found, err)
 	if err != nil {
-		return []finding{{"mcp", markFail, errText(err), ""}}
+		return []finding{newFinding("mcp", markFail, errText(err), "")}
 	}
 	var out []finding
 	for _, f := range findings {
@@ -218,13 +218,13 @@ func checkServers(state string, loaded *config.Loaded) []finding {
 		if f.Severity == config.Error {
 			m = markFail
 		}
-		out = append(out, finding{"mcp", m, f.String(), ""})
+		out = append(out, newFinding("mcp", m, f.String(), ""))
 	}
 	if _, err := host.MCPStore(state); err != nil {
-		out = append(out, finding{"mcp", markFail, err.Error(), ""})
+		out = append(out, newFinding("mcp", markFail, err.Error(), ""))
 	}
 	if len(out) == 0 && len(found.Servers) > 0 {
-		out = append(out, finding{"mcp", markOK, fmt.Sprintf("servers of tools: %d", len(found.Servers)), "sma mcp list"})
+		out = append(out, newFinding("mcp", markOK, fmt.Sprintf("servers of tools: %d", len(found.Servers)), "sma mcp list"))
 	}
 	return out
 }

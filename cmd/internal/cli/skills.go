@@ -204,15 +204,15 @@ func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
 func checkSkills(set *skill.Set) []finding {
 	var out []finding
 	for _, p := range set.Problems {
-		out = append(out, finding{"skills", markWarn, p.At() + ": " + p.What, p.Hint})
+		out = append(out, newFinding("skills", markWarn, p.At()+": "+p.What, p.Hint))
 	}
 	for _, k := range set.Skills {
 		if warning := k.Warning(); warning != "" {
-			out = append(out, finding{"skills", markWarn, k.Folder + ": " + warning, "load it only where it is needed; its author can make it shorter, with the rest in files of its folder"})
+			out = append(out, newFinding("skills", markWarn, k.Folder+": "+warning, "load it only where it is needed; its author can make it shorter, with the rest in files of its folder"))
 		}
 	}
 	if len(out) == 0 && len(set.Skills) > 0 {
-		out = append(out, finding{"skills", markOK, fmt.Sprintf("%d skills", len(set.Skills)), ""})
+		out = append(out, newFinding("skills", markOK, fmt.Sprintf("%d skills", len(set.Skills)), ""))
 	}
 	return out
 }

@@ -355,14 +355,14 @@ func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) s
 func checkTasks(ctx context.Context, store *taskfile.Store) []finding {
 	all, problems, err := store.Tasks(ctx)
 	if err != nil {
-		return []finding{{"tasks", markFail, errText(err), "make .ship/tasks a folder that can be read"}}
+		return []finding{newFinding("tasks", markFail, errText(err), "make .ship/tasks a folder that can be read")}
 	}
 	var out []finding
 	for _, p := range problems {
-		out = append(out, finding{"tasks", markWarn, p.String(), ""})
+		out = append(out, newFinding("tasks", markWarn, p.String(), ""))
 	}
 	if len(all) > 0 {
-		out = append(out, finding{"tasks", markOK, fmt.Sprintf("%d can be read", len(all)), ""})
+		out = append(out, newFinding("tasks", markOK, fmt.Sprintf("%d can be read", len(all)), ""))
 	}
 	return out
 }

@@ -201,15 +201,15 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
 	case len(reaches) == 0:
 		return nil
 	case err != nil:
-		return []finding{{"trust", markWarn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
+		return []finding{newFinding("trust", markWarn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust "+shellWord(dir))}
 	}
-	return []finding{{"trust", markOK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), ""}}
+	return []finding{newFinding("trust", markOK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), "")}
 }
 
 // askTrusted contacts the services if the folder is trusted.
 func (a *app) askTrusted(ctx context.Context, dir, state string, loaded *config.Loaded) []finding {
 	if a.mustTrust(dir, state, loaded) != nil {
-		return []finding{{"online", markWarn, "no service is asked: the folder is not trusted", "sma trust " + shellWord(dir)}}
+		return []finding{newFinding("online", markWarn, "no service is asked: the folder is not trusted", "sma trust "+shellWord(dir))}
 	}
 	return askServices(ctx, loaded.Settings)
 }
