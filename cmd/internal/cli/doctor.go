@@ -21,30 +21,10 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
-
-// mark is the verdict of one check.
-type mark string
-
-const (
-	markOK   mark = "ok"
-	markWarn mark = "warn"
-	markFail mark = "fail"
-)
-
-// finding is one line of doctor: a fact, and how to fix it.
-type finding struct {
-	Group string `json:"group"`
-	Mark  mark   `json:"mark"`
-	Fact  string `json:"fact"`
-	Fix   string `json:"fix,omitempty"`
-}
-
-func newFinding(group string, m mark, fact, fix string) finding {
-	return finding{Group: group, Mark: m, Fact: fact, Fix: fix}
-}
 
 // minFree is how much free space the disk should have.
 const minFree = 256 << 20
@@ -57,8 +37,8 @@ func (a *app) doctorCmd() *cobra.Command {
 	}
 	online := cmd.Flags().Bool("online", false, "ask the services, too")
 	code := CodeOK
-	return command[[]finding]{
-		run: func(ctx context.Context, _ []string) ([]finding, error) {
+	return command[[]checkup.Finding]{
+		run: func(ctx context.Context, _ []string) ([]checkup.Finding, error) {
 			dir, state, err := a.folders(nil)
 			if err != nil {
 				return nil, err
@@ -68,7 +48,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			return found, err
 		},
 		list: "findings", text: findingsText,
-		verdict: func([]finding) error {
+		verdict: func([]checkup.Finding) error {
 			if code == CodeOK {
 				return nil
 			}
@@ -77,7 +57,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	}.on(a, cmd)
 }
 
-func findingsText(found []finding) string {
+func findingsText(found []checkup.Finding) string {
 	var out strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&out, "%-4s  %-9s %s\n", f.Mark, f.Group, f.Fact)
@@ -89,8 +69,8 @@ func findingsText(found []finding) string {
 }
 
 // examine runs all checks that contact no service.
-func (a *app) examine(ctx context.Context, dir, state string) []finding {
-	out := []finding{checkAgent(dir)}
+func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding {
+	out := []checkup.Finding{checkAgent(dir)}
 	loaded, settings := a.checkSettings(dir)
 	out = append(out, settings...)
 	out = append(out, checkState(state)...)
@@ -115,112 +95,112 @@ func (a *app) examine(ctx context.Context, dir, state string) []finding {
 		return out // its addresses are its own, whatever the settings say now
 	}
 	if s.Adapters.Web.Enabled {
-		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", markFail))
+		out = append(out, checkAddress(ctx, "web", s.Adapters.Web.Listen, "sma run --set adapters.web.listen=127.0.0.1:3001", checkup.Fail))
 	}
 	if s.Metrics.Listen != config.Off {
-		out = append(out, checkAddress(ctx, "metrics", s.Metrics.Listen, "set metrics.listen to another address or to off", markWarn))
+		out = append(out, checkAddress(ctx, "metrics", s.Metrics.Listen, "set metrics.listen to another address or to off", checkup.Warn))
 	}
 	return out
 }
 
 // checkHost asks the running host, if any, about its state and its platforms.
-func checkHost(ctx context.Context, state string) (alive bool, out []finding) {
+func checkHost(ctx context.Context, state string) (alive bool, out []checkup.Finding) {
 	const name = "host"
 	s, err := newControl(state).status(ctx)
 	switch {
 	case errors.Is(err, errNotRunning):
-		return false, []finding{newFinding(name, markOK, "none runs", "")}
+		return false, []checkup.Finding{checkup.New(name, checkup.OK, "none runs", "")}
 	case err != nil:
-		return false, []finding{newFinding(name, markFail, "it does not answer: "+err.Error(), "")}
+		return false, []checkup.Finding{checkup.New(name, checkup.Fail, "it does not answer: "+err.Error(), "")}
 	}
-	out = []finding{newFinding(name, markOK, fmt.Sprintf("%s, process %d, version %s", s.State, s.PID, s.Version), "")}
+	out = []checkup.Finding{checkup.New(name, checkup.OK, fmt.Sprintf("%s, process %d, version %s", s.State, s.PID, s.Version), "")}
 	if len(s.Restart) > 0 {
-		out = append(out, newFinding(name, markWarn, "settings have changed that it does not use yet: "+strings.Join(s.Restart, ", "), "start it again"))
+		out = append(out, checkup.New(name, checkup.Warn, "settings have changed that it does not use yet: "+strings.Join(s.Restart, ", "), "start it again"))
 	}
 	for _, p := range s.Platforms {
 		if p.On && !p.Up {
-			out = append(out, newFinding(name, markFail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"))
+			out = append(out, checkup.New(name, checkup.Fail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"))
 		}
 	}
 	return true, out
 }
 
-func checkAgent(dir string) finding {
+func checkAgent(dir string) checkup.Finding {
 	text, err := os.ReadFile(filepath.Join(dir, "Agent.md"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return newFinding("project", markFail, "Agent.md cannot be read: "+errText(err), "sma init "+dir)
+		return checkup.New("project", checkup.Fail, "Agent.md cannot be read: "+checkup.ErrText(err), "sma init "+dir)
 	case err != nil:
-		return newFinding("project", markFail, "Agent.md cannot be read: "+errText(err), "make it a file that this user can read")
+		return checkup.New("project", checkup.Fail, "Agent.md cannot be read: "+checkup.ErrText(err), "make it a file that this user can read")
 	case len(bytes.TrimSpace(text)) == 0:
-		return newFinding("project", markWarn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is")
+		return checkup.New("project", checkup.Warn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is")
 	default:
-		return newFinding("project", markOK, "Agent.md, "+sizeText(int64(len(text))), "")
+		return checkup.New("project", checkup.OK, "Agent.md, "+sizeText(int64(len(text))), "")
 	}
 }
 
-func (a *app) checkSettings(dir string) (*config.Loaded, []finding) {
+func (a *app) checkSettings(dir string) (*config.Loaded, []checkup.Finding) {
 	loaded, err := a.load(dir, false)
-	var out []finding
+	var out []checkup.Finding
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		for _, f := range invalid.Findings {
-			m := markWarn
+			m := checkup.Warn
 			if f.Severity == config.Error {
-				m = markFail
+				m = checkup.Fail
 			}
-			out = append(out, newFinding("config", m, f.String(), ""))
+			out = append(out, checkup.New("config", m, f.String(), ""))
 		}
 		return nil, out
 	}
 	if err != nil {
-		return nil, []finding{newFinding("config", markFail, errText(err), "sma config check")}
+		return nil, []checkup.Finding{checkup.New("config", checkup.Fail, checkup.ErrText(err), "sma config check")}
 	}
 	for _, f := range loaded.Findings {
-		out = append(out, newFinding("config", markWarn, f.String(), ""))
+		out = append(out, checkup.New("config", checkup.Warn, f.String(), ""))
 	}
 	if len(out) == 0 {
-		out = append(out, newFinding("config", markOK, "the settings have no faults", ""))
+		out = append(out, checkup.New("config", checkup.OK, "the settings have no faults", ""))
 	}
 	return loaded, out
 }
 
 // checkState checks the state folder without creating it.
-func checkState(state string) []finding {
+func checkState(state string) []checkup.Finding {
 	info, err := os.Lstat(state)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		up := existing(state)
 		if err := unix.Access(up, unix.W_OK|unix.X_OK); err != nil {
-			return []finding{newFinding("state", markFail, state+" cannot be made: "+up+": "+err.Error(), "let this user write there, or name another place with --state-dir")}
+			return []checkup.Finding{checkup.New("state", checkup.Fail, state+" cannot be made: "+up+": "+err.Error(), "let this user write there, or name another place with --state-dir")}
 		}
-		return []finding{newFinding("state", markOK, state+" is made by the first start", "")}
+		return []checkup.Finding{checkup.New("state", checkup.OK, state+" is made by the first start", "")}
 	case err != nil:
-		return []finding{newFinding("state", markFail, errText(err), "")}
+		return []checkup.Finding{checkup.New("state", checkup.Fail, checkup.ErrText(err), "")}
 	case !info.IsDir():
-		return []finding{newFinding("state", markFail, state+" is no folder", "mv "+state+" "+state+".old")}
+		return []checkup.Finding{checkup.New("state", checkup.Fail, state+" is no folder", "mv "+state+" "+state+".old")}
 	}
 	out := checkWritable(state)
 	if info.Mode().Perm()&0o077 != 0 {
-		out = append(out, newFinding("state", markWarn, state+" can be read by others", "chmod 700 "+state))
+		out = append(out, checkup.New("state", checkup.Warn, state+" can be read by others", "chmod 700 "+state))
 	}
 	return out
 }
 
 // checkWritable creates a file, and checks that files of an earlier start are writable, which they are not if another
 // user created them.
-func checkWritable(state string) []finding {
+func checkWritable(state string) []checkup.Finding {
 	probe, err := os.CreateTemp(state, ".doctor-*")
 	if err != nil {
-		return []finding{newFinding("state", markFail, "the state folder "+state+" cannot be written: "+errText(err), mayWrite(state))}
+		return []checkup.Finding{checkup.New("state", checkup.Fail, "the state folder "+state+" cannot be written: "+checkup.ErrText(err), mayWrite(state))}
 	}
 	_, err = probe.WriteString("x")
 	if err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return []finding{newFinding("state", markFail, "the state folder "+state+" cannot be written: "+errText(err), mayWrite(state))}
+		return []checkup.Finding{checkup.New("state", checkup.Fail, "the state folder "+state+" cannot be written: "+checkup.ErrText(err), mayWrite(state))}
 	}
 	if path := unwritable(state); path != "" {
-		return []finding{newFinding("state", markFail, path+" cannot be written by this user", mayWrite(state))}
+		return []checkup.Finding{checkup.New("state", checkup.Fail, path+" cannot be written by this user", mayWrite(state))}
 	}
-	return []finding{newFinding("state", markOK, state+" can be written", "")}
+	return []checkup.Finding{checkup.New("state", checkup.OK, state+" can be written", "")}
 }
 
 // existing is a path, or the nearest parent folder that exists.
@@ -236,43 +216,43 @@ func existing(path string) string {
 }
 
 // checkDisk checks the disk of the state folder.
-func checkDisk(state string) finding {
+func checkDisk(state string) checkup.Finding {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(existing(state), &disk); err != nil {
-		return newFinding("disk", markWarn, "the free space is unknown: "+errText(err), "")
+		return checkup.New("disk", checkup.Warn, "the free space is unknown: "+checkup.ErrText(err), "")
 	}
 	free := int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // the types differ between systems
 	if free < minFree {
-		return newFinding("disk", markWarn, sizeText(free)+" left: chats stop being taken in when it is full", "make room")
+		return checkup.New("disk", checkup.Warn, sizeText(free)+" left: chats stop being taken in when it is full", "make room")
 	}
-	return newFinding("disk", markOK, sizeText(free)+" free", "")
+	return checkup.New("disk", checkup.OK, sizeText(free)+" free", "")
 }
 
-func checkZone(name string) finding {
+func checkZone(name string) checkup.Finding {
 	if name == "" {
 		zone, _ := time.Now().Zone()
-		return newFinding("clock", markOK, "the host's time zone, "+zone, "")
+		return checkup.New("clock", checkup.OK, "the host's time zone, "+zone, "")
 	}
 	if _, err := time.LoadLocation(name); err != nil {
-		return newFinding("clock", markFail, "the time zone "+name+" is unknown", "set timezone to a name like Europe/Berlin")
+		return checkup.New("clock", checkup.Fail, "the time zone "+name+" is unknown", "set timezone to a name like Europe/Berlin")
 	}
-	return newFinding("clock", markOK, "time zone "+name, "")
+	return checkup.New("clock", checkup.OK, "time zone "+name, "")
 }
 
-func checkModel(s config.Settings) finding {
+func checkModel(s config.Settings) checkup.Finding {
 	if s.LLM.Provider == config.ProviderDemo {
-		return newFinding("model", markWarn, "the demo model answers, on this machine only", "set OPENAI_API_KEY")
+		return checkup.New("model", checkup.Warn, "the demo model answers, on this machine only", "set OPENAI_API_KEY")
 	}
-	return newFinding("model", markOK, s.LLM.Model+" at "+s.LLM.BaseURL, "")
+	return checkup.New("model", checkup.OK, s.LLM.Model+" at "+s.LLM.BaseURL, "")
 }
 
 // checkShare checks how much of a request the system text takes.
-func checkShare(dir, state string, s config.Settings) []finding {
+func checkShare(dir, state string, s config.Settings) []checkup.Finding {
 	share, err := agentdir.SystemShareOf(dir, state, s)
 	if err != nil || !share.TooLarge() {
 		return nil // unreadable documents are reported elsewhere
 	}
-	return []finding{newFinding("model", markWarn, share.String(), "shorten "+share.Largest+", or raise context.history.maxInputTokensApprox")}
+	return []checkup.Finding{checkup.New("model", checkup.Warn, share.String(), "shorten "+share.Largest+", or raise context.history.maxInputTokensApprox")}
 }
 
 // tokenForm reports whether a text looks like a bot token.
@@ -280,65 +260,57 @@ func tokenForm(token string) bool {
 	return regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{3,}$`).MatchString(token)
 }
 
-func checkTelegram(s config.Settings, state string) []finding {
+func checkTelegram(s config.Settings, state string) []checkup.Finding {
 	t := s.Adapters.Telegram
 	if !t.Enabled {
-		return []finding{newFinding("telegram", markOK, "off", "")}
+		return []checkup.Finding{checkup.New("telegram", checkup.OK, "off", "")}
 	}
-	var out []finding
+	var out []checkup.Finding
 	if !tokenForm(t.BotToken.Reveal()) {
-		out = append(out, newFinding("telegram", markFail, "the bot token has not the form 123456:ABC…", "copy it again from @BotFather"))
+		out = append(out, checkup.New("telegram", checkup.Fail, "the bot token has not the form 123456:ABC…", "copy it again from @BotFather"))
 	}
 	if s.LLM.Provider == config.ProviderDemo {
-		out = append(out, newFinding("telegram", markFail, "Telegram is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"))
+		out = append(out, checkup.New("telegram", checkup.Fail, "Telegram is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"))
 	}
 	if t.Access == config.AccessOpen {
-		out = append(out, newFinding("telegram", markWarn, "everybody may talk to the bot", "set adapters.telegram.access to paired"))
+		out = append(out, checkup.New("telegram", checkup.Warn, "everybody may talk to the bot", "set adapters.telegram.access to paired"))
 	} else if _, err := os.Stat(filepath.Join(state, "access.json")); err == nil {
 		if _, err := access.Open(filepath.Join(state, "access.json"), access.Options{}); err != nil {
-			out = append(out, newFinding("telegram", markFail, errText(err), ""))
+			out = append(out, checkup.New("telegram", checkup.Fail, checkup.ErrText(err), ""))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, newFinding("telegram", markOK, "on", ""))
+		out = append(out, checkup.New("telegram", checkup.OK, "on", ""))
 	}
 	return out
 }
 
 // checkSandbox tests the sandbox for commands.
-func checkSandbox(ctx context.Context, setting string) finding {
+func checkSandbox(ctx context.Context, setting string) checkup.Finding {
 	name, unbounded, err := host.NewSandbox(setting).Check(ctx)
 	switch {
 	case err != nil:
-		return newFinding("sandbox", markWarn, "commands are refused: "+strings.ReplaceAll(err.Error(), "\n", "; "), "install bubblewrap, or let users make user namespaces")
+		return checkup.New("sandbox", checkup.Warn, "commands are refused: "+strings.ReplaceAll(err.Error(), "\n", "; "), "install bubblewrap, or let users make user namespaces")
 	case name == "off":
-		return newFinding("sandbox", markWarn, "commands run unconfined: they can do whatever this user can", "set permissions.exec.sandbox to auto")
+		return checkup.New("sandbox", checkup.Warn, "commands run unconfined: they can do whatever this user can", "set permissions.exec.sandbox to auto")
 	case len(unbounded) > 0:
-		return newFinding("sandbox", markOK, name+" contains a probe; no control group bounds the "+strings.Join(unbounded, " and the ")+" of a command as a whole", "")
+		return checkup.New("sandbox", checkup.OK, name+" contains a probe; no control group bounds the "+strings.Join(unbounded, " and the ")+" of a command as a whole", "")
 	}
-	return newFinding("sandbox", markOK, name+" contains a probe", "")
+	return checkup.New("sandbox", checkup.OK, name+" contains a probe", "")
 }
 
 // checkAddress tries to listen.
-func checkAddress(ctx context.Context, group, address, fix string, taken mark) finding {
+func checkAddress(ctx context.Context, group, address, fix string, taken checkup.Mark) checkup.Finding {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return newFinding(group, taken, address+" is taken by another program", fix)
+		return checkup.New(group, taken, address+" is taken by another program", fix)
 	case err != nil:
-		return newFinding(group, taken, "nobody can listen on "+address+": "+errText(err), fix)
+		return checkup.New(group, taken, "nobody can listen on "+address+": "+checkup.ErrText(err), fix)
 	}
 	_ = l.Close() // it was only a test
-	return newFinding(group, markOK, address+" is free", "")
-}
-
-// errText is the system's error message, without repeated paths.
-func errText(err error) string {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		return p.Err.Error()
-	}
-	return err.Error()
+	return checkup.New(group, checkup.OK, address+" is free", "")
 }
 
 func sizeText(n int64) string {
@@ -352,12 +324,8 @@ func sizeText(n int64) string {
 	}
 }
 
-// markRefused is markFail for a credential that a service refused, which has its own exit code. It is shown as
-// markFail.
-const markRefused mark = "refused"
-
 // diagnose runs all checks in this process, with its environment and flags.
-func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []finding {
+func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []checkup.Finding {
 	found := a.examine(ctx, dir, state)
 	if loaded, err := a.load(dir, false); online && err == nil {
 		found = append(found, a.askTrusted(ctx, dir, state, loaded)...)
@@ -366,22 +334,22 @@ func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []fi
 }
 
 // findings are those of the running host, which depend on its environment, or else those of this terminal.
-func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]finding, error) {
+func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]checkup.Finding, error) {
 	what := aboutDoctor
 	if online {
 		what = aboutDoctorOnline
 	}
-	return askRunning(ctx, a, state, what, func() ([]finding, error) { return a.diagnose(ctx, dir, state, online), nil })
+	return askRunning(ctx, a, state, what, func() ([]checkup.Finding, error) { return a.diagnose(ctx, dir, state, online), nil })
 }
 
 // verdictOf is the exit code of findings. It replaces markRefused by the mark that is shown.
-func verdictOf(found []finding) int {
+func verdictOf(found []checkup.Finding) int {
 	code := CodeOK
 	for i, f := range found {
 		switch {
-		case f.Mark == markRefused:
-			found[i].Mark, code = markFail, CodeCredential
-		case f.Mark == markFail && code == CodeOK:
+		case f.Mark == checkup.Refused:
+			found[i].Mark, code = checkup.Fail, CodeCredential
+		case f.Mark == checkup.Fail && code == CodeOK:
 			code = CodeFailed
 		}
 	}
@@ -428,9 +396,9 @@ func mayWrite(state string) string {
 }
 
 // checkSpeech says how voice messages are handled, and whether the programs for them exist. It contacts no service.
-func checkSpeech(s config.Speech) []finding {
+func checkSpeech(s config.Speech) []checkup.Finding {
 	t, k := s.Transcribe, s.Speak
-	out := []finding{
+	out := []checkup.Finding{
 		speechFinding("voice messages become text", "voice messages stay files: nothing turns them into text", t.Model, t.BaseURL, t.Command),
 		speechFinding("answers can be spoken", "answers are written only", k.Model, k.BaseURL, k.Command),
 	}
@@ -440,15 +408,15 @@ func checkSpeech(s config.Speech) []finding {
 	return out
 }
 
-func speechFinding(on, off, model, baseURL string, command []string) finding {
+func speechFinding(on, off, model, baseURL string, command []string) checkup.Finding {
 	switch {
 	case len(command) > 0:
 		if _, err := exec.LookPath(command[0]); err != nil {
-			return newFinding("speech", markFail, command[0]+" cannot be run: "+strings.TrimPrefix(err.Error(), "exec: "), "install it, or write its whole path")
+			return checkup.New("speech", checkup.Fail, command[0]+" cannot be run: "+strings.TrimPrefix(err.Error(), "exec: "), "install it, or write its whole path")
 		}
-		return newFinding("speech", markOK, on+" by "+command[0], "")
+		return checkup.New("speech", checkup.OK, on+" by "+command[0], "")
 	case model != "":
-		return newFinding("speech", markOK, on+" by "+model+" at "+baseURL, "")
+		return checkup.New("speech", checkup.OK, on+" by "+model+" at "+baseURL, "")
 	}
-	return newFinding("speech", markOK, off, "")
+	return checkup.New("speech", checkup.OK, off, "")
 }

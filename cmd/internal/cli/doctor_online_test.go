@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -31,14 +32,14 @@ func TestDoctorAsksTheModel(t *testing.T) {
 	root := service(t, map[string]string{"/v1/models": `{"data":[{"id":"one"},{"id":"two"}]}`})
 	for _, tt := range []struct {
 		name, url, key, model string
-		mark                  mark
+		mark                  checkup.Mark
 		fact                  string
 	}{
-		{"it is there", root + "/v1", "right", "two", markOK, "takes the key and has two"},
-		{"no such model", root + "/v1", "right", "three", markWarn, "does not list three"},
-		{"a wrong key", root + "/v1", "wrong-canary", "two", markRefused, "refuses the key (401)"},
-		{"no list", root + "/v2", "right", "two", markOK, "has no list of models (404)"},
-		{"nobody", "http://127.0.0.1:1", "right-canary", "two", markFail, "cannot be reached: dial tcp"},
+		{"it is there", root + "/v1", "right", "two", checkup.OK, "takes the key and has two"},
+		{"no such model", root + "/v1", "right", "three", checkup.Warn, "does not list three"},
+		{"a wrong key", root + "/v1", "wrong-canary", "two", checkup.Refused, "refuses the key (401)"},
+		{"no list", root + "/v2", "right", "two", checkup.OK, "has no list of models (404)"},
+		{"nobody", "http://127.0.0.1:1", "right-canary", "two", checkup.Fail, "cannot be reached: dial tcp"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := askModel(t.Context(), config.LLM{Provider: config.ProviderCustom, BaseURL: tt.url, APIKey: config.NewSecret(tt.key), Model: tt.model})

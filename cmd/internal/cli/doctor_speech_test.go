@@ -4,19 +4,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
 func TestDoctorOnSpeech(t *testing.T) {
 	for name, c := range map[string]struct {
 		s    config.Speech
-		mark mark
+		mark checkup.Mark
 		says string
 	}{
-		"off":     {config.Speech{}, markOK, "stay files"},
-		"a model": {config.Speech{Transcribe: config.Transcribe{Model: "whisper-1", BaseURL: "https://x.example/v1", Language: "zh"}}, markOK, "whisper-1 at https://x.example/v1, mostly in zh"},
-		"program": {config.Speech{Transcribe: config.Transcribe{Command: []string{"sh", "-c", "x"}}}, markOK, "by sh"},
-		"missing": {config.Speech{Transcribe: config.Transcribe{Command: []string{"there-is-no-such-program"}}}, markFail, "cannot be run"},
+		"off":     {config.Speech{}, checkup.OK, "stay files"},
+		"a model": {config.Speech{Transcribe: config.Transcribe{Model: "whisper-1", BaseURL: "https://x.example/v1", Language: "zh"}}, checkup.OK, "whisper-1 at https://x.example/v1, mostly in zh"},
+		"program": {config.Speech{Transcribe: config.Transcribe{Command: []string{"sh", "-c", "x"}}}, checkup.OK, "by sh"},
+		"missing": {config.Speech{Transcribe: config.Transcribe{Command: []string{"there-is-no-such-program"}}}, checkup.Fail, "cannot be run"},
 	} {
 		found := checkSpeech(c.s)
 		if len(found) != 2 || found[0].Mark != c.mark || !strings.Contains(found[0].Fact, c.says) || found[1].Fact != "answers are written only" {

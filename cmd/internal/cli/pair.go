@@ -13,6 +13,7 @@ import (
 	"rsc.io/qr"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 )
 
 func (a *app) pairCmd() *cobra.Command {
@@ -169,17 +170,17 @@ func (a *app) pairListCmd(bot *string) *cobra.Command {
 func accountText(account access.Account) string {
 	var out strings.Builder
 	if account.Owner != nil {
-		fmt.Fprintf(&out, "owner  %s  %s\n", account.Owner.ID, oneLine(account.Owner.Name, 60))
+		fmt.Fprintf(&out, "owner  %s  %s\n", account.Owner.ID, checkup.OneLine(account.Owner.Name, 60))
 	}
 	for _, p := range account.People {
-		fmt.Fprintf(&out, "person %s  %s\n", p.ID, oneLine(p.Name, 60))
+		fmt.Fprintf(&out, "person %s  %s\n", p.ID, checkup.OneLine(p.Name, 60))
 	}
 	for _, g := range account.Groups {
-		fmt.Fprintf(&out, "group  %s  %s\n", g.ID, oneLine(g.Title, 60))
+		fmt.Fprintf(&out, "group  %s  %s\n", g.ID, checkup.OneLine(g.Title, 60))
 	}
 	for _, c := range account.Codes {
 		if c.For != nil {
-			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, oneLine(c.For.Name, 60))
+			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, checkup.OneLine(c.For.Name, 60))
 		}
 	}
 	if out.Len() == 0 {
@@ -198,7 +199,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 			if err == nil && !ok {
 				err = &Failure{Code: CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
 			}
-			return fmt.Sprintf("%s (%s) may use the bot now\n", oneLine(who.Name, 60), who.ID), err
+			return fmt.Sprintf("%s (%s) may use the bot now\n", checkup.OneLine(who.Name, 60), who.ID), err
 		})
 	})
 }
