@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -19,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -82,9 +81,10 @@ func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding 
 	}
 	out = append(out, checkZone(loaded.Settings.Timezone), checkModel(loaded.Settings))
 	out = append(out, checkShare(dir, state, loaded.Settings)...)
-	out = append(out, checkTelegram(loaded.Settings, state)...)
-	out = append(out, checkFeishu(loaded.Settings)...)
 	s := loaded.Settings
+	for _, p := range platforms.All() {
+		out = append(out, p.Check(s, state)...)
+	}
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkSpeech(s.Speech)...)
 	out = append(out, checkSkills(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
@@ -253,36 +253,6 @@ func checkShare(dir, state string, s config.Settings) []checkup.Finding {
 		return nil // unreadable documents are reported elsewhere
 	}
 	return []checkup.Finding{checkup.New("model", checkup.Warn, share.String(), "shorten "+share.Largest+", or raise context.history.maxInputTokensApprox")}
-}
-
-// tokenForm reports whether a text looks like a bot token.
-func tokenForm(token string) bool {
-	return regexp.MustCompile(`^\d+:[A-Za-z0-9_-]{3,}$`).MatchString(token)
-}
-
-func checkTelegram(s config.Settings, state string) []checkup.Finding {
-	t := s.Adapters.Telegram
-	if !t.Enabled {
-		return []checkup.Finding{checkup.New("telegram", checkup.OK, "off", "")}
-	}
-	var out []checkup.Finding
-	if !tokenForm(t.BotToken.Reveal()) {
-		out = append(out, checkup.New("telegram", checkup.Fail, "the bot token has not the form 123456:ABC…", "copy it again from @BotFather"))
-	}
-	if s.LLM.Provider == config.ProviderDemo {
-		out = append(out, checkup.New("telegram", checkup.Fail, "Telegram is on, but the demo model answers on this machine only", "set OPENAI_API_KEY"))
-	}
-	if t.Access == config.AccessOpen {
-		out = append(out, checkup.New("telegram", checkup.Warn, "everybody may talk to the bot", "set adapters.telegram.access to paired"))
-	} else if _, err := os.Stat(filepath.Join(state, "access.json")); err == nil {
-		if _, err := access.Open(filepath.Join(state, "access.json"), access.Options{}); err != nil {
-			out = append(out, checkup.New("telegram", checkup.Fail, checkup.ErrText(err), ""))
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, checkup.New("telegram", checkup.OK, "on", ""))
-	}
-	return out
 }
 
 // checkSandbox tests the sandbox for commands.

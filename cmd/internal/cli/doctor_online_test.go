@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -50,13 +51,25 @@ func TestDoctorAsksTheModel(t *testing.T) {
 	}
 }
 
+// askPlatform asks one platform.
+func askPlatform(t *testing.T, name string, s config.Settings) []checkup.Finding {
+	t.Helper()
+	d, ok := platforms.All().Of(name)
+	if !ok {
+		t.Fatalf("there is no platform %s", name)
+	}
+	return d.Ask(t.Context(), s)
+}
+
 func TestDoctorAsksTelegram(t *testing.T) {
 	root := service(t, map[string]string{"/bot1:good/getMe": `{"ok":true,"result":{"username":"ada_bot"}}`})
 	bots := config.Telegram{
 		Enabled: true, BaseURL: root, BotToken: config.NewSecret("1:good"),
 		Accounts: map[string]config.TelegramAccount{"work": {BotToken: config.NewSecret("2:canary")}},
 	}
-	asked := askTelegram(t.Context(), bots)
+	var s config.Settings
+	s.Adapters.Telegram = bots
+	asked := askPlatform(t, "telegram", s)
 	if code := verdictOf(asked); code != CodeCredential {
 		t.Errorf("exit code %d, want %d", code, CodeCredential)
 	}
@@ -66,8 +79,8 @@ func TestDoctorAsksTelegram(t *testing.T) {
 			t.Errorf("found\n%s\nwithout %q", got, want)
 		}
 	}
-	bots.BaseURL = "http://127.0.0.1:1"
-	unreached := findingsText(askTelegram(t.Context(), bots))
+	s.Adapters.Telegram.BaseURL = "http://127.0.0.1:1"
+	unreached := findingsText(askPlatform(t, "telegram", s))
 	if !strings.Contains(unreached, "cannot be reached: dial tcp") {
 		t.Errorf("found\n%s", unreached)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -306,10 +307,13 @@ func (a *app) bots(dir string) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	adapters := loaded.Settings.Adapters
-	on := map[string]bool{"telegram": adapters.Telegram.Enabled, "feishu": adapters.Feishu.Enabled}
-	for name := range adapters.Telegram.Accounts {
-		on["telegram@"+name] = adapters.Telegram.Enabled
+	on := map[string]bool{}
+	for _, d := range platforms.All() {
+		common := d.Settings(loaded.Settings.Adapters)
+		on[d.Name] = common.Enabled
+		for _, account := range common.Accounts {
+			on[d.Name+"@"+account] = common.Enabled
+		}
 	}
 	return on, nil
 }
