@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 )
 
 func (a *app) pairCmd() *cobra.Command {
@@ -23,14 +24,14 @@ func (a *app) pairCmd() *cobra.Command {
 			"People whom the bot does not know are given a code to send to the owner, who approves it.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
 	}
-	bot := cmd.PersistentFlags().String("bot", "telegram", "the `platform` or account, as in telegram@work")
+	bot := cmd.PersistentFlags().String("bot", platforms.All()[0].Name, "the `platform` or account, as in telegram@work")
 	cmd.AddCommand(a.pairListCmd(bot), a.pairApproveCmd(bot), a.pairRemoveCmd(bot))
 	return command[paired]{
 		run: func(ctx context.Context, _ []string) (paired, error) {
 			if err := a.checkBot(ctx, *bot); err != nil {
 				return paired{}, err
 			}
-			return withAccess(a, func(state string, people *access.Store) (paired, error) { return a.pairOwner(ctx, state, people, *bot) })
+			return withAccess(a, func(state string, people *access.Store) (paired, error) { return pairOwner(ctx, state, people, *bot) })
 		},
 		text: func(p paired) string { return p.text(*bot, isTerminal(a.Stdout)) },
 	}.on(a, cmd)
@@ -82,14 +83,15 @@ type paired struct {
 	Owner *access.Person `json:"owner,omitempty"`
 }
 
-func (a *app) pairOwner(ctx context.Context, state string, people *access.Store, bot string) (paired, error) {
+func pairOwner(ctx context.Context, state string, people *access.Store, bot string) (paired, error) {
 	code, err := people.OwnerCode(ctx, bot)
 	if err != nil {
 		return paired{}, err
 	}
 	out := paired{Code: code, Owner: people.Account(bot).Owner}
-	if name := a.botName(ctx, state, bot); name != "" && code != "" {
-		out.Link = "https://t.me/" + name + "?start=" + code
+	// Without a running host the name of the bot is unknown, and the code is shown without a link.
+	if status, err := newControl(state).status(ctx); err == nil && code != "" {
+		out.Link = ownerLink(status.Platforms, bot, code)
 	}
 	return out, nil
 }
@@ -107,20 +109,6 @@ func (p paired) text(bot string, drawn bool) string {
 		text += drawCode(p.Link)
 	}
 	return text
-}
-
-// botName is the bot's name if the running host knows it, or "".
-func (a *app) botName(ctx context.Context, state, bot string) string {
-	status, err := newControl(state).status(ctx)
-	if err != nil {
-		return ""
-	}
-	for _, p := range status.Platforms {
-		if name, ok := strings.CutPrefix(p.Note, "@"); ok && p.Name == bot && p.Up {
-			return name
-		}
-	}
-	return ""
 }
 
 // drawCode is a QR code in half-block characters, or "" if the text is too long for one.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -163,9 +164,10 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 	if s.Metrics != "" {
 		row("metrics", "http://"+s.Metrics+"/metrics")
 	}
+	link := ownerLink(s.Platforms, s.OwnerBot, s.OwnerCode)
 	switch {
-	case s.OwnerCode != "" && ownerLink(s) != "":
-		fmt.Fprintf(&out, "Next: open %s to become the owner of the bot (good for one hour), or send it /start %s", ownerLink(s), s.OwnerCode)
+	case s.OwnerCode != "" && link != "":
+		fmt.Fprintf(&out, "Next: open %s to become the owner of the bot (good for one hour), or send it /start %s", link, s.OwnerCode)
 	case s.OwnerCode != "":
 		fmt.Fprintf(&out, "Next: send /start %s to the bot to become its owner (good for one hour)", s.OwnerCode)
 	case s.Web != "" && s.Login.IsZero():
@@ -181,11 +183,12 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 }
 
 // ownerLink is a link that opens a chat with the bot and sends it the owner's code, or "" if the service has no such
-// links.
-func ownerLink(s host.Summary) string {
-	for _, p := range s.Platforms {
-		if p.Name == "telegram" && p.Name == s.OwnerBot && p.Link != "" {
-			return p.Link + "?start=" + s.OwnerCode
+// links or did not say yet what the bot is called.
+func ownerLink(list []host.PlatformStatus, bot, code string) string {
+	d, _ := platforms.All().Of(bot)
+	for _, p := range list {
+		if d.OwnerLink != nil && p.Name == bot && p.Link != "" {
+			return d.OwnerLink(p.Link, code)
 		}
 	}
 	return ""
