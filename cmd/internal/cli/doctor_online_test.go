@@ -43,7 +43,7 @@ func TestDoctorAsksTheModel(t *testing.T) {
 		{"nobody", "http://127.0.0.1:1", "right-canary", "two", checkup.Fail, "cannot be reached: dial tcp"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := askModel(t.Context(), config.LLM{Provider: config.ProviderCustom, BaseURL: tt.url, APIKey: config.NewSecret(tt.key), Model: tt.model})
+			got := checkup.AskModel(t.Context(), config.LLM{Provider: config.ProviderCustom, BaseURL: tt.url, APIKey: config.NewSecret(tt.key), Model: tt.model})
 			if len(got) != 1 || got[0].Mark != tt.mark || !strings.Contains(got[0].Fact, tt.fact) || strings.Contains(findingsText(got), "canary") {
 				t.Errorf("found %+v, want %s: …%s", got, tt.mark, tt.fact)
 			}

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -119,22 +119,12 @@ func fromHost(err error) error {
 func (a *app) again(dir, state string) string {
 	out := ""
 	if here, err := os.Getwd(); err != nil || here != dir {
-		out = " -C " + shellWord(dir)
+		out = " -C " + checkup.ShellWord(dir)
 	}
 	if state != filepath.Join(dir, ".ship") {
-		out += " --state-dir " + shellWord(state)
+		out += " --state-dir " + checkup.ShellWord(state)
 	}
 	return out
-}
-
-// shellWord quotes a word for a shell if needed.
-func shellWord(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@%,", r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // readyBlock says where everything is and what to do next. again are the flags that other commands need; linked says

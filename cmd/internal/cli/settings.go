@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -34,7 +35,7 @@ func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config
 	if err == nil {
 		return loaded, nil
 	}
-	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + shellWord(dir)}
+	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + checkup.ShellWord(dir)}
 }
 
 // warn prints findings that are not errors.

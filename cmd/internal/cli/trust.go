@@ -107,7 +107,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 		servers = nil // the file is unusable, so no server starts
 	}
 	if err := a.checkTrust(dir, loaded.Reaches(servers)); err != nil {
-		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + shellWord(dir)}
+		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + checkup.ShellWord(dir)}
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	}
 	if !yes {
 		if !isTerminal(a.Stdin) {
-			return &Failure{Code: CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + shellWord(dir) + " --yes"}
+			return &Failure{Code: CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + checkup.ShellWord(dir) + " --yes"}
 		}
 		if err := a.print("Allow this folder all of it? [y/N] "); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []checkup.F
 	case len(reaches) == 0:
 		return nil
 	case err != nil:
-		return []checkup.Finding{checkup.New("trust", checkup.Warn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust "+shellWord(dir))}
+		return []checkup.Finding{checkup.New("trust", checkup.Warn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust "+checkup.ShellWord(dir))}
 	}
 	return []checkup.Finding{checkup.New("trust", checkup.OK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), "")}
 }
@@ -210,7 +210,7 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []checkup.F
 // askTrusted contacts the services if the folder is trusted.
 func (a *app) askTrusted(ctx context.Context, dir, state string, loaded *config.Loaded) []checkup.Finding {
 	if a.mustTrust(dir, state, loaded) != nil {
-		return []checkup.Finding{checkup.New("online", checkup.Warn, "no service is asked: the folder is not trusted", "sma trust "+shellWord(dir))}
+		return []checkup.Finding{checkup.New("online", checkup.Warn, "no service is asked: the folder is not trusted", "sma trust "+checkup.ShellWord(dir))}
 	}
 	return askServices(ctx, loaded.Settings)
 }
