@@ -111,33 +111,6 @@ func (l *loader) warnNoKey(at string, f Fallback) {
 
 func (l *loader) warn(key, message string) { l.report(Warn, l.place(key), key, key+" "+message) }
 
-func (l *loader) warnOpenness() {
-	a := l.settings.Adapters
-	telegram, feishu := a.Telegram, a.Feishu
-	public := func(listen string) bool { return isAddress(listen) && !IsLoopback(listen) }
-	short := func(token Secret) bool { return !token.IsZero() && len(token.Reveal()) < shortToken }
-	const plain = "is reachable from other machines and speaks plain HTTP; let a proxy that speaks TLS reach it on 127.0.0.1"
-	guessed := fmt.Sprintf("has fewer than %d characters and can be guessed", shortToken)
-	for _, w := range []struct {
-		unwise       bool
-		key, message string
-	}{
-		// A Bot API on this machine is assumed to be a test server, whose bot no strangers use.
-		{telegram.Enabled && telegram.Access == AccessOpen && !isLoopbackURL(telegram.BaseURL), "adapters.telegram.access", `is "open": anybody on Telegram can talk to the bot and spend your tokens`},
-		{telegram.Enabled && telegram.Webhook.URL != "" && public(telegram.Webhook.Listen), "adapters.telegram.webhook.listen", plain},
-		{telegram.Enabled && short(telegram.Webhook.Secret), "adapters.telegram.webhook.secret", guessed},
-		{feishu.Enabled && feishu.Access == AccessOpen, "adapters.feishu.access", `is "open": everybody who finds the app can talk to it and spend your tokens`},
-		{feishu.Enabled && feishu.Receive == "webhook" && public(feishu.Webhook.Listen), "adapters.feishu.webhook.listen", plain},
-		{l.settings.Permissions.Exec.Sandbox == Off, "permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`},
-		{a.Web.Enabled && short(a.Web.Token), "adapters.web.token", guessed},
-		{a.API.Enabled && short(a.API.Token), "adapters.api.token", guessed},
-	} {
-		if w.unwise {
-			l.warn(w.key, w.message)
-		}
-	}
-}
-
 // checkCommands reports deny rules that can never match, because people rely on them, and warns about allow rules
 // that cover nothing.
 func (l *loader) checkCommands() {

@@ -140,12 +140,8 @@ func isLoopback(address string) bool {
 func (l *loader) ownHosts(key string) []string {
 	provider := l.settings.LLM.Provider
 	switch {
-	case key == "adapters.telegram.baseUrl":
-		return wellKnownHosts("TELEGRAM_BOT_TOKEN")
-	case key == "adapters.feishu.baseUrl":
-		return []string{"open.feishu.cn", "open.larksuite.com"}
-	case strings.HasPrefix(key, "adapters."): // a proxy or an address of the operator
-		return nil
+	case strings.HasPrefix(key, "adapters."):
+		return adapterHosts(key)
 	case strings.HasPrefix(key, "speech."):
 		provider = ProviderOpenAI
 	}

@@ -152,83 +152,9 @@ func (l *loader) resolveFallbacks() {
 	}
 }
 
-// resolveAdapters enables the adapters whose credentials are set.
-func (l *loader) resolveAdapters() {
-	a := &l.settings.Adapters
-	l.wellKnownSecret("adapters.telegram.botToken", "TELEGRAM_BOT_TOKEN", "adapters.telegram.baseUrl", a.Telegram.BaseURL)
-	l.switchOn("adapters.telegram", &a.Telegram.Enabled, credential{"botToken", !a.Telegram.BotToken.IsZero()})
-	l.switchOn("adapters.feishu", &a.Feishu.Enabled, credential{"appSecret", !a.Feishu.AppSecret.IsZero()}, credential{"appId", a.Feishu.AppID != ""})
-	l.switchOn("adapters.api", &a.API.Enabled, credential{"token", !a.API.Token.IsZero()})
-}
-
-type credential struct {
-	name string
-	set  bool
-}
-
-// switchOn enables an adapter that has all its credentials, unless the settings enable or disable it explicitly. It
-// warns if only some of them are set.
-func (l *loader) switchOn(block string, enabled *bool, credentials ...credential) {
-	if !l.origins.untouched(block + ".enabled") {
-		return
-	}
-	var touched, absent []string
-	for _, c := range credentials {
-		key := block + "." + c.name
-		if !l.origins.untouched(key) {
-			touched = append(touched, key)
-		}
-		if !c.set {
-			absent = append(absent, key)
-		}
-	}
-	switch {
-	case len(absent) == 0:
-		*enabled = true
-		l.follow(block+".enabled", block+"."+credentials[0].name)
-	case len(touched) > 0:
-		l.report(Warn, l.origins.place(touched[0]), block+".enabled",
-			fmt.Sprintf("%s stays off: %s is not set%s", block, absent[0], l.whatIsMissing(absent[0])))
-	}
-}
-
 func (l *loader) whatIsMissing(key string) string {
 	if !l.isMissing(key) {
 		return ""
 	}
 	return " (" + strings.Join(l.missing[key].what, ", and ") + ")"
-}
-
-// resolveEgress applies context.chatEgress.mode to the platforms without their own setting.
-func (l *loader) resolveEgress() {
-	const from = "context.chatEgress.mode"
-	mode := l.settings.Context.ChatEgress.Mode
-	if mode != EgressTool && mode != EgressDirect {
-		return
-	}
-	a := &l.settings.Adapters
-	for name, egress := range map[string]*string{
-		"telegram": &a.Telegram.Egress, "feishu": &a.Feishu.Egress, "web": &a.Web.Egress, "cli": &a.CLI.Egress, "api": &a.API.Egress,
-	} {
-		if key := "adapters." + name + ".egress"; l.origins.untouched(key) {
-			*egress = mode
-			l.follow(key, from)
-		}
-	}
-}
-
-// inUse reports whether a key matters. Keys of a disabled adapter do not, nor does access to a model while the demo
-// model is chosen.
-func (l *loader) inUse(key string) bool {
-	a := l.settings.Adapters
-	for block, on := range map[string]bool{
-		"adapters.telegram.": a.Telegram.Enabled, "adapters.feishu.": a.Feishu.Enabled, "adapters.web.": a.Web.Enabled || a.API.Enabled,
-		"adapters.cli.": a.CLI.Enabled, "adapters.api.": a.API.Enabled, "llm.": l.settings.LLM.Provider != ProviderDemo,
-		"speech.transcribe.": l.settings.Speech.Transcribe.On(), "speech.speak.": l.settings.Speech.Speak.On(),
-	} {
-		if strings.HasPrefix(key, block) {
-			return on
-		}
-	}
-	return true
 }

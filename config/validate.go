@@ -115,33 +115,6 @@ func (c *checker) between(k keyValue, v float64) {
 	}
 }
 
-// botToken says what is wrong with the token of a bot, or returns "".
-func botToken(token Secret) string {
-	return unless(!strings.ContainsAny(token.Reveal(), "/?#%"), "is not a token of BotFather, which looks like 123456:letters-and-digits")
-}
-
-// accounts checks that each further bot has a name for the keys of its chats, and its own token.
-func (c *checker) accounts(t Telegram) {
-	const block = "adapters.telegram.accounts"
-	tokens := map[string]bool{t.BotToken.Reveal(): true}
-	if len(t.Accounts) > 0 && t.BotToken.IsZero() {
-		c.fault(block, "are further bots, but adapters.telegram.botToken, the first, is not set")
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.Accounts)) {
-		key, token := joinKey(block, name)+".botToken", t.Accounts[name].BotToken
-		c.check(joinKey(block, name), unless(c.matches("[a-z0-9_]{1,32}", name), "is not an account name; use 1 to 32 small letters, digits and _"))
-		switch {
-		case token.IsZero():
-			c.fault(key, "is not set; BotFather gives every bot a token")
-		case botToken(token) != "":
-			c.check(key, botToken(token))
-		case tokens[token.Reveal()]:
-			c.fault(key, "is the token of another bot here; every bot needs its own")
-		}
-		tokens[token.Reveal()] = true
-	}
-}
-
 // isExtra reports whether a key is a header or query parameter of a model.
 func isExtra(key string) bool {
 	return strings.HasPrefix(key, "llm.") && (strings.Contains(key, ".headers.") || strings.Contains(key, ".query."))
@@ -205,57 +178,6 @@ func keyHint(block, provider string) string {
 		return "set " + variable + " in the environment or in " + envFileName
 	}
 	return "set " + EnvName("llm.apiKey") + " in the environment or in " + envFileName
-}
-
-// credentials checks that enabled adapters have what they need.
-func (c *checker) credentials(s *Settings) {
-	telegram, feishu, api := s.Adapters.Telegram, s.Adapters.Feishu, s.Adapters.API
-	c.unset(telegram.Enabled && telegram.BotToken.IsZero(), "adapters.telegram.botToken", ", but the adapter is on; set TELEGRAM_BOT_TOKEN to the token from BotFather")
-	if telegram.Enabled {
-		c.check("adapters.telegram.botToken", botToken(telegram.BotToken))
-	}
-	c.unset(feishu.Enabled && feishu.AppID == "", "adapters.feishu.appId", ", but the adapter is on")
-	c.unset(feishu.Enabled && feishu.AppSecret.IsZero(), "adapters.feishu.appSecret", `, but the adapter is on; write "${FEISHU_APP_SECRET}" and set that variable`)
-	c.unset(feishu.Enabled && feishu.Receive == "webhook" && feishu.EncryptKey.IsZero(), "adapters.feishu.encryptKey", `, but receive is "webhook", whose events are checked with it`)
-	c.unset(api.Enabled && api.Token.IsZero(), "adapters.api.token", `, but the API is on; write "${API_TOKEN}" and set that variable, or switch the API off`)
-}
-
-// demo restricts the demo model to platforms that only the operator can reach.
-func (c *checker) demo(a Adapters) {
-	for i, on := range []bool{a.Telegram.Enabled, a.Feishu.Enabled, a.API.Enabled} {
-		if on {
-			c.fault([]string{"adapters.telegram.enabled", "adapters.feishu.enabled", "adapters.api.enabled"}[i],
-				"cannot be on with the demo model, which serves only the terminal and the loopback web chat; set OPENAI_API_KEY, or llm.baseUrl and llm.model")
-		}
-	}
-	if a.Web.Enabled && isAddress(a.Web.Listen) && !IsLoopback(a.Web.Listen) {
-		c.fault("adapters.web.listen", "must be loopback with the demo model; set OPENAI_API_KEY, or listen on 127.0.0.1")
-	}
-}
-
-// listeners checks that each listener has its own port, and that the web chat is not open to everyone.
-func (c *checker) listeners(s *Settings) {
-	web, telegram, feishu := s.Adapters.Web, s.Adapters.Telegram, s.Adapters.Feishu
-	if web.Enabled && web.Token.IsZero() && isAddress(web.Listen) && !IsLoopback(web.Listen) {
-		c.fault("adapters.web.listen", `is reachable from other machines, so a token is needed: set adapters.web.token to "${WEB_TOKEN}" and that variable to a long random text, or listen on 127.0.0.1`)
-	}
-	all := []struct {
-		key, address string
-		checked, on  bool
-	}{
-		{"adapters.web.listen", web.Listen, false, web.Enabled},
-		{"metrics.listen", s.Metrics.Listen, true, true}, // "off" is not an address.
-		{"adapters.telegram.webhook.listen", telegram.Webhook.Listen, telegram.Webhook.URL != "", telegram.Enabled && telegram.Webhook.URL != ""},
-		{"adapters.feishu.webhook.listen", feishu.Webhook.Listen, feishu.Enabled && feishu.Receive == "webhook", true},
-	}
-	for i, l := range all {
-		for _, before := range all[:i] {
-			if l.checked && before.on && sameAddress(l.address, before.address) {
-				c.fault(l.key, "takes the port of %s; each needs its own", before.key)
-				break
-			}
-		}
-	}
 }
 
 // budget refuses limits in dollars that cannot be enforced because prices are missing.

@@ -42,6 +42,41 @@ func TestToolsAndPlatformsAreWired(t *testing.T) {
 	}
 }
 
+// TestServicesAreDescribedInOnePlace: what the host and the commands know about a service with bots is in its
+// descriptor. Neither names a service in code; the examples in the help of commands may.
+func TestServicesAreDescribedInOnePlace(t *testing.T) {
+	var names []string
+	for _, src := range sources(t) {
+		if name := strings.TrimSuffix(filepath.Base(src.rel), ".go"); under(src.rel, "cmd/internal/platforms") && !src.test && name != "platforms" {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 2 {
+		t.Fatalf("cmd/internal/platforms describes %q, want every service in a file named after it", names)
+	}
+	for _, src := range sources(t) {
+		if src.test || !under(src.rel, "cmd/internal/host") && !under(src.rel, "cmd/internal/cli") {
+			continue
+		}
+		ast.Inspect(src.file, func(n ast.Node) bool {
+			word := ""
+			switch n := n.(type) {
+			case *ast.Ident:
+				word = strings.ToLower(n.Name)
+			case *ast.BasicLit:
+				word = strings.Trim(n.Value, `"`)
+			}
+			for _, name := range names {
+				_, isLiteral := n.(*ast.BasicLit)
+				if strings.Contains(word, name) && !isLiteral || word == name || strings.HasPrefix(word, name+"@") || strings.HasSuffix(word, "/"+name) {
+					t.Errorf("%s:%d names %s: put it into the descriptor in cmd/internal/platforms", src.rel, src.line(n), name)
+				}
+			}
+			return true
+		})
+	}
+}
+
 // TestMetricsAreDocumented: the reference has every metric with its help, and no other.
 func TestMetricsAreDocumented(t *testing.T) {
 	var rows []string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -129,9 +130,9 @@ func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, oneLine(l.Tool, 64), fmt.Sprintf(w.left, tool.Duration(untilThen(l.Expires, now), w.zh)))
+		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, checkup.OneLine(l.Tool, 64), fmt.Sprintf(w.left, tool.Duration(untilThen(l.Expires, now), w.zh)))
 		if l.Asker != "" {
-			fmt.Fprintf(&out, "  "+w.by, oneLine(l.Asker, 64))
+			fmt.Fprintf(&out, "  "+w.by, checkup.OneLine(l.Asker, 64))
 		}
 		out.WriteString("\n")
 		if l.Unseen != nil {
@@ -143,7 +144,7 @@ func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 		}
 		for _, sentence := range []string{said.What, said.Risk} {
 			if sentence != "" {
-				out.WriteString("    " + oneLine(sentence, 500) + "\n")
+				out.WriteString("    " + checkup.OneLine(sentence, 500) + "\n")
 			}
 		}
 		if l.Exact != "" {
@@ -274,16 +275,16 @@ func (w grantWords) table(lines []query.GrantLine, now time.Time) string {
 		}
 		fmt.Fprintf(&out, "%s  g%d  %s", l.ChatKey, l.N, ends)
 		if l.Person != "" {
-			fmt.Fprintf(&out, "  "+w.by, oneLine(cmp.Or(l.For, l.Person), 64))
+			fmt.Fprintf(&out, "  "+w.by, checkup.OneLine(cmp.Or(l.For, l.Person), 64))
 		}
 		switch {
 		case l.FilesIn != "":
-			out.WriteString("\n    | " + fmt.Sprintf(w.files, oneLine(l.FilesIn, 200)) + "\n")
+			out.WriteString("\n    | " + fmt.Sprintf(w.files, checkup.OneLine(l.FilesIn, 200)) + "\n")
 			continue
 		case l.Person != "":
-			fmt.Fprintf(&out, "  "+w.in, oneLine(l.Folder, 200))
+			fmt.Fprintf(&out, "  "+w.in, checkup.OneLine(l.Folder, 200))
 		}
-		out.WriteString("\n    | " + oneLine(l.Rule, 8192) + "\n")
+		out.WriteString("\n    | " + checkup.OneLine(l.Rule, 8192) + "\n")
 	}
 	return out.String() + w.help
 }

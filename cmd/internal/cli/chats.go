@@ -197,18 +197,3 @@ func (a *app) chatsExportCmd() *cobra.Command {
 		Example: "  sma chats export web-chat-x > chat.jsonl\n  sma chats export telegram-chat-42 --json > chat.json",
 	})
 }
-
-// oneLine is the beginning of a text on one line, without control characters.
-func oneLine(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return -1
-		}
-		return r
-	}, text)
-	if runes := []rune(clean); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return clean
-}

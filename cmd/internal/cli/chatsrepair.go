@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -117,7 +118,7 @@ func (v verified) text() string {
 		}
 		fmt.Fprintf(&out, "%s: %s (%s, %s)\n", r.ChatKey, verdict, plural(r.Turns, "turn"), plural(records, "record"))
 		if r.Refused != "" {
-			fmt.Fprintf(&out, "  this version cannot use it: %s\n", oneLine(r.Refused, 200))
+			fmt.Fprintf(&out, "  this version cannot use it: %s\n", checkup.OneLine(r.Refused, 200))
 		}
 		for _, f := range r.Files {
 			for _, d := range f.Damage {

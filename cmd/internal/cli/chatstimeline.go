@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -173,7 +174,7 @@ func (w chatWords) state(s string) string { return cmp.Or(w.states[s], s) }
 func (w chatWords) line(l chatLine) string {
 	state := w.state(l.State)
 	if l.Reason != "" && l.State != lineWaits {
-		state += fmt.Sprintf(w.reason, oneLine(l.Reason, 64))
+		state += fmt.Sprintf(w.reason, checkup.OneLine(l.Reason, 64))
 	}
 	if l.Step > 0 && l.State == string(journal.FateMerged) {
 		state += fmt.Sprintf(w.merged, l.Step, l.RunID)
@@ -181,7 +182,7 @@ func (w chatWords) line(l chatLine) string {
 	if l.Settled != nil && l.Settled.Sub(l.Arrived) >= time.Second {
 		state += fmt.Sprintf(w.after, l.Settled.Sub(l.Arrived).Round(time.Second))
 	}
-	return fmt.Sprintf("%s  %-3s  %s  %s  %s\n", l.Arrived.Local().Format("2006-01-02 15:04:05"), w.state(l.Dir), oneLine(l.Who, 64), state, oneLine(l.Text, 80))
+	return fmt.Sprintf("%s  %-3s  %s  %s  %s\n", l.Arrived.Local().Format("2006-01-02 15:04:05"), w.state(l.Dir), checkup.OneLine(l.Who, 64), state, checkup.OneLine(l.Text, 80))
 }
 
 // lines writes a timeline for people.

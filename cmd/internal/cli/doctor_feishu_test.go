@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -14,15 +15,15 @@ func TestDoctorNamesScopes(t *testing.T) {
 	api := platformtest.NewFeishuAPI(t)
 	var s config.Settings
 	s.Adapters.Feishu = config.Feishu{Enabled: true, AppID: platformtest.FeishuApp, AppSecret: config.NewSecret(api.Secret()), BaseURL: api.URL(), Drafts: "card"}
-	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markOK {
+	if got := askPlatform(t, "feishu", s); len(got) != 1 || got[0].Mark != checkup.OK {
 		t.Errorf("with all scopes: %+v", got)
 	}
-	lacks := map[string]mark{"im:message.p2p_msg:readonly": markFail, "im:message.group_at_msg:readonly": markWarn, "cardkit:card:write": markWarn, "im:resource": markWarn, "im:chat:readonly": markWarn}
+	lacks := map[string]checkup.Mark{"im:message.p2p_msg:readonly": checkup.Fail, "im:message.group_at_msg:readonly": checkup.Warn, "cardkit:card:write": checkup.Warn, "im:resource": checkup.Warn, "im:chat:readonly": checkup.Warn}
 	s.Permissions.Exec.Approvers = []string{"platformAdmins"}
 	for scope := range lacks {
 		api.Withhold(true, scope)
 	}
-	got := askFeishu(t.Context(), s)
+	got := askPlatform(t, "feishu", s)
 	if len(got) != len(lacks) {
 		t.Errorf("%d findings, want %d: %+v", len(got), len(lacks), got)
 	}
@@ -36,11 +37,11 @@ func TestDoctorNamesScopes(t *testing.T) {
 		}
 	}
 	s.Adapters.Feishu.AppSecret = config.NewSecret("CANARY-wrong")
-	if got := askFeishu(t.Context(), s); len(got) != 1 || got[0].Mark != markRefused || strings.Contains(got[0].Fact+got[0].Fix, "CANARY") {
+	if got := askPlatform(t, "feishu", s); len(got) != 1 || got[0].Mark != checkup.Refused || strings.Contains(got[0].Fact+got[0].Fix, "CANARY") {
 		t.Errorf("with a wrong secret: %+v", got)
 	}
 	s.Adapters.Feishu.Enabled = false
-	if got := askFeishu(t.Context(), s); len(got) != 0 {
+	if got := askPlatform(t, "feishu", s); len(got) != 0 {
 		t.Errorf("of an app that is off: %+v", got)
 	}
 }

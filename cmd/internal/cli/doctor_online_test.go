@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -31,22 +33,32 @@ func TestDoctorAsksTheModel(t *testing.T) {
 	root := service(t, map[string]string{"/v1/models": `{"data":[{"id":"one"},{"id":"two"}]}`})
 	for _, tt := range []struct {
 		name, url, key, model string
-		mark                  mark
+		mark                  checkup.Mark
 		fact                  string
 	}{
-		{"it is there", root + "/v1", "right", "two", markOK, "takes the key and has two"},
-		{"no such model", root + "/v1", "right", "three", markWarn, "does not list three"},
-		{"a wrong key", root + "/v1", "wrong-canary", "two", markRefused, "refuses the key (401)"},
-		{"no list", root + "/v2", "right", "two", markOK, "has no list of models (404)"},
-		{"nobody", "http://127.0.0.1:1", "right-canary", "two", markFail, "cannot be reached: dial tcp"},
+		{"it is there", root + "/v1", "right", "two", checkup.OK, "takes the key and has two"},
+		{"no such model", root + "/v1", "right", "three", checkup.Warn, "does not list three"},
+		{"a wrong key", root + "/v1", "wrong-canary", "two", checkup.Refused, "refuses the key (401)"},
+		{"no list", root + "/v2", "right", "two", checkup.OK, "has no list of models (404)"},
+		{"nobody", "http://127.0.0.1:1", "right-canary", "two", checkup.Fail, "cannot be reached: dial tcp"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := askModel(t.Context(), config.LLM{Provider: config.ProviderCustom, BaseURL: tt.url, APIKey: config.NewSecret(tt.key), Model: tt.model})
+			got := checkup.AskModel(t.Context(), config.LLM{Provider: config.ProviderCustom, BaseURL: tt.url, APIKey: config.NewSecret(tt.key), Model: tt.model})
 			if len(got) != 1 || got[0].Mark != tt.mark || !strings.Contains(got[0].Fact, tt.fact) || strings.Contains(findingsText(got), "canary") {
 				t.Errorf("found %+v, want %s: …%s", got, tt.mark, tt.fact)
 			}
 		})
 	}
+}
+
+// askPlatform asks one platform.
+func askPlatform(t *testing.T, name string, s config.Settings) []checkup.Finding {
+	t.Helper()
+	d, ok := platforms.All().Of(name)
+	if !ok {
+		t.Fatalf("there is no platform %s", name)
+	}
+	return d.Ask(t.Context(), s)
 }
 
 func TestDoctorAsksTelegram(t *testing.T) {
@@ -55,7 +67,9 @@ func TestDoctorAsksTelegram(t *testing.T) {
 		Enabled: true, BaseURL: root, BotToken: config.NewSecret("1:good"),
 		Accounts: map[string]config.TelegramAccount{"work": {BotToken: config.NewSecret("2:canary")}},
 	}
-	asked := askTelegram(t.Context(), bots)
+	var s config.Settings
+	s.Adapters.Telegram = bots
+	asked := askPlatform(t, "telegram", s)
 	if code := verdictOf(asked); code != CodeCredential {
 		t.Errorf("exit code %d, want %d", code, CodeCredential)
 	}
@@ -65,8 +79,8 @@ func TestDoctorAsksTelegram(t *testing.T) {
 			t.Errorf("found\n%s\nwithout %q", got, want)
 		}
 	}
-	bots.BaseURL = "http://127.0.0.1:1"
-	unreached := findingsText(askTelegram(t.Context(), bots))
+	s.Adapters.Telegram.BaseURL = "http://127.0.0.1:1"
+	unreached := findingsText(askPlatform(t, "telegram", s))
 	if !strings.Contains(unreached, "cannot be reached: dial tcp") {
 		t.Errorf("found\n%s", unreached)
 	}

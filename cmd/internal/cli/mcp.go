@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -112,7 +113,7 @@ func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus
 			return "", &Failure{Code: CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
 		}
 		done++
-		if err := a.print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), oneLine(t.Description, 300))); err != nil {
+		if err := a.print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), checkup.OneLine(t.Description, 300))); err != nil {
 			return "", err
 		}
 	}
@@ -206,25 +207,25 @@ func serverFindings(found *config.MCP, err error) ([]config.Finding, error) {
 }
 
 // checkServers checks the configuration of MCP servers without starting them.
-func checkServers(state string, loaded *config.Loaded) []finding {
+func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
 	found, err := loadServers(state, loaded, false)
 	findings, err := serverFindings(found, err)
 	if err != nil {
-		return []finding{{"mcp", markFail, errText(err), ""}}
+		return []checkup.Finding{checkup.New("mcp", checkup.Fail, checkup.ErrText(err), "")}
 	}
-	var out []finding
+	var out []checkup.Finding
 	for _, f := range findings {
-		m := markWarn
+		m := checkup.Warn
 		if f.Severity == config.Error {
-			m = markFail
+			m = checkup.Fail
 		}
-		out = append(out, finding{"mcp", m, f.String(), ""})
+		out = append(out, checkup.New("mcp", m, f.String(), ""))
 	}
 	if _, err := host.MCPStore(state); err != nil {
-		out = append(out, finding{"mcp", markFail, err.Error(), ""})
+		out = append(out, checkup.New("mcp", checkup.Fail, err.Error(), ""))
 	}
 	if len(out) == 0 && len(found.Servers) > 0 {
-		out = append(out, finding{"mcp", markOK, fmt.Sprintf("servers of tools: %d", len(found.Servers)), "sma mcp list"})
+		out = append(out, checkup.New("mcp", checkup.OK, fmt.Sprintf("servers of tools: %d", len(found.Servers)), "sma mcp list"))
 	}
 	return out
 }
@@ -319,12 +320,12 @@ func mcpText(list []mcp.ServerStatus, whole bool) string {
 	var out strings.Builder
 	waiting := ""
 	for _, s := range list {
-		fmt.Fprintf(&out, "%s  %s  %s\n", s.Name, s.Condition, oneLine(s.Shown, 100))
+		fmt.Fprintf(&out, "%s  %s  %s\n", s.Name, s.Condition, checkup.OneLine(s.Shown, 100))
 		if s.Reason != "" {
-			fmt.Fprintf(&out, "    %s\n", oneLine(s.Reason, 900))
+			fmt.Fprintf(&out, "    %s\n", checkup.OneLine(s.Reason, 900))
 		}
 		if s.Help != "" {
-			fmt.Fprintf(&out, "    %s\n", oneLine(s.Help, 600))
+			fmt.Fprintf(&out, "    %s\n", checkup.OneLine(s.Help, 600))
 		}
 		for _, t := range s.Tools {
 			word := string(t.State)
@@ -336,7 +337,7 @@ func mcpText(list []mcp.ServerStatus, whole bool) string {
 				fmt.Fprintf(&out, "      %s\n", t.Reason)
 			}
 			if whole {
-				fmt.Fprintf(&out, "      %s\n", oneLine(t.Description, 400))
+				fmt.Fprintf(&out, "      %s\n", checkup.OneLine(t.Description, 400))
 			}
 			if waits(t) {
 				waiting = s.Name + ":" + t.Name

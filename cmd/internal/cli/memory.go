@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
@@ -222,7 +223,7 @@ func (w memoryWords) table(lines []query.MemoryLine) string {
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		fmt.Fprintf(&out, "%s  %6d B  %s\n", l.Changed.Local().Format(time.DateOnly+" 15:04"), l.Bytes, oneLine(l.Memory, 200))
+		fmt.Fprintf(&out, "%s  %6d B  %s\n", l.Changed.Local().Format(time.DateOnly+" 15:04"), l.Bytes, checkup.OneLine(l.Memory, 200))
 	}
 	return out.String()
 }

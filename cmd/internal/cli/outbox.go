@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -151,10 +152,10 @@ func (w outboxWords) table(lines []query.OutboxLine, now time.Time) string {
 			text string
 		}{{l.Tries > 0, fmt.Sprintf(w.tries, l.Tries)}, {l.LastError != "", l.LastError}, {l.Parts > 0, fmt.Sprintf(w.parts, l.Parts)}, {l.Maybe, w.maybe}} {
 			if more.on {
-				out.WriteString(", " + oneLine(more.text, 80))
+				out.WriteString(", " + checkup.OneLine(more.text, 80))
 			}
 		}
-		out.WriteString("\n    " + oneLine(l.Text, 100) + "\n")
+		out.WriteString("\n    " + checkup.OneLine(l.Text, 100) + "\n")
 	}
 	if parked {
 		out.WriteString(w.help)

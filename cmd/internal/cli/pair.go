@@ -13,6 +13,8 @@ import (
 	"rsc.io/qr"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 )
 
 func (a *app) pairCmd() *cobra.Command {
@@ -22,14 +24,14 @@ func (a *app) pairCmd() *cobra.Command {
 			"People whom the bot does not know are given a code to send to the owner, who approves it.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
 	}
-	bot := cmd.PersistentFlags().String("bot", "telegram", "the `platform` or account, as in telegram@work")
+	bot := cmd.PersistentFlags().String("bot", platforms.All()[0].Name, "the `platform` or account, as in telegram@work")
 	cmd.AddCommand(a.pairListCmd(bot), a.pairApproveCmd(bot), a.pairRemoveCmd(bot))
 	return command[paired]{
 		run: func(ctx context.Context, _ []string) (paired, error) {
 			if err := a.checkBot(ctx, *bot); err != nil {
 				return paired{}, err
 			}
-			return withAccess(a, func(state string, people *access.Store) (paired, error) { return a.pairOwner(ctx, state, people, *bot) })
+			return withAccess(a, func(state string, people *access.Store) (paired, error) { return pairOwner(ctx, state, people, *bot) })
 		},
 		text: func(p paired) string { return p.text(*bot, isTerminal(a.Stdout)) },
 	}.on(a, cmd)
@@ -81,14 +83,15 @@ type paired struct {
 	Owner *access.Person `json:"owner,omitempty"`
 }
 
-func (a *app) pairOwner(ctx context.Context, state string, people *access.Store, bot string) (paired, error) {
+func pairOwner(ctx context.Context, state string, people *access.Store, bot string) (paired, error) {
 	code, err := people.OwnerCode(ctx, bot)
 	if err != nil {
 		return paired{}, err
 	}
 	out := paired{Code: code, Owner: people.Account(bot).Owner}
-	if name := a.botName(ctx, state, bot); name != "" && code != "" {
-		out.Link = "https://t.me/" + name + "?start=" + code
+	// Without a running host the name of the bot is unknown, and the code is shown without a link.
+	if status, err := newControl(state).status(ctx); err == nil && code != "" {
+		out.Link = ownerLink(status.Platforms, bot, code)
 	}
 	return out, nil
 }
@@ -106,20 +109,6 @@ func (p paired) text(bot string, drawn bool) string {
 		text += drawCode(p.Link)
 	}
 	return text
-}
-
-// botName is the bot's name if the running host knows it, or "".
-func (a *app) botName(ctx context.Context, state, bot string) string {
-	status, err := newControl(state).status(ctx)
-	if err != nil {
-		return ""
-	}
-	for _, p := range status.Platforms {
-		if name, ok := strings.CutPrefix(p.Note, "@"); ok && p.Name == bot && p.Up {
-			return name
-		}
-	}
-	return ""
 }
 
 // drawCode is a QR code in half-block characters, or "" if the text is too long for one.
@@ -169,17 +158,17 @@ func (a *app) pairListCmd(bot *string) *cobra.Command {
 func accountText(account access.Account) string {
 	var out strings.Builder
 	if account.Owner != nil {
-		fmt.Fprintf(&out, "owner  %s  %s\n", account.Owner.ID, oneLine(account.Owner.Name, 60))
+		fmt.Fprintf(&out, "owner  %s  %s\n", account.Owner.ID, checkup.OneLine(account.Owner.Name, 60))
 	}
 	for _, p := range account.People {
-		fmt.Fprintf(&out, "person %s  %s\n", p.ID, oneLine(p.Name, 60))
+		fmt.Fprintf(&out, "person %s  %s\n", p.ID, checkup.OneLine(p.Name, 60))
 	}
 	for _, g := range account.Groups {
-		fmt.Fprintf(&out, "group  %s  %s\n", g.ID, oneLine(g.Title, 60))
+		fmt.Fprintf(&out, "group  %s  %s\n", g.ID, checkup.OneLine(g.Title, 60))
 	}
 	for _, c := range account.Codes {
 		if c.For != nil {
-			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, oneLine(c.For.Name, 60))
+			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, checkup.OneLine(c.For.Name, 60))
 		}
 	}
 	if out.Len() == 0 {
@@ -198,7 +187,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 			if err == nil && !ok {
 				err = &Failure{Code: CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
 			}
-			return fmt.Sprintf("%s (%s) may use the bot now\n", oneLine(who.Name, 60), who.ID), err
+			return fmt.Sprintf("%s (%s) may use the bot now\n", checkup.OneLine(who.Name, 60), who.ID), err
 		})
 	})
 }

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -118,22 +119,12 @@ func fromHost(err error) error {
 func (a *app) again(dir, state string) string {
 	out := ""
 	if here, err := os.Getwd(); err != nil || here != dir {
-		out = " -C " + shellWord(dir)
+		out = " -C " + checkup.ShellWord(dir)
 	}
 	if state != filepath.Join(dir, ".ship") {
-		out += " --state-dir " + shellWord(state)
+		out += " --state-dir " + checkup.ShellWord(state)
 	}
 	return out
-}
-
-// shellWord quotes a word for a shell if needed.
-func shellWord(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@%,", r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // readyBlock says where everything is and what to do next. again are the flags that other commands need; linked says
@@ -163,9 +154,10 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 	if s.Metrics != "" {
 		row("metrics", "http://"+s.Metrics+"/metrics")
 	}
+	link := ownerLink(s.Platforms, s.OwnerBot, s.OwnerCode)
 	switch {
-	case s.OwnerCode != "" && ownerLink(s) != "":
-		fmt.Fprintf(&out, "Next: open %s to become the owner of the bot (good for one hour), or send it /start %s", ownerLink(s), s.OwnerCode)
+	case s.OwnerCode != "" && link != "":
+		fmt.Fprintf(&out, "Next: open %s to become the owner of the bot (good for one hour), or send it /start %s", link, s.OwnerCode)
 	case s.OwnerCode != "":
 		fmt.Fprintf(&out, "Next: send /start %s to the bot to become its owner (good for one hour)", s.OwnerCode)
 	case s.Web != "" && s.Login.IsZero():
@@ -181,11 +173,12 @@ func readyBlock(s host.Summary, again string, linked bool) string {
 }
 
 // ownerLink is a link that opens a chat with the bot and sends it the owner's code, or "" if the service has no such
-// links.
-func ownerLink(s host.Summary) string {
-	for _, p := range s.Platforms {
-		if p.Name == "telegram" && p.Name == s.OwnerBot && p.Link != "" {
-			return p.Link + "?start=" + s.OwnerCode
+// links or did not say yet what the bot is called.
+func ownerLink(list []host.PlatformStatus, bot, code string) string {
+	d, _ := platforms.All().Of(bot)
+	for _, p := range list {
+		if d.OwnerLink != nil && p.Name == bot && p.Link != "" {
+			return d.OwnerLink(p.Link, code)
 		}
 	}
 	return ""

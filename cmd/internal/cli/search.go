@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -62,7 +63,7 @@ func (w searchWords) table(lines []query.SearchLine) string {
 		if !l.At.IsZero() {
 			out.WriteString(l.At.Local().Format("2006-01-02 15:04  "))
 		}
-		fmt.Fprintf(&out, "%s  %s  %s\n    %s\n", l.ChatKey, l.Place, w.roles[l.Message.Role], oneLine(l.Excerpt, 200))
+		fmt.Fprintf(&out, "%s  %s  %s\n    %s\n", l.ChatKey, l.Place, w.roles[l.Message.Role], checkup.OneLine(l.Excerpt, 200))
 	}
 	return out.String()
 }

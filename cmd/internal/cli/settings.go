@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/actors/run"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -33,7 +35,7 @@ func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config
 	if err == nil {
 		return loaded, nil
 	}
-	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + shellWord(dir)}
+	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + checkup.ShellWord(dir)}
 }
 
 // warn prints findings that are not errors.
@@ -306,10 +308,13 @@ func (a *app) bots(dir string) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	adapters := loaded.Settings.Adapters
-	on := map[string]bool{"telegram": adapters.Telegram.Enabled, "feishu": adapters.Feishu.Enabled}
-	for name := range adapters.Telegram.Accounts {
-		on["telegram@"+name] = adapters.Telegram.Enabled
+	on := map[string]bool{}
+	for _, d := range platforms.All() {
+		common := d.Settings(loaded.Settings.Adapters)
+		on[d.Name] = common.Enabled
+		for _, account := range common.Accounts {
+			on[d.Name+"@"+account] = common.Enabled
+		}
 	}
 	return on, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 )
 
 func TestFirstSignalAsksSecondForces(t *testing.T) {
@@ -104,7 +106,7 @@ func TestOneLineIsHarmless(t *testing.T) {
 		"一二三四五六七八九十一二":        "一二三四五六七八九十…",
 		"\u0085\u2066hidden ": "hidden",
 	} {
-		if got := oneLine(in, 10); got != want {
+		if got := checkup.OneLine(in, 10); got != want {
 			t.Errorf("oneLine(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
@@ -129,7 +130,7 @@ func (a *app) skillsShowCmd() *cobra.Command {
 		text: func(s shown) string {
 			text := s.Describe() + "state: " + string(s.line.State) + "\n"
 			if len(s.Unknown) > 0 {
-				text += "allowed tools that mean nothing here: " + oneLine(strings.Join(s.Unknown, ", "), 500) + "\n"
+				text += "allowed tools that mean nothing here: " + checkup.OneLine(strings.Join(s.Unknown, ", "), 500) + "\n"
 			}
 			return text + "\n" + s.Text + "\n"
 		},
@@ -192,27 +193,27 @@ func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		fmt.Fprintf(&out, "%-7s  %-*s  %s\n", l.State, width, l.Name, oneLine(l.Description, 100))
+		fmt.Fprintf(&out, "%-7s  %-*s  %s\n", l.State, width, l.Name, checkup.OneLine(l.Description, 100))
 	}
 	for _, p := range problems {
-		fmt.Fprintf(&out, "%-7s  %s\n", "broken", oneLine(p.String(), 300))
+		fmt.Fprintf(&out, "%-7s  %s\n", "broken", checkup.OneLine(p.String(), 300))
 	}
 	return out.String()
 }
 
 // checkSkills reports the skills that are left out, and warnings about others.
-func checkSkills(set *skill.Set) []finding {
-	var out []finding
+func checkSkills(set *skill.Set) []checkup.Finding {
+	var out []checkup.Finding
 	for _, p := range set.Problems {
-		out = append(out, finding{"skills", markWarn, p.At() + ": " + p.What, p.Hint})
+		out = append(out, checkup.New("skills", checkup.Warn, p.At()+": "+p.What, p.Hint))
 	}
 	for _, k := range set.Skills {
 		if warning := k.Warning(); warning != "" {
-			out = append(out, finding{"skills", markWarn, k.Folder + ": " + warning, "load it only where it is needed; its author can make it shorter, with the rest in files of its folder"})
+			out = append(out, checkup.New("skills", checkup.Warn, k.Folder+": "+warning, "load it only where it is needed; its author can make it shorter, with the rest in files of its folder"))
 		}
 	}
 	if len(out) == 0 && len(set.Skills) > 0 {
-		out = append(out, finding{"skills", markOK, fmt.Sprintf("%d skills", len(set.Skills)), ""})
+		out = append(out, checkup.New("skills", checkup.OK, fmt.Sprintf("%d skills", len(set.Skills)), ""))
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
@@ -150,7 +151,7 @@ func (a *app) link(ctx context.Context, dir, state string) (string, error) {
 	where, err := newControl(state).login(ctx)
 	switch {
 	case errors.Is(err, errNotRunning):
-		return "", &Failure{Code: CodeUnreachable, What: "no host is running here, so there is no page", Help: "sma run " + shellWord(dir)}
+		return "", &Failure{Code: CodeUnreachable, What: "no host is running here, so there is no page", Help: "sma run " + checkup.ShellWord(dir)}
 	case err != nil:
 		return "", noAnswer(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
@@ -330,7 +331,7 @@ func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) s
 	var out strings.Builder
 	for _, l := range lines {
 		times := cmp.Or(l.Cron, l.Timezone)
-		fmt.Fprintf(&out, "%-7s %s  %s  %s  %s\n", l.Status, l.ID, oneLine(l.Title, 60), times, cmp.Or(string(l.ChatKey), "-"))
+		fmt.Fprintf(&out, "%-7s %s  %s  %s  %s\n", l.Status, l.ID, checkup.OneLine(l.Title, 60), times, cmp.Or(string(l.ChatKey), "-"))
 		var next []string
 		for _, at := range l.Next {
 			next = append(next, at.Format(stamp))
@@ -352,17 +353,17 @@ func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) s
 }
 
 // checkTasks reports tasks that cannot be read.
-func checkTasks(ctx context.Context, store *taskfile.Store) []finding {
+func checkTasks(ctx context.Context, store *taskfile.Store) []checkup.Finding {
 	all, problems, err := store.Tasks(ctx)
 	if err != nil {
-		return []finding{{"tasks", markFail, errText(err), "make .ship/tasks a folder that can be read"}}
+		return []checkup.Finding{checkup.New("tasks", checkup.Fail, checkup.ErrText(err), "make .ship/tasks a folder that can be read")}
 	}
-	var out []finding
+	var out []checkup.Finding
 	for _, p := range problems {
-		out = append(out, finding{"tasks", markWarn, p.String(), ""})
+		out = append(out, checkup.New("tasks", checkup.Warn, p.String(), ""))
 	}
 	if len(all) > 0 {
-		out = append(out, finding{"tasks", markOK, fmt.Sprintf("%d can be read", len(all)), ""})
+		out = append(out, checkup.New("tasks", checkup.OK, fmt.Sprintf("%d can be read", len(all)), ""))
 	}
 	return out
 }

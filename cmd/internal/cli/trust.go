@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
@@ -106,7 +107,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 		servers = nil // the file is unusable, so no server starts
 	}
 	if err := a.checkTrust(dir, loaded.Reaches(servers)); err != nil {
-		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + shellWord(dir)}
+		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + checkup.ShellWord(dir)}
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	}
 	if !yes {
 		if !isTerminal(a.Stdin) {
-			return &Failure{Code: CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + shellWord(dir) + " --yes"}
+			return &Failure{Code: CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + checkup.ShellWord(dir) + " --yes"}
 		}
 		if err := a.print("Allow this folder all of it? [y/N] "); err != nil {
 			return err
@@ -191,7 +192,7 @@ func reachText(r config.Reach) string {
 }
 
 // trustFinding is doctor's finding about trust in the folder.
-func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
+func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []checkup.Finding {
 	servers, err := loaded.MCP(host.MCPFile(state), false)
 	if err != nil {
 		servers = nil // reported with the MCP servers
@@ -201,15 +202,15 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []finding {
 	case len(reaches) == 0:
 		return nil
 	case err != nil:
-		return []finding{{"trust", markWarn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust " + shellWord(dir)}}
+		return []checkup.Finding{checkup.New("trust", checkup.Warn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust "+checkup.ShellWord(dir))}
 	}
-	return []finding{{"trust", markOK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), ""}}
+	return []checkup.Finding{checkup.New("trust", checkup.OK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), "")}
 }
 
 // askTrusted contacts the services if the folder is trusted.
-func (a *app) askTrusted(ctx context.Context, dir, state string, loaded *config.Loaded) []finding {
+func (a *app) askTrusted(ctx context.Context, dir, state string, loaded *config.Loaded) []checkup.Finding {
 	if a.mustTrust(dir, state, loaded) != nil {
-		return []finding{{"online", markWarn, "no service is asked: the folder is not trusted", "sma trust " + shellWord(dir)}}
+		return []checkup.Finding{checkup.New("online", checkup.Warn, "no service is asked: the folder is not trusted", "sma trust "+checkup.ShellWord(dir))}
 	}
 	return askServices(ctx, loaded.Settings)
 }

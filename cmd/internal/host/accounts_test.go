@@ -44,7 +44,7 @@ func TestTelegramAccounts(t *testing.T) {
 		t.Errorf("the first bot sent %d messages", n)
 	}
 	for _, ps := range h.Status(t.Context()).Platforms {
-		if strings.HasPrefix(ps.Name, nameTelegram) && !ps.Up {
+		if strings.HasPrefix(ps.Name, "telegram") && !ps.Up {
 			t.Errorf("%+v is not up", ps)
 		}
 	}

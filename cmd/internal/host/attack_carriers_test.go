@@ -23,7 +23,7 @@ func waysOfOthers() []way {
 		{"what a group said before", nothing, func(t *testing.T, w *world, a attack) {
 			t.Helper()
 			w.api.AddChat(platformtest.Chat{ID: -a.chat, Type: "group", Title: "Friends"})
-			if err := w.h.access.AllowGroup(t.Context(), nameTelegram, fmt.Sprint(-a.chat), "Friends", "1"); err != nil {
+			if err := w.h.access.AllowGroup(t.Context(), "telegram", fmt.Sprint(-a.chat), "Friends", "1"); err != nil {
 				t.Fatal(err)
 			}
 			w.api.Say(-a.chat, 9, "Note to all bots: "+a.order(), map[string]any{"from": eve})

@@ -76,7 +76,7 @@ func (s *scene) remembered() string {
 func (s *scene) taken() int64 {
 	var n int64
 	for _, key := range s.keys {
-		view, err := s.h.ports[nameTelegram].port.History(s.t.Context(), key)
+		view, err := s.h.ports["telegram"].port.History(s.t.Context(), key)
 		if err != nil {
 			s.t.Error(err)
 		}
@@ -302,7 +302,7 @@ model call memory_upsert {"scope":"project","text":"ONE."}
 model rest text Well.
 say ann ` + x.chat + ` @bot remember one`)
 			view := func() int64 {
-				v, err := s.h.ports[nameFeishu].port.History(t.Context(), messages.NewChatKey(nameFeishu, "", x.chat, 0))
+				v, err := s.h.ports["feishu"].port.History(t.Context(), messages.NewChatKey("feishu", "", x.chat, 0))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
@@ -68,6 +69,7 @@ type Host struct {
 	workers     *workers
 	router      *actor.PID
 
+	services    platforms.Table
 	ports       map[string]*port
 	portMetrics *adapter.Metrics
 	audit       *audit.Log
@@ -81,7 +83,7 @@ type Host struct {
 	metricsAddr string
 	webAddr     string
 	login       login
-	hookAddr    string // host:port of Telegram's webhook; empty if the bot polls
+	hookAddr    string // host:port of the first webhook; empty if there is none
 }
 
 // port is a platform with its connection to the actors.
@@ -95,7 +97,7 @@ type port struct {
 // New makes a host. It has no side effects.
 func New(o Options) *Host {
 	return &Host{
-		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), ports: map[string]*port{},
+		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), services: platforms.All(), ports: map[string]*port{},
 		refusals: newRefusals(), fatal: make(chan error, 1),
 
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),

@@ -162,7 +162,7 @@ func TestHostAnswersOnTelegram(t *testing.T) {
 	}
 	status := h.Status(t.Context())
 	for _, ps := range status.Platforms {
-		if ps.Name == nameTelegram && (!ps.Up || ps.Bot != "@"+platformtest.BotName) {
+		if ps.Name == "telegram" && (!ps.Up || ps.Bot != "@"+platformtest.BotName) {
 			t.Errorf("telegram = %+v, want it up under its name", ps)
 		}
 	}

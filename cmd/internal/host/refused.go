@@ -73,7 +73,7 @@ func (h *Host) expectCredentials(places []place) {
 		}
 	}
 	for _, p := range places {
-		if base, _, _ := strings.Cut(p.name, "@"); base == nameTelegram || base == nameFeishu {
+		if _, isBot := h.services.Of(p.name); isBot {
 			h.refusals.expect(p.name)
 		}
 	}

@@ -92,7 +92,7 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 		s.flags[word] = more
 	case "chat":
 		s.api.AddChat(word, more)
-		s.keys = append(s.keys, messages.NewChatKey(nameFeishu, "", word, 0))
+		s.keys = append(s.keys, messages.NewChatKey("feishu", "", word, 0))
 	case "show":
 		s.folder = s.folder || word == "files"
 		s.shown = append(s.shown, word)
@@ -207,7 +207,7 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		}
 		s.api.Recall(chat, id, "message_owner")
 	case "pair": // WHO CHAT: becomes the owner
-		code, err := s.h.access.OwnerCode(s.t.Context(), nameFeishu)
+		code, err := s.h.access.OwnerCode(s.t.Context(), "feishu")
 		if err != nil {
 			return err
 		}
@@ -279,10 +279,10 @@ func (s *feishuScene) beginFeishu() {
 func (s *feishuScene) restFeishu(what string) {
 	s.t.Helper()
 	eventually(s.t, "rest after "+what, func() bool {
-		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() || !s.questionsEnded(nameFeishu) {
+		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() || !s.questionsEnded("feishu") {
 			return false
 		}
-		return s.settled(nameFeishu)
+		return s.settled("feishu")
 	})
 }
 
@@ -350,7 +350,7 @@ func seen(content string) string {
 func (s *feishuScene) showFeishuFates() string {
 	var out strings.Builder
 	for _, key := range s.keys {
-		view, err := s.h.ports[nameFeishu].port.History(s.t.Context(), key)
+		view, err := s.h.ports["feishu"].port.History(s.t.Context(), key)
 		if err != nil {
 			s.t.Error(err)
 			continue

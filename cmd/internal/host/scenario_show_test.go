@@ -415,7 +415,7 @@ func (s *scene) showFates() string {
 		return ""
 	}
 	for _, key := range s.keys {
-		view, err := s.h.ports[nameTelegram].port.History(s.t.Context(), key)
+		view, err := s.h.ports["telegram"].port.History(s.t.Context(), key)
 		if err != nil {
 			s.t.Error(err)
 			continue

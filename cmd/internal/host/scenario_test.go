@@ -214,10 +214,10 @@ func (s *scene) rest(what string) {
 		return
 	}
 	eventually(s.t, "rest after "+what, func() bool {
-		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < len(s.presses) || !s.questionsEnded(nameTelegram) {
+		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < len(s.presses) || !s.questionsEnded("telegram") {
 			return false
 		}
-		return s.settled(nameTelegram)
+		return s.settled("telegram")
 	})
 	for _, chat := range s.chats {
 		s.keepButtons(s.gone, chat)
@@ -285,7 +285,7 @@ func (s *scene) know(at spot) {
 	if at.topic == 1 {
 		at.topic = 0
 	}
-	key := messages.NewChatKey(nameTelegram, "", strconv.FormatInt(chat, 10), at.topic)
+	key := messages.NewChatKey("telegram", "", strconv.FormatInt(chat, 10), at.topic)
 	if !slices.Contains(s.keys, key) {
 		s.keys = append(s.keys, key)
 	}

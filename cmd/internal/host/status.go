@@ -141,12 +141,12 @@ type Summary struct {
 func (h *Host) Summary(ctx context.Context) (Summary, error) {
 	h.awaitNames(ctx)
 	out := Summary{Status: h.Status(ctx), Web: h.webAddr, Login: h.loginLink()}
-	bot, a := "", h.opts.Settings.Settings.Adapters
-	switch {
-	case h.ports[nameTelegram] != nil && a.Telegram.Access != config.AccessOpen:
-		bot = nameTelegram
-	case h.ports[nameFeishu] != nil && a.Feishu.Access != config.AccessOpen:
-		bot = nameFeishu
+	bot := ""
+	for _, d := range h.services {
+		if h.ports[d.Name] != nil && d.Settings(h.opts.Settings.Settings.Adapters).Access != config.AccessOpen {
+			bot = d.Name
+			break
+		}
 	}
 	if h.access == nil || bot == "" {
 		return out, nil

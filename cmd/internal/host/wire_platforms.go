@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,21 +22,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// The names of platforms.
+// The names of the platforms that the host itself serves.
 const (
-	nameWeb      = "web"
-	nameCLI      = "cli"
-	nameAPI      = "api"
-	nameTelegram = "telegram"
-	nameFeishu   = "feishu"
+	nameWeb = "web"
+	nameCLI = "cli"
+	nameAPI = "api"
 )
 
 // place is a platform that is about to start.
@@ -48,8 +44,6 @@ type place struct {
 	build   func(live platform.Live) (platform.Platform, error)
 	open    func(p platform.Platform, host platform.Host)                            // called before messages are accepted; may be nil
 	receive func(ctx context.Context, p platform.Platform, host platform.Host) error // nil for the platform's own
-	// accounts are further bots of the same platform.
-	accounts []place
 }
 
 // startPlatforms connects the platforms to the actors, wakes the chats with unfinished work, and starts to accept
@@ -80,29 +74,62 @@ func (h *Host) startPlatforms(ctx context.Context) error {
 	return nil
 }
 
+// offer is a platform that the settings may enable.
+type offer struct {
+	name, off string
+	on        bool
+	open      func(context.Context) ([]place, error)
+}
+
 // places are the enabled platforms. The others are reported as off, with the reason.
 func (h *Host) places(ctx context.Context) ([]place, error) {
 	var out []place
 	a := h.opts.Settings.Settings.Adapters
-	for _, p := range []struct {
-		name, off string
-		on        bool
-		make      func(context.Context) (place, error)
-	}{
+	offers := []offer{
 		{nameCLI, "adapters.cli.enabled is false", a.CLI.Enabled, h.cliPlace},
 		{nameWeb, "adapters.web.enabled is false", a.Web.Enabled, h.webPlace},
-		{nameTelegram, "set TELEGRAM_BOT_TOKEN to switch it on", a.Telegram.Enabled, h.telegramPlace},
-		{nameFeishu, "set adapters.feishu.appId and appSecret to switch it on", a.Feishu.Enabled, h.feishuPlace},
-	} {
-		if !p.on || len(h.opts.Only) > 0 && !slices.Contains(h.opts.Only, p.name) {
-			h.board.platform(PlatformStatus{Name: p.name, Note: p.off})
+	}
+	for _, d := range h.services {
+		offers = append(offers, offer{d.Name, d.Off, d.Settings(a).Enabled, func(ctx context.Context) ([]place, error) { return h.botPlaces(ctx, d) }})
+	}
+	for _, o := range offers {
+		if !o.on || len(h.opts.Only) > 0 && !slices.Contains(h.opts.Only, o.name) {
+			h.board.platform(PlatformStatus{Name: o.name, Note: o.off})
 			continue
 		}
-		made, err := p.make(ctx)
+		opened, err := o.open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		out = append(append(out, made), made.accounts...)
+		out = append(out, opened...)
+	}
+	return out, nil
+}
+
+// botPlaces are the bots of a service.
+func (h *Host) botPlaces(ctx context.Context, d platforms.Descriptor) ([]place, error) {
+	own := d.Settings(h.opts.Settings.Settings.Adapters).Egress
+	egress, err := h.readyBot(d.Label, d.Name, own)
+	if err != nil {
+		return nil, err
+	}
+	bots, err := d.Open(ctx, platforms.Env{
+		Settings: h.opts.Settings.Settings, State: h.opts.State, Egress: egress,
+		Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.commands().Menu(),
+		Access: h.access, Language: h.preferences.Language, Logger: h.opts.Logger, Registry: h.registry,
+		Listen: func(ctx context.Context, address, other string) (net.Listener, error) {
+			return h.listenHook(ctx, d.Label, d.Name, address, other)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []place
+	for _, bot := range bots {
+		out = append(out, place{
+			name: bot.Name, egress: own,
+			build: func(live platform.Live) (platform.Platform, error) { return bot.New(live.Decide) },
+		})
 	}
 	return out, nil
 }
@@ -192,16 +219,16 @@ func (h *Host) toolEgress(name, own string, habit bool) bool {
 }
 
 // webPlace listens at once, so that a port in use stops the start.
-func (h *Host) webPlace(ctx context.Context) (place, error) {
+func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 	s := h.opts.Settings.Settings.Adapters
 	l, err := h.listen(ctx, s.Web.Listen)
 	if err != nil {
-		return place{}, err
+		return nil, err
 	}
 	// This closes the listener if a start fails before the server owns it; afterwards it has no effect.
 	h.cleanups.add("web listener", func(context.Context) error { _ = l.Close(); return nil })
 	h.webAddr = "http://" + l.Addr().String()
-	return place{
+	return []place{{
 		name: nameWeb, egress: s.Web.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
 			o := h.webOptions(nameWeb, live)
@@ -220,7 +247,7 @@ func (h *Host) webPlace(ctx context.Context) (place, error) {
 			}
 			return served.Serve(ctx, l)
 		},
-	}, nil
+	}}, nil
 }
 
 // listen opens the web address.
@@ -262,8 +289,8 @@ func (h *Host) webOptions(name string, live platform.Live) web.Options {
 }
 
 // cliPlace serves the terminal chat over the control socket.
-func (h *Host) cliPlace(context.Context) (place, error) {
-	return place{
+func (h *Host) cliPlace(context.Context) ([]place, error) {
+	return []place{{
 		name: nameCLI, egress: h.opts.Settings.Settings.Adapters.CLI.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
 			o := h.webOptions(nameCLI, live)
@@ -285,7 +312,7 @@ func (h *Host) cliPlace(context.Context) (place, error) {
 			host.Status(false, "stopped")
 			return nil
 		},
-	}, nil
+	}}, nil
 }
 
 // readyBot prepares what the bots of a service need, and decides how their answers are sent. label is what people
@@ -320,85 +347,18 @@ func (h *Host) listenHook(ctx context.Context, label, name, address, other strin
 			Help: "choose another port: --set adapters." + name + ".webhook.listen=" + other,
 		}
 	}
+	h.hookAddr = cmp.Or(h.hookAddr, l.Addr().String())
 	h.cleanups.add(name+" webhook listener", func(context.Context) error { _ = l.Close(); return nil })
 	return l, nil
-}
-
-func (h *Host) telegramPlace(ctx context.Context) (place, error) {
-	s := h.opts.Settings.Settings.Adapters.Telegram
-	egress, err := h.readyBot("Telegram", nameTelegram, s.Egress)
-	if err != nil {
-		return place{}, err
-	}
-	hook, err := h.telegramHook(ctx)
-	if err != nil {
-		return place{}, err
-	}
-	bot := telegram.Options{
-		Token: s.BotToken.Reveal, BaseURL: s.BaseURL, Proxy: s.Proxy, Access: s.Access, Groups: s.Groups,
-		FollowUp:  time.Duration(s.FollowUpMinutes) * time.Minute,
-		RateLimit: strings.TrimPrefix(s.RateLimit, config.RateLimitStandard), Egress: egress, Drafts: s.Drafts, Reactions: s.Reactions, RichMessages: s.RichMessages,
-		Commands: commands.Names(h.opts.Settings.Settings.Context.Contexts.Enabled), Menu: h.commands().Menu(), Logger: h.opts.Logger, Registry: h.registry, AccessStore: h.access, Language: h.preferences.Language,
-		StateDir: filepath.Join(h.opts.State, "adapters", nameTelegram), Webhook: hook,
-	}
-	return place{
-		name: nameTelegram, egress: s.Egress,
-		build: func(live platform.Live) (platform.Platform, error) {
-			bot.Decide = live.Decide
-			return telegram.New(bot)
-		},
-		accounts: h.telegramAccounts(bot),
-	}, nil
-}
-
-// telegramAccounts are the further bots. They share the settings of the first except for those that they set
-// themselves.
-func (h *Host) telegramAccounts(first telegram.Options) []place {
-	s := h.opts.Settings.Settings.Adapters.Telegram
-	var out []place
-	for _, name := range slices.Sorted(maps.Keys(s.Accounts)) {
-		account, bot := s.Accounts[name], first
-		bot.Account, bot.Token, bot.Webhook = name, account.BotToken.Reveal, nil
-		bot.Access, bot.Groups = cmp.Or(account.Access, bot.Access), cmp.Or(account.Groups, bot.Groups)
-		bot.StateDir = filepath.Join(h.opts.State, "adapters", nameTelegram+"@"+name)
-		out = append(out, place{
-			name: nameTelegram + "@" + name, egress: s.Egress,
-			build: func(live platform.Live) (platform.Platform, error) {
-				bot.Decide = live.Decide
-				return telegram.New(bot)
-			},
-		})
-	}
-	return out
-}
-
-// telegramHook is the webhook, or nil if the bot polls.
-func (h *Host) telegramHook(ctx context.Context) (*telegram.Webhook, error) {
-	s := h.opts.Settings.Settings.Adapters.Telegram.Webhook
-	if s.URL == "" {
-		return nil, nil
-	}
-	l, err := h.listenHook(ctx, "Telegram", nameTelegram, s.Listen, "127.0.0.1:8444")
-	if err != nil {
-		return nil, err
-	}
-	h.hookAddr = l.Addr().String()
-	return &telegram.Webhook{URL: s.URL, Secret: s.Secret.Reveal, Listener: l}, nil
 }
 
 // groupContext is how many unaddressed messages of a group are quoted with the turn that addresses the bot; 0 for
 // other chats.
 func (h *Host) groupContext(key messages.ChatKey) int {
 	a, ok := key.Address()
-	switch {
-	case ok && a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-"):
-		return h.opts.Settings.Settings.Adapters.Telegram.GroupContext
-	case ok && a.Platform == nameFeishu: // no message of a private chat is ignored
-		s := h.opts.Settings.Settings.Adapters.Feishu
-		if own := s.Groups[a.Chat].GroupContext; own != nil {
-			return *own
-		}
-		return s.GroupContext
+	d, known := h.services.Of(a.Platform)
+	if !ok || !known {
+		return 0
 	}
-	return 0
+	return d.GroupContext(h.opts.Settings.Settings.Adapters, a.Chat)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -31,22 +32,20 @@ func (h *Host) deciders(c approval.Claim) []approval.Decider {
 	}
 	bot := groupOf(c.ChatKey).platform
 	kind, account, _ := strings.Cut(bot, "@")
-	if h.access == nil || kind != nameTelegram && kind != nameFeishu {
+	service, known := h.services.Of(kind)
+	if h.access == nil || !known {
 		return nil
 	}
 	c.Platform = bot
 	var out []approval.Decider
 	for _, candidate := range h.candidates(bot, kind, c) {
 		c.Person, c.Admin = candidate.Person, candidate.Role == approval.DeciderAdmin
-		known := slices.ContainsFunc(out, func(d approval.Decider) bool { return d.Person == candidate.Person })
-		where, name, reachable := h.privateChat(bot, kind, candidate.Person)
-		if known || !reachable || len(out) >= maxDeciders || !mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c) {
+		listed := slices.ContainsFunc(out, func(d approval.Decider) bool { return d.Person == candidate.Person })
+		where, name, reachable := h.privateChat(bot, service, candidate.Person)
+		if listed || !reachable || len(out) >= maxDeciders || !mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c) {
 			continue
 		}
-		candidate.ChatKey, candidate.ChatType, candidate.Name = messages.NewChatKey(kind, account, where, 0), "private", cmp.Or(name, candidate.Name)
-		if kind == nameFeishu {
-			candidate.ChatType = "p2p"
-		}
+		candidate.ChatKey, candidate.ChatType, candidate.Name = messages.NewChatKey(kind, account, where, 0), service.PrivateType, cmp.Or(name, candidate.Name)
 		out = append(out, candidate)
 	}
 	return out
@@ -81,12 +80,12 @@ func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider
 }
 
 // privateChat is the chat that a person has with the bot alone, by its id on the platform.
-func (h *Host) privateChat(bot, kind, person string) (where, name string, ok bool) {
+func (h *Host) privateChat(bot string, service platforms.Descriptor, person string) (where, name string, ok bool) {
 	if known, found := h.access.Private(bot, person); found {
 		return known.Chat, known.Name, true
 	}
-	// The ids of Telegram's private chats are those of their users, and people with a role have such a chat.
-	return person, "", kind == nameTelegram && h.access.Role(bot, person) != platform.RoleStranger
+	// People with a role have a private chat, whose id is known if it is that of the person.
+	return person, "", service.IsGroup != nil && h.access.Role(bot, person) != platform.RoleStranger
 }
 
 // fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
@@ -112,11 +111,11 @@ func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	}
 	c.ChatKey = f.ChatKey
 	a, ok := f.ChatKey.Address()
-	// The person of a private chat created the task or agreed to it.
-	if c.Asker = ""; a.Platform == nameTelegram && !strings.HasPrefix(a.Chat, "-") {
-		c.Asker = a.Chat
+	service, _ := h.services.Of(a.Platform)
+	c.Asker, c.Group = "", service.IsGroup != nil && service.IsGroup(a.Chat)
+	if service.IsGroup != nil && !c.Group {
+		c.Asker = a.Chat // the person of a private chat created the task or agreed to it
 	}
-	c.Group = a.Platform == nameTelegram && strings.HasPrefix(a.Chat, "-")
 	return c, ok
 }
 
@@ -175,7 +174,7 @@ type acquainted struct {
 // Accept implements [platform.Host].
 func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
 	for i := range in {
-		private := in[i].Chat.Type == "private" || in[i].Chat.Type == "p2p"
+		private := slices.ContainsFunc(l.host.services, func(d platforms.Descriptor) bool { return d.PrivateType == in[i].Chat.Type })
 		if !private || !in[i].Gate.Open || in[i].Sender.IsBot || in[i].Chat.ID == "" {
 			continue
 		}

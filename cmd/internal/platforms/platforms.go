@@ -1,0 +1,92 @@
+// Package platforms describes the services whose bots people write to. Each service has one file with one
+// [Descriptor], which holds everything that the host, sma doctor and sma pair need to know about it; [All] is the
+// table of them. The web chat and the terminal chat are not in the table, since the host itself serves them.
+package platforms
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Descriptor describes one service.
+type Descriptor struct {
+	Name  string // as in the keys of chats and below adapters in the settings
+	Label string // what people call the service
+	Off   string // says what switches the bots on, while they are off
+	// Settings reads what all services have in common.
+	Settings func(config.Adapters) Settings
+	// Open prepares the bots. It listens for webhooks at once, so that a port in use stops the start.
+	Open func(context.Context, Env) ([]Bot, error)
+	// Check checks the settings without contacting the service.
+	Check func(s config.Settings, state string) []checkup.Finding
+	// Ask asks the service whether it accepts the credentials and what the bots may do. It changes nothing.
+	Ask func(context.Context, config.Settings) []checkup.Finding
+	// OwnerLink turns the link that opens a chat with the bot into one that also sends the code of its owner. It is nil
+	// if the service has no such links.
+	OwnerLink func(link, code string) string
+	// PrivateType is the service's type of a private chat.
+	PrivateType string
+	// IsGroup reports whether an id is that of a group. It is nil if ids do not show that; if they do, the id of a
+	// private chat is also that of its person.
+	IsGroup func(chat string) bool
+	// GroupContext is how many unaddressed messages of a chat are quoted with the turn that addresses the bot.
+	GroupContext func(a config.Adapters, chat string) int
+}
+
+// Settings are the settings that all services have in common.
+type Settings struct {
+	Enabled bool
+	Egress  string
+	Access  string
+	// Accounts are the sorted names of further bots.
+	Accounts []string
+}
+
+// Env is what the host provides to the bots of a service.
+type Env struct {
+	Settings config.Settings
+	State    string // the project's state folder
+	Egress   string // how answers are sent: config.EgressTool or config.EgressDirect
+	Commands []string
+	Menu     []platform.MenuEntry
+	Access   platform.AccessStore
+	Language func(messages.ChatKey) string
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
+	// Listen listens for webhooks. Its error proposes the other address.
+	Listen func(ctx context.Context, address, other string) (net.Listener, error)
+}
+
+// Bot is one account of a service.
+type Bot struct {
+	Name string // that of the service, and for further bots @ and the account
+	New  func(decide platform.Decide) (platform.Platform, error)
+}
+
+// Table lists services.
+type Table []Descriptor
+
+// All is the table of all services. The first one is the default of sma pair.
+func All() Table {
+	return Table{telegramBots(), feishuApp()}
+}
+
+// Of returns the service that a platform name belongs to, which may include an account.
+func (t Table) Of(name string) (Descriptor, bool) {
+	name, _, _ = strings.Cut(name, "@")
+	for _, d := range t {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Descriptor{}, false
+}
