@@ -34,6 +34,13 @@ func TestDecide(t *testing.T) {
 	said := func(id, text string) string {
 		return `{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"` + text + `"}]}`
 	}
+	pictured := func(id, text string) string {
+		return `{"id":"` + id + `","role":"user","parts":[{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AA=="},{"type":"text","text":"` + text + `"}]}`
+	}
+	withFile := func(v platform.ChatView) platform.ChatView {
+		v.Messages[0].Parts = append(v.Messages[0].Parts, uimessage.Data{Name: "file"})
+		return v
+	}
 	answered := func(id string) string { return `{"id":"` + id + `","role":"assistant","parts":[]}` }
 	regenerate := func(list ...string) string {
 		return `{"id":"x","messages":[` + strings.Join(list, ",") + `],"trigger":"regenerate-message"}`
@@ -68,6 +75,9 @@ func TestDecide(t *testing.T) {
 		{"regenerate with other words", regenerate(said("u1", "other")), viewFixture("u1", "a1"), request.Edit, "u1", "", true, ""},
 		{"regenerate a later turn with other words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "other")), viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u2", "a1", true, ""},
 		{"regenerate with other words in an earlier turn", regenerate(said("u1", "other"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u1", "", true, ""},
+		{"regenerate with other words in an earlier turn with files", regenerate(pictured("u1", "other"), answered("a1"), said("u2", "text of u2")), withFile(viewFixture("u1", "a1", "u2", "a2")), 0, "", "", false, "files_stay"},
+		{"regenerate after a turn with files", regenerate(pictured("u1", "text of u1"), answered("a1"), said("u2", "text of u2")), withFile(viewFixture("u1", "a1", "u2", "a2")), request.Again, "u2", "a1", true, ""},
+		{"regenerate after a turn whose files the client does not show", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "text of u2")), withFile(viewFixture("u1", "a1", "u2", "a2")), request.Again, "u2", "a1", true, ""},
 		{"regenerate the same words", regenerate(said("u1", "text of u1"), answered("a1"), said("u2", "text of u2")), viewFixture("u1", "a1", "u2", "a2"), request.Again, "u2", "a1", true, ""},
 		{"regenerate a message of another id", regenerate(said("u1", "text of u1"), answered("a1"), said("u7", "other")), viewFixture("u1", "a1", "u2", "a2"), request.Edit, "u7", "a1", true, ""},
 		{"regenerate an unknown message alone", regenerate(said("u7", "other")), viewFixture("u1", "a1"), 0, "", "", false, "not_found"},

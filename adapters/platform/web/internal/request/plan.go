@@ -181,12 +181,19 @@ func decideRegenerate(req Chat, view platform.ChatView) (Plan, *respond.Problem)
 func decideChanged(req Chat, view platform.ChatView) (pl Plan, refusal *respond.Problem, changed bool) {
 	for _, m := range append(slices.Clip(req.Shown), req.Last) {
 		i := Index(view.Messages, m.ID)
-		said, refusal := WordsOf(req.ID, m)
-		if i < 0 || refusal != nil || m.Role != uimessage.RoleUser || view.Messages[i].Role != uimessage.RoleUser {
+		if i < 0 || m.Role != uimessage.RoleUser || view.Messages[i].Role != uimessage.RoleUser {
 			continue
 		}
-		// Only the host knows what became of the files of an earlier message.
-		if m.ID != req.Last.ID && (!onlyTexts(m) || !onlyTexts(view.Messages[i])) || SameWords(view.Messages[i], said) {
+		stored := view.Messages[i]
+		if m.ID != req.Last.ID && (!onlyTexts(m) || !onlyTexts(stored)) {
+			// Only the host knows what became of the files of an earlier message, so it cannot be replaced.
+			if !sameTexts(stored, m) {
+				return Plan{}, respond.FilesStay(), true
+			}
+			continue
+		}
+		said, refusal := WordsOf(req.ID, m)
+		if refusal != nil || SameWords(stored, said) {
 			continue
 		}
 		return Plan{Do: Edit, Turn: m.ID, Keep: idBefore(view.Messages, i), Rewind: true, Words: said, At: TextAt(m.Parts)}, nil, true

@@ -52,15 +52,18 @@ func SameWords(turn uimessage.Message, w Words) bool {
 	if w.Text != "" {
 		want = append([]string{w.Text}, want...)
 	}
-	if files != wantFiles || len(texts) < len(want) {
-		return false
-	}
-	for i := range want {
-		if texts[i] != want[i] {
-			return false
-		}
-	}
-	return true
+	return files == wantFiles && begins(texts, want)
+}
+
+// sameTexts reports whether a stored turn has the texts of a client's message, whatever else either has.
+func sameTexts(turn, m uimessage.Message) bool {
+	texts, _ := wordLists(turn.Parts)
+	want, _ := wordLists(m.Parts)
+	return begins(texts, want)
+}
+
+func begins(texts, want []string) bool {
+	return len(texts) >= len(want) && slices.Equal(texts[:len(want)], want)
 }
 
 func wordLists(parts []uimessage.Part) (texts []string, files int) {
