@@ -19,8 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // TestRunEntries: each run leaves one record once its end is durable: what was
@@ -36,13 +36,13 @@ func TestRunEntries(t *testing.T) {
 			modeltest.CallTools(modeltest.Call{ID: "c3", Name: "chat_send", Input: `{"text":"It is\nsunny.","final":true}`}),
 			modeltest.Fail(&model.Error{Reason: "auth"}),
 		)
-		var got []persistence.RunEntry
+		var got []runlog.Entry
 		w := actortest.New(t, actortest.Options{
 			Store: newStore(t), Model: script, Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true, ToolEgress: true}},
 			Tools: actortest.Tools(actortest.Slow("slow", hold), actortest.Send(), tooltest.New("broken", func(context.Context, tool.Call) (tool.Result, error) {
 				return tool.Result{}, errors.New("no such thing")
 			})),
-			Chat: chat.Options{RunEnded: func(key messages.ChatKey, e persistence.RunEntry) {
+			Chat: chat.Options{RunEnded: func(key messages.ChatKey, e runlog.Entry) {
 				if key != alice {
 					t.Errorf("an entry of %s", key)
 				}
@@ -60,17 +60,17 @@ func TestRunEntries(t *testing.T) {
 		w.Wait()
 		w.Say(alice, "alice", "and tomorrow?")
 		w.Wait()
-		want := []persistence.RunEntry{
+		want := []runlog.Entry{
 			{
-				Kind: persistence.RunEntryRun, Result: journal.ResultDone, Request: "how is the weather? / in Rome", Answer: "Looking. / It is sunny.",
-				Calls: []persistence.RunCall{
+				Kind: runlog.KindRun, Result: journal.ResultDone, Request: "how is the weather? / in Rome", Answer: "Looking. / It is sunny.",
+				Calls: []runlog.Call{
 					{Name: "slow", Input: `{"q":"` + strings.Repeat("天", 114) + "…"}, {Name: "broken", Input: "{}", Error: "no such thing"}, {Name: "chat_send"},
 				},
 				Failures: []string{"broken: no such thing"},
 			},
-			{Kind: persistence.RunEntryRun, Result: journal.ResultFailed, Request: "and tomorrow?", Failures: []string{"failed: auth"}},
+			{Kind: runlog.KindRun, Result: journal.ResultFailed, Request: "and tomorrow?", Failures: []string{"failed: auth"}},
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(persistence.RunEntry{}, "TS", "RunID")); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(runlog.Entry{}, "TS", "RunID")); diff != "" {
 			t.Errorf("entries (-want +got):\n%s", diff)
 		}
 		for _, e := range got {
@@ -89,11 +89,11 @@ func TestRunEntryBounds(t *testing.T) {
 		for i := range 30 {
 			calls = append(calls, modeltest.Call{ID: string(rune('A' + i)), Name: "look", Input: `{"n":` + string(rune('0'+i%10)) + `,"s":"` + long + `"}`})
 		}
-		var got []persistence.RunEntry
+		var got []runlog.Entry
 		w := actortest.New(t, actortest.Options{
 			Store: newStore(t), Model: modeltest.NewScript(modeltest.Step{Text: []string{long}, Calls: calls}, modeltest.Say(long)),
 			Tools: actortest.Tools(tooltest.New("look", nil)),
-			Chat:  chat.Options{RunEnded: func(_ messages.ChatKey, e persistence.RunEntry) { got = append(got, e) }},
+			Chat:  chat.Options{RunEnded: func(_ messages.ChatKey, e runlog.Entry) { got = append(got, e) }},
 		})
 		w.Say(alice, "alice", long)
 		w.Wait()

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // look is a step that calls the shell.
@@ -268,7 +269,7 @@ type sometimes struct {
 	full bool
 }
 
-func (s *sometimes) SaveGrants(ctx context.Context, key messages.ChatKey, grants []persistence.Grant) error {
+func (s *sometimes) SaveGrants(ctx context.Context, key messages.ChatKey, grants []permission.Grant) error {
 	if s.full {
 		return errors.New("no space left on device")
 	}

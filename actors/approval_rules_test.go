@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // shell is a tool whose calls are commands. What it would do depends on a version,
@@ -444,7 +445,7 @@ func TestGrantThatCannotBeSaved(t *testing.T) {
 
 type fullDisk struct{ persistence.GrantStore }
 
-func (fullDisk) SaveGrants(context.Context, messages.ChatKey, []persistence.Grant) error {
+func (fullDisk) SaveGrants(context.Context, messages.ChatKey, []permission.Grant) error {
 	return errors.New("no space left on device")
 }
 

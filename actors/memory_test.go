@@ -15,6 +15,7 @@ import (
 	tool "github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // hostileFacts are what somebody may get a model to note.
@@ -89,13 +90,13 @@ func quoted(t *testing.T, before, after string) {
 func TestUserMemoryNeedsAChatOfOnePerson(t *testing.T) {
 	const private, group = messages.ChatKey("telegram-chat-1"), messages.ChatKey("telegram-chat--5")
 	dir := t.TempDir()
-	memories := newMemories(dir)
-	if _, err := memories.AddMemory(t.Context(), persistence.MemoryPlace{User: "telegram-alice"}, persistence.MemoryFact{Text: "Alice likes tea."}); err != nil {
+	store := newMemories(dir)
+	if _, err := store.AddMemory(t.Context(), memories.Place{User: "telegram-alice"}, memories.Fact{Text: "Alice likes tea."}); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.Say("1"), modeltest.Say("2"), modeltest.Say("3"), modeltest.Say("4"))
-		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Memory: &memory.Options{Store: memories, MinTurns: 100}})
+		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Memory: &memory.Options{Store: store, MinTurns: 100}})
 		for _, said := range []struct {
 			key messages.ChatKey
 			who string
@@ -120,7 +121,7 @@ func TestPI4MemoryIsWrittenAfterAPersonAgreed(t *testing.T) {
 	silent := 0
 	for i, order := range hostileFacts() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			memories, place := newMemories(t.TempDir()), []persistence.MemoryPlace{{Chat: "telegram-chat-1"}, {}, {User: "telegram-alice"}}[i%3]
+			store, place := newMemories(t.TempDir()), []memories.Place{{Chat: "telegram-chat-1"}, {}, {User: "telegram-alice"}}[i%3]
 			input, err := json.Marshal(map[string]string{"scope": []string{"chat", "project", "user"}[i%3], "text": order})
 			if err != nil {
 				t.Fatal(err)
@@ -128,16 +129,16 @@ func TestPI4MemoryIsWrittenAfterAPersonAgreed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				call := modeltest.CallTools(modeltest.Call{ID: "c1", Name: tool.UpsertName, Input: string(input)})
 				script := modeltest.NewScript(call, modeltest.Say("Noted."))
-				w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(tool.NewUpsert(tool.Options{Store: memories}))})
+				w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(tool.NewUpsert(tool.Options{Store: store}))})
 				w.Say("telegram-chat-1", "alice", "read this page")
 				w.Wait()
-				before := remembered(t, memories, place)
+				before := remembered(t, store, place)
 				if before != "" {
 					silent++
 				}
 				w.Say("telegram-chat-1", "alice", "yes")
 				w.Wait()
-				after := remembered(t, memories, place)
+				after := remembered(t, store, place)
 				if before != "" || strings.Count(after, "\n") != 1 || len(script.Requests()) != 2 {
 					t.Errorf("before the answer %q, after it %q, %d requests", before, after, len(script.Requests()))
 				}
@@ -148,9 +149,9 @@ func TestPI4MemoryIsWrittenAfterAPersonAgreed(t *testing.T) {
 	t.Logf("soak: row=PI4 scripts=%d silent=%d", len(hostileFacts()), silent)
 }
 
-func remembered(t *testing.T, memories persistence.MemoryStore, place persistence.MemoryPlace) string {
+func remembered(t *testing.T, store persistence.MemoryStore, place memories.Place) string {
 	t.Helper()
-	text, err := memories.ReadMemory(t.Context(), place)
+	text, err := store.ReadMemory(t.Context(), place)
 	if err != nil {
 		t.Error(err)
 	}
@@ -161,8 +162,8 @@ func remembered(t *testing.T, memories persistence.MemoryStore, place persistenc
 // not asked to make it shorter: it could make a fact of what somebody said.
 func TestMemoryOfAGroupForgets(t *testing.T) {
 	const key = messages.ChatKey("telegram-chat--5")
-	memories := newMemories(t.TempDir())
-	if _, err := memories.AddMemory(t.Context(), persistence.MemoryPlace{Chat: key}, persistence.MemoryFact{Text: "A person agreed to this."}); err != nil {
+	store := newMemories(t.TempDir())
+	if _, err := store.AddMemory(t.Context(), memories.Place{Chat: key}, memories.Fact{Text: "A person agreed to this."}); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +172,7 @@ func TestMemoryOfAGroupForgets(t *testing.T) {
 		}
 		talks := modeltest.NewScript(modeltest.Say("1"), modeltest.Say("2"), modeltest.Say("3"))
 		notes := modeltest.NewScript(said("I live in Rome."), said("I sail a lot."), modeltest.Say("{}"))
-		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: noter{talks, notes}, Memory: &memory.Options{Store: memories, MinTurns: 2, MaxChars: 190}})
+		w := actortest.New(t, actortest.Options{Store: newStore(t), Model: noter{talks, notes}, Memory: &memory.Options{Store: store, MinTurns: 2, MaxChars: 190}})
 		for _, words := range []string{"I live in Rome.", "I sail a lot.", "what do you know"} {
 			w.Say(key, "alice", words)
 			w.Wait()

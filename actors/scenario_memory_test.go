@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // newMemories are memories in a folder.
@@ -68,13 +69,13 @@ func (s *scenario) remembered(verb, rest string) (string, error) {
 	if !ok {
 		return "", errors.New("memories are not in files")
 	}
-	file, err := store.Path(persistence.MemoryPlace{Chat: s.key})
+	file, err := store.Path(memories.Place{Chat: s.key})
 	if err != nil {
 		return "", err
 	}
 	switch name, text, _ := strings.Cut(rest, " "); name {
 	case "":
-		text, err := store.ReadMemory(s.t.Context(), persistence.MemoryPlace{Chat: s.key})
+		text, err := store.ReadMemory(s.t.Context(), memories.Place{Chat: s.key})
 		return strings.ReplaceAll(strings.TrimSpace(text), "\n", " / "), err
 	case "backups":
 		kept, err := filepath.Glob(filepath.Join(filepath.Dir(file), "backup", "*.md"))

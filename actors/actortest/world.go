@@ -28,6 +28,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // Options configure a world.
@@ -195,7 +196,7 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 	facts := *w.o.Memory
 	facts.Model, facts.Gate, facts.Logger, facts.Zone = runs.Model, runs.Gate, w.o.Log, time.UTC
 	o.Memory, o.MemoryTurns = func() *actor.Props { return memory.Props(facts) }, facts.MinTurns
-	read := func(place persistence.MemoryPlace) string {
+	read := func(place memories.Place) string {
 		text, err := facts.Store.ReadMemory(context.Background(), place)
 		if err != nil {
 			w.t.Error(err)
@@ -204,8 +205,8 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 	}
 	o.Documents = func(key messages.ChatKey) machine.Documents {
 		return machine.Documents{
-			Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: read(persistence.MemoryPlace{Chat: key}),
-			UserMemory: func(userKey string) string { return read(persistence.MemoryPlace{User: userKey}) },
+			Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: read(memories.Place{Chat: key}),
+			UserMemory: func(userKey string) string { return read(memories.Place{User: userKey}) },
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // Options of chats; one value serves all chats of a host. The embedded options control how chats decide. The features
@@ -50,7 +51,7 @@ type Options struct {
 	// Audit receives the entries of the audit log, RunEnded those of the run log, and PrefixBroken the reasons why a
 	// chat's next request will not begin like the previous one. They must not block, and each may be nil.
 	Audit        func(machine.AuditEntry)
-	RunEnded     func(key messages.ChatKey, entry persistence.RunEntry)
+	RunEnded     func(key messages.ChatKey, entry runlog.Entry)
 	PrefixBroken func(cause string)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 const (
@@ -104,7 +105,7 @@ func (e *extraction) begin(msg messages.ExtractMemory) {
 		if err != nil {
 			return nil, err
 		}
-		known, err := o.Store.ReadMemory(ctx, persistence.MemoryPlace{Chat: msg.ChatKey})
+		known, err := o.Store.ReadMemory(ctx, memories.Place{Chat: msg.ChatKey})
 		if err != nil {
 			return nil, err
 		}
@@ -142,14 +143,14 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 		if err != nil {
 			return nil, err
 		}
-		text, _ := o.Store.ReadMemory(ctx, persistence.MemoryPlace{Chat: about.ChatKey}) // if it cannot be read, it is not condensed
+		text, _ := o.Store.ReadMemory(ctx, memories.Place{Chat: about.ChatKey}) // if it cannot be read, it is not condensed
 		return added{n, dropped, utf8.RuneCountInString(text)}, nil
 	})
 }
 
 // knownLine is the end of the known memory, as material.
 func knownLine(known string) string {
-	_, known = persistence.FrontMatter(known)
+	_, known = memories.FrontMatter(known)
 	if len(known) > maxKnown {
 		known = known[len(known)-maxKnown:]
 	}
@@ -174,14 +175,14 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 		e.forget()
 		return
 	}
-	o, about, place := e.Options, e.msg, persistence.MemoryPlace{Chat: e.msg.ChatKey}
+	o, about, place := e.Options, e.msg, memories.Place{Chat: e.msg.ChatKey}
 	e.Acquire(ac, func(ctx context.Context) (any, error) {
 		was, err := o.Store.ReadMemory(ctx, place)
 		if err != nil {
 			return nil, err
 		}
-		known, statements := persistence.SplitStatements(was)
-		_, body := persistence.FrontMatter(known)
+		known, statements := memories.SplitStatements(was)
+		_, body := memories.FrontMatter(known)
 		said, err := answer(ctx, o.Model, errand.Question{
 			ID: about.RequestID + "_c", Instructions: condense, Guidance: about.Guidance, Material: body, MaxTokens: max(maxAnswer, o.MaxChars),
 		})
@@ -202,13 +203,13 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 // forget shortens the memory of a group by dropping the oldest statements. It does not ask the
 // model, which could turn what a person said into facts.
 func (e *extraction) forget() {
-	o, place := e.Options, persistence.MemoryPlace{Chat: e.msg.ChatKey}
+	o, place := e.Options, memories.Place{Chat: e.msg.ChatKey}
 	e.Go(func(ctx context.Context) (any, error) {
 		was, err := o.Store.ReadMemory(ctx, place)
 		if err != nil {
 			return nil, err
 		}
-		text, ok := persistence.DropStatements(was, o.MaxChars)
+		text, ok := memories.DropStatements(was, o.MaxChars)
 		if !ok {
 			return nil, errKnown
 		}

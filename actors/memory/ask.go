@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // extract and condense are the system texts of the two requests. They contain nothing from the
@@ -57,7 +57,7 @@ func answer(ctx context.Context, m model.Model, q errand.Question) (string, erro
 
 // shorter returns a memory with a condensed body, if that is within the limit.
 func shorter(was, body string, limit int) (string, error) {
-	front, old := persistence.FrontMatter(was)
+	front, old := memories.FrontMatter(was)
 	body = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(body), "```"), "```"))
 	text := front + body + "\n"
 	if body == "" || len(body) >= len(old) || utf8.RuneCountInString(text) > limit {

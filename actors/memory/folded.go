@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // maxBack is how many archives an extraction searches for turns that were compacted before it read
@@ -18,7 +19,7 @@ const maxBack = 16
 // withFolded adds, in front of the turns of the history, those that were compacted before an
 // extraction read them. It follows the summaries from one archive to the previous one, until it
 // finds the mark.
-func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.ChatKey, turns []messages.FoldTurn, mark persistence.MemoryMark) ([]messages.FoldTurn, error) {
+func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.ChatKey, turns []messages.FoldTurn, mark memories.Mark) ([]messages.FoldTurn, error) {
 	if r == nil || len(turns) == 0 || !turns[0].Summary || markAt(turns, mark) >= 0 {
 		return turns, nil
 	}
@@ -45,7 +46,7 @@ func withFolded(ctx context.Context, r persistence.FoldedReader, key messages.Ch
 }
 
 // markAt is the index of the mark's turn, or of the summary that ends with it, or -1.
-func markAt(turns []messages.FoldTurn, mark persistence.MemoryMark) int {
+func markAt(turns []messages.FoldTurn, mark memories.Mark) int {
 	at := -1
 	for i, t := range turns {
 		if mark.TurnID != "" && (t.Message.ID == mark.TurnID || t.Summary && t.Range.ToID == mark.TurnID) {
@@ -56,7 +57,7 @@ func markAt(turns []messages.FoldTurn, mark persistence.MemoryMark) int {
 }
 
 // older reports whether all turns arrived before the mark.
-func older(turns []messages.FoldTurn, mark persistence.MemoryMark) bool {
+func older(turns []messages.FoldTurn, mark memories.Mark) bool {
 	return !slices.ContainsFunc(turns, func(t messages.FoldTurn) bool {
 		return !t.Summary && journal.NewTurn(t.Message).Meta.Seq > mark.Seq
 	})

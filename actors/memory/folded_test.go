@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // shelf has archives by name, each in the notation of turns below.
@@ -64,20 +65,20 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 		seqs[fmt.Sprintf("u%d", i)], seqs[fmt.Sprintf("a%d", i)] = int64(2*i-1), int64(2*i)
 	}
 	lists := map[string]string{"one": "u1 a1| u2 a2|", "two": "s2>one=a2 u3 a3|", "three": "s3>two=a3 u4 a4|"}
-	mark := func(id string) persistence.MemoryMark { return persistence.MemoryMark{TurnID: id, Seq: seqs[id]} }
+	mark := func(id string) memories.Mark { return memories.Mark{TurnID: id, Seq: seqs[id]} }
 	const now = "s4>three=a4 u5 a5| u6 a6|"
 	tests := []struct {
 		name, turns string
-		mark        persistence.MemoryMark
+		mark        memories.Mark
 		want, read  string
 	}{
-		{"nothing was ever read", now, persistence.MemoryMark{}, "u1 a1 u2 a2 u3 a3 u4 a4 u5 a5 u6 a6", "three two one"},
+		{"nothing was ever read", now, memories.Mark{}, "u1 a1 u2 a2 u3 a3 u4 a4 u5 a5 u6 a6", "three two one"},
 		{"two archives back", now, mark("a2"), "u3 a3 u4 a4 u5 a5 u6 a6", "three two"},
 		{"amid an archive", now, mark("a1"), "u2 a2 u3 a3 u4 a4 u5 a5 u6 a6", "three two one"},
 		{"one archive back", now, mark("a3"), "u4 a4 u5 a5 u6 a6", "three"},
 		{"as far as was folded", now, mark("a4"), "u5 a5 u6 a6", ""},
 		{"in the history", now, mark("a5"), "u6 a6", ""},
-		{"a turn that is nowhere", now, persistence.MemoryMark{TurnID: "rewound", Seq: seqs["a4"]}, "u5 a5 u6 a6", "three"},
+		{"a turn that is nowhere", now, memories.Mark{TurnID: "rewound", Seq: seqs["a4"]}, "u5 a5 u6 a6", "three"},
 		{"no summary", "u1 a1| u2 a2|", mark("a1"), "u2 a2", ""},
 		{"a lost archive", "s4>gone=a4 u5 a5|", mark("a1"), "u5 a5", "gone"},
 		{"none was kept", "s4>=a4 u5 a5|", mark("a1"), "u5 a5", ""},
@@ -106,7 +107,7 @@ func TestFoldedTurnsAreRead(t *testing.T) {
 // A store that fails makes the extraction fail: no turn may be skipped.
 func TestArchiveThatCannotBeRead(t *testing.T) {
 	s := &shelf{lists: map[string]string{"one": "u1 a1|"}, err: errors.New("input/output error")}
-	if _, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s2>one=a1 u2 a2|"), persistence.MemoryMark{}); !errors.Is(err, s.err) {
+	if _, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s2>one=a1 u2 a2|"), memories.Mark{}); !errors.Is(err, s.err) {
 		t.Errorf("error = %v, want that of the store", err)
 	}
 }
@@ -120,7 +121,7 @@ func TestArchivesAreBounded(t *testing.T) {
 		seqs[fmt.Sprintf("u%d", i)], seqs[fmt.Sprintf("a%d", i)] = int64(2*i+1), int64(2*i+2)
 	}
 	s := &shelf{lists: lists, seqs: seqs}
-	turns, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s100>100=a99 u100 a100|"), persistence.MemoryMark{})
+	turns, err := withFolded(t.Context(), s, "cli-chat-a", s.turns("s100>100=a99 u100 a100|"), memories.Mark{})
 	if err != nil || len(s.read) != maxBack || len(turns) != 3*maxBack+3 {
 		t.Errorf("%d archives and %d turns, %v; want %d archives", len(s.read), len(turns), err, maxBack)
 	}

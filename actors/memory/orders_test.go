@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 func TestReadsAsOrder(t *testing.T) {
@@ -58,7 +58,7 @@ func FuzzReadsAsOrder(f *testing.F) {
 		if upper := strings.ToUpper(text); strings.ToLower(upper) == text && readsAsOrder(upper) {
 			t.Fatalf("%q passes and %q does not", text, upper)
 		}
-		if kept := persistence.FactText(text); strings.ContainsAny(kept, "\r\n") {
+		if kept := memories.FactText(text); strings.ContainsAny(kept, "\r\n") {
 			t.Fatalf("%q is kept as %q", text, kept)
 		}
 	})

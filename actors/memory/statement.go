@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // maxName bounds the name of a speaker, in characters.
@@ -18,8 +18,8 @@ const maxName = 64
 // of them wrote in the turn that it names. The host compares the words with the turn, so that
 // neither the model nor a member can attribute words to another member; a text that reads as an
 // order to the assistant is refused.
-func (w work) statement(said offer, zone *time.Location) (persistence.MemoryFact, bool) {
-	f := persistence.MemoryFact{Text: persistence.FactText(said.Fact)}
+func (w work) statement(said offer, zone *time.Location) (memories.Fact, bool) {
+	f := memories.Fact{Text: memories.FactText(said.Fact)}
 	if f.Text == "" || len(f.Text) > maxFact || said.By == "" || len(said.From) == 0 || readsAsOrder(said.Fact) {
 		return f, false
 	}
@@ -35,7 +35,7 @@ func (w work) statement(said offer, zone *time.Location) (persistence.MemoryFact
 			continue
 		}
 		f.Sources, f.At = []string{t.ID}, time.UnixMilli(t.Meta.TS).In(zone)
-		f.Said = persistence.Speaker{ID: t.Meta.UserID, Name: speakerName(t.Meta.Username)}
+		f.Said = memories.Speaker{ID: t.Meta.UserID, Name: speakerName(t.Meta.Username)}
 	}
 	return f, len(f.Sources) > 0
 }
@@ -43,7 +43,7 @@ func (w work) statement(said offer, zone *time.Location) (persistence.MemoryFact
 // speakerName is the name of a speaker in one line. It is left out if it is too long or reads as an
 // order; the id still identifies the speaker.
 func speakerName(name string) string {
-	plain := persistence.FactText(name)
+	plain := memories.FactText(name)
 	if utf8.RuneCountInString(plain) > maxName || readsAsOrder(name) {
 		return ""
 	}
@@ -55,7 +55,7 @@ func speakerName(name string) string {
 func wrote(text, words string) bool {
 	var lines []string
 	for line := range strings.Lines(text) {
-		lines = append(lines, persistence.FactText(line))
+		lines = append(lines, memories.FactText(line))
 	}
 	whole := strings.Join(lines, "\n")
 	flat := strings.ReplaceAll(whole, "\n", " ")

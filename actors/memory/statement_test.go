@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // groupWork is what an extraction of a group reads: Ann, Eve, the assistant, a task.
@@ -102,8 +102,8 @@ func FuzzStatement(f *testing.F) {
 		if err != nil {
 			return
 		}
-		memory, n := persistence.AppendFacts("# Known\n- 2026-01-01 tea\n", facts...)
-		known, said := persistence.SplitStatements(memory)
+		memory, n := memories.Append("# Known\n- 2026-01-01 tea\n", facts...)
+		known, said := memories.SplitStatements(memory)
 		if known != "# Known\n- 2026-01-01 tea\n" || strings.Count(said, "\n") != n {
 			t.Fatalf("%d facts; known %q, said %q", n, known, said)
 		}

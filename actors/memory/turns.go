@@ -10,8 +10,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 const (
@@ -43,7 +43,7 @@ type call struct {
 type work struct {
 	turns    []journal.Turn
 	material string
-	to       persistence.MemoryMark
+	to       memories.Mark
 	left     int // new turns, including those that it does not read
 	group    bool
 }
@@ -69,7 +69,7 @@ func (w work) question() string {
 
 // newWork takes the turns after a mark, as many as one extraction reads. A turn that is open or
 // waits for a person, and all later ones, are left for a later extraction.
-func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.Location) work {
+func newWork(turns []messages.FoldTurn, mark memories.Mark, zone *time.Location) work {
 	var w work
 	settled := fresh(turns, mark)
 	w.left = len(settled)
@@ -83,7 +83,7 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 		b.Write(line)
 	}
 	if n := len(w.turns); n > 0 {
-		w.to = persistence.MemoryMark{TurnID: w.turns[n-1].ID, Seq: w.turns[n-1].Meta.Seq}
+		w.to = memories.Mark{TurnID: w.turns[n-1].ID, Seq: w.turns[n-1].Meta.Seq}
 	}
 	w.material = b.String()
 	return w
@@ -91,7 +91,7 @@ func newWork(turns []messages.FoldTurn, mark persistence.MemoryMark, zone *time.
 
 // fresh returns the settled turns after a mark. If the mark's turn is gone, it returns those that
 // arrived later.
-func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []journal.Turn {
+func fresh(turns []messages.FoldTurn, mark memories.Mark) []journal.Turn {
 	from := markAt(turns, mark)
 	out := make([]journal.Turn, 0, len(turns)-from-1)
 	ends := 0
@@ -99,7 +99,7 @@ func fresh(turns []messages.FoldTurn, mark persistence.MemoryMark) []journal.Tur
 		if t.Held {
 			break
 		}
-		if turn := journal.NewTurn(t.Message); !t.Summary && (from >= 0 || turn.Meta.Seq > mark.Seq || mark == (persistence.MemoryMark{})) {
+		if turn := journal.NewTurn(t.Message); !t.Summary && (from >= 0 || turn.Meta.Seq > mark.Seq || mark == (memories.Mark{})) {
 			out = append(out, turn)
 		}
 		if t.Ends {
@@ -156,7 +156,7 @@ type offer struct {
 // facts parses the answer of the model and counts the facts that are refused. A line
 // that is not a fact, or that names no source turn, is skipped. An answer in which no
 // line has the right form is an error.
-func (w work) facts(answer string, zone *time.Location) (out []persistence.MemoryFact, dropped int, err error) {
+func (w work) facts(answer string, zone *time.Location) (out []memories.Fact, dropped int, err error) {
 	formed := false
 	for line := range strings.Lines(answer) {
 		if line = strings.TrimSpace(line); line == "[]" || line == "{}" {
@@ -184,8 +184,8 @@ func (w work) facts(answer string, zone *time.Location) (out []persistence.Memor
 	return out, dropped, nil
 }
 
-func (w work) fact(said offer, zone *time.Location) (persistence.MemoryFact, bool) {
-	f := persistence.MemoryFact{Text: clip(persistence.FactText(said.Fact), maxFact)}
+func (w work) fact(said offer, zone *time.Location) (memories.Fact, bool) {
+	f := memories.Fact{Text: clip(memories.FactText(said.Fact), maxFact)}
 	for _, n := range said.From[:min(len(said.From), 5)] {
 		if n < 1 || n > len(w.turns) {
 			continue

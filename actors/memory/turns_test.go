@@ -15,7 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // turn is a turn of a history; its name says what it is: u, a, s for a summary, and h for one that
@@ -35,18 +35,18 @@ func turn(name string, seq int64) messages.FoldTurn {
 func TestWhichTurnsAreRead(t *testing.T) {
 	tests := []struct {
 		name, turns string
-		mark        persistence.MemoryMark
+		mark        memories.Mark
 		want        string
-		to          persistence.MemoryMark
+		to          memories.Mark
 	}{
-		{"all", "u1 a1| u2 a2|", persistence.MemoryMark{}, "u1 a1 u2 a2", persistence.MemoryMark{TurnID: "a2", Seq: 4}},
-		{"behind the mark", "u1 a1| u2 a2|", persistence.MemoryMark{TurnID: "a1", Seq: 2}, "u2 a2", persistence.MemoryMark{TurnID: "a2", Seq: 4}},
-		{"none is new", "u1 a1|", persistence.MemoryMark{TurnID: "a1", Seq: 2}, "", persistence.MemoryMark{}},
-		{"an open turn", "u1 a1| u2", persistence.MemoryMark{}, "u1 a1", persistence.MemoryMark{TurnID: "a1", Seq: 2}},
-		{"one that waits", "u1 a1| h2| u3 a3|", persistence.MemoryMark{}, "u1 a1", persistence.MemoryMark{TurnID: "a1", Seq: 2}},
-		{"no summary", "s1| u2 a2|", persistence.MemoryMark{}, "u2 a2", persistence.MemoryMark{TurnID: "a2", Seq: 3}},
-		{"the mark was folded", "s1| u2 a2| u3 a3|", persistence.MemoryMark{TurnID: "gone", Seq: 3}, "u3 a3", persistence.MemoryMark{TurnID: "a3", Seq: 5}},
-		{"the mark was rewound", "u1 a1|", persistence.MemoryMark{TurnID: "gone", Seq: 9}, "", persistence.MemoryMark{}},
+		{"all", "u1 a1| u2 a2|", memories.Mark{}, "u1 a1 u2 a2", memories.Mark{TurnID: "a2", Seq: 4}},
+		{"behind the mark", "u1 a1| u2 a2|", memories.Mark{TurnID: "a1", Seq: 2}, "u2 a2", memories.Mark{TurnID: "a2", Seq: 4}},
+		{"none is new", "u1 a1|", memories.Mark{TurnID: "a1", Seq: 2}, "", memories.Mark{}},
+		{"an open turn", "u1 a1| u2", memories.Mark{}, "u1 a1", memories.Mark{TurnID: "a1", Seq: 2}},
+		{"one that waits", "u1 a1| h2| u3 a3|", memories.Mark{}, "u1 a1", memories.Mark{TurnID: "a1", Seq: 2}},
+		{"no summary", "s1| u2 a2|", memories.Mark{}, "u2 a2", memories.Mark{TurnID: "a2", Seq: 3}},
+		{"the mark was folded", "s1| u2 a2| u3 a3|", memories.Mark{TurnID: "gone", Seq: 3}, "u3 a3", memories.Mark{TurnID: "a3", Seq: 5}},
+		{"the mark was rewound", "u1 a1|", memories.Mark{TurnID: "gone", Seq: 9}, "", memories.Mark{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,14 +71,14 @@ func TestLongHistoriesAreReadInParts(t *testing.T) {
 	for i := range 2*maxTurns + 1 {
 		turns = append(turns, turn(fmt.Sprintf("u%d|", i), int64(i+1)))
 	}
-	w := newWork(turns, persistence.MemoryMark{}, time.UTC)
+	w := newWork(turns, memories.Mark{}, time.UTC)
 	if len(w.turns) != maxTurns || w.left != len(turns) {
 		t.Errorf("%d turns of %d, want %d of %d", len(w.turns), w.left, maxTurns, len(turns))
 	}
 	for i := range turns {
 		turns[i].Message.Parts = []uimessage.Part{uimessage.Text{Text: strings.Repeat("词", maxWords)}}
 	}
-	if w := newWork(turns, persistence.MemoryMark{}, time.UTC); len(w.material) > maxMaterial || len(w.turns) < 2 {
+	if w := newWork(turns, memories.Mark{}, time.UTC); len(w.material) > maxMaterial || len(w.turns) < 2 {
 		t.Errorf("%d bytes of %d turns, want at most %d", len(w.material), len(w.turns), maxMaterial)
 	}
 }
@@ -91,7 +91,7 @@ func TestMaterial(t *testing.T) {
 	const want = `{"n":1,"at":"2026-07-01 10:00","who":"user","from":"ana","id":"7","text":"words of u1"}
 {"n":2,"at":"2026-07-01 10:00","who":"assistant","calls":[{"tool":"chat_send","in":"{\"text\":\"Tea is on.\"}"}]}
 `
-	if diff := cmp.Diff(want, newWork([]messages.FoldTurn{said, did}, persistence.MemoryMark{}, time.UTC).material); diff != "" {
+	if diff := cmp.Diff(want, newWork([]messages.FoldTurn{said, did}, memories.Mark{}, time.UTC).material); diff != "" {
 		t.Errorf("material (-want +got):\n%s", diff)
 	}
 }
@@ -111,11 +111,11 @@ func TestFacts(t *testing.T) {
 		{"nothing", "", "", true},
 		{"another form", `{"fact":5}`, "", true},
 	}
-	w := newWork([]messages.FoldTurn{turn("u1", 1), turn("a1|", 2)}, persistence.MemoryMark{}, time.UTC)
+	w := newWork([]messages.FoldTurn{turn("u1", 1), turn("a1|", 2)}, memories.Mark{}, time.UTC)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			facts, _, err := w.facts(tt.answer, time.UTC)
-			got, _ := persistence.AppendFacts("", facts...)
+			got, _ := memories.Append("", facts...)
 			if got != tt.want || (err != nil) != tt.bad {
 				t.Errorf("facts = %q, %v; want %q", got, err, tt.want)
 			}

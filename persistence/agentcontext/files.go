@@ -14,7 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 const (
@@ -43,7 +43,7 @@ func (f *files) path(key messages.ChatKey) (string, error) {
 }
 
 // add writes an entry at the end, and folds a file that has become too long.
-func (f *files) add(key messages.ChatKey, entry persistence.RunEntry) error {
+func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
 	path, err := f.path(key)
 	if err != nil {
 		return err
@@ -100,15 +100,15 @@ func (f *files) fold(path string) (lines int, err error) {
 
 // recent are entries as readers see them: the window's newest, and a summary of
 // those before.
-func (f *files) recent(entries []persistence.RunEntry) []persistence.RunEntry {
+func (f *files) recent(entries []runlog.Entry) []runlog.Entry {
 	old := len(entries) - f.window
-	if old <= 0 || old == 1 && entries[0].Kind == persistence.RunEntrySummary {
+	if old <= 0 || old == 1 && entries[0].Kind == runlog.KindSummary {
 		return entries
 	}
-	return append([]persistence.RunEntry{summarise(entries[:old])}, entries[old:]...)
+	return append([]runlog.Entry{summarise(entries[:old])}, entries[old:]...)
 }
 
-func (f *files) read(key messages.ChatKey) ([]persistence.RunEntry, error) {
+func (f *files) read(key messages.ChatKey) ([]runlog.Entry, error) {
 	path, err := f.path(key)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (f *files) read(key messages.ChatKey) ([]persistence.RunEntry, error) {
 }
 
 // load reads the entries of a file; what is none is left out.
-func load(path string) ([]persistence.RunEntry, error) {
+func load(path string) ([]runlog.Entry, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -135,13 +135,13 @@ func load(path string) ([]persistence.RunEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []persistence.RunEntry
+	var out []runlog.Entry
 	for line := range bytes.Lines(b) {
-		var e persistence.RunEntry
+		var e runlog.Entry
 		if line[len(line)-1] != '\n' || json.Unmarshal(line, &e) != nil {
 			continue // half of one, or bytes that a crash left
 		}
-		if e.Kind == persistence.RunEntryRun || e.Kind == persistence.RunEntrySummary {
+		if e.Kind == runlog.KindRun || e.Kind == runlog.KindSummary {
 			out = append(out, e)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // DefaultWindow is how many entries of a chat stay as they are.
@@ -47,7 +47,7 @@ type Log struct {
 // work is an entry to write, or a reader who waits for those before.
 type work struct {
 	key   messages.ChatKey
-	entry persistence.RunEntry
+	entry runlog.Entry
 	reach chan<- struct{} // nil: an entry
 }
 
@@ -67,7 +67,7 @@ func New(o Options) *Log {
 
 // AddRun implements [persistence.RunLog]. An entry for which there is no room is
 // dropped and counted.
-func (l *Log) AddRun(key messages.ChatKey, entry persistence.RunEntry) {
+func (l *Log) AddRun(key messages.ChatKey, entry runlog.Entry) {
 	select {
 	case l.work <- &work{key: key, entry: entry}:
 	default:
@@ -76,7 +76,7 @@ func (l *Log) AddRun(key messages.ChatKey, entry persistence.RunEntry) {
 }
 
 // Runs implements [persistence.RunLog].
-func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]persistence.RunEntry, error) {
+func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]runlog.Entry, error) {
 	reached := make(chan struct{})
 	select {
 	case l.work <- &work{reach: reached}:

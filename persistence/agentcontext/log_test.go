@@ -16,9 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 var errFolder = errors.New("no folder")
@@ -50,14 +50,14 @@ func open(t *testing.T, dir string, window int) (log *agentcontext.Log, registry
 	return log, registry, stop
 }
 
-func entry(n int) persistence.RunEntry {
-	return persistence.RunEntry{
-		Kind: persistence.RunEntryRun, TS: int64(n), RunID: fmt.Sprintf("r_%d", n), Result: journal.ResultDone,
+func entry(n int) runlog.Entry {
+	return runlog.Entry{
+		Kind: runlog.KindRun, TS: int64(n), RunID: fmt.Sprintf("r_%d", n), Result: journal.ResultDone,
 		Request: fmt.Sprintf("ask %d\n\"天\u2028气\"", n),
 	}
 }
 
-func runs(t *testing.T, log *agentcontext.Log, key messages.ChatKey) []persistence.RunEntry {
+func runs(t *testing.T, log *agentcontext.Log, key messages.ChatKey) []runlog.Entry {
 	t.Helper()
 	got, err := log.Runs(t.Context(), key)
 	if err != nil {
@@ -82,7 +82,7 @@ func TestRunsAreBounded(t *testing.T) {
 					}
 					continue
 				}
-				if len(got) != window+1 || got[0].Kind != persistence.RunEntrySummary || got[0].Runs != n-window || got[0].TS != int64(n-window) {
+				if len(got) != window+1 || got[0].Kind != runlog.KindSummary || got[0].Runs != n-window || got[0].TS != int64(n-window) {
 					t.Fatalf("after %d runs: %d entries, the first %+v", n, len(got), got[0])
 				}
 				if diff := cmp.Diff(entry(n), got[window]); diff != "" {
@@ -125,7 +125,7 @@ func TestRunsAfterACrash(t *testing.T) {
 		}
 		again, _, stop := open(t, dir, 10)
 		again.AddRun("a", entry(3))
-		if diff := cmp.Diff([]persistence.RunEntry{entry(1), entry(3)}, runs(t, again, "a")); diff != "" {
+		if diff := cmp.Diff([]runlog.Entry{entry(1), entry(3)}, runs(t, again, "a")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		stop()

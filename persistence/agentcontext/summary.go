@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // What a summary of runs keeps of them, at most.
@@ -17,15 +17,15 @@ const (
 
 // summarise makes one summary of entries, oldest first. Summaries among them count
 // for the runs that they stand for. The same entries make the same summary.
-func summarise(entries []persistence.RunEntry) persistence.RunEntry {
-	out := persistence.RunEntry{Kind: persistence.RunEntrySummary}
+func summarise(entries []runlog.Entry) runlog.Entry {
+	out := runlog.Entry{Kind: runlog.KindSummary}
 	calls := map[string]int{}
 	for _, e := range entries {
 		out.TS = max(out.TS, e.TS)
 		since := cmp.Or(e.Since, e.TS)
 		out.Since = min(cmp.Or(out.Since, since), since)
 		out.Failures = append(out.Failures, e.Failures...)
-		if e.Kind == persistence.RunEntrySummary {
+		if e.Kind == runlog.KindSummary {
 			out.Runs += e.Runs
 			out.Failed += e.Failed
 			out.Requests = append(out.Requests, e.Requests...)
@@ -46,9 +46,9 @@ func summarise(entries []persistence.RunEntry) persistence.RunEntry {
 		}
 	}
 	for name, n := range calls {
-		out.Tools = append(out.Tools, persistence.RunCount{Name: name, Calls: n})
+		out.Tools = append(out.Tools, runlog.Count{Name: name, Calls: n})
 	}
-	slices.SortFunc(out.Tools, func(a, b persistence.RunCount) int {
+	slices.SortFunc(out.Tools, func(a, b runlog.Count) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	out.Tools = out.Tools[:min(len(out.Tools), summaryTools)]

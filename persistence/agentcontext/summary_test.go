@@ -6,28 +6,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // runEntry is the entry of the nth run; every fifth failed.
-func runEntry(n int) persistence.RunEntry {
-	e := persistence.RunEntry{
-		Kind: persistence.RunEntryRun, TS: int64(1000 + n), RunID: fmt.Sprintf("r_%d", n), Result: journal.ResultDone,
-		Request: fmt.Sprintf("ask %d", n), Calls: []persistence.RunCall{{Name: "look"}},
+func runEntry(n int) runlog.Entry {
+	e := runlog.Entry{
+		Kind: runlog.KindRun, TS: int64(1000 + n), RunID: fmt.Sprintf("r_%d", n), Result: journal.ResultDone,
+		Request: fmt.Sprintf("ask %d", n), Calls: []runlog.Call{{Name: "look"}},
 	}
 	if n%5 == 0 {
 		e.Result, e.Failures = journal.ResultFailed, []string{fmt.Sprintf("failed: cut %d", n)}
-		e.Calls = append(e.Calls, persistence.RunCall{Name: "write", Error: "full"})
+		e.Calls = append(e.Calls, runlog.Call{Name: "write", Error: "full"})
 	}
 	return e
 }
 
 func TestSummariseRuns(t *testing.T) {
-	entries := []persistence.RunEntry{runEntry(4), runEntry(5), runEntry(6)}
-	want := persistence.RunEntry{
-		Kind: persistence.RunEntrySummary, TS: 1006, Since: 1004, Runs: 3, Failed: 1, Failures: []string{"failed: cut 5"},
-		Tools: []persistence.RunCount{{Name: "look", Calls: 3}, {Name: "write", Calls: 1}}, Requests: []string{"ask 4", "ask 5", "ask 6"},
+	entries := []runlog.Entry{runEntry(4), runEntry(5), runEntry(6)}
+	want := runlog.Entry{
+		Kind: runlog.KindSummary, TS: 1006, Since: 1004, Runs: 3, Failed: 1, Failures: []string{"failed: cut 5"},
+		Tools: []runlog.Count{{Name: "look", Calls: 3}, {Name: "write", Calls: 1}}, Requests: []string{"ask 4", "ask 5", "ask 6"},
 	}
 	if diff := cmp.Diff(want, summarise(entries)); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
@@ -36,7 +36,7 @@ func TestSummariseRuns(t *testing.T) {
 
 // Folding in any number of bites gives the same, and never more than its bounds.
 func TestSummariseRunsInBites(t *testing.T) {
-	var all []persistence.RunEntry
+	var all []runlog.Entry
 	for n := range 97 {
 		all = append(all, runEntry(n+1))
 	}
@@ -45,12 +45,12 @@ func TestSummariseRunsInBites(t *testing.T) {
 		t.Errorf("summary of 97 runs: %+v", want)
 	}
 	for bite := 1; bite < len(all); bite++ {
-		var got persistence.RunEntry
-		var have []persistence.RunEntry
+		var got runlog.Entry
+		var have []runlog.Entry
 		for i := 0; i < len(all); i += bite {
 			have = append(have, all[i:min(i+bite, len(all))]...)
 			got = summarise(have)
-			have = []persistence.RunEntry{got}
+			have = []runlog.Entry{got}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("in bites of %d (-want +got):\n%s", bite, diff)

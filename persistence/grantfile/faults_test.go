@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 func TestST19EveryStepOfAGrantFails(t *testing.T) {
@@ -17,7 +17,7 @@ func TestST19EveryStepOfAGrantFails(t *testing.T) {
 		return func(disk document.Disk, state string) error {
 			s := New(filepath.Join(state, "approvals", "grants"), name)
 			s.disk = disk
-			return s.SaveGrants(t.Context(), alice, []persistence.Grant{{ID: id}})
+			return s.SaveGrants(t.Context(), alice, []permission.Grant{{ID: id}})
 		}
 	}
 	look := func(state string) (string, error) {
@@ -48,7 +48,7 @@ func TestGrantsOfALongKey(t *testing.T) {
 	var r documenttest.Recorder
 	s.disk = r.Disk()
 	for _, key := range []messages.ChatKey{alice, long} {
-		if err := s.SaveGrants(t.Context(), key, []persistence.Grant{{ID: "1"}}); err != nil {
+		if err := s.SaveGrants(t.Context(), key, []permission.Grant{{ID: "1"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 const (
@@ -42,9 +42,9 @@ func New(dir string, name func(messages.ChatKey) (string, error)) *Store {
 
 // content is what a file holds.
 type content struct {
-	V       int                 `json:"v"`
-	ChatKey messages.ChatKey    `json:"chatKey"`
-	Grants  []persistence.Grant `json:"grants"`
+	V       int                `json:"v"`
+	ChatKey messages.ChatKey   `json:"chatKey"`
+	Grants  []permission.Grant `json:"grants"`
 }
 
 func (s *Store) file(key messages.ChatKey) (document.File[content], error) {
@@ -77,7 +77,7 @@ func decode(raw []byte, key messages.ChatKey) (c content, err error) {
 }
 
 // Grants implements [persistence.GrantStore].
-func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]persistence.Grant, error) {
+func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]permission.Grant, error) {
 	f, err := s.file(key)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (s *Store) ForgetGrants(_ context.Context, key messages.ChatKey) error {
 }
 
 // SaveGrants implements [persistence.GrantStore].
-func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []persistence.Grant) error {
+func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []permission.Grant) error {
 	f, err := s.file(key)
 	if err != nil {
 		return err

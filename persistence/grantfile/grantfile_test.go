@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 const alice = messages.ChatKey("telegram-chat-1")
@@ -23,7 +23,7 @@ func TestGrantsAreKept(t *testing.T) {
 	if got, err := New(dir, name).Grants(ctx, alice); err != nil || got != nil {
 		t.Errorf("before the first: %v, %v", got, err)
 	}
-	want := []persistence.Grant{
+	want := []permission.Grant{
 		{ID: "1", Person: "telegram-7", Folder: ".", Rule: "git status", From: 1, Until: 2, Boot: "b", Up: 3},
 		{ID: "2", Rule: "bash build.sh", Binds: []string{"abc"}, From: 4},
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/contextsearch"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -106,7 +106,7 @@ func TestFindContext(t *testing.T) {
 		{"?!", false, "0004"},
 	}
 	for _, tt := range tests {
-		best, found := persistence.FindContext(items, tt.query, 10)
+		best, found := contextsearch.Find(items, tt.query, 10)
 		var got []string
 		for _, item := range best {
 			got = append(got, item.ID[len(item.ID)-4:])
@@ -116,7 +116,7 @@ func TestFindContext(t *testing.T) {
 			t.Errorf("%q: found %v, %q", tt.query, found, got)
 		}
 	}
-	if best, found := persistence.FindContext(nil, "x", 10); found || best != nil {
+	if best, found := contextsearch.Find(nil, "x", 10); found || best != nil {
 		t.Errorf("in no contexts: %v, %v", best, found)
 	}
 }

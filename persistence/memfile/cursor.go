@@ -9,17 +9,17 @@ import (
 	"path/filepath"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // cursor is the file extracted.json. A mark is written in two steps. First it is the next one,
 // with the digest of the text that belongs to it, and counts only once that text is durable.
 type cursor struct {
-	persistence.MemoryMark
+	memories.Mark
 
-	Next *persistence.MemoryMark `json:"next,omitempty"`
-	Text string                  `json:"text,omitempty"`
+	Next *memories.Mark `json:"next,omitempty"`
+	Text string         `json:"text,omitempty"`
 }
 
 // cursor is the document beside the memory of a chat.
@@ -42,11 +42,11 @@ func (s *Store) cursor(file string) document.File[cursor] {
 }
 
 // reached is the mark that counts for a text.
-func (c cursor) reached(text string) persistence.MemoryMark {
+func (c cursor) reached(text string) memories.Mark {
 	if c.Next != nil && c.Text == digest(text) {
 		return *c.Next
 	}
-	return c.MemoryMark
+	return c.Mark
 }
 
 func digest(text string) string {
@@ -55,14 +55,14 @@ func digest(text string) string {
 }
 
 // Extracted implements [persistence.MemoryCursor].
-func (s *Store) Extracted(_ context.Context, key messages.ChatKey) (persistence.MemoryMark, error) {
-	file, err := s.Path(persistence.MemoryPlace{Chat: key})
+func (s *Store) Extracted(_ context.Context, key messages.ChatKey) (memories.Mark, error) {
+	file, err := s.Path(memories.Place{Chat: key})
 	if err != nil {
-		return persistence.MemoryMark{}, err
+		return memories.Mark{}, err
 	}
 	text, err := read(file)
 	if err != nil {
-		return persistence.MemoryMark{}, err
+		return memories.Mark{}, err
 	}
 	c, err := s.cursor(file).Read()
 	return c.reached(text), err
@@ -70,9 +70,9 @@ func (s *Store) Extracted(_ context.Context, key messages.ChatKey) (persistence.
 
 // AddExtracted implements [persistence.MemoryCursor]. The next mark is written before the
 // text that it belongs to.
-func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to persistence.MemoryMark, facts ...persistence.MemoryFact) (int, error) {
+func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to memories.Mark, facts ...memories.Fact) (int, error) {
 	n := 0
-	err := s.change(ctx, persistence.MemoryPlace{Chat: key}, func(file string) error {
+	err := s.change(ctx, memories.Place{Chat: key}, func(file string) error {
 		was, err := read(file)
 		if err != nil {
 			return err
@@ -83,15 +83,15 @@ func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to persi
 			return err
 		}
 		var text string
-		if text, n = persistence.AppendFacts(was, facts...); n > 0 {
-			if err := marks.Write(cursor{MemoryMark: c.reached(was), Next: &to, Text: digest(text)}); err != nil {
+		if text, n = memories.Append(was, facts...); n > 0 {
+			if err := marks.Write(cursor{Mark: c.reached(was), Next: &to, Text: digest(text)}); err != nil {
 				return err
 			}
 			if err := s.put(file, text); err != nil {
 				return err
 			}
 		}
-		return marks.Write(cursor{MemoryMark: to})
+		return marks.Write(cursor{Mark: to})
 	})
 	return n, err
 }

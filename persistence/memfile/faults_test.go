@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 func TestST19EveryStepOfAMemoryFails(t *testing.T) {
@@ -20,13 +21,13 @@ func TestST19EveryStepOfAMemoryFails(t *testing.T) {
 	}
 	add := func(words, turn string) func(document.Disk, string) error {
 		return func(disk document.Disk, state string) error {
-			_, err := on(disk, state).AddExtracted(t.Context(), key, persistence.MemoryMark{TurnID: turn}, fact(words, turn))
+			_, err := on(disk, state).AddExtracted(t.Context(), key, memories.Mark{TurnID: turn}, fact(words, turn))
 			return err
 		}
 	}
 	look := func(state string) (string, error) {
 		s := open(t, state)
-		text, err := s.ReadMemory(t.Context(), persistence.MemoryPlace{Chat: key})
+		text, err := s.ReadMemory(t.Context(), memories.Place{Chat: key})
 		mark, markErr := s.Extracted(t.Context(), key)
 		return text + "|" + mark.TurnID, errors.Join(err, markErr)
 	}
@@ -38,7 +39,7 @@ func TestST19EveryStepOfAMemoryFails(t *testing.T) {
 	documenttest.EachFails(t, documenttest.Case{
 		Prepare: add("old", "t1"),
 		Change: func(disk document.Disk, state string) error {
-			err := on(disk, state).ReplaceMemory(t.Context(), persistence.MemoryPlace{Chat: key}, "- 2026-07-01 old [t1]\n", "short\n", true)
+			err := on(disk, state).ReplaceMemory(t.Context(), memories.Place{Chat: key}, "- 2026-07-01 old [t1]\n", "short\n", true)
 			if errors.Is(err, persistence.ErrMemoryChanged) {
 				replaced = true // the one before did it, and could not force the folder
 				return nil
@@ -57,7 +58,7 @@ func TestFoldersOfMemoriesAreForced(t *testing.T) {
 	s := open(t, state)
 	var r documenttest.Recorder
 	s.disk = r.Disk()
-	for _, place := range []persistence.MemoryPlace{{}, {User: "cli-1"}, {Chat: "cli-chat-a"}} {
+	for _, place := range []memories.Place{{}, {User: "cli-1"}, {Chat: "cli-chat-a"}} {
 		if _, err := s.AddMemory(t.Context(), place, fact("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -69,13 +70,13 @@ func TestFoldersOfMemoriesAreForced(t *testing.T) {
 func TestEndlessMemory(t *testing.T) {
 	state := t.TempDir()
 	s := open(t, state)
-	if _, err := s.AddMemory(t.Context(), persistence.MemoryPlace{}, fact("x")); err != nil {
+	if _, err := s.AddMemory(t.Context(), memories.Place{}, fact("x")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(filepath.Join(state, "memory/project.md"), 1<<40); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ReadMemory(t.Context(), persistence.MemoryPlace{}); !errors.Is(err, document.ErrTooLong) {
+	if _, err := s.ReadMemory(t.Context(), memories.Place{}); !errors.Is(err, document.ErrTooLong) {
 		t.Errorf("read: %v, want %v", err, document.ErrTooLong)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 	maxName = 200
 	// maxRead is the longest file that is read: people may have written more than a
 	// store adds to.
-	maxRead = 4 * persistence.MaxMemory
+	maxRead = 4 * memories.MaxSize
 )
 
 // Options of a store.
@@ -44,7 +45,7 @@ func New(o Options) *Store {
 }
 
 // Path is the file of a memory.
-func (s *Store) Path(place persistence.MemoryPlace) (string, error) {
+func (s *Store) Path(place memories.Place) (string, error) {
 	switch {
 	case place.Chat != "" && place.User != "":
 		return "", fmt.Errorf("%w: of a chat and a person", persistence.ErrMemoryPlace)
@@ -66,7 +67,7 @@ func (s *Store) Path(place persistence.MemoryPlace) (string, error) {
 }
 
 // ReadMemory implements [persistence.MemoryStore].
-func (s *Store) ReadMemory(_ context.Context, place persistence.MemoryPlace) (string, error) {
+func (s *Store) ReadMemory(_ context.Context, place memories.Place) (string, error) {
 	file, err := s.Path(place)
 	if err != nil {
 		return "", err
@@ -75,7 +76,7 @@ func (s *Store) ReadMemory(_ context.Context, place persistence.MemoryPlace) (st
 }
 
 // AddMemory implements [persistence.MemoryStore].
-func (s *Store) AddMemory(ctx context.Context, place persistence.MemoryPlace, facts ...persistence.MemoryFact) (int, error) {
+func (s *Store) AddMemory(ctx context.Context, place memories.Place, facts ...memories.Fact) (int, error) {
 	n := 0
 	err := s.change(ctx, place, func(file string) error {
 		was, err := read(file)
@@ -83,7 +84,7 @@ func (s *Store) AddMemory(ctx context.Context, place persistence.MemoryPlace, fa
 			return err
 		}
 		var text string
-		if text, n = persistence.AppendFacts(was, facts...); n == 0 {
+		if text, n = memories.Append(was, facts...); n == 0 {
 			return nil
 		}
 		return s.put(file, text)
@@ -92,7 +93,7 @@ func (s *Store) AddMemory(ctx context.Context, place persistence.MemoryPlace, fa
 }
 
 // ReplaceMemory implements [persistence.MemoryStore].
-func (s *Store) ReplaceMemory(ctx context.Context, place persistence.MemoryPlace, was, text string, backup bool) error {
+func (s *Store) ReplaceMemory(ctx context.Context, place memories.Place, was, text string, backup bool) error {
 	return s.change(ctx, place, func(file string) error {
 		switch now, err := read(file); {
 		case err != nil:
@@ -111,7 +112,7 @@ func (s *Store) ReplaceMemory(ctx context.Context, place persistence.MemoryPlace
 }
 
 // change runs work while nobody else changes a memory.
-func (s *Store) change(ctx context.Context, place persistence.MemoryPlace, work func(file string) error) error {
+func (s *Store) change(ctx context.Context, place memories.Place, work func(file string) error) error {
 	file, err := s.Path(place)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (s *Store) change(ctx context.Context, place persistence.MemoryPlace, work 
 
 // put replaces a text.
 func (s *Store) put(file, text string) error {
-	if len(text) > persistence.MaxMemory {
+	if len(text) > memories.MaxSize {
 		return persistence.ErrMemoryFull
 	}
 	return s.disk.Write(file, []byte(text))

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 var july = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
@@ -32,11 +33,11 @@ func open(t *testing.T, state string) *Store {
 	})
 }
 
-func fact(text string, sources ...string) persistence.MemoryFact {
-	return persistence.MemoryFact{At: july, Text: text, Sources: sources}
+func fact(text string, sources ...string) memories.Fact {
+	return memories.Fact{At: july, Text: text, Sources: sources}
 }
 
-func read3(t *testing.T, s *Store, places ...persistence.MemoryPlace) []string {
+func read3(t *testing.T, s *Store, places ...memories.Place) []string {
 	t.Helper()
 	var out []string
 	for _, p := range places {
@@ -52,14 +53,14 @@ func read3(t *testing.T, s *Store, places ...persistence.MemoryPlace) []string {
 func TestAddMemory(t *testing.T) {
 	state := t.TempDir()
 	s := open(t, state)
-	project, ana, chat := persistence.MemoryPlace{}, persistence.MemoryPlace{User: "telegram-7"}, persistence.MemoryPlace{Chat: "cli-chat-a"}
+	project, ana, chat := memories.Place{}, memories.Place{User: "telegram-7"}, memories.Place{Chat: "cli-chat-a"}
 	if diff := cmp.Diff([]string{"", "", ""}, read3(t, s, project, ana, chat)); diff != "" {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
 	if entries, _ := os.ReadDir(state); len(entries) > 0 {
 		t.Errorf("reading made %v", entries)
 	}
-	for _, p := range []persistence.MemoryPlace{project, ana, chat} {
+	for _, p := range []memories.Place{project, ana, chat} {
 		if n, err := s.AddMemory(t.Context(), p, fact("likes\n tea\u202e", "u:a:1"), fact("likes tea"), fact(" \t")); err != nil || n != 1 {
 			t.Errorf("add to %v = %d, %v; want 1", p, n, err)
 		}
@@ -81,20 +82,20 @@ func TestAddMemory(t *testing.T) {
 func TestWhatPeopleWroteStays(t *testing.T) {
 	s := open(t, t.TempDir())
 	const was = "---\ntitle: x\n---\n# Ana\n\n- 2025-01-02 likes tea [u:a:1]\nno line end"
-	if err := s.ReplaceMemory(t.Context(), persistence.MemoryPlace{}, "", was, true); err != nil {
+	if err := s.ReplaceMemory(t.Context(), memories.Place{}, "", was, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AddMemory(t.Context(), persistence.MemoryPlace{}, fact("likes tea"), fact("has a cat")); err != nil {
+	if _, err := s.AddMemory(t.Context(), memories.Place{}, fact("likes tea"), fact("has a cat")); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, persistence.MemoryPlace{})); diff != "" {
+	if diff := cmp.Diff([]string{was + "\n- 2026-07-01 has a cat\n"}, read3(t, s, memories.Place{})); diff != "" {
 		t.Errorf("memory (-want +got):\n%s", diff)
 	}
 }
 
 func TestPlacesThatCannotBe(t *testing.T) {
 	s := open(t, t.TempDir())
-	for _, p := range []persistence.MemoryPlace{
+	for _, p := range []memories.Place{
 		{User: "../project"},
 		{User: "a/b"},
 		{User: `a\b`},
@@ -117,7 +118,7 @@ func TestPlacesThatCannotBe(t *testing.T) {
 func TestReplaceMemory(t *testing.T) {
 	state := t.TempDir()
 	s := open(t, state)
-	place := persistence.MemoryPlace{Chat: "cli-chat-a"}
+	place := memories.Place{Chat: "cli-chat-a"}
 	if _, err := s.AddMemory(t.Context(), place, fact("old")); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestReplaceMemory(t *testing.T) {
 	if err := s.ReplaceMemory(t.Context(), place, was+"x", "new", true); !errors.Is(err, persistence.ErrMemoryChanged) {
 		t.Errorf("of a text that is another: %v, want %v", err, persistence.ErrMemoryChanged)
 	}
-	if err := s.ReplaceMemory(t.Context(), place, was, strings.Repeat("x", persistence.MaxMemory+1), false); !errors.Is(err, persistence.ErrMemoryFull) {
+	if err := s.ReplaceMemory(t.Context(), place, was, strings.Repeat("x", memories.MaxSize+1), false); !errors.Is(err, persistence.ErrMemoryFull) {
 		t.Errorf("too long: %v, want %v", err, persistence.ErrMemoryFull)
 	}
 	if err := s.ReplaceMemory(t.Context(), place, was, "new\n", true); err != nil {
@@ -174,8 +175,8 @@ func crashes(t *testing.T, prepare, work func(s *Store) error, check func(t *tes
 }
 
 func TestCrashWhileFactsAreAdded(t *testing.T) {
-	place, to := persistence.MemoryPlace{Chat: "cli-chat-a"}, persistence.MemoryMark{TurnID: "t9", Seq: 9}
-	before := persistence.MemoryMark{TurnID: "t1", Seq: 1}
+	place, to := memories.Place{Chat: "cli-chat-a"}, memories.Mark{TurnID: "t9", Seq: 9}
+	before := memories.Mark{TurnID: "t1", Seq: 1}
 	prepare := func(s *Store) error {
 		_, err := s.AddExtracted(context.Background(), "cli-chat-a", before, fact("old", "t1"))
 		return err
@@ -206,7 +207,7 @@ func TestCrashWhileFactsAreAdded(t *testing.T) {
 }
 
 func TestCrashWhileAMemoryIsReplaced(t *testing.T) {
-	place := persistence.MemoryPlace{Chat: "cli-chat-a"}
+	place := memories.Place{Chat: "cli-chat-a"}
 	prepare := func(s *Store) error { return s.ReplaceMemory(context.Background(), place, "", "old", false) }
 	work := func(s *Store) error { return s.ReplaceMemory(context.Background(), place, "old", "new", true) }
 	crashes(t, prepare, work, func(t *testing.T, step string, s *Store) {
@@ -229,14 +230,14 @@ func TestCrashWhileAMemoryIsReplaced(t *testing.T) {
 
 func TestMarkWithoutFacts(t *testing.T) {
 	s := open(t, t.TempDir())
-	to := persistence.MemoryMark{TurnID: "t9", Seq: 9}
+	to := memories.Mark{TurnID: "t9", Seq: 9}
 	if n, err := s.AddExtracted(t.Context(), "cli-chat-a", to); n != 0 || err != nil {
 		t.Errorf("no facts = %d, %v", n, err)
 	}
 	if mark, err := s.Extracted(t.Context(), "cli-chat-a"); mark != to || err != nil {
 		t.Errorf("mark = %v, %v; want %v", mark, err, to)
 	}
-	if text := read3(t, s, persistence.MemoryPlace{Chat: "cli-chat-a"})[0]; text != "" {
+	if text := read3(t, s, memories.Place{Chat: "cli-chat-a"})[0]; text != "" {
 		t.Errorf("memory = %q", text)
 	}
 }
@@ -252,13 +253,13 @@ func TestChangesFromTwoSides(t *testing.T) {
 			s = b
 		}
 		wg.Go(func() {
-			if n, err := s.AddMemory(t.Context(), persistence.MemoryPlace{}, fact("fact "+strings.Repeat("x", i+1))); err != nil || n != 1 {
+			if n, err := s.AddMemory(t.Context(), memories.Place{}, fact("fact "+strings.Repeat("x", i+1))); err != nil || n != 1 {
 				t.Error(n, err)
 			}
 		})
 	}
 	wg.Wait()
-	if got := strings.Count(read3(t, a, persistence.MemoryPlace{})[0], "\n"); got != 20 {
+	if got := strings.Count(read3(t, a, memories.Place{})[0], "\n"); got != 20 {
 		t.Errorf("%d facts, want 20", got)
 	}
 }
@@ -269,7 +270,7 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "memory"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AddMemory(t.Context(), persistence.MemoryPlace{Chat: "cli-chat-a"}, fact("x")); err == nil {
+	if _, err := s.AddMemory(t.Context(), memories.Place{Chat: "cli-chat-a"}, fact("x")); err == nil {
 		t.Error("a file took a folder's place and nothing failed")
 	}
 }

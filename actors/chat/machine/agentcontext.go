@@ -7,8 +7,8 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // Limits of the entry that the run log keeps for a run.
@@ -24,7 +24,7 @@ func (c *Chat) recordRun(run *journal.Run, result journal.Result, reason string)
 	if !c.RecordsRuns {
 		return
 	}
-	entry := persistence.RunEntry{Kind: persistence.RunEntryRun, TS: c.now().UnixMilli(), RunID: run.ID, Result: result}
+	entry := runlog.Entry{Kind: runlog.KindRun, TS: c.now().UnixMilli(), RunID: run.ID, Result: result}
 	if reason != "" && result != journal.ResultDone {
 		entry.Failures = append(entry.Failures, beginning(string(result)+": "+reason, entryInput))
 	}
@@ -65,13 +65,13 @@ func (c *Chat) turnsOf(run *journal.Run) []journal.Turn {
 
 // addParts adds the tool calls of a message to the entry. It returns the words that were said, either as text or
 // through a tool that sends words.
-func addParts(entry *persistence.RunEntry, parts []uimessage.Part) (said []string) {
+func addParts(entry *runlog.Entry, parts []uimessage.Part) (said []string) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case uimessage.Text:
 			said = append(said, p.Text)
 		case uimessage.Tool:
-			call := persistence.RunCall{Name: p.Name}
+			call := runlog.Call{Name: p.Name}
 			if words, ok := journal.SentWords(p); ok {
 				said = append(said, words)
 			} else {

@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // use.
 type grants struct {
 	read bool
-	list []persistence.Grant
+	list []permission.Grant
 	ends map[string]time.Time // by id, on the clock of this process
 }
 
@@ -43,7 +43,7 @@ func (c *Chat) readGrants() {
 		c.log(slog.LevelError, "the timed grants of the chat cannot be read; everything asks", "error", err)
 		list = nil
 	}
-	persistence.NumberGrants(list)
+	permission.Number(list)
 	c.grants = grants{read: true, list: list}
 	for _, g := range list {
 		put(&c.grants.ends, g.ID, c.ends(g, c.now()))
@@ -52,7 +52,7 @@ func (c *Chat) readGrants() {
 
 // ends returns when a grant of an earlier activation ends: by the wall clock and, while the same boot lasts, also by
 // the uptime, which cannot be set. If the wall clock is now before the grant's start, the grant ends at once.
-func (c *Chat) ends(g persistence.Grant, now time.Time) time.Time {
+func (c *Chat) ends(g permission.Grant, now time.Time) time.Time {
 	length := min(time.Duration(g.Until-g.From)*time.Millisecond, maxGrant)
 	left := min(time.UnixMilli(g.Until).Sub(now), length)
 	if now.UnixMilli() < g.From {
@@ -125,25 +125,25 @@ func (c *Chat) answered() map[string]bool {
 
 // give plans to save grants. A grant with a known id is left unchanged. If the grants cannot be written, the message
 // that gave them is refused.
-func (c *Chat) give(list ...persistence.Grant) {
+func (c *Chat) give(list ...permission.Grant) {
 	if len(list) == 0 {
 		return
 	}
 	c.readGrants()
 	now := c.now()
-	keep := slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool { return g.Until != 0 && !now.Before(c.grants.ends[g.ID]) })
+	keep := slices.DeleteFunc(slices.Clone(c.grants.list), func(g permission.Grant) bool { return g.Until != 0 && !now.Before(c.grants.ends[g.ID]) })
 	for _, g := range list {
-		if !slices.ContainsFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID }) {
+		if !slices.ContainsFunc(keep, func(old permission.Grant) bool { return old.ID == g.ID }) {
 			keep = append(keep, g)
 		}
 	}
 	standing := 0
 	for _, g := range slices.Backward(keep) {
 		if standing += bit(g.Until == 0); g.Until == 0 && standing > maxStanding {
-			keep = slices.DeleteFunc(keep, func(old persistence.Grant) bool { return old.ID == g.ID })
+			keep = slices.DeleteFunc(keep, func(old permission.Grant) bool { return old.ID == g.ID })
 		}
 	}
-	persistence.NumberGrants(keep)
+	permission.Number(keep)
 	c.saveGrants(keep)
 	for _, g := range list {
 		if _, known := c.grants.ends[g.ID]; !known {
@@ -152,7 +152,7 @@ func (c *Chat) give(list ...persistence.Grant) {
 	}
 }
 
-func (c *Chat) saveGrants(list []persistence.Grant) {
+func (c *Chat) saveGrants(list []permission.Grant) {
 	c.p.MayRefuse = true
 	c.p.Grants = append(c.p.Grants, Granted{list})
 	c.grants.list = list
@@ -167,7 +167,7 @@ func bit(b bool) int {
 
 // timed makes grants for rules that cover open commands, and returns those requests. Both are nil if any of the rules
 // covers no open command, or covers one only without the file it must be bound to.
-func (c *Chat) timed(id, person string, rules []string, minutes int, open []journal.Asked) (given []persistence.Grant, covered []journal.Asked) {
+func (c *Chat) timed(id, person string, rules []string, minutes int, open []journal.Asked) (given []permission.Grant, covered []journal.Asked) {
 	policy, err := grant.Shipped()
 	if err != nil || c.Grants == nil || minutes < 1 || minutes > 60 {
 		return nil, nil
@@ -188,7 +188,7 @@ func (c *Chat) timed(id, person string, rules []string, minutes int, open []jour
 			if !known {
 				i = len(given)
 				folders[a.Request.Folder] = i
-				given = append(given, persistence.Grant{
+				given = append(given, permission.Grant{
 					ID: id + "." + a.Request.ID + nth(n), Person: person, Folder: a.Request.Folder, Rule: rule,
 					From: now.UnixMilli(), Until: now.Add(time.Duration(minutes) * time.Minute).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
 				})
@@ -206,8 +206,8 @@ func (c *Chat) timed(id, person string, rules []string, minutes int, open []jour
 
 // folders makes grants for the folders whose files the requests would send. It returns nil if one of the requests does
 // not send a file from a folder.
-func (c *Chat) folders(id, person string, open []journal.Asked) []persistence.Grant {
-	var given []persistence.Grant
+func (c *Chat) folders(id, person string, open []journal.Asked) []permission.Grant {
+	var given []permission.Grant
 	now := c.now()
 	boot, up := c.uptime()
 	for _, a := range open {
@@ -215,10 +215,10 @@ func (c *Chat) folders(id, person string, open []journal.Asked) []persistence.Gr
 		if folder == "" || c.Grants == nil {
 			return nil
 		}
-		if slices.ContainsFunc(given, func(g persistence.Grant) bool { return g.FilesIn == folder }) {
+		if slices.ContainsFunc(given, func(g permission.Grant) bool { return g.FilesIn == folder }) {
 			continue
 		}
-		given = append(given, persistence.Grant{
+		given = append(given, permission.Grant{
 			ID: id + "." + a.Request.ID, Person: person, FilesIn: folder,
 			From: now.UnixMilli(), Until: now.Add(maxGrant).UnixMilli(), Boot: boot, Up: up.Milliseconds(),
 		})
@@ -235,11 +235,11 @@ func nth(n int) string {
 }
 
 // standing returns the grants without an end for approved requests that an operator's rule covers.
-func (c *Chat) standing(list []journal.Request) []persistence.Grant {
-	var out []persistence.Grant
+func (c *Chat) standing(list []journal.Request) []permission.Grant {
+	var out []permission.Grant
 	for _, r := range list {
 		if r.Rule != "" && r.Bind != "" && c.Grants != nil {
-			out = append(out, persistence.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: c.now().UnixMilli()})
+			out = append(out, permission.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: c.now().UnixMilli()})
 		}
 	}
 	return out

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // Reasons why grants are not revoked, for programs.
@@ -22,10 +22,10 @@ const (
 )
 
 // counting returns the grants that are active: neither revoked nor ended.
-func (c *Chat) counting() []persistence.Grant {
+func (c *Chat) counting() []permission.Grant {
 	c.readGrants()
 	now := c.now()
-	return slices.DeleteFunc(slices.Clone(c.grants.list), func(g persistence.Grant) bool {
+	return slices.DeleteFunc(slices.Clone(c.grants.list), func(g permission.Grant) bool {
 		return g.Revoked != 0 || g.Until != 0 && !now.Before(c.grants.ends[g.ID])
 	})
 }
@@ -53,17 +53,17 @@ func (c *Chat) revokeGrants(msg messages.RevokeGrants) {
 func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string) {
 	counting := c.counting()
 	for _, n := range numbers {
-		if !slices.ContainsFunc(c.grants.list, func(g persistence.Grant) bool { return g.N == n }) {
+		if !slices.ContainsFunc(c.grants.list, func(g permission.Grant) bool { return g.N == n }) {
 			return nil, revokeUnknown
 		}
 	}
 	list, now := slices.Clone(c.grants.list), c.now().UnixMilli()
-	var taken []persistence.Grant
+	var taken []permission.Grant
 	for i, g := range list {
 		if len(numbers) > 0 && !slices.Contains(numbers, g.N) {
 			continue
 		}
-		counts := slices.ContainsFunc(counting, func(o persistence.Grant) bool { return o.ID == g.ID })
+		counts := slices.ContainsFunc(counting, func(o permission.Grant) bool { return o.ID == g.ID })
 		switch {
 		case !c.mayDecide(by, c.personOf(g), admin):
 			if len(numbers) > 0 {
@@ -98,7 +98,7 @@ func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers [
 }
 
 // personOf returns the platform's id of the person who gave a grant.
-func (c *Chat) personOf(g persistence.Grant) string {
+func (c *Chat) personOf(g permission.Grant) string {
 	a, _ := c.key.Address()
 	return strings.TrimPrefix(g.Person, a.Platform+"-")
 }
@@ -167,7 +167,7 @@ func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 }
 
 // countingWords lists active grants.
-func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string {
+func (c *Chat) countingWords(list []permission.Grant, turn journal.Turn) string {
 	first := "g" + strconv.Itoa(list[0].N)
 	lines := []string{c.text(notices.Text{
 		"These run without asking. /approvals revoke " + first + " revokes one, /approvals revoke all revokes all:",
@@ -196,7 +196,7 @@ func (c *Chat) countingWords(list []persistence.Grant, turn journal.Turn) string
 }
 
 // serves returns the person for whom a grant applies: who gave it, unless it was given for somebody else.
-func (c *Chat) serves(g persistence.Grant) string {
+func (c *Chat) serves(g permission.Grant) string {
 	if g.For == "" {
 		return g.Person
 	}
@@ -205,7 +205,7 @@ func (c *Chat) serves(g persistence.Grant) string {
 }
 
 // timeLeft says how long a grant remains active.
-func (c *Chat) timeLeft(g persistence.Grant) notices.Text {
+func (c *Chat) timeLeft(g permission.Grant) notices.Text {
 	minutes := max(1, int(c.grants.ends[g.ID].Sub(c.now()).Round(time.Minute)/time.Minute))
 	n, unit := strconv.Itoa(minutes), " more minutes"
 	if minutes == 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // Reasons of requests that ended without a decision, as the model and people read them.
@@ -111,7 +111,7 @@ func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
 }
 
 // foldersWords says which folders a person allowed.
-func (c *Chat) foldersWords(given []persistence.Grant, turn journal.Turn) string {
+func (c *Chat) foldersWords(given []permission.Grant, turn journal.Turn) string {
 	var folders []string
 	for _, g := range given {
 		folders = append(folders, visible.Block("", visible.Text(g.FilesIn)))
@@ -151,7 +151,7 @@ func (c *Chat) crowdedWords(a journal.Asked) string {
 }
 
 // tellGranted records in the audit log what a person allowed for a time.
-func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []persistence.Grant) {
+func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []permission.Grant) {
 	for _, g := range given {
 		c.audit(AuditEntry{
 			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Covers(),

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/contextsearch"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -117,7 +117,7 @@ func (c *Chat) loadByCommand(by commandBy, what string) ContextsAnswer {
 		c.log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
 		return ContextsAnswer{Are: ContextsFailed}
 	}
-	best, found := persistence.FindContext(items, what, shownContexts)
+	best, found := contextsearch.Find(items, what, shownContexts)
 	if n, err := strconv.Atoi(what); err == nil && n >= 1 && n <= min(shownContexts, len(items)) {
 		best, found = items[n-1:n], true
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // Queue modes: what happens with a turn that arrives during a run.
@@ -113,7 +113,7 @@ type Options struct {
 
 // Grants reads the timed grants of a chat.
 type Grants interface {
-	Grants(ctx context.Context, key messages.ChatKey) ([]persistence.Grant, error)
+	Grants(ctx context.Context, key messages.ChatKey) ([]permission.Grant, error)
 }
 
 // Files reads files that are stored with a chat. FilePath returns the path of a file for the host's own code.

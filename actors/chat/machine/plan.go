@@ -8,8 +8,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // Ref refers to an actor or to anyone waiting for an answer. A chat stores references but does not look into them. Two
@@ -111,7 +112,7 @@ type File struct {
 }
 
 // Granted replaces the grants of the chat.
-type Granted struct{ List []persistence.Grant }
+type Granted struct{ List []permission.Grant }
 
 // Write is one of: facts, a turn that is appended to the history directly, a checkpoint, or a rewrite.
 type Write struct {
@@ -203,7 +204,7 @@ type (
 	// PrefixBroken reports why the next request will not begin like the previous one.
 	PrefixBroken struct{ Cause string }
 	// RunEnded adds an entry to the run log.
-	RunEnded struct{ Entry persistence.RunEntry }
+	RunEnded struct{ Entry runlog.Entry }
 	// Count updates a metric: a counter by one, or a measurement by its value.
 	Count struct {
 		What  Counted

@@ -7,8 +7,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // If the person who caused a request may not decide it, the request is shown in the private chats of those who may.
@@ -350,7 +350,7 @@ func (c *Chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 }
 
 // withGrant records in decisions the grant that was given with them.
-func withGrant(facts []journal.Fact, given []persistence.Grant) {
+func withGrant(facts []journal.Fact, given []permission.Grant) {
 	for i := range facts {
 		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
 			d.Grant = given[0].ID
@@ -414,7 +414,7 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 		c.wake()
 		c.offer(facts...)
 	}
-	c.tellGranted(messages.AcceptIngress{RequestID: msg.RequestID}, person, slices.DeleteFunc(given, func(g persistence.Grant) bool { return g.Until == 0 }))
+	c.tellGranted(messages.AcceptIngress{RequestID: msg.RequestID}, person, slices.DeleteFunc(given, func(g permission.Grant) bool { return g.Until == 0 }))
 	c.answer(answer)
 	c.decided(facts)
 }
@@ -432,7 +432,7 @@ func (c *Chat) waitForAdmins(msg messages.DecideReferred) bool {
 // grantsFrom returns the grants that a person gives with their decisions. They apply to the person who caused the
 // requests. It returns true if the grants would not cover all of the requests, or if it is not clear for whom they
 // would apply.
-func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []journal.Asked) ([]persistence.Grant, bool) {
+func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []journal.Asked) ([]permission.Grant, bool) {
 	if len(msg.Rules) == 0 && !msg.Folders {
 		return nil, false
 	}

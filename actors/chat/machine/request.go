@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // system returns the system text of a run. It depends only on the documents, never on the time or the turn, so that
@@ -39,7 +39,7 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	if c.via.ToolEgress {
 		facts.Egress = prompt.EgressTool
 	}
-	known, said := persistence.SplitStatements(d.ChatMemory)
+	known, said := memories.SplitStatements(d.ChatMemory)
 	if c.MemoryGroups == MemoryOff {
 		said = ""
 	}

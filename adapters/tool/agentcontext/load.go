@@ -14,7 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // LoadName is the name of the tool.
@@ -38,7 +38,7 @@ const (
 // Loader reads the log of runs of one chat.
 type Loader interface {
 	// Runs is like that of [persistence.RunLog].
-	Runs(ctx context.Context, key messages.ChatKey) ([]persistence.RunEntry, error)
+	Runs(ctx context.Context, key messages.ChatKey) ([]runlog.Entry, error)
 }
 
 // Options configure the tool. Loader is required.
@@ -112,7 +112,7 @@ func (l *Load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 }
 
 // line is an entry for the model, with formatted times.
-func (l *Load) line(e persistence.RunEntry) json.RawMessage {
+func (l *Load) line(e runlog.Entry) json.RawMessage {
 	at := func(ms int64) string {
 		if ms == 0 {
 			return ""
@@ -122,9 +122,9 @@ func (l *Load) line(e persistence.RunEntry) json.RawMessage {
 	line := struct {
 		At    string `json:"at"`
 		Since string `json:"since,omitempty"`
-		persistence.RunEntry
+		runlog.Entry
 		TS int64 `json:"ts,omitempty"` // omitted; At has the time
-	}{At: at(e.TS), Since: at(e.Since), RunEntry: e}
+	}{At: at(e.TS), Since: at(e.Since), Entry: e}
 	out, _ := json.Marshal(line) // strings and numbers only
 	return out
 }

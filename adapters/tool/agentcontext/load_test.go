@@ -14,26 +14,26 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
 // loader has the logs of chats.
-type loader map[messages.ChatKey][]persistence.RunEntry
+type loader map[messages.ChatKey][]runlog.Entry
 
 var errLoad = errors.New("the disk is away")
 
-func (l loader) Runs(_ context.Context, key messages.ChatKey) ([]persistence.RunEntry, error) {
+func (l loader) Runs(_ context.Context, key messages.ChatKey) ([]runlog.Entry, error) {
 	if key == "web-chat-broken" {
 		return nil, errLoad
 	}
 	return l[key], nil
 }
 
-func entries(n int, words string) []persistence.RunEntry {
-	var out []persistence.RunEntry
+func entries(n int, words string) []runlog.Entry {
+	var out []runlog.Entry
 	for i := range n {
-		out = append(out, persistence.RunEntry{
-			Kind: persistence.RunEntryRun, TS: 1_782_900_000_000 + int64(i), RunID: fmt.Sprintf("r_%d", i), Result: "done", Request: words,
+		out = append(out, runlog.Entry{
+			Kind: runlog.KindRun, TS: 1_782_900_000_000 + int64(i), RunID: fmt.Sprintf("r_%d", i), Result: "done", Request: words,
 		})
 	}
 	return out
@@ -63,8 +63,8 @@ func load(t *testing.T, l *agentcontext.Load, key messages.ChatKey, run, input s
 
 func TestLoad(t *testing.T) {
 	l := agentcontext.NewLoad(agentcontext.Options{Zone: time.UTC, Loader: loader{"web-chat-a": {
-		{Kind: persistence.RunEntrySummary, TS: 1_782_900_000_000, Since: 1_782_800_000_000, Runs: 7},
-		{Kind: persistence.RunEntryRun, TS: 1_782_900_060_000, RunID: "r_8", Result: "failed", Request: "q", Failures: []string{"failed: cut"}},
+		{Kind: runlog.KindSummary, TS: 1_782_900_000_000, Since: 1_782_800_000_000, Runs: 7},
+		{Kind: runlog.KindRun, TS: 1_782_900_060_000, RunID: "r_8", Result: "failed", Request: "q", Failures: []string{"failed: cut"}},
 	}}})
 	r, err := l.Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{}`), Run: tool.Run{ChatKey: "web-chat-a", RunID: "r_9"}})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/contextsearch"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -109,7 +109,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 // find returns the context with an id, or otherwise searches for a query.
 func find(items []journal.ContextItem, id, query string) ([]journal.ContextItem, bool) {
 	if id == "" {
-		return persistence.FindContext(items, query, candidates)
+		return contextsearch.Find(items, query, candidates)
 	}
 	for _, item := range items {
 		if item.ID == id {

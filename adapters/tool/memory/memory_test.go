@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // store keeps memories in memory.
@@ -22,30 +23,30 @@ type store struct {
 	persistence.MemoryStore
 
 	mu    sync.Mutex
-	texts map[persistence.MemoryPlace]string
-	read  []persistence.MemoryPlace
+	texts map[memories.Place]string
+	read  []memories.Place
 	err   error
 }
 
-func newStore(texts map[persistence.MemoryPlace]string) *store {
+func newStore(texts map[memories.Place]string) *store {
 	if texts == nil {
-		texts = map[persistence.MemoryPlace]string{}
+		texts = map[memories.Place]string{}
 	}
 	return &store{texts: texts}
 }
 
-func (s *store) ReadMemory(_ context.Context, p persistence.MemoryPlace) (string, error) {
+func (s *store) ReadMemory(_ context.Context, p memories.Place) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read = append(s.read, p)
 	return s.texts[p], s.err
 }
 
-func (s *store) AddMemory(_ context.Context, p persistence.MemoryPlace, facts ...persistence.MemoryFact) (n int, err error) {
+func (s *store) AddMemory(_ context.Context, p memories.Place, facts ...memories.Fact) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
-		s.texts[p], n = persistence.AppendFacts(s.texts[p], facts...)
+		s.texts[p], n = memories.Append(s.texts[p], facts...)
 	}
 	return n, s.err
 }
@@ -78,14 +79,14 @@ func options(s *store) memory.Options {
 }
 
 func TestUpsert(t *testing.T) {
-	chat, project, ana := persistence.MemoryPlace{Chat: "telegram-chat-7"}, persistence.MemoryPlace{}, persistence.MemoryPlace{User: "telegram-7"}
+	chat, project, ana := memories.Place{Chat: "telegram-chat-7"}, memories.Place{}, memories.Place{User: "telegram-7"}
 	const line = "- 2026-07-01 Ana likes tea. [a:telegram-chat-7:01]\n"
 	nobody := alone()
 	nobody.Asker = tool.Person{}
 	tests := []struct {
 		name, input string
 		run         tool.Run
-		place       persistence.MemoryPlace
+		place       memories.Place
 		had         string
 		want, text  string
 		wantErr     error
@@ -95,7 +96,7 @@ func TestUpsert(t *testing.T) {
 		{name: "user", input: `{"scope":"user","text":"Ana likes\n- tea."}`, run: alone(), place: ana, want: `{"remembered":"Ana likes - tea.","scope":"user"}`, text: strings.Replace(line, "tea", "- tea", 1)},
 		{name: "user by id", input: `{"scope":"user","text":"Ana likes tea.","userId":"7"}`, run: alone(), place: ana, want: `{"remembered":"Ana likes tea.","scope":"user"}`, text: line},
 		{name: "known", input: `{"scope":"chat","text":"Ana likes tea."}`, run: alone(), place: chat, had: "- 2025-01-01 Ana likes tea. [u:x:1]\n", text: "- 2025-01-01 Ana likes tea. [u:x:1]\n", want: `{"remembered":"Ana likes tea.","scope":"chat","knownAlready":true}`},
-		{name: "user in a group", input: `{"scope":"user","text":"Ana likes tea.","userId":"9"}`, run: group(), place: persistence.MemoryPlace{User: "telegram-9"}, want: `{"remembered":"Ana likes tea.","scope":"user"}`, text: line},
+		{name: "user in a group", input: `{"scope":"user","text":"Ana likes tea.","userId":"9"}`, run: group(), place: memories.Place{User: "telegram-9"}, want: `{"remembered":"Ana likes tea.","scope":"user"}`, text: line},
 		{name: "somebody in a group", input: `{"scope":"user","text":"x"}`, run: group(), wantErr: tool.ErrInput},
 		{name: "somebody else", input: `{"scope":"user","text":"x","userId":"9"}`, run: alone(), wantErr: tool.ErrInput},
 		{name: "nobody", input: `{"scope":"user","text":"x"}`, run: nobody, wantErr: tool.ErrInput},
@@ -113,7 +114,7 @@ func TestUpsert(t *testing.T) {
 			if !errors.Is(err, tt.wantErr) || string(r.Output) != tt.want {
 				t.Errorf("got %s, %v; want %s, %v", r.Output, err, tt.want, tt.wantErr)
 			}
-			want := map[persistence.MemoryPlace]string{}
+			want := map[memories.Place]string{}
 			if tt.text != "" {
 				want[tt.place] = tt.text
 			}
@@ -141,7 +142,7 @@ func TestPI4MemoryChangesAsk(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	texts := map[persistence.MemoryPlace]string{
+	texts := map[memories.Place]string{
 		{Chat: "telegram-chat-7"}:  "---\ntea: yes\n---\n- 2026-07-01 Ana likes green tea [u:a:1]\n- 2026-07-02 the parcel INV-2024-001 came\n",
 		{Chat: "telegram-chat--5"}: "- tea of the group\n",
 		{}:                         "- 2026-01-01 the office has no tea\n- 上海的天气\n",
@@ -179,11 +180,11 @@ func TestPI6MemorySearchStaysHome(t *testing.T) {
 	tests := []struct {
 		name string
 		run  tool.Run
-		want []persistence.MemoryPlace
+		want []memories.Place
 	}{
-		{"alone", alone(), []persistence.MemoryPlace{{Chat: "telegram-chat-7"}, {}, {User: "telegram-7"}}},
-		{"group", group(), []persistence.MemoryPlace{{Chat: "telegram-chat--5"}, {}, {User: "telegram-7"}}},
-		{"nobody", tool.Run{ChatKey: "task-a-1"}, []persistence.MemoryPlace{{Chat: "task-a-1"}, {}}},
+		{"alone", alone(), []memories.Place{{Chat: "telegram-chat-7"}, {}, {User: "telegram-7"}}},
+		{"group", group(), []memories.Place{{Chat: "telegram-chat--5"}, {}, {User: "telegram-7"}}},
+		{"nobody", tool.Run{ChatKey: "task-a-1"}, []memories.Place{{Chat: "task-a-1"}, {}}},
 	}
 	for _, tt := range tests {
 		s := newStore(nil)

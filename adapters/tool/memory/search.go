@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 //go:embed search.md
@@ -104,7 +104,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 func (s *Search) addMeaning(ctx context.Context, query string, lines []result) bool {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[i] = clip(persistence.MemoryWords(l.Text))
+		texts[i] = clip(memories.Words(l.Text))
 	}
 	near, ok := s.opts.Meaning.near(ctx, query, texts)
 	for i := range near {
@@ -149,22 +149,22 @@ func ranked(lines []result, limit int) []result {
 }
 
 // readable is the memory of a scope that a run may read. Of people, that is only the memory of the asker.
-func readable(run tool.Run, scope string) (persistence.MemoryPlace, bool) {
+func readable(run tool.Run, scope string) (memories.Place, bool) {
 	switch scope {
 	case "chat":
-		return persistence.MemoryPlace{Chat: run.ChatKey}, run.ChatKey != ""
+		return memories.Place{Chat: run.ChatKey}, run.ChatKey != ""
 	case "project":
-		return persistence.MemoryPlace{}, true
+		return memories.Place{}, true
 	}
-	return persistence.MemoryPlace{User: run.Asker.Platform + "-" + run.Asker.ID}, run.Asker.Platform != "" && run.Asker.ID != ""
+	return memories.Place{User: run.Asker.Platform + "-" + run.Asker.ID}, run.Asker.Platform != "" && run.Asker.ID != ""
 }
 
 // linesOf are the lines of a memory that contain letters or digits.
 func linesOf(scope, text string, terms []string) []result {
 	var out []result
-	_, body := persistence.FrontMatter(text)
+	_, body := memories.FrontMatter(text)
 	for line := range strings.Lines(body) {
-		r := result{Scope: scope, Text: persistence.FactText(line)}
+		r := result{Scope: scope, Text: memories.FactText(line)}
 		if !strings.ContainsFunc(r.Text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // The names of the tools.
@@ -63,7 +64,7 @@ func (u *Upsert) Spec() tool.Spec {
 // wish is what a call asks to remember.
 type wish struct {
 	Scope, Text, UserID string
-	place               persistence.MemoryPlace
+	place               memories.Place
 }
 
 func wishOf(call tool.Call) (wish, error) {
@@ -71,7 +72,7 @@ func wishOf(call tool.Call) (wish, error) {
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return in, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
-	if in.Text = persistence.FactText(in.Text); in.Text == "" {
+	if in.Text = memories.FactText(in.Text); in.Text == "" {
 		return in, fmt.Errorf("%w: /text: there is nothing to remember", tool.ErrInput)
 	}
 	place, err := placeOf(call.Run, in.Scope, in.UserID)
@@ -99,7 +100,7 @@ func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err != nil {
 		return tool.Result{}, err
 	}
-	fact := persistence.MemoryFact{At: u.opts.Now().In(u.opts.Zone), Text: in.Text, Sources: []string{call.Run.MessageID}}
+	fact := memories.Fact{At: u.opts.Now().In(u.opts.Zone), Text: in.Text, Sources: []string{call.Run.MessageID}}
 	n, err := u.opts.Store.AddMemory(ctx, in.place, fact)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("remember: %w", err)
@@ -117,20 +118,20 @@ func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 
 // placeOf is the memory for a scope. In a group the asker need not be the author of the last message, so the person
 // must be named.
-func placeOf(run tool.Run, scope, userID string) (persistence.MemoryPlace, error) {
+func placeOf(run tool.Run, scope, userID string) (memories.Place, error) {
 	switch {
 	case scope == "chat":
-		return persistence.MemoryPlace{Chat: run.ChatKey}, nil
+		return memories.Place{Chat: run.ChatKey}, nil
 	case scope == "project":
-		return persistence.MemoryPlace{}, nil
+		return memories.Place{}, nil
 	case run.Asker.ID == "" || run.Asker.Platform == "":
-		return persistence.MemoryPlace{}, fmt.Errorf("%w: /scope: nobody is known by an id here", tool.ErrInput)
+		return memories.Place{}, fmt.Errorf("%w: /scope: nobody is known by an id here", tool.ErrInput)
 	case run.Group && userID == "":
-		return persistence.MemoryPlace{}, fmt.Errorf("%w: /userId: several people write here; name the one that the fact is about", tool.ErrInput)
+		return memories.Place{}, fmt.Errorf("%w: /userId: several people write here; name the one that the fact is about", tool.ErrInput)
 	case !run.Group && userID != "" && userID != run.Asker.ID:
-		return persistence.MemoryPlace{}, fmt.Errorf("%w: /userId: somebody else; leave it out", tool.ErrInput)
+		return memories.Place{}, fmt.Errorf("%w: /userId: somebody else; leave it out", tool.ErrInput)
 	case userID == "":
 		userID = run.Asker.ID
 	}
-	return persistence.MemoryPlace{User: run.Asker.Platform + "-" + userID}, nil
+	return memories.Place{User: run.Asker.Platform + "-" + userID}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 func (a *app) memoryCmd() *cobra.Command {
@@ -31,7 +32,7 @@ func (a *app) memoryCmd() *cobra.Command {
 type memory struct {
 	store *memfile.Store
 	name  string
-	place persistence.MemoryPlace
+	place memories.Place
 	text  string
 }
 
@@ -184,7 +185,7 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 // forget returns the text without the lines that contain all the words, and those lines. Its front matter is kept
 // unless everything is forgotten.
 func forget(text string, words []string) (rest string, gone []string) {
-	front, body := persistence.FrontMatter(text)
+	front, body := memories.FrontMatter(text)
 	if len(words) == 0 {
 		front, body = "", text
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
@@ -85,7 +86,7 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 	} {
 		write(t, filepath.Join(state, file), secretWord)
 	}
-	if err := query.Grants(state).SaveGrants(t.Context(), "telegram-chat-1", []persistence.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
+	if err := query.Grants(state).SaveGrants(t.Context(), "telegram-chat-1", []permission.Grant{{N: 1, ID: "g", Rule: "echo " + secretWord}}); err != nil {
 		t.Fatal(err)
 	}
 	if lines, err := h.desk().Search(t.Context(), query.Asked{ChatKey: "telegram-chat-1", Words: secretWord}); err != nil || len(lines) == 0 {

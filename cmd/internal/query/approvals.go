@@ -10,10 +10,10 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // ApprovalLine is one request that waits for a decision. Members are only ever added.
@@ -207,7 +207,7 @@ func Grants(state string) *grantfile.Store {
 }
 
 // counts reports whether a grant is active: neither expired nor revoked.
-func counts(g persistence.Grant, now time.Time) bool {
+func counts(g permission.Grant, now time.Time) bool {
 	return g.Revoked == 0 && (g.Until == 0 || now.Before(time.UnixMilli(g.Until)))
 }
 
@@ -229,7 +229,7 @@ func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
 		if err != nil {
 			return nil, err
 		}
-		persistence.NumberGrants(list)
+		permission.Number(list)
 		var out []GrantLine
 		for _, g := range list {
 			if !counts(g, time.Now()) {

@@ -13,11 +13,11 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
@@ -144,7 +144,7 @@ func (e *Eraser) forgetIndex(ctx context.Context) error {
 
 // forgetUser removes the memory of a person, with its backups.
 func forgetUser(state, user string) error {
-	path, err := Memories(state).Path(persistence.MemoryPlace{User: user})
+	path, err := Memories(state).Path(memories.Place{User: user})
 	if err != nil {
 		return nil //nolint:nilerr // a name that cannot be a file's has none
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 // MemoryLine is one memory in a state folder. Members are only ever added.
@@ -29,15 +29,15 @@ func Memories(state string) *memfile.Store {
 }
 
 // ParseMemory parses a name as in [MemoryLine]. A name for which no file can exist is refused when the place is used.
-func ParseMemory(name string) (persistence.MemoryPlace, error) {
+func ParseMemory(name string) (memories.Place, error) {
 	if name == "project" {
-		return persistence.MemoryPlace{}, nil
+		return memories.Place{}, nil
 	}
 	if user, ok := strings.CutPrefix(name, "user:"); ok && user != "" {
-		return persistence.MemoryPlace{User: user}, nil
+		return memories.Place{User: user}, nil
 	}
 	key, err := messages.ParseChatKey(name)
-	return persistence.MemoryPlace{Chat: key}, err
+	return memories.Place{Chat: key}, err
 }
 
 // ListMemories lists the memories of the project, of people and of chats.

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // chatFiles answers instead of the actors of chats, from the files of a state folder that no host uses. It carries
@@ -134,8 +135,8 @@ func (f chatFiles) revoke(ctx context.Context, order messages.RevokeGrants) (mes
 	if err != nil {
 		return reply, err
 	}
-	persistence.NumberGrants(list)
-	var revoked []persistence.Grant
+	permission.Number(list)
+	var revoked []permission.Grant
 	for i, g := range list {
 		if counts(g, now) && (len(order.Numbers) == 0 || slices.Contains(order.Numbers, g.N)) {
 			list[i].Revoked = now.UnixMilli()

@@ -1,14 +1,14 @@
-package persistence_test
+package memories_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
-func TestMemoryWords(t *testing.T) {
+func TestWords(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"- 2026-07-01 likes tea [u:a:1]\n", "likes tea"},
 		{"- 2026-07-01 likes tea [u:a:1 a:a:2]", "likes tea"},
@@ -18,8 +18,8 @@ func TestMemoryWords(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := persistence.MemoryWords(tt.line); got != tt.want {
-			t.Errorf("MemoryWords(%q) = %q, want %q", tt.line, got, tt.want)
+		if got := memories.Words(tt.line); got != tt.want {
+			t.Errorf("Words(%q) = %q, want %q", tt.line, got, tt.want)
 		}
 	}
 }
@@ -34,25 +34,25 @@ func TestFrontMatter(t *testing.T) {
 		{"only", "---\n---", "---\n---"},
 	}
 	for _, tt := range tests {
-		front, body := persistence.FrontMatter(tt.text)
+		front, body := memories.FrontMatter(tt.text)
 		if front != tt.front || front+body != tt.text {
 			t.Errorf("%s: %q + %q, want %q first", tt.name, front, body, tt.front)
 		}
 	}
 }
 
-// FuzzMemoryFact: any fact becomes one line, and is recognised when it is added again.
-func FuzzMemoryFact(f *testing.F) {
+// FuzzFact: any fact becomes one line, and is recognised when it is added again.
+func FuzzFact(f *testing.F) {
 	for _, s := range []string{"likes tea", "a\n# b\r\n- c", "x [u:1]", "\u2028y\u0085", "- 2026-01-01 z", "\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		fact := persistence.MemoryFact{At: time.Unix(0, 0).UTC(), Text: text, Sources: []string{"u:a:1"}}
-		once, n := persistence.AppendFacts("# Title", fact)
+		fact := memories.Fact{At: time.Unix(0, 0).UTC(), Text: text, Sources: []string{"u:a:1"}}
+		once, n := memories.Append("# Title", fact)
 		if n > 1 || strings.Count(once, "\n") > 2*n {
 			t.Fatalf("%q became %d facts: %q", text, n, once)
 		}
-		if again, n := persistence.AppendFacts(once, fact); n != 0 || again != once {
+		if again, n := memories.Append(once, fact); n != 0 || again != once {
 			t.Fatalf("%q was added twice: %q", text, again)
 		}
 	})

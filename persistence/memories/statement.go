@@ -1,11 +1,9 @@
-package persistence
+package memories
 
 import (
 	"bytes"
 	"encoding/json"
 	"strings"
-
-	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // Speaker is the person who said something, as the platform names them.
@@ -20,19 +18,6 @@ type statement struct {
 	From string `json:"from,omitempty"`
 	User string `json:"user"`
 	Text string `json:"text"`
-}
-
-// words is the text of a fact as a memory stores it.
-func (f MemoryFact) words() string {
-	text := FactText(f.Text)
-	if text == "" || f.Said.ID == "" {
-		return text
-	}
-	line, err := plainjson.Append(nil, statement{FactText(f.Said.Name), FactText(f.Said.ID), text})
-	if err != nil {
-		return text // Unreachable: strings marshal.
-	}
-	return string(line)
 }
 
 // SplitStatements divides a memory into known facts and people's statements, which are the lines
@@ -57,7 +42,7 @@ func SplitStatements(memory string) (known, said string) {
 
 // isStatement reports whether a line is a fact with a speaker.
 func isStatement(line string) bool {
-	words := MemoryWords(line)
+	words := Words(line)
 	if !strings.HasPrefix(words, "{") {
 		return false
 	}

@@ -1,15 +1,15 @@
-package persistence_test
+package memories_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
-func said(name, id, text string) persistence.MemoryFact {
-	return persistence.MemoryFact{At: time.Unix(0, 0).UTC(), Text: text, Sources: []string{"u:a:1"}, Said: persistence.Speaker{Name: name, ID: id}}
+func said(name, id, text string) memories.Fact {
+	return memories.Fact{At: time.Unix(0, 0).UTC(), Text: text, Sources: []string{"u:a:1"}, Said: memories.Speaker{Name: name, ID: id}}
 }
 
 func TestSplitStatements(t *testing.T) {
@@ -29,7 +29,7 @@ func TestSplitStatements(t *testing.T) {
 		{"broken", `- {"user":"7","text":"x`, `- {"user":"7","text":"x`, ""},
 	}
 	for _, tt := range tests {
-		if known, said := persistence.SplitStatements(tt.memory); known != tt.known || said != tt.said {
+		if known, said := memories.SplitStatements(tt.memory); known != tt.known || said != tt.said {
 			t.Errorf("%s: known %q, said %q", tt.name, known, said)
 		}
 	}
@@ -38,14 +38,14 @@ func TestSplitStatements(t *testing.T) {
 func TestDropStatements(t *testing.T) {
 	memory := "---\na: 1\n---\n- 2026-01-01 tea\n"
 	for _, text := range []string{"one", "two", "three"} {
-		memory, _ = persistence.AppendFacts(memory, said("Ann", "7", text))
+		memory, _ = memories.Append(memory, said("Ann", "7", text))
 	}
 	for _, tt := range []struct {
 		limit int
 		gone  string
 		ok    bool
 	}{{len(memory), "", true}, {len(memory) - 1, "one", true}, {len(memory) - 70, "one two", true}, {5, "one two three", false}} {
-		got, ok := persistence.DropStatements(memory, tt.limit)
+		got, ok := memories.DropStatements(memory, tt.limit)
 		if ok != tt.ok || !strings.HasPrefix(got, "---\na: 1\n---\n- 2026-01-01 tea\n") {
 			t.Errorf("limit %d: %v, %q", tt.limit, ok, got)
 		}
@@ -65,15 +65,15 @@ func FuzzStatementLine(f *testing.F) {
 	f.Add("", "7", "\xff\u202e")
 	f.Fuzz(func(t *testing.T, name, id, text string) {
 		fact := said(name, id, text)
-		if persistence.FactText(id) == "" {
+		if memories.FactText(id) == "" {
 			return
 		}
-		memory, n := persistence.AppendFacts("# T\n", fact)
-		known, statements := persistence.SplitStatements(memory)
+		memory, n := memories.Append("# T\n", fact)
+		known, statements := memories.SplitStatements(memory)
 		if known != "# T\n" || strings.Count(statements, "\n") != n {
 			t.Fatalf("known %q, said %q, %d", known, statements, n)
 		}
-		if _, n := persistence.AppendFacts(memory, fact); n != 0 {
+		if _, n := memories.Append(memory, fact); n != 0 {
 			t.Fatalf("added twice: %q", memory)
 		}
 	})

@@ -1,4 +1,5 @@
-package persistence
+// Package contextsearch finds the archived context that a person or a model means. It is pure.
+package contextsearch
 
 import (
 	"cmp"
@@ -16,9 +17,9 @@ const (
 	previewWeight = 2
 )
 
-// FindContext finds the context that a query means: the best match, if it contains all words of the
+// Find finds the context that a query means: the best match, if it contains all words of the
 // query and no other is as good. Otherwise found is false, and best are the candidates, at most n.
-func FindContext(items []journal.ContextItem, query string, n int) (best []journal.ContextItem, found bool) {
+func Find(items []journal.ContextItem, query string, n int) (best []journal.ContextItem, found bool) {
 	type ranked struct {
 		item  journal.ContextItem
 		score int
