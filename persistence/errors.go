@@ -16,8 +16,6 @@ var (
 	ErrReadOnly = errors.New("chat is read-only after a failed write")
 	// ErrFull means that the disk is full; the write was undone and may be retried.
 	ErrFull = errors.New("disk is full")
-	// ErrDamaged means that the history is damaged and must be repaired before it can be rewritten.
-	ErrDamaged = errors.New("history is damaged")
 	// ErrNotCut means that history was appended while the journal has facts.
 	ErrNotCut = errors.New("journal is not empty")
 )

@@ -63,7 +63,7 @@ type Journal interface {
 type Rewriter interface {
 	// Rewrite archives lines of the history and then replaces the history atomically: after a crash
 	// either the old or the new one exists, complete. Lines that stay are copied byte for byte. It
-	// fails with [ErrDamaged] on a damaged history.
+	// fails with [journal.ErrDamaged] on a damaged history.
 	Rewrite(ctx context.Context, rewrite journal.Rewrite) error
 	// ReadArchive reads one archive.
 	ReadArchive(ctx context.Context, id string) (journal.Archive, error)

@@ -318,7 +318,7 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 // the plan says what to do then, nothing has changed. Otherwise the chat is loaded again from disk. It reports whether
 // the chat has decided something else instead.
 func (s *shell) notWritten(ac actor.Context, in machine.Input, p machine.Plan, first bool, err error) bool {
-	clean := undone(err) || errors.Is(err, persistence.ErrDamaged)
+	clean := undone(err) || errors.Is(err, journal.ErrDamaged)
 	switch {
 	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State() != nil:
 		s.log.Warn("the store refused a write; nothing has changed", "error", err)

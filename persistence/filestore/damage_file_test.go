@@ -131,7 +131,7 @@ func (b *bench) refusesRewrite(t *testing.T) {
 	for _, r := range []journal.Rewrite{{To: 1}, {ArchiveID: "a", To: 1}, {Insert: storetest.Turns(8, 8)}} {
 		err := c.Rewrite(t.Context(), r)
 		var e *persistence.Error
-		if !errors.Is(err, persistence.ErrDamaged) || !errors.As(err, &e) || !e.Retryable {
+		if !errors.Is(err, journal.ErrDamaged) || !errors.As(err, &e) || !e.Retryable {
 			t.Fatalf("rewrite: %v, want ErrDamaged that is retryable", err)
 		}
 	}

@@ -50,7 +50,7 @@ func (c *chat) checkRewrite(r journal.Rewrite) error {
 	places := c.index.places
 	switch {
 	case c.damaged:
-		return persistence.ErrDamaged
+		return journal.ErrDamaged
 	case r.From < 0 || r.To < r.From || r.To > len(places):
 		return fmt.Errorf("%w: %d to %d of %d", errRange, r.From, r.To, len(places))
 	case r.ArchiveID != "" && !archiveName(r.ArchiveID):

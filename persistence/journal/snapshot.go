@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -102,6 +103,9 @@ type LedgerEntry struct {
 	Receipt   []string `json:"receipt,omitempty"` // the platform's ids of the parts
 	Maybe     bool     `json:"maybe,omitempty"`   // may have been delivered twice
 }
+
+// ErrDamaged means that the history is damaged and must be repaired before it can be rewritten.
+var ErrDamaged = errors.New("history is damaged")
 
 // Rewrite replaces a part of the history.
 type Rewrite struct {

@@ -10,7 +10,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -105,7 +104,7 @@ func (c *Chat) notSwitched(why error) {
 
 // refusedSwitch explains why the store refused the new history.
 func refusedSwitch(err error) error {
-	if errors.Is(err, persistence.ErrDamaged) {
+	if errors.Is(err, journal.ErrDamaged) {
 		return unswitched("the history is damaged and has to be repaired first")
 	}
 	return unswitched("it could not be written")

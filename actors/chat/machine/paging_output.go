@@ -15,7 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -234,5 +233,5 @@ func (c *Chat) archivedOutput(archive, turnID, callID string) (longtext.Said, er
 			}
 		}
 	}
-	return longtext.Said{}, fmt.Errorf("the archive %s does not have it: %w", archive, persistence.ErrNotFound)
+	return longtext.Said{}, fmt.Errorf("the archive %s does not have it", archive)
 }

@@ -41,6 +41,8 @@ func importFaults(p pkg) []string {
 	}
 	for _, to := range p.own() {
 		switch {
+		case under(from, "actors/chat/machine") && to == "persistence":
+			fault("imports the store: the shell reads and writes")
 		case slices.Contains(pure, from) && top(to) != "messages" && !slices.Contains(pure, to):
 			fault("imports %s, which is not pure", to)
 		case under(to, from):

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 func (a *app) chatsRewindCmd() *cobra.Command {
@@ -51,7 +51,7 @@ func rewindFailure(order query.RewindOrder, err error) error {
 		return &Failure{Code: CodeFailed, What: "a run is under way in " + key, Help: "the same once it has ended, or send /stop there"}
 	case errors.Is(err, query.ErrNotAtRest):
 		return &Failure{Code: CodeFailed, What: key + " was stopped in the middle of something", Help: "start the host, then the same again while it runs"}
-	case errors.Is(err, persistence.ErrDamaged):
+	case errors.Is(err, journal.ErrDamaged):
 		return &Failure{Code: CodeFailed, What: "the history of " + key + " is damaged; it was not changed", Help: "sma chats repair " + key}
 	default:
 		return chatFailure(order.ChatKey, key+" was not rewound", "sma chats verify "+key, err)

@@ -55,7 +55,7 @@ func (r RewindResult) Refusal() error {
 }
 
 // Rewind archives the history of a chat from a message on. Without a host, a damaged history is refused with
-// [persistence.ErrDamaged] and left unchanged.
+// [journal.ErrDamaged] and left unchanged.
 func (d *Desk) Rewind(ctx context.Context, o RewindOrder) (RewindResult, error) {
 	doc, err := d.Chat(ctx, Asked{ChatKey: o.ChatKey})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // keptChat makes a chat with some answered turns. With open, the last turn has no answer.
@@ -156,8 +156,8 @@ func TestST7RewindRefusesDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, before := range []string{"u2", "a2"} {
-				if _, err := rewindStopped(t, store, RewindOrder{key, before}); !errors.Is(err, persistence.ErrDamaged) {
-					t.Errorf("error = %v, want %v", err, persistence.ErrDamaged)
+				if _, err := rewindStopped(t, store, RewindOrder{key, before}); !errors.Is(err, journal.ErrDamaged) {
+					t.Errorf("error = %v, want %v", err, journal.ErrDamaged)
 				}
 			}
 			if after, err := os.ReadFile(history); err != nil || !bytes.Equal(bad, after) {

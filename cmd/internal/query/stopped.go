@@ -99,7 +99,7 @@ func viewOf(key messages.ChatKey, state *journal.State) messages.ViewReply {
 }
 
 // rewind moves the turns after the one to keep to an archive. A damaged history is refused with
-// [persistence.ErrDamaged] and left unchanged.
+// [journal.ErrDamaged] and left unchanged.
 func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply messages.ChatRewound, err error) {
 	reply.ChatKey = order.ChatKey
 	c, err := f.store.OpenChat(ctx, order.ChatKey)
