@@ -13,31 +13,31 @@
 //     that asks the router, which finds the shard (actors/router/actor.go). The shard finds
 //     or spawns the chat (actors/shard/actor.go).
 //  3. The chat decides (actors/chat/machine/ingress.go, accept). A redelivered update is
-//     known by its ingress id there. Otherwise the shell of the chat writes the turn and then
-//     answers (actors/chat/shell.go, perform). Now the message is durable, and only now
-//     does the platform confirm it.
+//     known by its ingress id there; a chat remembers its 4,096 newest ids. Otherwise the
+//     shell of the chat writes the turn and then answers (actors/chat/shell.go, perform and
+//     write). Now the message is durable, and only now does the platform confirm it.
 //  4. Without a run in progress the chat starts one (actors/chat/machine/runner.go,
-//     nextRun); there is at most one, since only this function starts one, and only if the
-//     state has none. A turn that arrives during a run waits in the lane until the next step
-//     boundary (same file, boundary and merge).
+//     whatFollows and nextRun). There is at most one: whatFollows asks for a run only if the
+//     state has none, and one actor decides for the chat. A turn that arrives during a run
+//     waits in the lane until the next step boundary (same file, boundary and merge).
 //  5. The run gets the system text (order of its parts: actors/internal/prompt/system.go) and
 //     the messages, waits for a slot (actors/modelgate) and asks the model
 //     (actors/run/step.go). The step engine turns events into chunks (actors/internal/loop).
 //  6. Calls of tools: rules, grants and the tool's own policy decide whether a call runs
-//     or a person is asked (actors/run/approvals.go, actors/run/rules.go). The chat journals the
-//     intents before a call begins (actors/chat/machine/runner.go, stepDone).
+//     or a person is asked (actors/run/rules.go, decide). The chat journals the intents
+//     before a call begins (actors/chat/machine/runner.go, stepDone).
 //  7. A person's answer is bound to what they saw and becomes a fact
 //     (actors/chat/machine/approval.go; words: reply.go). A late one reaches its call as a copy in a
-//     message of its own (outcome.go, beginOutcome).
+//     message of its own (outcome.go: beginOutcome, or copies at a step boundary of a run).
 //  8. The end of a run is one fact: the assistant message, the fates of its turns and the
 //     rows that it owes (actors/chat/machine/finish.go). The adapter actor sends the rows in their
 //     order (actors/adapter/lane.go) and reports receipts (actors/chat/machine/egress.go).
-//  9. After a run the chat compacts if its estimate says that it is too long
-//     (actors/chat/machine/compaction.go, compactIfLong); the child counts and chooses
-//     (actors/compaction/plan.go).
+//  9. The chat compacts if its estimate says that it is too long
+//     (actors/chat/machine/compaction.go, compactIfLong), if a model refuses a request as too
+//     long, or if a person says so; the child counts and chooses (actors/compaction/plan.go).
 //
 // What a chat writes is in persistence/journal: a fact is a row in its table (facts.go), and
-// the state changes only there (apply.go). The files are those of persistence/filestore.
+// the state changes only in that package. The files are those of persistence/filestore.
 //
 // # The supervision tree
 //

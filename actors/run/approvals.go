@@ -14,8 +14,8 @@ import (
 // does not return such calls for execution.
 var errUnapproved = errors.New("not executed: a person has not approved this call")
 
-// approvals decides which calls the run may execute of the tools that need approval. Only calls
-// that a person approved pass; a call that equals a pending one is answered with that.
+// approvals remembers what people were asked and what they approved. Of the calls that need approval, only those
+// that a person approved pass; a call that equals a pending one is answered with that. See [run.decide].
 type approvals struct {
 	begun    bool                   // the run has started: further requests are the model's
 	approved map[string]bool        // ids

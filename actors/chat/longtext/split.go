@@ -38,7 +38,10 @@ func (s Splitter) Page(text string, at int, tail string) (body string, end int) 
 		end = at + Cut(text[at:], max(room, 1))
 		body = open + text[at:end]
 		if fence := FenceAt(text, end); fence != "" {
-			body = strings.TrimRight(body, "\n") + "\n" + closing(fence)
+			if !strings.HasSuffix(body, "\n") {
+				body += "\n"
+			}
+			body += closing(fence)
 		}
 		if tries == maxCuts || s.Parts(body+tail) <= MaxParts {
 			return body, end
