@@ -82,8 +82,10 @@ func unwritten(
 		}
 	}
 	var out []chatLine
+	var last int64
 	for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
 		meta, dir := turns[m.ID], journal.DirIn
+		last = cmp.Or(meta.TS, last) // an answer in progress has no time yet: it belongs after what it answers
 		if m.Role == uimessage.RoleAssistant {
 			dir = journal.DirOut
 		}
@@ -94,7 +96,7 @@ func unwritten(
 		if written[dir+m.ID] || meta.Kind == uimessage.KindSummary || meta.Kind == uimessage.KindGap || dir == journal.DirOut && text == "" {
 			continue
 		}
-		l := chatLine{Arrived: time.UnixMilli(meta.TS), Dir: dir, ID: m.ID, UserID: meta.UserID, RunID: meta.RunID, Text: text}
+		l := chatLine{Arrived: time.UnixMilli(last), Dir: dir, ID: m.ID, UserID: meta.UserID, RunID: meta.RunID, Text: text}
 		l.Who = whoOf(names, dir, meta.UserID, meta.Username)
 		f, ended := fates[m.ID]
 		switch {
