@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // counted is a shell that counts how often its policy is asked. Its calls run one after the other.
@@ -62,8 +63,8 @@ func newCountedWorld(t *testing.T, c *counted, change func(*actortest.Options), 
 	return w
 }
 
-// A call is ruled on once when it arrives and once when it starts, whatever else the run needs to
-// know about it; a prohibition of the operator comes before the tool's own policy.
+// A call is ruled on once when it arrives and, if it was not refused then, once when it starts,
+// whatever else the run needs to know about it; a prohibition of the operator comes before the tool's own policy.
 func TestACallIsRuledOnOnceAtEachMoment(t *testing.T) {
 	ask := tool.Verdict{Decision: tool.Ask}
 	for _, tt := range []struct {
@@ -76,7 +77,7 @@ func TestACallIsRuledOnOnceAtEachMoment(t *testing.T) {
 	}{
 		{"allowed by the tool", tool.Verdict{Decision: tool.Allow}, nil, nil, "git status", 2, 1, 0},
 		{"allowed by a rule", ask, []string{"git status"}, nil, "git status", 2, 1, 0},
-		{"refused by the tool", tool.Verdict{Decision: tool.Deny, Reason: "no"}, nil, nil, "git status", 2, 0, 0},
+		{"refused by the tool", tool.Verdict{Decision: tool.Deny, Reason: "no"}, nil, nil, "git status", 1, 0, 0},
 		{"refused by a rule", ask, []string{"git status"}, []string{"git"}, "git status", 0, 0, 0},
 		{"asked about", ask, nil, nil, "git status", 1, 0, 1},
 		{"asked about, with a rule that needs its script approved", ask, []string{"bash build.sh"}, nil, "bash build.sh", 1, 0, 1},
@@ -136,4 +137,34 @@ func TestWhatAnEarlierCallChangedCounts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// forgetful refuses a call once and then allows it.
+type forgetful struct{ *counted }
+
+func (f forgetful) Judge(call tool.Call) tool.Verdict {
+	v := f.counted.Judge(call)
+	if f.ruled.Load() > 1 {
+		v = tool.Verdict{Decision: tool.Allow}
+	}
+	return v
+}
+
+// A call that was refused when it arrived is journaled as one that may be started again after a
+// crash. It stays refused, even if what refused it is gone when it would start.
+func TestARefusedCallStaysRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{shell: newShell(), verdict: tool.Verdict{Decision: tool.Deny, Reason: "the workspace is missing"}}
+		w := newShellWorld(t, func(o *actortest.Options) { o.Tools = actortest.Tools(forgetful{c}) },
+			look(1), modeltest.Say("Well."), look(2), modeltest.Say("Clean."))
+		w.shell = c.shell
+		w.says("alice", "look")
+		w.executed(0)
+		messages := w.View(alice).Messages
+		if last := string(uimessage.AppendJSON(nil, messages[len(messages)-1])); !strings.Contains(last, "the workspace is missing") {
+			t.Errorf("the model does not read why its call was refused: %s", last)
+		}
+		w.says("alice", "again")
+		w.executed(1)
+	})
 }

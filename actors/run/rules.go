@@ -111,10 +111,11 @@ type ruling struct {
 //
 //   - When the call arrives, see [run.asks]. That ruling is kept for its step: whether people are
 //     asked, what they are shown and what is journaled follow from this one value.
-//   - When the call starts, see [run.admit]. This is the check at the time of use and it takes
-//     nothing from the first one: between the two, the chat journals the response, grants expire or
-//     are revoked, and earlier calls of the same step may change the files, links, skills and tasks
-//     that tools and rules look at.
+//   - When the call starts, see [run.admit]. This is the check at the time of use and it takes no
+//     permission from the first one: between the two, the chat journals the response, grants expire
+//     or are revoked, and earlier calls of the same step may change the files, links, skills and
+//     tasks that tools and rules look at. A call that was refused when it arrived stays refused,
+//     see [run.intent].
 //
 // A call that people were asked about leaves the run. If they approve it, it arrives once more with
 // a later run or step, perhaps days later: it is ruled on again, so that what was forbidden since
@@ -300,23 +301,26 @@ func unchanged(t tool.Tool, call tool.Call) error {
 	return nil
 }
 
-// intent is a call about to start, as the chat journals it. A call that will be refused may be
-// started again after a crash, since it is refused again.
-func (r *run) intent(c loop.Call) messages.CallIntent {
+// intent is a call about to start, as the chat journals it, and why it is refused instead, if it is.
+// The chat keeps no record of the start of a refused call, so that it may be refused again after a
+// crash. Its refusal is therefore final: if the call ran because of a later ruling, a crash while it
+// runs would run it twice.
+func (r *run) intent(c loop.Call) (messages.CallIntent, error) {
 	out := messages.CallIntent{CallID: c.ID, Name: c.Name, Repeatable: r.repeatable(c.Name)}
 	t, ok := r.Tools.Find(c.Name)
 	if !ok {
-		return out
+		return out, nil
 	}
 	ruled, ok := r.gate.rulings[callKey(c)]
 	if !ok { // the grants have changed since the call arrived
 		ruled = r.decide(t, c)
 	}
-	out.Repeatable = out.Repeatable || r.gate.refuse(ruled.Verdict, c) != nil
+	refused := r.gate.refuse(ruled.Verdict, c)
+	out.Repeatable = out.Repeatable || refused != nil
 	if ruled.Decision == tool.Allow {
 		out.Rule, out.Bind = ruled.rule, ruled.bind
 	}
-	return out
+	return out, refused
 }
 
 // asks rules on a call that arrives and says whether it needs a person. The calls that a run starts

@@ -156,8 +156,12 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 			chunks = append(chunks, r.loop.Finish()...)
 		}
 	}
-	for _, c := range out.Calls {
-		done.Calls = append(done.Calls, r.intent(c))
+	for i, c := range out.Calls {
+		intent, refused := r.intent(c)
+		done.Calls = append(done.Calls, intent)
+		if c.Err == nil {
+			r.calls[i].Err = refused
+		}
 	}
 	done.Chunks, done.Asked = chunks, r.gate.takeAsked()
 	ac.Request(r.chat, done)
