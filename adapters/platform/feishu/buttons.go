@@ -153,7 +153,7 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	var e press
 	var c choice
 	err := errors.Join(json.Unmarshal(raw, &e), json.Unmarshal(e.Action.Value, &c))
-	by := platform.Person{ID: e.Operator.OpenID, Name: botkit.Tidy(e.Operator.OpenID, botkit.MaxName)}
+	by := platform.Person{ID: e.Operator.OpenID}
 	say := c.words(p.say)
 	d := messages.Decision{Approved: c.Say == sayApprove, ApprovalID: c.ID, Digest: c.Digest}
 	switch {
@@ -165,6 +165,7 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 	defer cancel()
+	by = p.person(ctx, by.ID)
 	out, err := p.opts.Decide(ctx, messages.NewChatKey("feishu", p.opts.Account, e.Context.Chat, 0), by, []messages.Decision{d})
 	if err != nil || len(out) != 1 {
 		if !errors.Is(err, context.Canceled) {

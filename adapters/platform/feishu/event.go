@@ -50,6 +50,8 @@ type received struct {
 	Sender struct {
 		ID   person `json:"sender_id"`
 		Type string `json:"sender_type"`
+		// Name is requested from the service; events do not contain it.
+		Name string `json:"name,omitempty"`
 	} `json:"sender"`
 	Message message `json:"message"`
 }
@@ -141,7 +143,7 @@ func decodeArrived(kind string, raw []byte) (received, error) {
 		return decodeRecall(raw)
 	}
 	r, err := decodeReceived(raw)
-	r.Message.found = found{}
+	r.Message.found, r.Sender.Name = found{}, ""
 	return r, err
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/people"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
@@ -84,6 +85,7 @@ type Platform struct {
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
 	admission *botkit.Admission
+	names     *people.Names
 	host      atomic.Pointer[platform.Host] // set while Receive runs
 	life      atomic.Pointer[context.Context]
 	working   sync.WaitGroup // of [Platform.beside]
@@ -141,6 +143,9 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{},
 		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
 	}
+	p.names = people.New(p.askName, o.Now, func(err error) {
+		p.log.Warn("names of people cannot be read, so their ids are shown; the app needs the permission "+scopeNames, "error", err)
+	})
 	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true

@@ -20,7 +20,6 @@ func (r *receiver) membership(e envelope) handler {
 	place := r.lines.Join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: botkit.Tidy(m.Name, botkit.MaxName)}, In: e.Header.Kind == eventAdded,
-		By: platform.Person{ID: m.Operator.OpenID, Name: botkit.Tidy(m.Operator.OpenID, botkit.MaxName)},
 		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).Listed,
 	}
 	return func(ctx context.Context) (any, error) {
@@ -28,6 +27,7 @@ func (r *receiver) membership(e envelope) handler {
 		return r.guarded(e, func() (any, error) {
 			err := place.Await(ctx)
 			if err == nil {
+				joined.By = r.p.person(ctx, m.Operator.OpenID)
 				err = r.p.admission.Joined(ctx, joined)
 			}
 			if err != nil {

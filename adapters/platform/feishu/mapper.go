@@ -66,8 +66,12 @@ func (m mapper) takenBack(msg message) platform.Inbound {
 	}
 }
 
-// name returns a sender's name. Events do not contain it, unless people mention themselves.
+// name returns a sender's name: the one that the service gave, the one in a mention if people mention
+// themselves, or the id.
 func (m mapper) name(r received) string {
+	if name := botkit.Tidy(r.Sender.Name, botkit.MaxName); name != "" {
+		return name
+	}
 	for _, x := range r.Message.Mentions {
 		if x.ID.OpenID == r.Sender.ID.OpenID && x.ID.OpenID != "" {
 			if name := botkit.Tidy(x.Name, botkit.MaxName); name != "" {

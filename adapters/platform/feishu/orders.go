@@ -74,7 +74,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	in := platform.Inbound{
 		ChatKey: messages.NewChatKey("feishu", r.p.opts.Account, chat, 0), IngressID: "button-" + botkit.Tidy(env.Header.ID, maxID), RequestID: botkit.RequestID(),
 		Kind: platform.KindCommand, Command: platform.Command{Name: name, Args: args}, Text: "/" + o.Order, Chat: platform.ChatInfo{ID: chat, Type: botkit.Tidy(kind, botkit.MaxName)},
-		Sender: platform.Person{ID: e.Operator.OpenID, Name: botkit.Tidy(e.Operator.OpenID, botkit.MaxName)}, MessageID: e.Context.Message, Time: time.Now().UTC(),
+		Sender: r.p.person(ctx, e.Operator.OpenID), MessageID: e.Context.Message, Time: time.Now().UTC(),
 	}
 	in.TurnID = "u:" + string(in.ChatKey) + ":" + in.IngressID
 	in = r.p.admit(ctx, mapped{in: in, facts: botkit.Facts{ChatType: chatType(kind), Addressed: botkit.AddressedCommand}}, received{})

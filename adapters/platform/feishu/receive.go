@@ -133,6 +133,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 		ours := p.isOurs(ctx, msg.Parent)
 		msg.ToUs = &ours
 	}
+	event.Sender.Name = p.names.Of(ctx, event.Sender.ID.OpenID)
 	in := p.admit(ctx, m.inbound(event), event)
 	if in.Gate.Open && msg.Kind == kindForwards && msg.Forwards == nil {
 		msg.Forwards = p.forwards(ctx, msg.ID)

@@ -28,6 +28,7 @@ func (o Options) Needs() []Need {
 		{Scopes: []string{"im:message.group_at_msg:readonly", "im:message.group_at_msg"}, For: "mentions in groups are not heard"},
 		{Scopes: []string{"im:message", "im:message:readonly"}, For: "files and forwarded messages of people cannot be fetched, and answers to the bot are not known as such"},
 		{Scopes: []string{"im:resource", "im:resource:upload"}, For: "files cannot be sent"},
+		{Scopes: []string{scopeNames}, For: "people are shown by their ids instead of their names"},
 	}
 	if o.Drafts == DraftsCard {
 		needs = append(needs, Need{Scopes: []string{"cardkit:card:write"}, For: "answers are not shown while they are written"})
@@ -43,6 +44,9 @@ func (o Options) Needs() []Need {
 	}
 	return needs
 }
+
+// scopeNames is for requesting the names of people.
+const scopeNames = "contact:user.basic_profile:readonly"
 
 // granted is the status of a scope that the app has.
 const granted = 1

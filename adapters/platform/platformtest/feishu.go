@@ -48,6 +48,7 @@ type FeishuAPI struct {
 	cards    map[string]*feishuCard
 	forwards map[string][]*FeishuMessage // what messages will hold, by their ids
 	held     map[string][]byte           // files that people sent, by message, type and key
+	names    map[string]string           // of people, by open id
 	refused  map[string]bool             // scopes that the app does not have
 	rates    map[string][]time.Time
 	away     bool
@@ -141,7 +142,7 @@ func newFeishuAPI() *FeishuAPI {
 	a := &FeishuAPI{
 		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*FeishuMessage{},
 		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{}, held: map[string][]byte{}, forwards: map[string][]*FeishuMessage{},
-		refused: map[string]bool{}, rates: map[string][]time.Time{},
+		names: map[string]string{}, refused: map[string]bool{}, rates: map[string][]time.Time{},
 	}
 	a.push.more = make(chan struct{}, 1)
 	a.handler = a.routes()
@@ -293,6 +294,7 @@ func (a *FeishuAPI) routes() http.Handler {
 	add("DELETE /open-apis/im/v1/messages/{id}", false, a.deleteMessage)
 	add("GET /open-apis/im/v1/messages/{id}/resources/{key}", false, a.readResource)
 	add("GET /open-apis/im/v1/chats/{id}", false, a.readChat)
+	add("POST /open-apis/contact/v3/users/basic_batch", false, a.readNames)
 	add("GET /open-apis/application/v6/scopes", false, a.listScopes)
 	add("POST /open-apis/im/v1/images", false, a.uploadImage)
 	add("POST /open-apis/im/v1/files", false, a.uploadFile)

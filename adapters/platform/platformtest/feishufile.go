@@ -137,7 +137,7 @@ func (a *FeishuAPI) readResource(r *http.Request, _ map[string]any) (any, *feish
 func feishuScopes() []string {
 	return []string{
 		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write", "im:chat:readonly",
-		"im:message.group_msg",
+		"im:message.group_msg", "contact:user.basic_profile:readonly",
 	}
 }
 
@@ -167,6 +167,8 @@ func (a *FeishuAPI) listScopes(*http.Request, map[string]any) (any, *feishuRefus
 func (a *FeishuAPI) checkScope(r *http.Request) *feishuRefusal {
 	var anyOf []string
 	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/open-apis/contact/"):
+		anyOf = []string{"contact:user.basic_profile:readonly"}
 	case strings.HasPrefix(path, "/open-apis/cardkit/"):
 		anyOf = []string{"cardkit:card:write"}
 	case r.Method == http.MethodPost && (strings.HasSuffix(path, "/images") || strings.HasSuffix(path, "/files")):

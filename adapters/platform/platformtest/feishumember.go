@@ -1,5 +1,29 @@
 package platformtest
 
+import "net/http"
+
+// SetName says the name of a person from now on, by open id. People have none otherwise.
+func (a *FeishuAPI) SetName(id, name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.names[id] = name
+}
+
+// readNames answers the names of at most ten people.
+func (a *FeishuAPI) readNames(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+	ids, _ := body["user_ids"].([]any)
+	if r.URL.Query().Get("user_id_type") != "open_id" || len(ids) == 0 || len(ids) > 10 {
+		return nil, feishuNo(99992402, "field validation failed")
+	}
+	users := []any{}
+	for _, id := range ids {
+		if id, _ := id.(string); a.names[id] != "" {
+			users = append(users, map[string]any{"user_id": id, "name": a.names[id]})
+		}
+	}
+	return map[string]any{"users": users}, nil
+}
+
 // Join makes somebody add the bot to a group with a name, and Leave take it out. They return
 // the id of the event. In a group that was dissolved there is nobody.
 func (a *FeishuAPI) Join(chat, by, name string) string {

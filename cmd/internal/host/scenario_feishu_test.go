@@ -93,6 +93,8 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 	case "chat":
 		s.api.AddChat(word, more)
 		s.keys = append(s.keys, messages.NewChatKey("feishu", "", word, 0))
+	case "name":
+		s.api.SetName("ou_"+word, more)
 	case "show":
 		s.folder = s.folder || word == "files"
 		s.shown = append(s.shown, word)
@@ -312,7 +314,7 @@ func (s *feishuScene) plain(text string) string {
 func (s *feishuScene) showFeishuCalls() string {
 	var rows []string
 	for _, c := range s.api.Calls("/open-apis/") {
-		if strings.Contains(c.Path, "/auth/") || strings.Contains(c.Path, "/bot/") {
+		if strings.Contains(c.Path, "/auth/") || strings.Contains(c.Path, "/bot/") || strings.Contains(c.Path, "/contact/") {
 			continue
 		}
 		row := c.Method + " " + strings.TrimPrefix(c.Path, "/open-apis/")
