@@ -154,6 +154,7 @@ func TestRefusedPosts(t *testing.T) {
 		{"long chat id", submit(strings.Repeat("x", 300), "m", "x"), 400, "bad_chat_id"},
 		{"long message id", submit("c1", strings.Repeat("x", 300), "x"), 400, "bad_message_id"},
 		{"empty", submit("c1", "m", ""), 400, "empty"},
+		{"blank", submit("c1", "m", " \n\u3000"), 400, "empty"},
 		{"deep", `{"id":"c1","messages":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, 400, "too_deep"},
 	}
 	for _, tt := range tests {

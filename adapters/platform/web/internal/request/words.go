@@ -19,7 +19,7 @@ type Words struct {
 // joined or changed, and what clients add to parts is dropped.
 func WordsOf(chat string, m uimessage.Message) (Words, *respond.Problem) {
 	var out Words
-	said := false
+	said, files := false, 0
 	for _, part := range m.Parts {
 		switch p := part.(type) {
 		case uimessage.Text:
@@ -32,13 +32,14 @@ func WordsOf(chat string, m uimessage.Message) (Words, *respond.Problem) {
 			if _, uploaded := StoredName(chat, p.URL); !uploaded && !strings.HasPrefix(p.URL, "data:") {
 				return Words{}, respond.BadRequest("remote_file", "Files are sent as data URLs, or uploaded to this chat first.")
 			}
+			files++
 			out.Parts = append(out.Parts, uimessage.File{MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
 		case uimessage.Reasoning, uimessage.Tool, uimessage.SourceURL, uimessage.SourceDocument,
 			uimessage.Data, uimessage.StepStart, uimessage.Unknown:
 			return Words{}, respond.BadRequest("bad_part", "A user message holds texts and files only.")
 		}
 	}
-	if !said && len(out.Parts) == 0 {
+	if !said && files == 0 {
 		return Words{}, respond.BadRequest("empty", "The message is empty.")
 	}
 	return out, nil
@@ -80,7 +81,7 @@ func wordLists(parts []uimessage.Part) (texts []string, files int) {
 
 // Split divides a stored user turn in the way in which WordsOf divides a client's message.
 func Split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
-	said := false
+	said, files := false, 0
 	for _, part := range parts {
 		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
 			text, said = t.Text, true
