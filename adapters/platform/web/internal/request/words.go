@@ -81,7 +81,7 @@ func wordLists(parts []uimessage.Part) (texts []string, files int) {
 
 // Split divides a stored user turn in the way in which WordsOf divides a client's message.
 func Split(parts []uimessage.Part) (text string, rest []uimessage.Part) {
-	said, files := false, 0
+	said := false
 	for _, part := range parts {
 		if t, ok := part.(uimessage.Text); ok && !said && strings.TrimSpace(t.Text) != "" {
 			text, said = t.Text, true
