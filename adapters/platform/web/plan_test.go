@@ -145,7 +145,10 @@ func TestWordsOf(t *testing.T) {
 		{"tool result", `[{"type":"text","text":"a"},{"type":"tool-x","toolCallId":"1","state":"output-available","input":{},"output":"ok"}]`, request.Words{}, "bad_part"},
 		{"data", `[{"type":"data-x","data":1}]`, request.Words{}, "bad_part"},
 		{"unknown", `[{"type":"evil"}]`, request.Words{}, "bad_part"},
-		{"blank", `[{"type":"text","text":" \n"}]`, request.Words{Parts: []uimessage.Part{uimessage.Text{Text: " \n"}}}, ""},
+		{"blank", `[{"type":"text","text":" \n"}]`, request.Words{}, "empty"},
+		{"blank with a file", `[{"type":"text","text":" "},{"type":"file","mediaType":"text/plain","url":"data:,x"}]`, request.Words{
+			Parts: []uimessage.Part{uimessage.Text{Text: " "}, uimessage.File{MediaType: "text/plain", URL: "data:,x"}},
+		}, ""},
 		{"none", `[]`, request.Words{}, "empty"},
 	}
 	for _, tt := range tests {
