@@ -192,10 +192,11 @@ func needBrowser(t *testing.T) string {
 	return ""
 }
 
-// play runs one scenario in a world.
+// play runs one scenario in a world. The scenario itself fails when it waits too long for one thing;
+// the limit here is for one that hangs.
 func play(t *testing.T, node, scenario string, w *world, env ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "run.mjs", scenario)
 	cmd.Dir = filepath.Join("testdata", "e2e")

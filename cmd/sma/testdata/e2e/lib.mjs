@@ -8,12 +8,21 @@ const { HOST_URL, CONTROL_URL, PROJECT_DIR, SDK = 'ai' } = process.env;
 /** The SDK under test: ai is 6.0.326, ai-7 is 7.0.173. */
 export const sdk = await import(SDK);
 
-let waitingFor = 'nothing';
-export const pending = () => waitingFor;
+let limit;
 
-/** Waits for a promise and remembers what for, so that a timeout can tell. */
+/** Ends the process with an error if a scenario waits for one thing for longer than a minute. */
+function watch(what) {
+  clearTimeout(limit);
+  limit = setTimeout(() => {
+    console.error(`timeout while waiting for ${what}`);
+    process.exit(1);
+  }, 60_000);
+}
+watch('the scenario to begin');
+
+/** Waits for a promise, for at most a minute. */
 export async function settled(what, promise) {
-  waitingFor = what;
+  watch(what);
   return await promise;
 }
 
