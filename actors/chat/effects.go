@@ -11,7 +11,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -24,14 +23,8 @@ const (
 	fileFault = "a fault of the host"
 )
 
-func (s *shell) effects(ac actor.Context, list []machine.Effect) {
-	for _, e := range list {
-		s.effect(ac, e)
-	}
-}
-
-// effect carries out one effect of a plan.
-func (s *shell) effect(ac actor.Context, e machine.Effect) {
+// carryOut carries out an effect that ends here: whatever follows from it reaches the chat as a message.
+func (s *shell) carryOut(ac actor.Context, e machine.Effect) {
 	switch e := e.(type) {
 	case machine.Send:
 		send(ac, pidOf(e.To), e.Msg, e.Asks)
@@ -50,8 +43,6 @@ func (s *shell) effect(ac actor.Context, e machine.Effect) {
 			ac.Stop(pid)
 			delete(s.children, e.Name)
 		}
-	case machine.SetTimer:
-		s.setTimer(e.Name, e.After, e.Msg)
 	case machine.FetchFiles:
 		s.fetch(e)
 	case machine.CancelFetch:
@@ -61,10 +52,6 @@ func (s *shell) effect(ac actor.Context, e machine.Effect) {
 		}
 	case machine.GatherRequests:
 		s.gather(e)
-	case machine.ForgetAll:
-		s.forgetAll(ac, e)
-	case machine.RunCommand:
-		s.runCommand(ac, e)
 	case machine.Audit, machine.PrefixBroken, machine.RunEnded, machine.Count, machine.Log:
 		s.observe(e)
 	}
@@ -174,26 +161,16 @@ func (s *shell) gather(e machine.GatherRequests) {
 	}, func(pipe.Panicked) any { return machine.Gathered{ID: e.ID, Done: true} })
 }
 
-// runCommand lets the host carry out a command before the next message is decided.
-func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
-	done := machine.Commanded{Msg: e.Msg}
-	e.Command.Offer = func(asks ...messages.Ask) { done.Asks = append(done.Asks, asks...) }
-	done.Words, done.Known = s.o.Commands(e.Command)
-	s.decide(ac, machine.Input{Msg: done, Sender: e.Sender})
+// refOf returns the reference by which a chat knows an actor.
+func refOf(pid *actor.PID) machine.Ref {
+	if pid == nil {
+		return nil
+	}
+	return pid
 }
 
-// forgetAll stops everything in progress, deletes everything that is kept of the chat, and loads the chat again. It
-// then contains only what the forgetting intent keeps.
-func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
-	s.release(ac)
-	s.chat = machine.New(&s.o.Options, s.key)
-	err := s.o.Forget(e.Intent)
-	if err != nil {
-		s.log.Error("not all that is kept of the chat could be deleted; the next start continues with it", "error", err)
-	}
-	if !s.ready(ac) {
-		s.refuse(ac, e.Of, e.Sender)
-		return
-	}
-	s.decide(ac, machine.Input{Msg: machine.Forgotten{Of: e.Of, Err: err}, Sender: e.Sender})
+// pidOf returns the actor of a reference, or nil.
+func pidOf(ref machine.Ref) *actor.PID {
+	pid, _ := ref.(*actor.PID)
+	return pid
 }

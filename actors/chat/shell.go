@@ -217,20 +217,6 @@ func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
 	}
 }
 
-// refOf returns the reference by which a chat knows an actor.
-func refOf(pid *actor.PID) machine.Ref {
-	if pid == nil {
-		return nil
-	}
-	return pid
-}
-
-// pidOf returns the actor of a reference, or nil.
-func pidOf(ref machine.Ref) *actor.PID {
-	pid, _ := ref.(*actor.PID)
-	return pid
-}
-
 // decide handles one input, and then everything that follows from it.
 func (s *shell) decide(ac actor.Context, in machine.Input) {
 	if !s.perform(ac, in) {
@@ -269,6 +255,46 @@ func (s *shell) perform(ac actor.Context, in machine.Input) bool {
 		s.count()
 	}
 	return s.loaded
+}
+
+// effects carries out the effects of a plan, in order.
+func (s *shell) effects(ac actor.Context, list []machine.Effect) {
+	for _, e := range list {
+		switch e := e.(type) {
+		case machine.SetTimer:
+			s.setTimer(e.Name, e.After, e.Msg)
+		case machine.RunCommand:
+			s.runCommand(ac, e)
+		case machine.ForgetAll:
+			s.forgetAll(ac, e)
+		default:
+			s.carryOut(ac, e)
+		}
+	}
+}
+
+// runCommand lets the host carry out a command before the next message is decided.
+func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
+	done := machine.Commanded{Msg: e.Msg}
+	e.Command.Offer = func(asks ...messages.Ask) { done.Asks = append(done.Asks, asks...) }
+	done.Words, done.Known = s.o.Commands(e.Command)
+	s.decide(ac, machine.Input{Msg: done, Sender: e.Sender})
+}
+
+// forgetAll stops everything in progress, deletes everything that is kept of the chat, and loads the chat again. It
+// then contains only what the forgetting intent keeps.
+func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
+	s.release(ac)
+	s.chat = machine.New(&s.o.Options, s.key)
+	err := s.o.Forget(e.Intent)
+	if err != nil {
+		s.log.Error("not all that is kept of the chat could be deleted; the next start continues with it", "error", err)
+	}
+	if !s.ready(ac) {
+		s.refuse(ac, e.Of, e.Sender)
+		return
+	}
+	s.decide(ac, machine.Input{Msg: machine.Forgotten{Of: e.Of, Err: err}, Sender: e.Sender})
 }
 
 func (s *shell) writeFiles(p machine.Plan) error {

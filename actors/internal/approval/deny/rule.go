@@ -67,14 +67,6 @@ func unlikely(c rune) bool {
 	return c <= ' ' || c == 0x7f || strings.ContainsRune("*?[]{}()<>|&;'\"\\`$=", c)
 }
 
-// programName returns the name of a program without its path, in lower case, because some file systems ignore case.
-func programName(word string) string {
-	if word == "" || strings.HasSuffix(word, "/") {
-		return ""
-	}
-	return strings.ToLower(path.Base(word))
-}
-
 // matches reports whether the rule forbids a command that starts with its program. Words that are not known may be
 // anything.
 func (r Rule) matches(words []word) bool {

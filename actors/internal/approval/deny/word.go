@@ -1,6 +1,7 @@
 package deny
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -140,4 +141,12 @@ func appendLiteral(b *strings.Builder, text, only string) bool {
 		}
 	}
 	return true
+}
+
+// programName returns the name of a program without its path, in lower case, because some file systems ignore case.
+func programName(word string) string {
+	if word == "" || strings.HasSuffix(word, "/") {
+		return ""
+	}
+	return strings.ToLower(path.Base(word))
 }

@@ -1,6 +1,9 @@
 package reply
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // numeral reads a number of digits, or of Chinese numerals up to 99, that begins at an index. It reads all its digits;
 // end is -1 if there is no number.
@@ -85,4 +88,15 @@ func (l line) duration(i int) (minutes, end int) {
 		}
 	}
 	return 0, -1
+}
+
+// place returns the index of the command for a number in a reply, or -1.
+func (p parser) place(n int, hash bool) int {
+	switch {
+	case p.numbers != nil && (hash || !p.places):
+		return slices.Index(p.numbers, n)
+	case n < 1 || n > len(p.pending):
+		return -1
+	}
+	return n - 1
 }

@@ -126,17 +126,6 @@ func (p parser) read(text string) Meaning {
 	return readings[0]
 }
 
-// place returns the index of the command for a number in a reply, or -1.
-func (p parser) place(n int, hash bool) int {
-	switch {
-	case p.numbers != nil && (hash || !p.places):
-		return slices.Index(p.numbers, n)
-	case n < 1 || n > len(p.pending):
-		return -1
-	}
-	return n - 1
-}
-
 func (m Meaning) differs(other Meaning) bool {
 	return m.Reply.differs(other.Reply) || !slices.Equal(m.Places, other.Places)
 }

@@ -3,6 +3,7 @@ package reply
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 )
@@ -104,7 +105,7 @@ func rules(l line, s state) []state {
 
 // endsRule reports whether a rule, a list of rules or a word for one may end here.
 func endsRule(l line, from, end int) bool {
-	return strings.ContainsRune("`\"'”」", l.at(end-1)) || stands(l, from, end) || isThis(l.slice(from, end))
+	return strings.ContainsRune("`\"'”」", l.at(end-1)) || separated(l, from, end) || isThis(l.slice(from, end))
 }
 
 // quoted returns the contents of a line that consists of one pair of quotes.
@@ -185,4 +186,19 @@ func (p parser) covers(rule string) bool {
 		p.judged.rules[rule] = covers
 	}
 	return covers
+}
+
+// separated reports whether an unquoted rule is separated from its surroundings: by blanks, or because it is ASCII and
+// the words around it are not. A number at its end must not run into the length of time.
+func separated(l line, from, to int) bool {
+	before, after := l.at(from-1), l.at(to)
+	first, last := l.raw[from], l.raw[to-1]
+	if before != 0 && before != ' ' && (before <= unicode.MaxASCII || first > unicode.MaxASCII) {
+		return false
+	}
+	if after == 0 || after == ' ' {
+		return true
+	}
+	counts := '0' <= last && last <= '9' && strings.ContainsRune("一二两三四五六七八九十半", after)
+	return after > unicode.MaxASCII && last <= unicode.MaxASCII && !counts
 }

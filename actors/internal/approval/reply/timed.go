@@ -1,10 +1,5 @@
 package reply
 
-import (
-	"strings"
-	"unicode"
-)
-
 // maxMinutes is the length of the longest timed grant.
 const maxMinutes = 60
 
@@ -57,7 +52,7 @@ func (p parser) granted(l line, from, to int) []string {
 			return nil
 		}
 		targets = p.pending[:1:1]
-	} else if stands(l, from, to) {
+	} else if separated(l, from, to) {
 		targets = []string{string(part.raw)}
 	}
 	for _, rule := range targets {
@@ -66,19 +61,4 @@ func (p parser) granted(l line, from, to int) []string {
 		}
 	}
 	return targets
-}
-
-// stands reports whether an unquoted rule is separated from its surroundings: by blanks, or because it is ASCII and
-// the words around it are not. A number at its end must not run into the length of time.
-func stands(l line, from, to int) bool {
-	before, after := l.at(from-1), l.at(to)
-	first, last := l.raw[from], l.raw[to-1]
-	if before != 0 && before != ' ' && (before <= unicode.MaxASCII || first > unicode.MaxASCII) {
-		return false
-	}
-	if after == 0 || after == ' ' {
-		return true
-	}
-	counts := '0' <= last && last <= '9' && strings.ContainsRune("一二两三四五六七八九十半", after)
-	return after > unicode.MaxASCII && last <= unicode.MaxASCII && !counts
 }
