@@ -56,9 +56,11 @@ async function agentSwitches(page) {
   assert.match(await page.evaluate(last), /^\[step-start\]back \[tool-chat_context_load\]\[step-start\]the tool gave /);
 }
 
-/** A person begins a new context in another window while an answer streams. */
+/** A person asks for a new context in another window while an answer streams, and again when it is complete. */
 async function personSwitches(page, another) {
   const id = 'person-switches';
+  const tidy = await another();
+  await tidy.load(id);
   await page.load(id);
   await page.seen();
   await page.finishes();
@@ -67,14 +69,14 @@ async function personSwitches(page, another) {
   await page.until(`${status('streaming')} && ${last} === '[step-start]one '`);
   const other = await another();
   await other.load(id, { state: 'streaming' });
-  const tidy = await another();
-  await tidy.load(id, { state: 'streaming' });
-  await tidy.chat('sendMessage', { text: '/new' });
+  await tidy.send('/new');
+  assert.match(await tidy.evaluate(last), /^I am still working on something here\./);
   await pass('person');
   for (const reader of [page, other]) await reader.until(`${status('ready')} && ${last} === '[step-start]one two'`);
   await oneStream(page, /^\[step-start\]one two$/);
   assert.deepEqual(await other.finishes(), ['stop'], 'so it is for a page that resumed');
-  await tidy.until(`${status('ready')} && ${rows}.some(row => row.includes('We start afresh'))`);
+  await tidy.send('/new');
+  assert.match(await tidy.evaluate(last), /^We start afresh\./);
   assert.equal(await tidy.evaluate(error), '');
   await page.load(id);
   assert.deepEqual(await page.evaluate(rows), [], 'nothing is left in the new context');
