@@ -138,15 +138,17 @@ func (c *chat) do(ctx context.Context, op string, writes bool, fn func(context.C
 
 // Append implements [persistence.Journal].
 func (c *chat) Append(ctx context.Context, records ...journal.Record) error {
+	return c.append(ctx, "append journal", c.journal, func(ctx context.Context) error { return c.note(ctx, records) })
+}
+
+// append runs an operation that adds lines to a file, and makes them durable.
+func (c *chat) append(ctx context.Context, op string, l *logFile, fn func(context.Context) error) error {
 	start := c.store.now()
-	err := c.write(ctx, "append journal", func(ctx context.Context) error {
-		if err := c.note(ctx, records); err != nil {
+	err := c.write(ctx, op, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
 			return err
 		}
-		if err := c.journal.force(ctx); err != nil {
-			return err
-		}
-		return c.forceDirs(ctx)
+		return c.force(ctx, l)
 	})
 	if err == nil {
 		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
@@ -191,8 +193,7 @@ func (c *chat) note(ctx context.Context, records []journal.Record) error {
 
 // AppendHistory implements [persistence.Journal].
 func (c *chat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
-	start := c.store.now()
-	err := c.write(ctx, "append history", func(ctx context.Context) error {
+	return c.append(ctx, "append history", c.history, func(ctx context.Context) error {
 		if c.live > 0 {
 			return &undone{persistence.ErrNotCut}
 		}
@@ -202,18 +203,8 @@ func (c *chat) AppendHistory(ctx context.Context, turns ...uimessage.Message) er
 		if err != nil {
 			return harmless(err)
 		}
-		if err := c.addTurns(ctx, buf.b, added); err != nil {
-			return err
-		}
-		if err := c.history.force(ctx); err != nil {
-			return err
-		}
-		return c.forceDirs(ctx)
+		return c.addTurns(ctx, buf.b, added)
 	})
-	if err == nil {
-		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
-	}
-	return err
 }
 
 // prepare makes a file ready for writing: it makes the folder, quarantines the unreadable end of
@@ -258,6 +249,16 @@ func (c *chat) mustForce(dir string) {
 	if !slices.Contains(c.pending, dir) {
 		c.pending = append(c.pending, dir)
 	}
+}
+
+// force fsyncs files, and then all noted folders.
+func (c *chat) force(ctx context.Context, logs ...*logFile) error {
+	for _, l := range logs {
+		if err := l.force(ctx); err != nil {
+			return err
+		}
+	}
+	return c.forceDirs(ctx)
 }
 
 // forceDirs fsyncs all noted folders.

@@ -148,24 +148,17 @@ func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 	return b, err
 }
 
-// archiveContext writes a context, durably except for the name of the file, and the index.
-// Repeating it changes nothing.
+// archiveContext writes the context that a rewrite leaves, and the index.
 func (c *chat) archiveContext(ctx context.Context, r journal.Rewrite) error {
 	if r.Context == nil {
 		return nil
-	}
-	if err := c.ensureDir(contextsDir); err != nil {
-		return harmless(err)
 	}
 	body, err := jsonLine(r.Context)
 	if err != nil {
 		return harmless(err)
 	}
-	name := path.Join(c.dir, contextsDir, r.Context.ID+contextSuffix)
-	if old, err := c.store.readAll(ctx, name); err == nil && !bytes.Equal(old, body) {
-		return &undone{fmt.Errorf("%w: %q", errContext, r.Context.ID)}
-	}
-	if err := c.replaceFile(ctx, name, written(body)); err != nil {
+	name, clash := path.Join(c.dir, contextsDir, r.Context.ID+contextSuffix), fmt.Errorf("%w: %q", errContext, r.Context.ID)
+	if err := c.writeOnce(ctx, name, body, clash, func(before []byte) bool { return bytes.Equal(before, body) }); err != nil {
 		return err
 	}
 	items, err := c.store.contextItems(ctx, c.dir)
@@ -176,7 +169,7 @@ func (c *chat) archiveContext(ctx context.Context, r journal.Rewrite) error {
 	if err != nil {
 		return harmless(err)
 	}
-	return c.replaceFile(ctx, c.path(contextIndex), written(index))
+	return c.replaceFile(ctx, c.path(contextIndex), index)
 }
 
 func jsonLine(v any) ([]byte, error) {
@@ -193,8 +186,8 @@ func written(body []byte) func(*fileWriter) error {
 }
 
 // replaceFile replaces a file atomically. Its name is durable after the next forceDirs.
-func (c *chat) replaceFile(ctx context.Context, name string, fill func(*fileWriter) error) error {
-	if err := c.writeTemp(ctx, name+tempSuffix, fill); err != nil {
+func (c *chat) replaceFile(ctx context.Context, name string, body []byte) error {
+	if err := c.writeTemp(ctx, name+tempSuffix, written(body)); err != nil {
 		return err
 	}
 	c.mustForce(path.Dir(name))

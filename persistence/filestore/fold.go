@@ -130,14 +130,7 @@ func (f *folding) writeRest(ctx context.Context) error {
 
 // force makes history and ledger durable.
 func (f *folding) force(ctx context.Context) error {
-	c := f.chat
-	if err := c.history.force(ctx); err != nil {
-		return err
-	}
-	if err := c.ledger.force(ctx); err != nil {
-		return err
-	}
-	return c.forceDirs(ctx)
+	return f.chat.force(ctx, f.chat.history, f.chat.ledger)
 }
 
 // writeMeta adds a line to the log of the meta, or writes a new file. The meta says what is in the

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
@@ -34,10 +36,8 @@ func (c *chat) Rewrite(ctx context.Context, r journal.Rewrite) error {
 		if err := c.prepare(ctx, c.history, messagesDir); err != nil {
 			return err
 		}
-		if r.ArchiveID != "" {
-			if err := c.archive(ctx, r); err != nil {
-				return err
-			}
+		if err := c.archive(ctx, r); err != nil {
+			return err
 		}
 		if err := c.archiveContext(ctx, r); err != nil {
 			return err
@@ -190,11 +190,10 @@ func archiveName(id string) bool {
 
 func archivePath(dir, id string) string { return path.Join(dir, archiveDir, id+".json") }
 
-// archive writes the lines that a rewrite removes, durably except for the name of the file.
-// Repeating it changes nothing.
+// archive writes the lines that a rewrite removes.
 func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
-	if err := c.ensureDir(archiveDir); err != nil {
-		return harmless(err)
+	if r.ArchiveID == "" {
+		return nil
 	}
 	at := r.At
 	if at.IsZero() {
@@ -210,14 +209,26 @@ func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
 	if err != nil {
 		return harmless(err)
 	}
-	if old, err := c.store.readArchive(ctx, c.dir, r.ArchiveID); err == nil && !slices.Equal(old.Lines, a.Lines) {
-		return &undone{errExists}
+	body, err := plainjson.Append(nil, a)
+	if err != nil {
+		return harmless(err)
 	}
-	return c.replaceFile(ctx, archivePath(c.dir, r.ArchiveID), func(w *fileWriter) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(a)
+	return c.writeOnce(ctx, archivePath(c.dir, r.ArchiveID), append(body, '\n'), errExists, func(before []byte) bool {
+		var old journal.Archive // the time may differ
+		return json.Unmarshal(before, &old) != nil || slices.Equal(old.Lines, a.Lines)
 	})
+}
+
+// writeOnce writes a file that never changes, durably except for its name. Repeating it changes
+// nothing; a file with another content is not replaced, but fails with clash.
+func (c *chat) writeOnce(ctx context.Context, name string, body []byte, clash error, same func(before []byte) bool) error {
+	if err := c.ensureDir(strings.TrimPrefix(path.Dir(name), c.dir+"/")); err != nil {
+		return harmless(err)
+	}
+	if before, err := c.store.readAll(ctx, name); err == nil && !same(before) {
+		return &undone{clash}
+	}
+	return c.replaceFile(ctx, name, body)
 }
 
 // sourceRange is the range that the inserted summary says it replaces, or else the range of the
