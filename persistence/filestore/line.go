@@ -278,7 +278,3 @@ func halfSealed(raw []byte) bool {
 	}
 	return false
 }
-
-// ParseTurn reads one line of a history or of an archive like a load does, for readers without a
-// handle; ok is false if the line is damaged or not a turn.
-func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return parseTurn(line, false) }

@@ -20,6 +20,9 @@ import (
 // metaLogLimit is the size of the log from which a new file is written.
 const metaLogLimit = 64 << 10
 
+// whyMeta is the damage of a meta file.
+const whyMeta = "meta cannot be read"
+
 // metaState is what is known of the meta.
 type metaState struct {
 	last journal.Meta
@@ -258,4 +261,13 @@ func cloneMeta(m journal.Meta) journal.Meta {
 	m.IngressIDs, m.Pinned = slices.Clone(m.IngressIDs), slices.Clone(m.Pinned)
 	m.Counts.Fates, m.Counts.Egress = maps.Clone(m.Counts.Fates), maps.Clone(m.Counts.Egress)
 	return m
+}
+
+// readMetaLog reads the log of a meta file that was already read.
+func readMetaLog(s *metaState) reader {
+	file := *s
+	return reader{
+		take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
+		reset: func() { *s = file },
+	}
 }

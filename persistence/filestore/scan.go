@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // region is an unreadable piece of a file.
@@ -25,7 +22,6 @@ const (
 	whyGlued    = "damaged or glued lines"
 	whySum      = "checksum does not match"
 	whyNoRecord = "no record of this file"
-	whyMeta     = "meta cannot be read"
 )
 
 // whyNot says what is wrong with a line that is one JSON document but not a record.
@@ -99,55 +95,6 @@ type record func(off int64, raw []byte, strict bool) bool
 type reader struct {
 	take  record
 	reset func()
-}
-
-// readHistory reads turns; a later turn replaces an earlier one with the same id.
-func readHistory(turns *[]uimessage.Message, x *index) reader {
-	x.reset()
-	return reader{
-		take: func(off int64, raw []byte, strict bool) bool {
-			m, ok := parseTurn(raw, strict)
-			if !ok {
-				return false
-			}
-			if i, isNew := x.set(m.ID, off, len(raw)); isNew {
-				*turns = append(*turns, m)
-			} else {
-				(*turns)[i] = m
-			}
-			return true
-		},
-		reset: func() {
-			x.reset()
-			*turns = nil
-		},
-	}
-}
-
-// readJournal reads the records after the number of the last checkpoint. Numbers only increase: a
-// repeated record is a copy, or was in an earlier checkpoint.
-func readJournal(records *[]journal.Record, last *int64, folded int64) reader {
-	*last = folded
-	return reader{
-		take: func(_ int64, raw []byte, strict bool) bool {
-			r, ok := parseRecord(raw, strict)
-			if ok && r.N > *last {
-				*last = r.N
-				*records = append(*records, r)
-			}
-			return ok
-		},
-		reset: func() { *last, *records = folded, nil },
-	}
-}
-
-// readMetaLog reads the log of a meta file that was already read.
-func readMetaLog(s *metaState) reader {
-	file := *s
-	return reader{
-		take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
-		reset: func() { *s = file },
-	}
 }
 
 // scanLines reads the lines of a file from begin, the start of a line, to end. It passes everything
