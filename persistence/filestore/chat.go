@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -182,7 +183,7 @@ func (c *chat) note(ctx context.Context, records []journal.Record) error {
 	buf := c.store.buffer()
 	defer c.store.release(buf)
 	for _, r := range records {
-		buf.b = appendRecordLine(append(buf.b, joint), r)
+		buf.b = linefile.AppendRecord(append(buf.b, linefile.Joint), r)
 	}
 	if err := c.journal.write(ctx, buf.b); err != nil {
 		return err
@@ -216,7 +217,7 @@ func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 	if !l.exists {
 		c.mustForce(c.path(dir))
 	}
-	if l.torn.n > 0 {
+	if l.torn.N > 0 {
 		return c.mend(ctx, l)
 	}
 	return nil

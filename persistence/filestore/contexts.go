@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -139,11 +140,11 @@ func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		if size > maxWhole {
-			return fmt.Errorf("%s: %w", path.Base(name), errTooLong)
+		if size > linefile.MaxWhole {
+			return fmt.Errorf("%s: %w", path.Base(name), linefile.ErrTooLong)
 		}
 		b = make([]byte, size)
-		return readFull(f, b, 0)
+		return linefile.ReadFull(f, b, 0)
 	})
 	return b, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -119,7 +120,7 @@ func (f *folding) writeRest(ctx context.Context) error {
 	c := f.chat
 	return c.writeTemp(ctx, c.journal.h.name+tempSuffix, func(w *fileWriter) error {
 		for _, r := range f.fold.Rest {
-			if _, err := w.Write(appendRecordLine(nil, r)); err != nil {
+			if _, err := w.Write(linefile.AppendRecord(nil, r)); err != nil {
 				return err
 			}
 		}
@@ -139,7 +140,7 @@ func (f *folding) writeMeta(ctx context.Context) (err error) {
 	c := f.chat
 	ok := c.metaLog.size < metaLogLimit && !c.meta.last.Drops(f.fold.Meta)
 	if ok {
-		f.meta.b, ok = c.meta.logLine(append(f.meta.b, joint), f.fold.Meta, f.folded)
+		f.meta.b, ok = c.meta.logLine(append(f.meta.b, linefile.Joint), f.fold.Meta, f.folded)
 	}
 	if ok {
 		return c.metaLog.write(ctx, f.meta.b)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
@@ -62,7 +63,7 @@ func (c *chat) turnLines(ctx context.Context, buf *buffer, turns []uimessage.Mes
 			return nil, errNoTurn
 		}
 		at := len(buf.b) + 1
-		buf.b = appendTurn(append(buf.b, joint), m)
+		buf.b = linefile.AppendTurn(append(buf.b, linefile.Joint), m)
 		line := buf.b[at : len(buf.b)-1]
 		i, seen := c.index.byID[m.ID]
 		same := false
@@ -93,7 +94,7 @@ func (c *chat) holds(ctx context.Context, p place, line []byte) (bool, error) {
 		return false, nil
 	}
 	old := make([]byte, p.n)
-	err := c.history.read(ctx, func(f vfs.File) error { return readFull(f, old, p.off) })
+	err := c.history.read(ctx, func(f vfs.File) error { return linefile.ReadFull(f, old, p.off) })
 	return err == nil && string(old) == string(line), err
 }
 
@@ -121,11 +122,11 @@ func (c *chat) addTurns(ctx context.Context, b []byte, lines []added) error {
 }
 
 // readHistory reads turns; a later turn replaces an earlier one with the same id.
-func readHistory(turns *[]uimessage.Message, x *index) reader {
+func readHistory(turns *[]uimessage.Message, x *index) linefile.Reader {
 	x.reset()
-	return reader{
-		take: func(off int64, raw []byte, strict bool) bool {
-			m, ok := parseTurn(raw, strict)
+	return linefile.Reader{
+		Take: func(off int64, raw []byte, strict bool) bool {
+			m, ok := linefile.ParseTurn(raw, strict)
 			if !ok {
 				return false
 			}
@@ -136,7 +137,7 @@ func readHistory(turns *[]uimessage.Message, x *index) reader {
 			}
 			return true
 		},
-		reset: func() {
+		Reset: func() {
 			x.reset()
 			*turns = nil
 		},
@@ -145,4 +146,4 @@ func readHistory(turns *[]uimessage.Message, x *index) reader {
 
 // ParseTurn reads one line of a history or of an archive like a load does, for readers without a
 // handle; ok is false if the line is damaged or not a turn.
-func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return parseTurn(line, false) }
+func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return linefile.ParseTurn(line, false) }

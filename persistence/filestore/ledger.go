@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -40,7 +40,7 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 		return true
 	}
 	e.Arrived = 0
-	old := appendLedgerLine(nil, e)
+	old := linefile.AppendEntry(nil, e)
 	return t.lines[string(old[:len(old)-1])]
 }
 
@@ -82,16 +82,16 @@ func (c *chat) loadRotated(ctx context.Context) error {
 }
 
 // scanTail reads a ledger file from its end until all entries of its last record are read.
-func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
-	var found scan
+func (c *chat) scanTail(ctx context.Context, name string) (linefile.Found, error) {
+	var found linefile.Found
 	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := c.fromDisk(f)
 		if err != nil {
 			return err
 		}
-		lines := func(end int64) (scan, error) { return c.scanBack(f, end) }
+		lines := func(end int64) (linefile.Found, error) { return c.scanBack(f, end) }
 		if c.unclean {
-			found, err = scanEnded(size, func() {}, lines)
+			found, err = linefile.ScanEnded(size, func() {}, lines)
 		} else {
 			found, err = lines(size)
 		}
@@ -100,17 +100,17 @@ func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
 	return found, err
 }
 
-func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
+func (c *chat) scanBack(f vfs.File, size int64) (found linefile.Found, err error) {
 	const first = 16 << 10
 	for block := int64(first); ; block *= 8 {
 		begin := max(0, size-block)
-		if begin, err = lineStart(f, begin, size); err != nil {
+		if begin, err = linefile.Start(f, begin, size); err != nil {
 			return found, err
 		}
 		c.tail = ledgerTail{}
 		before := false // an entry of an earlier record was found
-		found, err = scanLines(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
-			e, ok := parseLedger(raw, strict)
+		found, err = linefile.Scan(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := linefile.ParseEntry(raw, strict)
 			if ok {
 				before = before || c.tail.last > 0 && e.N > c.tail.last
 				c.tail.add(e, raw)
@@ -121,19 +121,6 @@ func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
 			return found, err
 		}
 	}
-}
-
-// lineStart finds the first line that starts at or after off.
-func lineStart(f io.ReaderAt, off, size int64) (int64, error) {
-	if off == 0 {
-		return 0, nil
-	}
-	lines := newLineReader(f, off-1, size)
-	_, _, ended, err := lines.next()
-	if err != nil || !ended {
-		return 0, err // the rest is one line: read from the beginning
-	}
-	return lines.off, nil
 }
 
 // rotated returns the full ledger files, oldest first.
@@ -179,7 +166,7 @@ func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first in
 	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
 	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
 		at := len(buf.b) + 1
-		buf.b = appendLedgerLine(append(buf.b, joint), e)
+		buf.b = linefile.AppendEntry(append(buf.b, linefile.Joint), e)
 		line := buf.b[at : len(buf.b)-1]
 		if e.N < c.tail.last || e.N == c.tail.last && c.tail.has(e, line) {
 			buf.b = buf.b[:at-1]
@@ -269,21 +256,21 @@ func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.L
 
 // ledgerWindow reads the entries from off on, and returns the next offset.
 func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entries []journal.LedgerEntry, next int64, more bool, err error) {
-	var found scan
+	var found linefile.Found
 	err = c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err
 		}
-		end, err := lineStart(f, min(off+window, size), size)
+		end, err := linefile.Start(f, min(off+linefile.Window, size), size)
 		if err != nil {
 			return err
 		}
 		if end <= off {
 			end = size
 		}
-		found, err = scanLines(f, off, end, func(_ int64, raw []byte, strict bool) bool {
-			e, ok := parseLedger(raw, strict)
+		found, err = linefile.Scan(f, off, end, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := linefile.ParseEntry(raw, strict)
 			if ok {
 				entries = append(entries, e)
 			}
@@ -295,7 +282,7 @@ func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entrie
 	if isMissing(err) {
 		return nil, off, false, nil
 	}
-	for _, r := range found.bad {
+	for _, r := range found.Bad {
 		if err := c.quarantine(ctx, name, r); err != nil {
 			c.distrust(ctx, "copy to quarantine", c.flat(name), err)
 		}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -81,14 +82,14 @@ func (c *chat) checkFolders() error {
 
 func (c *chat) loadHistory(ctx context.Context, snap *journal.Snapshot) error {
 	found, err := c.scan(ctx, c.history, historyName, snap, readHistory(&snap.History, &c.index))
-	c.damaged = len(found.bad) > 0
+	c.damaged = len(found.Bad) > 0
 	return err
 }
 
 func (c *chat) loadJournal(ctx context.Context, snap *journal.Snapshot) error {
 	found, err := c.scan(ctx, c.journal, journalName, snap, readJournal(&snap.Journal, &c.last, c.meta.folded))
 	c.live = len(snap.Journal)
-	if err != nil || len(snap.Journal) > 0 || len(found.bad) > 0 || c.journal.size == 0 || c.journal.torn.n > 0 {
+	if err != nil || len(snap.Journal) > 0 || len(found.Bad) > 0 || c.journal.size == 0 || c.journal.torn.N > 0 {
 		return err
 	}
 	// All of it is in the checkpoint; the process ended before the cut.
@@ -97,12 +98,12 @@ func (c *chat) loadJournal(ctx context.Context, snap *journal.Snapshot) error {
 
 // scan reads a file of lines. Unreadable data goes to quarantine, and the torn tail is cut off, now
 // or before the next write.
-func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, r reader) (scan, error) {
-	var found scan
+func (c *chat) scan(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, r linefile.Reader) (linefile.Found, error) {
+	var found linefile.Found
 	err := l.read(ctx, func(f vfs.File) error {
 		size, err := c.fromDisk(f)
 		if err == nil {
-			found, err = scanFile(f, size, c.unclean, r)
+			found, err = linefile.ScanFile(f, size, c.unclean, r)
 		}
 		return err
 	})
@@ -122,26 +123,26 @@ func (c *chat) fromDisk(f vfs.File) (int64, error) {
 
 // scanned notes the end of a file that was scanned, and quarantines its damage. A missing file is
 // empty.
-func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, found scan, err error) error {
+func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journal.Snapshot, found linefile.Found, err error) error {
 	if err != nil && !isMissing(err) {
-		l.torn = region{}
+		l.torn = linefile.Region{}
 		return err
 	}
-	l.exists, l.size, l.open, l.torn = err == nil, found.size, found.open, found.torn
+	l.exists, l.size, l.open, l.torn = err == nil, found.Size, found.Open, found.Torn
 	l.unforced = l.unforced || l.exists && c.suspect
 	c.report(ctx, l, name, found, snap)
 	return nil
 }
 
 // report quarantines unreadable data. A failure to write does not prevent loading.
-func (c *chat) report(ctx context.Context, l *logFile, name string, found scan, snap *journal.Snapshot) {
-	for _, r := range found.bad {
+func (c *chat) report(ctx context.Context, l *logFile, name string, found linefile.Found, snap *journal.Snapshot) {
+	for _, r := range found.Bad {
 		c.reportRegion(ctx, name, r, snap)
 		if err := c.quarantine(ctx, l.h.name, r); err != nil {
 			c.distrust(ctx, "copy to quarantine", name, err)
 		}
 	}
-	if l.torn.n == 0 {
+	if l.torn.N == 0 {
 		return
 	}
 	c.reportRegion(ctx, name, l.torn, snap)
@@ -158,9 +159,9 @@ func (c *chat) distrust(ctx context.Context, what, name string, err error) {
 	}
 }
 
-func (c *chat) reportRegion(ctx context.Context, name string, r region, snap *journal.Snapshot) {
-	snap.Damage = append(snap.Damage, journal.Damage{File: name, Offset: r.off, Bytes: r.n, Why: r.why})
-	c.store.log.WarnContext(ctx, "damage in a chat's file", "chat_key", c.key, "file", name, "offset", r.off, "bytes", r.n, "why", r.why)
+func (c *chat) reportRegion(ctx context.Context, name string, r linefile.Region, snap *journal.Snapshot) {
+	snap.Damage = append(snap.Damage, journal.Damage{File: name, Offset: r.Off, Bytes: r.N, Why: r.Why})
+	c.store.log.WarnContext(ctx, "damage in a chat's file", "chat_key", c.key, "file", name, "offset", r.Off, "bytes", r.N, "why", r.Why)
 }
 
 // mend copies a torn tail to quarantine and then cuts it off.
@@ -176,24 +177,24 @@ func (c *chat) mend(ctx context.Context, l *logFile) error {
 		return f.Datasync()
 	})
 	if err == nil {
-		l.torn, l.unforced = region{}, false
+		l.torn, l.unforced = linefile.Region{}, false
 	}
 	return err
 }
 
 // readJournal reads the records after the number of the last checkpoint. Numbers only increase: a
 // repeated record is a copy, or was in an earlier checkpoint.
-func readJournal(records *[]journal.Record, last *int64, folded int64) reader {
+func readJournal(records *[]journal.Record, last *int64, folded int64) linefile.Reader {
 	*last = folded
-	return reader{
-		take: func(_ int64, raw []byte, strict bool) bool {
-			r, ok := parseRecord(raw, strict)
+	return linefile.Reader{
+		Take: func(_ int64, raw []byte, strict bool) bool {
+			r, ok := linefile.ParseRecord(raw, strict)
 			if ok && r.N > *last {
 				*last = r.N
 				*records = append(*records, r)
 			}
 			return ok
 		},
-		reset: func() { *last, *records = folded, nil },
+		Reset: func() { *last, *records = folded, nil },
 	}
 }

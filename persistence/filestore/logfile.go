@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
@@ -50,7 +51,7 @@ type logFile struct {
 	exists bool
 	size   int64 // end of the last intact record
 	open   bool  // the last line has no newline
-	torn   region
+	torn   linefile.Region
 	// unforced is set if a part of the file may not be durable.
 	unforced bool
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
@@ -87,8 +88,8 @@ func TestST13EndlessFile(t *testing.T) {
 			must(t, os.Truncate(b.file(name), 1<<42))
 			c := b.chat(t)
 			defer func() { must(t, c.Close()) }()
-			if _, err := c.Load(t.Context()); !errors.Is(err, errTooLong) {
-				t.Errorf("load: %v, want %v", err, errTooLong)
+			if _, err := c.Load(t.Context()); !errors.Is(err, linefile.ErrTooLong) {
+				t.Errorf("load: %v, want %v", err, linefile.ErrTooLong)
 			}
 		})
 	}

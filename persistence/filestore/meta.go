@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -71,7 +72,7 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
 		return err
 	}
 	if !c.meta.read(b) {
-		r := region{n: int64(len(b)), why: whyMeta}
+		r := linefile.Region{N: int64(len(b)), Why: whyMeta}
 		c.reportRegion(ctx, metaName, r, snap)
 		if err := c.quarantine(ctx, c.path(metaName), r); err != nil {
 			c.distrust(ctx, "copy to quarantine", metaName, err)
@@ -82,8 +83,8 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
 
 // read parses the members of a meta file.
 func (s *metaState) read(b []byte) bool {
-	object, sum := recordSeal(bytes.TrimSpace(b))
-	if sum == broken {
+	object, intact := linefile.Object(bytes.TrimSpace(b))
+	if !intact {
 		return false
 	}
 	var file metaFile
@@ -109,7 +110,7 @@ func newerMeta(object []byte) int {
 
 // take parses a line of the log.
 func (s *metaState) take(raw []byte, strict bool) bool {
-	object, ok := unseal(raw, strict)
+	object, ok := linefile.Unseal(raw, strict)
 	return ok && s.apply(object)
 }
 
@@ -183,7 +184,7 @@ func (s *metaState) logLine(dst []byte, m journal.Meta, folded int64) ([]byte, b
 	if err != nil {
 		return dst, false
 	}
-	return appendSealed(dst, func(b []byte) []byte { return append(b, body...) }), true
+	return linefile.AppendSealed(dst, func(b []byte) []byte { return append(b, body...) }), true
 }
 
 // shifted returns how many members have to be dropped from the start of old to get the start of
@@ -216,7 +217,7 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 		return nil, harmless(err)
 	}
 	name := c.path(metaName)
-	line := appendSealed(nil, func(b []byte) []byte {
+	line := linefile.AppendSealed(nil, func(b []byte) []byte {
 		b = append(b, body[:len(body)-1]...)
 		b = append(b, c.meta.extra...)
 		return append(append(b, ','), tail[1:]...)
@@ -264,10 +265,10 @@ func cloneMeta(m journal.Meta) journal.Meta {
 }
 
 // readMetaLog reads the log of a meta file that was already read.
-func readMetaLog(s *metaState) reader {
+func readMetaLog(s *metaState) linefile.Reader {
 	file := *s
-	return reader{
-		take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
-		reset: func() { *s = file },
+	return linefile.Reader{
+		Take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
+		Reset: func() { *s = file },
 	}
 }

@@ -10,37 +10,38 @@ import (
 	"path"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
 // quarantine copies a region of a file into the quarantine folder, durably. A region that was
 // copied before is not copied again.
-func (c *chat) quarantine(ctx context.Context, file string, r region) error {
+func (c *chat) quarantine(ctx context.Context, file string, r linefile.Region) error {
 	_, err := c.setAside(ctx, file, r, "")
 	return err
 }
 
 // setAside is quarantine; it returns the name of the copy, which is the name of the file followed
 // by a word for its kind.
-func (c *chat) setAside(ctx context.Context, file string, r region, word string) (name string, err error) {
+func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, word string) (name string, err error) {
 	if err := c.ensureDir(quarantineDir); err != nil {
 		return "", harmless(err)
 	}
 	isNew := false
 	err = c.store.files.temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
-		sum, err := copyRange(io.Discard, f, r.off, r.n)
+		sum, err := copyRange(io.Discard, f, r.Off, r.N)
 		if err != nil {
 			return harmless(err)
 		}
-		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.off, sum))
-		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.n {
-			if is, err := c.forceCopy(ctx, name, r.n, sum); is || err != nil {
+		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.Off, sum))
+		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.N {
+			if is, err := c.forceCopy(ctx, name, r.N, sum); is || err != nil {
 				return err
 			}
 		}
 		isNew = true
 		return c.writeTemp(ctx, name, func(w *fileWriter) error {
-			_, err := copyRange(w, f, r.off, r.n)
+			_, err := copyRange(w, f, r.Off, r.N)
 			return err
 		})
 	})
@@ -78,11 +79,11 @@ func (c *chat) flat(file string) string {
 // copyRange copies n bytes of a file and returns their checksum.
 func copyRange(to io.Writer, from io.ReaderAt, off, n int64) (uint32, error) {
 	table := crc32.MakeTable(crc32.Castagnoli)
-	buf := make([]byte, min(n, window))
+	buf := make([]byte, min(n, linefile.Window))
 	sum := uint32(0)
 	for done := int64(0); done < n; {
 		b := buf[:min(int64(len(buf)), n-done)]
-		if err := readFull(from, b, off+done); err != nil {
+		if err := linefile.ReadFull(from, b, off+done); err != nil {
 			return 0, err
 		}
 		sum = crc32.Update(sum, table, b)
@@ -130,7 +131,7 @@ type fileWriter struct {
 
 func (w *fileWriter) Write(b []byte) (int, error) {
 	w.buf = append(w.buf, b...)
-	if len(w.buf) < window {
+	if len(w.buf) < linefile.Window {
 		return len(b), nil
 	}
 	return len(b), w.flush()

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -120,7 +121,7 @@ func (c *chat) repair(ctx context.Context, o RepairOptions) (Repaired, error) {
 // keep copies a file and its damaged pieces to quarantine.
 func (c *chat) keep(ctx context.Context, scanned *fileScan, f FileReport) (out RepairedFile, err error) {
 	out = RepairedFile{File: f.File, Remedy: f.Remedy}
-	if out.Backup, err = c.setAside(ctx, scanned.name, region{n: f.Bytes}, "-whole"); err != nil {
+	if out.Backup, err = c.setAside(ctx, scanned.name, linefile.Region{N: f.Bytes}, "-whole"); err != nil {
 		return out, err
 	}
 	for i, r := range scanned.bad {
@@ -210,7 +211,7 @@ func writeMended(w *fileWriter, f io.ReaderAt, old *fileScan, mark func(dst []by
 	}
 	for _, r := range old.records {
 		end := at
-		for end < len(old.bad) && old.bad[end].off < r.off {
+		for end < len(old.bad) && old.bad[end].Off < r.off {
 			end++
 		}
 		if err := gap(end); err != nil {
@@ -235,7 +236,7 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 	return func(dst []byte, from, to int) []byte {
 		lost, copies := int64(0), []string{}
 		for _, p := range f.Pieces[from:to] {
-			if p.Why != whyTorn {
+			if p.Why != linefile.WhyTorn {
 				lost += p.Bytes
 				copies = append(copies, p.Copy)
 			}
@@ -256,7 +257,7 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 			TS: c.store.now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindGap,
 			Extra: []uimessage.Member{{Name: "gap", Value: raw}},
 		}
-		return appendTurn(dst, uimessage.Message{
+		return linefile.AppendTurn(dst, uimessage.Message{
 			ID: id, Role: uimessage.RoleAssistant, Metadata: meta.Raw(),
 			Parts: []uimessage.Part{uimessage.Text{Text: o.Gap(lost), State: uimessage.TextDone}},
 		})

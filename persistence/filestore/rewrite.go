@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -123,7 +124,7 @@ func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) 
 		if m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 			return after, errNoTurn
 		}
-		buf.b = appendTurn(buf.b[:0], m)
+		buf.b = linefile.AppendTurn(buf.b[:0], m)
 		after.set(m.ID, w.size(), len(buf.b)-1)
 		if _, err := w.Write(buf.b); err != nil {
 			return after, err
@@ -155,13 +156,13 @@ func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, li
 			if p.off < begin || p.off+int64(p.n) > end {
 				begin, end = p.off, p.off+int64(p.n)
 				for _, q := range places[i+1:] {
-					if q.off < end || q.off > end+window/8 || q.off+int64(q.n) > begin+window {
+					if q.off < end || q.off > end+linefile.Window/8 || q.off+int64(q.n) > begin+linefile.Window {
 						break
 					}
 					end = q.off + int64(q.n)
 				}
 				buf = slices.Grow(buf[:0], int(end-begin))[:end-begin]
-				if err := readFull(f, buf, begin); err != nil {
+				if err := linefile.ReadFull(f, buf, begin); err != nil {
 					return err
 				}
 			}

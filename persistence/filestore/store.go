@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -382,7 +383,7 @@ func (s *Store) buffer() *buffer {
 }
 
 func (s *Store) release(b *buffer) {
-	if cap(b.b) > window {
+	if cap(b.b) > linefile.Window {
 		return // rare, and too large to keep
 	}
 	b.b = b.b[:0]
