@@ -275,7 +275,7 @@ func (c *chat) forceDirs(ctx context.Context) error {
 }
 
 func (c *chat) syncDir(ctx context.Context, dir string) error {
-	return c.store.files.once(ctx, func() error { return c.store.fs.SyncDir(dir) })
+	return c.store.files.Once(ctx, func() error { return c.store.fs.SyncDir(dir) })
 }
 
 // Close implements [persistence.Chat].
@@ -290,7 +290,7 @@ func (c *chat) shut() {
 	defer c.mu.Unlock()
 	c.closed = true
 	for _, l := range c.logs() {
-		c.store.files.close(&l.h)
+		c.store.files.Close(&l.h)
 	}
 	c.index = index{}
 }

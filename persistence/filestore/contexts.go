@@ -72,7 +72,7 @@ func (s *Store) reading(ctx context.Context, key messages.ChatKey, op string, fn
 // contextItems is the index, completed from the contexts if it is incomplete or missing.
 func (s *Store) contextItems(ctx context.Context, dir string) ([]journal.ContextItem, error) {
 	var entries []fs.DirEntry
-	err := s.files.once(ctx, func() (err error) {
+	err := s.files.Once(ctx, func() (err error) {
 		entries, err = s.fs.ReadDir(path.Join(dir, contextsDir))
 		return err
 	})
@@ -135,7 +135,7 @@ func (s *Store) readContext(ctx context.Context, dir, id string) (c journal.Cont
 // readAll reads a whole file.
 func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 	var b []byte
-	err := s.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+	err := s.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err

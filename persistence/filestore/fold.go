@@ -59,7 +59,7 @@ func (f *folding) undo(ctx context.Context, err error) error {
 	c := f.chat
 	c.loaded = false // the noted state of the files is wrong
 	if len(f.fold.Rest) > 0 {
-		_ = c.store.fs.Remove(c.journal.h.name + tempSuffix) // the next checkpoint overwrites it
+		_ = c.store.fs.Remove(c.journal.h.Name + tempSuffix) // the next checkpoint overwrites it
 	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
 		if rest := l.back(ctx, f.marks[i]); rest != nil {
@@ -118,7 +118,7 @@ func (f *folding) writeRest(ctx context.Context) error {
 		return nil
 	}
 	c := f.chat
-	return c.writeTemp(ctx, c.journal.h.name+tempSuffix, func(w *fileWriter) error {
+	return c.writeTemp(ctx, c.journal.h.Name+tempSuffix, func(w *fileWriter) error {
 		for _, r := range f.fold.Rest {
 			if _, err := w.Write(linefile.AppendRecord(nil, r)); err != nil {
 				return err
@@ -173,7 +173,7 @@ func (f *folding) cut(ctx context.Context) error {
 	if c.live == 0 {
 		return c.journal.clear(ctx)
 	}
-	if err := c.store.fs.Rename(c.journal.h.name+tempSuffix, c.journal.h.name); err != nil {
+	if err := c.store.fs.Rename(c.journal.h.Name+tempSuffix, c.journal.h.Name); err != nil {
 		return err
 	}
 	c.journal.replaced(f.rest)

@@ -81,7 +81,7 @@ func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, r l
 		}
 	}
 	var size int64
-	err := in.chat.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
+	err := in.chat.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
 		if size, err = f.Size(); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (in *inspection) readLedger(ctx context.Context) error {
 		}
 	}
 	before, n := len(in.tallies), in.snap.LedgerN
-	return in.lines(ctx, in.chat.ledger.h.name, RemedyClose, linefile.Reader{Take: take, Reset: func() {
+	return in.lines(ctx, in.chat.ledger.h.Name, RemedyClose, linefile.Reader{Take: take, Reset: func() {
 		in.tallies, in.snap.LedgerN = in.tallies[:before], n
 	}})
 }
@@ -190,7 +190,7 @@ func (in *inspection) readArchives(ctx context.Context) error {
 func (in *inspection) readFolder(ctx context.Context, folder string, check func([]byte) string) error {
 	c := in.chat
 	var names []string
-	err := c.store.files.once(ctx, func() error {
+	err := c.store.files.Once(ctx, func() error {
 		names = nil
 		entries, err := c.store.fs.ReadDir(c.path(folder))
 		for _, e := range entries {

@@ -48,7 +48,7 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 // LedgerN is one less, because some of the record's entries may be missing.
 func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
 	c.tail = ledgerTail{}
-	found, err := c.scanTail(ctx, c.ledger.h.name)
+	found, err := c.scanTail(ctx, c.ledger.h.Name)
 	if err := c.scanned(ctx, c.ledger, ledgerName, snap, found, err); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c *chat) loadRotated(ctx context.Context) error {
 // scanTail reads a ledger file from its end until all entries of its last record are read.
 func (c *chat) scanTail(ctx context.Context, name string) (linefile.Found, error) {
 	var found linefile.Found
-	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+	err := c.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := c.fromDisk(f)
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ func (c *chat) scanBack(f vfs.File, size int64) (found linefile.Found, err error
 func (c *chat) rotated(ctx context.Context) ([]string, error) {
 	dir := c.path(conversationsDir)
 	files := map[int]string{}
-	err := c.store.files.once(ctx, func() error {
+	err := c.store.files.Once(ctx, func() error {
 		entries, err := c.store.fs.ReadDir(dir)
 		for _, e := range entries {
 			if n := rotation(e.Name()); n > 0 {
@@ -199,7 +199,7 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	if len(names) > 0 {
 		n = rotation(path.Base(names[len(names)-1])) + 1
 	}
-	if err := c.store.fs.Rename(c.ledger.h.name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
+	if err := c.store.fs.Rename(c.ledger.h.Name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
 		return harmless(err)
 	}
 	c.ledger.replaced(0)
@@ -217,7 +217,7 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 			if err = c.ensureLoaded(ctx); err == nil {
 				names, err = c.rotated(ctx)
 			}
-			names = append(names, c.ledger.h.name)
+			names = append(names, c.ledger.h.Name)
 			return err
 		})
 		if err != nil {
@@ -257,7 +257,7 @@ func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.L
 // ledgerWindow reads the entries from off on, and returns the next offset.
 func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entries []journal.LedgerEntry, next int64, more bool, err error) {
 	var found linefile.Found
-	err = c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+	err = c.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err

@@ -138,7 +138,7 @@ func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journ
 func (c *chat) report(ctx context.Context, l *logFile, name string, found linefile.Found, snap *journal.Snapshot) {
 	for _, r := range found.Bad {
 		c.reportRegion(ctx, name, r, snap)
-		if err := c.quarantine(ctx, l.h.name, r); err != nil {
+		if err := c.quarantine(ctx, l.h.Name, r); err != nil {
 			c.distrust(ctx, "copy to quarantine", name, err)
 		}
 	}
@@ -166,7 +166,7 @@ func (c *chat) reportRegion(ctx context.Context, name string, r linefile.Region,
 
 // mend copies a torn tail to quarantine and then cuts it off.
 func (c *chat) mend(ctx context.Context, l *logFile) error {
-	if err := c.quarantine(ctx, l.h.name, l.torn); err != nil {
+	if err := c.quarantine(ctx, l.h.Name, l.torn); err != nil {
 		return err
 	}
 	// Fsynced at once: the next write must not be mixed with what was cut off.

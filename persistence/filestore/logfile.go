@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
@@ -45,8 +46,8 @@ func full(err error) error {
 
 // logFile is an append-only file of lines with one writer.
 type logFile struct {
-	files *descriptors
-	h     handle
+	files *descriptors.Pool
+	h     descriptors.Handle
 
 	exists bool
 	size   int64 // end of the last intact record
@@ -57,13 +58,13 @@ type logFile struct {
 }
 
 // newLog returns a file that was not read yet.
-func newLog(files *descriptors, name string) *logFile {
-	return &logFile{files: files, h: handle{name: name}}
+func newLog(files *descriptors.Pool, name string) *logFile {
+	return &logFile{files: files, h: descriptors.Handle{Name: name}}
 }
 
 // read calls fn with the file, or returns fs.ErrNotExist.
 func (l *logFile) read(ctx context.Context, fn func(vfs.File) error) error {
-	return l.files.use(ctx, &l.h, os.O_RDWR, fn)
+	return l.files.Use(ctx, &l.h, os.O_RDWR, fn)
 }
 
 // create makes the file if it is missing. Its name is not fsynced yet.
@@ -71,7 +72,7 @@ func (l *logFile) create(ctx context.Context) error {
 	if l.exists {
 		return nil
 	}
-	err := l.files.use(ctx, &l.h, os.O_RDWR|os.O_CREATE, func(vfs.File) error { return nil })
+	err := l.files.Use(ctx, &l.h, os.O_RDWR|os.O_CREATE, func(vfs.File) error { return nil })
 	l.exists = err == nil
 	return harmless(err)
 }
@@ -88,7 +89,7 @@ func (l *logFile) write(ctx context.Context, lines []byte) error {
 		flag |= os.O_CREATE
 	}
 	opened := false
-	err := l.files.use(ctx, &l.h, flag, func(f vfs.File) error {
+	err := l.files.Use(ctx, &l.h, flag, func(f vfs.File) error {
 		opened, l.exists = true, true
 		return l.writeTo(f, lines)
 	})
@@ -174,5 +175,5 @@ func (l *logFile) back(ctx context.Context, m mark) error {
 // replaced forgets the open descriptor, because the name now refers to another file.
 func (l *logFile) replaced(size int64) {
 	l.exists, l.size, l.open, l.unforced = true, size, false, false
-	l.files.close(&l.h)
+	l.files.Close(&l.h)
 }

@@ -28,7 +28,7 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 		return "", harmless(err)
 	}
 	isNew := false
-	err = c.store.files.temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
+	err = c.store.files.Temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
 		sum, err := copyRange(io.Discard, f, r.Off, r.N)
 		if err != nil {
 			return harmless(err)
@@ -61,7 +61,7 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 // forceCopy fsyncs a copy if it is already complete: after a power cut it may have its size without
 // its contents.
 func (c *chat) forceCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
-	err = c.store.files.temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
+	err = c.store.files.Temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
 		have, err := copyRange(io.Discard, f, 0, n)
 		if is = err == nil && have == sum; !is {
 			return nil // it will be written again
@@ -99,7 +99,7 @@ func copyRange(to io.Writer, from io.ReaderAt, off, n int64) (uint32, error) {
 // The caller renames it.
 func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWriter) error) error {
 	opened := false
-	err := c.store.files.temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, func(f vfs.File) error {
+	err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, func(f vfs.File) error {
 		opened = true
 		w := &fileWriter{file: f}
 		if err := fill(w); err != nil {

@@ -172,7 +172,7 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 		}
 	}
 	for _, l := range c.logs() {
-		c.store.files.close(&l.h) // the names now refer to other files
+		c.store.files.Close(&l.h) // the names now refer to other files
 	}
 	snap, err := c.load(ctx)
 	if err == nil && len(snap.Damage) > 0 {
@@ -185,7 +185,7 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 // nil, makes the replacement for the pieces from one index to another.
 func (c *chat) closeGaps(ctx context.Context, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
 	err := c.writeTemp(ctx, old.name+tempSuffix, func(w *fileWriter) error {
-		return c.store.files.temporary(ctx, old.name, os.O_RDONLY, func(f vfs.File) error {
+		return c.store.files.Temporary(ctx, old.name, os.O_RDONLY, func(f vfs.File) error {
 			return writeMended(w, f, old, mark)
 		})
 	})
@@ -281,11 +281,11 @@ func (c *chat) rebuildMeta(ctx context.Context, in *inspection) error {
 	if err := c.forceDirs(ctx); err != nil {
 		return err
 	}
-	return c.emptyFile(ctx, c.metaLog.h.name)
+	return c.emptyFile(ctx, c.metaLog.h.Name)
 }
 
 func (c *chat) emptyFile(ctx context.Context, name string) error {
-	err := c.store.files.temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
+	err := c.store.files.Temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
 		if err := f.Truncate(0); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -99,7 +100,7 @@ type Store struct {
 	log     *slog.Logger
 	now     func() time.Time
 	metrics *metrics
-	files   *descriptors
+	files   *descriptors.Pool
 	slots   chan struct{}
 	rotate  int64
 	// searchText is how many characters of a context the index contains.
@@ -142,7 +143,7 @@ func newStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: newDescriptors(o.FS, o.OpenFiles),
+		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
 		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
 	}, nil
@@ -307,7 +308,7 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 		return yield("", err)
 	}
 	var entries []fs.DirEntry
-	err := s.files.once(ctx, func() (err error) {
+	err := s.files.Once(ctx, func() (err error) {
 		entries, err = s.fs.ReadDir(path.Join(root, under))
 		return err
 	})
@@ -333,6 +334,8 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 	}
 	return true
 }
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func (s *Store) usable(ctx context.Context) error {
 	s.mu.Lock()

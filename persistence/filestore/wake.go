@@ -30,7 +30,7 @@ func (c *chat) Wake(ctx context.Context) error {
 		if err := c.wakeDirs(ctx, shard, path.Dir(name)); err != nil {
 			return err
 		}
-		err := c.store.files.temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
+		err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
 		switch {
 		case err == nil:
 			c.trust()
@@ -64,7 +64,7 @@ func (c *chat) settle(ctx context.Context) error {
 		if !l.exists {
 			continue
 		}
-		if err := c.ensureDir(path.Base(path.Dir(l.h.name))); err != nil {
+		if err := c.ensureDir(path.Base(path.Dir(l.h.Name))); err != nil {
 			return harmless(err)
 		}
 		if err := l.force(ctx); err != nil {
