@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -34,7 +35,7 @@ const (
 type chat struct {
 	store *Store
 	key   messages.ChatKey
-	// chain is the folders from that of all chats down to this chat's own.
+	// chain is the chatpath.Folders from that of all chats down to this chat's own.
 	chain []string
 	dir   string
 
@@ -48,8 +49,8 @@ type chat struct {
 	suspect bool
 	// unclean is set if the chat was marked for waking when it was read.
 	unclean bool
-	made    map[string]bool // folders known to exist
-	pending []string        // folders to fsync before the next success
+	made    map[string]bool // chatpath.Folders known to exist
+	pending []string        // chatpath.Folders to fsync before the next success
 
 	history, journal, ledger, metaLog *logFile
 
@@ -64,7 +65,7 @@ type chat struct {
 func newChat(s *Store, key messages.ChatKey, folder string) *chat {
 	root := path.Join(s.dir, chatsDir)
 	c := &chat{
-		store: s, key: key, chain: folders(root, folder), dir: path.Join(root, folder),
+		store: s, key: key, chain: chatpath.Folders(root, folder), dir: path.Join(root, folder),
 		suspect: true, made: map[string]bool{},
 	}
 	c.history = newLog(s.files, c.path(historyName))
@@ -228,7 +229,7 @@ func (c *chat) ensureDir(name string) error {
 	if c.made[name] {
 		return nil
 	}
-	chain := append(slices.Clip(c.chain), folders(c.dir, name)...)
+	chain := append(slices.Clip(c.chain), chatpath.Folders(c.dir, name)...)
 	for _, dir := range chain {
 		made, err := c.store.mkdir(dir)
 		if err != nil {
@@ -252,7 +253,7 @@ func (c *chat) mustForce(dir string) {
 	}
 }
 
-// force fsyncs files, and then all noted folders.
+// force fsyncs files, and then all noted chatpath.Folders.
 func (c *chat) force(ctx context.Context, logs ...*logFile) error {
 	for _, l := range logs {
 		if err := l.force(ctx); err != nil {
@@ -262,7 +263,7 @@ func (c *chat) force(ctx context.Context, logs ...*logFile) error {
 	return c.forceDirs(ctx)
 }
 
-// forceDirs fsyncs all noted folders.
+// forceDirs fsyncs all noted chatpath.Folders.
 func (c *chat) forceDirs(ctx context.Context) error {
 	for len(c.pending) > 0 {
 		last := len(c.pending) - 1

@@ -57,7 +57,7 @@ func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
 	return snap, nil
 }
 
-// chatFolders are the folders of a chat that are written to.
+// chatFolders are the chatpath.Folders of a chat that are written to.
 func chatFolders() []string {
 	return []string{
 		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
@@ -65,7 +65,7 @@ func chatFolders() []string {
 	}
 }
 
-// checkFolders refuses folders of the chat that are something else, such as symbolic links to
+// checkFolders refuses chatpath.Folders of the chat that are something else, such as symbolic links to
 // another place. They may be missing.
 func (c *chat) checkFolders() error {
 	dirs := slices.Clone(c.chain)

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -54,7 +55,7 @@ func (c *chat) checkRewrite(r journal.Rewrite) error {
 		return journal.ErrDamaged
 	case r.From < 0 || r.To < r.From || r.To > len(places):
 		return fmt.Errorf("%w: %d to %d of %d", errRange, r.From, r.To, len(places))
-	case r.ArchiveID != "" && !archiveName(r.ArchiveID):
+	case r.ArchiveID != "" && !chatpath.IsName(r.ArchiveID):
 		return fmt.Errorf("%w: %q", errArchive, r.ArchiveID)
 	case r.Context != nil && !messages.ValidContextID(r.Context.ID):
 		return fmt.Errorf("%w: %q", errContextID, r.Context.ID)
@@ -175,20 +176,6 @@ func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, li
 	})
 }
 
-// archiveName reports whether an id can be the name of a file.
-func archiveName(id string) bool {
-	if len(id) > maxComponent || id[0] == '.' {
-		return false
-	}
-	for i := range len(id) {
-		b := id[i]
-		if !literal(b) && (b < 'A' || b > 'Z') {
-			return false
-		}
-	}
-	return true
-}
-
 func archivePath(dir, id string) string { return path.Join(dir, archiveDir, id+".json") }
 
 // archive writes the lines that a rewrite removes.
@@ -283,7 +270,7 @@ func (s *Store) ReadFolded(ctx context.Context, key messages.ChatKey, id string)
 
 // readArchive reads an archive of the chat in a folder.
 func (s *Store) readArchive(ctx context.Context, dir, id string) (a journal.Archive, err error) {
-	if id == "" || !archiveName(id) {
+	if id == "" || !chatpath.IsName(id) {
 		return a, fmt.Errorf("%w: %w: %q", persistence.ErrNotFound, errArchive, id)
 	}
 	b, err := s.readAll(ctx, archivePath(dir, id))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
@@ -109,8 +110,8 @@ type Store struct {
 	unlock     func() error
 	buffers    sync.Pool
 
-	// markers says which shards' folders of markers are known to be durable.
-	markers [Shards]atomic.Bool
+	// markers says which shards' chatpath.Folders of markers are known to be durable.
+	markers [chatpath.Shards]atomic.Bool
 
 	mu     sync.Mutex
 	closed bool
@@ -149,7 +150,7 @@ func newStore(o Options) (*Store, error) {
 	}, nil
 }
 
-// prepare makes the folders and takes the lock.
+// prepare makes the chatpath.Folders and takes the lock.
 func (s *Store) prepare() error {
 	if err := s.mkdirAll(s.dir); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// makeFolders makes the folders below the store's own. Their names are fsynced even if they exist:
+// makeFolders makes the chatpath.Folders below the store's own. Their names are fsynced even if they exist:
 // the process that made them may have been killed before it could.
 func (s *Store) makeFolders() error {
 	for _, name := range []string{chatsDir, openDir} {
@@ -263,7 +264,7 @@ var errOpen = errors.New("chat is open already")
 
 // OpenChat implements [persistence.Store]. It touches no file.
 func (s *Store) OpenChat(_ context.Context, key messages.ChatKey) (persistence.Chat, error) {
-	folder, err := EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return nil, fmt.Errorf("open chat: %w", err)
 	}
@@ -287,7 +288,7 @@ func (s *Store) ChatDir(key messages.ChatKey) (string, error) { return ChatDir(s
 
 // ChatDir is the folder of a chat below a store's folder, even if no store is open there.
 func ChatDir(dir string, key messages.ChatKey) (string, error) {
-	folder, err := EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return "", err
 	}
@@ -301,7 +302,7 @@ func (s *Store) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error] {
 	}
 }
 
-// walk yields the keys whose encoded path is below a folder: those of folders or those of files.
+// walk yields the keys whose encoded path is below a folder: those of chatpath.Folders or those of files.
 // Anything else is logged and skipped.
 func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield func(messages.ChatKey, error) bool) bool {
 	if err := s.usable(ctx); err != nil {
@@ -317,13 +318,13 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 	}
 	for _, e := range entries {
 		name := path.Join(under, e.Name())
-		if e.IsDir() && strings.HasSuffix(name, string(goesOn)) {
+		if e.IsDir() && strings.HasSuffix(name, string(chatpath.Continues)) {
 			if !s.walk(ctx, root, name, dirs, yield) {
 				return false
 			}
 			continue
 		}
-		key, err := DecodeKey(name)
+		key, err := chatpath.Decode(name)
 		if err != nil || e.IsDir() != dirs {
 			s.log.WarnContext(ctx, "not a chat, passed over", "folder", root, "name", name)
 			continue

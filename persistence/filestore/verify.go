@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -75,7 +76,7 @@ func (i *Inspector) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error
 // A host that writes at the same time can make a file look torn. Damage only counts if it is found
 // again a moment later, at the same position.
 func (i *Inspector) Verify(ctx context.Context, key messages.ChatKey) (Report, error) {
-	folder, err := EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return Report{}, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
@@ -187,7 +188,7 @@ func intend(t *testing.T, state string, f journal.Forgetting) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := filestore.EncodeKey(f.ChatKey)
+	folder, err := chatpath.Encode(f.ChatKey)
 	if err != nil {
 		t.Fatal(err)
 	}
