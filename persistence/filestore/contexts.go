@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -71,15 +70,8 @@ func (s *Store) reading(ctx context.Context, key messages.ChatKey, op string, fn
 
 // contextItems is the index, completed from the contexts if it is incomplete or missing.
 func (s *Store) contextItems(ctx context.Context, dir string) ([]journal.ContextItem, error) {
-	var entries []fs.DirEntry
-	err := s.files.Once(ctx, func() (err error) {
-		entries, err = s.fs.ReadDir(path.Join(dir, contextsDir))
-		return err
-	})
-	if isMissing(err) {
-		return nil, nil
-	}
-	if err != nil {
+	entries, err := s.list(ctx, path.Join(dir, contextsDir))
+	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
 	var index journal.ContextIndex
@@ -144,7 +136,7 @@ func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 			return fmt.Errorf("%s: %w", path.Base(name), linefile.ErrTooLong)
 		}
 		b = make([]byte, size)
-		return linefile.ReadFull(f, b, 0)
+		return vfs.ReadFull(f, b, 0)
 	})
 	return b, err
 }
@@ -179,8 +171,8 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 // written fills a file with the given content.
-func written(body []byte) func(*fileWriter) error {
-	return func(w *fileWriter) error {
+func written(body []byte) func(*vfs.Writer) error {
+	return func(w *vfs.Writer) error {
 		_, err := w.Write(body)
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -118,13 +119,13 @@ func (f *folding) writeRest(ctx context.Context) error {
 		return nil
 	}
 	c := f.chat
-	return c.writeTemp(ctx, c.journal.h.Name+tempSuffix, func(w *fileWriter) error {
+	return c.writeTemp(ctx, c.journal.h.Name+tempSuffix, func(w *vfs.Writer) error {
 		for _, r := range f.fold.Rest {
 			if _, err := w.Write(linefile.AppendRecord(nil, r)); err != nil {
 				return err
 			}
 		}
-		f.rest = w.size()
+		f.rest = w.Size()
 		return nil
 	})
 }

@@ -94,7 +94,7 @@ func (c *chat) holds(ctx context.Context, p place, line []byte) (bool, error) {
 		return false, nil
 	}
 	old := make([]byte, p.n)
-	err := c.history.read(ctx, func(f vfs.File) error { return linefile.ReadFull(f, old, p.off) })
+	err := c.history.read(ctx, func(f vfs.File) error { return vfs.ReadFull(f, old, p.off) })
 	return err == nil && string(old) == string(line), err
 }
 

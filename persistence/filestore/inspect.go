@@ -1,11 +1,11 @@
 package filestore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -188,24 +188,17 @@ func (in *inspection) readArchives(ctx context.Context) error {
 
 // readFolder checks the files of a folder with immutable files.
 func (in *inspection) readFolder(ctx context.Context, folder string, check func([]byte) string) error {
-	c := in.chat
-	var names []string
-	err := c.store.files.Once(ctx, func() error {
-		names = nil
-		entries, err := c.store.fs.ReadDir(c.path(folder))
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), ".json") && !e.IsDir() {
-				names = append(names, path.Join(c.path(folder), e.Name()))
-			}
-		}
-		return err
-	})
-	if err != nil && !isMissing(err) {
+	entries, err := in.chat.store.list(ctx, in.chat.path(folder))
+	if err != nil {
 		return fmt.Errorf("list archives: %w", err)
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		b, err := c.store.readAll(ctx, name)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		if e.IsDir() || path.Ext(e.Name()) != ".json" {
+			continue
+		}
+		name := path.Join(in.chat.path(folder), e.Name())
+		b, err := in.chat.store.readAll(ctx, name)
 		if isMissing(err) {
 			continue
 		}
@@ -244,9 +237,6 @@ func (in *inspection) context(b []byte) (why string) {
 	in.archived = append(in.archived, c.Messages...)
 	return ""
 }
-
-// moving reports whether a file changed while it was read.
-func moving(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
 // Inspector reads chats below a folder and changes nothing: it makes no chatpath.Folders, takes no lock and
 // quarantines nothing. A host may use the folder at the same time. It is safe for concurrent use.

@@ -58,4 +58,3 @@ func TestST15HostileKeysInOneStore(t *testing.T) {
 	must(t, err)
 	equal(t, "to be woken", len(want), len(waking))
 }
-

@@ -125,24 +125,17 @@ func (c *chat) scanBack(f vfs.File, size int64) (found linefile.Found, err error
 
 // rotated returns the full ledger files, oldest first.
 func (c *chat) rotated(ctx context.Context) ([]string, error) {
-	dir := c.path(conversationsDir)
-	files := map[int]string{}
-	err := c.store.files.Once(ctx, func() error {
-		entries, err := c.store.fs.ReadDir(dir)
-		for _, e := range entries {
-			if n := rotation(e.Name()); n > 0 {
-				files[n] = path.Join(dir, e.Name())
-			}
-		}
-		return err
-	})
-	if err != nil && !isMissing(err) {
+	entries, err := c.store.list(ctx, c.path(conversationsDir))
+	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, n := range slices.Sorted(maps.Keys(files)) {
-		names = append(names, files[n])
+	for _, e := range entries {
+		if rotation(e.Name()) > 0 {
+			names = append(names, path.Join(c.path(conversationsDir), e.Name()))
+		}
 	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(rotation(path.Base(a)), rotation(path.Base(b))) })
 	return names, nil
 }
 
@@ -262,7 +255,7 @@ func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entrie
 		if err != nil {
 			return err
 		}
-		end, err := linefile.Start(f, min(off+linefile.Window, size), size)
+		end, err := linefile.Start(f, min(off+vfs.Window, size), size)
 		if err != nil {
 			return err
 		}

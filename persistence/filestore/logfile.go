@@ -106,12 +106,12 @@ func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 	}
 	l.unforced = true
 	if l.open {
-		if err := writeFull(f, []byte{'\n'}, at); err != nil {
+		if err := vfs.WriteFull(f, []byte{'\n'}, at); err != nil {
 			return l.cut(f, err)
 		}
 		at++
 	}
-	if err := writeFull(f, lines, at); err != nil {
+	if err := vfs.WriteFull(f, lines, at); err != nil {
 		return l.cut(f, err)
 	}
 	l.size, l.open = at+int64(len(lines)), false
@@ -127,14 +127,6 @@ func (l *logFile) cut(f vfs.File, cause error) error {
 		return &undone{err}
 	}
 	return cause
-}
-
-func writeFull(f vfs.File, b []byte, off int64) error {
-	n, err := f.WriteAt(b, off)
-	if err == nil && n < len(b) {
-		return io.ErrShortWrite
-	}
-	return err
 }
 
 // force fsyncs what was written, if necessary.

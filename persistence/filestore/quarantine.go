@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path"
@@ -29,7 +28,7 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 	}
 	isNew := false
 	err = c.store.files.Temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
-		sum, err := copyRange(io.Discard, f, r.Off, r.N)
+		sum, err := vfs.Copy(io.Discard, f, r.Off, r.N)
 		if err != nil {
 			return harmless(err)
 		}
@@ -40,8 +39,8 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 			}
 		}
 		isNew = true
-		return c.writeTemp(ctx, name, func(w *fileWriter) error {
-			_, err := copyRange(w, f, r.Off, r.N)
+		return c.writeTemp(ctx, name, func(w *vfs.Writer) error {
+			_, err := vfs.Copy(w, f, r.Off, r.N)
 			return err
 		})
 	})
@@ -62,7 +61,7 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 // its contents.
 func (c *chat) forceCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
 	err = c.store.files.Temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
-		have, err := copyRange(io.Discard, f, 0, n)
+		have, err := vfs.Copy(io.Discard, f, 0, n)
 		if is = err == nil && have == sum; !is {
 			return nil // it will be written again
 		}
@@ -76,36 +75,17 @@ func (c *chat) flat(file string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(file, c.dir+"/"), "/", "_")
 }
 
-// copyRange copies n bytes of a file and returns their checksum.
-func copyRange(to io.Writer, from io.ReaderAt, off, n int64) (uint32, error) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	buf := make([]byte, min(n, linefile.Window))
-	sum := uint32(0)
-	for done := int64(0); done < n; {
-		b := buf[:min(int64(len(buf)), n-done)]
-		if err := linefile.ReadFull(from, b, off+done); err != nil {
-			return 0, err
-		}
-		sum = crc32.Update(sum, table, b)
-		if _, err := to.Write(b); err != nil {
-			return 0, err
-		}
-		done += int64(len(b))
-	}
-	return sum, nil
-}
-
 // writeTemp makes a temporary file with what fill writes and fsyncs it. It is removed on failure.
 // The caller renames it.
-func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWriter) error) error {
+func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *vfs.Writer) error) error {
 	opened := false
 	err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, func(f vfs.File) error {
 		opened = true
-		w := &fileWriter{file: f}
+		w := vfs.NewWriter(f)
 		if err := fill(w); err != nil {
 			return harmless(err)
 		}
-		if err := w.flush(); err != nil {
+		if err := w.Flush(); err != nil {
 			return harmless(err)
 		}
 		return f.Datasync()
@@ -121,30 +101,3 @@ func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWrit
 	}
 	return err
 }
-
-// fileWriter writes a file from the start.
-type fileWriter struct {
-	file vfs.File
-	buf  []byte
-	off  int64
-}
-
-func (w *fileWriter) Write(b []byte) (int, error) {
-	w.buf = append(w.buf, b...)
-	if len(w.buf) < linefile.Window {
-		return len(b), nil
-	}
-	return len(b), w.flush()
-}
-
-func (w *fileWriter) flush() error {
-	if err := writeFull(w.file, w.buf, w.off); err != nil {
-		return err
-	}
-	w.off += int64(len(w.buf))
-	w.buf = w.buf[:0]
-	return nil
-}
-
-// size is how much was written.
-func (w *fileWriter) size() int64 { return w.off + int64(len(w.buf)) }

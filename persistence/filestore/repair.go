@@ -66,15 +66,11 @@ func (s *Store) Repair(ctx context.Context, key messages.ChatKey, o RepairOption
 			return fmt.Sprintf("[A part of this conversation is missing here: %d bytes could not be read and were set aside.]", lost)
 		}
 	}
-	opened, err := s.OpenChat(ctx, key)
+	c, err := s.openChat(key)
 	if err != nil {
 		return Repaired{}, err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	c, ok := opened.(*chat)
-	if !ok {
-		return Repaired{}, errors.New("not a chat of this store") // Unreachable: OpenChat returns no other type
-	}
+	defer func() { err = errors.Join(err, c.Close()) }()
 	err = c.change(ctx, "repair", func(ctx context.Context) error {
 		switch err := s.checkDir(c.dir); {
 		case isMissing(err):
@@ -152,18 +148,17 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 	rebuild := false
 	for _, f := range done.Files {
 		i := slices.IndexFunc(in.report.Files, func(r FileReport) bool { return r.File == f.File })
+		var mark func(dst []byte, from, to int) []byte
 		switch f.Remedy {
-		case RemedyMark:
-			if err := c.closeGaps(ctx, in.files[i], c.gapMarker(in, f, o)); err != nil {
-				return err
-			}
-		case RemedyClose:
-			if err := c.closeGaps(ctx, in.files[i], nil); err != nil {
-				return err
-			}
 		case RemedyRebuild:
 			rebuild = true
-		case RemedyNone: // not in the list
+			continue
+		case RemedyMark:
+			mark = c.gapMarker(in, f, o)
+		case RemedyClose, RemedyNone: // files that cannot be repaired are not in the list
+		}
+		if err := c.closeGaps(ctx, in.files[i], mark); err != nil {
+			return err
 		}
 	}
 	if rebuild {
@@ -184,7 +179,7 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 // closeGaps writes a file of lines without its damage and renames it over the old one. mark, if not
 // nil, makes the replacement for the pieces from one index to another.
 func (c *chat) closeGaps(ctx context.Context, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
-	err := c.writeTemp(ctx, old.name+tempSuffix, func(w *fileWriter) error {
+	err := c.writeTemp(ctx, old.name+tempSuffix, func(w *vfs.Writer) error {
 		return c.store.files.Temporary(ctx, old.name, os.O_RDONLY, func(f vfs.File) error {
 			return writeMended(w, f, old, mark)
 		})
@@ -198,7 +193,7 @@ func (c *chat) closeGaps(ctx context.Context, old *fileScan, mark func(dst []byt
 	return c.syncDir(ctx, path.Dir(old.name))
 }
 
-func writeMended(w *fileWriter, f io.ReaderAt, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
+func writeMended(w *vfs.Writer, f io.ReaderAt, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
 	at := 0 // the pieces before are written
 	gap := func(end int) error {
 		if at == end || mark == nil {
@@ -217,7 +212,7 @@ func writeMended(w *fileWriter, f io.ReaderAt, old *fileScan, mark func(dst []by
 		if err := gap(end); err != nil {
 			return err
 		}
-		if _, err := copyRange(w, f, r.off, r.n); err != nil {
+		if _, err := vfs.Copy(w, f, r.off, r.n); err != nil {
 			return err
 		}
 		if _, err := w.Write([]byte{'\n'}); err != nil {

@@ -83,9 +83,9 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 			_ = c.store.fs.Remove(name + tempSuffix) // otherwise it takes up space until the next rewrite
 		}
 	}()
-	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) (err error) {
+	err = c.writeTemp(ctx, name+tempSuffix, func(w *vfs.Writer) (err error) {
 		after, err = c.rewritten(ctx, w, r)
-		size = w.size()
+		size = w.Size()
 		return err
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 }
 
 // rewritten writes the lines that stay, byte for byte, with the new ones among them.
-func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) (index, error) {
+func (c *chat) rewritten(ctx context.Context, w *vfs.Writer, r journal.Rewrite) (index, error) {
 	var after index
 	after.reset()
 	err := c.copyLines(ctx, w, &after, c.index.places[:r.From])
@@ -126,7 +126,7 @@ func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) 
 			return after, errNoTurn
 		}
 		buf.b = linefile.AppendTurn(buf.b[:0], m)
-		after.set(m.ID, w.size(), len(buf.b)-1)
+		after.set(m.ID, w.Size(), len(buf.b)-1)
 		if _, err := w.Write(buf.b); err != nil {
 			return after, err
 		}
@@ -134,9 +134,9 @@ func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) 
 	return after, c.copyLines(ctx, w, &after, c.index.places[r.To:])
 }
 
-func (c *chat) copyLines(ctx context.Context, w *fileWriter, after *index, places []place) error {
+func (c *chat) copyLines(ctx context.Context, w *vfs.Writer, after *index, places []place) error {
 	return c.eachLine(ctx, places, func(p place, line []byte) error {
-		after.set(p.id, w.size(), len(line))
+		after.set(p.id, w.Size(), len(line))
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
@@ -157,13 +157,13 @@ func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, li
 			if p.off < begin || p.off+int64(p.n) > end {
 				begin, end = p.off, p.off+int64(p.n)
 				for _, q := range places[i+1:] {
-					if q.off < end || q.off > end+linefile.Window/8 || q.off+int64(q.n) > begin+linefile.Window {
+					if q.off < end || q.off > end+vfs.Window/8 || q.off+int64(q.n) > begin+vfs.Window {
 						break
 					}
 					end = q.off + int64(q.n)
 				}
 				buf = slices.Grow(buf[:0], int(end-begin))[:end-begin]
-				if err := linefile.ReadFull(f, buf, begin); err != nil {
+				if err := vfs.ReadFull(f, buf, begin); err != nil {
 					return err
 				}
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -264,6 +263,14 @@ var errOpen = errors.New("chat is open already")
 
 // OpenChat implements [persistence.Store]. It touches no file.
 func (s *Store) OpenChat(_ context.Context, key messages.ChatKey) (persistence.Chat, error) {
+	c, err := s.openChat(key)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *Store) openChat(key messages.ChatKey) (*chat, error) {
 	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return nil, fmt.Errorf("open chat: %w", err)
@@ -308,13 +315,9 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 	if err := s.usable(ctx); err != nil {
 		return yield("", err)
 	}
-	var entries []fs.DirEntry
-	err := s.files.Once(ctx, func() (err error) {
-		entries, err = s.fs.ReadDir(path.Join(root, under))
-		return err
-	})
+	entries, err := s.list(ctx, path.Join(root, under))
 	if err != nil {
-		return isMissing(err) || yield("", fmt.Errorf("list chats: %w", err))
+		return yield("", fmt.Errorf("list chats: %w", err))
 	}
 	for _, e := range entries {
 		name := path.Join(under, e.Name())
@@ -334,6 +337,18 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 		}
 	}
 	return true
+}
+
+// list returns the entries of a folder; a missing folder is empty.
+func (s *Store) list(ctx context.Context, dir string) (entries []fs.DirEntry, err error) {
+	err = s.files.Once(ctx, func() error {
+		entries, err = s.fs.ReadDir(dir)
+		return err
+	})
+	if isMissing(err) {
+		return nil, nil
+	}
+	return entries, err
 }
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -387,7 +402,7 @@ func (s *Store) buffer() *buffer {
 }
 
 func (s *Store) release(b *buffer) {
-	if cap(b.b) > linefile.Window {
+	if cap(b.b) > vfs.Window {
 		return // rare, and too large to keep
 	}
 	b.b = b.b[:0]

@@ -2,7 +2,9 @@ package filestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -100,7 +102,8 @@ func verifySteady(ctx context.Context, c *chat) (Report, error) {
 		if err == nil && (len(in.report.Damage()) == 0 || try > 0 && keepKnown(&in.report, before)) {
 			return in.report, nil
 		}
-		if err != nil && (!moving(err) || try == tries-1) {
+		// A file that is changed while it is read seems to end too early.
+		if err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || try == tries-1) {
 			return Report{}, err
 		}
 		before = Report{}

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-)
 
-// Window is how much of a file is read at once. A longer line gets a buffer of exactly its own
-// size.
-const Window = 256 << 10
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+)
 
 // MaxWhole is the longest line, and the longest file that is one document. Regular ones are far
 // shorter. A file that reports a greater length, because its size is corrupt or it has a hole,
@@ -19,8 +17,8 @@ const MaxWhole = 1 << 30
 // ErrTooLong is wrapped by the errors of lines and files longer than [MaxWhole].
 var ErrTooLong = errors.New("longer than a gibibyte; set the file aside or cut it")
 
-// lineReader reads the lines of a file, of any length up to [MaxWhole]. Returned lines are valid
-// until the next call.
+// lineReader reads the lines of a file, of any length up to [MaxWhole]: a line that is longer than
+// a window gets a buffer of exactly its own size. Returned lines are valid until the next call.
 type lineReader struct {
 	file io.ReaderAt
 	size int64 // where to stop
@@ -64,12 +62,12 @@ func (r *lineReader) next() (line []byte, off int64, ended bool, err error) {
 
 // fill reads a whole window from the start of the current line.
 func (r *lineReader) fill() error {
-	n := int(min(Window, r.size-r.off))
+	n := int(min(vfs.Window, r.size-r.off))
 	if cap(r.buf) < n {
 		r.buf = make([]byte, n)
 	}
 	r.buf, r.at = r.buf[:n], 0
-	return ReadFull(r.file, r.buf, r.off)
+	return vfs.ReadFull(r.file, r.buf, r.off)
 }
 
 // long reads the current line, which is longer than a window.
@@ -81,7 +79,7 @@ func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
 			return nil, off, false, fmt.Errorf("line at %d: %w", off, ErrTooLong)
 		}
 		r.buf = r.buf[:min(int64(cap(r.buf)), r.size-at)]
-		if err := ReadFull(r.file, r.buf, at); err != nil {
+		if err := vfs.ReadFull(r.file, r.buf, at); err != nil {
 			return nil, off, false, err
 		}
 		if n := bytes.IndexByte(r.buf, '\n'); n >= 0 {
@@ -94,7 +92,7 @@ func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
 	}
 	r.buf, r.at = r.buf[:0], 0
 	line = make([]byte, length)
-	if err := ReadFull(r.file, line, off); err != nil {
+	if err := vfs.ReadFull(r.file, line, off); err != nil {
 		return nil, off, false, err
 	}
 	r.off = off + length
@@ -115,16 +113,4 @@ func Start(f io.ReaderAt, off, size int64) (int64, error) {
 		return 0, err // the rest is one line: read from the beginning
 	}
 	return lines.off, nil
-}
-
-// ReadFull reads exactly len(b) bytes.
-func ReadFull(file io.ReaderAt, b []byte, off int64) error {
-	n, err := file.ReadAt(b, off)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
