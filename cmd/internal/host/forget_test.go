@@ -17,12 +17,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const secretWord = "canary7q4zz"
@@ -104,7 +104,7 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 	}
 }
 
-func (c *commandChat) tasks(state string) ([]persistence.Task, []persistence.TaskProblem, error) {
+func (c *commandChat) tasks(state string) ([]timetable.Task, []timetable.Problem, error) {
 	return TaskStore(state, "").Tasks(context.Background())
 }
 
