@@ -101,8 +101,6 @@ func (f TurnAccepted) apply(s *State, _ Record) {
 	s.came(t)
 }
 
-func (f TurnReplaced) apply(s *State, r Record) { s.turnReplaced(r, f) }
-
 func (f IngressSettled) apply(s *State, r Record) {
 	s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
 	s.queue(r, f.Rows)
@@ -116,8 +114,6 @@ func (f TurnsSettled) apply(s *State, r Record) {
 	s.drop(f.Fates)
 	s.queue(r, f.Rows)
 }
-
-func (f RunStarted) apply(s *State, r Record) { s.runStarted(r, f) }
 
 func (f StepResponded) apply(s *State, _ Record) {
 	run, ok := s.runOf(f.RunID)
@@ -165,29 +161,11 @@ func (f StopRequested) apply(s *State, _ Record) {
 	}
 }
 
-func (f EgressQueued) apply(s *State, r Record) { s.egressQueued(r, f) }
-
-func (f RunFinished) apply(s *State, r Record) { s.runFinished(r, f) }
-
-func (f ApprovalDecided) apply(s *State, r Record) { s.decided(r, f) }
-
-func (f OutcomeBegun) apply(s *State, _ Record) { s.outcomeBegun(f) }
-
-func (f EgressSent) apply(s *State, r Record) { s.egressSent(r, f) }
-
-func (f EgressSettled) apply(s *State, r Record) { s.egressSettled(r, f) }
-
 func (f EgressRetried) apply(s *State, r Record) {
 	if row := s.Row(f.Key); row != nil {
 		row.Parked, row.Reason, row.Tries, row.Queued = false, "", 0, r.TS
 	}
 }
-
-func (f Stumbled) apply(s *State, r Record) { s.stumbled(r, f) }
-
-func (f TurnParked) apply(s *State, r Record) { s.turnParked(r, f) }
-
-func (f TurnUnparked) apply(s *State, _ Record) { s.turnUnparked(f) }
 
 // aboutMessage is a fact that must contain a message. If the message is missing, a newer version wrote the fact.
 type aboutMessage interface{ complete() bool }
