@@ -17,9 +17,11 @@ func (s *State) Apply(r Record) error {
 	if s.Run != nil {
 		s.Run.Last = r.TS
 	}
-	if row, ok := kindNamed(r.Fact.kind()); !ok || !row.apply(s, r) {
+	f, ok := r.Fact.(applied)
+	if !ok {
 		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
 	}
+	f.apply(s, r)
 	if len(s.Said) > 0 && s.rests() {
 		s.placeSaid()
 	}

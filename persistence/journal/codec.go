@@ -49,8 +49,6 @@ func AppendRecord(dst []byte, r Record) []byte {
 		dst = appendRaw(dst, f.Raw)
 	case TurnAccepted: // written directly, because platforms wait for it
 		dst = append(uimessage.AppendJSON(append(dst, `{"turn":`...), f.Turn), '}')
-	case StepResponded:
-		dst = appendJSON(dst, stepLine{stepMembers: stepMembers(f), Parts: f.Parts})
 	case ToolFinished:
 		dst = appendJSON(dst, toolLine{toolMembers: toolMembers(f), Part: part{f.Part}})
 	default:
@@ -107,20 +105,6 @@ func parseVia[L any](body []byte, fact func(L) Fact) (f Fact, ok bool) {
 	return f, !ok || about.complete()
 }
 
-// stepLine is the written form of StepResponded.
-type stepLine struct {
-	stepMembers
-	Parts parts `json:"parts"`
-}
-
-type stepMembers StepResponded
-
-func (l stepLine) fact() Fact {
-	f := StepResponded(l.stepMembers)
-	f.Parts = l.Parts
-	return f
-}
-
 // toolLine is the written form of ToolFinished.
 type toolLine struct {
 	toolMembers
@@ -135,6 +119,7 @@ func (l toolLine) fact() Fact {
 	return f
 }
 
+// parts are parts of a message with their JSON.
 type parts []uimessage.Part
 
 func (p parts) MarshalJSON() ([]byte, error) { return uimessage.AppendParts(nil, p), nil }
