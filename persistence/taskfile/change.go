@@ -21,10 +21,7 @@ import (
 // ChangeTask implements [persistence.TaskStore]. The file is written again, without the comments
 // that people put into its front matter.
 func (s *Store) ChangeTask(ctx context.Context, id string, change func(timetable.Task) (timetable.Task, error)) error {
-	return s.change(ctx, func() error {
-		if err := s.named(id); err != nil {
-			return err
-		}
+	return s.changeTask(ctx, id, func() error {
 		t, err := s.read(id)
 		if err != nil {
 			return err

@@ -145,10 +145,7 @@ func (s *Store) Check(t timetable.Task) ([]byte, error) {
 
 // SetTaskStatus implements [persistence.TaskStore].
 func (s *Store) SetTaskStatus(ctx context.Context, id string, status timetable.Status) error {
-	return s.change(ctx, func() error {
-		if err := s.named(id); err != nil {
-			return err
-		}
+	return s.changeTask(ctx, id, func() error {
 		raw, err := s.bytes(id)
 		if err != nil {
 			return err
@@ -170,10 +167,7 @@ func (s *Store) SetTaskStatus(ctx context.Context, id string, status timetable.S
 
 // RemoveTask implements [persistence.TaskStore]. It also removes a file that cannot be read.
 func (s *Store) RemoveTask(ctx context.Context, id string) error {
-	return s.change(ctx, func() error {
-		if err := s.named(id); err != nil {
-			return err
-		}
+	return s.changeTask(ctx, id, func() error {
 		if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: %s", persistence.ErrTask, id)
 		}
@@ -184,19 +178,21 @@ func (s *Store) RemoveTask(ctx context.Context, id string) error {
 	})
 }
 
-// named refuses ids that cannot name a task file.
-func (*Store) named(id string) error {
-	if timetable.CheckID(id) != nil {
-		return fmt.Errorf("%w: %s", persistence.ErrTask, timetable.ShortText(id, timetable.MaxID))
-	}
-	return nil
-}
-
 func (s *Store) write(id string, raw []byte) error {
 	if err := s.disk.Write(s.Path(id), raw); err != nil {
 		return fmt.Errorf("write a task: %w", err)
 	}
 	return nil
+}
+
+// changeTask is change for an existing task. It refuses ids that cannot name one.
+func (s *Store) changeTask(ctx context.Context, id string, work func() error) error {
+	return s.change(ctx, func() error {
+		if timetable.CheckID(id) != nil {
+			return fmt.Errorf("%w: %s", persistence.ErrTask, timetable.ShortText(id, timetable.MaxID))
+		}
+		return work()
+	})
 }
 
 // change runs work while holding the lock, after making the folder.
