@@ -34,5 +34,6 @@
 // [Inspector.Verify] finds all damage and changes nothing; [Store.Repair] moves it to quarantine
 // and makes the files intact.
 //
-// The meaning of facts is left to others.
+// The meaning of facts is left to others. The format of a line, and the search for intact lines in a
+// damaged file, are package linefile.
 package filestore

@@ -158,10 +158,7 @@ func (f *folding) settle(ctx context.Context) error {
 		c.meta.folded, c.meta.fresh = f.folded, false
 		return c.metaLog.force(ctx)
 	}
-	if err := f.placeMeta(); err != nil {
-		return err
-	}
-	if err := c.forceDirs(ctx); err != nil {
+	if err := c.placeMeta(ctx, f.placeMeta); err != nil {
 		return err
 	}
 	return c.metaLog.clear(ctx)

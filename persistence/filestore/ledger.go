@@ -157,7 +157,7 @@ func rotation(name string) int {
 // their records, and returns the number of the first one and the new tail.
 func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first int64, tail ledgerTail) {
 	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
-	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
+	for _, e := range slices.SortedStableFunc(slices.Values(entries), func(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }) {
 		at := len(buf.b) + 1
 		buf.b = linefile.AppendEntry(append(buf.b, linefile.Joint), e)
 		line := buf.b[at : len(buf.b)-1]
@@ -172,8 +172,6 @@ func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first in
 	}
 	return first, tail
 }
-
-func byNumber(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }
 
 // rotateLedger starts a new file if the current one is full. Entries of one record stay in one
 // file, so it needs the number of the next entry.

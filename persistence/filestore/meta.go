@@ -108,16 +108,10 @@ func newerMeta(object []byte) int {
 	return head.Version
 }
 
-// take parses a line of the log.
+// take applies a line of the log. Lines of earlier files change nothing.
 func (s *metaState) take(raw []byte, strict bool) bool {
-	object, ok := linefile.Unseal(raw, strict)
-	return ok && s.apply(object)
-}
-
-// apply applies a line of the log. Lines of earlier files change nothing.
-func (s *metaState) apply(object []byte) bool {
 	var l metaLine
-	if json.Unmarshal(object, &l) != nil {
+	if object, ok := linefile.Unseal(raw, strict); !ok || json.Unmarshal(object, &l) != nil {
 		return false
 	}
 	m, extra, ok := parseMeta(l.Meta)
@@ -234,6 +228,14 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 		c.mustForce(c.path(messagesDir))
 		return nil
 	}, nil
+}
+
+// placeMeta renames a new meta file to its place, durably.
+func (c *chat) placeMeta(ctx context.Context, place func() error) error {
+	if err := place(); err != nil {
+		return err
+	}
+	return c.forceDirs(ctx)
 }
 
 // keep remembers a meta as the last one.

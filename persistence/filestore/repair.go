@@ -270,10 +270,7 @@ func (c *chat) rebuildMeta(ctx context.Context, in *inspection) error {
 	if err != nil {
 		return err
 	}
-	if err := place(); err != nil {
-		return err
-	}
-	if err := c.forceDirs(ctx); err != nil {
+	if err := c.placeMeta(ctx, place); err != nil {
 		return err
 	}
 	return c.emptyFile(ctx, c.metaLog.h.Name)

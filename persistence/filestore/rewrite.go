@@ -106,10 +106,7 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 	if err := c.syncDir(ctx, c.path(messagesDir)); err != nil {
 		return err
 	}
-	if err := placeMeta(); err != nil {
-		return err
-	}
-	return c.forceDirs(ctx)
+	return c.placeMeta(ctx, placeMeta)
 }
 
 // rewritten writes the lines that stay, byte for byte, with the new ones among them.
