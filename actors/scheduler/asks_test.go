@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // A task runs a tool that needs approval, at a time when no person is watching: people are informed
@@ -29,7 +29,7 @@ func TestPI4ATaskThatAsksWaits(t *testing.T) {
 				o.Model, o.Tools = script, []tool.Tool{asks}
 				o.Chat.MayDecide = func(approval.Claim) bool { return true }
 			})
-			s.add(persistence.Task{ID: "tidy", Title: "Tidy", When: s.now().Add(time.Minute), ChatKey: reader, Body: "yes, approve 1, remove it"})
+			s.add(timetable.Task{ID: "tidy", Title: "Tidy", When: s.now().Add(time.Minute), ChatKey: reader, Body: "yes, approve 1, remove it"})
 			s.start()
 			s.pass(3 * time.Minute)
 			own := messages.ChatKey("task-tidy-20000101T000100Z")

@@ -11,8 +11,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // step sends a fire's next request. It may be repeated.
@@ -44,7 +44,7 @@ func (s *scheduler) zone(f *fire) *time.Location {
 
 // ingress returns the instructions as the first turn of the fire's own chat.
 func (s *scheduler) ingress(f *fire) messages.AcceptIngress {
-	key := persistence.FireChat(f.ID)
+	key := timetable.FireChat(f.ID)
 	meta := uimessage.Metadata{
 		TS: f.At.UnixMilli(), ChatKey: string(key), Channel: "task", ChatID: f.ID, ChatType: "private", ChatTitle: f.Title, MessageID: "1", RequestID: requestID(f),
 		Kind: uimessage.KindNormal, Source: uimessage.SourceTask, IngressID: "task:" + f.ID,
@@ -66,7 +66,7 @@ func (s *scheduler) ofChat(key messages.ChatKey) *fire {
 	if s.book == nil {
 		return nil
 	}
-	id, ok := strings.CutPrefix(string(key), string(persistence.FireChat("")))
+	id, ok := strings.CutPrefix(string(key), string(timetable.FireChat("")))
 	if !ok {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (s *scheduler) ask(ac actor.Context, f *fire) {
 	if f == nil || f.phase != running {
 		return
 	}
-	key := persistence.FireChat(f.ID)
+	key := timetable.FireChat(f.ID)
 	ac.Request(s.Router, messages.WatchChat{ChatKey: key, WatchID: watchID})
 	ac.Request(s.Router, messages.ViewQuery{ChatKey: key})
 }
@@ -166,7 +166,7 @@ func (s *scheduler) waits(ac actor.Context, f *fire) {
 	if !f.waits && f.ChatKey != "" {
 		en, zh := "", ""
 		if s.Asked != nil {
-			en, zh = s.Asked(persistence.FireChat(f.ID))
+			en, zh = s.Asked(timetable.FireChat(f.ID))
 		}
 		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID + waitsMark, RequestID: requestID(f), Text: waiting(f.Fire, en, zh)})
 	}
@@ -174,10 +174,10 @@ func (s *scheduler) waits(ac actor.Context, f *fire) {
 
 // ended makes the outcome of a fire durable and then reports it.
 func (s *scheduler) ended(ac actor.Context, f *fire, result, text string) {
-	if !s.write(persistence.Fire{Is: persistence.FireEnded, At: s.Now(), Task: f.Task, ID: f.ID, Result: result, Text: text}) {
+	if !s.write(timetable.Fire{Is: timetable.FireEnded, At: s.Now(), Task: f.Task, ID: f.ID, Result: result, Text: text}) {
 		return // the timer asks again
 	}
-	ac.Request(s.Router, messages.UnwatchChat{ChatKey: persistence.FireChat(f.ID), WatchID: watchID})
+	ac.Request(s.Router, messages.UnwatchChat{ChatKey: timetable.FireChat(f.ID), WatchID: watchID})
 	s.step(ac, f)
 	s.look(ac) // another task may run now
 }
@@ -189,7 +189,7 @@ func (s *scheduler) onPosted(msg messages.WordsPosted) {
 	id, waits := strings.CutSuffix(msg.PostID, waitsMark)
 	f := s.book.open[id]
 	if f != nil && waits && !f.waits && msg.Reason == "" {
-		s.write(persistence.Fire{Is: persistence.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) // a failure is logged, and the notice is repeated
+		s.write(timetable.Fire{Is: timetable.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) // a failure is logged, and the notice is repeated
 	}
 	if f == nil || waits || f.phase != telling {
 		return
@@ -207,10 +207,10 @@ func (s *scheduler) settle(f *fire) {
 	if f.By == "" {
 		s.done(f)
 	}
-	if !s.write(persistence.Fire{Is: persistence.FireSettled, At: s.Now(), Task: f.Task, ID: f.ID, Result: f.result}) {
+	if !s.write(timetable.Fire{Is: timetable.FireSettled, At: s.Now(), Task: f.Task, ID: f.ID, Result: f.result}) {
 		return // the timer asks again
 	}
-	if f.Is == persistence.FireStarted {
+	if f.Is == timetable.FireStarted {
 		s.Metrics.became(f.result, 1)
 		s.log.Info("a task has ended", "task", f.Task, "fire", f.ID, "result", f.result)
 	}
@@ -221,13 +221,13 @@ func (s *scheduler) settle(f *fire) {
 // it anyway; the note is for people.
 func (s *scheduler) done(f *fire) {
 	for i, t := range s.tasks {
-		if t.ID != f.Task || t.times.Repeats() || t.Status != persistence.TaskActive || persistence.FireID(t.ID, t.When) != f.ID {
+		if t.ID != f.Task || t.times.Repeats() || t.Status != timetable.Active || timetable.FireID(t.ID, t.When) != f.ID {
 			continue
 		}
-		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, persistence.TaskDone); err != nil {
+		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, timetable.Done); err != nil {
 			s.log.Warn("a task is done, but its file cannot say so", "task", t.ID, "error", err)
 		}
-		s.tasks[i].Status = persistence.TaskDone
+		s.tasks[i].Status = timetable.Done
 	}
 }
 
@@ -272,7 +272,7 @@ func (s *scheduler) ready() bool {
 			continue
 		}
 		s.tasks = append(s.tasks, task{t, times})
-		if t.Status == persistence.TaskActive {
+		if t.Status == timetable.Active {
 			active++
 		}
 	}
@@ -282,7 +282,7 @@ func (s *scheduler) ready() bool {
 }
 
 // tell logs files that cannot be read, once each.
-func (s *scheduler) tell(problems []persistence.TaskProblem) {
+func (s *scheduler) tell(problems []timetable.Problem) {
 	var now []string
 	for _, p := range problems {
 		now = append(now, p.String())
@@ -303,19 +303,19 @@ func (s *scheduler) plan(ac actor.Context) {
 	s.looked = now
 	for _, f := range fires {
 		switch f.Is {
-		case persistence.FireStarted:
+		case timetable.FireStarted:
 			s.begun(ac, f)
 			s.Metrics.started(now.Sub(f.Planned))
-			s.Metrics.became(persistence.SkipMissed, f.Count)
-		case persistence.FireSkipped:
+			s.Metrics.became(timetable.SkipMissed, f.Count)
+		case timetable.FireSkipped:
 			s.Metrics.became(f.Reason, f.Count)
 			s.log.Info("a time of a task was left out", "task", f.Task, "planned", f.Planned, "reason", f.Reason, "times", f.Count)
-		case persistence.FireSeen, persistence.FireWaits, persistence.FireEnded, persistence.FireSettled:
+		case timetable.FireSeen, timetable.FireWaits, timetable.FireEnded, timetable.FireSettled:
 		}
 	}
 }
 
-func (s *scheduler) begun(ac actor.Context, f persistence.Fire) {
+func (s *scheduler) begun(ac actor.Context, f timetable.Fire) {
 	s.log.Info("a task begins", "task", f.Task, "fire", f.ID, "planned", f.Planned)
 	if s.book == nil {
 		return // a write failed; open fires continue once the log is read again
@@ -327,7 +327,7 @@ func (s *scheduler) begun(ac actor.Context, f persistence.Fire) {
 
 // write makes records durable and applies them to the book, in this order. After an error the
 // contents of the log are unknown: it is read again before anything else is written.
-func (s *scheduler) write(fires ...persistence.Fire) bool {
+func (s *scheduler) write(fires ...timetable.Fire) bool {
 	if s.book == nil {
 		return false
 	}
@@ -361,8 +361,8 @@ func (s *scheduler) runTask(ac actor.Context, msg messages.RunTask) {
 		return
 	}
 	t, now := s.tasks[i], s.Now()
-	f := persistence.Fire{
-		Is: persistence.FireStarted, At: now, Task: t.ID, ID: persistence.FireID(t.ID, now) + "-by-hand", Planned: now, Title: t.Title, ChatKey: t.ChatKey,
+	f := timetable.Fire{
+		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireID(t.ID, now) + "-by-hand", Planned: now, Title: t.Title, ChatKey: t.ChatKey,
 		Say: t.Say, Body: t.Body, Text: t.Say, Zone: t.times.Zone.String(), By: cmp.Or(msg.By, "somebody"),
 	}
 	switch {

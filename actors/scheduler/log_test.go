@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // failsOnce is a fire log whose first write fails.
@@ -21,7 +22,7 @@ type failsOnce struct {
 	once sync.Once
 }
 
-func (l *failsOnce) AddFires(ctx context.Context, fires ...persistence.Fire) error {
+func (l *failsOnce) AddFires(ctx context.Context, fires ...timetable.Fire) error {
 	failed := false
 	l.once.Do(func() { failed = true })
 	if failed {
@@ -36,8 +37,8 @@ func TestLogThatFailsWhileFiresAreSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
 		for _, id := range []string{"a", "b"} {
-			f := persistence.Fire{Is: persistence.FireStarted, At: s.now(), Task: id, ID: persistence.FireID(id, s.now()), Planned: s.now(), Title: id, Body: "do it"}
-			ended := persistence.Fire{Is: persistence.FireEnded, At: s.now(), Task: id, ID: f.ID, Result: string(journal.ResultDone), Text: "done"}
+			f := timetable.Fire{Is: timetable.FireStarted, At: s.now(), Task: id, ID: timetable.FireID(id, s.now()), Planned: s.now(), Title: id, Body: "do it"}
+			ended := timetable.Fire{Is: timetable.FireEnded, At: s.now(), Task: id, ID: f.ID, Result: string(journal.ResultDone), Text: "done"}
 			if err := s.log.Log.AddFires(t.Context(), f, ended); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +56,7 @@ func TestLogThatFailsWhileFiresAreSettled(t *testing.T) {
 		s.pass(2 * time.Minute)
 		settled := 0
 		for _, f := range s.fires() {
-			if f.Is == persistence.FireSettled {
+			if f.Is == timetable.FireSettled {
 				settled++
 			}
 		}

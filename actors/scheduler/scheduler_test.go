@@ -31,6 +31,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -80,7 +81,7 @@ func (l *flaky) fails() (before, after bool) {
 
 var errFlaky = errors.New("the disk says no")
 
-func (l *flaky) AddFires(ctx context.Context, fires ...persistence.Fire) error {
+func (l *flaky) AddFires(ctx context.Context, fires ...timetable.Fire) error {
 	before, after := l.fails()
 	if before {
 		return errFlaky
@@ -122,7 +123,7 @@ func newScheduled(t *testing.T, change func(*actortest.Options)) *scheduled {
 
 func (s *scheduled) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 
-func (s *scheduled) add(tasks ...persistence.Task) {
+func (s *scheduled) add(tasks ...timetable.Task) {
 	s.t.Helper()
 	for _, task := range tasks {
 		if err := s.tasks.AddTask(s.t.Context(), task); err != nil {
@@ -167,7 +168,7 @@ func (s *scheduled) read(key messages.ChatKey) []string {
 	return out
 }
 
-func (s *scheduled) fires() []persistence.Fire {
+func (s *scheduled) fires() []timetable.Fire {
 	s.t.Helper()
 	fires, err := s.log.Fires(s.t.Context())
 	if err != nil {
@@ -187,10 +188,10 @@ func TestTaskIsDoneAndTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
 		s.add(
-			persistence.Task{ID: "report", Title: "Report", Cron: "0 9 * * *", ChatKey: reader, Body: "Sum up."},
-			persistence.Task{ID: "remind", Title: "Tea", When: s.now().Add(20 * time.Minute), ChatKey: alice, Say: "Tea is ready."},
-			persistence.Task{ID: "alone", Title: "Tidy", Cron: "30 9 * * *", Body: "Tidy up."},
-			persistence.Task{ID: "off", Title: "Off", Cron: "* * * * *", ChatKey: reader, Say: "never", Status: persistence.TaskPaused},
+			timetable.Task{ID: "report", Title: "Report", Cron: "0 9 * * *", ChatKey: reader, Body: "Sum up."},
+			timetable.Task{ID: "remind", Title: "Tea", When: s.now().Add(20 * time.Minute), ChatKey: alice, Say: "Tea is ready."},
+			timetable.Task{ID: "alone", Title: "Tidy", Cron: "30 9 * * *", Body: "Tidy up."},
+			timetable.Task{ID: "off", Title: "Off", Cron: "* * * * *", ChatKey: reader, Say: "never", Status: timetable.Paused},
 		)
 		s.start()
 		s.pass(19*time.Minute + 59*time.Second)
@@ -205,7 +206,7 @@ func TestTaskIsDoneAndTold(t *testing.T) {
 		s.pass(48 * time.Hour)
 		s.is(reader, "did Report at 2000-01-01 09:00 UTC", "did Report at 2000-01-02 09:00 UTC")
 		s.is("task-alone-20000101T093000Z", "did Tidy at 2000-01-01 09:30 UTC")
-		if tasks, _, err := s.tasks.Tasks(t.Context()); err != nil || tasks[2].ID != "remind" || tasks[2].Status != persistence.TaskDone {
+		if tasks, _, err := s.tasks.Tasks(t.Context()); err != nil || tasks[2].ID != "remind" || tasks[2].Status != timetable.Done {
 			t.Errorf("got %v, %v; want the single time done", tasks, err)
 		}
 		s.Say(alice, "alice", "thanks")
@@ -221,7 +222,7 @@ func TestTaskRunByHand(t *testing.T) {
 		release := make(chan struct{})
 		script := modeltest.NewScript(modeltest.Held(release, modeltest.Say("done by hand")))
 		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
-		s.add(persistence.Task{ID: "report", Title: "Report", Cron: "@manual", ChatKey: reader, Body: "Sum up.", Status: persistence.TaskPaused})
+		s.add(timetable.Task{ID: "report", Title: "Report", Cron: "@manual", ChatKey: reader, Body: "Sum up.", Status: timetable.Paused})
 		s.start()
 		run := func(id string) messages.TaskStarted {
 			answer, err := s.System.Root.RequestFuture(s.pid, messages.RunTask{TaskID: id, By: "me"}, time.Minute).Result()
@@ -256,8 +257,8 @@ func TestTaskWaitsForABusyChat(t *testing.T) {
 		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
 		when := s.now().Add(time.Minute)
 		s.add(
-			persistence.Task{ID: "a", Title: "A", When: when, ChatKey: reader, Say: "ping"},
-			persistence.Task{ID: "b", Title: "B", When: when, ChatKey: alice, Say: "ping"},
+			timetable.Task{ID: "a", Title: "A", When: when, ChatKey: reader, Say: "ping"},
+			timetable.Task{ID: "b", Title: "B", When: when, ChatKey: alice, Say: "ping"},
 		)
 		s.start()
 		s.Say(reader, "bob", "long work")
@@ -280,7 +281,7 @@ func TestTaskThatFailsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := modeltest.NewScript(modeltest.FailWith("auth", false))
 		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
-		s.add(persistence.Task{ID: "report", Title: "日报", When: s.now().Add(time.Minute), ChatKey: reader, Body: "汇总"})
+		s.add(timetable.Task{ID: "report", Title: "日报", When: s.now().Add(time.Minute), ChatKey: reader, Body: "汇总"})
 		s.start()
 		s.pass(2 * time.Minute)
 		s.is(reader, "任务“日报”没有完成（auth）。管理员可以用 sma chats show task-report-20000101T000100Z 查看。")
@@ -295,7 +296,7 @@ func TestCL9OverlapIsSkipped(t *testing.T) {
 		script := modeltest.NewScript(modeltest.Held(release, modeltest.Say("slow")))
 		script.Otherwise = &modeltest.Step{Do: obey}
 		s := newScheduled(t, func(o *actortest.Options) { o.Model = script })
-		s.add(persistence.Task{ID: "often", Title: "Often", Cron: "* * * * *", ChatKey: reader, Body: "Look."})
+		s.add(timetable.Task{ID: "often", Title: "Often", Cron: "* * * * *", ChatKey: reader, Body: "Look."})
 		s.start()
 		s.pass(3*time.Minute + 30*time.Second)
 		close(release)
@@ -303,7 +304,7 @@ func TestCL9OverlapIsSkipped(t *testing.T) {
 		s.is(reader, "slow", "did Often at 2000-01-01 00:04 UTC")
 		skipped := 0
 		for _, f := range s.fires() {
-			if f.Is == persistence.FireSkipped && f.Reason == persistence.SkipOverlap {
+			if f.Is == timetable.FireSkipped && f.Reason == timetable.SkipOverlap {
 				skipped += f.Count
 			}
 		}
@@ -320,10 +321,10 @@ func TestCL9MissedWhileDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
 		s.add(
-			persistence.Task{ID: "report", Title: "Report", Cron: "0 9 * * *", ChatKey: "web-chat-report", Body: "Sum up."},
-			persistence.Task{ID: "strict", Title: "Strict", Cron: "0 9 * * *", ChatKey: "web-chat-strict", Body: "Sum up.", CatchUp: persistence.CatchUpSkip},
-			persistence.Task{ID: "old", Title: "Old", When: s.now().Add(time.Hour), ChatKey: "web-chat-old", Say: "too late"},
-			persistence.Task{ID: "new", Title: "New", When: s.now().Add(96 * time.Hour), ChatKey: "web-chat-new", Say: "just in time"},
+			timetable.Task{ID: "report", Title: "Report", Cron: "0 9 * * *", ChatKey: "web-chat-report", Body: "Sum up."},
+			timetable.Task{ID: "strict", Title: "Strict", Cron: "0 9 * * *", ChatKey: "web-chat-strict", Body: "Sum up.", CatchUp: timetable.CatchUpSkip},
+			timetable.Task{ID: "old", Title: "Old", When: s.now().Add(time.Hour), ChatKey: "web-chat-old", Say: "too late"},
+			timetable.Task{ID: "new", Title: "New", When: s.now().Add(96 * time.Hour), ChatKey: "web-chat-new", Say: "just in time"},
 		)
 		s.start()
 		s.stop()
@@ -349,7 +350,7 @@ func TestIO14TasksWhileTheClockJumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduled(t, nil)
 		for i := range 20 {
-			s.add(persistence.Task{ID: fmt.Sprintf("t%d", i), Title: "Often", Cron: "*/5 * * * *", ChatKey: messages.ChatKey(fmt.Sprintf("web-chat-%d", i)), Say: "ping"})
+			s.add(timetable.Task{ID: fmt.Sprintf("t%d", i), Title: "Often", Cron: "*/5 * * * *", ChatKey: messages.ChatKey(fmt.Sprintf("web-chat-%d", i)), Say: "ping"})
 		}
 		s.start()
 		said := func() int { return len(s.read("web-chat-7")) }
@@ -382,7 +383,7 @@ func TestIO14TasksWhileTheClockJumps(t *testing.T) {
 func (s *scheduled) started(task string) map[string]int {
 	out := map[string]int{}
 	for _, f := range s.fires() {
-		if f.Is == persistence.FireStarted && f.Task == task {
+		if f.Is == timetable.FireStarted && f.Task == task {
 			out[f.ID]++
 		}
 	}
@@ -400,11 +401,11 @@ func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		s := newScheduled(t, nil)
-		tasks := []persistence.Task{
+		tasks := []timetable.Task{
 			{ID: "seven", Title: "Seven", Cron: "*/7 * * * *", ChatKey: "web-chat-seven", Body: "Do it."},
 			{ID: "ten", Title: "Ten", Cron: "*/10 * * * *", ChatKey: "web-chat-ten", Say: "ping"},
 			{ID: "minute", Title: "Minute", Cron: "* * * * *", ChatKey: "web-chat-minute", Body: "Do it."},
-			{ID: "hour", Title: "Hour", Cron: "3 * * * *", ChatKey: "web-chat-hour", Say: "ping", CatchUp: persistence.CatchUpSkip},
+			{ID: "hour", Title: "Hour", Cron: "3 * * * *", ChatKey: "web-chat-hour", Say: "ping", CatchUp: timetable.CatchUpSkip},
 		}
 		s.add(tasks...)
 		s.start()
@@ -431,25 +432,25 @@ func TestCL9EachFireOnceAcrossRestarts(t *testing.T) {
 }
 
 // onceEach checks what became of the times of one task.
-func (s *scheduled) onceEach(task persistence.Task, fires []persistence.Fire, end time.Time) {
+func (s *scheduled) onceEach(task timetable.Task, fires []timetable.Fire, end time.Time) {
 	s.t.Helper()
 	var since time.Time
-	told, first, settled := map[string]persistence.Fire{}, map[string]bool{}, map[string]bool{}
+	told, first, settled := map[string]timetable.Fire{}, map[string]bool{}, map[string]bool{}
 	accounted, words := 0, 0
 	for _, f := range fires {
 		switch {
 		case f.Task != task.ID:
-		case f.Is == persistence.FireSeen && since.IsZero():
+		case f.Is == timetable.FireSeen && since.IsZero():
 			since = f.At
-		case f.Is == persistence.FireSettled:
+		case f.Is == timetable.FireSettled:
 			settled[f.ID] = true
-		case (f.Is == persistence.FireStarted || f.Is == persistence.FireSkipped) && !first[f.ID]:
+		case (f.Is == timetable.FireStarted || f.Is == timetable.FireSkipped) && !first[f.ID]:
 			first[f.ID] = true
 			accounted += f.Count
-			if f.Is == persistence.FireStarted {
+			if f.Is == timetable.FireStarted {
 				accounted++
 			}
-			if f.Is == persistence.FireStarted || f.Text != "" {
+			if f.Is == timetable.FireStarted || f.Text != "" {
 				told[f.ID] = f
 				words++
 			}
@@ -477,7 +478,7 @@ func (s *scheduled) onceEach(task persistence.Task, fires []persistence.Fire, en
 				n++
 			}
 		}
-		if task.Say == "" && f.Is == persistence.FireStarted && n != 1 {
+		if task.Say == "" && f.Is == timetable.FireStarted && n != 1 {
 			s.t.Errorf("%s was heard %d times", id, n)
 		}
 	}

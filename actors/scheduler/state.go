@@ -3,8 +3,8 @@ package scheduler
 import (
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 // fire is a fire that has not ended.
 type fire struct {
-	persistence.Fire
+	timetable.Fire
 	phase phase
 	waits bool // people know that it waits for a decision
 	// text and result are the outcome.
@@ -37,14 +37,14 @@ type fire struct {
 
 // book is the state of the fire log. Only apply changes it.
 type book struct {
-	marks map[string]persistence.Fire // newest FireSeen of each task
-	last  map[string]time.Time        // newest decided time of each task
-	known map[string]bool             // fires that were started or skipped
+	marks map[string]timetable.Fire // newest FireSeen of each task
+	last  map[string]time.Time      // newest decided time of each task
+	known map[string]bool           // fires that were started or skipped
 	open  map[string]*fire
 }
 
-func newBook(fires []persistence.Fire) *book {
-	b := &book{marks: map[string]persistence.Fire{}, last: map[string]time.Time{}, known: map[string]bool{}, open: map[string]*fire{}}
+func newBook(fires []timetable.Fire) *book {
+	b := &book{marks: map[string]timetable.Fire{}, last: map[string]time.Time{}, known: map[string]bool{}, open: map[string]*fire{}}
 	for _, f := range fires {
 		b.apply(f)
 	}
@@ -52,11 +52,11 @@ func newBook(fires []persistence.Fire) *book {
 }
 
 // apply applies a durable record. Repeating it changes nothing.
-func (b *book) apply(f persistence.Fire) {
+func (b *book) apply(f timetable.Fire) {
 	switch f.Is {
-	case persistence.FireSeen:
+	case timetable.FireSeen:
 		b.marks[f.Task] = f
-	case persistence.FireStarted, persistence.FireSkipped:
+	case timetable.FireStarted, timetable.FireSkipped:
 		if b.known[f.ID] {
 			return
 		}
@@ -66,23 +66,23 @@ func (b *book) apply(f persistence.Fire) {
 		}
 		o := &fire{Fire: f}
 		switch {
-		case f.Is == persistence.FireSkipped && f.Text == "":
+		case f.Is == timetable.FireSkipped && f.Text == "":
 			return
-		case f.Is == persistence.FireSkipped:
+		case f.Is == timetable.FireSkipped:
 			o.phase, o.text, o.result = telling, f.Text, string(f.Is)
 		case f.Say != "":
 			o.phase, o.text, o.result = telling, f.Text, string(journal.ResultDone)
 		}
 		b.open[f.ID] = o
-	case persistence.FireWaits:
+	case timetable.FireWaits:
 		if o := b.open[f.ID]; o != nil {
 			o.waits = true
 		}
-	case persistence.FireEnded:
+	case timetable.FireEnded:
 		if o := b.open[f.ID]; o != nil && o.phase != telling {
 			o.phase, o.text, o.result = telling, f.Text, f.Result
 		}
-	case persistence.FireSettled:
+	case timetable.FireSettled:
 		delete(b.open, f.ID)
 	}
 }
@@ -100,16 +100,16 @@ func (b *book) running(task string) int {
 
 // task is a task with its times.
 type task struct {
-	persistence.Task
-	times persistence.TaskTimes
+	timetable.Task
+	times timetable.Times
 }
 
 // plan returns what has to be recorded now. looked is when it was last called, or zero.
-func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
-	var out []persistence.Fire
+func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
+	var out []timetable.Fire
 	runs := b.running("")
 	for _, t := range tasks {
-		if t.Status != persistence.TaskActive {
+		if t.Status != timetable.Active {
 			continue
 		}
 		since := b.since(t, &out, now)
@@ -123,11 +123,11 @@ func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
 			}
 		}
 		newest, count := t.times.Missed(since, now)
-		if count == 0 || b.known[persistence.FireID(t.ID, newest)] {
+		if count == 0 || b.known[timetable.FireID(t.ID, newest)] {
 			continue
 		}
 		f := b.decide(t, newest, count, now)
-		if f.Is == persistence.FireStarted && f.Say == "" {
+		if f.Is == timetable.FireStarted && f.Say == "" {
 			if runs >= maxRuns {
 				continue // it is still due after one of them has ended
 			}
@@ -139,14 +139,14 @@ func (b *book) plan(tasks []task, looked, now time.Time) []persistence.Fire {
 }
 
 // since is the time from which a task's times count; it records a task whose times have changed.
-func (b *book) since(t task, out *[]persistence.Fire, now time.Time) time.Time {
+func (b *book) since(t task, out *[]timetable.Fire, now time.Time) time.Time {
 	if mark, ok := b.marks[t.ID]; ok && mark.Mark == t.Mark() {
 		if t.times.Repeats() {
 			return mark.At
 		}
 		return time.Time{}
 	}
-	*out = append(*out, persistence.Fire{Is: persistence.FireSeen, At: now, Task: t.ID, ChatKey: t.ChatKey, Mark: t.Mark()})
+	*out = append(*out, timetable.Fire{Is: timetable.FireSeen, At: now, Task: t.ID, ChatKey: t.ChatKey, Mark: t.Mark()})
 	if t.times.Repeats() {
 		return now
 	}
@@ -154,24 +154,24 @@ func (b *book) since(t task, out *[]persistence.Fire, now time.Time) time.Time {
 }
 
 // decide decides about the newest time that has passed.
-func (b *book) decide(t task, planned time.Time, count int, now time.Time) persistence.Fire {
-	f := persistence.Fire{
-		Is: persistence.FireStarted, At: now, Task: t.ID, ID: persistence.FireID(t.ID, planned), Planned: planned, Title: t.Title, ChatKey: t.ChatKey,
+func (b *book) decide(t task, planned time.Time, count int, now time.Time) timetable.Fire {
+	f := timetable.Fire{
+		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireID(t.ID, planned), Planned: planned, Title: t.Title, ChatKey: t.ChatKey,
 		Say: t.Say, Body: t.Body, Zone: t.times.Zone.String(), Count: count - 1,
 	}
 	late := now.Sub(planned)
 	switch {
 	case b.running(t.ID) > 0:
-		f.Is, f.Reason, f.Count = persistence.FireSkipped, persistence.SkipOverlap, count
-	case late > grace && t.CatchUp == persistence.CatchUpSkip, late > singleLate && !t.times.Repeats():
-		f.Is, f.Reason, f.Count = persistence.FireSkipped, persistence.SkipMissed, count
+		f.Is, f.Reason, f.Count = timetable.FireSkipped, timetable.SkipOverlap, count
+	case late > grace && t.CatchUp == timetable.CatchUpSkip, late > singleLate && !t.times.Repeats():
+		f.Is, f.Reason, f.Count = timetable.FireSkipped, timetable.SkipMissed, count
 		if t.ChatKey != "" {
 			f.Text = missed(f, t.times.Zone)
 		}
 	case t.Say != "":
 		f.Text = t.Say + lateness(f, t.times.Zone, late)
 	}
-	if f.Is == persistence.FireSkipped {
+	if f.Is == timetable.FireSkipped {
 		f.Body, f.Say = "", ""
 	}
 	return f
@@ -181,7 +181,7 @@ func (b *book) decide(t task, planned time.Time, count int, now time.Time) persi
 func next(tasks []task, now time.Time) (time.Time, bool) {
 	var first time.Time
 	for _, t := range tasks {
-		if t.Status != persistence.TaskActive {
+		if t.Status != timetable.Active {
 			continue
 		}
 		if at, ok := t.times.Next(now); ok && (first.IsZero() || at.Before(first)) {

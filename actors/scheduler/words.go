@@ -6,14 +6,14 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // tellLate is the delay from which the words of a fire mention it.
 const tellLate = 5 * time.Minute
 
 // say chooses the text in the language of a task.
-func say(f persistence.Fire, en, zh string) string {
+func say(f timetable.Fire, en, zh string) string {
 	for _, r := range f.Title + f.Body + f.Say {
 		if unicode.Is(unicode.Han, r) {
 			return zh
@@ -26,7 +26,7 @@ func say(f persistence.Fire, en, zh string) string {
 func at(t time.Time, zone *time.Location) string { return t.In(zone).Format("2006-01-02 15:04 MST") }
 
 // missed says that a time passed without a run.
-func missed(f persistence.Fire, zone *time.Location) string {
+func missed(f timetable.Fire, zone *time.Location) string {
 	when := at(f.Planned, zone)
 	if f.Count > 1 {
 		return say(f,
@@ -46,7 +46,7 @@ func timesBefore(n int) string {
 }
 
 // lateness says that a fire is late, and which times before it were skipped.
-func lateness(f persistence.Fire, zone *time.Location, late time.Duration) string {
+func lateness(f timetable.Fire, zone *time.Location, late time.Duration) string {
 	out := ""
 	if late > tellLate {
 		out = say(f, fmt.Sprintf("planned for %s", at(f.Planned, zone)), fmt.Sprintf("原定 %s", at(f.Planned, zone)))
@@ -63,41 +63,41 @@ func lateness(f persistence.Fire, zone *time.Location, late time.Duration) strin
 
 // waiting says that a run cannot continue without a person, and, in English and Chinese, who was
 // asked in private; empty names mean no person was.
-func waiting(f persistence.Fire, en, zh string) string {
+func waiting(f timetable.Fire, en, zh string) string {
 	if en != "" {
 		return say(f,
 			fmt.Sprintf("The task “%s” waits for approval. I asked %s in private.", f.Title, en),
 			fmt.Sprintf("任务“%s”在等待审批，我已私下询问%s。", f.Title, zh))
 	}
 	return say(f,
-		fmt.Sprintf("The task “%s” waits for approval. The operator decides it with sma approvals (chat %s).", f.Title, persistence.FireChat(f.ID)),
-		fmt.Sprintf("任务“%s”在等待审批，管理员可以用 sma approvals 处理（聊天 %s）。", f.Title, persistence.FireChat(f.ID)))
+		fmt.Sprintf("The task “%s” waits for approval. The operator decides it with sma approvals (chat %s).", f.Title, timetable.FireChat(f.ID)),
+		fmt.Sprintf("任务“%s”在等待审批，管理员可以用 sma approvals 处理（聊天 %s）。", f.Title, timetable.FireChat(f.ID)))
 }
 
 // failed says that a run had no result.
-func failed(f persistence.Fire, result, reason string) string {
+func failed(f timetable.Fire, result, reason string) string {
 	if reason == "" {
 		reason = result
 	}
 	return say(f,
-		fmt.Sprintf("The task “%s” failed (%s). The operator finds more with sma chats show %s.", f.Title, reason, persistence.FireChat(f.ID)),
-		fmt.Sprintf("任务“%s”没有完成（%s）。管理员可以用 sma chats show %s 查看。", f.Title, reason, persistence.FireChat(f.ID)))
+		fmt.Sprintf("The task “%s” failed (%s). The operator finds more with sma chats show %s.", f.Title, reason, timetable.FireChat(f.ID)),
+		fmt.Sprintf("任务“%s”没有完成（%s）。管理员可以用 sma chats show %s 查看。", f.Title, reason, timetable.FireChat(f.ID)))
 }
 
 // undecided says that no person decided in time.
-func undecided(f persistence.Fire) string {
+func undecided(f timetable.Fire) string {
 	return say(f,
 		fmt.Sprintf("The task “%s” ended: nobody decided about its request in time.", f.Title),
 		fmt.Sprintf("任务“%s”已结束：审批请求超时未处理。", f.Title))
 }
 
 // wordless says that a run succeeded without any words.
-func wordless(f persistence.Fire) string {
+func wordless(f timetable.Fire) string {
 	return say(f, fmt.Sprintf("The task “%s” is done.", f.Title), fmt.Sprintf("任务“%s”已完成。", f.Title))
 }
 
 // preface tells the model its situation; the instructions follow.
-func preface(f persistence.Fire, zone *time.Location) string {
+func preface(f timetable.Fire, zone *time.Location) string {
 	when := at(f.Planned, zone)
 	if f.ChatKey == "" {
 		return say(f,

@@ -13,9 +13,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // TestCL9KillsWhileTasksAreTold kills the process while a task is due: around the
@@ -106,7 +106,7 @@ func (w *taskWorld) add(t *testing.T, kind kindOf) (token string) {
 	token = fmt.Sprintf("m-1-%d", len(w.tasks))
 	w.tasks[token] = kind
 	now := time.Now()
-	task := persistence.Task{ID: token, Title: "Task", ChatKey: "telegram-chat-1", When: now.Add(-time.Second).Truncate(time.Second)}
+	task := timetable.Task{ID: token, Title: "Task", ChatKey: "telegram-chat-1", When: now.Add(-time.Second).Truncate(time.Second)}
 	switch kind {
 	case saying:
 		task.Say = "remember " + token
@@ -127,7 +127,7 @@ func (w *taskWorld) add(t *testing.T, kind kindOf) (token string) {
 
 // addTwice writes a task with a fire that was begun a moment before a crash, and whose
 // next time has come since.
-func (w *taskWorld) addTwice(t *testing.T, task persistence.Task, now time.Time) {
+func (w *taskWorld) addTwice(t *testing.T, task timetable.Task, now time.Time) {
 	t.Helper()
 	second := now.UTC().Truncate(time.Minute)
 	first := second.Add(-time.Minute)
@@ -135,12 +135,12 @@ func (w *taskWorld) addTwice(t *testing.T, task persistence.Task, now time.Time)
 	// Of the times of such a schedule only these two are near.
 	task.Cron = fmt.Sprintf("%d,%d %d,%d %d,%d * *", first.Minute(), second.Minute(), first.Hour(), second.Hour(), first.Day(), second.Day())
 	log := taskfile.NewLog(w.state())
-	begun := persistence.Fire{
-		V: 1, Is: persistence.FireStarted, At: first, Task: task.ID, ID: persistence.FireID(task.ID, first), Planned: first,
+	begun := timetable.Fire{
+		V: 1, Is: timetable.FireStarted, At: first, Task: task.ID, ID: timetable.FireID(task.ID, first), Planned: first,
 		Title: task.Title, ChatKey: task.ChatKey, Body: task.Body, Zone: "UTC",
 	}
-	seen := persistence.Fire{V: 1, Is: persistence.FireSeen, At: first.Add(-time.Minute), Task: task.ID}
-	task.Status = persistence.TaskActive
+	seen := timetable.Fire{V: 1, Is: timetable.FireSeen, At: first.Add(-time.Minute), Task: task.ID}
+	task.Status = timetable.Active
 	seen.Mark = task.Mark()
 	if err := taskfile.New(w.state(), w.zone).AddTask(t.Context(), task); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func (w *taskWorld) killTask(t *testing.T, sum *tally) {
 }
 
 // fires are the records of the fire log.
-func (w *taskWorld) fires(t *testing.T) []persistence.Fire {
+func (w *taskWorld) fires(t *testing.T) []timetable.Fire {
 	t.Helper()
 	fires, err := taskfile.NewLog(w.state()).Fires(t.Context())
 	if err != nil {
@@ -214,11 +214,11 @@ func (w *taskWorld) settle(t *testing.T) {
 		begun := map[string]bool{}
 		for _, f := range w.fires(t) {
 			switch f.Is {
-			case persistence.FireStarted:
+			case timetable.FireStarted:
 				open[f.ID], begun[f.Task] = true, true
-			case persistence.FireSettled:
+			case timetable.FireSettled:
 				delete(open, f.ID)
-			case persistence.FireSeen, persistence.FireSkipped, persistence.FireWaits, persistence.FireEnded:
+			case timetable.FireSeen, timetable.FireSkipped, timetable.FireWaits, timetable.FireEnded:
 			}
 		}
 		if len(open) > 0 || len(begun) < len(w.tasks) {
@@ -248,15 +248,15 @@ func (w *taskWorld) check(t *testing.T, sum *tally) {
 	started, skipped, ids := map[string]int{}, map[string]int{}, map[string]string{}
 	for _, f := range w.fires(t) {
 		switch f.Is {
-		case persistence.FireStarted:
+		case timetable.FireStarted:
 			started[f.Task]++
 			ids[f.Task] = f.ID
-		case persistence.FireSkipped:
+		case timetable.FireSkipped:
 			skipped[f.Task]++
-			if f.Reason != persistence.SkipOverlap {
+			if f.Reason != timetable.SkipOverlap {
 				t.Errorf("a time of %s was left out: %s", f.Task, f.Reason)
 			}
-		case persistence.FireSeen, persistence.FireWaits, persistence.FireEnded, persistence.FireSettled:
+		case timetable.FireSeen, timetable.FireWaits, timetable.FireEnded, timetable.FireSettled:
 		}
 	}
 	all, _, err := taskfile.New(w.state(), w.zone).Tasks(t.Context())
@@ -268,7 +268,7 @@ func (w *taskWorld) check(t *testing.T, sum *tally) {
 		overlaps := 0
 		if kind == twice {
 			overlaps = 1
-		} else if task.Status != persistence.TaskDone {
+		} else if task.Status != timetable.Done {
 			t.Errorf("%s is %s, want done", task.ID, task.Status)
 		}
 		if told[task.ID] == 0 {
@@ -279,7 +279,7 @@ func (w *taskWorld) check(t *testing.T, sum *tally) {
 			t.Errorf("%s (kind %d): told %d times, started %d times, left out %d times; want 1, 1, %d", task.ID, kind, told[task.ID], started[task.ID], skipped[task.ID], overlaps)
 		}
 		if kind == doing || kind == twice {
-			w.ranOnce(t, task.ID, string(persistence.FireChat(ids[task.ID])))
+			w.ranOnce(t, task.ID, string(timetable.FireChat(ids[task.ID])))
 		}
 	}
 	sum.add("acknowledged", len(w.tasks))

@@ -18,20 +18,22 @@ import (
 )
 
 const (
-	// maxCounted is of how many chats it is known how many lines their files have.
+	// maxCounted is for how many chats the number of lines in their files is remembered.
 	maxCounted = 4096
-	// maxRead bounds what is read of a file that somebody else made long.
+	// maxRead limits what is read of a file that another program made long.
 	maxRead = 16 << 20
 )
 
-// files are the logs of all chats. Only the writer calls add; read is safe beside
-// it: a file only grows at its end, or is replaced.
+// files are the logs of all chats. Only the writer calls add. Others may call read meanwhile,
+// because a file only grows at its end or is replaced atomically.
 type files struct {
 	dir    string
 	folder func(messages.ChatKey) (string, error)
 	window int
-	lines  map[uint64]int // the writer's, by a hash of the key: at worst a file is folded too early
-	seed   maphash.Seed
+	// lines is the number of lines by a hash of the key, for the writer only. Two keys with one hash
+	// at worst let a file be compacted too early.
+	lines map[uint64]int
+	seed  maphash.Seed
 }
 
 func (f *files) path(key messages.ChatKey) (string, error) {
@@ -42,7 +44,7 @@ func (f *files) path(key messages.ChatKey) (string, error) {
 	return filepath.Join(f.dir, filepath.FromSlash(name)+".jsonl"), nil
 }
 
-// add writes an entry at the end, and folds a file that has become too long.
+// add writes an entry at the end, after compacting a file that has become too long.
 func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
 	path, err := f.path(key)
 	if err != nil {
@@ -57,9 +59,9 @@ func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
 		}
 		n = len(entries)
 	}
-	delete(f.lines, id) // after an error nobody knows
+	delete(f.lines, id) // unknown after an error
 	if n >= 2*f.window {
-		if n, err = f.fold(path); err != nil {
+		if n, err = f.compact(path); err != nil {
 			return err
 		}
 	}
@@ -77,8 +79,8 @@ func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
 	return nil
 }
 
-// fold replaces a file by a summary of its older entries and the newer ones.
-func (f *files) fold(path string) (lines int, err error) {
+// compact replaces a file with a summary of its older entries and the newer ones.
+func (f *files) compact(path string) (lines int, err error) {
 	entries, err := load(path)
 	if err != nil {
 		return 0, err
@@ -98,8 +100,7 @@ func (f *files) fold(path string) (lines int, err error) {
 	return len(entries), nil
 }
 
-// recent are entries as readers see them: the window's newest, and a summary of
-// those before.
+// recent returns entries as readers see them: a summary of the older ones, and the newest.
 func (f *files) recent(entries []runlog.Entry) []runlog.Entry {
 	old := len(entries) - f.window
 	if old <= 0 || old == 1 && entries[0].Kind == runlog.KindSummary {
@@ -117,7 +118,7 @@ func (f *files) read(key messages.ChatKey) ([]runlog.Entry, error) {
 	return f.recent(entries), err
 }
 
-// load reads the entries of a file; what is none is left out.
+// load reads the entries of a file. Lines that are not entries are skipped.
 func load(path string) ([]runlog.Entry, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +127,7 @@ func load(path string) ([]runlog.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // only read from
+	defer func() { _ = file.Close() }() // It was only read.
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func load(path string) ([]runlog.Entry, error) {
 	for line := range bytes.Lines(b) {
 		var e runlog.Entry
 		if line[len(line)-1] != '\n' || json.Unmarshal(line, &e) != nil {
-			continue // half of one, or bytes that a crash left
+			continue // partly written, or damaged by a crash
 		}
 		if e.Kind == runlog.KindRun || e.Kind == runlog.KindSummary {
 			out = append(out, e)
@@ -148,7 +149,7 @@ func load(path string) ([]runlog.Entry, error) {
 	return out, nil
 }
 
-// appendLine writes a line at the end of a file; half a line there is closed first.
+// appendLine writes a line at the end of a file, on a line of its own even if the last one is incomplete.
 func appendLine(path string, line []byte) (err error) {
 	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
 	file, err := os.OpenFile(path, flags, 0o600)

@@ -16,13 +16,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
-// DefaultWindow is how many entries of a chat stay as they are.
+// DefaultWindow is how many of the newest entries of a chat are not summarised.
 const DefaultWindow = 200
 
 // maxQueue is how many entries may wait for the disk.
 const maxQueue = 4096
 
-// errStopped: the writer has ended.
+// errStopped means that the writer has ended.
 var errStopped = errors.New("the run log is closed")
 
 // Options of a log. Dir and Folder are required.
@@ -30,25 +30,25 @@ type Options struct {
 	Dir string
 	// Folder is the path of a chat below Dir, with slashes; ".jsonl" is added.
 	Folder     func(messages.ChatKey) (string, error)
-	Window     int // 0: [DefaultWindow]
+	Window     int // 0 means [DefaultWindow]
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// Log is a [persistence.RunLog] in files.
+// Log is the run log of all chats, in files.
 type Log struct {
 	files   files
 	log     *slog.Logger
-	work    chan *work // pointers: a queue that is empty should cost little
+	work    chan *work // pointers, so that an empty queue needs little memory
 	stopped chan struct{}
 	dropped prometheus.Counter
 }
 
-// work is an entry to write, or a reader who waits for those before.
+// work is an entry to write, or a reader that waits for the entries queued before it.
 type work struct {
 	key   messages.ChatKey
 	entry runlog.Entry
-	reach chan<- struct{} // nil: an entry
+	reach chan<- struct{} // nil for an entry
 }
 
 // New makes a log. Nothing is written before [Log.Run].
@@ -65,8 +65,8 @@ func New(o Options) *Log {
 	}
 }
 
-// AddRun implements [persistence.RunLog]. An entry for which there is no room is
-// dropped and counted.
+// AddRun adds the entry of a run whose end is durable. It never blocks: if the queue is full, the
+// entry is dropped and counted.
 func (l *Log) AddRun(key messages.ChatKey, entry runlog.Entry) {
 	select {
 	case l.work <- &work{key: key, entry: entry}:
@@ -75,7 +75,8 @@ func (l *Log) AddRun(key messages.ChatKey, entry runlog.Entry) {
 	}
 }
 
-// Runs implements [persistence.RunLog].
+// Runs returns the entries of a chat, oldest first, including those added before the call. Old
+// entries are replaced with one summary, at the head.
 func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]runlog.Entry, error) {
 	reached := make(chan struct{})
 	select {

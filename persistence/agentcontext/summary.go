@@ -8,15 +8,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
-// What a summary of runs keeps of them, at most.
+// The most that a summary keeps of its runs.
 const (
 	summaryRequests = 20
 	summaryFailures = 10
 	summaryTools    = 30
 )
 
-// summarise makes one summary of entries, oldest first. Summaries among them count
-// for the runs that they stand for. The same entries make the same summary.
+// summarise makes one summary of entries, oldest first. A summary among them counts as the runs that
+// it replaced. The same entries always give the same summary.
 func summarise(entries []runlog.Entry) runlog.Entry {
 	out := runlog.Entry{Kind: runlog.KindSummary}
 	calls := map[string]int{}
@@ -57,7 +57,7 @@ func summarise(entries []runlog.Entry) runlog.Entry {
 	return out
 }
 
-// newest are the last n of a list.
+// newest returns the last n members of a list.
 func newest(list []string, n int) []string {
 	return slices.Clone(list[max(0, len(list)-n):])
 }

@@ -1,5 +1,5 @@
-// Package chatfile keeps small documents in the folders of chats. It does not know what a file
-// holds: whoever reads it validates it.
+// Package chatfile stores small documents in the folders of chats. It does not know what they
+// contain: the reader of a file validates it.
 package chatfile
 
 import (

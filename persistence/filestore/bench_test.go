@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
@@ -79,7 +80,7 @@ func BenchmarkRaw(b *testing.B) {
 				defer func() { _ = f.Close() }()
 				files[i] = f
 			}
-			line := appendTurn(nil, storetest.Turn(1))
+			line := linefile.AppendTurn(nil, storetest.Turn(1))
 			each(b, n, func(w int, i int64) error {
 				if _, err := files[w].WriteAt(line, (i-1)*int64(len(line))); err != nil {
 					return err

@@ -11,6 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -33,7 +35,7 @@ const (
 type chat struct {
 	store *Store
 	key   messages.ChatKey
-	// chain is the folders from that of all chats down to this chat's own.
+	// chain is the chatpath.Folders from that of all chats down to this chat's own.
 	chain []string
 	dir   string
 
@@ -47,8 +49,8 @@ type chat struct {
 	suspect bool
 	// unclean is set if the chat was marked for waking when it was read.
 	unclean bool
-	made    map[string]bool // folders known to exist
-	pending []string        // folders to fsync before the next success
+	made    map[string]bool // chatpath.Folders known to exist
+	pending []string        // chatpath.Folders to fsync before the next success
 
 	history, journal, ledger, metaLog *logFile
 
@@ -63,7 +65,7 @@ type chat struct {
 func newChat(s *Store, key messages.ChatKey, folder string) *chat {
 	root := path.Join(s.dir, chatsDir)
 	c := &chat{
-		store: s, key: key, chain: folders(root, folder), dir: path.Join(root, folder),
+		store: s, key: key, chain: chatpath.Folders(root, folder), dir: path.Join(root, folder),
 		suspect: true, made: map[string]bool{},
 	}
 	c.history = newLog(s.files, c.path(historyName))
@@ -138,15 +140,17 @@ func (c *chat) do(ctx context.Context, op string, writes bool, fn func(context.C
 
 // Append implements [persistence.Journal].
 func (c *chat) Append(ctx context.Context, records ...journal.Record) error {
+	return c.append(ctx, "append journal", c.journal, func(ctx context.Context) error { return c.note(ctx, records) })
+}
+
+// append runs an operation that adds lines to a file, and makes them durable.
+func (c *chat) append(ctx context.Context, op string, l *logFile, fn func(context.Context) error) error {
 	start := c.store.now()
-	err := c.write(ctx, "append journal", func(ctx context.Context) error {
-		if err := c.note(ctx, records); err != nil {
+	err := c.write(ctx, op, func(ctx context.Context) error {
+		if err := fn(ctx); err != nil {
 			return err
 		}
-		if err := c.journal.force(ctx); err != nil {
-			return err
-		}
-		return c.forceDirs(ctx)
+		return c.force(ctx, l)
 	})
 	if err == nil {
 		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
@@ -180,7 +184,7 @@ func (c *chat) note(ctx context.Context, records []journal.Record) error {
 	buf := c.store.buffer()
 	defer c.store.release(buf)
 	for _, r := range records {
-		buf.b = appendRecordLine(append(buf.b, joint), r)
+		buf.b = linefile.AppendRecord(append(buf.b, linefile.Joint), r)
 	}
 	if err := c.journal.write(ctx, buf.b); err != nil {
 		return err
@@ -191,8 +195,7 @@ func (c *chat) note(ctx context.Context, records []journal.Record) error {
 
 // AppendHistory implements [persistence.Journal].
 func (c *chat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
-	start := c.store.now()
-	err := c.write(ctx, "append history", func(ctx context.Context) error {
+	return c.append(ctx, "append history", c.history, func(ctx context.Context) error {
 		if c.live > 0 {
 			return &undone{persistence.ErrNotCut}
 		}
@@ -202,18 +205,8 @@ func (c *chat) AppendHistory(ctx context.Context, turns ...uimessage.Message) er
 		if err != nil {
 			return harmless(err)
 		}
-		if err := c.addTurns(ctx, buf.b, added); err != nil {
-			return err
-		}
-		if err := c.history.force(ctx); err != nil {
-			return err
-		}
-		return c.forceDirs(ctx)
+		return c.addTurns(ctx, buf.b, added)
 	})
-	if err == nil {
-		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
-	}
-	return err
 }
 
 // prepare makes a file ready for writing: it makes the folder, quarantines the unreadable end of
@@ -225,7 +218,7 @@ func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 	if !l.exists {
 		c.mustForce(c.path(dir))
 	}
-	if l.torn.n > 0 {
+	if l.torn.N > 0 {
 		return c.mend(ctx, l)
 	}
 	return nil
@@ -236,7 +229,7 @@ func (c *chat) ensureDir(name string) error {
 	if c.made[name] {
 		return nil
 	}
-	chain := append(slices.Clip(c.chain), folders(c.dir, name)...)
+	chain := append(slices.Clip(c.chain), chatpath.Folders(c.dir, name)...)
 	for _, dir := range chain {
 		made, err := c.store.mkdir(dir)
 		if err != nil {
@@ -260,7 +253,17 @@ func (c *chat) mustForce(dir string) {
 	}
 }
 
-// forceDirs fsyncs all noted folders.
+// force fsyncs files, and then all noted chatpath.Folders.
+func (c *chat) force(ctx context.Context, logs ...*logFile) error {
+	for _, l := range logs {
+		if err := l.force(ctx); err != nil {
+			return err
+		}
+	}
+	return c.forceDirs(ctx)
+}
+
+// forceDirs fsyncs all noted chatpath.Folders.
 func (c *chat) forceDirs(ctx context.Context) error {
 	for len(c.pending) > 0 {
 		last := len(c.pending) - 1
@@ -273,7 +276,7 @@ func (c *chat) forceDirs(ctx context.Context) error {
 }
 
 func (c *chat) syncDir(ctx context.Context, dir string) error {
-	return c.store.files.once(ctx, func() error { return c.store.fs.SyncDir(dir) })
+	return c.store.files.Once(ctx, func() error { return c.store.fs.SyncDir(dir) })
 }
 
 // Close implements [persistence.Chat].
@@ -288,7 +291,7 @@ func (c *chat) shut() {
 	defer c.mu.Unlock()
 	c.closed = true
 	for _, l := range c.logs() {
-		c.store.files.close(&l.h)
+		c.store.files.Close(&l.h)
 	}
 	c.index = index{}
 }

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -70,15 +70,8 @@ func (s *Store) reading(ctx context.Context, key messages.ChatKey, op string, fn
 
 // contextItems is the index, completed from the contexts if it is incomplete or missing.
 func (s *Store) contextItems(ctx context.Context, dir string) ([]journal.ContextItem, error) {
-	var entries []fs.DirEntry
-	err := s.files.once(ctx, func() (err error) {
-		entries, err = s.fs.ReadDir(path.Join(dir, contextsDir))
-		return err
-	})
-	if isMissing(err) {
-		return nil, nil
-	}
-	if err != nil {
+	entries, err := s.list(ctx, path.Join(dir, contextsDir))
+	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
 	var index journal.ContextIndex
@@ -134,38 +127,31 @@ func (s *Store) readContext(ctx context.Context, dir, id string) (c journal.Cont
 // readAll reads a whole file.
 func (s *Store) readAll(ctx context.Context, name string) ([]byte, error) {
 	var b []byte
-	err := s.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+	err := s.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err
 		}
-		if size > maxWhole {
-			return fmt.Errorf("%s: %w", path.Base(name), errTooLong)
+		if size > linefile.MaxWhole {
+			return fmt.Errorf("%s: %w", path.Base(name), linefile.ErrTooLong)
 		}
 		b = make([]byte, size)
-		return readFull(f, b, 0)
+		return vfs.ReadFull(f, b, 0)
 	})
 	return b, err
 }
 
-// archiveContext writes a context, durably except for the name of the file, and the index.
-// Repeating it changes nothing.
+// archiveContext writes the context that a rewrite leaves, and the index.
 func (c *chat) archiveContext(ctx context.Context, r journal.Rewrite) error {
 	if r.Context == nil {
 		return nil
-	}
-	if err := c.ensureDir(contextsDir); err != nil {
-		return harmless(err)
 	}
 	body, err := jsonLine(r.Context)
 	if err != nil {
 		return harmless(err)
 	}
-	name := path.Join(c.dir, contextsDir, r.Context.ID+contextSuffix)
-	if old, err := c.store.readAll(ctx, name); err == nil && !bytes.Equal(old, body) {
-		return &undone{fmt.Errorf("%w: %q", errContext, r.Context.ID)}
-	}
-	if err := c.replaceFile(ctx, name, written(body)); err != nil {
+	name, clash := path.Join(c.dir, contextsDir, r.Context.ID+contextSuffix), fmt.Errorf("%w: %q", errContext, r.Context.ID)
+	if err := c.writeOnce(ctx, name, body, clash, func(before []byte) bool { return bytes.Equal(before, body) }); err != nil {
 		return err
 	}
 	items, err := c.store.contextItems(ctx, c.dir)
@@ -176,7 +162,7 @@ func (c *chat) archiveContext(ctx context.Context, r journal.Rewrite) error {
 	if err != nil {
 		return harmless(err)
 	}
-	return c.replaceFile(ctx, c.path(contextIndex), written(index))
+	return c.replaceFile(ctx, c.path(contextIndex), index)
 }
 
 func jsonLine(v any) ([]byte, error) {
@@ -185,16 +171,16 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 // written fills a file with the given content.
-func written(body []byte) func(*fileWriter) error {
-	return func(w *fileWriter) error {
+func written(body []byte) func(*vfs.Writer) error {
+	return func(w *vfs.Writer) error {
 		_, err := w.Write(body)
 		return err
 	}
 }
 
 // replaceFile replaces a file atomically. Its name is durable after the next forceDirs.
-func (c *chat) replaceFile(ctx context.Context, name string, fill func(*fileWriter) error) error {
-	if err := c.writeTemp(ctx, name+tempSuffix, fill); err != nil {
+func (c *chat) replaceFile(ctx context.Context, name string, body []byte) error {
+	if err := c.writeTemp(ctx, name+tempSuffix, written(body)); err != nil {
 		return err
 	}
 	c.mustForce(path.Dir(name))

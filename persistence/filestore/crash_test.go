@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -105,7 +106,7 @@ func look(ctx context.Context, marked bool, c persistence.Chat, archives []strin
 
 // marked reports whether the chat is marked for waking.
 func marked(d *filestoretest.Disk) bool {
-	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(filestore.Shard(crashKey))), string(crashKey)))
+	_, err := d.Lstat(path.Join(filestoretest.Dir, "open", strconv.Itoa(int(chatpath.Shard(crashKey))), string(crashKey)))
 	return err == nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -220,7 +221,7 @@ func TestST7DamageRefusesRewritesUntilRepaired(t *testing.T) {
 	must(t, c.Close())
 	file, err := os.ReadFile(b.file(historyName))
 	must(t, err)
-	equal(t, "file", string(appendTurn(appendTurn(whole, storetest.Turn(5)), storetest.Turn(6))), withoutJoints(file))
+	equal(t, "file", string(linefile.AppendTurn(linefile.AppendTurn(whole, storetest.Turn(5)), storetest.Turn(6))), withoutJoints(file))
 	equal(t, "shown", []string{"u1", "u2", "u4", "u5", "u6"}, ids(b.load(t).History))
 
 	_, err = b.Repair(t.Context(), testKey, RepairOptions{})

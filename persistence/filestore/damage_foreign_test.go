@@ -10,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -28,7 +29,7 @@ func TestST18RewriteKeepsBytes(t *testing.T) {
 	c := b.chat(t)
 	defer func() { must(t, c.Close()) }()
 	must(t, c.Rewrite(t.Context(), journal.Rewrite{ArchiveID: "A.1_x-2", From: 1, To: 3, Insert: []uimessage.Message{storetest.Reply(9)}}))
-	line := func(m uimessage.Message) string { return strings.TrimSuffix(string(appendTurn(nil, m)), "\n") }
+	line := func(m uimessage.Message) string { return strings.TrimSuffix(string(linefile.AppendTurn(nil, m)), "\n") }
 	file, err := os.ReadFile(b.file(historyName))
 	must(t, err)
 	want := strings.Join([]string{foreign[0], line(storetest.Reply(9)), line(storetest.Turn(2)), foreign[2], ""}, "\n")
@@ -53,7 +54,7 @@ func TestST18RewriteKeepsBytes(t *testing.T) {
 }
 
 func TestST18MetaFile(t *testing.T) {
-	whole := appendSealed(nil, func(b []byte) []byte { return append(b, `{"v":1,"ingressIds":["a"],"counts":{"accepted":3}}`...) })
+	whole := linefile.AppendSealed(nil, func(b []byte) []byte { return append(b, `{"v":1,"ingressIds":["a"],"counts":{"accepted":3}}`...) })
 	want := journal.Meta{Version: 1, IngressIDs: []string{"a"}, Counts: journal.Counts{Accepted: 3}}
 	for _, tc := range []struct {
 		name, file string
@@ -103,8 +104,8 @@ func TestST18NewerFactsAreRefused(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t, Options{FS: lazyFS()})
-			newer := string(appendSealed(nil, func(b []byte) []byte { return append(b, tc.object...) }))
-			file := string(appendRecordLine(nil, storetest.Facts(2, 2)[0])) + newer
+			newer := string(linefile.AppendSealed(nil, func(b []byte) []byte { return append(b, tc.object...) }))
+			file := string(linefile.AppendRecord(nil, storetest.Facts(2, 2)[0])) + newer
 			b.spoil(t, journalName, []byte(file))
 			snap := b.load(t)
 			equal(t, "damage", 0, len(snap.Damage))
@@ -130,7 +131,7 @@ func TestST18NewerMetaIsRefused(t *testing.T) {
 	for _, file := range []string{
 		`{"v":2,"counts":{"accepted":3},"later":1.50}`,
 		`{"v":2,"ingressIds":{"of":"another type"}}`,
-		string(appendSealed(nil, func(b []byte) []byte { return append(b, `{"v":3,"counts":[]}`...) })),
+		string(linefile.AppendSealed(nil, func(b []byte) []byte { return append(b, `{"v":3,"counts":[]}`...) })),
 	} {
 		b.spoil(t, metaName, []byte(file))
 		snap := b.load(t)
@@ -149,12 +150,12 @@ func TestST18NewerMetaIsRefused(t *testing.T) {
 // repair of their file unchanged.
 func TestST18NewerLinesAreKept(t *testing.T) {
 	seal := func(object string) string {
-		return string(appendSealed(nil, func(b []byte) []byte { return append(b, object...) }))
+		return string(linefile.AppendSealed(nil, func(b []byte) []byte { return append(b, object...) }))
 	}
 	turn := uimessage.Metadata{TS: 1, Seq: 1, Extra: []uimessage.Member{{Name: "later", Value: json.RawMessage(`{"z":[1.50]}`)}}}
 	m := uimessage.Message{ID: "n1", Role: uimessage.RoleUser, Metadata: turn.Raw(), Extra: []uimessage.Member{{Name: "also", Value: json.RawMessage(`"<x>"`)}}}
 	for _, tc := range []struct{ name, line string }{
-		{historyName, string(appendTurn(nil, m))},
+		{historyName, string(linefile.AppendTurn(nil, m))},
 		{historyName, `{"id":"f1","role":"user","metadata":{"createdAt":1.50},"parts":[{"type":"later","x":{"a":[ ]}}],"next": null}` + "\n"},
 		{ledgerName, seal(`{"n":1,"ts":1,"dir":"in","later":{"x":1.0},"fate":"answered"}`)},
 		{ledgerName, `{"n":1, "dir":"sideways", "later":[1e3]}` + "\n"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -20,8 +21,8 @@ import (
 func hugeFile() []byte {
 	huge := storetest.Turn(2)
 	huge.Parts = []uimessage.Part{uimessage.Text{Text: strings.Repeat("long ", hugeText/5)}}
-	file := appendTurn(appendTurn(nil, storetest.Turn(1)), huge)
-	return appendTurn(file, storetest.Turn(3))
+	file := linefile.AppendTurn(linefile.AppendTurn(nil, storetest.Turn(1)), huge)
+	return linefile.AppendTurn(file, storetest.Turn(3))
 }
 
 // A record of 64 MiB is read like any other. If damaged, it is quarantined as a whole, and the file

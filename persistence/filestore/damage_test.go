@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -105,7 +106,7 @@ func equal(t *testing.T, what string, want, got any) {
 // lines are the sealed lines of turns 1 to n, each with its newline.
 func turnFile(n int) (whole []byte, ends []int) {
 	for i := 1; i <= n; i++ {
-		whole = appendTurn(whole, storetest.Turn(i))
+		whole = linefile.AppendTurn(whole, storetest.Turn(i))
 		ends = append(ends, len(whole))
 	}
 	return whole, ends
@@ -122,7 +123,7 @@ type lineFile struct {
 func lineFiles() []lineFile {
 	return []lineFile{
 		{
-			historyName, func(n int) []byte { return appendTurn(nil, storetest.Turn(n)) },
+			historyName, func(n int) []byte { return linefile.AppendTurn(nil, storetest.Turn(n)) },
 			func(s journal.Snapshot) (out []int) {
 				for _, m := range s.History {
 					var n int
@@ -135,7 +136,7 @@ func lineFiles() []lineFile {
 			},
 		},
 		{
-			journalName, func(n int) []byte { return appendRecordLine(nil, storetest.Facts(int64(n), int64(n))[0]) },
+			journalName, func(n int) []byte { return linefile.AppendRecord(nil, storetest.Facts(int64(n), int64(n))[0]) },
 			func(s journal.Snapshot) (out []int) {
 				for _, r := range s.Journal {
 					if cmp.Equal(r, storetest.Facts(r.N, r.N)[0]) {
@@ -146,7 +147,7 @@ func lineFiles() []lineFile {
 			},
 		},
 		{
-			ledgerName, func(n int) []byte { return appendLedgerLine(nil, storetest.Entries(int64(n), int64(n))[0]) },
+			ledgerName, func(n int) []byte { return linefile.AppendEntry(nil, storetest.Entries(int64(n), int64(n))[0]) },
 			func(s journal.Snapshot) (out []int) {
 				for n := range int(s.LedgerN) {
 					out = append(out, n+1)
@@ -156,7 +157,7 @@ func lineFiles() []lineFile {
 		},
 		{
 			metaLogName, func(n int) []byte {
-				return appendSealed(nil, func(b []byte) []byte {
+				return linefile.AppendSealed(nil, func(b []byte) []byte {
 					return fmt.Appendf(b, `{"gen":0,"folded":0,"ids":["%d"],"meta":{"v":1,"pinned":["p"],"seq":%d,"counts":{"accepted":%d}}}`, n, n, n)
 				})
 			},

@@ -14,13 +14,13 @@
 //	chat/<enc>/conversations/history.jsonl the ledger; full files are history.<n>.jsonl
 //	open/<shard>/<enc>                     chats to wake at a start
 //
-// [EncodeKey] makes <enc>. Every line of the store ends in a checksum. A line that starts with a
+// [chatpath.Encode] makes <enc>. Every line of the store ends in a checksum. A line that starts with a
 // space was written before the line in front of it was fsynced.
 //
 // # Promises
 //
 // Acknowledged data survives a power cut: contents are written with fdatasync and names with an
-// fsync of their folders before an operation returns. An fsync that fails is final for the handle.
+// fsync of their chatpath.Folders before an operation returns. An fsync that fails is final for the handle.
 // A write that finds the disk full is cut off again and may be retried. Chats share no lock while
 // they write; they share limits of descriptors and of concurrent operations.
 //
@@ -34,5 +34,6 @@
 // [Inspector.Verify] finds all damage and changes nothing; [Store.Repair] moves it to quarantine
 // and makes the files intact.
 //
-// The meaning of facts is left to others.
+// The meaning of facts is left to others. The format of a line, and the search for intact lines in a
+// damaged file, are package linefile.
 package filestore

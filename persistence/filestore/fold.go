@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -58,7 +60,7 @@ func (f *folding) undo(ctx context.Context, err error) error {
 	c := f.chat
 	c.loaded = false // the noted state of the files is wrong
 	if len(f.fold.Rest) > 0 {
-		_ = c.store.fs.Remove(c.journal.h.name + tempSuffix) // the next checkpoint overwrites it
+		_ = c.store.fs.Remove(c.journal.h.Name + tempSuffix) // the next checkpoint overwrites it
 	}
 	for i, l := range []*logFile{c.history, c.ledger, c.metaLog} {
 		if rest := l.back(ctx, f.marks[i]); rest != nil {
@@ -117,27 +119,20 @@ func (f *folding) writeRest(ctx context.Context) error {
 		return nil
 	}
 	c := f.chat
-	return c.writeTemp(ctx, c.journal.h.name+tempSuffix, func(w *fileWriter) error {
+	return c.writeTemp(ctx, c.journal.h.Name+tempSuffix, func(w *vfs.Writer) error {
 		for _, r := range f.fold.Rest {
-			if _, err := w.Write(appendRecordLine(nil, r)); err != nil {
+			if _, err := w.Write(linefile.AppendRecord(nil, r)); err != nil {
 				return err
 			}
 		}
-		f.rest = w.size()
+		f.rest = w.Size()
 		return nil
 	})
 }
 
 // force makes history and ledger durable.
 func (f *folding) force(ctx context.Context) error {
-	c := f.chat
-	if err := c.history.force(ctx); err != nil {
-		return err
-	}
-	if err := c.ledger.force(ctx); err != nil {
-		return err
-	}
-	return c.forceDirs(ctx)
+	return f.chat.force(ctx, f.chat.history, f.chat.ledger)
 }
 
 // writeMeta adds a line to the log of the meta, or writes a new file. The meta says what is in the
@@ -146,7 +141,7 @@ func (f *folding) writeMeta(ctx context.Context) (err error) {
 	c := f.chat
 	ok := c.metaLog.size < metaLogLimit && !c.meta.last.Drops(f.fold.Meta)
 	if ok {
-		f.meta.b, ok = c.meta.logLine(append(f.meta.b, joint), f.fold.Meta, f.folded)
+		f.meta.b, ok = c.meta.logLine(append(f.meta.b, linefile.Joint), f.fold.Meta, f.folded)
 	}
 	if ok {
 		return c.metaLog.write(ctx, f.meta.b)
@@ -163,10 +158,7 @@ func (f *folding) settle(ctx context.Context) error {
 		c.meta.folded, c.meta.fresh = f.folded, false
 		return c.metaLog.force(ctx)
 	}
-	if err := f.placeMeta(); err != nil {
-		return err
-	}
-	if err := c.forceDirs(ctx); err != nil {
+	if err := c.placeMeta(ctx, f.placeMeta); err != nil {
 		return err
 	}
 	return c.metaLog.clear(ctx)
@@ -179,7 +171,7 @@ func (f *folding) cut(ctx context.Context) error {
 	if c.live == 0 {
 		return c.journal.clear(ctx)
 	}
-	if err := c.store.fs.Rename(c.journal.h.name+tempSuffix, c.journal.h.name); err != nil {
+	if err := c.store.fs.Rename(c.journal.h.Name+tempSuffix, c.journal.h.Name); err != nil {
 		return err
 	}
 	c.journal.replaced(f.rest)

@@ -1,11 +1,11 @@
 package filestore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -20,7 +21,7 @@ import (
 // inspection reads all files of a chat and changes none.
 type inspection struct {
 	chat   *chat
-	ended  bool // the writer may have been killed, see [scanEnded]
+	ended  bool // the writer may have been killed, see [linefile.ScanEnded]
 	report Report
 	files  []*fileScan // in the order of the report
 
@@ -35,7 +36,7 @@ type inspection struct {
 type fileScan struct {
 	name    string // full path
 	records []extent
-	bad     []region // including the torn tail, in the order of the file
+	bad     []linefile.Region // including the torn tail, in the order of the file
 }
 
 type extent struct{ off, n int64 }
@@ -64,30 +65,30 @@ func (c *chat) inspect(ctx context.Context) (*inspection, error) {
 }
 
 // lines reads one file of lines. A missing file is left out of the report.
-func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, r reader) error {
+func (in *inspection) lines(ctx context.Context, name string, remedy Remedy, r linefile.Reader) error {
 	scanned := &fileScan{name: name}
-	noting := reader{take: func(off int64, raw []byte, strict bool) bool {
-		ok := r.take(off, raw, strict)
+	noting := linefile.Reader{Take: func(off int64, raw []byte, strict bool) bool {
+		ok := r.Take(off, raw, strict)
 		if ok {
 			scanned.records = append(scanned.records, extent{off, int64(len(raw))})
 		}
 		return ok
 	}}
-	if r.reset != nil {
-		noting.reset = func() {
+	if r.Reset != nil {
+		noting.Reset = func() {
 			scanned.records = nil
-			r.reset()
+			r.Reset()
 		}
 	}
 	var size int64
-	err := in.chat.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
+	err := in.chat.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
 		if size, err = f.Size(); err != nil {
 			return err
 		}
-		found, err := scanFile(f, size, in.ended, noting)
-		scanned.bad = found.bad
-		if found.torn.n > 0 {
-			scanned.bad = append(scanned.bad, found.torn)
+		found, err := linefile.ScanFile(f, size, in.ended, noting)
+		scanned.bad = found.Bad
+		if found.Torn.N > 0 {
+			scanned.bad = append(scanned.bad, found.Torn)
 		}
 		return err
 	})
@@ -107,7 +108,7 @@ func (in *inspection) below(name string) string { return strings.TrimPrefix(name
 func (in *inspection) add(scanned *fileScan, size int64, remedy Remedy) {
 	f := FileReport{File: in.below(scanned.name), Bytes: size, Records: len(scanned.records)}
 	for _, r := range scanned.bad {
-		f.Damage = append(f.Damage, journal.Damage{File: f.File, Offset: r.off, Bytes: r.n, Why: r.why})
+		f.Damage = append(f.Damage, journal.Damage{File: f.File, Offset: r.Off, Bytes: r.N, Why: r.Why})
 	}
 	if len(f.Damage) > 0 {
 		f.Remedy = remedy
@@ -120,7 +121,7 @@ func (in *inspection) add(scanned *fileScan, size int64, remedy Remedy) {
 func (in *inspection) small(name string, size int, why string, remedy Remedy) {
 	scanned := &fileScan{name: name}
 	if why != "" {
-		scanned.bad = []region{{n: int64(size), why: why}}
+		scanned.bad = []linefile.Region{{N: int64(size), Why: why}}
 	} else {
 		scanned.records = []extent{{0, int64(size)}}
 	}
@@ -159,7 +160,7 @@ func (in *inspection) readLedger(ctx context.Context) error {
 		return err
 	}
 	take := func(_ int64, raw []byte, strict bool) bool {
-		e, ok := parseLedger(raw, strict)
+		e, ok := linefile.ParseEntry(raw, strict)
 		if ok {
 			in.tallies = append(in.tallies, journal.Tally{N: e.N, Dir: e.Dir, Fate: e.Fate})
 			in.snap.LedgerN = max(in.snap.LedgerN, e.N)
@@ -167,12 +168,12 @@ func (in *inspection) readLedger(ctx context.Context) error {
 		return ok
 	}
 	for _, name := range names {
-		if err := in.lines(ctx, name, RemedyClose, reader{take: take}); err != nil {
+		if err := in.lines(ctx, name, RemedyClose, linefile.Reader{Take: take}); err != nil {
 			return err
 		}
 	}
 	before, n := len(in.tallies), in.snap.LedgerN
-	return in.lines(ctx, in.chat.ledger.h.name, RemedyClose, reader{take: take, reset: func() {
+	return in.lines(ctx, in.chat.ledger.h.Name, RemedyClose, linefile.Reader{Take: take, Reset: func() {
 		in.tallies, in.snap.LedgerN = in.tallies[:before], n
 	}})
 }
@@ -187,24 +188,17 @@ func (in *inspection) readArchives(ctx context.Context) error {
 
 // readFolder checks the files of a folder with immutable files.
 func (in *inspection) readFolder(ctx context.Context, folder string, check func([]byte) string) error {
-	c := in.chat
-	var names []string
-	err := c.store.files.once(ctx, func() error {
-		names = nil
-		entries, err := c.store.fs.ReadDir(c.path(folder))
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), ".json") && !e.IsDir() {
-				names = append(names, path.Join(c.path(folder), e.Name()))
-			}
-		}
-		return err
-	})
-	if err != nil && !isMissing(err) {
+	entries, err := in.chat.store.list(ctx, in.chat.path(folder))
+	if err != nil {
 		return fmt.Errorf("list archives: %w", err)
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		b, err := c.store.readAll(ctx, name)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		if e.IsDir() || path.Ext(e.Name()) != ".json" {
+			continue
+		}
+		name := path.Join(in.chat.path(folder), e.Name())
+		b, err := in.chat.store.readAll(ctx, name)
 		if isMissing(err) {
 			continue
 		}
@@ -224,7 +218,7 @@ func (in *inspection) archive(b []byte) (why string) {
 	}
 	turns := make([]uimessage.Message, len(a.Lines))
 	for i, line := range a.Lines {
-		m, ok := parseTurn([]byte(line), false)
+		m, ok := linefile.ParseTurn([]byte(line), false)
 		if !ok {
 			return fmt.Sprintf("archived line %d is damaged", i+1)
 		}
@@ -244,10 +238,7 @@ func (in *inspection) context(b []byte) (why string) {
 	return ""
 }
 
-// moving reports whether a file changed while it was read.
-func moving(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
-
-// Inspector reads chats below a folder and changes nothing: it makes no folders, takes no lock and
+// Inspector reads chats below a folder and changes nothing: it makes no chatpath.Folders, takes no lock and
 // quarantines nothing. A host may use the folder at the same time. It is safe for concurrent use.
 type Inspector struct{ store *Store }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -40,7 +40,7 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 		return true
 	}
 	e.Arrived = 0
-	old := appendLedgerLine(nil, e)
+	old := linefile.AppendEntry(nil, e)
 	return t.lines[string(old[:len(old)-1])]
 }
 
@@ -48,7 +48,7 @@ func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
 // LedgerN is one less, because some of the record's entries may be missing.
 func (c *chat) loadLedger(ctx context.Context, snap *journal.Snapshot) error {
 	c.tail = ledgerTail{}
-	found, err := c.scanTail(ctx, c.ledger.h.name)
+	found, err := c.scanTail(ctx, c.ledger.h.Name)
 	if err := c.scanned(ctx, c.ledger, ledgerName, snap, found, err); err != nil {
 		return err
 	}
@@ -82,16 +82,16 @@ func (c *chat) loadRotated(ctx context.Context) error {
 }
 
 // scanTail reads a ledger file from its end until all entries of its last record are read.
-func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
-	var found scan
-	err := c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+func (c *chat) scanTail(ctx context.Context, name string) (linefile.Found, error) {
+	var found linefile.Found
+	err := c.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := c.fromDisk(f)
 		if err != nil {
 			return err
 		}
-		lines := func(end int64) (scan, error) { return c.scanBack(f, end) }
+		lines := func(end int64) (linefile.Found, error) { return c.scanBack(f, end) }
 		if c.unclean {
-			found, err = scanEnded(size, func() {}, lines)
+			found, err = linefile.ScanEnded(size, func() {}, lines)
 		} else {
 			found, err = lines(size)
 		}
@@ -100,17 +100,17 @@ func (c *chat) scanTail(ctx context.Context, name string) (scan, error) {
 	return found, err
 }
 
-func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
+func (c *chat) scanBack(f vfs.File, size int64) (found linefile.Found, err error) {
 	const first = 16 << 10
 	for block := int64(first); ; block *= 8 {
 		begin := max(0, size-block)
-		if begin, err = lineStart(f, begin, size); err != nil {
+		if begin, err = linefile.Start(f, begin, size); err != nil {
 			return found, err
 		}
 		c.tail = ledgerTail{}
 		before := false // an entry of an earlier record was found
-		found, err = scanLines(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
-			e, ok := parseLedger(raw, strict)
+		found, err = linefile.Scan(f, begin, size, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := linefile.ParseEntry(raw, strict)
 			if ok {
 				before = before || c.tail.last > 0 && e.N > c.tail.last
 				c.tail.add(e, raw)
@@ -123,39 +123,19 @@ func (c *chat) scanBack(f vfs.File, size int64) (found scan, err error) {
 	}
 }
 
-// lineStart finds the first line that starts at or after off.
-func lineStart(f io.ReaderAt, off, size int64) (int64, error) {
-	if off == 0 {
-		return 0, nil
-	}
-	lines := newLineReader(f, off-1, size)
-	_, _, ended, err := lines.next()
-	if err != nil || !ended {
-		return 0, err // the rest is one line: read from the beginning
-	}
-	return lines.off, nil
-}
-
 // rotated returns the full ledger files, oldest first.
 func (c *chat) rotated(ctx context.Context) ([]string, error) {
-	dir := c.path(conversationsDir)
-	files := map[int]string{}
-	err := c.store.files.once(ctx, func() error {
-		entries, err := c.store.fs.ReadDir(dir)
-		for _, e := range entries {
-			if n := rotation(e.Name()); n > 0 {
-				files[n] = path.Join(dir, e.Name())
-			}
-		}
-		return err
-	})
-	if err != nil && !isMissing(err) {
+	entries, err := c.store.list(ctx, c.path(conversationsDir))
+	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, n := range slices.Sorted(maps.Keys(files)) {
-		names = append(names, files[n])
+	for _, e := range entries {
+		if rotation(e.Name()) > 0 {
+			names = append(names, path.Join(c.path(conversationsDir), e.Name()))
+		}
 	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(rotation(path.Base(a)), rotation(path.Base(b))) })
 	return names, nil
 }
 
@@ -177,9 +157,9 @@ func rotation(name string) int {
 // their records, and returns the number of the first one and the new tail.
 func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first int64, tail ledgerTail) {
 	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
-	for _, e := range slices.SortedStableFunc(slices.Values(entries), byNumber) {
+	for _, e := range slices.SortedStableFunc(slices.Values(entries), func(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }) {
 		at := len(buf.b) + 1
-		buf.b = appendLedgerLine(append(buf.b, joint), e)
+		buf.b = linefile.AppendEntry(append(buf.b, linefile.Joint), e)
 		line := buf.b[at : len(buf.b)-1]
 		if e.N < c.tail.last || e.N == c.tail.last && c.tail.has(e, line) {
 			buf.b = buf.b[:at-1]
@@ -192,8 +172,6 @@ func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first in
 	}
 	return first, tail
 }
-
-func byNumber(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }
 
 // rotateLedger starts a new file if the current one is full. Entries of one record stay in one
 // file, so it needs the number of the next entry.
@@ -212,7 +190,7 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	if len(names) > 0 {
 		n = rotation(path.Base(names[len(names)-1])) + 1
 	}
-	if err := c.store.fs.Rename(c.ledger.h.name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
+	if err := c.store.fs.Rename(c.ledger.h.Name, c.path(fmt.Sprintf("%s/history.%d.jsonl", conversationsDir, n))); err != nil {
 		return harmless(err)
 	}
 	c.ledger.replaced(0)
@@ -230,7 +208,7 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 			if err = c.ensureLoaded(ctx); err == nil {
 				names, err = c.rotated(ctx)
 			}
-			names = append(names, c.ledger.h.name)
+			names = append(names, c.ledger.h.Name)
 			return err
 		})
 		if err != nil {
@@ -269,21 +247,21 @@ func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.L
 
 // ledgerWindow reads the entries from off on, and returns the next offset.
 func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entries []journal.LedgerEntry, next int64, more bool, err error) {
-	var found scan
-	err = c.store.files.temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
+	var found linefile.Found
+	err = c.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
 		size, err := f.Size()
 		if err != nil {
 			return err
 		}
-		end, err := lineStart(f, min(off+window, size), size)
+		end, err := linefile.Start(f, min(off+vfs.Window, size), size)
 		if err != nil {
 			return err
 		}
 		if end <= off {
 			end = size
 		}
-		found, err = scanLines(f, off, end, func(_ int64, raw []byte, strict bool) bool {
-			e, ok := parseLedger(raw, strict)
+		found, err = linefile.Scan(f, off, end, func(_ int64, raw []byte, strict bool) bool {
+			e, ok := linefile.ParseEntry(raw, strict)
 			if ok {
 				entries = append(entries, e)
 			}
@@ -295,7 +273,7 @@ func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entrie
 	if isMissing(err) {
 		return nil, off, false, nil
 	}
-	for _, r := range found.bad {
+	for _, r := range found.Bad {
 		if err := c.quarantine(ctx, name, r); err != nil {
 			c.distrust(ctx, "copy to quarantine", c.flat(name), err)
 		}

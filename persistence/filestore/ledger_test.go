@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -65,13 +66,13 @@ func TestFoldAfterACrash(t *testing.T) {
 	fold := journal.Fold{History: storetest.Turns(1, 2), Ledger: storetest.Entries(1, 3), Meta: journal.Meta{Version: 1, N: 3}}
 	var history, ledger, journal []byte
 	for _, m := range fold.History {
-		history = appendTurn(history, m)
+		history = linefile.AppendTurn(history, m)
 	}
 	for _, e := range fold.Ledger {
-		ledger = appendLedgerLine(ledger, e)
+		ledger = linefile.AppendEntry(ledger, e)
 	}
 	for _, r := range storetest.Facts(1, 3) {
-		journal = appendRecordLine(journal, r)
+		journal = linefile.AppendRecord(journal, r)
 	}
 	b := newBench(t, Options{FS: lazyFS()})
 	check := func(name string, h, l int) {
@@ -117,7 +118,7 @@ func TestFoldAfterACrash(t *testing.T) {
 func TestDamagedLedger(t *testing.T) {
 	var file []byte
 	for _, e := range storetest.Entries(1, 3000) {
-		file = appendLedgerLine(file, e)
+		file = linefile.AppendEntry(file, e)
 	}
 	line := bytes.IndexByte(file, '\n') + 1
 	copy(file[line+5:], "#####")

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
@@ -44,25 +46,25 @@ func full(err error) error {
 
 // logFile is an append-only file of lines with one writer.
 type logFile struct {
-	files *descriptors
-	h     handle
+	files *descriptors.Pool
+	h     descriptors.Handle
 
 	exists bool
 	size   int64 // end of the last intact record
 	open   bool  // the last line has no newline
-	torn   region
+	torn   linefile.Region
 	// unforced is set if a part of the file may not be durable.
 	unforced bool
 }
 
 // newLog returns a file that was not read yet.
-func newLog(files *descriptors, name string) *logFile {
-	return &logFile{files: files, h: handle{name: name}}
+func newLog(files *descriptors.Pool, name string) *logFile {
+	return &logFile{files: files, h: descriptors.Handle{Name: name}}
 }
 
 // read calls fn with the file, or returns fs.ErrNotExist.
 func (l *logFile) read(ctx context.Context, fn func(vfs.File) error) error {
-	return l.files.use(ctx, &l.h, os.O_RDWR, fn)
+	return l.files.Use(ctx, &l.h, os.O_RDWR, fn)
 }
 
 // create makes the file if it is missing. Its name is not fsynced yet.
@@ -70,7 +72,7 @@ func (l *logFile) create(ctx context.Context) error {
 	if l.exists {
 		return nil
 	}
-	err := l.files.use(ctx, &l.h, os.O_RDWR|os.O_CREATE, func(vfs.File) error { return nil })
+	err := l.files.Use(ctx, &l.h, os.O_RDWR|os.O_CREATE, func(vfs.File) error { return nil })
 	l.exists = err == nil
 	return harmless(err)
 }
@@ -87,7 +89,7 @@ func (l *logFile) write(ctx context.Context, lines []byte) error {
 		flag |= os.O_CREATE
 	}
 	opened := false
-	err := l.files.use(ctx, &l.h, flag, func(f vfs.File) error {
+	err := l.files.Use(ctx, &l.h, flag, func(f vfs.File) error {
 		opened, l.exists = true, true
 		return l.writeTo(f, lines)
 	})
@@ -104,12 +106,12 @@ func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 	}
 	l.unforced = true
 	if l.open {
-		if err := writeFull(f, []byte{'\n'}, at); err != nil {
+		if err := vfs.WriteFull(f, []byte{'\n'}, at); err != nil {
 			return l.cut(f, err)
 		}
 		at++
 	}
-	if err := writeFull(f, lines, at); err != nil {
+	if err := vfs.WriteFull(f, lines, at); err != nil {
 		return l.cut(f, err)
 	}
 	l.size, l.open = at+int64(len(lines)), false
@@ -125,14 +127,6 @@ func (l *logFile) cut(f vfs.File, cause error) error {
 		return &undone{err}
 	}
 	return cause
-}
-
-func writeFull(f vfs.File, b []byte, off int64) error {
-	n, err := f.WriteAt(b, off)
-	if err == nil && n < len(b) {
-		return io.ErrShortWrite
-	}
-	return err
 }
 
 // force fsyncs what was written, if necessary.
@@ -173,5 +167,5 @@ func (l *logFile) back(ctx context.Context, m mark) error {
 // replaced forgets the open descriptor, because the name now refers to another file.
 func (l *logFile) replaced(size int64) {
 	l.exists, l.size, l.open, l.unforced = true, size, false, false
-	l.files.close(&l.h)
+	l.files.Close(&l.h)
 }

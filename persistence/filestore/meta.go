@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -19,6 +20,9 @@ import (
 
 // metaLogLimit is the size of the log from which a new file is written.
 const metaLogLimit = 64 << 10
+
+// whyMeta is the damage of a meta file.
+const whyMeta = "meta cannot be read"
 
 // metaState is what is known of the meta.
 type metaState struct {
@@ -68,7 +72,7 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
 		return err
 	}
 	if !c.meta.read(b) {
-		r := region{n: int64(len(b)), why: whyMeta}
+		r := linefile.Region{N: int64(len(b)), Why: whyMeta}
 		c.reportRegion(ctx, metaName, r, snap)
 		if err := c.quarantine(ctx, c.path(metaName), r); err != nil {
 			c.distrust(ctx, "copy to quarantine", metaName, err)
@@ -79,8 +83,8 @@ func (c *chat) loadMetaFile(ctx context.Context, snap *journal.Snapshot) error {
 
 // read parses the members of a meta file.
 func (s *metaState) read(b []byte) bool {
-	object, sum := recordSeal(bytes.TrimSpace(b))
-	if sum == broken {
+	object, intact := linefile.Object(bytes.TrimSpace(b))
+	if !intact {
 		return false
 	}
 	var file metaFile
@@ -104,16 +108,10 @@ func newerMeta(object []byte) int {
 	return head.Version
 }
 
-// take parses a line of the log.
+// take applies a line of the log. Lines of earlier files change nothing.
 func (s *metaState) take(raw []byte, strict bool) bool {
-	object, ok := unseal(raw, strict)
-	return ok && s.apply(object)
-}
-
-// apply applies a line of the log. Lines of earlier files change nothing.
-func (s *metaState) apply(object []byte) bool {
 	var l metaLine
-	if json.Unmarshal(object, &l) != nil {
+	if object, ok := linefile.Unseal(raw, strict); !ok || json.Unmarshal(object, &l) != nil {
 		return false
 	}
 	m, extra, ok := parseMeta(l.Meta)
@@ -180,7 +178,7 @@ func (s *metaState) logLine(dst []byte, m journal.Meta, folded int64) ([]byte, b
 	if err != nil {
 		return dst, false
 	}
-	return appendSealed(dst, func(b []byte) []byte { return append(b, body...) }), true
+	return linefile.AppendSealed(dst, func(b []byte) []byte { return append(b, body...) }), true
 }
 
 // shifted returns how many members have to be dropped from the start of old to get the start of
@@ -213,7 +211,7 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 		return nil, harmless(err)
 	}
 	name := c.path(metaName)
-	line := appendSealed(nil, func(b []byte) []byte {
+	line := linefile.AppendSealed(nil, func(b []byte) []byte {
 		b = append(b, body[:len(body)-1]...)
 		b = append(b, c.meta.extra...)
 		return append(append(b, ','), tail[1:]...)
@@ -230,6 +228,14 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 		c.mustForce(c.path(messagesDir))
 		return nil
 	}, nil
+}
+
+// placeMeta renames a new meta file to its place, durably.
+func (c *chat) placeMeta(ctx context.Context, place func() error) error {
+	if err := place(); err != nil {
+		return err
+	}
+	return c.forceDirs(ctx)
 }
 
 // keep remembers a meta as the last one.
@@ -258,4 +264,13 @@ func cloneMeta(m journal.Meta) journal.Meta {
 	m.IngressIDs, m.Pinned = slices.Clone(m.IngressIDs), slices.Clone(m.Pinned)
 	m.Counts.Fates, m.Counts.Egress = maps.Clone(m.Counts.Fates), maps.Clone(m.Counts.Egress)
 	return m
+}
+
+// readMetaLog reads the log of a meta file that was already read.
+func readMetaLog(s *metaState) linefile.Reader {
+	file := *s
+	return linefile.Reader{
+		Take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
+		Reset: func() { *s = file },
+	}
 }

@@ -4,43 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
 // quarantine copies a region of a file into the quarantine folder, durably. A region that was
 // copied before is not copied again.
-func (c *chat) quarantine(ctx context.Context, file string, r region) error {
+func (c *chat) quarantine(ctx context.Context, file string, r linefile.Region) error {
 	_, err := c.setAside(ctx, file, r, "")
 	return err
 }
 
 // setAside is quarantine; it returns the name of the copy, which is the name of the file followed
 // by a word for its kind.
-func (c *chat) setAside(ctx context.Context, file string, r region, word string) (name string, err error) {
+func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, word string) (name string, err error) {
 	if err := c.ensureDir(quarantineDir); err != nil {
 		return "", harmless(err)
 	}
 	isNew := false
-	err = c.store.files.temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
-		sum, err := copyRange(io.Discard, f, r.off, r.n)
+	err = c.store.files.Temporary(ctx, file, os.O_RDONLY, func(f vfs.File) error {
+		sum, err := vfs.Copy(io.Discard, f, r.Off, r.N)
 		if err != nil {
 			return harmless(err)
 		}
-		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.off, sum))
-		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.n {
-			if is, err := c.forceCopy(ctx, name, r.n, sum); is || err != nil {
+		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.Off, sum))
+		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.N {
+			if is, err := c.forceCopy(ctx, name, r.N, sum); is || err != nil {
 				return err
 			}
 		}
 		isNew = true
-		return c.writeTemp(ctx, name, func(w *fileWriter) error {
-			_, err := copyRange(w, f, r.off, r.n)
+		return c.writeTemp(ctx, name, func(w *vfs.Writer) error {
+			_, err := vfs.Copy(w, f, r.Off, r.N)
 			return err
 		})
 	})
@@ -60,8 +60,8 @@ func (c *chat) setAside(ctx context.Context, file string, r region, word string)
 // forceCopy fsyncs a copy if it is already complete: after a power cut it may have its size without
 // its contents.
 func (c *chat) forceCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
-	err = c.store.files.temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
-		have, err := copyRange(io.Discard, f, 0, n)
+	err = c.store.files.Temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
+		have, err := vfs.Copy(io.Discard, f, 0, n)
 		if is = err == nil && have == sum; !is {
 			return nil // it will be written again
 		}
@@ -75,36 +75,17 @@ func (c *chat) flat(file string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(file, c.dir+"/"), "/", "_")
 }
 
-// copyRange copies n bytes of a file and returns their checksum.
-func copyRange(to io.Writer, from io.ReaderAt, off, n int64) (uint32, error) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	buf := make([]byte, min(n, window))
-	sum := uint32(0)
-	for done := int64(0); done < n; {
-		b := buf[:min(int64(len(buf)), n-done)]
-		if err := readFull(from, b, off+done); err != nil {
-			return 0, err
-		}
-		sum = crc32.Update(sum, table, b)
-		if _, err := to.Write(b); err != nil {
-			return 0, err
-		}
-		done += int64(len(b))
-	}
-	return sum, nil
-}
-
 // writeTemp makes a temporary file with what fill writes and fsyncs it. It is removed on failure.
 // The caller renames it.
-func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWriter) error) error {
+func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *vfs.Writer) error) error {
 	opened := false
-	err := c.store.files.temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, func(f vfs.File) error {
+	err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, func(f vfs.File) error {
 		opened = true
-		w := &fileWriter{file: f}
+		w := vfs.NewWriter(f)
 		if err := fill(w); err != nil {
 			return harmless(err)
 		}
-		if err := w.flush(); err != nil {
+		if err := w.Flush(); err != nil {
 			return harmless(err)
 		}
 		return f.Datasync()
@@ -120,30 +101,3 @@ func (c *chat) writeTemp(ctx context.Context, name string, fill func(w *fileWrit
 	}
 	return err
 }
-
-// fileWriter writes a file from the start.
-type fileWriter struct {
-	file vfs.File
-	buf  []byte
-	off  int64
-}
-
-func (w *fileWriter) Write(b []byte) (int, error) {
-	w.buf = append(w.buf, b...)
-	if len(w.buf) < window {
-		return len(b), nil
-	}
-	return len(b), w.flush()
-}
-
-func (w *fileWriter) flush() error {
-	if err := writeFull(w.file, w.buf, w.off); err != nil {
-		return err
-	}
-	w.off += int64(len(w.buf))
-	w.buf = w.buf[:0]
-	return nil
-}
-
-// size is how much was written.
-func (w *fileWriter) size() int64 { return w.off + int64(len(w.buf)) }

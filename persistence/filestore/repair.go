@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -65,15 +66,11 @@ func (s *Store) Repair(ctx context.Context, key messages.ChatKey, o RepairOption
 			return fmt.Sprintf("[A part of this conversation is missing here: %d bytes could not be read and were set aside.]", lost)
 		}
 	}
-	opened, err := s.OpenChat(ctx, key)
+	c, err := s.openChat(key)
 	if err != nil {
 		return Repaired{}, err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	c, ok := opened.(*chat)
-	if !ok {
-		return Repaired{}, errors.New("not a chat of this store") // Unreachable: OpenChat returns no other type
-	}
+	defer func() { err = errors.Join(err, c.Close()) }()
 	err = c.change(ctx, "repair", func(ctx context.Context) error {
 		switch err := s.checkDir(c.dir); {
 		case isMissing(err):
@@ -120,7 +117,7 @@ func (c *chat) repair(ctx context.Context, o RepairOptions) (Repaired, error) {
 // keep copies a file and its damaged pieces to quarantine.
 func (c *chat) keep(ctx context.Context, scanned *fileScan, f FileReport) (out RepairedFile, err error) {
 	out = RepairedFile{File: f.File, Remedy: f.Remedy}
-	if out.Backup, err = c.setAside(ctx, scanned.name, region{n: f.Bytes}, "-whole"); err != nil {
+	if out.Backup, err = c.setAside(ctx, scanned.name, linefile.Region{N: f.Bytes}, "-whole"); err != nil {
 		return out, err
 	}
 	for i, r := range scanned.bad {
@@ -151,18 +148,17 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 	rebuild := false
 	for _, f := range done.Files {
 		i := slices.IndexFunc(in.report.Files, func(r FileReport) bool { return r.File == f.File })
+		var mark func(dst []byte, from, to int) []byte
 		switch f.Remedy {
-		case RemedyMark:
-			if err := c.closeGaps(ctx, in.files[i], c.gapMarker(in, f, o)); err != nil {
-				return err
-			}
-		case RemedyClose:
-			if err := c.closeGaps(ctx, in.files[i], nil); err != nil {
-				return err
-			}
 		case RemedyRebuild:
 			rebuild = true
-		case RemedyNone: // not in the list
+			continue
+		case RemedyMark:
+			mark = c.gapMarker(in, f, o)
+		case RemedyClose, RemedyNone: // files that cannot be repaired are not in the list
+		}
+		if err := c.closeGaps(ctx, in.files[i], mark); err != nil {
+			return err
 		}
 	}
 	if rebuild {
@@ -171,7 +167,7 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 		}
 	}
 	for _, l := range c.logs() {
-		c.store.files.close(&l.h) // the names now refer to other files
+		c.store.files.Close(&l.h) // the names now refer to other files
 	}
 	snap, err := c.load(ctx)
 	if err == nil && len(snap.Damage) > 0 {
@@ -183,8 +179,8 @@ func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o R
 // closeGaps writes a file of lines without its damage and renames it over the old one. mark, if not
 // nil, makes the replacement for the pieces from one index to another.
 func (c *chat) closeGaps(ctx context.Context, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
-	err := c.writeTemp(ctx, old.name+tempSuffix, func(w *fileWriter) error {
-		return c.store.files.temporary(ctx, old.name, os.O_RDONLY, func(f vfs.File) error {
+	err := c.writeTemp(ctx, old.name+tempSuffix, func(w *vfs.Writer) error {
+		return c.store.files.Temporary(ctx, old.name, os.O_RDONLY, func(f vfs.File) error {
 			return writeMended(w, f, old, mark)
 		})
 	})
@@ -197,7 +193,7 @@ func (c *chat) closeGaps(ctx context.Context, old *fileScan, mark func(dst []byt
 	return c.syncDir(ctx, path.Dir(old.name))
 }
 
-func writeMended(w *fileWriter, f io.ReaderAt, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
+func writeMended(w *vfs.Writer, f io.ReaderAt, old *fileScan, mark func(dst []byte, from, to int) []byte) error {
 	at := 0 // the pieces before are written
 	gap := func(end int) error {
 		if at == end || mark == nil {
@@ -210,13 +206,13 @@ func writeMended(w *fileWriter, f io.ReaderAt, old *fileScan, mark func(dst []by
 	}
 	for _, r := range old.records {
 		end := at
-		for end < len(old.bad) && old.bad[end].off < r.off {
+		for end < len(old.bad) && old.bad[end].Off < r.off {
 			end++
 		}
 		if err := gap(end); err != nil {
 			return err
 		}
-		if _, err := copyRange(w, f, r.off, r.n); err != nil {
+		if _, err := vfs.Copy(w, f, r.off, r.n); err != nil {
 			return err
 		}
 		if _, err := w.Write([]byte{'\n'}); err != nil {
@@ -235,7 +231,7 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 	return func(dst []byte, from, to int) []byte {
 		lost, copies := int64(0), []string{}
 		for _, p := range f.Pieces[from:to] {
-			if p.Why != whyTorn {
+			if p.Why != linefile.WhyTorn {
 				lost += p.Bytes
 				copies = append(copies, p.Copy)
 			}
@@ -256,7 +252,7 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 			TS: c.store.now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindGap,
 			Extra: []uimessage.Member{{Name: "gap", Value: raw}},
 		}
-		return appendTurn(dst, uimessage.Message{
+		return linefile.AppendTurn(dst, uimessage.Message{
 			ID: id, Role: uimessage.RoleAssistant, Metadata: meta.Raw(),
 			Parts: []uimessage.Part{uimessage.Text{Text: o.Gap(lost), State: uimessage.TextDone}},
 		})
@@ -274,17 +270,14 @@ func (c *chat) rebuildMeta(ctx context.Context, in *inspection) error {
 	if err != nil {
 		return err
 	}
-	if err := place(); err != nil {
+	if err := c.placeMeta(ctx, place); err != nil {
 		return err
 	}
-	if err := c.forceDirs(ctx); err != nil {
-		return err
-	}
-	return c.emptyFile(ctx, c.metaLog.h.name)
+	return c.emptyFile(ctx, c.metaLog.h.Name)
 }
 
 func (c *chat) emptyFile(ctx context.Context, name string) error {
-	err := c.store.files.temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
+	err := c.store.files.Temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
 		if err := f.Truncate(0); err != nil {
 			return err
 		}

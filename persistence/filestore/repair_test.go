@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -70,7 +71,7 @@ func gaps(turns []uimessage.Message) (out []string) {
 }
 
 func TestRepairMarksGaps(t *testing.T) {
-	line := func(n int) string { return string(appendTurn(nil, storetest.Turn(n))) }
+	line := func(n int) string { return string(linefile.AppendTurn(nil, storetest.Turn(n))) }
 	const foreign = `{"id":"f1", "role":"user", "later":[1.0]}` + "\n"
 	flipped := strings.Replace(line(2), "text", "tent", 1)
 	nul := strings.Repeat("\x00", 700)
@@ -227,7 +228,7 @@ func TestRepairLeavesArchives(t *testing.T) {
 	done := b.repair(t)
 	equal(t, "left", want, done.Left)
 	equal(t, "tree", before, b.tree(t))
-	b.spoil(t, historyName, append([]byte("x\n"), appendTurn(nil, storetest.Turn(3))...))
+	b.spoil(t, historyName, append([]byte("x\n"), linefile.AppendTurn(nil, storetest.Turn(3))...))
 	done = b.repair(t)
 	equal(t, "left", want, done.Left)
 	equal(t, "archive", spoiled, b.read(t, name))
@@ -288,12 +289,12 @@ func TestRepairAfterAPowerCut(t *testing.T) {
 			c := b.chat(t)
 			must(t, c.Wake(t.Context()))
 			must(t, c.Close())
-			joined := append([]byte{joint}, kind.line(3)...)
+			joined := append([]byte{linefile.Joint}, kind.line(3)...)
 			file := slices.Concat(kind.line(1), kind.line(2)[:9], make([]byte, 40), []byte("\n"), joined)
 			b.spoil(t, kind.name, file)
 			found := b.inspect(t).Damage()
 			tail := int64(len(kind.line(1)))
-			equal(t, "found", []journal.Damage{{File: kind.name, Offset: tail, Bytes: int64(len(file)) - tail, Why: whyTorn}}, found)
+			equal(t, "found", []journal.Damage{{File: kind.name, Offset: tail, Bytes: int64(len(file)) - tail, Why: linefile.WhyTorn}}, found)
 			b.repair(t)
 			snap := b.load(t)
 			equal(t, "records", []int{1}, kind.held(snap))
@@ -317,7 +318,7 @@ func TestRepairRefuses(t *testing.T) {
 		t.Error("an open chat was repaired")
 	}
 	must(t, c.Close())
-	newer := appendSealed(nil, func(b []byte) []byte { return append(b, `{"n":1,"ts":1,"kind":"newer","x":1}`...) })
+	newer := linefile.AppendSealed(nil, func(b []byte) []byte { return append(b, `{"n":1,"ts":1,"kind":"newer","x":1}`...) })
 	b.spoil(t, journalName, newer)
 	before := b.tree(t)
 	_, err := b.Repair(t.Context(), testKey, RepairOptions{})

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -34,10 +38,8 @@ func (c *chat) Rewrite(ctx context.Context, r journal.Rewrite) error {
 		if err := c.prepare(ctx, c.history, messagesDir); err != nil {
 			return err
 		}
-		if r.ArchiveID != "" {
-			if err := c.archive(ctx, r); err != nil {
-				return err
-			}
+		if err := c.archive(ctx, r); err != nil {
+			return err
 		}
 		if err := c.archiveContext(ctx, r); err != nil {
 			return err
@@ -53,7 +55,7 @@ func (c *chat) checkRewrite(r journal.Rewrite) error {
 		return journal.ErrDamaged
 	case r.From < 0 || r.To < r.From || r.To > len(places):
 		return fmt.Errorf("%w: %d to %d of %d", errRange, r.From, r.To, len(places))
-	case r.ArchiveID != "" && !archiveName(r.ArchiveID):
+	case r.ArchiveID != "" && !chatpath.IsName(r.ArchiveID):
 		return fmt.Errorf("%w: %q", errArchive, r.ArchiveID)
 	case r.Context != nil && !messages.ValidContextID(r.Context.ID):
 		return fmt.Errorf("%w: %q", errContextID, r.Context.ID)
@@ -73,7 +75,7 @@ func (c *chat) checkRewrite(r journal.Rewrite) error {
 
 // replaceHistory writes the new history to a temporary file and then renames it over the old one.
 func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error) {
-	name := c.history.h.name
+	name := c.history.h.Name
 	var after index
 	var size int64
 	defer func() {
@@ -81,9 +83,9 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 			_ = c.store.fs.Remove(name + tempSuffix) // otherwise it takes up space until the next rewrite
 		}
 	}()
-	err = c.writeTemp(ctx, name+tempSuffix, func(w *fileWriter) (err error) {
+	err = c.writeTemp(ctx, name+tempSuffix, func(w *vfs.Writer) (err error) {
 		after, err = c.rewritten(ctx, w, r)
-		size = w.size()
+		size = w.Size()
 		return err
 	})
 	if err != nil {
@@ -104,14 +106,11 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 	if err := c.syncDir(ctx, c.path(messagesDir)); err != nil {
 		return err
 	}
-	if err := placeMeta(); err != nil {
-		return err
-	}
-	return c.forceDirs(ctx)
+	return c.placeMeta(ctx, placeMeta)
 }
 
 // rewritten writes the lines that stay, byte for byte, with the new ones among them.
-func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) (index, error) {
+func (c *chat) rewritten(ctx context.Context, w *vfs.Writer, r journal.Rewrite) (index, error) {
 	var after index
 	after.reset()
 	err := c.copyLines(ctx, w, &after, c.index.places[:r.From])
@@ -123,8 +122,8 @@ func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) 
 		if m.ID == "" || m.Role != uimessage.RoleUser && m.Role != uimessage.RoleAssistant {
 			return after, errNoTurn
 		}
-		buf.b = appendTurn(buf.b[:0], m)
-		after.set(m.ID, w.size(), len(buf.b)-1)
+		buf.b = linefile.AppendTurn(buf.b[:0], m)
+		after.set(m.ID, w.Size(), len(buf.b)-1)
 		if _, err := w.Write(buf.b); err != nil {
 			return after, err
 		}
@@ -132,9 +131,9 @@ func (c *chat) rewritten(ctx context.Context, w *fileWriter, r journal.Rewrite) 
 	return after, c.copyLines(ctx, w, &after, c.index.places[r.To:])
 }
 
-func (c *chat) copyLines(ctx context.Context, w *fileWriter, after *index, places []place) error {
+func (c *chat) copyLines(ctx context.Context, w *vfs.Writer, after *index, places []place) error {
 	return c.eachLine(ctx, places, func(p place, line []byte) error {
-		after.set(p.id, w.size(), len(line))
+		after.set(p.id, w.Size(), len(line))
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
@@ -155,13 +154,13 @@ func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, li
 			if p.off < begin || p.off+int64(p.n) > end {
 				begin, end = p.off, p.off+int64(p.n)
 				for _, q := range places[i+1:] {
-					if q.off < end || q.off > end+window/8 || q.off+int64(q.n) > begin+window {
+					if q.off < end || q.off > end+vfs.Window/8 || q.off+int64(q.n) > begin+vfs.Window {
 						break
 					}
 					end = q.off + int64(q.n)
 				}
 				buf = slices.Grow(buf[:0], int(end-begin))[:end-begin]
-				if err := readFull(f, buf, begin); err != nil {
+				if err := vfs.ReadFull(f, buf, begin); err != nil {
 					return err
 				}
 			}
@@ -174,27 +173,12 @@ func (c *chat) eachLine(ctx context.Context, places []place, fn func(p place, li
 	})
 }
 
-// archiveName reports whether an id can be the name of a file.
-func archiveName(id string) bool {
-	if len(id) > maxComponent || id[0] == '.' {
-		return false
-	}
-	for i := range len(id) {
-		b := id[i]
-		if !literal(b) && (b < 'A' || b > 'Z') {
-			return false
-		}
-	}
-	return true
-}
-
 func archivePath(dir, id string) string { return path.Join(dir, archiveDir, id+".json") }
 
-// archive writes the lines that a rewrite removes, durably except for the name of the file.
-// Repeating it changes nothing.
+// archive writes the lines that a rewrite removes.
 func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
-	if err := c.ensureDir(archiveDir); err != nil {
-		return harmless(err)
+	if r.ArchiveID == "" {
+		return nil
 	}
 	at := r.At
 	if at.IsZero() {
@@ -210,14 +194,26 @@ func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
 	if err != nil {
 		return harmless(err)
 	}
-	if old, err := c.store.readArchive(ctx, c.dir, r.ArchiveID); err == nil && !slices.Equal(old.Lines, a.Lines) {
-		return &undone{errExists}
+	body, err := plainjson.Append(nil, a)
+	if err != nil {
+		return harmless(err)
 	}
-	return c.replaceFile(ctx, archivePath(c.dir, r.ArchiveID), func(w *fileWriter) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(a)
+	return c.writeOnce(ctx, archivePath(c.dir, r.ArchiveID), append(body, '\n'), errExists, func(before []byte) bool {
+		var old journal.Archive // the time may differ
+		return json.Unmarshal(before, &old) != nil || slices.Equal(old.Lines, a.Lines)
 	})
+}
+
+// writeOnce writes a file that never changes, durably except for its name. Repeating it changes
+// nothing; a file with another content is not replaced, but fails with clash.
+func (c *chat) writeOnce(ctx context.Context, name string, body []byte, clash error, same func(before []byte) bool) error {
+	if err := c.ensureDir(strings.TrimPrefix(path.Dir(name), c.dir+"/")); err != nil {
+		return harmless(err)
+	}
+	if before, err := c.store.readAll(ctx, name); err == nil && !same(before) {
+		return &undone{clash}
+	}
+	return c.replaceFile(ctx, name, body)
 }
 
 // sourceRange is the range that the inserted summary says it replaces, or else the range of the
@@ -271,7 +267,7 @@ func (s *Store) ReadFolded(ctx context.Context, key messages.ChatKey, id string)
 
 // readArchive reads an archive of the chat in a folder.
 func (s *Store) readArchive(ctx context.Context, dir, id string) (a journal.Archive, err error) {
-	if id == "" || !archiveName(id) {
+	if id == "" || !chatpath.IsName(id) {
 		return a, fmt.Errorf("%w: %w: %q", persistence.ErrNotFound, errArchive, id)
 	}
 	b, err := s.readAll(ctx, archivePath(dir, id))

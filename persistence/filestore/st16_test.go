@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
@@ -53,7 +54,7 @@ func newST16(tb testing.TB) *st16 {
 	x := &st16{next: make([]int64, st16Chats), at: make([]int64, st16Chats)}
 	x.turn = storetest.Turn(1_000)
 	x.record = journal.Record{N: 1_000, TS: 1_700_000_000_000, Fact: journal.TurnAccepted{Turn: x.turn}}
-	x.line = appendRecordLine(nil, x.record)
+	x.line = linefile.AppendRecord(nil, x.record)
 	for i := range st16Chats {
 		c, err := s.OpenChat(tb.Context(), messages.ChatKey(fmt.Sprint("bench-chat-", i)))
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -96,7 +97,7 @@ func checkCopy(t *testing.T, dir string, n int) (turns int) {
 // inOrder checks that nothing is damaged, duplicated or out of order.
 func inOrder(ctx context.Context, c persistence.Chat, snap journal.Snapshot) error {
 	for _, d := range snap.Damage {
-		if d.Why != whyTorn {
+		if d.Why != linefile.WhyTorn {
 			return fmt.Errorf("damage %+v", d)
 		}
 	}

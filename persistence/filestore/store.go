@@ -17,6 +17,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -98,7 +100,7 @@ type Store struct {
 	log     *slog.Logger
 	now     func() time.Time
 	metrics *metrics
-	files   *descriptors
+	files   *descriptors.Pool
 	slots   chan struct{}
 	rotate  int64
 	// searchText is how many characters of a context the index contains.
@@ -107,8 +109,8 @@ type Store struct {
 	unlock     func() error
 	buffers    sync.Pool
 
-	// markers says which shards' folders of markers are known to be durable.
-	markers [Shards]atomic.Bool
+	// markers says which shards' chatpath.Folders of markers are known to be durable.
+	markers [chatpath.Shards]atomic.Bool
 
 	mu     sync.Mutex
 	closed bool
@@ -141,13 +143,13 @@ func newStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: newDescriptors(o.FS, o.OpenFiles),
+		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
 		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
 	}, nil
 }
 
-// prepare makes the folders and takes the lock.
+// prepare makes the chatpath.Folders and takes the lock.
 func (s *Store) prepare() error {
 	if err := s.mkdirAll(s.dir); err != nil {
 		return err
@@ -161,7 +163,7 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// makeFolders makes the folders below the store's own. Their names are fsynced even if they exist:
+// makeFolders makes the chatpath.Folders below the store's own. Their names are fsynced even if they exist:
 // the process that made them may have been killed before it could.
 func (s *Store) makeFolders() error {
 	for _, name := range []string{chatsDir, openDir} {
@@ -261,7 +263,15 @@ var errOpen = errors.New("chat is open already")
 
 // OpenChat implements [persistence.Store]. It touches no file.
 func (s *Store) OpenChat(_ context.Context, key messages.ChatKey) (persistence.Chat, error) {
-	folder, err := EncodeKey(key)
+	c, err := s.openChat(key)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *Store) openChat(key messages.ChatKey) (*chat, error) {
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return nil, fmt.Errorf("open chat: %w", err)
 	}
@@ -285,7 +295,7 @@ func (s *Store) ChatDir(key messages.ChatKey) (string, error) { return ChatDir(s
 
 // ChatDir is the folder of a chat below a store's folder, even if no store is open there.
 func ChatDir(dir string, key messages.ChatKey) (string, error) {
-	folder, err := EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return "", err
 	}
@@ -299,29 +309,25 @@ func (s *Store) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error] {
 	}
 }
 
-// walk yields the keys whose encoded path is below a folder: those of folders or those of files.
+// walk yields the keys whose encoded path is below a folder: those of chatpath.Folders or those of files.
 // Anything else is logged and skipped.
 func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield func(messages.ChatKey, error) bool) bool {
 	if err := s.usable(ctx); err != nil {
 		return yield("", err)
 	}
-	var entries []fs.DirEntry
-	err := s.files.once(ctx, func() (err error) {
-		entries, err = s.fs.ReadDir(path.Join(root, under))
-		return err
-	})
+	entries, err := s.list(ctx, path.Join(root, under))
 	if err != nil {
-		return isMissing(err) || yield("", fmt.Errorf("list chats: %w", err))
+		return yield("", fmt.Errorf("list chats: %w", err))
 	}
 	for _, e := range entries {
 		name := path.Join(under, e.Name())
-		if e.IsDir() && strings.HasSuffix(name, string(goesOn)) {
+		if e.IsDir() && strings.HasSuffix(name, string(chatpath.Continues)) {
 			if !s.walk(ctx, root, name, dirs, yield) {
 				return false
 			}
 			continue
 		}
-		key, err := DecodeKey(name)
+		key, err := chatpath.Decode(name)
 		if err != nil || e.IsDir() != dirs {
 			s.log.WarnContext(ctx, "not a chat, passed over", "folder", root, "name", name)
 			continue
@@ -332,6 +338,20 @@ func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield f
 	}
 	return true
 }
+
+// list returns the entries of a folder; a missing folder is empty.
+func (s *Store) list(ctx context.Context, dir string) (entries []fs.DirEntry, err error) {
+	err = s.files.Once(ctx, func() error {
+		entries, err = s.fs.ReadDir(dir)
+		return err
+	})
+	if isMissing(err) {
+		return nil, nil
+	}
+	return entries, err
+}
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func (s *Store) usable(ctx context.Context) error {
 	s.mu.Lock()
@@ -382,7 +402,7 @@ func (s *Store) buffer() *buffer {
 }
 
 func (s *Store) release(b *buffer) {
-	if cap(b.b) > window {
+	if cap(b.b) > vfs.Window {
 		return // rare, and too large to keep
 	}
 	b.b = b.b[:0]

@@ -2,13 +2,16 @@ package filestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -75,7 +78,7 @@ func (i *Inspector) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error
 // A host that writes at the same time can make a file look torn. Damage only counts if it is found
 // again a moment later, at the same position.
 func (i *Inspector) Verify(ctx context.Context, key messages.ChatKey) (Report, error) {
-	folder, err := EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return Report{}, err
 	}
@@ -99,7 +102,8 @@ func verifySteady(ctx context.Context, c *chat) (Report, error) {
 		if err == nil && (len(in.report.Damage()) == 0 || try > 0 && keepKnown(&in.report, before)) {
 			return in.report, nil
 		}
-		if err != nil && (!moving(err) || try == tries-1) {
+		// A file that is changed while it is read seems to end too early.
+		if err != nil && (!errors.Is(err, io.ErrUnexpectedEOF) || try == tries-1) {
 			return Report{}, err
 		}
 		before = Report{}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -41,8 +42,8 @@ func TestVerifyChangesNothing(t *testing.T) {
 		got[f.File] = f.Remedy
 		equal(t, "records of "+f.File, 2, f.Records)
 		equal(t, "damage of "+f.File, []journal.Damage{
-			{File: f.File, Offset: sizes[f.File], Bytes: 15, Why: whyGlued},
-			{File: f.File, Offset: f.Bytes - 4, Bytes: 4, Why: whyTorn},
+			{File: f.File, Offset: sizes[f.File], Bytes: 15, Why: linefile.WhyGlued},
+			{File: f.File, Offset: f.Bytes - 4, Bytes: 4, Why: linefile.WhyTorn},
 		}, f.Damage)
 	}
 	equal(t, "remedies", want, got)

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
 // marker is the path of the file that marks a chat, and the folder of its shard.
 func (c *chat) marker() (name, shard string) {
-	shard = path.Join(c.store.dir, openDir, strconv.Itoa(int(Shard(c.key))))
+	shard = path.Join(c.store.dir, openDir, strconv.Itoa(int(chatpath.Shard(c.key))))
 	return path.Join(shard, strings.TrimPrefix(c.dir, path.Join(c.store.dir, chatsDir)+"/")), shard
 }
 
@@ -30,7 +31,7 @@ func (c *chat) Wake(ctx context.Context) error {
 		if err := c.wakeDirs(ctx, shard, path.Dir(name)); err != nil {
 			return err
 		}
-		err := c.store.files.temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
+		err := c.store.files.Temporary(ctx, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, func(vfs.File) error { return nil })
 		switch {
 		case err == nil:
 			c.trust()
@@ -64,7 +65,7 @@ func (c *chat) settle(ctx context.Context) error {
 		if !l.exists {
 			continue
 		}
-		if err := c.ensureDir(path.Base(path.Dir(l.h.name))); err != nil {
+		if err := c.ensureDir(path.Base(path.Dir(l.h.Name))); err != nil {
 			return harmless(err)
 		}
 		if err := l.force(ctx); err != nil {
@@ -80,12 +81,12 @@ func (c *chat) settle(ctx context.Context) error {
 
 // wakeDirs makes the folder of a marker and its parents, durably.
 func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
-	known := &c.store.markers[Shard(c.key)]
+	known := &c.store.markers[chatpath.Shard(c.key)]
 	if known.Load() && dir == shard {
 		return nil
 	}
 	root := path.Dir(shard)
-	for _, at := range folders(root, strings.TrimPrefix(dir, root+"/")) {
+	for _, at := range chatpath.Folders(root, strings.TrimPrefix(dir, root+"/")) {
 		if _, err := c.store.mkdir(at); err != nil {
 			return harmless(err)
 		}
@@ -124,14 +125,14 @@ func (c *chat) Rest(ctx context.Context) error {
 func (s *Store) Waking(ctx context.Context) ([]messages.ChatKey, error) {
 	root := path.Join(s.dir, openDir)
 	var keys []messages.ChatKey
-	for shard := range uint32(Shards) {
+	for shard := range uint32(chatpath.Shards) {
 		var failed error
 		s.walk(ctx, path.Join(root, strconv.Itoa(int(shard))), "", false, func(key messages.ChatKey, err error) bool {
 			switch {
 			case err != nil:
 				failed = err
 				return false
-			case Shard(key) != shard:
+			case chatpath.Shard(key) != shard:
 				s.log.WarnContext(ctx, "mark of a chat in a wrong shard, passed over", "chat_key", key, "shard", shard)
 			default:
 				keys = append(keys, key)

@@ -1,8 +1,9 @@
-// Package grantfile keeps the timed grants of chats, a small document for each chat that has any:
-// which commands a person let run without asking, and until when.
+// Package grantfile stores the timed grants of chats, a small document for each chat that has any:
+// which commands a person allowed to run without asking, and until when.
 //
-// A file that cannot be read is an error and gives none of its grants. One process writes, and of
-// each chat one caller. The chat decides whose grants count and when they end.
+// A file that cannot be read is an error, and none of its grants is returned. Only one process
+// writes, and only one caller for each chat. The chat decides whose grants are valid and when they
+// end.
 package grantfile
 
 import (
@@ -19,7 +20,7 @@ import (
 )
 
 const (
-	// version of the files.
+	// version is the version of the files.
 	version = 1
 	// maxBytes is the longest file that is read: thousands of grants.
 	maxBytes = 8 << 20
@@ -34,13 +35,13 @@ type Store struct {
 	name func(messages.ChatKey) (string, error)
 }
 
-// New makes a store below a folder, which the first grant makes. name is the name of the file of a
-// chat, without its extension.
+// New makes a store below a folder, which is made for the first grant. name returns the name of a
+// chat's file, without its extension.
 func New(dir string, name func(messages.ChatKey) (string, error)) *Store {
 	return &Store{dir: dir, name: name}
 }
 
-// content is what a file holds.
+// content is the content of a file.
 type content struct {
 	V       int                `json:"v"`
 	ChatKey messages.ChatKey   `json:"chatKey"`
@@ -58,7 +59,7 @@ func (s *Store) file(key messages.ChatKey) (document.File[content], error) {
 	}, nil
 }
 
-// decode is strict: a limit that this version does not know must not be passed over.
+// decode is strict, because a limit that this version does not know must not be ignored.
 func decode(raw []byte, key messages.ChatKey) (c content, err error) {
 	if raw == nil {
 		return c, nil
@@ -86,8 +87,8 @@ func (s *Store) Grants(_ context.Context, key messages.ChatKey) ([]permission.Gr
 	return c.Grants, wrapped("read", key, err)
 }
 
-// Chats are the chats that have grants, or had some, in the order of their files. A file that
-// cannot be read is an error; the others are listed all the same.
+// Chats returns the chats that have or had grants, in the order of their files. A file that cannot
+// be read is an error; the other chats are returned with it.
 func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 	var keys []messages.ChatKey
 	var faults []error
@@ -100,7 +101,7 @@ func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 			return ctx.Err()
 		case err != nil:
 			faults = append(faults, fmt.Errorf("list grants: %w", err))
-		case !e.IsDir() && filepath.Ext(path) == ".json": // A crash may leave others.
+		case !e.IsDir() && filepath.Ext(path) == ".json": // A crash may leave temporary files.
 			key, err := s.chatOf(path)
 			if err != nil {
 				faults = append(faults, fmt.Errorf("read grants of %s: %w", filepath.Base(path), err))
@@ -116,7 +117,7 @@ func (s *Store) Chats(ctx context.Context) ([]messages.ChatKey, error) {
 	return keys, errors.Join(faults...)
 }
 
-// chatOf is the chat that a file says it belongs to.
+// chatOf returns the chat that a file says it belongs to.
 func (s *Store) chatOf(path string) (messages.ChatKey, error) {
 	var c content
 	raw, err := document.Read(path, maxBytes)

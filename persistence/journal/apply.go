@@ -17,9 +17,11 @@ func (s *State) Apply(r Record) error {
 	if s.Run != nil {
 		s.Run.Last = r.TS
 	}
-	if row, ok := kindNamed(r.Fact.kind()); !ok || !row.apply(s, r) {
+	f, ok := r.Fact.(applied)
+	if !ok {
 		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
 	}
+	f.apply(s, r)
 	if len(s.Said) > 0 && s.rests() {
 		s.placeSaid()
 	}
@@ -30,10 +32,7 @@ func (s *State) turnAccepted(t Turn) {
 	if old, stored := s.edit(t.ID); old != nil {
 		if old.Meta.Seq != t.Meta.Seq { // asked again: open it once more
 			s.accept(t)
-			*old = t
-			if stored {
-				s.dirty = append(s.dirty, t.Message)
-			}
+			s.overwrite(old, stored, t)
 		}
 		return
 	}
@@ -46,13 +45,10 @@ func (s *State) turnAccepted(t Turn) {
 	s.push(t)
 }
 
-func (s *State) turnReplaced(r Record, f TurnReplaced) {
+func (f TurnReplaced) apply(s *State, r Record) {
 	t := NewTurn(f.Turn)
 	if old, stored := s.edit(t.ID); old != nil {
-		*old = t
-		if stored {
-			s.dirty = append(s.dirty, f.Turn)
-		}
+		s.overwrite(old, stored, t)
 	}
 	if f.Ingress != nil {
 		reason := "edit"
@@ -125,7 +121,7 @@ func (s *State) count(e LedgerEntry) {
 	}
 }
 
-func (s *State) runStarted(r Record, f RunStarted) {
+func (f RunStarted) apply(s *State, r Record) {
 	if s.Run == nil {
 		if s.ended[f.RunID] {
 			return
@@ -160,7 +156,7 @@ func (s *State) merged(r Record, f TurnsMerged) {
 	s.Run.MessageID, s.Run.Parts, s.Run.Base, s.Run.Egress, s.Run.Spoke = f.MessageID, nil, 0, 0, false
 }
 
-func (s *State) runFinished(r Record, f RunFinished) {
+func (f RunFinished) apply(s *State, r Record) {
 	if s.Run != nil && s.Run.ID == f.RunID {
 		s.Run = nil
 	}
@@ -197,7 +193,7 @@ func (s *State) queue(r Record, rows []Row) {
 	}
 }
 
-func (s *State) egressQueued(r Record, f EgressQueued) {
+func (f EgressQueued) apply(s *State, r Record) {
 	s.queue(r, []Row{f.Row})
 	if f.Row.Depth > 0 {
 		s.chain(max(s.Depth, f.Row.Depth), r.TS, f.Row.Seq)
@@ -210,7 +206,7 @@ func (s *State) egressQueued(r Record, f EgressQueued) {
 	}
 }
 
-func (s *State) egressSent(r Record, f EgressSent) {
+func (f EgressSent) apply(s *State, r Record) {
 	row := s.Row(f.Key)
 	switch {
 	case row == nil:
@@ -223,7 +219,7 @@ func (s *State) egressSent(r Record, f EgressSent) {
 	}
 }
 
-func (s *State) egressSettled(r Record, f EgressSettled) {
+func (f EgressSettled) apply(s *State, r Record) {
 	row := s.Row(f.Key)
 	if row == nil {
 		return
@@ -256,17 +252,9 @@ func (r *Run) setParts(f StepResponded) {
 
 // setPart replaces the tool part with the same call id.
 func (r *Run) setPart(p uimessage.Part) {
-	tool, ok := p.(uimessage.Tool)
-	if !ok {
-		return
+	if tool, ok := p.(uimessage.Tool); ok {
+		r.Parts = ReplaceCall(r.Parts, tool.ToolCallID, func(uimessage.Tool) uimessage.Tool { return tool })
 	}
-	parts := slices.Clone(r.Parts)
-	for i := range parts {
-		if old, ok := parts[i].(uimessage.Tool); ok && old.ToolCallID == tool.ToolCallID {
-			parts[i] = tool
-		}
-	}
-	r.Parts = parts
 }
 
 // Text returns the text parts of a message, joined by newlines.

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -87,23 +86,9 @@ type asked struct {
 
 const askedMember = "approvals"
 
-func decodeAsked(meta uimessage.Metadata) asked {
-	var a asked
-	for _, m := range meta.Extra {
-		if m.Name == askedMember && json.Unmarshal(m.Value, &a) != nil {
-			return asked{} // not in our format
-		}
-	}
-	return a
-}
-
 // WithRequests returns metadata with the given requests and the number of the message's last outbox row.
 func WithRequests(meta uimessage.Metadata, requests []Request, egress int) uimessage.Metadata {
-	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(m uimessage.Member) bool { return m.Name == askedMember })
-	if len(requests) > 0 {
-		meta.Extra = append(meta.Extra, uimessage.Member{Name: askedMember, Value: appendJSON(nil, asked{Requests: requests, Egress: egress})})
-	}
-	return meta
+	return withMember(meta, askedMember, len(requests) > 0, asked{Requests: requests, Egress: egress})
 }
 
 // ApprovalDecided records that a person decided a request, or that it ended without a decision. Only the first such
@@ -335,9 +320,8 @@ type RunAnswer struct {
 	At int64
 }
 
-// decided applies a decision. A decision on the message in progress waits for the end of the run, which rewrites that
-// message.
-func (s *State) decided(r Record, f ApprovalDecided) {
+// A decision on the message in progress waits for the end of the run, which rewrites that message.
+func (f ApprovalDecided) apply(s *State, r Record) {
 	if f.Ingress != nil {
 		s.ingressSettled(r, *f.Ingress, FateAnswered, "approval")
 		s.reads(r, nil) // people are shown the host's answer
@@ -356,9 +340,8 @@ func (s *State) decided(r Record, f ApprovalDecided) {
 	s.supersede(old, stored, old.Decide(f, r.TS))
 }
 
-// outcomeBegun appends the message for late decisions to the history. If the run continues in that message, the run
-// gets its parts.
-func (s *State) outcomeBegun(f OutcomeBegun) {
+// The message for late decisions is appended to the history. If the run continues in it, the run gets its parts.
+func (f OutcomeBegun) apply(s *State, _ Record) {
 	for _, key := range f.Of {
 		old, stored := s.edit(key.MessageID)
 		if old == nil {
@@ -382,11 +365,17 @@ func (s *State) outcomeBegun(f OutcomeBegun) {
 	}
 }
 
+// supersede replaces an assistant message. The history file needs it only if it differs.
 func (s *State) supersede(old *Turn, stored bool, t Turn) {
-	if stored && string(uimessage.AppendJSON(nil, old.Message)) != string(uimessage.AppendJSON(nil, t.Message)) {
-		s.dirty = append(s.dirty, t.Message)
-	}
 	s.noteRequests(t)
 	s.switching = s.switching || t.Switch.Kind != ""
+	s.overwrite(old, stored && string(uimessage.AppendJSON(nil, old.Message)) != string(uimessage.AppendJSON(nil, t.Message)), t)
+}
+
+// overwrite replaces a turn, and in the next checkpoint its line in the history file if it is stored there.
+func (s *State) overwrite(old *Turn, stored bool, t Turn) {
 	*old = t
+	if stored {
+		s.dirty = append(s.dirty, t.Message)
+	}
 }

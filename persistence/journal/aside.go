@@ -47,7 +47,7 @@ func (s *State) countStumbles(which func(Stumble) bool) (n int) {
 	return n
 }
 
-func (s *State) stumbled(r Record, f Stumbled) {
+func (f Stumbled) apply(s *State, r Record) {
 	s.stumbles = append(s.stumbles, Stumble{RunID: f.RunID, IngressID: f.IngressID, At: r.TS})
 	if n := len(s.stumbles) - maxStumbles; n > 0 {
 		s.stumbles = slices.Delete(s.stumbles, 0, n)
@@ -61,9 +61,9 @@ func (s *State) settleStumbles(runID, ingressID string) {
 	})
 }
 
-// turnParked quarantines a turn. If the turn is in the history or the lane, a placeholder remains there, because its
+// If the quarantined turn is in the history or the lane, a placeholder remains there, because its
 // position is part of what the model has read.
-func (s *State) turnParked(r Record, f TurnParked) {
+func (f TurnParked) apply(s *State, r Record) {
 	t := NewTurn(f.Turn)
 	if !slices.ContainsFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == t.ID }) {
 		s.Parked = append(s.Parked, Parked{Turn: t, At: r.TS})
@@ -72,20 +72,16 @@ func (s *State) turnParked(r Record, f TurnParked) {
 	case f.Kept:
 	case f.Ingress != nil:
 		s.ingressSettled(r, *f.Ingress, FateDeclined, ReasonParked)
-		s.settleStumbles("", f.Ingress.ID)
 	default:
 		t.Parts = []uimessage.Part{uimessage.Text{Text: Placeholder}}
 		if old, stored := s.edit(t.ID); old != nil && Text(old.Message) != Placeholder {
-			*old = t
-			if stored {
-				s.dirty = append(s.dirty, t.Message)
-			}
+			s.overwrite(old, stored, t)
 		}
 	}
 	s.queue(r, f.Rows)
 }
 
-func (s *State) turnUnparked(f TurnUnparked) {
+func (f TurnUnparked) apply(s *State, _ Record) {
 	s.Parked = slices.DeleteFunc(s.Parked, func(p Parked) bool { return p.Turn.ID == f.TurnID })
 	if f.Turn != nil {
 		t := NewTurn(*f.Turn)
@@ -135,7 +131,7 @@ func (s *State) came(t Turn) {
 
 // Balanced reports whether every accepted ingress is either open or has a fate.
 func (s *State) Balanced() bool {
-	sum := int64(len(s.Open()))
+	sum := int64(s.OpenTurns())
 	for _, n := range s.counts.Fates {
 		sum += n
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -47,8 +49,6 @@ func AppendRecord(dst []byte, r Record) []byte {
 		dst = appendRaw(dst, f.Raw)
 	case TurnAccepted: // written directly, because platforms wait for it
 		dst = append(uimessage.AppendJSON(append(dst, `{"turn":`...), f.Turn), '}')
-	case StepResponded:
-		dst = appendJSON(dst, stepLine{stepMembers: stepMembers(f), Parts: f.Parts})
 	case ToolFinished:
 		dst = appendJSON(dst, toolLine{toolMembers: toolMembers(f), Part: part{f.Part}})
 	default:
@@ -105,20 +105,6 @@ func parseVia[L any](body []byte, fact func(L) Fact) (f Fact, ok bool) {
 	return f, !ok || about.complete()
 }
 
-// stepLine is the written form of StepResponded.
-type stepLine struct {
-	stepMembers
-	Parts parts `json:"parts"`
-}
-
-type stepMembers StepResponded
-
-func (l stepLine) fact() Fact {
-	f := StepResponded(l.stepMembers)
-	f.Parts = l.Parts
-	return f
-}
-
 // toolLine is the written form of ToolFinished.
 type toolLine struct {
 	toolMembers
@@ -133,6 +119,7 @@ func (l toolLine) fact() Fact {
 	return f
 }
 
+// parts are parts of a message with their JSON.
 type parts []uimessage.Part
 
 func (p parts) MarshalJSON() ([]byte, error) { return uimessage.AppendParts(nil, p), nil }
@@ -188,7 +175,8 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	return buf.Bytes()
 }
 
-// without returns an object without the named members, in the original order.
+// without returns an object without the named members, in the original order. It compares names like encoding/json,
+// ignoring case.
 func without(object []byte, names ...string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -204,7 +192,8 @@ func without(object []byte, names ...string) ([]byte, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, err
 		}
-		if name, _ := key.(string); !contains(names, name) {
+		name, _ := key.(string)
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
@@ -215,14 +204,24 @@ func without(object []byte, names ...string) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// contains compares like encoding/json, ignoring case.
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if bytes.EqualFold([]byte(n), []byte(name)) {
-			return true
+// memberOf decodes a member of metadata. One that is missing, or has another format, is the zero value.
+func memberOf[T any](meta uimessage.Metadata, name string) T {
+	var v, zero T
+	for _, m := range meta.Extra {
+		if m.Name == name && json.Unmarshal(m.Value, &v) != nil {
+			return zero
 		}
 	}
-	return false
+	return v
+}
+
+// withMember returns metadata with the value of a member, or without the member if keep is false.
+func withMember[T any](meta uimessage.Metadata, name string, keep bool, v T) uimessage.Metadata {
+	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(m uimessage.Member) bool { return m.Name == name })
+	if keep {
+		meta.Extra = append(meta.Extra, uimessage.Member{Name: name, Value: appendJSON(nil, v)})
+	}
+	return meta
 }
 
 // AppendLedgerEntry appends an entry as one line of JSON without a newline.

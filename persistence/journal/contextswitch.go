@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -23,22 +22,9 @@ type SwitchMark struct {
 
 const switchMember = "contextSwitch"
 
-func decodeSwitch(meta uimessage.Metadata) (mark SwitchMark) {
-	for _, m := range meta.Extra {
-		if m.Name == switchMember && json.Unmarshal(m.Value, &mark) != nil {
-			return SwitchMark{} // not in our format
-		}
-	}
-	return mark
-}
-
 // WithSwitch returns metadata with a mark, or without one for the zero value.
 func WithSwitch(meta uimessage.Metadata, mark SwitchMark) uimessage.Metadata {
-	meta.Extra = slices.DeleteFunc(slices.Clone(meta.Extra), func(m uimessage.Member) bool { return m.Name == switchMember })
-	if mark != (SwitchMark{}) {
-		meta.Extra = append(meta.Extra, uimessage.Member{Name: switchMember, Value: appendJSON(nil, mark)})
-	}
-	return meta
+	return withMember(meta, switchMember, mark != (SwitchMark{}), mark)
 }
 
 // Switching returns the message whose order to switch the context has not been carried out, its index, and the index
@@ -107,13 +93,9 @@ func turnsOf(list []uimessage.Message) []Turn {
 
 // ArchiveOf returns the archive that the summary at the beginning of a history names, or empty.
 func ArchiveOf(history []uimessage.Message) (id string) {
-	if len(history) == 0 {
-		return ""
-	}
-	t := NewTurn(history[0])
-	for _, m := range t.Meta.Extra {
-		if m.Name == "archive" && t.Meta.Kind == uimessage.KindSummary {
-			_ = json.Unmarshal(m.Value, &id) // empty if it is not a text
+	if len(history) > 0 {
+		if t := NewTurn(history[0]); t.Meta.Kind == uimessage.KindSummary {
+			id = memberOf[string](t.Meta, "archive")
 		}
 	}
 	return id

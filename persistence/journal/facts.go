@@ -1,67 +1,55 @@
 package journal
 
-// factKind is a row of the table of facts: the name of the fact in the journal, how its members are parsed, and how it
-// is applied to the state.
+// factKind is a row of the table of facts: the name of the fact in the journal, and how its members are parsed.
 type factKind struct {
 	name  string
 	parse func(body []byte) (Fact, bool)
-	apply func(s *State, r Record) bool
 }
 
-// factKinds is the table of facts that the codec and [State.Apply] share. The compiler keeps it in read-only memory; a
-// lookup copies it without allocating.
+// factKinds is the table of facts. The compiler keeps it in read-only memory; a lookup copies it without allocating.
 //
 // To add a kind of fact, write a type with the methods kind and apply, and add a row here. TestEveryFactIsInTheTable
 // finds types that are missing.
 func factKinds() [26]factKind {
 	return [...]factKind{
-		{"turn", parseAs[TurnAccepted], applyAs[TurnAccepted]},
-		{"call", parseAs[ToolStarted], applyAs[ToolStarted]},
-		{"run", parseAs[RunStarted], applyAs[RunStarted]},
-		{"step", parseStep, applyAs[StepResponded]},
-		{"tool", parseTool, applyAs[ToolFinished]},
-		{"merge", parseAs[TurnsMerged], applyAs[TurnsMerged]},
-		{"finish", parseAs[RunFinished], applyAs[RunFinished]},
-		{"stop", parseAs[StopRequested], applyAs[StopRequested]},
-		{"egress", parseAs[EgressQueued], applyAs[EgressQueued]},
-		{"sent", parseAs[EgressSent], applyAs[EgressSent]},
-		{"settled", parseAs[EgressSettled], applyAs[EgressSettled]},
-		{"retry", parseAs[EgressRetried], applyAs[EgressRetried]},
-		{"replace", parseAs[TurnReplaced], applyAs[TurnReplaced]},
-		{"ingress", parseAs[IngressSettled], applyAs[IngressSettled]},
-		{"settle", parseAs[TurnsSettled], applyAs[TurnsSettled]},
-		{"stumble", parseAs[Stumbled], applyAs[Stumbled]},
-		{"park", parseAs[TurnParked], applyAs[TurnParked]},
-		{"unpark", parseAs[TurnUnparked], applyAs[TurnUnparked]},
-		{"decide", parseAs[ApprovalDecided], applyAs[ApprovalDecided]},
-		{"outcome", parseAs[OutcomeBegun], applyAs[OutcomeBegun]},
-		{"said", parseAs[WordsSaid], applyAs[WordsSaid]},
-		{"refer", parseAs[RequestReferred], applyAs[RequestReferred]},
-		{"referred", parseAs[ReferralSettled], applyAs[ReferralSettled]},
-		{"guest", parseAs[ReferredRequestShown], applyAs[ReferredRequestShown]},
-		{"guest_end", parseAs[ReferredRequestEnded], applyAs[ReferredRequestEnded]},
-		{"buttons", parseAs[ButtonsSettled], applyAs[ButtonsSettled]},
+		{"turn", parseAs[TurnAccepted]},
+		{"call", parseAs[ToolStarted]},
+		{"run", parseAs[RunStarted]},
+		{"step", parseAs[StepResponded]},
+		{"tool", parseTool},
+		{"merge", parseAs[TurnsMerged]},
+		{"finish", parseAs[RunFinished]},
+		{"stop", parseAs[StopRequested]},
+		{"egress", parseAs[EgressQueued]},
+		{"sent", parseAs[EgressSent]},
+		{"settled", parseAs[EgressSettled]},
+		{"retry", parseAs[EgressRetried]},
+		{"replace", parseAs[TurnReplaced]},
+		{"ingress", parseAs[IngressSettled]},
+		{"settle", parseAs[TurnsSettled]},
+		{"stumble", parseAs[Stumbled]},
+		{"park", parseAs[TurnParked]},
+		{"unpark", parseAs[TurnUnparked]},
+		{"decide", parseAs[ApprovalDecided]},
+		{"outcome", parseAs[OutcomeBegun]},
+		{"said", parseAs[WordsSaid]},
+		{"refer", parseAs[RequestReferred]},
+		{"referred", parseAs[ReferralSettled]},
+		{"guest", parseAs[ReferredRequestShown]},
+		{"guest_end", parseAs[ReferredRequestEnded]},
+		{"buttons", parseAs[ButtonsSettled]},
 	}
-}
-
-// kindNamed returns the row of a kind.
-func kindNamed(name string) (factKind, bool) {
-	for _, row := range factKinds() {
-		if row.name == name {
-			return row, true
-		}
-	}
-	return factKind{}, false
 }
 
 // parseFact parses the members of a fact. It returns false if this version does not know the kind or some of the
 // members.
 func parseFact(kind string, body []byte) (f Fact, ok bool) {
-	row, ok := kindNamed(kind)
-	if !ok {
-		return nil, false
+	for _, row := range factKinds() {
+		if row.name == kind {
+			return row.parse(body)
+		}
 	}
-	return row.parse(body)
+	return nil, false
 }
 
 // parseAs decodes a fact whose written form is the type itself.
@@ -69,24 +57,12 @@ func parseAs[F Fact](body []byte) (Fact, bool) {
 	return parseVia(body, func(f F) Fact { return f })
 }
 
-func parseStep(body []byte) (Fact, bool) { return parseVia(body, stepLine.fact) }
-
 func parseTool(body []byte) (Fact, bool) { return parseVia(body, toolLine.fact) }
 
-// applied is a fact that can be applied to a state, which [UnknownFact] cannot.
+// applied is a fact that changes the state; an [UnknownFact] cannot be applied.
 type applied interface {
 	Fact
 	apply(s *State, r Record)
-}
-
-// applyAs applies a record whose fact is an F. It returns false for any other fact, for example one with members that
-// this version does not know.
-func applyAs[F applied](s *State, r Record) bool {
-	f, ok := r.Fact.(F)
-	if ok {
-		f.apply(s, r)
-	}
-	return ok
 }
 
 // runOf returns the run in progress if it has this id. Facts of other runs were left over by a checkpoint and have no
@@ -101,8 +77,6 @@ func (f TurnAccepted) apply(s *State, _ Record) {
 	s.came(t)
 }
 
-func (f TurnReplaced) apply(s *State, r Record) { s.turnReplaced(r, f) }
-
 func (f IngressSettled) apply(s *State, r Record) {
 	s.ingressSettled(r, f.Ingress, f.Fate, f.Reason)
 	s.queue(r, f.Rows)
@@ -116,8 +90,6 @@ func (f TurnsSettled) apply(s *State, r Record) {
 	s.drop(f.Fates)
 	s.queue(r, f.Rows)
 }
-
-func (f RunStarted) apply(s *State, r Record) { s.runStarted(r, f) }
 
 func (f StepResponded) apply(s *State, _ Record) {
 	run, ok := s.runOf(f.RunID)
@@ -165,29 +137,11 @@ func (f StopRequested) apply(s *State, _ Record) {
 	}
 }
 
-func (f EgressQueued) apply(s *State, r Record) { s.egressQueued(r, f) }
-
-func (f RunFinished) apply(s *State, r Record) { s.runFinished(r, f) }
-
-func (f ApprovalDecided) apply(s *State, r Record) { s.decided(r, f) }
-
-func (f OutcomeBegun) apply(s *State, _ Record) { s.outcomeBegun(f) }
-
-func (f EgressSent) apply(s *State, r Record) { s.egressSent(r, f) }
-
-func (f EgressSettled) apply(s *State, r Record) { s.egressSettled(r, f) }
-
 func (f EgressRetried) apply(s *State, r Record) {
 	if row := s.Row(f.Key); row != nil {
 		row.Parked, row.Reason, row.Tries, row.Queued = false, "", 0, r.TS
 	}
 }
-
-func (f Stumbled) apply(s *State, r Record) { s.stumbled(r, f) }
-
-func (f TurnParked) apply(s *State, r Record) { s.turnParked(r, f) }
-
-func (f TurnUnparked) apply(s *State, _ Record) { s.turnUnparked(f) }
 
 // aboutMessage is a fact that must contain a message. If the message is missing, a newer version wrote the fact.
 type aboutMessage interface{ complete() bool }

@@ -37,35 +37,3 @@ func (s *State) edit(id string) (t *Turn, stored bool) {
 	s.History, s.shared = slices.Clone(s.History), false
 	return s.find(id)
 }
-
-// idSet is a set of ids. A fork keeps its new ids apart from those of the original until it is committed.
-type idSet struct {
-	all    map[string]struct{}
-	fresh  []string
-	forked bool
-}
-
-func newIDSet(n int) *idSet { return &idSet{all: make(map[string]struct{}, n)} }
-
-func (s *idSet) has(id string) bool {
-	_, ok := s.all[id]
-	return ok || slices.Contains(s.fresh, id)
-}
-
-func (s *idSet) add(id string) {
-	switch {
-	case !s.forked:
-		s.all[id] = struct{}{}
-	case !s.has(id):
-		s.fresh = append(s.fresh, id)
-	}
-}
-
-func (s *idSet) fork() *idSet { return &idSet{all: s.all, fresh: slices.Clone(s.fresh), forked: true} }
-
-func (s *idSet) commit() {
-	for _, id := range s.fresh {
-		s.all[id] = struct{}{}
-	}
-	s.fresh, s.forked = nil, false
-}

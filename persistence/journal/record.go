@@ -91,14 +91,14 @@ type RunStarted struct {
 
 // StepResponded records the complete response of the model in a step, before any of its calls begin.
 type StepResponded struct {
-	RunID     string           `json:"runId"`
-	MessageID string           `json:"messageId"`
-	Step      int              `json:"step"`
-	From      int              `json:"from"` // index of the first of Parts in the message
-	Parts     []uimessage.Part `json:"-"`    // see the codec
-	Tokens    int64            `json:"tokens,omitempty"`
+	RunID     string `json:"runId"`
+	MessageID string `json:"messageId"`
+	Step      int    `json:"step"`
+	From      int    `json:"from"` // index of the first of Parts in the message
+	Tokens    int64  `json:"tokens,omitempty"`
 	// Shown is what people see of the calls that ask.
 	Shown []Shown `json:"shown,omitempty"`
+	Parts parts   `json:"parts"` // a []uimessage.Part
 }
 
 // ToolStarted records that a call that is not safe to repeat is about to begin.

@@ -27,8 +27,8 @@ func NewTurn(m uimessage.Message) Turn {
 	meta, _ := uimessage.DecodeMetadata(m.Metadata) // what cannot be decoded stays in Extra
 	t := Turn{Message: m, Meta: meta}
 	if m.Role == uimessage.RoleAssistant {
-		a := decodeAsked(meta)
-		t.Requests, t.Switch = a.Requests, decodeSwitch(meta)
+		a := memberOf[asked](meta, askedMember)
+		t.Requests, t.Switch = a.Requests, memberOf[SwitchMark](meta, switchMember)
 		t.Egress = max(a.Egress, t.Switch.Egress)
 	}
 	return t

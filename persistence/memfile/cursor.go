@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
-// cursor is the file extracted.json. A mark is written in two steps. First it is the next one,
-// with the digest of the text that belongs to it, and counts only once that text is durable.
+// cursor is the content of extracted.json. A mark is written in two steps: first as the next one,
+// with the digest of the text that belongs to it. It is valid only once that text is durable.
 type cursor struct {
 	memories.Mark
 
@@ -22,7 +22,7 @@ type cursor struct {
 	Text string         `json:"text,omitempty"`
 }
 
-// cursor is the document beside the memory of a chat.
+// cursor is the document next to the memory of a chat.
 func (s *Store) cursor(file string) document.File[cursor] {
 	path := filepath.Join(filepath.Dir(file), "extracted.json")
 	return document.File[cursor]{
@@ -41,7 +41,7 @@ func (s *Store) cursor(file string) document.File[cursor] {
 	}
 }
 
-// reached is the mark that counts for a text.
+// reached returns the mark that is valid for a text.
 func (c cursor) reached(text string) memories.Mark {
 	if c.Next != nil && c.Text == digest(text) {
 		return *c.Next

@@ -6,7 +6,6 @@
 //	chat/<enc>/memory/extracted.json   how far facts were extracted from its history
 //	<the file's folder>/backup/        a text as it was before it was condensed
 //
-// People edit these files too. One lock of the state folder orders the changes of all
-// processes. An editor does not take it: what it saves at the very moment of a change may
-// be lost.
+// People edit these files too. One lock of the state folder serialises the changes of all
+// processes. Editors do not take it, so what one saves during a change may be lost.
 package memfile

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// maxName is the longest name of a person's file.
+	// maxName is the longest name of a person's file, in bytes.
 	maxName = 200
-	// maxRead is the longest file that is read: people may have written more than a
-	// store adds to.
+	// maxRead is the longest file that is read. It is more than a store writes, because people edit
+	// the files too.
 	maxRead = 4 * memories.MaxSize
 )
 
-// Options of a store.
+// Options configure [New]. State and ChatDir are required.
 type Options struct {
 	State string // the state folder
-	// ChatDir is the folder of a chat.
+	// ChatDir returns the folder of a chat.
 	ChatDir func(key messages.ChatKey) (string, error)
-	Now     func() time.Time // nil: time.Now
+	Now     func() time.Time // nil means time.Now
 }
 
 // Store implements [persistence.MemoryStore]. The first change makes folders and files.
 type Store struct {
 	opts Options
 	disk document.Disk
-	lock *document.Lock // orders the changes of all memories
+	lock *document.Lock // serialises the changes of all memories
 }
 
 // New makes a store.
@@ -44,7 +44,7 @@ func New(o Options) *Store {
 	return &Store{opts: o, lock: document.NewLock(filepath.Join(o.State, "memory", ".lock"))}
 }
 
-// Path is the file of a memory.
+// Path returns the file of a memory.
 func (s *Store) Path(place memories.Place) (string, error) {
 	switch {
 	case place.Chat != "" && place.User != "":
@@ -111,7 +111,7 @@ func (s *Store) ReplaceMemory(ctx context.Context, place memories.Place, was, te
 	})
 }
 
-// change runs work while nobody else changes a memory.
+// change runs work while holding the lock of all memories.
 func (s *Store) change(ctx context.Context, place memories.Place, work func(file string) error) error {
 	file, err := s.Path(place)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *Store) put(file, text string) error {
 	return s.disk.Write(file, []byte(text))
 }
 
-// read is a text; a missing one is empty.
+// read returns a text, which is empty if it is missing.
 func read(file string) (string, error) {
 	text, err := document.Read(file, maxRead)
 	if err != nil {

@@ -1,5 +1,7 @@
-// Package runlog defines the entries of a chat's run log. It is pure; the log itself is
-// [github.com/shipmyagent/shipmyagent/persistence.RunLog].
+// Package runlog defines the entries of a chat's run log: a short record of the results of its
+// runs, for later runs of the same chat. It is for reference only: no decision depends on it. A
+// crash may lose the newest entries, but none is wrong. It is pure; package agentcontext stores the
+// entries.
 package runlog
 
 import "github.com/shipmyagent/shipmyagent/persistence/journal"

@@ -1,8 +1,8 @@
-// Package skilllock keeps what people agreed to about skills in one small document of the
-// state folder, skills.lock, which people can read and compare.
+// Package skilllock stores the skills that people approved in one small document of the state
+// folder, skills.lock, which people can read and compare.
 //
-// Any number of processes may change it. While it cannot be read, nothing counts as agreed to,
-// and it is not overwritten before a person has looked at it.
+// Any number of processes may change it. While it cannot be read, no skill counts as approved, and
+// it is not overwritten until a person has repaired or removed it.
 package skilllock
 
 import (
@@ -27,13 +27,14 @@ const (
 // Store implements [persistence.SkillStore].
 type Store struct{ doc document.File[content] }
 
-// content is the file. Members of a newer version would be lost, so such a file is refused.
+// content is the content of the file. A file of a newer version is refused, because a change would
+// lose its new members.
 type content struct {
 	Version int                         `json:"v"`
 	Skills  []persistence.SkillApproval `json:"skills"`
 }
 
-// New makes a store in a state folder. The first change makes folder and file.
+// New makes a store in a state folder. The first change makes the folder and the file.
 func New(state string) *Store {
 	path := filepath.Join(state, "skills.lock")
 	return &Store{doc: document.File[content]{
@@ -45,7 +46,7 @@ func New(state string) *Store {
 	}}
 }
 
-// Path is the file.
+// Path is the path of the file.
 func (s *Store) Path() string { return s.doc.Path }
 
 func decode(raw []byte) (content, error) {

@@ -15,15 +15,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // ChangeTask implements [persistence.TaskStore]. The file is written again, without the comments
 // that people put into its front matter.
-func (s *Store) ChangeTask(ctx context.Context, id string, change func(persistence.Task) (persistence.Task, error)) error {
-	return s.change(ctx, func() error {
-		if err := s.named(id); err != nil {
-			return err
-		}
+func (s *Store) ChangeTask(ctx context.Context, id string, change func(timetable.Task) (timetable.Task, error)) error {
+	return s.changeTask(ctx, id, func() error {
 		t, err := s.read(id)
 		if err != nil {
 			return err
@@ -134,12 +132,12 @@ func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
 }
 
 // Numbered returns the tasks of a chat in the order of their numbers.
-func (s *Store) Numbered(ctx context.Context, key messages.ChatKey) ([]persistence.Task, map[string]int, error) {
+func (s *Store) Numbered(ctx context.Context, key messages.ChatKey) ([]timetable.Task, map[string]int, error) {
 	all, _, err := s.Tasks(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	mine := slices.DeleteFunc(all, func(t persistence.Task) bool { return t.ChatKey != key })
+	mine := slices.DeleteFunc(all, func(t timetable.Task) bool { return t.ChatKey != key })
 	var ids []string
 	for _, t := range mine {
 		ids = append(ids, t.ID)
@@ -151,6 +149,6 @@ func (s *Store) Numbered(ctx context.Context, key messages.ChatKey) ([]persisten
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(mine, func(a, b persistence.Task) int { return cmp.Compare(given[a.ID], given[b.ID]) })
+	slices.SortFunc(mine, func(a, b timetable.Task) int { return cmp.Compare(given[a.ID], given[b.ID]) })
 	return mine, given, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/document/documenttest"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 func on(disk document.Disk, state string) *Store {
@@ -53,7 +54,7 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 	documenttest.EachFails(t, documenttest.Case{
 		Prepare: add,
 		Change: func(disk document.Disk, state string) error {
-			return on(disk, state).SetTaskStatus(t.Context(), "a", persistence.TaskPaused)
+			return on(disk, state).SetTaskStatus(t.Context(), "a", timetable.Paused)
 		},
 		Look: status, Old: "a active", New: "a paused",
 	})
@@ -62,7 +63,7 @@ func TestST19EveryStepOfATaskFails(t *testing.T) {
 // A record exists or not; after an error it may exist, and written again it exists twice, which its
 // id shows.
 func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
-	add := func(is persistence.FireIs) func(document.Disk, string) error {
+	add := func(is timetable.FireIs) func(document.Disk, string) error {
 		return func(disk document.Disk, state string) error {
 			l := logOn(disk, state)
 			return errors.Join(l.AddFires(t.Context(), fire(is, 1)), l.Close())
@@ -78,10 +79,10 @@ func TestST19EveryStepOfTheFireLogFails(t *testing.T) {
 		return strings.Join(slices.Compact(out), ", "), errors.Join(err, l.Close())
 	}
 	documenttest.EachFails(t, documenttest.Case{
-		Prepare: add(persistence.FireStarted), Change: add(persistence.FireEnded), Look: kinds, Old: "started", New: "started, ended",
+		Prepare: add(timetable.FireStarted), Change: add(timetable.FireEnded), Look: kinds, Old: "started", New: "started, ended",
 	})
 	documenttest.EachFails(t, documenttest.Case{
-		Prepare: func(document.Disk, string) error { return nil }, Change: add(persistence.FireStarted), Look: kinds, Old: "", New: "started",
+		Prepare: func(document.Disk, string) error { return nil }, Change: add(timetable.FireStarted), Look: kinds, Old: "", New: "started",
 	})
 }
 
@@ -98,11 +99,11 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 		}
 		return nil
 	}
-	if err := l.AddFires(t.Context(), fire(persistence.FireStarted, 1)); err != nil {
+	if err := l.AddFires(t.Context(), fire(timetable.FireStarted, 1)); err != nil {
 		t.Fatal(err)
 	}
 	failing = true
-	if err := l.AddFires(t.Context(), fire(persistence.FireEnded, 1)); !errors.Is(err, syscall.EIO) {
+	if err := l.AddFires(t.Context(), fire(timetable.FireEnded, 1)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("a force that failed: %v", err)
 	}
 	if fires, err := l.Fires(t.Context()); !errors.Is(err, syscall.EIO) {
@@ -124,7 +125,7 @@ func TestST8FireLogAfterAFailedForce(t *testing.T) {
 func TestFireLogOfAKilledProcess(t *testing.T) {
 	state := t.TempDir()
 	before := NewLog(state)
-	if err := errors.Join(before.AddFires(t.Context(), fire(persistence.FireStarted, 1)), before.Close()); err != nil {
+	if err := errors.Join(before.AddFires(t.Context(), fire(timetable.FireStarted, 1)), before.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var steps []document.Step
@@ -143,7 +144,7 @@ func TestFireLogOfAKilledProcess(t *testing.T) {
 // One line without an end does not hide the log's other records.
 func TestFireLogWithAnEndlessLine(t *testing.T) {
 	l := NewLog(t.TempDir())
-	if err := errors.Join(l.AddFires(t.Context(), fire(persistence.FireStarted, 1)), l.Close()); err != nil {
+	if err := errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_WRONLY, 0)
@@ -154,7 +155,7 @@ func TestFireLogWithAnEndlessLine(t *testing.T) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.AddFires(t.Context(), fire(persistence.FireEnded, 1)); err != nil {
+	if err := l.AddFires(t.Context(), fire(timetable.FireEnded, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if fires, err := l.Fires(t.Context()); err != nil || len(fires) != 2 {
@@ -169,7 +170,7 @@ func TestFoldersOfTasksAreForced(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := logOn(r.Disk(), state)
-	if err := errors.Join(l.AddFires(t.Context(), fire(persistence.FireStarted, 1)), l.Close()); err != nil {
+	if err := errors.Join(l.AddFires(t.Context(), fire(timetable.FireStarted, 1)), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	r.Forced(t, state, filepath.Join(state, "tasks"), filepath.Join(state, "schedule"))

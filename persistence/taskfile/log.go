@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -49,7 +49,7 @@ type Log struct {
 func NewLog(state string) *Log { return &Log{path: filepath.Join(state, "schedule", "fires.jsonl")} }
 
 // Fires implements [persistence.FireLog]. What it returns is durable.
-func (l *Log) Fires(context.Context) ([]persistence.Fire, error) {
+func (l *Log) Fires(context.Context) ([]timetable.Fire, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fires, _, err := l.durable()
@@ -64,7 +64,7 @@ func failed(op string, err error) error {
 }
 
 // durable fsyncs the file and reads it.
-func (l *Log) durable() (fires []persistence.Fire, torn bool, err error) {
+func (l *Log) durable() (fires []timetable.Fire, torn bool, err error) {
 	switch {
 	case l.lost:
 		if fires, _, err = l.read(); err == nil {
@@ -97,13 +97,13 @@ func (l *Log) sync() error {
 }
 
 // read reads the complete records. torn is set if the file ends within a line.
-func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
+func (l *Log) read() (fires []timetable.Fire, torn bool, err error) {
 	raw, err := document.Read(l.path, maxLog)
 	if err != nil {
 		return nil, false, err
 	}
 	for line := range bytes.Lines(raw) {
-		var f persistence.Fire
+		var f timetable.Fire
 		if len(line) > maxLine || json.Unmarshal(line, &f) != nil || f.Task == "" {
 			continue // A crash cut it, or it is foreign.
 		}
@@ -116,7 +116,7 @@ func (l *Log) read() (fires []persistence.Fire, torn bool, err error) {
 }
 
 // lines encodes records for the file.
-func lines(fires []persistence.Fire) ([]byte, error) {
+func lines(fires []timetable.Fire) ([]byte, error) {
 	var out []byte
 	for _, f := range fires {
 		raw, err := json.Marshal(f)
@@ -129,13 +129,13 @@ func lines(fires []persistence.Fire) ([]byte, error) {
 }
 
 // AddFires implements [persistence.FireLog].
-func (l *Log) AddFires(_ context.Context, fires ...persistence.Fire) error {
+func (l *Log) AddFires(_ context.Context, fires ...timetable.Fire) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return failed("write", l.add(slices.Clone(fires)))
 }
 
-func (l *Log) add(fires []persistence.Fire) error {
+func (l *Log) add(fires []timetable.Fire) error {
 	for i := range fires {
 		fires[i].V = version
 	}
@@ -208,7 +208,7 @@ func (l *Log) open() error {
 }
 
 // rewrite replaces the records of the file.
-func (l *Log) rewrite(fires []persistence.Fire) error {
+func (l *Log) rewrite(fires []timetable.Fire) error {
 	out, err := lines(fires)
 	if err != nil {
 		return err
@@ -217,39 +217,39 @@ func (l *Log) rewrite(fires []persistence.Fire) error {
 }
 
 // recent leaves out the texts of settled fires, and all but the newest settled fires of each task.
-func recent(fires []persistence.Fire) []persistence.Fire {
+func recent(fires []timetable.Fire) []timetable.Fire {
 	settled, newest, seen := map[string]bool{}, map[string]int{}, map[string]int{}
 	for i, f := range fires {
 		switch f.Is {
-		case persistence.FireSettled:
+		case timetable.FireSettled:
 			settled[f.ID] = true
-		case persistence.FireSeen:
+		case timetable.FireSeen:
 			seen[f.Task] = i
-		case persistence.FireStarted, persistence.FireSkipped:
+		case timetable.FireStarted, timetable.FireSkipped:
 			newest[f.Task]++
-			if f.Is == persistence.FireSkipped && f.Text == "" {
+			if f.Is == timetable.FireSkipped && f.Text == "" {
 				settled[f.ID] = true // This record is not needed any more.
 			}
-		case persistence.FireWaits, persistence.FireEnded:
+		case timetable.FireWaits, timetable.FireEnded:
 		}
 	}
-	var out []persistence.Fire
+	var out []timetable.Fire
 	old := map[string]bool{}
 	for i, f := range fires {
 		switch f.Is {
-		case persistence.FireSeen:
+		case timetable.FireSeen:
 			if seen[f.Task] != i {
 				continue
 			}
-		case persistence.FireStarted, persistence.FireSkipped:
+		case timetable.FireStarted, timetable.FireSkipped:
 			newest[f.Task]--
 			old[f.ID] = newest[f.Task] >= keepPerTask
 			f.Body, f.Say = ifOpen(settled[f.ID], f.Body), ifOpen(settled[f.ID], f.Say)
-		case persistence.FireWaits:
+		case timetable.FireWaits:
 			if settled[f.ID] {
 				continue
 			}
-		case persistence.FireEnded, persistence.FireSettled:
+		case timetable.FireEnded, timetable.FireSettled:
 			f.Text = ifOpen(settled[f.ID], f.Text)
 		}
 		if f.ID != "" && settled[f.ID] && old[f.ID] {
@@ -275,8 +275,8 @@ func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatK
 	}
 	var out []messages.ChatKey
 	for _, f := range fires {
-		if f.ChatKey == key && f.Is == persistence.FireStarted {
-			out = append(out, persistence.FireChat(f.ID))
+		if f.ChatKey == key && f.Is == timetable.FireStarted {
+			out = append(out, timetable.FireChat(f.ID))
 		}
 	}
 	return out, nil
@@ -295,7 +295,7 @@ func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	for _, f := range fires {
 		gone[f.Task] = gone[f.Task] || f.ChatKey == key
 	}
-	kept := slices.DeleteFunc(slices.Clone(fires), func(f persistence.Fire) bool { return gone[f.Task] })
+	kept := slices.DeleteFunc(slices.Clone(fires), func(f timetable.Fire) bool { return gone[f.Task] })
 	if len(kept) == len(fires) {
 		return nil
 	}

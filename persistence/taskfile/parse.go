@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -43,32 +43,32 @@ func form() frontmatter.Form {
 }
 
 // parse reads a file. home is the zone of a task that names none. Its errors are faults.
-func parse(id string, raw []byte, home *time.Location) (persistence.Task, error) {
-	if err := persistence.CheckTaskID(id); err != nil {
-		return persistence.Task{}, faultf(0, "rename the file", "%v", err)
+func parse(id string, raw []byte, home *time.Location) (timetable.Task, error) {
+	if err := timetable.CheckID(id); err != nil {
+		return timetable.Task{}, faultf(0, "rename the file", "%v", err)
 	}
 	if n := len(bytes.TrimPrefix(raw, []byte("\ufeff"))); n > maxFile {
-		return persistence.Task{}, faultf(0, "shorten it", "it has %d bytes, at most %d", n, maxFile)
+		return timetable.Task{}, faultf(0, "shorten it", "it has %d bytes, at most %d", n, maxFile)
 	}
 	read, err := form().Read(raw)
 	if err != nil {
-		return persistence.Task{}, err
+		return timetable.Task{}, err
 	}
-	t := persistence.Task{ID: id, Status: persistence.TaskActive, CatchUp: persistence.CatchUpOnce, Body: read.Text}
+	t := timetable.Task{ID: id, Status: timetable.Active, CatchUp: timetable.CatchUpOnce, Body: read.Text}
 	lines, when, err := members(read.Members, &t)
 	if err != nil {
-		return persistence.Task{}, err
+		return timetable.Task{}, err
 	}
 	return t, check(&t, lines, when, read.Line, home)
 }
 
 // check validates the task as a whole; end is the line after the front matter.
-func check(t *persistence.Task, lines map[string]int, when string, end int, home *time.Location) error {
+func check(t *timetable.Task, lines map[string]int, when string, end int, home *time.Location) error {
 	zone := home
 	if t.Zone != "" {
 		found, err := schedule.ParseZone(t.Zone)
 		if err != nil {
-			return faultf(lines["timezone"], "write a name like Europe/Berlin", "timezone: %q is none", persistence.ShortText(t.Zone, 64))
+			return faultf(lines["timezone"], "write a name like Europe/Berlin", "timezone: %q is none", timetable.ShortText(t.Zone, 64))
 		}
 		zone = found
 	}
@@ -107,10 +107,10 @@ func plain(err error) string {
 }
 
 // members reads all members into a task. It returns the line of each, and the text of when.
-func members(all []frontmatter.Member, t *persistence.Task) (lines map[string]int, when string, err error) {
+func members(all []frontmatter.Member, t *timetable.Task) (lines map[string]int, when string, err error) {
 	lines = map[string]int{}
 	for _, m := range all {
-		name, line := persistence.ShortText(m.Key.Value, 64), m.Line()
+		name, line := timetable.ShortText(m.Key.Value, 64), m.Line()
 		if lines[name] > 0 {
 			return nil, "", faultf(line, "keep one of them", "%s is there twice", name)
 		}
@@ -134,7 +134,7 @@ func members(all []frontmatter.Member, t *persistence.Task) (lines map[string]in
 }
 
 // member reads one member.
-func member(t *persistence.Task, name, text string, line int) error {
+func member(t *timetable.Task, name, text string, line int) error {
 	switch name {
 	case "title":
 		if n := utf8.RuneCountInString(text); n > maxTitle {
@@ -149,22 +149,22 @@ func member(t *persistence.Task, name, text string, line int) error {
 		key, err := messages.ParseChatKey(text)
 		a, ok := key.Address()
 		if text != "" && (err != nil || !ok || a.Platform == "task") {
-			return faultf(line, "write a key like telegram-chat-42; sma chats list shows them", "chatKey: %q is none", persistence.ShortText(text, 64))
+			return faultf(line, "write a key like telegram-chat-42; sma chats list shows them", "chatKey: %q is none", timetable.ShortText(text, 64))
 		}
 		t.ChatKey = key
 	case "status":
-		switch status := persistence.TaskStatus(text); status {
-		case persistence.TaskActive, persistence.TaskPaused, persistence.TaskDone:
+		switch status := timetable.Status(text); status {
+		case timetable.Active, timetable.Paused, timetable.Done:
 			t.Status = status
 		default:
-			return faultf(line, "write active, paused or done", "status: %q is none", persistence.ShortText(text, 64))
+			return faultf(line, "write active, paused or done", "status: %q is none", timetable.ShortText(text, 64))
 		}
 	case "catchUp":
-		switch policy := persistence.CatchUp(text); policy {
-		case persistence.CatchUpOnce, persistence.CatchUpSkip:
+		switch policy := timetable.CatchUp(text); policy {
+		case timetable.CatchUpOnce, timetable.CatchUpSkip:
 			t.CatchUp = policy
 		default:
-			return faultf(line, "write once or skip", "catchUp: %q is none", persistence.ShortText(text, 64))
+			return faultf(line, "write once or skip", "catchUp: %q is none", timetable.ShortText(text, 64))
 		}
 	case "madeBy":
 		if len(text) > maxMaker {
@@ -183,7 +183,7 @@ func member(t *persistence.Task, name, text string, line int) error {
 }
 
 // format encodes a task as a file.
-func format(t persistence.Task) ([]byte, error) {
+func format(t timetable.Task) ([]byte, error) {
 	var root yaml.Node
 	root.Kind = yaml.MappingNode
 	add := func(name, value string) {
@@ -201,7 +201,7 @@ func format(t persistence.Task) ([]byte, error) {
 	add("chatKey", string(t.ChatKey))
 	add("madeBy", t.MadeBy)
 	add("status", string(t.Status))
-	if t.CatchUp != persistence.CatchUpOnce {
+	if t.CatchUp != timetable.CatchUpOnce {
 		add("catchUp", string(t.CatchUp))
 	}
 	add("say", t.Say)
@@ -217,7 +217,7 @@ func format(t persistence.Task) ([]byte, error) {
 }
 
 // withStatus returns a file with another status; everything else stays as people wrote it.
-func withStatus(raw []byte, status persistence.TaskStatus) []byte {
+func withStatus(raw []byte, status timetable.Status) []byte {
 	text := string(raw)
 	first, rest, _ := strings.Cut(text, "\n")
 	out, done := first+"\n", false

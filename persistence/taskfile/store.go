@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -44,7 +45,7 @@ func (s *Store) Dir() string { return filepath.Join(s.state, "tasks") }
 func (s *Store) Path(id string) string { return filepath.Join(s.Dir(), id+ext) }
 
 // Tasks implements [persistence.TaskStore].
-func (s *Store) Tasks(ctx context.Context) ([]persistence.Task, []persistence.TaskProblem, error) {
+func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Problem, error) {
 	entries, err := os.ReadDir(s.Dir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -52,8 +53,8 @@ func (s *Store) Tasks(ctx context.Context) ([]persistence.Task, []persistence.Ta
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the tasks: %w", err)
 	}
-	var tasks []persistence.Task
-	var problems []persistence.TaskProblem
+	var tasks []timetable.Task
+	var problems []timetable.Problem
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -72,21 +73,21 @@ func (s *Store) Tasks(ctx context.Context) ([]persistence.Task, []persistence.Ta
 		}
 		tasks = append(tasks, t)
 	}
-	slices.SortFunc(tasks, func(a, b persistence.Task) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(tasks, func(a, b timetable.Task) int { return cmp.Compare(a.ID, b.ID) })
 	return tasks, problems, nil
 }
 
-func problem(path string, err error) persistence.TaskProblem {
+func problem(path string, err error) timetable.Problem {
 	if f, ok := errors.AsType[fault](err); ok {
-		return persistence.TaskProblem{Path: path, Line: f.Line, What: f.What, Hint: f.Hint}
+		return timetable.Problem{Path: path, Line: f.Line, What: f.What, Hint: f.Hint}
 	}
-	return persistence.TaskProblem{Path: path, What: err.Error(), Hint: "make it a file that can be read"}
+	return timetable.Problem{Path: path, What: err.Error(), Hint: "make it a file that can be read"}
 }
 
-func (s *Store) read(id string) (persistence.Task, error) {
+func (s *Store) read(id string) (timetable.Task, error) {
 	raw, err := s.bytes(id)
 	if err != nil {
-		return persistence.Task{}, err
+		return timetable.Task{}, err
 	}
 	return parse(id, raw, s.home)
 }
@@ -116,7 +117,7 @@ func (s *Store) bytes(id string) ([]byte, error) {
 }
 
 // AddTask implements [persistence.TaskStore]. It refuses a task that could not be read back.
-func (s *Store) AddTask(ctx context.Context, t persistence.Task) error {
+func (s *Store) AddTask(ctx context.Context, t timetable.Task) error {
 	raw, err := s.Check(t)
 	if err != nil {
 		return err
@@ -130,8 +131,8 @@ func (s *Store) AddTask(ctx context.Context, t persistence.Task) error {
 }
 
 // Check returns the file of a task, or what is wrong with the task.
-func (s *Store) Check(t persistence.Task) ([]byte, error) {
-	t.Status, t.CatchUp = cmp.Or(t.Status, persistence.TaskActive), cmp.Or(t.CatchUp, persistence.CatchUpOnce)
+func (s *Store) Check(t timetable.Task) ([]byte, error) {
+	t.Status, t.CatchUp = cmp.Or(t.Status, timetable.Active), cmp.Or(t.CatchUp, timetable.CatchUpOnce)
 	raw, err := format(t)
 	if err != nil {
 		return nil, err
@@ -143,11 +144,8 @@ func (s *Store) Check(t persistence.Task) ([]byte, error) {
 }
 
 // SetTaskStatus implements [persistence.TaskStore].
-func (s *Store) SetTaskStatus(ctx context.Context, id string, status persistence.TaskStatus) error {
-	return s.change(ctx, func() error {
-		if err := s.named(id); err != nil {
-			return err
-		}
+func (s *Store) SetTaskStatus(ctx context.Context, id string, status timetable.Status) error {
+	return s.changeTask(ctx, id, func() error {
 		raw, err := s.bytes(id)
 		if err != nil {
 			return err
@@ -169,10 +167,7 @@ func (s *Store) SetTaskStatus(ctx context.Context, id string, status persistence
 
 // RemoveTask implements [persistence.TaskStore]. It also removes a file that cannot be read.
 func (s *Store) RemoveTask(ctx context.Context, id string) error {
-	return s.change(ctx, func() error {
-		if err := s.named(id); err != nil {
-			return err
-		}
+	return s.changeTask(ctx, id, func() error {
 		if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: %s", persistence.ErrTask, id)
 		}
@@ -183,19 +178,21 @@ func (s *Store) RemoveTask(ctx context.Context, id string) error {
 	})
 }
 
-// named refuses ids that cannot name a task file.
-func (*Store) named(id string) error {
-	if persistence.CheckTaskID(id) != nil {
-		return fmt.Errorf("%w: %s", persistence.ErrTask, persistence.ShortText(id, persistence.MaxTaskID))
-	}
-	return nil
-}
-
 func (s *Store) write(id string, raw []byte) error {
 	if err := s.disk.Write(s.Path(id), raw); err != nil {
 		return fmt.Errorf("write a task: %w", err)
 	}
 	return nil
+}
+
+// changeTask is change for an existing task. It refuses ids that cannot name one.
+func (s *Store) changeTask(ctx context.Context, id string, work func() error) error {
+	return s.change(ctx, func() error {
+		if timetable.CheckID(id) != nil {
+			return fmt.Errorf("%w: %s", persistence.ErrTask, timetable.ShortText(id, timetable.MaxID))
+		}
+		return work()
+	})
 }
 
 // change runs work while holding the lock, after making the folder.

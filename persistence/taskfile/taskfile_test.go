@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 func berlin(tb testing.TB) *time.Location {
@@ -77,9 +78,9 @@ func TestParseTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := persistence.Task{
+	want := timetable.Task{
 		ID: "report", Title: "Morning report", When: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), ChatKey: "telegram-chat--100",
-		Status: persistence.TaskActive, CatchUp: persistence.CatchUpSkip, Body: "Sum up.",
+		Status: timetable.Active, CatchUp: timetable.CatchUpSkip, Body: "Sum up.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -109,14 +110,14 @@ func FuzzParse(f *testing.F) {
 		if diff := cmp.Diff(task, again, cmp.Comparer(func(a, b time.Time) bool { return a.Truncate(time.Second).Equal(b.Truncate(time.Second)) })); diff != "" {
 			t.Fatalf("%q (-read +read again):\n%s", text, diff)
 		}
-		if done, err := parse("id", withStatus(raw, persistence.TaskDone), time.UTC); err != nil || done.Status != persistence.TaskDone {
+		if done, err := parse("id", withStatus(raw, timetable.Done), time.UTC); err != nil || done.Status != timetable.Done {
 			t.Fatalf("%q: the status cannot be set: %v", text, err)
 		}
 	})
 }
 
-func task(id string) persistence.Task {
-	return persistence.Task{ID: id, Title: "Report", Cron: "0 9 * * *", ChatKey: "web-chat-a", Body: "Sum up."}
+func task(id string) timetable.Task {
+	return timetable.Task{ID: id, Title: "Report", Cron: "0 9 * * *", ChatKey: "web-chat-a", Body: "Sum up."}
 }
 
 func TestStore(t *testing.T) {
@@ -145,14 +146,14 @@ func TestStore(t *testing.T) {
 	if err := os.WriteFile(s.Path("own"), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetTaskStatus(ctx, "own", persistence.TaskPaused); err != nil {
+	if err := s.SetTaskStatus(ctx, "own", timetable.Paused); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(s.Path("own"))
 	if want := strings.Replace(own, "active # for now", "paused", 1); err != nil || string(raw) != want {
 		t.Errorf("got %q, %v; want %q", raw, err, want)
 	}
-	if err := s.SetTaskStatus(ctx, "none", persistence.TaskDone); !errors.Is(err, persistence.ErrTask) {
+	if err := s.SetTaskStatus(ctx, "none", timetable.Done); !errors.Is(err, persistence.ErrTask) {
 		t.Errorf("got %v, want %v", err, persistence.ErrTask)
 	}
 	if err := errors.Join(os.WriteFile(s.Path("bad"), []byte("hello"), 0o600), os.Symlink("/etc/passwd", s.Path("link"))); err != nil {
@@ -213,9 +214,9 @@ func TestStoreChangesAreOrdered(t *testing.T) {
 	}
 }
 
-func fire(is persistence.FireIs, n int) persistence.Fire {
+func fire(is timetable.FireIs, n int) timetable.Fire {
 	at := time.Date(2026, 1, 1, 0, n, 0, 0, time.UTC)
-	return persistence.Fire{V: version, Is: is, At: at, Task: "a", ID: persistence.FireID("a", at), Planned: at, Text: "said", Body: "do"}
+	return timetable.Fire{V: version, Is: is, At: at, Task: "a", ID: timetable.FireID("a", at), Planned: at, Text: "said", Body: "do"}
 }
 
 // The log is cut at every byte: complete records are read, and the next record starts a line.
@@ -223,7 +224,7 @@ func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := NewLog(dir)
-	if err := l.AddFires(t.Context(), fire(persistence.FireStarted, 1), fire(persistence.FireEnded, 1)); err != nil {
+	if err := l.AddFires(t.Context(), fire(timetable.FireStarted, 1), fire(timetable.FireEnded, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -238,7 +239,7 @@ func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := NewLog(dir)
-		if err := next.AddFires(t.Context(), fire(persistence.FireSettled, 1)); err != nil {
+		if err := next.AddFires(t.Context(), fire(timetable.FireSettled, 1)); err != nil {
 			t.Fatal(err)
 		}
 		fires, err := next.Fires(t.Context())
@@ -249,7 +250,7 @@ func TestCL9TheFireLogTornAtEveryByte(t *testing.T) {
 		if cut > 0 && json.Valid([]byte(lastLine(whole[:cut]))) {
 			want++ // only its newline is missing
 		}
-		if len(fires) != want || fires[len(fires)-1].Is != persistence.FireSettled {
+		if len(fires) != want || fires[len(fires)-1].Is != timetable.FireSettled {
 			t.Fatalf("cut at %d: %d records, want %d", cut, len(fires), want)
 		}
 	}
@@ -263,17 +264,17 @@ func lastLine(raw []byte) string {
 func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
 	t.Parallel()
 	l := NewLog(t.TempDir())
-	var fires []persistence.Fire
+	var fires []timetable.Fire
 	for n := range keepPerTask + 5000 {
-		fires = append(fires, fire(persistence.FireStarted, n), fire(persistence.FireEnded, n))
+		fires = append(fires, fire(timetable.FireStarted, n), fire(timetable.FireEnded, n))
 		if n > 0 {
-			fires = append(fires, fire(persistence.FireSettled, n))
+			fires = append(fires, fire(timetable.FireSettled, n))
 		}
 	}
 	if err := l.AddFires(t.Context(), fires...); err != nil { // enough for the next record to clean up the file
 		t.Fatal(err)
 	}
-	if err := l.AddFires(t.Context(), fire(persistence.FireSeen, 0)); err != nil {
+	if err := l.AddFires(t.Context(), fire(timetable.FireSeen, 0)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := l.Fires(t.Context())
@@ -300,7 +301,7 @@ func TestLogOfANewerVersionIsRefused(t *testing.T) {
 	if _, err := l.Fires(t.Context()); err == nil {
 		t.Error("it was read")
 	}
-	if err := l.AddFires(t.Context(), fire(persistence.FireSeen, 0)); err == nil {
+	if err := l.AddFires(t.Context(), fire(timetable.FireSeen, 0)); err == nil {
 		t.Error("it was written")
 	}
 }

@@ -1,10 +1,10 @@
-// Package tokenfile keeps the token that a host made for its web page, in one small
-// file of the state folder.
+// Package tokenfile stores the token that a host made for its web page, in one small file of the
+// state folder.
 //
-// A token is 32 random bytes in base64url. The file is never read or written through a
-// symbolic link. A file that others may have read, or that holds no such token, is an
-// error and stays as it is: a person removes it, and the next [File.Open] makes a new
-// token. One process makes the token; any number may read it.
+// A token is 32 random bytes in base64url. The file is never read or written through a symbolic
+// link. A file that others may have read, or without a valid token, is an error and is not changed:
+// after a person has removed it, the next [File.Open] makes a new token. Only one process makes the
+// token; any number may read it.
 package tokenfile
 
 import (
@@ -21,23 +21,23 @@ import (
 
 const (
 	fileName = "web.token"
-	// tokenBytes is how many random bytes a token has at least.
+	// tokenBytes is the least number of random bytes in a token.
 	tokenBytes = 32
 	// maxBytes is the longest file that is read.
 	maxBytes = 1 << 10
 )
 
-// What makes a file unusable.
+// The reasons why a file cannot be used.
 var (
 	ErrLink   = errors.New("it is a symbolic link or no plain file")
 	ErrShared = errors.New("other users of this machine may read or change it")
 	ErrDamage = errors.New("it holds no token, or one that is too short")
 )
 
-// File is the file of one state folder.
+// File is the token file of one state folder.
 type File struct{ doc document.File[string] }
 
-// In is the file of a state folder. Nothing is read or written yet.
+// In returns the file of a state folder. Nothing is read or written yet.
 func In(state string) *File {
 	return &File{document.File[string]{
 		Path: filepath.Join(state, fileName), Max: maxBytes, Trust: ownersOnly, Decode: decode,
@@ -45,7 +45,7 @@ func In(state string) *File {
 	}}
 }
 
-// Path is where the file is.
+// Path is the path of the file.
 func (f *File) Path() string { return f.doc.Path }
 
 // Open returns the token, and makes one if there is no file.
@@ -59,12 +59,12 @@ func (f *File) Open() (string, error) {
 	if err := f.doc.Write(base64.RawURLEncoding.EncodeToString(random[:])); err != nil {
 		return "", err
 	}
-	// On a file system without modes everybody may read what was written: then it is refused.
+	// On a file system without modes everybody may read the new file. Reading it back refuses it.
 	return f.Read()
 }
 
 // Read returns the token. Errors name the file, wrap [fs.ErrNotExist] if it is missing, and never
-// hold a part of its content.
+// contain a part of its content.
 func (f *File) Read() (string, error) {
 	token, err := f.doc.Read()
 	switch {

@@ -1,6 +1,6 @@
-// Package trustfile remembers, outside of every project, that its owner agreed to what the
-// settings of a folder reach outside of it: one digest for a folder. A folder from others
-// can change everything inside of itself, but not this file.
+// Package trustfile stores, outside of every project, that the owner approved what the settings of
+// a folder may reach outside of it: one digest for each folder. A folder from others can change
+// everything inside of itself, but not this file.
 package trustfile
 
 import (
@@ -17,29 +17,29 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// Variable holds the digest that is agreed to, for hosts without a store, such as
-// containers. Only the environment of the process counts, never the .env of a project.
+// Variable is the environment variable with the approved digest, for hosts without a store, such as
+// containers. It is read from the environment of the process only, never from the .env of a project.
 const Variable = "SMA_TRUST"
 
-// maxFile bounds what is read of the store.
+// maxFile is the longest file that is read.
 const maxFile = 4 << 20
 
-// ErrNoPlace says that there is no folder outside of the project for the store.
+// ErrNoPlace means that there is no folder outside of the project for the store.
 var ErrNoPlace = errors.New("there is no place outside of the folder to remember it: set XDG_STATE_HOME, or give the digest in " + Variable)
 
-// content is the file of the store.
+// content is the content of the file.
 type content struct {
 	Version int               `json:"version"`
 	Folders map[string]string `json:"folders"` // digest by resolved path
 }
 
-// Store is what was agreed to for one folder.
+// Store stores the approval of one folder.
 type Store struct {
 	doc    document.File[content]
 	folder string // resolved
 }
 
-// Open finds the store for a folder. It makes nothing. env is that of the process.
+// Open finds the store for a folder. It makes no files. env is the environment of the process.
 func Open(env func(string) (string, bool), folder string) (*Store, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -69,7 +69,7 @@ func Open(env func(string) (string, bool), folder string) (*Store, error) {
 	}}, nil
 }
 
-// resolved is where a path leads of which only the beginning may exist.
+// resolved follows the symbolic links of a path, of which only the beginning may exist.
 func resolved(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
@@ -84,9 +84,9 @@ func resolved(path string) (string, error) {
 	}
 }
 
-// Agreed reports whether a digest is agreed to for a folder, in the environment or in the
-// store. The error says why the store cannot be used; a machine that has no place for one
-// has agreed to nothing.
+// Agreed reports whether a digest is approved for a folder, in the environment or in the store. The
+// error says why the store cannot be used. On a machine without a place for a store, nothing is
+// approved.
 func Agreed(env func(string) (string, bool), folder, digest string) (bool, error) {
 	if given, _ := env(Variable); given == digest {
 		return true, nil
@@ -102,7 +102,7 @@ func Agreed(env func(string) (string, bool), folder, digest string) (bool, error
 	return err == nil && known == digest, err
 }
 
-// Digest is what was agreed to for the folder, or empty.
+// Digest returns the digest that is approved for the folder, or an empty one.
 func (s *Store) Digest() (string, error) {
 	if err := s.folderIsPrivate(); err != nil {
 		return "", err
@@ -111,12 +111,12 @@ func (s *Store) Digest() (string, error) {
 	return c.Folders[s.folder], err
 }
 
-// Agree remembers a digest for the folder.
+// Agree approves a digest for the folder.
 func (s *Store) Agree(digest string) error {
 	return s.change(func(c *content) { c.Folders[s.folder] = digest })
 }
 
-// Forget takes back what was agreed to for the folder.
+// Forget withdraws the approval of the folder.
 func (s *Store) Forget() error {
 	return s.change(func(c *content) { delete(c.Folders, s.folder) })
 }
@@ -131,7 +131,7 @@ func (s *Store) change(edit func(*content)) error {
 	})
 }
 
-// decode drops what is no digest.
+// decode leaves out values that are not digests.
 func decode(raw []byte, path string) (content, error) {
 	c := content{Version: 1, Folders: map[string]string{}}
 	if raw == nil {
@@ -149,7 +149,7 @@ func decode(raw []byte, path string) (content, error) {
 	return c, nil
 }
 
-// folderIsPrivate refuses a store in a folder that others can change. It may be missing.
+// folderIsPrivate refuses a store in a folder that others can change. The folder may be missing.
 func (s *Store) folderIsPrivate() error {
 	dir := filepath.Dir(s.doc.Path)
 	info, err := os.Stat(dir)
@@ -162,7 +162,7 @@ func (s *Store) folderIsPrivate() error {
 	return private(dir, info)
 }
 
-// private refuses what somebody else may have written.
+// private refuses a file or folder that another user may have written.
 func private(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("others can change %s, so it says nothing; run: chmod go-w %s", path, path)

@@ -1,8 +1,8 @@
-// Package vectorcache keeps vectors of texts in one SQLite file, by the name of the
-// model and the digest of the text; no text is in it. The file is bounded: what was
-// not used for the longest time goes first. It may be deleted at any time, is made
-// anew where it is damaged, and is not opened before it is used. One process at a
-// time may use it; the lock of the store sees to that.
+// Package vectorcache caches the vectors of texts in one SQLite file, by the name of the model and a
+// digest of the text; it contains no text. The file has a limited size: the least recently used
+// vectors are removed first. The file is opened at its first use, may be deleted at any time, and is
+// made again if it is damaged. Only one process at a time may use it, which the lock of the store
+// ensures.
 package vectorcache
 
 import (
@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// DefaultMaxBytes is that of [Options]: some 10,000 vectors of the usual length.
+	// DefaultMaxBytes is the default of [Options]: about 10,000 vectors of the usual length.
 	DefaultMaxBytes = 64 << 20
-	// fresh is how exactly the time of the last use is kept.
+	// fresh is the resolution of the time of the last use.
 	fresh = time.Hour
 )
 
-// Options of a cache. File and Logger are required.
+// Options configure [New]. File and Logger are required.
 type Options struct {
 	File     string
-	MaxBytes int64            // of the vectors; 0: [DefaultMaxBytes]
-	Now      func() time.Time // nil: time.Now
+	MaxBytes int64            // of the vectors; 0 means [DefaultMaxBytes]
+	Now      func() time.Time // nil means time.Now
 	Logger   *slog.Logger
 }
 
@@ -102,7 +102,7 @@ func (c *Cache) KeepVectors(ctx context.Context, model string, texts []string, v
 	})
 }
 
-// bound drops what was not used for the longest time, a tenth more than it has to.
+// bound removes the least recently used vectors if there are too many, a tenth more than necessary.
 func (c *Cache) bound(ctx context.Context, tx *sql.Tx) error {
 	var held int64
 	if err := tx.QueryRowContext(ctx, "SELECT coalesce(sum(length(vector)), 0) FROM vectors").Scan(&held); err != nil || held <= c.opts.MaxBytes {

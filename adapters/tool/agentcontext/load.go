@@ -37,7 +37,7 @@ const (
 
 // Loader reads the log of runs of one chat.
 type Loader interface {
-	// Runs is like that of [persistence.RunLog].
+	// Runs returns the entries of a chat, oldest first.
 	Runs(ctx context.Context, key messages.ChatKey) ([]runlog.Entry, error)
 }
 

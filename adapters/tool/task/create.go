@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 //go:embed create.md
@@ -66,7 +67,7 @@ func (in *input) times() int {
 }
 
 // timed sets the times of a task from the input, in a zone. A delay counts from now.
-func (in *input) timed(t *persistence.Task, zone *time.Location, now time.Time) error {
+func (in *input) timed(t *timetable.Task, zone *time.Location, now time.Time) error {
 	t.Cron, t.When = in.Cron, time.Time{}
 	switch {
 	case in.Delay != "":
@@ -106,7 +107,7 @@ func agreedTime(bind string, zone *time.Location) (time.Time, error) {
 }
 
 // timedAsAgreed is timed, except that a single time which a person agreed to is kept, however late they agreed.
-func (in *input) timedAsAgreed(t *persistence.Task, zone *time.Location, now time.Time, bind string) error {
+func (in *input) timedAsAgreed(t *timetable.Task, zone *time.Location, now time.Time, bind string) error {
 	agreed, err := agreedTime(bind, zone)
 	switch {
 	case err != nil:
@@ -122,17 +123,17 @@ func (in *input) timedAsAgreed(t *persistence.Task, zone *time.Location, now tim
 
 // task makes the task of a call. A delay counts from the time of the request, so a late approval does not move the
 // time.
-func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, error) {
-	bad := func(err error) (persistence.Task, persistence.TaskTimes, error) {
-		return persistence.Task{}, persistence.TaskTimes{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+func (c Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
+	bad := func(err error) (timetable.Task, timetable.Times, error) {
+		return timetable.Task{}, timetable.Times{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
 	var in input
 	if err := in.read(call.Input); err != nil {
-		return persistence.Task{}, persistence.TaskTimes{}, err
+		return timetable.Task{}, timetable.Times{}, err
 	}
-	t := persistence.Task{
-		ID: taskID(call), Title: persistence.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
-		Status: persistence.TaskActive, CatchUp: persistence.CatchUp(cmp.Or(in.CatchUp, string(persistence.CatchUpOnce))),
+	t := timetable.Task{
+		ID: taskID(call), Title: timetable.ShortText(in.Title, maxTitle), Zone: in.Timezone, ChatKey: call.Run.ChatKey,
+		Status: timetable.Active, CatchUp: timetable.CatchUp(cmp.Or(in.CatchUp, string(timetable.CatchUpOnce))),
 		Say: in.Say, Body: in.Instructions, MadeBy: messages.PersonKey(call.Run.Asker.Platform, call.Run.Asker.ID),
 	}
 	zone := c.opts.Zone
@@ -167,10 +168,10 @@ func (c Create) task(call tool.Call) (persistence.Task, persistence.TaskTimes, e
 }
 
 // checked validates a task and returns its times.
-func (o Options) checked(t persistence.Task) (persistence.TaskTimes, error) {
+func (o Options) checked(t timetable.Task) (timetable.Times, error) {
 	if o.Check != nil {
 		if err := o.Check(t); err != nil {
-			return persistence.TaskTimes{}, err
+			return timetable.Times{}, err
 		}
 	}
 	return t.Schedule(o.Zone)
@@ -214,7 +215,7 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	}
 	open := 0
 	for _, other := range mine {
-		if other.Status != persistence.TaskDone {
+		if other.Status != timetable.Done {
 			open++
 		}
 	}
@@ -234,7 +235,7 @@ func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 }
 
 // confirm is the result of a call that created or changed a task.
-func (o Options) confirm(ctx context.Context, t persistence.Task, times persistence.TaskTimes) (tool.Result, error) {
+func (o Options) confirm(ctx context.Context, t timetable.Task, times timetable.Times) (tool.Result, error) {
 	d, err := describe(t, o.Zone, o.Now())
 	if err != nil { // Unreachable: it was checked
 		return tool.Result{}, err

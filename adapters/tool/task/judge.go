@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // maxOwnReminders is how many open tasks a chat may have before a reminder needs approval.
@@ -30,7 +30,7 @@ func (c Create) Judge(call tool.Call) tool.Verdict {
 	}
 	open, own := 0, taskID(call)
 	for _, t := range mine {
-		if t.Status != persistence.TaskDone && t.ID != own {
+		if t.Status != timetable.Done && t.ID != own {
 			open++
 		}
 	}

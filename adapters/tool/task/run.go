@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 //go:embed run.md
@@ -32,10 +32,10 @@ func (Run) Spec() tool.Spec {
 	}
 }
 
-func (r Run) task(ctx context.Context, call tool.Call) (persistence.Task, error) {
+func (r Run) task(ctx context.Context, call tool.Call) (timetable.Task, error) {
 	var in struct{ TaskID string }
 	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return persistence.Task{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+		return timetable.Task{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
 	return find(ctx, r.opts.Tasks, call.Run.ChatKey, in.TaskID)
 }
@@ -54,7 +54,7 @@ func (r Run) Explain(call tool.Call) (tool.Explanation, error) {
 	return e, err
 }
 
-func digest(t persistence.Task) string {
+func digest(t timetable.Task) string {
 	sum := sha256.Sum256([]byte(t.ID + "\x00" + t.Say + "\x00" + t.Body))
 	return hex.EncodeToString(sum[:])
 }

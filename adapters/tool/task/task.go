@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // The names of the tools.
@@ -40,11 +41,11 @@ const (
 type Options struct {
 	Tasks persistence.TaskStore
 	// Check, if not nil, validates a task before approval is requested.
-	Check func(persistence.Task) error
+	Check func(timetable.Task) error
 	// Run starts a task now and returns the id of its fire.
 	Run func(ctx context.Context, id, by string) (fire string, err error)
 	// May, if not nil, reports whether the asker of a run may change a task.
-	May  func(run tool.Run, t persistence.Task) bool
+	May  func(run tool.Run, t timetable.Task) bool
 	Zone *time.Location   // for tasks without a zone of their own
 	Now  func() time.Time // defaults to time.Now
 }
@@ -76,31 +77,31 @@ func (List) Spec() tool.Spec {
 
 // line is a task as shown to the model.
 type line struct {
-	ID       string                 `json:"taskId"`
-	Number   int                    `json:"number,omitempty"` // the number that people use
-	Title    string                 `json:"title"`
-	Status   persistence.TaskStatus `json:"status"`
-	Cron     string                 `json:"cron,omitempty"`
-	When     string                 `json:"when,omitempty"`
-	Timezone string                 `json:"timezone"`
-	Next     []string               `json:"next"`
-	Does     string                 `json:"does"`
+	ID       string           `json:"taskId"`
+	Number   int              `json:"number,omitempty"` // the number that people use
+	Title    string           `json:"title"`
+	Status   timetable.Status `json:"status"`
+	Cron     string           `json:"cron,omitempty"`
+	When     string           `json:"when,omitempty"`
+	Timezone string           `json:"timezone"`
+	Next     []string         `json:"next"`
+	Does     string           `json:"does"`
 }
 
 // describe describes a task at a time.
-func describe(t persistence.Task, home *time.Location, now time.Time) (line, error) {
+func describe(t timetable.Task, home *time.Location, now time.Time) (line, error) {
 	times, err := t.Schedule(home)
 	if err != nil {
 		return line{}, err
 	}
-	out := line{ID: t.ID, Title: t.Title, Status: t.Status, Cron: t.Cron, Timezone: times.Zone.String(), Next: []string{}, Does: persistence.ShortText(t.Body, 200)}
+	out := line{ID: t.ID, Title: t.Title, Status: t.Status, Cron: t.Cron, Timezone: times.Zone.String(), Next: []string{}, Does: timetable.ShortText(t.Body, 200)}
 	if t.Cron == "" {
 		out.When = stamp(t.When, times.Zone)
 	}
 	if t.Say != "" {
-		out.Does = "say: " + persistence.ShortText(t.Say, 200)
+		out.Does = "say: " + timetable.ShortText(t.Say, 200)
 	}
-	if t.Status == persistence.TaskActive {
+	if t.Status == timetable.Active {
 		for _, at := range times.Upcoming(now, upcoming) {
 			out.Next = append(out.Next, stamp(at, times.Zone))
 		}
@@ -115,7 +116,7 @@ func stamp(t time.Time, zone *time.Location) string {
 
 // Invoke implements [tool.Tool].
 func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	var in struct{ Status persistence.TaskStatus }
+	var in struct{ Status timetable.Status }
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
@@ -146,7 +147,7 @@ func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 }
 
 // numbers returns the numbers that people of a chat use for these tasks.
-func (o Options) numbers(ctx context.Context, key messages.ChatKey, tasks ...persistence.Task) (map[string]int, error) {
+func (o Options) numbers(ctx context.Context, key messages.ChatKey, tasks ...timetable.Task) (map[string]int, error) {
 	var ids []string
 	for _, t := range tasks {
 		ids = append(ids, t.ID)
@@ -162,12 +163,12 @@ func (o Options) numbers(ctx context.Context, key messages.ChatKey, tasks ...per
 }
 
 // ofChat are the tasks of a chat.
-func ofChat(ctx context.Context, store persistence.TaskStore, key messages.ChatKey) ([]persistence.Task, error) {
+func ofChat(ctx context.Context, store persistence.TaskStore, key messages.ChatKey) ([]timetable.Task, error) {
 	all, _, err := store.Tasks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the tasks: %w", err)
 	}
-	var out []persistence.Task
+	var out []timetable.Task
 	for _, t := range all {
 		if t.ChatKey == key {
 			out = append(out, t)
@@ -177,17 +178,17 @@ func ofChat(ctx context.Context, store persistence.TaskStore, key messages.ChatK
 }
 
 // find returns a task of a chat; tasks of other chats are not found.
-func find(ctx context.Context, store persistence.TaskStore, key messages.ChatKey, id string) (persistence.Task, error) {
+func find(ctx context.Context, store persistence.TaskStore, key messages.ChatKey, id string) (timetable.Task, error) {
 	all, err := ofChat(ctx, store, key)
 	if err != nil {
-		return persistence.Task{}, err
+		return timetable.Task{}, err
 	}
 	for _, t := range all {
 		if t.ID == id {
 			return t, nil
 		}
 	}
-	return persistence.Task{}, fmt.Errorf("%w: /taskId: this chat has no task %q; task_list shows them", tool.ErrInput, persistence.ShortText(id, persistence.MaxTaskID))
+	return timetable.Task{}, fmt.Errorf("%w: /taskId: this chat has no task %q; task_list shows them", tool.ErrInput, timetable.ShortText(id, timetable.MaxID))
 }
 
 func result(out any, summary string) (tool.Result, error) {
@@ -195,5 +196,5 @@ func result(out any, summary string) (tool.Result, error) {
 	if err != nil { // Unreachable: strings only
 		return tool.Result{}, fmt.Errorf("encode result: %w", err)
 	}
-	return tool.Result{Output: raw, Summary: persistence.ShortText(summary, 400)}, nil
+	return tool.Result{Output: raw, Summary: timetable.ShortText(summary, 400)}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -39,7 +39,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, store: taskfile.New(t.TempDir(), berlin), now: time.Date(2026, 3, 27, 12, 0, 0, 0, berlin)}
 	b.set, err = tool.NewSet(task.Tools(task.Options{
 		Tasks: b.store, Zone: berlin, Now: func() time.Time { return b.now },
-		Check: func(t persistence.Task) error {
+		Check: func(t timetable.Task) error {
 			_, err := b.store.Check(t)
 			return err
 		},
@@ -73,7 +73,7 @@ func (b *bench) invoke(key messages.ChatKey, id, name, in string) (string, error
 	return string(r.Output), err
 }
 
-func (b *bench) all() []persistence.Task {
+func (b *bench) all() []timetable.Task {
 	b.t.Helper()
 	all, problems, err := b.store.Tasks(b.t.Context())
 	if err != nil || len(problems) > 0 {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 //go:embed update.md
@@ -37,7 +37,7 @@ type changes struct {
 	input
 
 	TaskID string
-	Status persistence.TaskStatus
+	Status timetable.Status
 }
 
 func (c *changes) read(raw json.RawMessage) error {
@@ -46,7 +46,7 @@ func (c *changes) read(raw json.RawMessage) error {
 	}
 	var more struct {
 		TaskID string
-		Status persistence.TaskStatus
+		Status timetable.Status
 	}
 	if err := json.Unmarshal(raw, &more); err != nil { // Unreachable: the schema was checked
 		return fmt.Errorf("%w: %w", tool.ErrInput, err)
@@ -71,7 +71,7 @@ func (Update) Judge(call tool.Call) tool.Verdict {
 var errNotTheirs = errors.New("whom you answer may not change this task: that is for who made it, or who decides in this chat; tell them so, they can use /tasks")
 
 // own returns a task of the chat that the asker may change.
-func (o Options) own(ctx context.Context, call tool.Call, id string) (persistence.Task, error) {
+func (o Options) own(ctx context.Context, call tool.Call, id string) (timetable.Task, error) {
 	t, err := find(ctx, o.Tasks, call.Run.ChatKey, id)
 	if err == nil && o.May != nil && !o.May(call.Run, t) {
 		err = fmt.Errorf("%w: %w", tool.ErrInput, errNotTheirs)
@@ -80,7 +80,7 @@ func (o Options) own(ctx context.Context, call tool.Call, id string) (persistenc
 }
 
 // changed returns a task of the chat before and after the requested changes.
-func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence.Task, times persistence.TaskTimes, err error) {
+func (u Update) changed(ctx context.Context, call tool.Call) (was, t timetable.Task, times timetable.Times, err error) {
 	var c changes
 	if err := c.read(call.Input); err != nil {
 		return was, t, times, err
@@ -92,7 +92,7 @@ func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence
 	if err == nil {
 		times, err = u.opts.checked(t)
 	}
-	if err == nil && t.Status == persistence.TaskActive && len(times.Upcoming(u.opts.Now(), 1)) == 0 && t.Cron != schedule.Manual {
+	if err == nil && t.Status == timetable.Active && len(times.Upcoming(u.opts.Now(), 1)) == 0 && t.Cron != schedule.Manual {
 		err = errors.New("its time has passed; give when, delay or cron as well")
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (u Update) changed(ctx context.Context, call tool.Call) (was, t persistence
 }
 
 // apply applies the changes to a task. bind is what a person's decision is bound to.
-func (u Update) apply(c *changes, t persistence.Task, bind string) (persistence.Task, error) {
+func (u Update) apply(c *changes, t timetable.Task, bind string) (timetable.Task, error) {
 	switch {
 	case c.input == input{} && c.Status == "":
 		return t, errors.New("nothing is to be changed; give what shall be different")
@@ -110,12 +110,12 @@ func (u Update) apply(c *changes, t persistence.Task, bind string) (persistence.
 		return t, errors.New("give at most one of cron, when and delay")
 	case c.Say != "" && c.Instructions != "":
 		return t, errors.New("give say or instructions, not both")
-	case t.Status == persistence.TaskDone && c.Status == "" && c.times() == 0:
+	case t.Status == timetable.Done && c.Status == "" && c.times() == 0:
 		return t, errors.New("this task has ended; give new times, or status active")
 	}
-	t.Title = cmp.Or(persistence.ShortText(c.Title, maxTitle), t.Title)
+	t.Title = cmp.Or(timetable.ShortText(c.Title, maxTitle), t.Title)
 	t.Zone = cmp.Or(c.Timezone, t.Zone)
-	t.CatchUp = cmp.Or(persistence.CatchUp(c.CatchUp), t.CatchUp)
+	t.CatchUp = cmp.Or(timetable.CatchUp(c.CatchUp), t.CatchUp)
 	if c.Say != "" || c.Instructions != "" {
 		t.Say, t.Body = c.Say, c.Instructions
 	}
@@ -132,8 +132,8 @@ func (u Update) apply(c *changes, t persistence.Task, bind string) (persistence.
 		if err := c.timedAsAgreed(&t, zone, u.opts.Now(), agreed); err != nil {
 			return t, err
 		}
-		if t.Status == persistence.TaskDone {
-			t.Status = persistence.TaskActive
+		if t.Status == timetable.Done {
+			t.Status = timetable.Active
 		}
 	}
 	t.Status = cmp.Or(c.Status, t.Status)
@@ -152,7 +152,7 @@ func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
 		When             time.Time
 		Next             []time.Time
 	}{
-		t.Say != "", t.Status == persistence.TaskPaused, was.Title, renamed(was, t), t.Cron,
+		t.Say != "", t.Status == timetable.Paused, was.Title, renamed(was, t), t.Cron,
 		t.When.In(times.Zone), times.Upcoming(u.opts.Now(), upcoming),
 	})
 	e.Exact = cmp.Or(t.Say, t.Body)
@@ -164,7 +164,7 @@ func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
 }
 
 // renamed is the new title of a task, or "" if it is unchanged.
-func renamed(was, t persistence.Task) string {
+func renamed(was, t timetable.Task) string {
 	if t.Title == was.Title {
 		return ""
 	}
@@ -185,7 +185,7 @@ func (u Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if c.statusOnly() {
 		err = u.opts.Tasks.SetTaskStatus(ctx, t.ID, t.Status)
 	} else {
-		err = u.opts.Tasks.ChangeTask(ctx, t.ID, func(now persistence.Task) (persistence.Task, error) {
+		err = u.opts.Tasks.ChangeTask(ctx, t.ID, func(now timetable.Task) (timetable.Task, error) {
 			if now.Digest() != was.Digest() || agreed != "" && agreed != now.Digest() {
 				return now, fmt.Errorf("%w: the task was changed since a person agreed; look with %s and ask again", tool.ErrInput, ListName)
 			}
@@ -227,18 +227,18 @@ func (c Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	}
 	note := "Cancelled. task_update with status active takes that back."
 	switch {
-	case t.Status == persistence.TaskDone:
+	case t.Status == timetable.Done:
 		note = "It had ended before; nothing was changed."
 	case t.Cron == "" || t.Cron == schedule.Manual:
 		note = "Cancelled."
 	}
-	if err := c.opts.Tasks.SetTaskStatus(ctx, t.ID, persistence.TaskDone); err != nil {
+	if err := c.opts.Tasks.SetTaskStatus(ctx, t.ID, timetable.Done); err != nil {
 		return tool.Result{}, fmt.Errorf("cancel the task: %w", err)
 	}
 	return result(struct {
-		TaskID string                 `json:"taskId"`
-		Title  string                 `json:"title"`
-		Status persistence.TaskStatus `json:"status"`
-		Note   string                 `json:"note"`
-	}{t.ID, t.Title, persistence.TaskDone, note}, t.Title)
+		TaskID string           `json:"taskId"`
+		Title  string           `json:"title"`
+		Status timetable.Status `json:"status"`
+		Note   string           `json:"note"`
+	}{t.ID, t.Title, timetable.Done, note}, t.Title)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/task"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // An update changes only the given fields of a task. Before it happens, a person sees the whole
@@ -45,7 +45,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s: one answer changed the task twice: %s", tt.name, again.Output)
 		}
 	}
-	if got := b.all()[0]; got.ID != own.ID || got.Title != "News" || got.Say != "" || got.Body != "Sum up." || got.Cron != "0 9 * * 1-5" || got.Zone != "Asia/Shanghai" || got.Status != persistence.TaskActive {
+	if got := b.all()[0]; got.ID != own.ID || got.Title != "News" || got.Say != "" || got.Body != "Sum up." || got.Cron != "0 9 * * 1-5" || got.Zone != "Asia/Shanghai" || got.Status != timetable.Active {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -60,13 +60,13 @@ func TestPauseResumeCancel(t *testing.T) {
 	id := b.all()[0].ID
 	for _, tt := range []struct {
 		name, in, out string
-		want          persistence.TaskStatus
+		want          timetable.Status
 	}{
-		{task.UpdateName, `,"status":"paused"`, `"status":"paused"`, persistence.TaskPaused},
-		{task.UpdateName, `,"status":"active"`, `"next":["Sat 2026-03-28 09:00 CET"`, persistence.TaskActive},
-		{task.CancelName, ``, "Cancelled.", persistence.TaskDone},
-		{task.CancelName, ``, "It had ended before", persistence.TaskDone},
-		{task.UpdateName, `,"status":"active"`, `"status":"active"`, persistence.TaskActive},
+		{task.UpdateName, `,"status":"paused"`, `"status":"paused"`, timetable.Paused},
+		{task.UpdateName, `,"status":"active"`, `"next":["Sat 2026-03-28 09:00 CET"`, timetable.Active},
+		{task.CancelName, ``, "Cancelled.", timetable.Done},
+		{task.CancelName, ``, "It had ended before", timetable.Done},
+		{task.UpdateName, `,"status":"active"`, `"status":"active"`, timetable.Active},
 	} {
 		in := `{"taskId":"` + id + `"` + tt.in + `}`
 		found, call := b.call(here, "u", tt.name, in)
@@ -103,7 +103,7 @@ func TestUpdateRefuses(t *testing.T) {
 		t.Errorf("another chat: %v", err)
 	}
 	b.now = b.now.AddDate(0, 0, 7)
-	if err := b.store.SetTaskStatus(t.Context(), id, persistence.TaskDone); err != nil {
+	if err := b.store.SetTaskStatus(t.Context(), id, timetable.Done); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := b.invoke(here, "u", task.UpdateName, `{"taskId":"`+id+`","status":"active"}`); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), "has passed") {
@@ -117,7 +117,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	set, err := tool.NewSet(task.Tools(task.Options{
-		Tasks: b.store, Zone: b.now.Location(), May: func(run tool.Run, t persistence.Task) bool {
+		Tasks: b.store, Zone: b.now.Location(), May: func(run tool.Run, t timetable.Task) bool {
 			return messages.PersonKey(run.Asker.Platform, run.Asker.ID) == t.MadeBy
 		},
 	})...)
@@ -148,7 +148,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	if got := b.all()[0]; got != own {
 		t.Errorf("changed to %+v", got)
 	}
-	if err := invoke("7", task.CancelName, `{"taskId":"`+own.ID+`"}`); err != nil || b.all()[0].Status != persistence.TaskDone {
+	if err := invoke("7", task.CancelName, `{"taskId":"`+own.ID+`"}`); err != nil || b.all()[0].Status != timetable.Done {
 		t.Errorf("by who made it: %v", err)
 	}
 }

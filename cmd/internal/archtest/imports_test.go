@@ -68,7 +68,7 @@ func importFaults(p pkg) []string {
 // pure are packages without a clock, a store, randomness or actors: what they decide depends only
 // on what they are given.
 var pure = []string{
-	"persistence/contextsearch", "persistence/journal", "persistence/memories", "persistence/permission", "persistence/runlog",
+	"persistence/chatpath", "persistence/contextsearch", "persistence/journal", "persistence/memories", "persistence/permission", "persistence/runlog", "persistence/timetable",
 }
 
 // impure are packages of the standard library through which a decision could depend on

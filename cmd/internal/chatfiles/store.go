@@ -17,7 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 )
 
 // maxFolder is the longest encoded key that is used as the name of a chat's folder, because models read the paths of
@@ -27,7 +27,7 @@ const maxFolder = 150
 // FolderOf is the folder of a chat's files, relative to the folder of all files. It is unique to the chat, and every
 // pointer to a file of the chat begins with it.
 func FolderOf(key messages.ChatKey) (string, error) {
-	name, err := filestore.EncodeKey(key)
+	name, err := chatpath.Encode(key)
 	if err != nil {
 		return "", err
 	}

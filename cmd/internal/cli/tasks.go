@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 func (a *app) tasksCmd() *cobra.Command {
@@ -27,8 +28,8 @@ func (a *app) tasksCmd() *cobra.Command {
 		Long: "A task is a file .ship/tasks/ID.md: when, for which chat, and what to do or to say. A host may run meanwhile;\n" +
 			"it follows the files.",
 		Example: "  sma tasks list\n  sma tasks add standup --title Stand-up --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --say \"What is next?\"\n  sma tasks pause standup",
-	}, a.tasksListCmd(), a.tasksShowCmd(), a.tasksAddCmd(), a.tasksRemoveCmd(), a.tasksRunCmd(), a.tasksStatusCmd(persistence.TaskPaused),
-		a.tasksStatusCmd(persistence.TaskActive))
+	}, a.tasksListCmd(), a.tasksShowCmd(), a.tasksAddCmd(), a.tasksRemoveCmd(), a.tasksRunCmd(), a.tasksStatusCmd(timetable.Paused),
+		a.tasksStatusCmd(timetable.Active))
 }
 
 // tasks are the tasks of a project.
@@ -52,19 +53,19 @@ func (a *app) openTasks() (tasks, error) {
 
 // taskLine is a task as JSON. Members are only ever added.
 type taskLine struct {
-	ID       string                 `json:"taskId"`
-	Title    string                 `json:"title"`
-	Status   persistence.TaskStatus `json:"status"`
-	Cron     string                 `json:"cron,omitempty"`
-	When     *time.Time             `json:"when,omitempty"`
-	Timezone string                 `json:"timezone"`
-	ChatKey  messages.ChatKey       `json:"chatKey,omitempty"`
-	CatchUp  persistence.CatchUp    `json:"catchUp"`
-	Next     []time.Time            `json:"next"`
-	Last     *taskFire              `json:"last,omitempty"`
-	Say      string                 `json:"say,omitempty"`
-	Body     string                 `json:"instructions,omitempty"`
-	Path     string                 `json:"path"`
+	ID       string            `json:"taskId"`
+	Title    string            `json:"title"`
+	Status   timetable.Status  `json:"status"`
+	Cron     string            `json:"cron,omitempty"`
+	When     *time.Time        `json:"when,omitempty"`
+	Timezone string            `json:"timezone"`
+	ChatKey  messages.ChatKey  `json:"chatKey,omitempty"`
+	CatchUp  timetable.CatchUp `json:"catchUp"`
+	Next     []time.Time       `json:"next"`
+	Last     *taskFire         `json:"last,omitempty"`
+	Say      string            `json:"say,omitempty"`
+	Body     string            `json:"instructions,omitempty"`
+	Path     string            `json:"path"`
 }
 
 // taskFire is the last time that a task was due.
@@ -75,7 +76,7 @@ type taskFire struct {
 }
 
 // lines are the tasks with their next times, and those that cannot be read.
-func (t tasks) lines(ctx context.Context) ([]taskLine, []persistence.TaskProblem, error) {
+func (t tasks) lines(ctx context.Context) ([]taskLine, []timetable.Problem, error) {
 	all, problems, err := t.store.Tasks(ctx)
 	if err != nil {
 		return nil, nil, &Failure{Code: CodeFailed, What: "the tasks cannot be read", Why: err}
@@ -84,7 +85,7 @@ func (t tasks) lines(ctx context.Context) ([]taskLine, []persistence.TaskProblem
 	if err != nil {
 		return nil, nil, &Failure{Code: CodeFailed, What: "the log of the tasks cannot be read", Why: err}
 	}
-	last, now := persistence.LastFires(fires), time.Now()
+	last, now := timetable.LastFires(fires), time.Now()
 	out := []taskLine{}
 	for _, task := range all {
 		times, err := task.Schedule(t.zone)
@@ -98,15 +99,15 @@ func (t tasks) lines(ctx context.Context) ([]taskLine, []persistence.TaskProblem
 		if !times.Repeats() {
 			line.When = &task.When
 		}
-		if task.Status == persistence.TaskActive {
+		if task.Status == timetable.Active {
 			line.Next = append(line.Next, times.Upcoming(now, 3)...)
 		}
 		if f, ok := last[task.ID]; ok {
 			line.Last = &taskFire{Planned: f.Planned.In(times.Zone), Result: cmp.Or(f.Result, string(f.Is))}
-			if f.Is == persistence.FireSkipped {
+			if f.Is == timetable.FireSkipped {
 				line.Last.Result += ": " + f.Reason
 			} else if f.Say == "" {
-				line.Last.ChatKey = persistence.FireChat(f.ID)
+				line.Last.ChatKey = timetable.FireChat(f.ID)
 			}
 		}
 		out = append(out, line)
@@ -116,8 +117,8 @@ func (t tasks) lines(ctx context.Context) ([]taskLine, []persistence.TaskProblem
 
 // taskList is the JSON of tasks list.
 type taskList struct {
-	Tasks    []taskLine                `json:"tasks"`
-	Problems []persistence.TaskProblem `json:"problems,omitempty"`
+	Tasks    []taskLine          `json:"tasks"`
+	Problems []timetable.Problem `json:"problems,omitempty"`
 }
 
 // listTasks opens the tasks of the project and lists them.
@@ -190,7 +191,7 @@ func taskFailure(id string, err error) error {
 }
 
 func (a *app) tasksAddCmd() *cobra.Command {
-	var t persistence.Task
+	var t timetable.Task
 	var when, delay, chat, catchUp string
 	cmd := &cobra.Command{
 		Use: "add ID", Short: "Add a task", Args: cobra.ExactArgs(1),
@@ -208,16 +209,16 @@ func (a *app) tasksAddCmd() *cobra.Command {
 	f.StringVar(&chat, "chat", "", "who hears of it, like telegram-chat-42")
 	f.StringVar(&t.Say, "say", "", "the text to send")
 	f.StringVar(&t.Body, "do", "", "the instructions to follow")
-	f.StringVar(&catchUp, "catch-up", string(persistence.CatchUpOnce), "what is missed while no host runs: once or skip")
+	f.StringVar(&catchUp, "catch-up", string(timetable.CatchUpOnce), "what is missed while no host runs: once or skip")
 	return a.prints(cmd, func(ctx context.Context, args []string) (string, error) {
-		t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), persistence.CatchUp(catchUp)
+		t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), timetable.CatchUp(catchUp)
 		t.Title = cmp.Or(t.Title, t.ID)
 		return a.addTask(ctx, t, when, delay)
 	})
 }
 
 // addTask adds a task and shows it.
-func (a *app) addTask(ctx context.Context, t persistence.Task, when, delay string) (string, error) {
+func (a *app) addTask(ctx context.Context, t timetable.Task, when, delay string) (string, error) {
 	opened, err := a.openTasks()
 	if err != nil {
 		return "", err
@@ -243,7 +244,7 @@ func (a *app) addTask(ctx context.Context, t persistence.Task, when, delay strin
 }
 
 // moment is the time of a one-time task, or zero.
-func moment(t persistence.Task, when, delay string, home *time.Location) (time.Time, error) {
+func moment(t timetable.Task, when, delay string, home *time.Location) (time.Time, error) {
 	zone := home
 	if t.Zone != "" {
 		var err error
@@ -281,9 +282,9 @@ func (a *app) tasksRemoveCmd() *cobra.Command {
 }
 
 // tasksStatusCmd is the command pause or resume.
-func (a *app) tasksStatusCmd(status persistence.TaskStatus) *cobra.Command {
+func (a *app) tasksStatusCmd(status timetable.Status) *cobra.Command {
 	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Example: "  sma tasks pause standup"}
-	if status == persistence.TaskActive {
+	if status == timetable.Active {
 		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not made up for", "  sma tasks resume standup"
 	}
 	return a.changesTask(cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
@@ -323,7 +324,7 @@ func (a *app) taskWords() taskWords {
 		taskWords{"没有任务\n", "下次", "上次", "仅手动", "无法读取"})
 }
 
-func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) string {
+func (w taskWords) table(lines []taskLine, problems []timetable.Problem) string {
 	if len(lines)+len(problems) == 0 {
 		return w.none
 	}
@@ -336,7 +337,7 @@ func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) s
 		for _, at := range l.Next {
 			next = append(next, at.Format(stamp))
 		}
-		if len(next) == 0 && l.Status == persistence.TaskActive {
+		if len(next) == 0 && l.Status == timetable.Active {
 			next = []string{w.byHand}
 		}
 		if len(next) > 0 {

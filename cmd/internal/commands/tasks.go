@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -73,7 +74,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 }
 
 // MayManage reports whether somebody created a task or may decide in its chat.
-func (c *Commands) MayManage(cmd machine.Command, t persistence.Task) bool {
+func (c *Commands) MayManage(cmd machine.Command, t timetable.Task) bool {
 	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
 	}
@@ -100,7 +101,7 @@ func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 	if order.do == "" {
 		return list.answer(all)
 	}
-	i := slices.IndexFunc(all, func(t persistence.Task) bool { return numbers[t.ID] == order.n })
+	i := slices.IndexFunc(all, func(t timetable.Task) bool { return numbers[t.ID] == order.n })
 	if i < 0 {
 		return say(fmt.Sprintf("There is no task %d in this chat. /tasks lists them.", order.n), fmt.Sprintf("这个聊天里没有任务 %d。/tasks 查看列表。", order.n))
 	}
@@ -116,12 +117,12 @@ type taskList struct {
 }
 
 // answer lists the tasks that have not ended.
-func (l taskList) answer(all []persistence.Task) (string, bool) {
+func (l taskList) answer(all []timetable.Task) (string, bool) {
 	var lines []string
 	shown := 0
 	for _, t := range all {
 		line, ok := l.line(t)
-		if t.Status == persistence.TaskDone || !ok {
+		if t.Status == timetable.Done || !ok {
 			continue
 		}
 		if shown++; shown <= buttonTasks {
@@ -134,7 +135,7 @@ func (l taskList) answer(all []persistence.Task) (string, bool) {
 	}
 	n := l.numbers[all[0].ID]
 	for _, t := range all {
-		if t.Status != persistence.TaskDone {
+		if t.Status != timetable.Done {
 			n = l.numbers[t.ID]
 			break
 		}
@@ -146,7 +147,7 @@ func (l taskList) answer(all []persistence.Task) (string, bool) {
 }
 
 // line describes a task with its next times. It returns false for a one-time task whose time has passed.
-func (l taskList) line(t persistence.Task) (string, bool) {
+func (l taskList) line(t timetable.Task) (string, bool) {
 	times, err := t.Schedule(l.of.Zone)
 	if err != nil { // Unreachable: the store has checked it
 		return "", false
@@ -163,7 +164,7 @@ func (l taskList) line(t persistence.Task) (string, bool) {
 	}
 	text := strings.Join(when, between)
 	switch {
-	case t.Status == persistence.TaskPaused:
+	case t.Status == timetable.Paused:
 		text, _ = l.words("paused", "已暂停")
 	case len(next) == 0 && !times.Repeats():
 		return "", false
@@ -188,7 +189,7 @@ func dayAndTime(at time.Time, chinese bool) string {
 }
 
 // offer adds the buttons of a task to the answer. They apply to the current version of the task only.
-func (l taskList) offer(t persistence.Task) {
+func (l taskList) offer(t timetable.Task) {
 	if l.cmd.Offer == nil {
 		return
 	}
@@ -198,25 +199,25 @@ func (l taskList) offer(t persistence.Task) {
 		return messages.Ask{N: n, Order: fmt.Sprintf("tasks %s %d %s", do, n, t.Digest()[:taskMark]), Label: fmt.Sprintf("%s %d", label, n), Chinese: chinese}
 	}
 	pause := button("pause", "⏸ Pause", "⏸ 暂停")
-	if t.Status == persistence.TaskPaused {
+	if t.Status == timetable.Paused {
 		pause = button("resume", "▶️ Resume", "▶️ 恢复")
 	}
 	l.cmd.Offer(pause, button("cancel", "🗑 Cancel", "🗑 取消"))
 }
 
 // do changes a task as requested, and describes the result.
-func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (string, bool) {
-	want := map[string]persistence.TaskStatus{"cancel": persistence.TaskDone, "pause": persistence.TaskPaused, "resume": persistence.TaskActive}[o.do]
+func (l taskList) do(store *taskfile.Store, o taskOrder, t timetable.Task) (string, bool) {
+	want := map[string]timetable.Status{"cancel": timetable.Done, "pause": timetable.Paused, "resume": timetable.Active}[o.do]
 	line, _ := l.line(t)
 	switch {
 	case !l.of.MayManage(l.cmd, t):
 		return l.say(fmt.Sprintf("Task %d (“%s”) was not changed: only who made it, or who decides in this chat, can do that.", o.n, t.Title),
 			fmt.Sprintf("任务 %d（“%s”）未做更改：只有创建它的人，或有权在这个聊天里做决定的人，才能这样做。", o.n, t.Title))
-	case t.Status == persistence.TaskDone && (want != persistence.TaskActive || o.mark != "" || !l.comes(t)): // a button does not reactivate a task that has ended
+	case t.Status == timetable.Done && (want != timetable.Active || o.mark != "" || !l.comes(t)): // a button does not reactivate a task that has ended
 		return l.say(fmt.Sprintf("Task %d (“%s”) has ended already; nothing was changed.", o.n, t.Title), fmt.Sprintf("任务 %d（“%s”）已经结束，未做更改。", o.n, t.Title))
 	case t.Status == want:
 		return l.say("Nothing had to be changed. The task is so already:\n"+line, "无需更改，任务当前已经是这样：\n"+line)
-	case want == persistence.TaskActive && !l.comes(t):
+	case want == timetable.Active && !l.comes(t):
 		return l.say(fmt.Sprintf("Task %d (“%s”) cannot go on: its time has passed. Tell me a new time for it.", o.n, t.Title),
 			fmt.Sprintf("任务 %d（“%s”）无法恢复：时间已过。请告诉我新的时间。", o.n, t.Title))
 	case o.mark != "" && !strings.HasPrefix(t.Digest(), o.mark):
@@ -234,7 +235,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 	l.of.Logger.Info("a task was changed in its chat", "task", t.ID, "status", string(want), "by", l.cmd.By.ID)
 	t.Status = want
 	line, _ = l.line(t)
-	if want == persistence.TaskDone {
+	if want == timetable.Done {
 		return l.say(fmt.Sprintf("Cancelled: task %d (“%s”).", o.n, t.Title), fmt.Sprintf("已取消任务 %d（“%s”）。", o.n, t.Title))
 	}
 	l.offer(t)
@@ -242,7 +243,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t persistence.Task) (st
 }
 
 // comes reports whether a task has future times when active, or is started by hand only.
-func (l taskList) comes(t persistence.Task) bool {
+func (l taskList) comes(t timetable.Task) bool {
 	times, err := t.Schedule(l.of.Zone)
 	return err == nil && (t.Cron == schedule.Manual || len(times.Upcoming(time.Now(), 1)) > 0)
 }

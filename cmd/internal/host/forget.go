@@ -7,8 +7,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // forgetWait bounds one deletion.
@@ -47,5 +47,5 @@ func (h *Host) forgetChat(f journal.Forgetting) error {
 // mayForget reports whether somebody may delete a chat: people their private chats, and in a group those who manage
 // it.
 func (h *Host) mayForget(cmd machine.Command) bool {
-	return h.commands().MayManage(cmd, persistence.Task{})
+	return h.commands().MayManage(cmd, timetable.Task{})
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const secretWord = "canary7q4zz"
@@ -103,7 +104,7 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 	}
 }
 
-func (c *commandChat) tasks(state string) ([]persistence.Task, []persistence.TaskProblem, error) {
+func (c *commandChat) tasks(state string) ([]timetable.Task, []timetable.Problem, error) {
 	return TaskStore(state, "").Tasks(context.Background())
 }
 
@@ -187,7 +188,7 @@ func intend(t *testing.T, state string, f journal.Forgetting) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := filestore.EncodeKey(f.ChatKey)
+	folder, err := chatpath.Encode(f.ChatKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // maxDeciders is how many people are asked in private about one request.
@@ -89,18 +89,18 @@ func (h *Host) privateChat(bot string, service platforms.Descriptor, person stri
 }
 
 // fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
-func (h *Host) fireOf(key messages.ChatKey) (persistence.Fire, bool) {
+func (h *Host) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
 	fires, err := taskfile.NewLog(h.opts.State).Fires(context.Background())
 	if err != nil {
 		h.log.Warn("where a task belongs is not known, as the log of tasks cannot be read", "error", err)
-		return persistence.Fire{}, false
+		return timetable.Fire{}, false
 	}
 	for _, f := range slices.Backward(fires) {
-		if f.ID != "" && persistence.FireChat(f.ID) == key && f.ChatKey != "" {
+		if f.ID != "" && timetable.FireChat(f.ID) == key && f.ChatKey != "" {
 			return f, true
 		}
 	}
-	return persistence.Fire{}, false
+	return timetable.Fire{}, false
 }
 
 // taskClaim turns a claim about a task's chat into one about the chat that the task belongs to.

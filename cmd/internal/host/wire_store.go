@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
@@ -128,7 +129,7 @@ func linksBelow(dir string, levels int) error {
 // startRunLog makes the log of runs, which chats write and agent_load_context reads. It ends after the actors.
 func (h *Host) startRunLog(context.Context) error {
 	h.runLog = agentcontext.New(agentcontext.Options{
-		Dir: filepath.Join(h.opts.State, "memory", "agent-context"), Folder: filestore.EncodeKey,
+		Dir: filepath.Join(h.opts.State, "memory", "agent-context"), Folder: chatpath.Encode,
 		Window: h.opts.Settings.Settings.Context.AgentContext.WindowEntries,
 		Logger: h.opts.Logger.With("component", "run log"), Registerer: h.registry,
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const (
@@ -39,11 +40,11 @@ func (h *Host) taskTools() []tool.Tool {
 	store := taskfile.New(h.opts.State, h.zone)
 	return tasktools.Tools(tasktools.Options{
 		Tasks: store, Zone: h.zone, Run: h.runTask,
-		Check: func(t persistence.Task) error {
+		Check: func(t timetable.Task) error {
 			_, err := store.Check(t)
 			return err
 		},
-		May: func(run tool.Run, t persistence.Task) bool {
+		May: func(run tool.Run, t timetable.Task) bool {
 			order := machine.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
 			if run.Group {
 				order.ChatType = "group"
@@ -112,6 +113,6 @@ func (c *control) runTask(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(w, http.StatusConflict, err)
 	default:
-		writeJSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: persistence.FireChat(fire)})
+		writeJSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: timetable.FireChat(fire)})
 	}
 }

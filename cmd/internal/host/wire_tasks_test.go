@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
-	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // remindMe plays a model that makes the task it is told of, with whatever words, and
@@ -103,7 +103,7 @@ func TestTasksOverTelegram(t *testing.T) {
 	}
 	started := map[string]int{}
 	for _, f := range fires {
-		if f.Is == persistence.FireStarted {
+		if f.Is == timetable.FireStarted {
 			started[f.ID]++
 		}
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
@@ -120,7 +121,7 @@ func fillNames(system *actor.ActorSystem) {
 // runLog is the log of runs, as a host has it.
 func (w *world) runLog(t *testing.T, dir string, log *slog.Logger) *agentcontext.Log {
 	t.Helper()
-	l := agentcontext.New(agentcontext.Options{Dir: dir + "/memory/agent-context", Folder: filestore.EncodeKey, Logger: log, Registerer: w.registry})
+	l := agentcontext.New(agentcontext.Options{Dir: dir + "/memory/agent-context", Folder: chatpath.Encode, Logger: log, Registerer: w.registry})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
@@ -203,7 +203,7 @@ type GrantResult struct {
 
 // Grants opens the grants of the chats in a state folder.
 func Grants(state string) *grantfile.Store {
-	return grantfile.New(filepath.Join(state, "approvals", "grants"), filestore.EncodeKey)
+	return grantfile.New(filepath.Join(state, "approvals", "grants"), chatpath.Encode)
 }
 
 // counts reports whether a grant is active: neither expired nor revoked.

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -41,7 +42,7 @@ func NewEraser(state string, store *filestore.Store, zone *time.Location) *Erase
 	return &Eraser{
 		state: state, store: store, tasks: taskfile.New(state, zone), Fires: taskfile.NewLog(state),
 		Runs: func(_ context.Context, key messages.ChatKey) error {
-			return agentcontext.Remove(filepath.Join(state, "memory", "agent-context"), filestore.EncodeKey, key)
+			return agentcontext.Remove(filepath.Join(state, "memory", "agent-context"), chatpath.Encode, key)
 		},
 	}
 }
@@ -49,7 +50,7 @@ func NewEraser(state string, store *filestore.Store, zone *time.Location) *Erase
 // intents are the files that record which chats are being deleted.
 func (e *Eraser) intents() *chatfile.Store {
 	return chatfile.New(func(key messages.ChatKey) (string, error) {
-		name, err := filestore.EncodeKey(key)
+		name, err := chatpath.Encode(key)
 		return filepath.Join(e.state, "forgetting", filepath.FromSlash(name)), err
 	})
 }

@@ -14,14 +14,14 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Ledger reads the last entries of a chat's ledger, oldest first. It is safe while a host runs, because the ledger is
 // append-only. Unreadable lines are skipped, and entries of the last second may be missing.
 func Ledger(state string, key messages.ChatKey, last int) ([]journal.LedgerEntry, error) {
-	folder, err := filestore.EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		return nil, err
 	}

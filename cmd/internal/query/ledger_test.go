@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -26,7 +26,7 @@ func write(t *testing.T, path, text string) {
 func TestLedgerReadsTheLastEntriesOfAllFiles(t *testing.T) {
 	state := t.TempDir()
 	const key = "telegram-chat--100-topic-7"
-	folder, err := filestore.EncodeKey(key)
+	folder, err := chatpath.Encode(key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -96,7 +97,7 @@ func mayHoldMemories(rel string) bool {
 	if !chat {
 		return false
 	}
-	_, err := filestore.DecodeKey(strings.TrimSuffix(folder, "/memory"))
+	_, err := chatpath.Decode(strings.TrimSuffix(folder, "/memory"))
 	return err == nil || strings.HasSuffix(folder, "~")
 }
 
@@ -113,6 +114,6 @@ func memoryName(rel string) (string, bool) {
 	if !ok || !primary {
 		return "", false
 	}
-	key, err := filestore.DecodeKey(folder)
+	key, err := chatpath.Decode(folder)
 	return string(key), err == nil
 }

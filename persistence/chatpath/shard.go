@@ -1,4 +1,4 @@
-package filestore
+package chatpath
 
 import "github.com/shipmyagent/shipmyagent/messages"
 

@@ -1,31 +1,27 @@
-package filestore
+package linefile
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
-
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// region is an unreadable piece of a file.
-type region struct {
-	off, n int64
-	why    string
+// Region is an unreadable piece of a file.
+type Region struct {
+	Off, N int64
+	Why    string // the kind of damage
 	// hole is set if it contains NUL bytes, as where a disk lost its blocks.
 	hole bool
 }
 
 // The kinds of damage.
 const (
-	whyTorn     = "torn tail"
+	WhyTorn     = "torn tail"
 	whyNUL      = "run of NUL bytes"
-	whyGlued    = "damaged or glued lines"
+	WhyGlued    = "damaged or glued lines"
 	whySum      = "checksum does not match"
 	whyNoRecord = "no record of this file"
-	whyMeta     = "meta cannot be read"
 )
 
 // whyNot says what is wrong with a line that is one JSON document but not a record.
@@ -36,37 +32,37 @@ func whyNot(line []byte) string {
 	return whyNoRecord
 }
 
-// scan is the result of reading a file of lines.
-type scan struct {
-	bad []region
-	// size is the file's end without its torn tail.
-	size int64
-	// torn is the region after size; n is 0 if there is none.
-	torn region
-	// open is set if the last line has no newline.
-	open bool
+// Found is the result of reading a file of lines.
+type Found struct {
+	Bad []Region // in the order of the file, without Torn
+	// Size is the file's end without its torn tail.
+	Size int64
+	// Torn is the region after Size; N is 0 if there is none.
+	Torn Region
+	// Open is set if the last line has no newline.
+	Open bool
 	// begins is the offset of the last intact line that does not start with a joint, or -1.
 	begins int64
 }
 
-// joint starts a line that was written before the line in front of it was fsynced: a power cut may
+// Joint starts a line that was written before the line in front of it was fsynced: a power cut may
 // lose either of them without the other.
-const joint = ' '
+const Joint = ' '
 
 // unforced finds the start of a hole that a power cut may have left in data without an fsync: no
 // later line was written after an fsync. Nothing from there on was acknowledged.
-func (s scan) unforced() (off int64, found bool) {
-	for _, r := range s.bad {
-		if r.hole && r.off > s.begins {
-			return r.off, true
+func (s Found) unforced() (off int64, found bool) {
+	for _, r := range s.Bad {
+		if r.hole && r.Off > s.begins {
+			return r.Off, true
 		}
 	}
 	return 0, false
 }
 
-// scanEnded scans the whole of a file whose writer may have been killed: data that starts with an
+// ScanEnded scans the whole of a file whose writer may have been killed: data that starts with an
 // unforced hole is a torn tail.
-func scanEnded(size int64, reset func(), lines func(end int64) (scan, error)) (scan, error) {
+func ScanEnded(size int64, reset func(), lines func(end int64) (Found, error)) (Found, error) {
 	found, err := lines(size)
 	if err != nil {
 		return found, err
@@ -77,83 +73,34 @@ func scanEnded(size int64, reset func(), lines func(end int64) (scan, error)) (s
 	}
 	reset()
 	found, err = lines(off)
-	found.torn = region{off: found.size, n: size - found.size, why: whyTorn, hole: true}
+	found.Torn = Region{Off: found.Size, N: size - found.Size, Why: WhyTorn, hole: true}
 	return found, err
 }
 
-// scanFile scans the whole of a file; ended means that its writer may have been killed.
-func scanFile(file io.ReaderAt, size int64, ended bool, r reader) (scan, error) {
-	lines := func(end int64) (scan, error) { return scanLines(file, 0, end, r.take) }
-	if !ended || r.reset == nil {
+// ScanFile scans the whole of a file; ended means that its writer may have been killed.
+func ScanFile(file io.ReaderAt, size int64, ended bool, r Reader) (Found, error) {
+	lines := func(end int64) (Found, error) { return Scan(file, 0, end, r.Take) }
+	if !ended || r.Reset == nil {
 		return lines(size)
 	}
-	return scanEnded(size, r.reset, lines)
+	return ScanEnded(size, r.Reset, lines)
 }
 
-// record is called with each intact record in the order of the file. It must not retain raw. It
+// Take is called with each intact record in the order of the file. It must not retain raw. It
 // reports whether raw is a record; if strict, the record needs a valid checksum.
-type record func(off int64, raw []byte, strict bool) bool
+type Take func(off int64, raw []byte, strict bool) bool
 
-// reader collects the records of one file. reset makes it forget them; it is nil for a file that is
+// Reader collects the records of one file. Reset makes it forget them; it is nil for a file that is
 // known to be durable.
-type reader struct {
-	take  record
-	reset func()
+type Reader struct {
+	Take  Take
+	Reset func()
 }
 
-// readHistory reads turns; a later turn replaces an earlier one with the same id.
-func readHistory(turns *[]uimessage.Message, x *index) reader {
-	x.reset()
-	return reader{
-		take: func(off int64, raw []byte, strict bool) bool {
-			m, ok := parseTurn(raw, strict)
-			if !ok {
-				return false
-			}
-			if i, isNew := x.set(m.ID, off, len(raw)); isNew {
-				*turns = append(*turns, m)
-			} else {
-				(*turns)[i] = m
-			}
-			return true
-		},
-		reset: func() {
-			x.reset()
-			*turns = nil
-		},
-	}
-}
-
-// readJournal reads the records after the number of the last checkpoint. Numbers only increase: a
-// repeated record is a copy, or was in an earlier checkpoint.
-func readJournal(records *[]journal.Record, last *int64, folded int64) reader {
-	*last = folded
-	return reader{
-		take: func(_ int64, raw []byte, strict bool) bool {
-			r, ok := parseRecord(raw, strict)
-			if ok && r.N > *last {
-				*last = r.N
-				*records = append(*records, r)
-			}
-			return ok
-		},
-		reset: func() { *last, *records = folded, nil },
-	}
-}
-
-// readMetaLog reads the log of a meta file that was already read.
-func readMetaLog(s *metaState) reader {
-	file := *s
-	return reader{
-		take:  func(_ int64, raw []byte, strict bool) bool { return s.take(raw, strict) },
-		reset: func() { *s = file },
-	}
-}
-
-// scanLines reads the lines of a file from begin, the start of a line, to end. It passes everything
+// Scan reads the lines of a file from begin, the start of a line, to end. It passes everything
 // intact to take; the result has the rest, except blank lines.
-func scanLines(file io.ReaderAt, begin, end int64, take record) (scan, error) {
-	s := scan{size: end, begins: -1}
+func Scan(file io.ReaderAt, begin, end int64, take Take) (Found, error) {
+	s := Found{Size: end, begins: -1}
 	lines := newLineReader(file, begin, end)
 	for {
 		line, off, ended, err := lines.next()
@@ -161,21 +108,21 @@ func scanLines(file io.ReaderAt, begin, end int64, take record) (scan, error) {
 			return s, nil
 		}
 		if err != nil {
-			return scan{}, err
+			return Found{}, err
 		}
 		s.line(line, off, ended, take)
 	}
 }
 
-func (s *scan) line(line []byte, off int64, ended bool, take record) {
-	if blank(line) && ended {
+func (s *Found) line(line []byte, off int64, ended bool, take Take) {
+	if Blank(line) && ended {
 		return
 	}
 	length := int64(len(line))
-	plain := bytes.TrimLeft(line, string(joint))
+	plain := bytes.TrimLeft(line, string(Joint))
 	at := off + length - int64(len(plain))
 	if take(at, plain, false) {
-		s.open = !ended
+		s.Open = !ended
 		if at == off {
 			s.begins = off
 		}
@@ -183,31 +130,31 @@ func (s *scan) line(line []byte, off int64, ended bool, take record) {
 	}
 	bad := salvage(line, off, take)
 	if ended {
-		s.bad = append(s.bad, bad...)
+		s.Bad = append(s.Bad, bad...)
 		return
 	}
 	// The file ends within this line: cut it after its last intact record.
 	end := off + length
-	if k := len(bad); k > 0 && bad[k-1].off+bad[k-1].n == end {
-		s.torn, bad = bad[k-1], bad[:k-1]
-		s.torn.why = whyTorn
-		end = s.torn.off
+	if k := len(bad); k > 0 && bad[k-1].Off+bad[k-1].N == end {
+		s.Torn, bad = bad[k-1], bad[:k-1]
+		s.Torn.Why = WhyTorn
+		end = s.Torn.Off
 	}
-	s.bad = append(s.bad, bad...)
-	s.size, s.open = end, end > off
+	s.Bad = append(s.Bad, bad...)
+	s.Size, s.Open = end, end > off
 }
 
-// blank reports whether a line has only white space as defined by JSON; other white space may be
+// Blank reports whether a line has only white space as defined by JSON; other white space may be
 // data.
-func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
+func Blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
 
 // salvage extracts the records from a line that is not a record and returns the rest: half a line
 // joined to a whole one, lines without newlines, runs of NUL where a disk lost its blocks.
-func salvage(line []byte, off int64, take record) []region {
+func salvage(line []byte, off int64, take Take) []Region {
 	w := salvager{take: take, budget: 16*len(line) + 1<<16}
 	if json.Valid(line) {
 		// One document that was changed. What looks like a record inside of it is its contents.
-		return []region{{off: off, n: int64(len(line)), why: whyNot(line)}}
+		return []Region{{Off: off, N: int64(len(line)), Why: whyNot(line)}}
 	}
 	for len(line) > 0 {
 		n := bytes.IndexByte(line, 0)
@@ -229,8 +176,8 @@ func salvage(line []byte, off int64, take record) []region {
 
 // salvager looks for records in damaged data.
 type salvager struct {
-	take   record
-	bad    []region
+	take   Take
+	bad    []Region
 	budget int // bytes that may still be parsed without success
 }
 
@@ -239,11 +186,11 @@ func (w *salvager) reject(off, n int64, why string) {
 	if n == 0 {
 		return
 	}
-	if k := len(w.bad); k > 0 && w.bad[k-1].off+w.bad[k-1].n == off {
-		w.bad[k-1].n += n
+	if k := len(w.bad); k > 0 && w.bad[k-1].Off+w.bad[k-1].N == off {
+		w.bad[k-1].N += n
 		return
 	}
-	w.bad = append(w.bad, region{off: off, n: n, why: why})
+	w.bad = append(w.bad, Region{Off: off, N: n, Why: why})
 }
 
 // piece extracts the records from bytes without NUL.
@@ -260,14 +207,14 @@ func (w *salvager) piece(b []byte, off int64) {
 			at++
 			continue
 		}
-		w.rejectText(b[done:at], off+int64(done), whyGlued)
+		w.rejectText(b[done:at], off+int64(done), WhyGlued)
 		done, at = end, end
 	}
-	w.rejectText(b[done:], off+int64(done), whyGlued)
+	w.rejectText(b[done:], off+int64(done), WhyGlued)
 }
 
 func (w *salvager) rejectText(b []byte, off int64, why string) {
-	if !blank(b) {
+	if !Blank(b) {
 		w.reject(off, int64(len(b)), why)
 	}
 }
@@ -308,12 +255,12 @@ func (w *salvager) record(b []byte, done, at int, off int64) int {
 	}
 	end := at + int(dec.InputOffset())
 	w.budget -= len(raw)
-	whole := blank(b[end:]) || b[end] == '{'
+	whole := Blank(b[end:]) || b[end] == '{'
 	if !whole && within(b[done:at]) {
 		return -1
 	}
 	// Without a checksum, only a complete line counts as a record.
-	strict := !whole || !blank(b[done:at])
+	strict := !whole || !Blank(b[done:at])
 	if !w.take(off+int64(at), raw, strict) {
 		return -1
 	}

@@ -1,4 +1,4 @@
-package filestore
+package linefile
 
 import (
 	"bytes"
@@ -41,9 +41,9 @@ func crc(b ...[]byte) uint32 {
 	return sum
 }
 
-// appendSealed appends the line that write appends, an object with at least one member, with a
+// AppendSealed appends the line that write appends, an object with at least one member, with a
 // checksum and a newline.
-func appendSealed(dst []byte, write func([]byte) []byte) []byte {
+func AppendSealed(dst []byte, write func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = write(dst)
 	dst = append(dst[:len(dst)-1], ","+sumKey+sumZeros+recTail...)
@@ -85,6 +85,13 @@ func recordSeal(line []byte) (object []byte, s seal) {
 	return append(line[:at:at], '}'), sealed
 }
 
+// Object returns the object of a line of journal, ledger or meta, with or without a checksum.
+// intact is false if there is a checksum that does not match.
+func Object(line []byte) (object []byte, intact bool) {
+	object, s := recordSeal(line)
+	return object, s != broken
+}
+
 // looksSealed reports whether b has the form of a checksum member up to its last brace, even if a
 // letter of its name or a digit has changed.
 func looksSealed(b []byte, tail string) bool {
@@ -92,10 +99,10 @@ func looksSealed(b []byte, tail string) bool {
 		string(b[len(b)-len(tail):]) == tail
 }
 
-// parseRecord reads a line of the journal; ok is false if it is damaged. If strict, only sealed
+// ParseRecord reads a line of the journal; ok is false if it is damaged. If strict, only sealed
 // lines are accepted.
-func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
-	object, ok := unseal(line, strict)
+func ParseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
+	object, ok := Unseal(line, strict)
 	if !ok {
 		return r, false
 	}
@@ -103,9 +110,9 @@ func parseRecord(line []byte, strict bool) (r journal.Record, ok bool) {
 	return r, err == nil
 }
 
-// parseLedger reads a line of the ledger, with the rules of parseRecord.
-func parseLedger(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
-	object, ok := unseal(line, strict)
+// ParseEntry reads a line of the ledger, with the rules of [ParseRecord].
+func ParseEntry(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
+	object, ok := Unseal(line, strict)
 	if !ok {
 		return e, false
 	}
@@ -113,9 +120,9 @@ func parseLedger(line []byte, strict bool) (e journal.LedgerEntry, ok bool) {
 	return e, err == nil
 }
 
-// unseal returns the object of a line of journal, ledger or meta; ok is false if the line is
+// Unseal returns the object of a line of journal, ledger or meta; ok is false if the line is
 // damaged, or strict and not sealed.
-func unseal(line []byte, strict bool) (object []byte, ok bool) {
+func Unseal(line []byte, strict bool) (object []byte, ok bool) {
 	object, s := recordSeal(line)
 	return object, s == sealed || s == unsealed && !strict && !hasSum(object)
 }
@@ -129,18 +136,20 @@ func hasSum(object []byte) bool {
 	return json.Unmarshal(object, &with) == nil && with.Sum != nil
 }
 
-func appendRecordLine(dst []byte, r journal.Record) []byte {
-	return appendSealed(dst, func(b []byte) []byte { return journal.AppendRecord(b, r) })
+// AppendRecord appends a record as a sealed line of a journal, with a newline.
+func AppendRecord(dst []byte, r journal.Record) []byte {
+	return AppendSealed(dst, func(b []byte) []byte { return journal.AppendRecord(b, r) })
 }
 
-func appendLedgerLine(dst []byte, e journal.LedgerEntry) []byte {
-	return appendSealed(dst, func(b []byte) []byte { return journal.AppendLedgerEntry(b, e) })
+// AppendEntry appends an entry as a sealed line of a ledger, with a newline.
+func AppendEntry(dst []byte, e journal.LedgerEntry) []byte {
+	return AppendSealed(dst, func(b []byte) []byte { return journal.AppendLedgerEntry(b, e) })
 }
 
-// appendTurn appends a message as a sealed line of a history, with a newline. Metadata that is an
+// AppendTurn appends a message as a sealed line of a history, with a newline. Metadata that is an
 // object gets the arrival number, or 0, as its last member before the checksum; other metadata
 // leaves the line unsealed.
-func appendTurn(dst []byte, m uimessage.Message) []byte {
+func AppendTurn(dst []byte, m uimessage.Message) []byte {
 	start := len(dst)
 	plain := m.Metadata
 	m.Metadata = numbered(plain)
@@ -227,9 +236,9 @@ func turnSeal(line []byte) seal {
 	}
 }
 
-// parseTurn reads a line of a history and strips its checksum; ok is false if the line is damaged
+// ParseTurn reads a line of a history and strips its checksum; ok is false if the line is damaged
 // or not a turn. If strict, only sealed lines are accepted.
-func parseTurn(line []byte, strict bool) (m uimessage.Message, ok bool) {
+func ParseTurn(line []byte, strict bool) (m uimessage.Message, ok bool) {
 	s := turnSeal(line)
 	if s == broken || strict && s != sealed || !utf8.Valid(line) {
 		return m, false
@@ -278,7 +287,3 @@ func halfSealed(raw []byte) bool {
 	}
 	return false
 }
-
-// ParseTurn reads one line of a history or of an archive like a load does, for readers without a
-// handle; ok is false if the line is damaged or not a turn.
-func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return parseTurn(line, false) }

@@ -1,4 +1,4 @@
-package filestore
+package chatpath
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
 func TestEncodeKey(t *testing.T) {
@@ -36,11 +34,11 @@ func TestEncodeKey(t *testing.T) {
 		{"long, dot at the fold", strings.Repeat("a", 198) + "..", strings.Repeat("a", 198) + "~/%2e."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := EncodeKey(messages.ChatKey(tc.key))
+			got, err := Encode(messages.ChatKey(tc.key))
 			if err != nil || got != tc.want {
 				t.Fatalf("got %q, %v, want %q", got, err, tc.want)
 			}
-			if back, err := DecodeKey(got); err != nil || string(back) != tc.key {
+			if back, err := Decode(got); err != nil || string(back) != tc.key {
 				t.Errorf("decoded %q, %v", back, err)
 			}
 		})
@@ -49,7 +47,7 @@ func TestEncodeKey(t *testing.T) {
 
 func TestST15RefusedKeys(t *testing.T) {
 	for _, key := range []string{"", strings.Repeat("a", messages.MaxChatKey+1), "a\xff", "\xed\xa0\x80"} {
-		if got, err := EncodeKey(messages.ChatKey(key)); !errors.Is(err, messages.ErrChatKey) {
+		if got, err := Encode(messages.ChatKey(key)); !errors.Is(err, messages.ErrChatKey) {
 			t.Errorf("%q: got %q, %v, want ErrChatKey", key, got, err)
 		}
 	}
@@ -57,7 +55,7 @@ func TestST15RefusedKeys(t *testing.T) {
 		"", ".", "..", "A", "%41", "%2F", "+", "+1", "%", "%4", "a/b", "a~/b", "~/a", "a~", "世", ".a", "%e4",
 		strings.Repeat("a", 199), strings.Repeat("a", 198) + "~/", strings.Repeat("a", 198) + "~/.",
 	} {
-		if key, err := DecodeKey(folder); !errors.Is(err, errFolder) {
+		if key, err := Decode(folder); !errors.Is(err, errFolder) {
 			t.Errorf("%q: got %q, %v, want a refusal", folder, key, err)
 		}
 	}
@@ -128,14 +126,14 @@ func TestST15ChatKeyCases(t *testing.T) {
 	fold := cases.Fold()
 	seen := map[string]string{} // folded path to key
 	for _, c := range keyCases(t) {
-		folder, err := EncodeKey(messages.ChatKey(c.Key))
+		folder, err := Encode(messages.ChatKey(c.Key))
 		if err != nil {
 			if c.Expect == "accept" || !errors.Is(err, messages.ErrChatKey) {
 				t.Errorf("%s: %q is refused: %v", c.ID, c.Key, err)
 			}
 			continue
 		}
-		if back, err := DecodeKey(folder); err != nil || string(back) != c.Key {
+		if back, err := Decode(folder); err != nil || string(back) != c.Key {
 			t.Errorf("%s: %q came back as %q, %v", c.ID, c.Key, back, err)
 		}
 		same := norm.NFC.String(fold.String(norm.NFC.String(folder)))
@@ -160,51 +158,6 @@ func TestST15ChatKeyCases(t *testing.T) {
 	t.Logf("%d keys", accepted)
 }
 
-// Random keys made of pieces that often cause trouble, in one store: each is its own chat and is
-// listed.
-func TestST15HostileKeysInOneStore(t *testing.T) {
-	pieces := []string{
-		"a", "A", "é", "e\u0301", "É", ".", "..", "/", "\\", "~", "~/", "%", "%2f", "+", "+a", " ", "\x00", "\n", "\u202e", "\ufeff", "ﬁ", "ß",
-		"K", "\u212a", "İ", "ı", "世界", "👩‍👩‍👧", "con", "messages", "-", ":", "*", "?", "\"", "<", "|", strings.Repeat("x", 197), strings.Repeat("字", 70),
-	}
-	random := rand.New(rand.NewPCG(15, 15))
-	s := openStore(t, Options{Dir: filepath.Join(t.TempDir(), "state"), FS: lazyFS()})
-	want := map[messages.ChatKey]bool{}
-	folded := map[string]messages.ChatKey{}
-	fold := cases.Fold()
-	for len(want) < often(300, 20_000) {
-		var key messages.ChatKey
-		for range 1 + random.IntN(8) {
-			key += messages.ChatKey(pieces[random.IntN(len(pieces))])
-		}
-		if want[key] || len(key) > messages.MaxChatKey {
-			continue
-		}
-		want[key] = true
-		folder, err := EncodeKey(key)
-		must(t, err)
-		same := norm.NFD.String(fold.String(norm.NFD.String(folder)))
-		if other, ok := folded[same]; ok {
-			t.Fatalf("%q and %q share the folder %q", key, other, folder)
-		}
-		folded[same] = key
-		c, err := s.OpenChat(t.Context(), key)
-		must(t, err)
-		must(t, c.AppendHistory(t.Context(), storetest.Turn(1)))
-		must(t, c.Wake(t.Context()))
-		must(t, c.Close())
-	}
-	got := map[messages.ChatKey]bool{}
-	for key, err := range s.Chats(t.Context()) {
-		must(t, err)
-		got[key] = true
-	}
-	equal(t, "listed", want, got)
-	waking, err := s.Waking(t.Context())
-	must(t, err)
-	equal(t, "to be woken", len(want), len(waking))
-}
-
 func FuzzKey(f *testing.F) {
 	f.Add("telegram-chat-1", "Telegram-chat-1")
 	f.Add(strings.Repeat("世界", 150), strings.Repeat("a", 198)+".")
@@ -213,11 +166,11 @@ func FuzzKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two string) {
 		var paths [2]string
 		for i, key := range []string{one, two} {
-			folder, err := EncodeKey(messages.ChatKey(key))
+			folder, err := Encode(messages.ChatKey(key))
 			if err != nil {
 				return
 			}
-			if back, err := DecodeKey(folder); err != nil || string(back) != key {
+			if back, err := Decode(folder); err != nil || string(back) != key {
 				t.Fatalf("%q -> %q -> %q, %v", key, folder, back, err)
 			}
 			paths[i] = norm.NFC.String(fold.String(folder))
@@ -225,8 +178,8 @@ func FuzzKey(f *testing.F) {
 		if (paths[0] == paths[1]) != (one == two) {
 			t.Fatalf("%q and %q: %q and %q", one, two, paths[0], paths[1])
 		}
-		if key, err := DecodeKey(one); err == nil {
-			if again, err := EncodeKey(key); err != nil || again != one {
+		if key, err := Decode(one); err == nil {
+			if again, err := Encode(key); err != nil || again != one {
 				t.Fatalf("%q -> %q -> %q, %v", one, key, again, err)
 			}
 		}

@@ -1,25 +1,24 @@
-package filestore
+package linefile
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-// window is how much of a file is read at once. A longer line gets a buffer of exactly its own
-// size.
-const window = 256 << 10
-
-// maxWhole is the longest line, and the longest file that is one document. Regular ones are far
+// MaxWhole is the longest line, and the longest file that is one document. Regular ones are far
 // shorter. A file that reports a greater length, because its size is corrupt or it has a hole,
 // fails only its chat instead of exhausting the memory of the process.
-const maxWhole = 1 << 30
+const MaxWhole = 1 << 30
 
-var errTooLong = errors.New("longer than a gibibyte; set the file aside or cut it")
+// ErrTooLong is wrapped by the errors of lines and files longer than [MaxWhole].
+var ErrTooLong = errors.New("longer than a gibibyte; set the file aside or cut it")
 
-// lineReader reads the lines of a file, of any length up to maxWhole. Returned lines are valid
-// until the next call.
+// lineReader reads the lines of a file, of any length up to [MaxWhole]: a line that is longer than
+// a window gets a buffer of exactly its own size. Returned lines are valid until the next call.
 type lineReader struct {
 	file io.ReaderAt
 	size int64 // where to stop
@@ -63,12 +62,12 @@ func (r *lineReader) next() (line []byte, off int64, ended bool, err error) {
 
 // fill reads a whole window from the start of the current line.
 func (r *lineReader) fill() error {
-	n := int(min(window, r.size-r.off))
+	n := int(min(vfs.Window, r.size-r.off))
 	if cap(r.buf) < n {
 		r.buf = make([]byte, n)
 	}
 	r.buf, r.at = r.buf[:n], 0
-	return readFull(r.file, r.buf, r.off)
+	return vfs.ReadFull(r.file, r.buf, r.off)
 }
 
 // long reads the current line, which is longer than a window.
@@ -76,11 +75,11 @@ func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
 	off = r.off
 	length, at := int64(-1), off+int64(len(r.buf))
 	for at < r.size && length < 0 {
-		if at-off > maxWhole {
-			return nil, off, false, fmt.Errorf("line at %d: %w", off, errTooLong)
+		if at-off > MaxWhole {
+			return nil, off, false, fmt.Errorf("line at %d: %w", off, ErrTooLong)
 		}
 		r.buf = r.buf[:min(int64(cap(r.buf)), r.size-at)]
-		if err := readFull(r.file, r.buf, at); err != nil {
+		if err := vfs.ReadFull(r.file, r.buf, at); err != nil {
 			return nil, off, false, err
 		}
 		if n := bytes.IndexByte(r.buf, '\n'); n >= 0 {
@@ -93,7 +92,7 @@ func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
 	}
 	r.buf, r.at = r.buf[:0], 0
 	line = make([]byte, length)
-	if err := readFull(r.file, line, off); err != nil {
+	if err := vfs.ReadFull(r.file, line, off); err != nil {
 		return nil, off, false, err
 	}
 	r.off = off + length
@@ -103,14 +102,15 @@ func (r *lineReader) long() (line []byte, off int64, ended bool, err error) {
 	return line, off, ended, nil
 }
 
-// readFull reads exactly len(b) bytes.
-func readFull(file io.ReaderAt, b []byte, off int64) error {
-	n, err := file.ReadAt(b, off)
-	if n == len(b) {
-		return nil
+// Start finds the first line that starts at or after off.
+func Start(f io.ReaderAt, off, size int64) (int64, error) {
+	if off == 0 {
+		return 0, nil
 	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
+	lines := newLineReader(f, off-1, size)
+	_, _, ended, err := lines.next()
+	if err != nil || !ended {
+		return 0, err // the rest is one line: read from the beginning
 	}
-	return err
+	return lines.off, nil
 }

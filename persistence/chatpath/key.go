@@ -1,4 +1,10 @@
-package filestore
+// Package chatpath says which folder belongs to a chat: how a chat's key is written as a path below
+// a folder of chats, and which shard the chat is in.
+//
+// A path and a shard depend on the key alone and must never change, because data on the disk is
+// named after them. Different keys have different paths, also in file systems that ignore letter
+// case or Unicode normal forms. It touches no files.
+package chatpath
 
 import (
 	"errors"
@@ -14,20 +20,20 @@ import (
 // allow 255 bytes; the remaining ones are for suffixes such as ".jsonl".
 const maxComponent = 200
 
-// goesOn ends the name of a folder whose nested folders continue longer names.
-const goesOn = '~'
+// Continues ends the name of a folder whose nested folders continue longer names.
+const Continues = '~'
 
-// errFolder is the cause of every refusal of [DecodeKey].
+// errFolder is the cause of every refusal of [Decode].
 var errFolder = errors.New("not the folder of a chat")
 
-// EncodeKey returns the path of a chat below a folder of chats, with slashes.
+// Encode returns the path of a chat below a folder of chats, with slashes.
 //
 // It consists of a-z, 0-9 and "-_.@=%+~/" only, so that neither letter case nor Unicode
 // normalisation can give two chats one path: a capital letter is "+" and the small one, every other
 // byte "%" and two digits. A component never starts with a dot and has at most 201 bytes; a longer
 // name continues in a nested folder, and the outer ones end in "~". Empty keys, keys longer than
 // [messages.MaxChatKey] and keys that are not UTF-8 are refused with [messages.ErrChatKey].
-func EncodeKey(key messages.ChatKey) (string, error) {
+func Encode(key messages.ChatKey) (string, error) {
 	switch {
 	case key == "":
 		return "", fmt.Errorf("%w: empty", messages.ErrChatKey)
@@ -45,7 +51,7 @@ func appendKey(dst []byte, key messages.ChatKey) []byte {
 	for i := range len(key) {
 		b := key[i]
 		if len(dst)-start > maxComponent-len("%xx") {
-			dst = append(dst, goesOn, '/')
+			dst = append(dst, Continues, '/')
 			start = len(dst)
 		}
 		switch {
@@ -64,9 +70,9 @@ func literal(b byte) bool {
 	return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("-_.@=", b) >= 0
 }
 
-// DecodeKey returns the key of the chat at a path made by [EncodeKey]. It refuses all other paths.
-func DecodeKey(folder string) (messages.ChatKey, error) {
-	joined := strings.ReplaceAll(folder, string(goesOn)+"/", "")
+// Decode returns the key of the chat at a path made by [Encode]. It refuses all other paths.
+func Decode(folder string) (messages.ChatKey, error) {
+	joined := strings.ReplaceAll(folder, string(Continues)+"/", "")
 	key := make([]byte, 0, len(joined))
 	for i := 0; i < len(joined); i++ {
 		switch b := joined[i]; {
@@ -81,7 +87,7 @@ func DecodeKey(folder string) (messages.ChatKey, error) {
 		}
 	}
 	// Any irregular path encodes differently.
-	if again, err := EncodeKey(messages.ChatKey(key)); err != nil || again != folder {
+	if again, err := Encode(messages.ChatKey(key)); err != nil || again != folder {
 		return "", fmt.Errorf("%w: %q", errFolder, folder)
 	}
 	return messages.ChatKey(key), nil
@@ -94,8 +100,8 @@ func digit(b byte) byte {
 	return (b - '0') & 15
 }
 
-// folders are a folder's path and those between it and the root, outermost first.
-func folders(root, folder string) []string {
+// Folders are a folder's path and those between it and the root, outermost first.
+func Folders(root, folder string) []string {
 	var all []string
 	at := root
 	for name := range strings.SplitSeq(folder, "/") {
@@ -103,4 +109,18 @@ func folders(root, folder string) []string {
 		all = append(all, at)
 	}
 	return all
+}
+
+// IsName reports whether an id can be the name of a file in the folder of a chat.
+func IsName(id string) bool {
+	if len(id) > maxComponent || id[0] == '.' {
+		return false
+	}
+	for i := range len(id) {
+		b := id[i]
+		if !literal(b) && (b < 'A' || b > 'Z') {
+			return false
+		}
+	}
+	return true
 }

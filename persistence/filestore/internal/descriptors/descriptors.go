@@ -1,9 +1,12 @@
-package filestore
+// Package descriptors bounds the files that a store has open at once.
+//
+// The common path, using a file that is open, touches no state that files share. Waiting for a
+// descriptor ends with the caller's context.
+package descriptors
 
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,10 +16,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 )
 
-// descriptors bounds the files that are open at once. Unused files stay open until their slot is
-// needed; the least recently used ones are closed first (second chance). The common path, using an
-// open file, touches no state that chats share.
-type descriptors struct {
+// Pool bounds the files that are open at once. Unused files stay open until their slot is needed;
+// the least recently used ones are closed first (second chance).
+type Pool struct {
 	fs    vfs.FS
 	slots chan struct{} // one token for each descriptor that may still be opened
 
@@ -25,29 +27,30 @@ type descriptors struct {
 	waiting atomic.Int64
 
 	mu   sync.Mutex
-	ring []*handle // the open ones
+	ring []*Handle // the open ones
 	hand int
 }
 
-func newDescriptors(fsys vfs.FS, limit int) *descriptors {
-	d := &descriptors{fs: fsys, slots: make(chan struct{}, limit)}
+// New makes a pool of at most limit files.
+func New(fsys vfs.FS, limit int) *Pool {
+	d := &Pool{fs: fsys, slots: make(chan struct{}, limit)}
 	for range limit {
 		d.slots <- struct{}{}
 	}
 	return d
 }
 
-// handle is a named file, open or not.
-type handle struct {
-	name string
+// Handle is a named file, open or not.
+type Handle struct {
+	Name string
 
 	mu   sync.Mutex // locked while in use
 	file vfs.File   // nil if it is not open
 	used atomic.Bool
 }
 
-// use calls fn with the file, opening it with flag if it is not open.
-func (d *descriptors) use(ctx context.Context, h *handle, flag int, fn func(vfs.File) error) error {
+// Use calls fn with the file, opening it with flag if it is not open.
+func (d *Pool) Use(ctx context.Context, h *Handle, flag int, fn func(vfs.File) error) error {
 	err := d.alone(ctx, h, flag, fn)
 	if d.waiting.Load() > 0 && h.mu.TryLock() {
 		d.closeLocked(h)
@@ -57,7 +60,7 @@ func (d *descriptors) use(ctx context.Context, h *handle, flag int, fn func(vfs.
 }
 
 // alone calls fn while the file is in use, and marks it as unused even after a panic.
-func (d *descriptors) alone(ctx context.Context, h *handle, flag int, fn func(vfs.File) error) error {
+func (d *Pool) alone(ctx context.Context, h *Handle, flag int, fn func(vfs.File) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.file == nil {
@@ -69,11 +72,11 @@ func (d *descriptors) alone(ctx context.Context, h *handle, flag int, fn func(vf
 	return fn(h.file)
 }
 
-func (d *descriptors) open(ctx context.Context, h *handle, flag int) error {
+func (d *Pool) open(ctx context.Context, h *Handle, flag int) error {
 	if err := d.take(ctx); err != nil {
 		return err
 	}
-	f, err := d.openFile(ctx, h.name, flag)
+	f, err := d.openFile(ctx, h.Name, flag)
 	if err != nil {
 		d.give()
 		return err
@@ -86,7 +89,7 @@ func (d *descriptors) open(ctx context.Context, h *handle, flag int) error {
 }
 
 // openFile opens a file; if the process has no descriptors left, it waits for one.
-func (d *descriptors) openFile(ctx context.Context, name string, flag int) (f vfs.File, err error) {
+func (d *Pool) openFile(ctx context.Context, name string, flag int) (f vfs.File, err error) {
 	err = d.patiently(ctx, func() error {
 		f, err = d.fs.OpenFile(name, flag)
 		return err
@@ -96,7 +99,7 @@ func (d *descriptors) openFile(ctx context.Context, name string, flag int) (f vf
 
 // patiently repeats fn while the process has no descriptors left. It closes unused files, and then
 // waits.
-func (d *descriptors) patiently(ctx context.Context, fn func() error) error {
+func (d *Pool) patiently(ctx context.Context, fn func() error) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	for pause := shortest; ; pause = min(2*pause, longest) {
 		err := fn()
@@ -121,8 +124,8 @@ func exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// once calls fn, which opens and closes at most one descriptor.
-func (d *descriptors) once(ctx context.Context, fn func() error) error {
+// Once calls fn, which opens and closes at most one descriptor.
+func (d *Pool) Once(ctx context.Context, fn func() error) error {
 	if err := d.take(ctx); err != nil {
 		return err
 	}
@@ -130,8 +133,8 @@ func (d *descriptors) once(ctx context.Context, fn func() error) error {
 	return d.patiently(ctx, fn)
 }
 
-// temporary calls fn with a file that is closed afterwards.
-func (d *descriptors) temporary(ctx context.Context, name string, flag int, fn func(vfs.File) error) (err error) {
+// Temporary calls fn with a file that is closed afterwards.
+func (d *Pool) Temporary(ctx context.Context, name string, flag int, fn func(vfs.File) error) (err error) {
 	if err := d.take(ctx); err != nil {
 		return err
 	}
@@ -145,7 +148,7 @@ func (d *descriptors) temporary(ctx context.Context, name string, flag int, fn f
 }
 
 // take acquires the right to open one descriptor.
-func (d *descriptors) take(ctx context.Context) error {
+func (d *Pool) take(ctx context.Context) error {
 	select {
 	case <-d.slots:
 		return nil
@@ -164,10 +167,10 @@ func (d *descriptors) take(ctx context.Context) error {
 	}
 }
 
-func (d *descriptors) give() { d.slots <- struct{}{} }
+func (d *Pool) give() { d.slots <- struct{}{} }
 
 // evict closes an unused file. The caller gets its slot.
-func (d *descriptors) evict() bool {
+func (d *Pool) evict() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for range 2 * len(d.ring) {
@@ -185,21 +188,21 @@ func (d *descriptors) evict() bool {
 	return false
 }
 
-func (d *descriptors) drop(i int) {
+func (d *Pool) drop(i int) {
 	last := len(d.ring) - 1
 	d.ring[i] = d.ring[last]
 	d.ring[last] = nil
 	d.ring = d.ring[:last]
 }
 
-// close closes the handle's file, if it is open.
-func (d *descriptors) close(h *handle) {
+// Close closes the handle's file, if it is open.
+func (d *Pool) Close(h *Handle) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.closeLocked(h)
 }
 
-func (d *descriptors) closeLocked(h *handle) {
+func (d *Pool) closeLocked(h *Handle) {
 	if h.file == nil {
 		return
 	}
@@ -214,9 +217,7 @@ func (d *descriptors) closeLocked(h *handle) {
 
 // shut closes the file. Its error is ignored, because errors of the contents were already reported
 // by write and fsync.
-func (h *handle) shut() {
+func (h *Handle) shut() {
 	_ = h.file.Close()
 	h.file = nil
 }
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
