@@ -20,6 +20,17 @@ const maxOpen = 10
 // expiryDue is the timer message for the first expiring request.
 type expiryDue struct{}
 
+// aboutApprovals handles approval commands that are not written in words.
+func (c *Chat) aboutApprovals(msg messages.ToChat) {
+	switch msg := msg.(type) {
+	case messages.DecideApproval:
+		c.decideApproval(msg)
+	case messages.RevokeGrants:
+		c.revokeGrants(msg)
+	default: // only these are about approvals
+	}
+}
+
 // decideApproval handles decisions that name requests by id.
 func (c *Chat) decideApproval(msg messages.DecideApproval) {
 	if c.waitToDecide(msg) || c.pressElsewhere(msg) {
@@ -49,7 +60,7 @@ func (c *Chat) decideApproval(msg messages.DecideApproval) {
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
-	c.give(c.standing(agreed)...)
+	c.give(nil, agreed)
 	if len(facts) > 0 {
 		c.wake()
 		c.offer(facts...)

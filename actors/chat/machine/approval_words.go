@@ -4,15 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // Reasons of requests that ended without a decision, as the model and people read them.
@@ -78,6 +75,24 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 	return strings.Join(lines, "\n\n")
 }
 
+// listAll answers with all open requests and all active grants. It returns false if the chat cannot answer the sender.
+func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	others, waits := c.gather(msg)
+	if waits {
+		return true
+	}
+	open := c.openHere()
+	words := c.listWords(open, msg, turn)
+	if others > 0 {
+		words += "\n\n" + c.text(notices.OthersWait(others), turn)
+	}
+	c.settleShowing(msg, turn, words+c.grantsWords(turn), open)
+	return true
+}
+
 // shownWhole formats requests in full, as a list shows them.
 func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	var lines []string
@@ -94,38 +109,10 @@ func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	return lines
 }
 
-// grantedWords says what a person allowed for a time.
-func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
-	minutes, unit := strconv.Itoa(said.Minutes), " minutes"
-	if said.Minutes == 1 {
-		unit = " minute"
-	}
-	var rules []string
-	for _, r := range said.Targets {
-		rules = append(rules, visible.Block("", visible.Text(r)))
-	}
-	return c.text(notices.Text{
-		"For " + minutes + unit + ", what fits this runs without asking, in this chat, when you ask for it:",
-		minutes + " 分钟内，在这个聊天里由你发起的、符合以下规则的命令不再询问：",
-	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
-}
-
-// foldersWords says which folders a person allowed.
-func (c *Chat) foldersWords(given []permission.Grant, turn journal.Turn) string {
-	var folders []string
-	for _, g := range given {
-		folders = append(folders, visible.Block("", visible.Text(g.FilesIn)))
-	}
-	return c.text(notices.Text{
-		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals shows this and takes it back.",
-		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals 可查看和撤销。",
-	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
-}
-
 // howToAllowFolder says how to approve a whole folder at once. It is empty if this is not possible here, or not for
 // the person who asked.
 func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
-	if len(c.folders("", "", []journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
+	if len(c.terms("", "").Folders([]journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
 		return notices.Text{}
 	}
 	order, folder := "/approve "+strconv.Itoa(a.Request.N)+" folder", visible.Sentence(a.Request.FilesIn)
@@ -148,16 +135,6 @@ func (c *Chat) crowdedWords(a journal.Asked) string {
 		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
 		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
 	})
-}
-
-// tellGranted records in the audit log what a person allowed for a time.
-func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []permission.Grant) {
-	for _, g := range given {
-		c.audit(AuditEntry{
-			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Covers(),
-			Reason: "until " + time.UnixMilli(g.Until).UTC().Format(time.RFC3339),
-		})
-	}
 }
 
 // inChinese reports whether people of the chat are asked in Chinese.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -77,12 +78,12 @@ type session struct {
 	shownEnds map[journal.RowKey]int // how many ended requests a message with buttons shows as such
 	elsewhere map[string]*deciding   // messages and button presses that wait for other chats
 	gathering map[string]Gathered    // messages that ask for a list over all chats
-	grants    grants
-	allowed   map[string]AuditEntry // calls in progress that a person or a rule let run
-	marked    map[string]string     // messages of people that carry a mark, by turn id
-	moved     []journal.Settled     // fates of the run that continues in another context
-	closing   bool                  // the host is stopping
-	forgets   time.Time             // when somebody was asked whether to delete everything; zero if not asked
+	grants    *grants.Book           // nil until it is read
+	allowed   map[string]AuditEntry  // calls in progress that a person or a rule let run
+	marked    map[string]string      // messages of people that carry a mark, by turn id
+	moved     []journal.Settled      // fates of the run that continues in another context
+	closing   bool                   // the host is stopping
+	forgets   time.Time              // when somebody was asked whether to delete everything; zero if not asked
 	drainer   Ref
 
 	rests    bool  // nothing is left to do
@@ -136,7 +137,7 @@ func (s session) copy() session {
 	s.handed, s.receipts, s.delayed = clone(s.handed), clone(s.receipts), clone(s.delayed)
 	s.deadlines, s.shownEnds, s.elsewhere = clone(s.deadlines), clone(s.shownEnds), clone(s.elsewhere)
 	s.gathering, s.allowed, s.marked = clone(s.gathering), clone(s.allowed), clone(s.marked)
-	s.waits.until, s.refers, s.grants.ends = clone(s.waits.until), s.refers.copy(), clone(s.grants.ends)
+	s.waits.until, s.refers = clone(s.waits.until), s.refers.copy()
 	for id, d := range s.elsewhere {
 		s.elsewhere[id] = d.copy()
 	}
@@ -167,7 +168,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 func (c *Chat) decide() {
 	c.rests = false
 	if c.in.Err != nil { // the plan may have been written in part, so read these from disk again
-		c.pages, c.grants = paging{}, grants{}
+		c.pages, c.grants = paging{}, nil
 	}
 	c.mayChange()
 	switch msg := c.in.Msg.(type) {

@@ -46,7 +46,7 @@ func (c *Chat) Left() *Chat {
 	s.memory, s.size.turns, s.size.bytes = remembering{}, 0, 0
 	s.delayed = nil
 	s.deadlines, s.expiry = nil, time.Time{} // after a reload deadlines follow the wall clock
-	s.grants, s.allowed = grants{}, nil
+	s.grants, s.allowed = nil, nil
 	s.waits, s.refers, s.elsewhere, s.shownEnds, s.gathering = heldBack{}, referring{}, nil, nil, nil
 	s.rests, s.restsAt, s.lookedAt, s.ended, s.grew = false, 0, 0, false, false
 	s.holding = time.Time{} // its timer ended with the state

@@ -408,13 +408,12 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 		return
 	}
 	withGrant(facts, given)
-	given = append(given, c.standing(agreed)...)
-	c.give(given...)
+	c.give(given, agreed)
 	if len(facts) > 0 {
 		c.wake()
 		c.offer(facts...)
 	}
-	c.tellGranted(messages.AcceptIngress{RequestID: msg.RequestID}, person, slices.DeleteFunc(given, func(g permission.Grant) bool { return g.Until == 0 }))
+	c.tellGranted(msg.RequestID, person, given)
 	c.answer(answer)
 	c.decided(facts)
 }
@@ -443,16 +442,14 @@ func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []jo
 	if asker == "" || slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.Asker != asker }) {
 		return nil, true
 	}
-	id := string(msg.From) + "/" + msg.ID
-	given, covered := c.folders(id, person, those), those
+	terms := c.terms(string(msg.From)+"/"+msg.ID, person)
+	terms.For = asker
+	given, covered := terms.Folders(those), those
 	if !msg.Folders {
-		given, covered = c.timed(id, person, msg.Rules, msg.Minutes, those)
+		given, covered = terms.Rules(msg.Rules, msg.Minutes, those)
 	}
 	if len(given) == 0 || len(covered) != len(those) {
 		return nil, true
-	}
-	for i := range given {
-		given[i].For = asker
 	}
 	return given, false
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -215,7 +215,7 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	ended := c.endedBy(d, by)
 	say := c.elsewhereWords(d, turn)
 	settled.Rows = c.hostRow(msg, turn, say)
-	c.give(c.standing(agreed)...)
+	c.give(nil, agreed)
 	c.wake()
 	c.offer(slices.Concat([]journal.Fact{settled}, own, ended)...)
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)})
@@ -324,32 +324,13 @@ func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string
 // grantedElsewhere says what a person allowed for a time in another chat.
 func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
 	g, _ := c.state.ReferredRequest(referredAmong(v.those)[0].Request.ID)
-	minutes, who := strconv.Itoa(v.said.Minutes), approval.Quoted(g.AskerName, g.Asker)
+	say, who := notices.Text{}, approval.Quoted(g.AskerName, g.Asker)
 	if v.order.Folder {
-		return c.foldersAllowedElsewhere(v, who, turn)
+		say = grants.FoldersAllowedThere(foldersOf(v.those), who)
+	} else {
+		say = grants.RulesAllowedThere(v.said.Minutes, v.said.Targets, who)
 	}
-	var rules []string
-	for _, r := range v.said.Targets {
-		rules = append(rules, visible.Block("", visible.Text(r)))
-	}
-	return c.text(notices.Text{
-		"For " + minutes + " minutes, what fits this runs without asking in that chat, when " + who + " asks for it:",
-		minutes + " 分钟内，在那个聊天里由" + who + "发起的、符合以下规则的命令不再询问：",
-	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
-}
-
-// foldersAllowedElsewhere says which folders a person allowed for someone in another chat.
-func (c *Chat) foldersAllowedElsewhere(v verdict, who string, turn journal.Turn) string {
-	var folders []string
-	for _, a := range v.those {
-		if block := visible.Block("", visible.Text(a.Request.FilesIn)); !slices.Contains(folders, block) {
-			folders = append(folders, block)
-		}
-	}
-	return c.text(notices.Text{
-		"For 60 minutes, files that are directly in this folder are sent to that chat without asking, when " + who + " asks for them. The command sma approvals grants shows this, and sma approvals revoke takes it back.",
-		"60 分钟内，" + who + "要求时，直接位于这个文件夹中的文件会不经询问发送到那个聊天。命令 sma approvals grants 可查看，sma approvals revoke 可撤销。",
-	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
+	return c.text(say, turn)
 }
 
 // pressElsewhere handles a button press on a request of another chat. It returns false if it is not on such a request.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
@@ -125,7 +126,7 @@ func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict
 			said.Names = append(said.Names, open[i].Request.ID)
 		}
 	case reply.GrantTimed:
-		given, covered := c.timed(msg.IngressID, by.Platform+"-"+by.ID, meant.Targets, meant.Minutes, open)
+		given, covered := c.terms(msg.IngressID, by.Platform+"-"+by.ID).Rules(meant.Targets, meant.Minutes, open)
 		if len(given) == 0 {
 			return verdict{}
 		}
@@ -215,7 +216,7 @@ func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o 
 	if !isClear {
 		return verdict{sense: senseNotClear}
 	}
-	if o.Folder && len(c.folders(msg.IngressID, "", those)) == 0 {
+	if o.Folder && len(c.terms("", "").Folders(those)) == 0 {
 		return verdict{sense: senseNotClear}
 	}
 	said := bind.Said{Approves: o.Approves, ToBot: true, All: len(o.Numbers) == 0, Bare: !o.All && len(o.Numbers) == 0, Names: approval.IDsOf(those)}
@@ -243,7 +244,7 @@ func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verd
 		fact.Reason = cutReason(v.reason)
 		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
 	}
-	c.give(c.standing(agreed)...)
+	c.give(nil, agreed)
 	c.decideByIngress(msg, turn, facts, "")
 	return true
 }
@@ -254,13 +255,12 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdi
 		return true
 	}
 	person := turn.Meta.Channel + "-" + turn.Meta.UserID
-	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
-	say := ""
+	terms := c.terms(msg.IngressID, person)
+	given, _ := terms.Rules(v.said.Targets, v.said.Minutes, v.those)
+	say := grants.RulesAllowed(v.said.Minutes, v.said.Targets)
 	if v.order.Folder {
-		given = c.folders(msg.IngressID, person, v.those)
-		say = c.foldersWords(given, turn)
-	} else {
-		say = c.grantedWords(v.said, turn)
+		given = terms.Folders(v.those)
+		say = grants.FoldersAllowed(foldersOf(v.those))
 	}
 	var facts []journal.ApprovalDecided
 	for _, a := range v.those {
@@ -271,10 +271,21 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdi
 		fact.Grant = given[0].ID
 		facts = append(facts, fact)
 	}
-	c.give(given...)
-	c.tellGranted(msg, person, given)
-	c.decideByIngress(msg, turn, facts, say)
+	c.give(given, nil)
+	c.tellGranted(msg.RequestID, person, given)
+	c.decideByIngress(msg, turn, facts, c.text(say, turn))
 	return true
+}
+
+// foldersOf returns the folders whose files the requests would send.
+func foldersOf(list []journal.Asked) []string {
+	var folders []string
+	for _, a := range list {
+		if !slices.Contains(folders, a.Request.FilesIn) {
+			folders = append(folders, a.Request.FilesIn)
+		}
+	}
+	return folders
 }
 
 // turnsToBot reports whether a message addresses the bot. While a request is open, this includes messages that consist

@@ -7,6 +7,11 @@ func MayNotRevoke() Text {
 	return Text{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
 }
 
+// Revoked confirms that permissions were revoked.
+func Revoked(names string) Text {
+	return Text{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
+}
+
 // RevokeUsage explains how to revoke permissions.
 func RevokeUsage() Text {
 	return Text{
