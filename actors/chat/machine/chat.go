@@ -21,10 +21,12 @@ const restAfter = time.Second
 // crash may lose. [Chat.Decide] says what follows a message and changes neither.
 type Chat struct {
 	*Options
-	key   messages.ChatKey
-	via   Adapter // how the chat's people are reached
-	store Archive
-	state *journal.State
+	key      messages.ChatKey
+	addr     messages.Address // from the key; zero if that has another form
+	platform string           // its full name, for example telegram@work
+	via      Adapter          // how the chat's people are reached
+	store    Archive
+	state    *journal.State
 
 	session
 
@@ -100,11 +102,11 @@ type checkpointDue struct{}
 func New(o *Options, key messages.ChatKey) *Chat {
 	c := &Chat{Options: o, key: key}
 	if addr, ok := key.Address(); ok {
-		name := addr.Platform
+		c.addr, c.platform = addr, addr.Platform
 		if addr.Account != "" {
-			name += "@" + addr.Account
+			c.platform += "@" + addr.Account
 		}
-		c.via, _ = o.Adapter(name)
+		c.via, _ = o.Adapter(c.platform)
 	}
 	return c
 }

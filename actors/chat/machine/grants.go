@@ -66,9 +66,8 @@ func (c *Chat) terms(id, person string) grants.Terms {
 
 // live returns the grants that apply to the run's next step.
 func (c *Chat) live() []messages.Grant {
-	a, _ := c.key.Address()
-	return c.book().Live(c.now(), a.Platform, c.answered(), func(giver, asker string) bool {
-		return c.mayDecide(messages.Asker{Platform: a.Platform, ID: giver}, asker, false)
+	return c.book().Live(c.now(), c.addr.Platform, c.answered(), func(giver, asker string) bool {
+		return c.mayDecide(messages.Asker{Platform: c.addr.Platform, ID: giver}, asker, false)
 	})
 }
 
@@ -109,9 +108,8 @@ func (c *Chat) revokeGrants(msg messages.RevokeGrants) {
 // revoke revokes grants by their numbers, or without numbers all that the person may revoke. The change is durable
 // before anyone is informed, and a run in progress learns of it before its next call begins.
 func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string) {
-	a, _ := c.key.Address()
 	out := c.book().Revoke(c.now(), numbers, func(g permission.Grant) bool {
-		return c.mayDecide(by, grants.Giver(g, a.Platform), admin)
+		return c.mayDecide(by, grants.Giver(g, c.addr.Platform), admin)
 	})
 	if len(out.Taken) > 0 {
 		c.save(out.Book)
@@ -152,8 +150,7 @@ func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by mess
 
 // grantsWords lists the active grants below other words. It is empty if there are none.
 func (c *Chat) grantsWords(turn journal.Turn) string {
-	a, _ := c.key.Address()
-	list := c.text(c.book().Words(c.now(), a.Platform), turn)
+	list := c.text(c.book().Words(c.now(), c.addr.Platform), turn)
 	if list == "" {
 		return ""
 	}

@@ -109,8 +109,7 @@ func (c *Chat) ingressOf(msg messages.AcceptIngress, turn journal.Turn) journal.
 
 // inThread reports whether a turn is in a thread that is not a chat of its own. There the bot only sends its replies.
 func (c *Chat) inThread(turn journal.Turn) bool {
-	addr, ok := c.key.Address()
-	return ok && addr.Topic == 0 && turn.Meta.MessageThreadID != ""
+	return c.addr.Platform != "" && c.addr.Topic == 0 && turn.Meta.MessageThreadID != ""
 }
 
 // replyTo returns the message that an answer replies to. In private chats it is empty, except in threads.

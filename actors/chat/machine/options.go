@@ -130,6 +130,8 @@ type Adapter struct {
 	Drafts     bool
 	Typing     bool
 	Reactions  bool // people's messages get a reaction that shows their state
+	// PrivateType is the platform's type of a private chat; empty means private.
+	PrivateType string
 	// MaxText is the maximum length of a platform message in UTF-16 units, and Parts returns how many messages a text
 	// needs. If both are set, long texts are paged.
 	MaxText int

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -187,20 +188,16 @@ func (c *Chat) referredRequest(a journal.Asked, r journal.Referral) messages.Ref
 		From: c.key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
 		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,
 		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind,
-		Person: r.Person, ChatType: "private", Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(), InChinese: c.inChinese(),
+		Person: r.Person, ChatType: cmp.Or(c.via.PrivateType, "private"), Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(), InChinese: c.inChinese(),
 	}
 	if c.Grants != nil && out.Asker != "" {
 		out.FilesIn = a.Request.FilesIn
 	}
-	addr, _ := c.key.Address()
-	if out.Task = addr.Platform == "task"; out.Task {
-		out.TaskTitle, out.Asker, out.FilesIn = addr.Chat, "", ""
+	if out.Task = c.addr.Platform == "task"; out.Task {
+		out.TaskTitle, out.Asker, out.FilesIn = c.addr.Chat, "", ""
 		if c.TaskPlace != nil {
 			out.TaskTitle, out.ChatTitle, out.AskerName, out.Group = c.TaskPlace(c.key).words(r.To)
 		}
-	}
-	if addr.Platform == "feishu" {
-		out.ChatType = "p2p"
 	}
 	return out
 }
@@ -225,21 +222,15 @@ func (c *Chat) deciders(asker string) []approval.Decider {
 
 // claim returns the data about this chat from which it is derived who may decide.
 func (c *Chat) claim(asker string) approval.Claim {
-	a, _ := c.key.Address()
-	name := a.Platform
-	if a.Account != "" {
-		name += "@" + a.Account
-	}
-	return approval.Claim{ChatKey: c.key, Platform: name, Group: c.group(), Asker: asker}
+	return approval.Claim{ChatKey: c.key, Platform: c.platform, Group: c.group(), Asker: asker}
 }
 
 // asksOthers reports whether the person who caused a request may not decide it, so that others are asked.
 func (c *Chat) asksOthers(asker string) bool {
-	a, _ := c.key.Address()
-	if a.Platform == "task" {
+	if c.addr.Platform == "task" {
 		return true
 	}
-	return c.Deciders != nil && c.via.Outbox && !c.mayDecide(messages.Asker{Platform: a.Platform, ID: asker}, asker, false)
+	return c.Deciders != nil && c.via.Outbox && !c.mayDecide(messages.Asker{Platform: c.addr.Platform, ID: asker}, asker, false)
 }
 
 // refer returns the fact that refers new requests to private chats, or nothing if there is no one to ask.

@@ -60,9 +60,8 @@ func (c *Chat) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
 	if !ok {
 		return c.mayDecide(by, c.askerOf(approvalID), admin)
 	}
-	a, _ := c.key.Address()
 	platform, _, _ := strings.Cut(by.Platform, "@")
-	return by.ID != "" && by.ID == g.Person && platform == a.Platform
+	return by.ID != "" && by.ID == g.Person && platform == c.addr.Platform
 }
 
 // showRequest shows a request of another chat. Repeating it has no further effect.

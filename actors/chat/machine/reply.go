@@ -21,8 +21,7 @@ const maxReason = 300
 // takesWords reports whether words can decide requests here. This holds wherever people write, even if there are
 // buttons, but not for the API and for tasks.
 func (c *Chat) takesWords() bool {
-	a, ok := c.key.Address()
-	return ok && a.Platform != "api" && a.Platform != "task"
+	return !slices.Contains([]string{"", "api", "task"}, c.addr.Platform)
 }
 
 // sense is how to handle a message that may refer to requests.

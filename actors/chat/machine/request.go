@@ -32,9 +32,7 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	facts := prompt.Facts{
 		Project: c.Project, ChatKey: string(c.key), ChatType: c.chatType, ChatTitle: c.title,
 		Group: c.group(), TimeZone: c.Location.String(), Egress: prompt.EgressDirect, Markdown: true,
-	}
-	if a, ok := c.key.Address(); ok {
-		facts.Channel, facts.ChatID = a.Platform, a.Chat
+		Channel: c.addr.Platform, ChatID: c.addr.Chat,
 	}
 	if c.via.ToolEgress {
 		facts.Egress = prompt.EgressTool
@@ -60,8 +58,7 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 // group reports whether several people may write in the chat.
 func (c *Chat) group() bool {
 	if c.chatType == "" {
-		a, _ := c.key.Address()
-		return strings.HasPrefix(a.Chat, "-")
+		return strings.HasPrefix(c.addr.Chat, "-")
 	}
 	return messages.IsGroup(c.chatType)
 }
