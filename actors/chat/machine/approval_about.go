@@ -9,13 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// about is the set of requests that a person's message refers to, as far as its position in the chat and the message
-// it replies to can tell.
-type about struct{ bind.Bound }
-
 // about finds what a message refers to. It uses only durable data: the receipts of the rows that showed requests, and
 // in a chat without an outbox what its readers saw last.
-func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
+func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) bind.Bound {
 	if !c.via.Outbox {
 		return c.read()
 	}
@@ -33,34 +29,21 @@ func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) about {
 		}
 		rows = append(rows, row)
 	}
-	return about{bind.Of(rows, bind.Words{
+	return bind.Of(rows, bind.Words{
 		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, ToBot: msg.ToBot, Elsewhere: msg.Elsewhere,
 		// In a thread that is not a chat of its own, we do not know what the bot said there last.
 		InFlight: len(c.state.Pending()) > 0 || c.inThread(turn),
-	})}
+	})
 }
 
 // read returns what words refer to in a chat whose readers see the history itself as it is written: the requests of
 // the newest message, unless a run is in progress or the host has answered since. Everything in the history counts as
 // shown.
-func (c *Chat) read() about {
+func (c *Chat) read() bind.Bound {
 	var b bind.Bound
 	b.Seen = approval.IDsOf(c.openHere())
 	if c.state.Run == nil {
 		b.List = slices.Clone(c.state.Read.Requests)
 	}
-	return about{b}
-}
-
-// single returns the one request that a message refers to if the message replies to a row that showed only that
-// request while others are open. Otherwise it returns nil.
-func (a about) single(open []journal.Asked) []journal.Asked {
-	if !a.Answers || len(a.List) != 1 || len(open) < 2 {
-		return nil
-	}
-	i := slices.IndexFunc(open, func(o journal.Asked) bool { return o.Request.ID == a.List[0] })
-	if i < 0 {
-		return nil
-	}
-	return open[i : i+1]
+	return b
 }

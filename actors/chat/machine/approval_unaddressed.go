@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
@@ -28,16 +29,16 @@ func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) 
 		}
 		return true
 	}
-	switch v := c.understand(msg, turn); v.sense {
-	case senseDecide:
+	switch v := c.understand(msg, turn); v.Sense {
+	case ruling.Decide:
 		return c.decideThose(msg, turn, v)
-	case senseGrant:
+	case ruling.Grant:
 		return c.grantTimed(msg, turn, v)
-	case senseUnknown:
+	case ruling.Unknown:
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
-	case senseNone:
+	case ruling.None:
 		return c.sayHowToDecide(msg, turn)
-	case senseUnbound, senseForbid, senseList, senseRevoke, senseNotClear:
+	case ruling.Unbound, ruling.Forbid, ruling.List, ruling.Revoke, ruling.NotClear:
 	}
 	return false
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -124,7 +124,7 @@ func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers [
 }
 
 // obeyRevoke revokes grants on a person's order. It returns false if the chat cannot answer the sender.
-func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o approval.Order) bool {
+func (c *Chat) obeyRevoke(msg messages.AcceptIngress, turn journal.Turn, by messages.Asker, o ruling.Order) bool {
 	if !c.canSay(msg) {
 		return false
 	}

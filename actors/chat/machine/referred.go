@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -29,7 +30,7 @@ const (
 
 // deciding is a message that decides requests of other chats and waits for their answers.
 type deciding struct {
-	verdict  verdict
+	verdict  ruling.Verdict
 	left     map[messages.ChatKey]bool // chats that have not answered
 	outcomes map[string]messages.DecisionOutcome
 	unknown  bool
@@ -140,21 +141,21 @@ func referredAmong(list []journal.Asked) []journal.Asked {
 
 // askOrigins passes a decision on to the chats that asked, and holds back the message until they have answered. It
 // returns false if none of the requests belongs to another chat.
-func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
-	referred := referredAmong(v.those)
+func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v ruling.Verdict) bool {
+	referred := referredAmong(v.Those)
 	if len(referred) == 0 {
 		return false
 	}
 	order := messages.DecideReferred{ID: msg.IngressID, Via: msg.IngressID, RequestID: msg.RequestID, By: askerOf(turn)}
-	if v.sense == senseGrant {
-		order.Rules, order.Minutes, order.Folders = v.said.Targets, v.said.Minutes, v.order.Folder
-		if len(referred) != len(v.those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
+	if v.Sense == ruling.Grant {
+		order.Rules, order.Minutes, order.Folders = v.Said.Targets, v.Said.Minutes, v.Order.Folder
+		if len(referred) != len(v.Those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
 			return c.listAgain(msg, turn) // rules and folders apply to one chat only
 		}
 	}
 	say := map[messages.ChatKey][]messages.Decision{}
 	for _, a := range referred {
-		say[a.Origin] = append(say[a.Origin], messages.Decision{ApprovalID: a.Request.ID, Digest: a.Request.Digest, Approved: v.approves, Reason: v.reason})
+		say[a.Origin] = append(say[a.Origin], messages.Decision{ApprovalID: a.Request.ID, Digest: a.Request.Digest, Approved: v.Approves, Reason: v.Reason})
 	}
 	c.sendOrders(order, say, v)
 	c.holdBack(msg.IngressID, msg, originWait)
@@ -162,7 +163,7 @@ func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdi
 }
 
 // sendOrders sends decisions to the chats that asked.
-func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v verdict) {
+func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v ruling.Verdict) {
 	d := &deciding{verdict: v, left: map[messages.ChatKey]bool{}, outcomes: map[string]messages.DecisionOutcome{}}
 	for _, origin := range slices.Sorted(maps.Keys(say)) {
 		d.left[origin] = true
@@ -226,16 +227,16 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 }
 
 // ownDecisions returns the decisions of the same message about this chat's own requests.
-func (c *Chat) ownDecisions(v verdict, by messages.Asker, requestID string) (facts []journal.Fact, agreed []journal.Request) {
-	for _, a := range v.those {
+func (c *Chat) ownDecisions(v ruling.Verdict, by messages.Asker, requestID string) (facts []journal.Fact, agreed []journal.Request) {
+	for _, a := range v.Those {
 		if a.Origin != "" {
 			continue
 		}
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves, Digest: a.Request.Digest})
+		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Digest: a.Request.Digest})
 		if out.Is != messages.DecisionDone {
 			continue
 		}
-		fact.By, fact.ByName, fact.RequestID, fact.Reason = by.Platform+"-"+by.ID, by.Name, requestID, cutReason(v.reason)
+		fact.By, fact.ByName, fact.RequestID, fact.Reason = by.Platform+"-"+by.ID, by.Name, requestID, cutReason(v.Reason)
 		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
 	}
 	return facts, agreed
@@ -254,7 +255,7 @@ func (c *Chat) endedBy(d *deciding, by messages.Asker) []journal.Fact {
 		switch out.Is {
 		case messages.DecisionDone:
 			f.By, f.ByName, f.Answer = by.Platform+"-"+by.ID, by.Name, journal.AnswerDenied
-			if d.verdict.approves {
+			if d.verdict.Approves {
 				f.Answer = journal.AnswerApproved
 			}
 		case messages.DecisionExpired:
@@ -282,11 +283,11 @@ func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
 		return c.text(notices.AdminsUnknown(), turn)
 	}
 	var lines []string
-	for _, a := range referredAmong(d.verdict.those) {
+	for _, a := range referredAmong(d.verdict.Those) {
 		out, n := d.outcomes[a.Request.ID], strconv.Itoa(a.Request.N)
 		lines = append(lines, c.text(c.elsewhereNotice(d.verdict, out, n), turn))
 	}
-	if d.verdict.sense == senseGrant && len(d.outcomes) > 0 && !slices.ContainsFunc(referredAmong(d.verdict.those), func(a journal.Asked) bool {
+	if d.verdict.Sense == ruling.Grant && len(d.outcomes) > 0 && !slices.ContainsFunc(referredAmong(d.verdict.Those), func(a journal.Asked) bool {
 		return d.outcomes[a.Request.ID].Is != messages.DecisionDone
 	}) {
 		lines = append(lines, c.grantedElsewhere(d.verdict, turn))
@@ -294,12 +295,12 @@ func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
 	return strings.Join(lines, "\n")
 }
 
-func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string) notices.Text {
+func (c *Chat) elsewhereNotice(v ruling.Verdict, out messages.DecisionOutcome, n string) notices.Text {
 	g, _ := c.state.ReferredRequest(out.ApprovalID)
 	who := approval.Quoted(g.AskerName, g.Asker)
 	switch out.Is {
 	case messages.DecisionDone:
-		if v.approves {
+		if v.Approves {
 			return notices.Text{"Request #" + n + approval.ForWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + approval.FromZh(g.Task, who) + "）已批准。"}
 		}
 		return notices.Text{"Request #" + n + approval.ForWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + approval.FromZh(g.Task, who) + "）已拒绝。"}
@@ -321,20 +322,20 @@ func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string
 }
 
 // grantedElsewhere says what a person allowed for a time in another chat.
-func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
-	g, _ := c.state.ReferredRequest(referredAmong(v.those)[0].Request.ID)
+func (c *Chat) grantedElsewhere(v ruling.Verdict, turn journal.Turn) string {
+	g, _ := c.state.ReferredRequest(referredAmong(v.Those)[0].Request.ID)
 	say, who := notices.Text{}, approval.Quoted(g.AskerName, g.Asker)
-	if v.order.Folder {
-		say = grants.FoldersAllowedThere(foldersOf(v.those), who)
+	if v.Order.Folder {
+		say = grants.FoldersAllowedThere(foldersOf(v.Those), who)
 	} else {
-		say = grants.RulesAllowedThere(v.said.Minutes, v.said.Targets, who)
+		say = grants.RulesAllowedThere(v.Said.Minutes, v.Said.Targets, who)
 	}
 	return c.text(say, turn)
 }
 
 // pressElsewhere handles a button press on a request of another chat. It returns false if it is not on such a request.
 func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
-	say, v := map[messages.ChatKey][]messages.Decision{}, verdict{sense: senseDecide}
+	say, v := map[messages.ChatKey][]messages.Decision{}, ruling.Verdict{Sense: ruling.Decide}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
 	for _, d := range msg.Say {
 		g, ok := c.state.ReferredRequest(d.ApprovalID)
@@ -354,7 +355,7 @@ func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
 		case c.unseenIn(g.ID) != nil:
 			out.Is = messages.DecisionUnseen
 		default:
-			d.Digest, v.approves = g.Digest, d.Approved
+			d.Digest, v.Approves = g.Digest, d.Approved
 			say[g.Origin] = append(say[g.Origin], d)
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
