@@ -55,8 +55,8 @@ func (c *Chat) showOutcomes(now time.Time, wanted map[string]bool) {
 		}
 		what := "buttons " + itemID(b.Key) + " " + strconv.Itoa(ended)
 		wanted[what] = true
-		c.refers.after(what, now.Add(outcomeDelay))
-		if !c.refers.due(what, now) {
+		c.refers.After(what, now.Add(outcomeDelay))
+		if !c.refers.Due(what, now) {
 			continue
 		}
 		c.send(c.via.Ref, messages.ShowOutcomes{

@@ -124,17 +124,12 @@ func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
 
 // expiredWords says that a request has expired.
 func (c *Chat) expiredWords(a journal.Asked) string {
-	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notices.Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
+	return c.inTheirWords(notices.Expired(strconv.Itoa(a.Request.N)))
 }
 
 // crowdedWords says that a request was denied because too many are open.
 func (c *Chat) crowdedWords(a journal.Asked) string {
-	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notices.Text{
-		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
-		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
-	})
+	return c.inTheirWords(notices.Crowded(strconv.Itoa(a.Request.N)))
 }
 
 // inChinese reports whether people of the chat are asked in Chinese.

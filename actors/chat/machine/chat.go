@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -76,16 +77,16 @@ type session struct {
 	pages     paging
 	quoted    quoting
 	waits     heldBack
-	refers    referring
-	shownEnds map[journal.RowKey]int // how many ended requests a message with buttons shows as such
-	elsewhere map[string]*deciding   // messages and button presses that wait for other chats
-	gathering map[string]Gathered    // messages that ask for a list over all chats
-	grants    *grants.Book           // nil until it is read
-	allowed   map[string]AuditEntry  // calls in progress that a person or a rule let run
-	marked    map[string]string      // messages of people that carry a mark, by turn id
-	moved     []journal.Settled      // fates of the run that continues in another context
-	closing   bool                   // the host is stopping
-	forgets   time.Time              // when somebody was asked whether to delete everything; zero if not asked
+	refers    referral.Asking
+	shownEnds map[journal.RowKey]int        // how many ended requests a message with buttons shows as such
+	elsewhere map[string]*referral.Decision // messages and button presses that wait for other chats
+	gathering map[string]Gathered           // messages that ask for a list over all chats
+	grants    *grants.Book                  // nil until it is read
+	allowed   map[string]AuditEntry         // calls in progress that a person or a rule let run
+	marked    map[string]string             // messages of people that carry a mark, by turn id
+	moved     []journal.Settled             // fates of the run that continues in another context
+	closing   bool                          // the host is stopping
+	forgets   time.Time                     // when somebody was asked whether to delete everything; zero if not asked
 	drainer   Ref
 
 	rests    bool  // nothing is left to do
@@ -139,10 +140,7 @@ func (s session) copy() session {
 	s.handed, s.receipts, s.delayed = clone(s.handed), clone(s.receipts), clone(s.delayed)
 	s.deadlines, s.shownEnds, s.elsewhere = clone(s.deadlines), clone(s.shownEnds), clone(s.elsewhere)
 	s.gathering, s.allowed, s.marked = clone(s.gathering), clone(s.allowed), clone(s.marked)
-	s.waits.until, s.refers = clone(s.waits.until), s.refers.copy()
-	for id, d := range s.elsewhere {
-		s.elsewhere[id] = d.copy()
-	}
+	s.waits.until = clone(s.waits.until)
 	if s.compaction.ready != nil {
 		r := *s.compaction.ready
 		s.compaction.ready = &r

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
@@ -67,7 +68,7 @@ type Options struct {
 	// people of the chat itself are asked.
 	Deciders func(approval.Claim) []approval.Decider
 	// TaskPlace describes the task that runs in a chat. Without it, only the id of the task is known.
-	TaskPlace func(messages.ChatKey) TaskPlace
+	TaskPlace func(messages.ChatKey) referral.TaskPlace
 	// Gathers allows a private chat to show the requests of all other chats.
 	Gathers bool
 	// Refers allows requests to be shown in other chats.

@@ -123,7 +123,7 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v rulin
 	say := grants.RulesAllowed(v.Said.Minutes, v.Said.Targets)
 	if v.Order.Folder {
 		given = terms.Folders(v.Those)
-		say = grants.FoldersAllowed(foldersOf(v.Those))
+		say = grants.FoldersAllowed(grants.FoldersOf(v.Those))
 	}
 	var facts []journal.ApprovalDecided
 	for _, a := range v.Those {
@@ -138,17 +138,6 @@ func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v rulin
 	c.tellGranted(msg.RequestID, person, given)
 	c.decideByIngress(msg, turn, facts, c.text(say, turn))
 	return true
-}
-
-// foldersOf returns the folders whose files the requests would send.
-func foldersOf(list []journal.Asked) []string {
-	var folders []string
-	for _, a := range list {
-		if !slices.Contains(folders, a.Request.FilesIn) {
-			folders = append(folders, a.Request.FilesIn)
-		}
-	}
-	return folders
 }
 
 // turnsToBot reports whether a message addresses the bot. While a request is open, this includes messages that consist

@@ -42,6 +42,19 @@ func AdminsUnknown() Text {
 	}
 }
 
+// Expired says that a request has expired.
+func Expired(n string) Text {
+	return Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"}
+}
+
+// Crowded says that a request was denied because too many are open.
+func Crowded(n string) Text {
+	return Text{
+		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
+		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
+	}
+}
+
 // OverRequests refuses a command that would remove open requests from view.
 func OverRequests() Text {
 	return Text{

@@ -88,6 +88,17 @@ func (t Terms) Folders(open []journal.Asked) []permission.Grant {
 	return given
 }
 
+// FoldersOf returns the folders whose files the requests would send.
+func FoldersOf(list []journal.Asked) []string {
+	var folders []string
+	for _, a := range list {
+		if !slices.Contains(folders, a.Request.FilesIn) {
+			folders = append(folders, a.Request.FilesIn)
+		}
+	}
+	return folders
+}
+
 // Standing returns the grants without an end for approved requests that an operator's rule covers.
 func Standing(now time.Time, list []journal.Request) []permission.Grant {
 	var out []permission.Grant
