@@ -30,10 +30,8 @@ func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) 
 		return true
 	}
 	switch v := c.understand(msg, turn); v.Sense {
-	case ruling.Decide:
+	case ruling.Decide, ruling.Grant:
 		return c.decideThose(msg, turn, v)
-	case ruling.Grant:
-		return c.grantTimed(msg, turn, v)
 	case ruling.Unknown:
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
 	case ruling.None:

@@ -48,11 +48,14 @@ func (c *Chat) save(book *grants.Book) {
 	c.grants = book
 }
 
-// give plans to save the grants that a person gave, and those without an end for the approved requests that an
+// give plans to save the grants that a person gave, and those without an end for the requests approved now that an
 // operator's rule covers.
-func (c *Chat) give(given []permission.Grant, approved []journal.Request) {
-	if c.Grants != nil {
-		given = slices.Concat(given, grants.Standing(c.now(), approved))
+func (c *Chat) give(given []permission.Grant, made []journal.ApprovalDecided) {
+	for _, d := range made {
+		if d.Answer == journal.AnswerApproved && c.Grants != nil {
+			asked := c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID })
+			given = slices.Concat(given, grants.Standing(c.now(), asked))
+		}
 	}
 	if len(given) > 0 {
 		c.save(c.book().Give(c.now(), given...))

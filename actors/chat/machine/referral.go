@@ -144,23 +144,11 @@ func (c *Chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 	return slices.ContainsFunc(c.deciders(asker), func(d approval.Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
 }
 
-// withGrant records in decisions the grant that was given with them.
-func withGrant(facts []journal.Fact, given []permission.Grant) {
-	for i := range facts {
-		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
-			d.Grant = given[0].ID
-			facts[i] = d
-		}
-	}
-}
-
 // decideReferred handles decisions that a person made in their private chat.
 func (c *Chat) decideReferred(msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
-	var facts []journal.Fact
-	var agreed []journal.Request
+	var made []journal.ApprovalDecided
 	var those []journal.Asked
-	person := msg.By.Platform + "-" + msg.By.ID
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
 		asker := c.askerOf(d.ApprovalID)
@@ -171,29 +159,25 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 			out.Is = messages.DecisionUnknown
 		case c.mayFrom(msg.From, msg.By.ID, asker) && (!open || referral.Referred(c.state, journal.Referral{ApprovalID: d.ApprovalID, To: msg.From, Person: msg.By.ID})):
 			var fact journal.ApprovalDecided
-			fact, out = c.evaluate(d)
+			fact, out = c.evaluate(d, msg.By, msg.RequestID)
 			if out.Is != messages.DecisionDone {
 				break
 			}
-			fact.By, fact.ByName, fact.RequestID, fact.Reason = person, msg.By.Name, msg.RequestID, cutReason(d.Reason)
+			fact.Reason = cutReason(d.Reason)
 			if msg.Via != "" {
 				fact.Via = string(msg.From) + "/" + msg.Via
 			}
-			facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
-			for _, a := range c.state.OpenRequests() {
-				if a.Request.ID == d.ApprovalID {
-					those = append(those, a)
-				}
-			}
+			made, those = append(made, fact), append(those, found[len(found)-1])
 		default:
 			answer.Unknown = answer.Unknown || c.adminsUnknown()
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
-	if answer.Unknown && len(facts) == 0 && c.waitForAdmins(msg) {
+	if answer.Unknown && len(made) == 0 && c.waitForAdmins(msg) {
 		return
 	}
 	delete(c.waits.until, adminsWord+msg.ID)
+	person := msg.By.Platform + "-" + msg.By.ID
 	given, failed := c.grantsFrom(msg, person, those)
 	if failed {
 		for i := range answer.Outcomes {
@@ -202,15 +186,19 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 		c.answer(answer)
 		return
 	}
-	withGrant(facts, given)
-	c.give(given, agreed)
-	if len(facts) > 0 {
+	for i := range made {
+		if len(given) > 0 {
+			made[i].Grant = given[0].ID
+		}
+	}
+	c.give(given, made)
+	if len(made) > 0 {
 		c.wake()
-		c.offer(facts...)
+		c.offer(asFacts(made)...)
 	}
 	c.tellGranted(msg.RequestID, person, given)
 	c.answer(answer)
-	c.decided(facts)
+	c.decided(made)
 }
 
 // waitForAdmins holds back a decision from a private chat while the platform is asked for the group's administrators.

@@ -158,13 +158,13 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	by := askerOf(turn)
 	settled := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
 	settled.Ingress.Text, _ = onlyWords(msg)
-	own, agreed := c.ownDecisions(d.Verdict, by, msg.RequestID)
+	own := c.ownDecisions(d.Verdict, by, msg.RequestID)
 	ended := d.Ended(c.state, by)
 	say := c.text(d.Words(c.state), turn)
 	settled.Rows = c.hostRow(msg, turn, say)
-	c.give(nil, agreed)
+	c.give(nil, own)
 	c.wake()
-	c.offer(slices.Concat([]journal.Fact{settled}, own, ended)...)
+	c.offer(slices.Concat([]journal.Fact{settled}, asFacts(own), ended)...)
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)})
 	c.deliverRows(settled.Rows)
 	c.tellEnds(ended)
@@ -174,19 +174,14 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 }
 
 // ownDecisions returns the decisions of the same message about this chat's own requests.
-func (c *Chat) ownDecisions(v ruling.Verdict, by messages.Asker, requestID string) (facts []journal.Fact, agreed []journal.Request) {
+func (c *Chat) ownDecisions(v ruling.Verdict, by messages.Asker, requestID string) (made []journal.ApprovalDecided) {
 	for _, a := range v.Those {
-		if a.Origin != "" {
-			continue
+		d := messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Digest: a.Request.Digest, Reason: cutReason(v.Reason)}
+		if fact, out := c.evaluate(d, by, requestID); a.Origin == "" && out.Is == messages.DecisionDone {
+			made = append(made, fact)
 		}
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Digest: a.Request.Digest})
-		if out.Is != messages.DecisionDone {
-			continue
-		}
-		fact.By, fact.ByName, fact.RequestID, fact.Reason = by.Platform+"-"+by.ID, by.Name, requestID, cutReason(v.Reason)
-		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
 	}
-	return facts, agreed
+	return made
 }
 
 // tellEnds confirms to the chats that asked that this chat knows how their requests ended.

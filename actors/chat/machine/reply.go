@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -40,10 +39,8 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 		return c.sayToThem(msg, turn, c.noSay())
 	case ruling.Unknown:
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
-	case ruling.Decide:
+	case ruling.Decide, ruling.Grant:
 		return c.decideThose(msg, turn, v)
-	case ruling.Grant:
-		return c.grantTimed(msg, turn, v)
 	case ruling.None:
 	}
 	return false
@@ -92,51 +89,32 @@ func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 	return true
 }
 
-// decideThose decides the requests that a message names.
+// decideThose decides the requests that a message names, and grants rules or folders for a time if it does so.
 func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v ruling.Verdict) bool {
 	if c.askOrigins(msg, turn, v) {
 		return true
 	}
-	var facts []journal.ApprovalDecided
-	var agreed []journal.Request
+	by := askerOf(turn)
+	given, say := v.Grants(c.terms(msg.IngressID, by.Platform+"-"+by.ID))
+	var made []journal.ApprovalDecided
 	for _, a := range v.Those {
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves})
-		if out.Is != messages.DecisionDone {
+		d := messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Reason: cutReason(v.Reason)}
+		fact, out := c.evaluate(d, by, msg.RequestID)
+		if out.Is != messages.DecisionDone || v.Sense == ruling.Grant && len(given) == 0 {
 			return c.listAgain(msg, turn)
 		}
-		fact.Reason = cutReason(v.Reason)
-		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
-	}
-	c.give(nil, agreed)
-	c.decideByIngress(msg, turn, facts, "")
-	return true
-}
-
-// grantTimed grants rules or folders for a time and approves the open requests that they cover.
-func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v ruling.Verdict) bool {
-	if c.askOrigins(msg, turn, v) {
-		return true
-	}
-	person := turn.Meta.Channel + "-" + turn.Meta.UserID
-	terms := c.terms(msg.IngressID, person)
-	given, _ := terms.Rules(v.Said.Targets, v.Said.Minutes, v.Those)
-	say := grants.RulesAllowed(v.Said.Minutes, v.Said.Targets)
-	if v.Order.Folder {
-		given = terms.Folders(v.Those)
-		say = grants.FoldersAllowed(grants.FoldersOf(v.Those))
-	}
-	var facts []journal.ApprovalDecided
-	for _, a := range v.Those {
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
-		if out.Is != messages.DecisionDone || len(given) == 0 {
-			return c.listAgain(msg, turn)
+		if v.Sense == ruling.Grant {
+			fact.Grant = given[0].ID
 		}
-		fact.Grant = given[0].ID
-		facts = append(facts, fact)
+		made = append(made, fact)
 	}
-	c.give(given, nil)
-	c.tellGranted(msg.RequestID, person, given)
-	c.decideByIngress(msg, turn, facts, c.text(say, turn))
+	if v.Sense == ruling.Grant {
+		c.give(given, nil)
+		c.tellGranted(msg.RequestID, by.Platform+"-"+by.ID, given)
+	} else {
+		c.give(nil, made)
+	}
+	c.decideByIngress(msg, turn, made, c.text(say, turn))
 	return true
 }
 
@@ -167,19 +145,10 @@ func onlyWords(msg messages.AcceptIngress) (string, bool) {
 func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
 	in := c.ingressOf(msg, turn)
 	in.Text, _ = onlyWords(msg)
-	var facts []journal.Fact
-	var rows []journal.Row
-	for i, fact := range decided {
-		fact.By, fact.ByName, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, turn.Meta.Username, msg.RequestID
-		if i == 0 {
-			fact.Ingress, fact.Rows = &in, c.hostRow(msg, turn, say)
-			rows = fact.Rows
-		}
-		facts = append(facts, fact)
-	}
-	c.offer(facts...)
+	decided[0].Ingress, decided[0].Rows = &in, c.hostRow(msg, turn, say)
+	c.offer(asFacts(decided)...)
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
-	c.deliverRows(rows)
-	c.decided(facts)
+	c.deliverRows(decided[0].Rows)
+	c.decided(decided)
 	c.settledFrame(turn.ID) // watchers must see the decisions before they may leave
 }

@@ -100,10 +100,10 @@ func FoldersOf(list []journal.Asked) []string {
 }
 
 // Standing returns the grants without an end for approved requests that an operator's rule covers.
-func Standing(now time.Time, list []journal.Request) []permission.Grant {
+func Standing(now time.Time, list []journal.Asked) []permission.Grant {
 	var out []permission.Grant
-	for _, r := range list {
-		if r.Rule != "" && r.Bind != "" {
+	for _, a := range list {
+		if r := a.Request; r.Rule != "" && r.Bind != "" {
 			out = append(out, permission.Grant{ID: r.ID, Rule: r.Rule, Binds: []string{r.Bind}, From: now.UnixMilli()})
 		}
 	}

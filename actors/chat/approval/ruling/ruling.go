@@ -8,9 +8,11 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // Sense is how to handle a message that may refer to requests.
@@ -38,6 +40,18 @@ type Verdict struct {
 	Said     reply.Reply
 	Reason   string
 	Order    Order
+}
+
+// Grants returns the grants that a person gives with a decision, and what they read about that.
+func (v Verdict) Grants(t grants.Terms) ([]permission.Grant, notices.Text) {
+	switch {
+	case v.Sense != Grant:
+		return nil, notices.Text{}
+	case v.Order.Folder:
+		return t.Folders(v.Those), grants.FoldersAllowed(grants.FoldersOf(v.Those))
+	}
+	given, _ := t.Rules(v.Said.Targets, v.Said.Minutes, v.Those)
+	return given, grants.RulesAllowed(v.Said.Minutes, v.Said.Targets)
 }
 
 // Message is what is known of a message that may refer to requests.
