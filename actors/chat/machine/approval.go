@@ -20,17 +20,6 @@ const maxOpen = 10
 // expiryDue is the timer message for the first expiring request.
 type expiryDue struct{}
 
-// aboutApprovals handles approval commands that are not written in words.
-func (c *Chat) aboutApprovals(msg messages.ToChat) {
-	switch msg := msg.(type) {
-	case messages.DecideApproval:
-		c.decideApproval(msg)
-	case messages.RevokeGrants:
-		c.revokeGrants(msg)
-	default: // only these are about approvals
-	}
-}
-
 // decideApproval handles decisions that name requests by id.
 func (c *Chat) decideApproval(msg messages.DecideApproval) {
 	if c.waitToDecide(msg) || c.pressElsewhere(msg) {
@@ -139,25 +128,18 @@ func (c *Chat) late(messageID string) bool {
 // decided reports decisions to the audit log, the metrics and the watchers.
 func (c *Chat) decided(made []journal.ApprovalDecided) {
 	for _, d := range made {
-		c.tellDecided(d)
-	}
-}
-
-// tellDecided reports one decision to the audit log, the metrics and the watchers.
-func (c *Chat) tellDecided(d journal.ApprovalDecided) {
-	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
-	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
-		call, _ := a.Turn.Call(a.Request.CallID)
-		e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
-		if d.By != "" {
-			if waited := c.now().UnixMilli() - a.Request.Asked; waited > 0 {
+		e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
+		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
+			call, _ := a.Turn.Call(a.Request.CallID)
+			e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
+			if waited := c.now().UnixMilli() - a.Request.Asked; d.By != "" && waited > 0 {
 				c.measure(CountApprovalWait, float64(waited)/1000)
 			}
 		}
+		c.audit(e)
+		c.count(CountApproval, string(d.Answer))
+		c.eventFrame("approval", 0, string(d.Answer))
 	}
-	c.audit(e)
-	c.count(CountApproval, string(d.Answer))
-	c.eventFrame("approval", 0, string(d.Answer))
 }
 
 // expired reports whether the deadline of a request has passed. See armExpiry for how the deadline is set.

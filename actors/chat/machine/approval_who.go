@@ -69,7 +69,6 @@ func (c *Chat) overOpenRequests(msg messages.AcceptIngress, turn journal.Turn) b
 	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
 		return false
 	}
-	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
-	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
+	theirs := slices.DeleteFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
 	return len(theirs) < len(c.state.OpenRequests())
 }

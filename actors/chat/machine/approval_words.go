@@ -169,3 +169,48 @@ func (c *Chat) showAsked(list []journal.Asked, step int) {
 		c.eventFrame("asked", step, words)
 	}
 }
+
+// howToAnswer says who can answer a request and how. People who may not decide only read who was asked.
+func (c *Chat) howToAnswer(a journal.Asked) notices.Text {
+	n := strconv.Itoa(a.Request.N)
+	if !c.asksOthers(a.Request.Asker) {
+		return notices.Text{"Answer yes or no, or /approve " + n + " or /deny " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。"}
+	}
+	list := c.deciders(a.Request.Asker)
+	if len(list) > 0 {
+		en, zh := approval.WhoIsAsked(list)
+		return notices.Text{"You cannot approve this yourself. I asked " + en + " in private.", "你无权自行批准。我已私下询问" + zh + "。"}
+	}
+	if c.group() {
+		return notices.Text{
+			"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone. " +
+				"A person who may approve it can send /approve " + n + " or /deny " + n + " here, or press a button.",
+			"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。有权批准的人可以在这里发送 /approve " + n + "、/deny " + n + "，或点按钮。",
+		}
+	}
+	return notices.Text{
+		"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone.",
+		"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。",
+	}
+}
+
+// unseenNotice explains why a request could not be shown yet. It returns false if the request was shown.
+func (c *Chat) unseenNotice(approvalID string) (notices.Text, bool) {
+	row := c.unseenIn(approvalID)
+	switch {
+	case row == nil:
+		return notices.Text{}, false
+	case row.Parked:
+		why := notices.UnsentReason(row.Reason)
+		return notices.Text{
+			"This could not be shown here yet: " + why[0] + ". It stays open. An operator can send it again with sma outbox retry.",
+			"这个请求还没能在这里显示：" + why[1] + "。请求保持等待，管理员可以用 sma outbox retry 重新发送。",
+		}, true
+	}
+	why := [2]string{"it is still being sent", "还在发送中"}
+	if d, failing := c.delayed[row.Key]; failing {
+		why = notices.UnsentReason(d.Reason)
+		why[0], why[1] = why[0]+"; it will be tried again", why[1]+"，稍后会重试"
+	}
+	return notices.Text{"This could not be shown here yet: " + why[0] + ".", "这个请求还没能在这里显示：" + why[1] + "。"}, true
+}

@@ -254,8 +254,11 @@ func (c *Chat) command(msg messages.ToChat) {
 		c.view()
 	case messages.RewindChat, messages.ForgetChat:
 		c.takeAway(msg)
-	case messages.DecideApproval, messages.RevokeGrants:
-		c.aboutApprovals(msg)
+	case messages.DecideApproval:
+		c.decideApproval(msg)
+	case messages.RevokeGrants:
+		gone, reason := c.revoke(msg.By, false, msg.RequestID, msg.Numbers)
+		c.answer(messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
 	case messages.ShowRequest, messages.RequestShown, messages.EndRequest, messages.RequestEnded, messages.DecideReferred, messages.ReferredDecided,
 		messages.ReferRequests, messages.OutcomesShown:
 		c.aboutReferrals(msg)

@@ -152,8 +152,7 @@ func (c *Chat) accepted(msg messages.AcceptIngress, turn journal.Turn) {
 		return
 	}
 	if c.run != nil && c.Mode == ModeInterrupt {
-		c.interrupt("interrupted by a newer message", msg.RequestID)
-		return
+		c.stopWith("interrupted by a newer message", msg.RequestID, false) // the queued turns start the next run
 	}
 }
 
@@ -224,8 +223,6 @@ func (c *Chat) onCommanded(done Commanded) {
 	c.settleAtOnce(msg, turn, journal.FateAnswered, "command", say)
 }
 
-func (c *Chat) counts() journal.Counts { return c.state.Counts() }
-
 // stopRun handles stop commands from the web, the CLI and the API.
 func (c *Chat) stopRun(msg messages.StopRun) {
 	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
@@ -246,11 +243,7 @@ func (c *Chat) stop(by, requestID string, all bool) bool {
 	return true
 }
 
-// interrupt durably stops the run in progress. The queued turns start the next run.
-func (c *Chat) interrupt(by, requestID string) {
-	c.stopWith(by, requestID, false)
-}
-
+// stopWith durably stops the run in progress, and on request settles the turns that wait for the next one.
 func (c *Chat) stopWith(by, requestID string, all bool) {
 	run := c.state.Run
 	c.append(journal.StopRequested{RunID: run.ID, By: by, RequestID: requestID})
@@ -268,7 +261,7 @@ func (c *Chat) stopWith(by, requestID string, all bool) {
 
 // view answers with the chat as a reader sees it.
 func (c *Chat) view() {
-	counts := c.counts()
+	counts := c.state.Counts()
 	v := messages.ViewReply{
 		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
 		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending()) + c.owed()), Fates: map[string]int64{},

@@ -16,8 +16,8 @@ func itemID(key journal.RowKey) string { return key.MessageID + "/" + strconv.It
 // onEgressDelayed notes the progress of sending. It is not journaled: after a restart the adapter counts its tries
 // again.
 func (c *Chat) onEgressDelayed(msg messages.EgressDelayed) {
-	if c.state.Row(rowKey(msg.Row)) != nil {
-		put(&c.delayed, rowKey(msg.Row), msg)
+	if c.state.Row(journal.RowKey(msg.Row)) != nil {
+		put(&c.delayed, journal.RowKey(msg.Row), msg)
 	}
 }
 

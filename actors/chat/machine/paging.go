@@ -137,7 +137,7 @@ func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	}
 	row, end := c.nextPage(p, from, want)
 	c.keepPages(&pages{V: 1, Row: p.Row, Text: p.Text, At: end, By: msg.IngressID, From: from})
-	c.settleWith(msg, turn, journal.FateAnswered, "page", row)
+	c.settleWith(msg, turn, "page", row)
 	return true
 }
 
@@ -181,15 +181,11 @@ func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row
 	return row, len(p.Text)
 }
 
-// settleWith settles an ingress with a row of the host's.
-func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
-	rows := c.hostRow(msg, turn, row.Text)
-	for i := range rows {
-		rows[i].Attachments = slices.Clone(row.Attachments)
+// settleWith answers an ingress with a row of the host's.
+func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, reason string, row journal.Row) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: reason, Rows: c.hostRow(msg, turn, row.Text)}
+	for i := range fact.Rows {
+		fact.Rows[i].Attachments = slices.Clone(row.Attachments)
 	}
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: rows}
-	c.offer(fact)
-	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)})
-	c.deliverRows(rows)
-	c.settledFrame(turn.ID)
+	c.settleBy(msg, turn, fact, row.Text)
 }
