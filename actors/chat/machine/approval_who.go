@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -53,14 +52,6 @@ func (c *Chat) askerOf(approvalID string) string {
 // might be allowed as one.
 func (c *Chat) adminsUnknown() bool {
 	return c.group() && c.AdminsUnknown != nil && c.AdminsUnknown(c.key)
-}
-
-// noSay is the notice for someone who may not decide.
-func (c *Chat) noSay() notices.Text {
-	if c.adminsUnknown() {
-		return notices.AdminsUnknown()
-	}
-	return notices.MayNotDecide()
 }
 
 // overOpenRequests reports whether a command would remove open requests from view although its sender may not decide

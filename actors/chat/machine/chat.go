@@ -252,8 +252,10 @@ func (c *Chat) command(msg messages.ToChat) {
 		delete(c.watchers, msg.WatchID)
 	case messages.ViewQuery:
 		c.view()
-	case messages.RewindChat, messages.ForgetChat:
-		c.takeAway(msg)
+	case messages.RewindChat:
+		c.rewind(msg)
+	case messages.ForgetChat:
+		c.onForget(msg)
 	case messages.DecideApproval:
 		c.decideApproval(msg)
 	case messages.RevokeGrants:
@@ -277,8 +279,12 @@ func (c *Chat) command(msg messages.ToChat) {
 		c.queueEgress(msg)
 	case messages.EgressDelayed:
 		c.onEgressDelayed(msg)
-	case messages.OutboxQuery, messages.RetryParked, messages.DropParked:
-		c.aboutOutbox(msg)
+	case messages.OutboxQuery:
+		c.listOutbox()
+	case messages.RetryParked:
+		c.retryParked(msg)
+	case messages.DropParked:
+		c.dropParked(msg)
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
 		c.fromRun(msg)
 	case messages.PostWords:

@@ -52,7 +52,7 @@ func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) Command 
 	cmd := Command{
 		ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Waiting: len(c.state.Lane),
 		Counts: c.state.Counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin, By: askerOf(turn),
-		Language: c.language(), Chinese: c.writtenInChinese(c.newestTurn()),
+		Language: c.language(), Chinese: c.writtenInChinese(newest(c.state.History)),
 	}
 	switch msg.Command {
 	case "status":

@@ -197,7 +197,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.Command == "compact" {
 		compaction = c.compactNow()
 	}
-	chinese := c.writtenInChinese(c.newestTurn()) // must be read before the messages are archived
+	chinese := c.writtenInChinese(newest(c.state.History)) // must be read before the messages are archived
 	contexts := c.contextCommand(msg, turn)
 	switch {
 	case msg.Notice != "": // the platform has already carried it out, for example a pairing code

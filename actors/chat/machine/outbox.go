@@ -21,19 +21,6 @@ func (c *Chat) onEgressDelayed(msg messages.EgressDelayed) {
 	}
 }
 
-// aboutOutbox handles queries and commands of operators about the outbox.
-func (c *Chat) aboutOutbox(msg messages.ToChat) {
-	switch msg := msg.(type) {
-	case messages.OutboxQuery:
-		c.listOutbox()
-	case messages.RetryParked:
-		c.retryParked(msg)
-	case messages.DropParked:
-		c.dropParked(msg)
-	default: // no other messages arrive here
-	}
-}
-
 // listOutbox answers with all pending and parked items.
 func (c *Chat) listOutbox() {
 	reply := messages.OutboxReply{ChatKey: c.key, Items: Outbox(c.state)}

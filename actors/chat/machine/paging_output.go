@@ -125,7 +125,7 @@ func (c *Chat) outputPage(tool, text string, back, page int) string {
 func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Tool, ok bool) {
 	group := c.group()
 	for i, t := range slices.Backward(c.state.History) {
-		if t.Role != uimessage.RoleAssistant || group && (who == "" || c.askedBefore(i) != who) {
+		if t.Role != uimessage.RoleAssistant || group && (who == "" || newest(c.state.History[:i]).Meta.UserID != who) {
 			continue
 		}
 		for _, p := range slices.Backward(t.Parts) {
@@ -143,16 +143,6 @@ func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Too
 
 // silentTools are the tools that send words and have no output of their own.
 func silentTools() []string { return []string{"chat_send", "chat_contact_send"} }
-
-// askedBefore returns who wrote the newest user turn before an index of the history.
-func (c *Chat) askedBefore(i int) string {
-	for _, t := range slices.Backward(c.state.History[:i]) {
-		if t.Role == uimessage.RoleUser {
-			return t.Meta.UserID
-		}
-	}
-	return ""
-}
 
 // wholeOutput returns the full output of a call, with secrets masked, and its size. Above [notices.MaxOutput] only the
 // size is returned.

@@ -86,13 +86,7 @@ func (c *Chat) withQuotes(meta uimessage.Metadata) uimessage.Metadata {
 
 // overheard reads the last n ignored messages since the last turn from the ledger.
 func (c *Chat) overheard(n int) []uimessage.Quoted {
-	since := int64(0)
-	for _, t := range slices.Backward(c.state.History) {
-		if t.Role == uimessage.RoleUser {
-			since = t.Meta.TS
-			break
-		}
-	}
+	since := newest(c.state.History).Meta.TS
 	for _, t := range c.state.Lane {
 		since = max(since, t.Meta.TS)
 	}

@@ -36,7 +36,10 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 		// If the message did not address the bot, its words are an ordinary turn.
 		return (v.ToBot || !msg.Overheard) && c.listAgain(msg, turn)
 	case ruling.Forbid:
-		return c.sayToThem(msg, turn, c.noSay())
+		if !c.adminsUnknown() {
+			return c.sayToThem(msg, turn, notices.MayNotDecide())
+		}
+		fallthrough
 	case ruling.Unknown:
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
 	case ruling.Decide, ruling.Grant:
