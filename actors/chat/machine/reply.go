@@ -3,10 +3,15 @@ package machine
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -154,4 +159,98 @@ func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, de
 	c.deliverRows(decided[0].Rows)
 	c.decided(decided)
 	c.settledFrame(turn.ID) // watchers must see the decisions before they may leave
+}
+
+// about finds what a message refers to. It uses only durable data: the receipts of the rows that showed requests, and
+// in a chat without an outbox what its readers saw last.
+func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) bind.Bound {
+	if !c.via.Outbox {
+		return c.read()
+	}
+	var rows []bind.Row
+	by := askerOf(turn)
+	for _, s := range c.state.Shown {
+		row := bind.Row{Next: s.Next, Doubt: s.Doubt}
+		for _, id := range s.Requests {
+			if c.mayAbout(by, id, msg.Admin) {
+				row.Requests = append(row.Requests, id)
+			}
+		}
+		for _, p := range s.Pieces {
+			row.Pieces = append(row.Pieces, bind.Piece(p))
+		}
+		rows = append(rows, row)
+	}
+	return bind.Of(rows, bind.Words{
+		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, ToBot: msg.ToBot, Elsewhere: msg.Elsewhere,
+		// In a thread that is not a chat of its own, we do not know what the bot said there last.
+		InFlight: len(c.state.Pending()) > 0 || c.inThread(turn),
+	})
+}
+
+// read returns what words refer to in a chat whose readers see the history itself as it is written: the requests of
+// the newest message, unless a run is in progress or the host has answered since. Everything in the history counts as
+// shown.
+func (c *Chat) read() bind.Bound {
+	var b bind.Bound
+	b.Seen = approval.IDsOf(c.openHere())
+	if c.state.Run == nil {
+		b.List = slices.Clone(c.state.Read.Requests)
+	}
+	return b
+}
+
+// decideUnaddressed handles a group message that is not addressed to the bot while a request is open: a decision by
+// someone who may decide counts as addressed, and so does a plain command. Other messages are left to the gate, and no
+// model reads them.
+func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !msg.Decides || msg.Bot || msg.Forwarded || msg.EditOf != "" || len(c.openHere()) == 0 {
+		return false
+	}
+	if msg.Command != "" {
+		if slices.Contains([]string{"allow", "activation", "start"}, msg.Command) {
+			return false // the platform's own command, which is obeyed only when addressed
+		}
+		msg.Verdict = messages.VerdictCommand
+		if !c.decideInWords(msg, turn) {
+			c.hostCommand(msg, turn)
+		}
+		return true
+	}
+	switch v := c.understand(msg, turn); v.Sense {
+	case ruling.Decide, ruling.Grant:
+		return c.decideThose(msg, turn, v)
+	case ruling.Unknown:
+		return c.sayToThem(msg, turn, notices.AdminsUnknown())
+	case ruling.None:
+		return c.sayHowToDecide(msg, turn)
+	case ruling.Unbound, ruling.Forbid, ruling.List, ruling.Revoke, ruling.NotClear:
+	}
+	return false
+}
+
+// sayHowToDecide answers words that look like a decision on an open request but are not valid, for example "deny 1,
+// too risky". They decide nothing; the sender reads how to write the decision, and no model reads them.
+func (c *Chat) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn) bool {
+	words, ok := onlyWords(msg)
+	if !ok {
+		return false
+	}
+	attempt, ok := reply.Attempted(words)
+	if !ok || !slices.ContainsFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
+		return false
+	}
+	return c.sayToThem(msg, turn, noticeHowToDecide(attempt))
+}
+
+func noticeHowToDecide(a reply.Attempt) notices.Text {
+	n := strconv.Itoa(a.N)
+	if a.Approves {
+		return notices.Text{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
+	}
+	if a.Rest == "" {
+		return notices.Text{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
+	}
+	why := n + " " + visible.Sentence(cutReason(a.Rest))
+	return notices.Text{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
 }
