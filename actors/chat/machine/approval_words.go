@@ -89,7 +89,7 @@ func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if others > 0 {
 		words += "\n\n" + c.text(notices.OthersWait(others), turn)
 	}
-	c.settleShowing(msg, turn, words+c.grantsWords(turn), open)
+	c.settleWith(msg, turn, journal.FateAnswered, "approval", journal.Row{Text: words + c.grantsWords(turn), Shows: approval.IDsOf(open)})
 	return true
 }
 

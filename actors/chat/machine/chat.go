@@ -259,8 +259,7 @@ func (c *Chat) command(msg messages.ToChat) {
 	case messages.DecideApproval:
 		c.decideApproval(msg)
 	case messages.RevokeGrants:
-		gone, reason := c.revoke(msg.By, false, msg.RequestID, msg.Numbers)
-		c.answer(messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
+		c.revokeGrants(msg)
 	case messages.ShowRequest, messages.RequestShown, messages.EndRequest, messages.RequestEnded, messages.DecideReferred, messages.ReferredDecided,
 		messages.ReferRequests, messages.OutcomesShown:
 		c.aboutReferrals(msg)

@@ -102,6 +102,12 @@ func (c *Chat) answered() map[string]bool {
 	return people
 }
 
+// revokeGrants revokes grants at the request of the host.
+func (c *Chat) revokeGrants(msg messages.RevokeGrants) {
+	gone, reason := c.revoke(msg.By, false, msg.RequestID, msg.Numbers)
+	c.answer(messages.GrantsRevoked{ChatKey: c.key, Numbers: gone, Reason: reason})
+}
+
 // revoke revokes grants by their numbers, or without numbers all that the person may revoke. The change is durable
 // before anyone is informed, and a run in progress learns of it before its next call begins.
 func (c *Chat) revoke(by messages.Asker, admin bool, requestID string, numbers []int) (gone []int, reason string) {

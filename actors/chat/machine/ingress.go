@@ -3,7 +3,6 @@ package machine
 import (
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -61,33 +60,26 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 
 // settleAtOnce settles an ingress that does not become a turn, optionally with words to the chat.
 func (c *Chat) settleAtOnce(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason, say string) {
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
-	fact.Rows = c.hostRow(msg, turn, say)
-	c.settleBy(msg, turn, fact, say)
+	c.settleWith(msg, turn, fate, reason, journal.Row{Text: say})
 }
 
-// settleShowing answers an ingress with words that show requests in full.
-func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say string, shown []journal.Asked) {
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
-	fact.Rows = c.hostRow(msg, turn, say)
+// settleWith settles an ingress that does not become a turn, with the words of a row, the files and the requests that
+// it shows.
+func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: c.hostRow(msg, turn, row.Text)}
 	for i := range fact.Rows {
-		fact.Rows[i].Shows = approval.IDsOf(shown)
+		fact.Rows[i].Attachments, fact.Rows[i].Shows = row.Attachments, row.Shows
 	}
-	if len(fact.Rows) == 0 && len(shown) > 0 {
-		fact.Shows = approval.IDsOf(shown)
+	if len(fact.Rows) == 0 && len(row.Shows) > 0 {
+		fact.Shows = row.Shows
 	}
-	c.settleBy(msg, turn, fact, say)
-}
-
-// settleBy settles an ingress with a fact and sends words to people.
-func (c *Chat) settleBy(msg messages.AcceptIngress, turn journal.Turn, fact journal.IngressSettled, say string) {
 	c.offer(fact)
-	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
-	if fact.Fate == journal.FateDeclined {
-		accepted.Declined = fact.Reason
+	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)}
+	if fate == journal.FateDeclined {
+		accepted.Declined = reason
 	}
 	c.answer(accepted)
-	c.overhear(fact.Ingress, turn, fact.Fate)
+	c.overhear(fact.Ingress, turn, fate)
 	c.deliverRows(fact.Rows)
 	c.settledFrame(turn.ID)
 }

@@ -101,7 +101,7 @@ func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	}
 	row, end := c.nextPage(p, from, want)
 	c.keepPages(p.Turned(msg.IngressID, from, end))
-	c.settleWith(msg, turn, "page", row)
+	c.settleWith(msg, turn, journal.FateAnswered, "page", row)
 	return true
 }
 
@@ -138,13 +138,4 @@ func (c *Chat) nextPage(p *longtext.Pages, from int, want longtext.Wish) (row jo
 	row.Text = c.inTheirWords(notices.Text{"This is the whole answer.", "这是完整的回答。"})
 	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
 	return row, len(p.Text)
-}
-
-// settleWith answers an ingress with a row of the host's.
-func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, reason string, row journal.Row) {
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: reason, Rows: c.hostRow(msg, turn, row.Text)}
-	for i := range fact.Rows {
-		fact.Rows[i].Attachments = slices.Clone(row.Attachments)
-	}
-	c.settleBy(msg, turn, fact, row.Text)
 }

@@ -40,7 +40,7 @@ func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 	} else {
 		c.outputRow(&row, back, page, turn.Meta.UserID)
 	}
-	c.settleWith(msg, turn, "command", row)
+	c.settleWith(msg, turn, journal.FateAnswered, "command", row)
 	return true
 }
 

@@ -93,7 +93,7 @@ func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 		return false
 	}
 	open := c.openHere()
-	c.settleShowing(msg, turn, c.listWords(open, msg, turn), open)
+	c.settleWith(msg, turn, journal.FateAnswered, "approval", journal.Row{Text: c.listWords(open, msg, turn), Shows: approval.IDsOf(open)})
 	return true
 }
 

@@ -135,7 +135,7 @@ func TestLive(t *testing.T) {
 	forBob := timed("bob's", 30)
 	forBob.For = "bob"
 	b := grants.Open([]permission.Grant{timed("alice's", 30), forBob, {ID: "standing", Rule: "ls *"}}, grants.Clock{Now: at(0)})
-	may := func(giver, asker string) bool { return giver == "alice" }
+	may := func(giver, _ string) bool { return giver == "alice" }
 	tests := []struct {
 		name   string
 		people []string

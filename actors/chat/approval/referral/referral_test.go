@@ -72,15 +72,23 @@ func asks(t *testing.T) *journal.State {
 func TestAsking(t *testing.T) {
 	s, asking, wanted := asks(t), Asking{}, map[string]bool{}
 	place := func() Place { return Place{Key: group, Title: "Team", Group: true, Grants: true, PrivateType: "p2p"} }
-	facts := Refer(s.OpenRequests(), func(asker string) []approval.Decider {
+	facts := Refer(s.OpenRequests(), func(string) []approval.Decider {
 		return []approval.Decider{{ChatKey: alice, Person: "alice"}}
 	})
-	s.Referrals = facts[0].(journal.RequestReferred).Referrals
+	referred, ok := facts[0].(journal.RequestReferred)
+	if !ok {
+		t.Fatalf("the fact is %T", facts[0])
+	}
+	s.Referrals = referred.Referrals
 	got := asking.Pending(s, at(0), group, place, wanted)
 	if len(got) != 1 || len(wanted) != 1 || len(asking.Pending(s, at(1), group, place, wanted)) != 0 {
 		t.Fatalf("sent %v, waiting for %v", got, wanted)
 	}
-	r := got[0].(messages.ShowRequest).Request
+	show, ok := got[0].(messages.ShowRequest)
+	if !ok {
+		t.Fatalf("sent %T", got[0])
+	}
+	r := show.Request
 	if r.From != group || r.Person != "alice" || r.Digest != "d" || r.FilesIn != "docs" || r.ChatType != "p2p" || r.ChatTitle != "Team" {
 		t.Errorf("the request is shown as %+v", r)
 	}
