@@ -1,4 +1,4 @@
-// Package approval holds the parts of a request for approval that people see: the sentences that ask about it, the
-// digest that binds an answer to what they saw, and the commands that answer it. It decides nothing: package machine
-// does, using the grammar of replies and rules in actors/internal/approval.
+// Package approval holds the parts of a request for approval that people see: the sentences that ask about it, and the
+// digest that binds an answer to what they saw. It decides nothing. The packages below it interpret answers, keep
+// grants and show requests in other chats; package machine makes the decisions durable.
 package approval

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -115,4 +116,39 @@ func Fenced(text string) string {
 		fence += "`"
 	}
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// maxBack is how far back an output can be requested.
+const maxBack = 1000
+
+// OutputArgs parses the arguments of /output: how far back, and which page.
+func OutputArgs(args string) (back, page int, ok bool) {
+	back, page = 1, 1
+	fields := strings.Fields(args)
+	if len(fields) > 2 {
+		return 0, 0, false
+	}
+	for i, n := range []*int{&back, &page} {
+		if i >= len(fields) {
+			break
+		}
+		v, err := strconv.Atoi(strings.TrimPrefix(fields[i], "#"))
+		if err != nil || v < 1 || v > maxBack {
+			return 0, 0, false
+		}
+		*n = v
+	}
+	return back, page, true
+}
+
+// Part returns one of the pages of a given size into which a text is cut, and how many there are.
+func Part(text string, size, page int) (part string, pages int) {
+	for text != "" {
+		end := cut(text, size)
+		if pages++; pages == page {
+			part = text[:end]
+		}
+		text = text[end:]
+	}
+	return part, pages
 }

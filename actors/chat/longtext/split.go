@@ -28,16 +28,16 @@ func (s Splitter) Long(text string) bool {
 // Page returns the page that begins at an offset, and the offset of the next page, which is the length of the text
 // after the last page. The caller appends tail to every page but the last.
 func (s Splitter) Page(text string, at int, tail string) (body string, end int) {
-	open := FenceAt(text, at)
+	open := fenceAt(text, at)
 	rest := open + text[at:]
 	if !s.Long(rest) {
 		return rest, len(text)
 	}
 	room := MaxParts*s.MaxText - Units(open+tail, 1<<20) - 16
 	for tries := 0; ; tries++ {
-		end = at + Cut(text[at:], max(room, 1))
+		end = at + cut(text[at:], max(room, 1))
 		body = open + text[at:end]
-		if fence := FenceAt(text, end); fence != "" {
+		if fence := fenceAt(text, end); fence != "" {
 			if !strings.HasSuffix(body, "\n") {
 				body += "\n"
 			}
@@ -53,9 +53,9 @@ func (s Splitter) Page(text string, at int, tail string) (body string, end int) 
 // maxCuts is how often a page is shortened before it is accepted.
 const maxCuts = 20
 
-// Cut returns the best offset at which to cut a text so that at most room UTF-16 units come before it: after a
+// cut returns the best offset at which to cut a text so that at most room UTF-16 units come before it: after a
 // paragraph, a line or a word, and at least after the first character.
-func Cut(text string, room int) int {
+func cut(text string, room int) int {
 	end := len(prefix(text, room))
 	if end == len(text) {
 		return end
@@ -101,8 +101,8 @@ func Units(text string, most int) int {
 	return n
 }
 
-// FenceAt returns the line that opened the code block at an offset, or empty if the offset is not in one.
-func FenceAt(text string, at int) string {
+// fenceAt returns the line that opened the code block at an offset, or empty if the offset is not in one.
+func fenceAt(text string, at int) string {
 	open := ""
 	for line := range strings.Lines(text[:at]) {
 		trimmed := strings.TrimLeft(strings.TrimRight(line, "\n"), " ")

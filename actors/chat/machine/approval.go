@@ -26,42 +26,48 @@ func (c *Chat) decideApproval(msg messages.DecideApproval) {
 		return
 	}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
-	var facts []journal.Fact
-	var agreed []journal.Request
-	taken := map[string]bool{}
+	var made []journal.ApprovalDecided
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
 		if c.mayDecide(msg.By, c.askerOf(d.ApprovalID), msg.Admin) {
 			var fact journal.ApprovalDecided
-			fact, out = c.evaluate(d)
-			if out.Is == messages.DecisionDone && !isOwn(msg.By.Platform) && c.unseenIn(d.ApprovalID) != nil {
+			fact, out = c.evaluate(d, msg.By, msg.RequestID)
+			switch {
+			case out.Is != messages.DecisionDone:
+			case !isOwn(msg.By.Platform) && c.unseenIn(d.ApprovalID) != nil:
 				out.Is = messages.DecisionUnseen
-			}
-			if taken[d.ApprovalID] && out.Is == messages.DecisionDone {
+			case slices.ContainsFunc(made, func(f journal.ApprovalDecided) bool { return f.ApprovalID == d.ApprovalID }):
 				out.Is = messages.DecisionAlready
-			}
-			if out.Is == messages.DecisionDone {
-				taken[d.ApprovalID] = true
-				fact.By, fact.ByName, fact.RequestID = msg.By.Platform+"-"+msg.By.ID, msg.By.Name, msg.RequestID
-				facts = append(facts, fact)
-				agreed = append(agreed, c.approves(fact)...)
+			default:
+				made = append(made, fact)
 			}
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
-	c.give(c.standing(agreed)...)
-	if len(facts) > 0 {
+	c.give(nil, made)
+	if len(made) > 0 {
 		c.wake()
-		c.offer(facts...)
+		c.offer(asFacts(made)...)
 	}
 	c.answer(answer)
-	c.decided(facts)
+	c.decided(made)
 }
 
-// evaluate validates a decision. It returns the outcome and the fact to record if the outcome is DecisionDone.
-func (c *Chat) evaluate(d messages.Decision) (journal.ApprovalDecided, messages.DecisionOutcome) {
+// asFacts returns decisions as facts.
+func asFacts(made []journal.ApprovalDecided) []journal.Fact {
+	var list []journal.Fact
+	for _, d := range made {
+		list = append(list, d)
+	}
+	return list
+}
+
+// evaluate validates a person's decision. It returns the outcome and the fact to record if the outcome is DecisionDone.
+func (c *Chat) evaluate(d messages.Decision, by messages.Asker, requestID string) (journal.ApprovalDecided, messages.DecisionOutcome) {
 	out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionUnknown}
-	fact := journal.ApprovalDecided{ApprovalID: d.ApprovalID, Answer: journal.AnswerDenied, Reason: d.Reason}
+	fact := journal.ApprovalDecided{
+		ApprovalID: d.ApprovalID, Answer: journal.AnswerDenied, Reason: d.Reason, By: by.Platform + "-" + by.ID, ByName: by.Name, RequestID: requestID,
+	}
 	if d.Approved {
 		fact.Answer = journal.AnswerApproved
 	}
@@ -102,18 +108,6 @@ func (c *Chat) outcomeNow(a journal.Asked) messages.DecisionIs {
 	return messages.DecisionDone
 }
 
-// approves returns the request that a decision approves. It is empty if the decision denies, or if the request is not
-// yet in the journal.
-func (c *Chat) approves(d journal.ApprovalDecided) []journal.Request {
-	var out []journal.Request
-	if d.Answer == journal.AnswerApproved {
-		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
-			out = append(out, a.Request)
-		}
-	}
-	return out
-}
-
 // asking reports whether a durable response of the run in progress contains the request.
 func (c *Chat) asking(approvalID string) bool {
 	return c.state.Run != nil && slices.ContainsFunc(c.state.Run.Parts, func(p uimessage.Part) bool {
@@ -132,29 +126,20 @@ func (c *Chat) late(messageID string) bool {
 }
 
 // decided reports decisions to the audit log, the metrics and the watchers.
-func (c *Chat) decided(facts []journal.Fact) {
-	for _, f := range facts {
-		if d, ok := f.(journal.ApprovalDecided); ok {
-			c.tellDecided(d)
-		}
-	}
-}
-
-// tellDecided reports one decision to the audit log, the metrics and the watchers.
-func (c *Chat) tellDecided(d journal.ApprovalDecided) {
-	e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
-	for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
-		call, _ := a.Turn.Call(a.Request.CallID)
-		e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
-		if d.By != "" {
-			if waited := c.now().UnixMilli() - a.Request.Asked; waited > 0 {
+func (c *Chat) decided(made []journal.ApprovalDecided) {
+	for _, d := range made {
+		e := AuditEntry{Event: "approval", RequestID: d.RequestID, Result: string(d.Answer), By: d.By, Rule: d.Grant}
+		for _, a := range c.state.Requests(func(r journal.Request) bool { return r.ID == d.ApprovalID }) {
+			call, _ := a.Turn.Call(a.Request.CallID)
+			e.Name, e.Digest, e.RunID, e.Call = call.Name, a.Request.Digest, a.Turn.Meta.RunID, call.ToolCallID
+			if waited := c.now().UnixMilli() - a.Request.Asked; d.By != "" && waited > 0 {
 				c.measure(CountApprovalWait, float64(waited)/1000)
 			}
 		}
+		c.audit(e)
+		c.count(CountApproval, string(d.Answer))
+		c.eventFrame("approval", 0, string(d.Answer))
 	}
-	c.audit(e)
-	c.count(CountApproval, string(d.Answer))
-	c.eventFrame("approval", 0, string(d.Answer))
 }
 
 // expired reports whether the deadline of a request has passed. See armExpiry for how the deadline is set.
@@ -207,16 +192,16 @@ func (c *Chat) capOpen() {
 // endRequests ends requests without a person's decision and sends the given words to the chat. If words is nil, the
 // end is only shown where the request itself is shown.
 func (c *Chat) endRequests(list []journal.Asked, answer journal.Answer, reason string, words func(journal.Asked) string) {
-	var facts []journal.Fact
+	var made []journal.ApprovalDecided
 	var rows []journal.Row
 	for _, a := range list {
 		f := journal.ApprovalDecided{MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: answer, Reason: reason, Late: c.late(a.Turn.ID)}
 		if c.via.Outbox && words != nil {
 			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words(a)}}
 		}
-		facts, rows = append(facts, f), append(rows, f.Rows...)
+		made, rows = append(made, f), append(rows, f.Rows...)
 	}
-	c.append(facts...)
+	c.append(asFacts(made)...)
 	c.deliverRows(rows)
-	c.decided(facts)
+	c.decided(made)
 }

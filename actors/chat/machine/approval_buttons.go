@@ -55,12 +55,12 @@ func (c *Chat) showOutcomes(now time.Time, wanted map[string]bool) {
 		}
 		what := "buttons " + itemID(b.Key) + " " + strconv.Itoa(ended)
 		wanted[what] = true
-		c.refers.after(what, now.Add(outcomeDelay))
-		if !c.refers.due(what, now) {
+		c.refers.After(what, now.Add(outcomeDelay))
+		if !c.refers.Due(what, now) {
 			continue
 		}
 		c.send(c.via.Ref, messages.ShowOutcomes{
-			ChatKey: c.key, Row: rowID(b.Key), ChatType: c.chatType, MessageID: b.Message, Text: b.Text, Asks: asks, Ended: ended,
+			ChatKey: c.key, Row: messages.RowID(b.Key), ChatType: c.chatType, MessageID: b.Message, Text: b.Text, Asks: asks, Ended: ended,
 		})
 	}
 }
@@ -72,7 +72,7 @@ func (c *Chat) outcomesShown(msg messages.OutcomesShown) {
 		return // showOutcomes sends it again
 	}
 	for _, b := range c.state.Buttons {
-		if b.Key != rowKey(msg.Row) {
+		if b.Key != journal.RowKey(msg.Row) {
 			continue
 		}
 		put(&c.shownEnds, b.Key, msg.Ended)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -13,21 +11,18 @@ import (
 // mayDecide reports whether a person may decide about requests that came from asker's turn. Without a host rule these
 // are the one person of a private chat, and in groups the listed approvers.
 func (c *Chat) mayDecide(by messages.Asker, asker string, admin bool) bool {
-	a, _ := c.key.Address()
 	if c.MayDecide == nil {
-		return !c.group() || by.ID != "" && slices.Contains(c.Approvers, a.Platform+"-"+by.ID)
+		return !c.group() || by.ID != "" && slices.Contains(c.Approvers, c.addr.Platform+"-"+by.ID)
 	}
-	name := a.Platform
-	if a.Account != "" {
-		name += "@" + a.Account
-	}
-	if platform, _, _ := strings.Cut(by.Platform, "@"); platform != a.Platform && !isOwn(platform) {
+	claim := c.claim(asker)
+	claim.Person, claim.Admin = by.ID, admin
+	if platform, _, _ := strings.Cut(by.Platform, "@"); platform != c.addr.Platform && !isOwn(platform) {
 		return false // someone with the same id on another platform
 	}
 	if isOwn(by.Platform) {
-		name = by.Platform // whoever holds the host's keys may decide everywhere
+		claim.Platform = by.Platform // whoever holds the host's keys may decide everywhere
 	}
-	return c.MayDecide(approval.Claim{ChatKey: c.key, Platform: name, Person: by.ID, Group: c.group(), Asker: asker, Admin: admin})
+	return c.MayDecide(claim)
 }
 
 // isOwn reports whether only the operator's own people can use a platform.
@@ -59,21 +54,12 @@ func (c *Chat) adminsUnknown() bool {
 	return c.group() && c.AdminsUnknown != nil && c.AdminsUnknown(c.key)
 }
 
-// noSay is the notice for someone who may not decide.
-func (c *Chat) noSay() notices.Text {
-	if c.adminsUnknown() {
-		return notices.AdminsUnknown()
-	}
-	return notices.MayNotDecide()
-}
-
 // overOpenRequests reports whether a command would remove open requests from view although its sender may not decide
 // about all of them.
 func (c *Chat) overOpenRequests(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
 		return false
 	}
-	by := messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
-	theirs := slices.DeleteFunc(c.theirs(by, msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
+	theirs := slices.DeleteFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
 	return len(theirs) < len(c.state.OpenRequests())
 }

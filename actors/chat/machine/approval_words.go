@@ -4,15 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
-	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
 // Reasons of requests that ended without a decision, as the model and people read them.
@@ -78,6 +75,24 @@ func (c *Chat) listWords(open []journal.Asked, msg messages.AcceptIngress, turn 
 	return strings.Join(lines, "\n\n")
 }
 
+// listAll answers with all open requests and all active grants. It returns false if the chat cannot answer the sender.
+func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !c.canSay(msg) {
+		return false
+	}
+	others, waits := c.gather(msg)
+	if waits {
+		return true
+	}
+	open := c.openHere()
+	words := c.listWords(open, msg, turn)
+	if others > 0 {
+		words += "\n\n" + c.text(notices.OthersWait(others), turn)
+	}
+	c.settleWith(msg, turn, journal.FateAnswered, "approval", journal.Row{Text: words + c.grantsWords(turn), Shows: approval.IDsOf(open)})
+	return true
+}
+
 // shownWhole formats requests in full, as a list shows them.
 func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	var lines []string
@@ -94,38 +109,10 @@ func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	return lines
 }
 
-// grantedWords says what a person allowed for a time.
-func (c *Chat) grantedWords(said reply.Reply, turn journal.Turn) string {
-	minutes, unit := strconv.Itoa(said.Minutes), " minutes"
-	if said.Minutes == 1 {
-		unit = " minute"
-	}
-	var rules []string
-	for _, r := range said.Targets {
-		rules = append(rules, visible.Block("", visible.Text(r)))
-	}
-	return c.text(notices.Text{
-		"For " + minutes + unit + ", what fits this runs without asking, in this chat, when you ask for it:",
-		minutes + " 分钟内，在这个聊天里由你发起的、符合以下规则的命令不再询问：",
-	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
-}
-
-// foldersWords says which folders a person allowed.
-func (c *Chat) foldersWords(given []permission.Grant, turn journal.Turn) string {
-	var folders []string
-	for _, g := range given {
-		folders = append(folders, visible.Block("", visible.Text(g.FilesIn)))
-	}
-	return c.text(notices.Text{
-		"For 60 minutes, files that are directly in this folder are sent to this chat without asking, when you ask for them. /approvals shows this and takes it back.",
-		"60 分钟内，由你要求时，直接位于这个文件夹中的文件会不经询问发送到这个聊天。/approvals 可查看和撤销。",
-	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
-}
-
 // howToAllowFolder says how to approve a whole folder at once. It is empty if this is not possible here, or not for
 // the person who asked.
 func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
-	if len(c.folders("", "", []journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
+	if len(c.terms("", "").Folders([]journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
 		return notices.Text{}
 	}
 	order, folder := "/approve "+strconv.Itoa(a.Request.N)+" folder", visible.Sentence(a.Request.FilesIn)
@@ -137,27 +124,12 @@ func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
 
 // expiredWords says that a request has expired.
 func (c *Chat) expiredWords(a journal.Asked) string {
-	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notices.Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"})
+	return c.inTheirWords(notices.Expired(strconv.Itoa(a.Request.N)))
 }
 
 // crowdedWords says that a request was denied because too many are open.
 func (c *Chat) crowdedWords(a journal.Asked) string {
-	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notices.Text{
-		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
-		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
-	})
-}
-
-// tellGranted records in the audit log what a person allowed for a time.
-func (c *Chat) tellGranted(msg messages.AcceptIngress, person string, given []permission.Grant) {
-	for _, g := range given {
-		c.audit(AuditEntry{
-			Event: "approval", RequestID: msg.RequestID, Result: "granted", By: person, Name: g.ID, Rule: g.Covers(),
-			Reason: "until " + time.UnixMilli(g.Until).UTC().Format(time.RFC3339),
-		})
-	}
+	return c.inTheirWords(notices.Crowded(strconv.Itoa(a.Request.N)))
 }
 
 // inChinese reports whether people of the chat are asked in Chinese.
@@ -196,4 +168,49 @@ func (c *Chat) showAsked(list []journal.Asked, step int) {
 		}
 		c.eventFrame("asked", step, words)
 	}
+}
+
+// howToAnswer says who can answer a request and how. People who may not decide only read who was asked.
+func (c *Chat) howToAnswer(a journal.Asked) notices.Text {
+	n := strconv.Itoa(a.Request.N)
+	if !c.asksOthers(a.Request.Asker) {
+		return notices.Text{"Answer yes or no, or /approve " + n + " or /deny " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。"}
+	}
+	list := c.deciders(a.Request.Asker)
+	if len(list) > 0 {
+		en, zh := approval.WhoIsAsked(list)
+		return notices.Text{"You cannot approve this yourself. I asked " + en + " in private.", "你无权自行批准。我已私下询问" + zh + "。"}
+	}
+	if c.group() {
+		return notices.Text{
+			"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone. " +
+				"A person who may approve it can send /approve " + n + " or /deny " + n + " here, or press a button.",
+			"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。有权批准的人可以在这里发送 /approve " + n + "、/deny " + n + "，或点按钮。",
+		}
+	}
+	return notices.Text{
+		"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone.",
+		"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。",
+	}
+}
+
+// unseenNotice explains why a request could not be shown yet. It returns false if the request was shown.
+func (c *Chat) unseenNotice(approvalID string) (notices.Text, bool) {
+	row := c.unseenIn(approvalID)
+	switch {
+	case row == nil:
+		return notices.Text{}, false
+	case row.Parked:
+		why := notices.UnsentReason(row.Reason)
+		return notices.Text{
+			"This could not be shown here yet: " + why[0] + ". It stays open. An operator can send it again with sma outbox retry.",
+			"这个请求还没能在这里显示：" + why[1] + "。请求保持等待，管理员可以用 sma outbox retry 重新发送。",
+		}, true
+	}
+	why := [2]string{"it is still being sent", "还在发送中"}
+	if d, failing := c.delayed[row.Key]; failing {
+		why = notices.UnsentReason(d.Reason)
+		why[0], why[1] = why[0]+"; it will be tried again", why[1]+"，稍后会重试"
+	}
+	return notices.Text{"This could not be shown here yet: " + why[0] + ".", "这个请求还没能在这里显示：" + why[1] + "。"}, true
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -20,10 +22,12 @@ const restAfter = time.Second
 // crash may lose. [Chat.Decide] says what follows a message and changes neither.
 type Chat struct {
 	*Options
-	key   messages.ChatKey
-	via   Adapter // how the chat's people are reached
-	store Archive
-	state *journal.State
+	key      messages.ChatKey
+	addr     messages.Address // from the key; zero if that has another form
+	platform string           // its full name, for example telegram@work
+	via      Adapter          // how the chat's people are reached
+	store    Archive
+	state    *journal.State
 
 	session
 
@@ -73,16 +77,16 @@ type session struct {
 	pages     paging
 	quoted    quoting
 	waits     heldBack
-	refers    referring
-	shownEnds map[journal.RowKey]int // how many ended requests a message with buttons shows as such
-	elsewhere map[string]*deciding   // messages and button presses that wait for other chats
-	gathering map[string]Gathered    // messages that ask for a list over all chats
-	grants    grants
-	allowed   map[string]AuditEntry // calls in progress that a person or a rule let run
-	marked    map[string]string     // messages of people that carry a mark, by turn id
-	moved     []journal.Settled     // fates of the run that continues in another context
-	closing   bool                  // the host is stopping
-	forgets   time.Time             // when somebody was asked whether to delete everything; zero if not asked
+	refers    referral.Asking
+	shownEnds map[journal.RowKey]int        // how many ended requests a message with buttons shows as such
+	elsewhere map[string]*referral.Decision // messages and button presses that wait for other chats
+	gathering map[string]Gathered           // messages that ask for a list over all chats
+	grants    *grants.Book                  // nil until it is read
+	allowed   map[string]AuditEntry         // calls in progress that a person or a rule let run
+	marked    map[string]string             // messages of people that carry a mark, by turn id
+	moved     []journal.Settled             // fates of the run that continues in another context
+	closing   bool                          // the host is stopping
+	forgets   time.Time                     // when somebody was asked whether to delete everything; zero if not asked
 	drainer   Ref
 
 	rests    bool  // nothing is left to do
@@ -99,11 +103,11 @@ type checkpointDue struct{}
 func New(o *Options, key messages.ChatKey) *Chat {
 	c := &Chat{Options: o, key: key}
 	if addr, ok := key.Address(); ok {
-		name := addr.Platform
+		c.addr, c.platform = addr, addr.Platform
 		if addr.Account != "" {
-			name += "@" + addr.Account
+			c.platform += "@" + addr.Account
 		}
-		c.via, _ = o.Adapter(name)
+		c.via, _ = o.Adapter(c.platform)
 	}
 	return c
 }
@@ -136,10 +140,7 @@ func (s session) copy() session {
 	s.handed, s.receipts, s.delayed = clone(s.handed), clone(s.receipts), clone(s.delayed)
 	s.deadlines, s.shownEnds, s.elsewhere = clone(s.deadlines), clone(s.shownEnds), clone(s.elsewhere)
 	s.gathering, s.allowed, s.marked = clone(s.gathering), clone(s.allowed), clone(s.marked)
-	s.waits.until, s.refers, s.grants.ends = clone(s.waits.until), s.refers.copy(), clone(s.grants.ends)
-	for id, d := range s.elsewhere {
-		s.elsewhere[id] = d.copy()
-	}
+	s.waits.until = clone(s.waits.until)
 	if s.compaction.ready != nil {
 		r := *s.compaction.ready
 		s.compaction.ready = &r
@@ -167,7 +168,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 func (c *Chat) decide() {
 	c.rests = false
 	if c.in.Err != nil { // the plan may have been written in part, so read these from disk again
-		c.pages, c.grants = paging{}, grants{}
+		c.pages, c.grants = paging{}, nil
 	}
 	c.mayChange()
 	switch msg := c.in.Msg.(type) {
@@ -251,10 +252,14 @@ func (c *Chat) command(msg messages.ToChat) {
 		delete(c.watchers, msg.WatchID)
 	case messages.ViewQuery:
 		c.view()
-	case messages.RewindChat, messages.ForgetChat:
-		c.takeAway(msg)
-	case messages.DecideApproval, messages.RevokeGrants:
-		c.aboutApprovals(msg)
+	case messages.RewindChat:
+		c.rewind(msg)
+	case messages.ForgetChat:
+		c.onForget(msg)
+	case messages.DecideApproval:
+		c.decideApproval(msg)
+	case messages.RevokeGrants:
+		c.revokeGrants(msg)
 	case messages.ShowRequest, messages.RequestShown, messages.EndRequest, messages.RequestEnded, messages.DecideReferred, messages.ReferredDecided,
 		messages.ReferRequests, messages.OutcomesShown:
 		c.aboutReferrals(msg)
@@ -273,8 +278,12 @@ func (c *Chat) command(msg messages.ToChat) {
 		c.queueEgress(msg)
 	case messages.EgressDelayed:
 		c.onEgressDelayed(msg)
-	case messages.OutboxQuery, messages.RetryParked, messages.DropParked:
-		c.aboutOutbox(msg)
+	case messages.OutboxQuery:
+		c.listOutbox()
+	case messages.RetryParked:
+		c.retryParked(msg)
+	case messages.DropParked:
+		c.dropParked(msg)
 	case messages.RunProgressed, messages.StepRestarted, messages.StepDone, messages.ToolDone, messages.StepEnded, messages.RunFailed, messages.ShortenInput:
 		c.fromRun(msg)
 	case messages.PostWords:

@@ -2,8 +2,8 @@ package machine
 
 import (
 	"context"
+	"iter"
 	"log/slog"
-	"slices"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -51,72 +51,54 @@ func (c *Chat) decidedWords(decided []journal.ApprovalDecided, turn journal.Turn
 func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) Command {
 	cmd := Command{
 		ChatKey: c.key, Name: msg.Command, Args: msg.Args, Turns: len(c.state.History), Running: c.run != nil, Waiting: len(c.state.Lane),
-		Counts: c.counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin,
-		By:       messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username},
-		Language: c.language(), Chinese: c.writtenInChinese(c.newestTurn()),
+		Counts: c.state.Counts(), ChatType: turn.Meta.ChatType, Admin: msg.Admin, By: askerOf(turn),
+		Language: c.language(), Chinese: c.writtenInChinese(newest(c.state.History)),
 	}
 	switch msg.Command {
 	case "status":
 		cmd.Tokens = c.compaction.size.Tokens(c.state.History, c.system())
 	case "why":
-		if cmd.Why = c.recordOf(turn.Meta.ReplyTo); cmd.Why == nil {
-			cmd.Why = c.unanswered()
+		if id := turn.Meta.ReplyTo; id != "" {
+			cmd.Why = c.lastEntry(func(e journal.LedgerEntry) bool { return e.Dir == journal.DirIn && e.MessageID == id })
+		}
+		if cmd.Why == nil {
+			cmd.Why = c.lastEntry(isUnanswered)
 		}
 	}
 	return cmd
 }
 
-// recordOf returns the last ledger entry of an incoming message, or nil if there is none.
-func (c *Chat) recordOf(messageID string) *journal.LedgerEntry {
-	if messageID == "" {
-		return nil
-	}
-	var found *journal.LedgerEntry
-	note := func(e journal.LedgerEntry) {
-		if e.Dir == journal.DirIn && e.MessageID == messageID {
-			found = &e
+// ledger yields the entries of the ledger, oldest first, also those that are still in the journal.
+func (c *Chat) ledger() iter.Seq[journal.LedgerEntry] {
+	return func(yield func(journal.LedgerEntry) bool) {
+		for e, err := range c.store.Ledger(context.Background()) {
+			if err != nil {
+				c.log(slog.LevelWarn, "the ledger cannot be read", "error", err)
+				break
+			}
+			if !yield(e) {
+				return
+			}
+		}
+		for _, e := range c.state.UnfoldedLedger() {
+			if !yield(e) {
+				return
+			}
 		}
 	}
-	for e, err := range c.store.Ledger(context.Background()) {
-		if err != nil {
-			c.log(slog.LevelWarn, "the ledger cannot be read", "error", err)
-			break
-		}
-		note(e)
-	}
-	for _, e := range c.state.UnfoldedLedger() {
-		note(e)
-	}
-	return found
 }
 
-// unanswered returns the last message of the chat that did not simply get an answer, or nil.
-func (c *Chat) unanswered() *journal.LedgerEntry {
-	if e, ok := lastUnanswered(c.state.UnfoldedLedger()); ok {
-		return &e
-	}
-	var last *journal.LedgerEntry
-	for e, err := range c.store.Ledger(context.Background()) {
-		if err != nil {
-			c.log(slog.LevelWarn, "the ledger cannot be read", "error", err)
-			break
-		}
-		if isUnanswered(e) {
+// lastEntry returns the last entry of the ledger for which the condition is true, or nil.
+func (c *Chat) lastEntry(is func(e journal.LedgerEntry) bool) (last *journal.LedgerEntry) {
+	for e := range c.ledger() {
+		if is(e) {
 			last = &e
 		}
 	}
 	return last
 }
 
-func lastUnanswered(entries []journal.LedgerEntry) (journal.LedgerEntry, bool) {
-	for _, e := range slices.Backward(entries) {
-		if isUnanswered(e) {
-			return e, true
-		}
-	}
-	return journal.LedgerEntry{}, false
-}
-
+// isUnanswered reports whether a message of the chat did not simply get an answer.
 func isUnanswered(e journal.LedgerEntry) bool {
 	switch e.Fate {
 	case journal.FateIgnored, journal.FateDeclined, journal.FateMerged, journal.FateStopped, journal.FateExpired:

@@ -12,8 +12,9 @@
 //   - chat.go: the chat, its session, and the dispatch of messages; plan.go: plans and effects.
 //   - ingress.go, waiting.go, flood.go, fetch.go, voice.go, recall.go: messages of people.
 //   - runner.go, finish.go, outcome.go, recover.go, crash.go: runs, also after a crash.
-//   - approval*.go, reply.go, referral.go (the chat that asks), referred.go (the chat that is asked):
-//     requests for approval.
+//   - approval*.go, reply.go, grants.go, referral.go (the chat that asks), referred.go (the chat that is asked):
+//     requests for approval. What words about them mean, the book of grants and what other chats are told are in
+//     rooms of their own, below actors/chat/approval.
 //   - egress.go, outbox.go, live.go, paging*.go: what people read.
 //   - compaction*.go, contexts*.go, memory.go, skills.go, quoted.go: what the model reads.
 //

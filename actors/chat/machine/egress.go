@@ -24,10 +24,6 @@ type ask struct {
 // askDue is the timer message for a call that has waited askWait.
 type askDue struct{ key journal.RowKey }
 
-func rowID(k journal.RowKey) messages.RowID { return messages.RowID(k) }
-
-func rowKey(id messages.RowID) journal.RowKey { return journal.RowKey(id) }
-
 // deliverRows passes new rows to the adapter. They are already durable, so nothing is lost if the adapter is not
 // running.
 func (c *Chat) deliverRows(rows []journal.Row) {
@@ -44,11 +40,11 @@ func (c *Chat) deliver(row journal.OutboxRow) {
 	}
 	put(&c.handed, row.Key, true)
 	if receipts, sent := c.receipts[row.Key]; sent {
-		c.effect(Resend{Msg: messages.EgressDelivered{ChatKey: c.key, Row: rowID(row.Key), Receipts: receipts}})
+		c.effect(Resend{Msg: messages.EgressDelivered{ChatKey: c.key, Row: messages.RowID(row.Key), Receipts: receipts}})
 		return
 	}
 	d := messages.Deliver{
-		ChatKey: c.key, Row: rowID(row.Key), ChatType: c.chatType, Text: row.Text, ReplyTo: row.ReplyTo, Sent: row.Sent, Draft: row.Draft,
+		ChatKey: c.key, Row: messages.RowID(row.Key), ChatType: c.chatType, Text: row.Text, ReplyTo: row.ReplyTo, Sent: row.Sent, Draft: row.Draft,
 	}
 	for _, a := range row.Attachments {
 		d.Files = append(d.Files, messages.FileRef(a))
@@ -74,7 +70,7 @@ func (c *Chat) remind() {
 }
 
 func (c *Chat) onEgressProgressed(msg messages.EgressProgressed) {
-	row, parts := c.state.Row(rowKey(msg.Row)), msg.Part+1
+	row, parts := c.state.Row(journal.RowKey(msg.Row)), msg.Part+1
 	if msg.Draft {
 		parts = 0
 	}
@@ -96,9 +92,9 @@ func (c *Chat) kept(row messages.RowID, parts int) {
 }
 
 func (c *Chat) onEgressDelivered(msg messages.EgressDelivered) {
-	row := c.state.Row(rowKey(msg.Row))
+	row := c.state.Row(journal.RowKey(msg.Row))
 	if row == nil {
-		delete(c.receipts, rowKey(msg.Row))
+		delete(c.receipts, journal.RowKey(msg.Row))
 		c.kept(msg.Row, len(msg.Receipts))
 		return
 	}
@@ -114,12 +110,12 @@ func (c *Chat) onEgressDelivered(msg messages.EgressDelivered) {
 	c.firstEgress(runID)
 	c.count(CountEgress, fact.Outcome)
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
-	c.answerAsks(rowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
+	c.answerAsks(journal.RowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
 	c.retake()
 }
 
 func (c *Chat) onEgressFailed(msg messages.EgressFailed) {
-	row := c.state.Row(rowKey(msg.Row))
+	row := c.state.Row(journal.RowKey(msg.Row))
 	if row == nil || row.Parked {
 		return
 	}
@@ -130,7 +126,7 @@ func (c *Chat) onEgressFailed(msg messages.EgressFailed) {
 	c.append(fact)
 	c.count(CountEgress, fact.Outcome)
 	c.audit(AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome, Reason: msg.Reason})
-	c.answerAsks(rowKey(msg.Row), messages.EgressAnswer{Parked: true})
+	c.answerAsks(journal.RowKey(msg.Row), messages.EgressAnswer{Parked: true})
 	c.retake()
 }
 

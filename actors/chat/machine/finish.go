@@ -88,14 +88,10 @@ func (c *Chat) own(m uimessage.Message) uimessage.Message {
 
 // plainMeta returns the metadata that all assistant turns have.
 func (c *Chat) plainMeta() uimessage.Metadata {
-	meta := uimessage.Metadata{
+	return uimessage.Metadata{
 		TS: c.now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
-		Model: c.Model, Demo: c.Demo, Seq: c.state.Seq,
+		Model: c.Model, Demo: c.Demo, Seq: c.state.Seq, Channel: c.addr.Platform, ChatID: c.addr.Chat,
 	}
-	if addr, ok := c.key.Address(); ok {
-		meta.Channel, meta.ChatID = addr.Platform, addr.Chat
-	}
-	return meta
 }
 
 func (c *Chat) assistantMeta(result, reason string, fates []journal.Settled) uimessage.Metadata {

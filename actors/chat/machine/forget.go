@@ -79,17 +79,6 @@ func (c *Chat) onForgotten(f Forgotten) {
 	}
 }
 
-// takeAway handles commands that remove messages from the chat.
-func (c *Chat) takeAway(msg messages.ToChat) {
-	switch msg := msg.(type) {
-	case messages.RewindChat:
-		c.rewind(msg)
-	case messages.ForgetChat:
-		c.onForget(msg)
-	default: // no other messages arrive here
-	}
-}
-
 // onForget deletes everything that is kept of the chat at the request of an operator.
 func (c *Chat) onForget(msg messages.ForgetChat) {
 	if !c.Forgets {

@@ -3,7 +3,6 @@ package machine
 import (
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -61,33 +60,26 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 
 // settleAtOnce settles an ingress that does not become a turn, optionally with words to the chat.
 func (c *Chat) settleAtOnce(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason, say string) {
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason}
-	fact.Rows = c.hostRow(msg, turn, say)
-	c.settleBy(msg, turn, fact, say)
+	c.settleWith(msg, turn, fate, reason, journal.Row{Text: say})
 }
 
-// settleShowing answers an ingress with words that show requests in full.
-func (c *Chat) settleShowing(msg messages.AcceptIngress, turn journal.Turn, say string, shown []journal.Asked) {
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
-	fact.Rows = c.hostRow(msg, turn, say)
+// settleWith settles an ingress that does not become a turn, with the words of a row, the files and the requests that
+// it shows.
+func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
+	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: c.hostRow(msg, turn, row.Text)}
 	for i := range fact.Rows {
-		fact.Rows[i].Shows = approval.IDsOf(shown)
+		fact.Rows[i].Attachments, fact.Rows[i].Shows = row.Attachments, row.Shows
 	}
-	if len(fact.Rows) == 0 && len(shown) > 0 {
-		fact.Shows = approval.IDsOf(shown)
+	if len(fact.Rows) == 0 && len(row.Shows) > 0 {
+		fact.Shows = row.Shows
 	}
-	c.settleBy(msg, turn, fact, say)
-}
-
-// settleBy settles an ingress with a fact and sends words to people.
-func (c *Chat) settleBy(msg messages.AcceptIngress, turn journal.Turn, fact journal.IngressSettled, say string) {
 	c.offer(fact)
-	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)}
-	if fact.Fate == journal.FateDeclined {
-		accepted.Declined = fact.Reason
+	accepted := messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)}
+	if fate == journal.FateDeclined {
+		accepted.Declined = reason
 	}
 	c.answer(accepted)
-	c.overhear(fact.Ingress, turn, fact.Fate)
+	c.overhear(fact.Ingress, turn, fate)
 	c.deliverRows(fact.Rows)
 	c.settledFrame(turn.ID)
 }
@@ -109,8 +101,7 @@ func (c *Chat) ingressOf(msg messages.AcceptIngress, turn journal.Turn) journal.
 
 // inThread reports whether a turn is in a thread that is not a chat of its own. There the bot only sends its replies.
 func (c *Chat) inThread(turn journal.Turn) bool {
-	addr, ok := c.key.Address()
-	return ok && addr.Topic == 0 && turn.Meta.MessageThreadID != ""
+	return c.addr.Platform != "" && c.addr.Topic == 0 && turn.Meta.MessageThreadID != ""
 }
 
 // replyTo returns the message that an answer replies to. In private chats it is empty, except in threads.
@@ -153,8 +144,7 @@ func (c *Chat) accepted(msg messages.AcceptIngress, turn journal.Turn) {
 		return
 	}
 	if c.run != nil && c.Mode == ModeInterrupt {
-		c.interrupt("interrupted by a newer message", msg.RequestID)
-		return
+		c.stopWith("interrupted by a newer message", msg.RequestID, false) // the queued turns start the next run
 	}
 }
 
@@ -199,7 +189,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if msg.Command == "compact" {
 		compaction = c.compactNow()
 	}
-	chinese := c.writtenInChinese(c.newestTurn()) // must be read before the messages are archived
+	chinese := c.writtenInChinese(newest(c.state.History)) // must be read before the messages are archived
 	contexts := c.contextCommand(msg, turn)
 	switch {
 	case msg.Notice != "": // the platform has already carried it out, for example a pairing code
@@ -225,8 +215,6 @@ func (c *Chat) onCommanded(done Commanded) {
 	c.settleAtOnce(msg, turn, journal.FateAnswered, "command", say)
 }
 
-func (c *Chat) counts() journal.Counts { return c.state.Counts() }
-
 // stopRun handles stop commands from the web, the CLI and the API.
 func (c *Chat) stopRun(msg messages.StopRun) {
 	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
@@ -247,11 +235,7 @@ func (c *Chat) stop(by, requestID string, all bool) bool {
 	return true
 }
 
-// interrupt durably stops the run in progress. The queued turns start the next run.
-func (c *Chat) interrupt(by, requestID string) {
-	c.stopWith(by, requestID, false)
-}
-
+// stopWith durably stops the run in progress, and on request settles the turns that wait for the next one.
 func (c *Chat) stopWith(by, requestID string, all bool) {
 	run := c.state.Run
 	c.append(journal.StopRequested{RunID: run.ID, By: by, RequestID: requestID})
@@ -269,7 +253,7 @@ func (c *Chat) stopWith(by, requestID string, all bool) {
 
 // view answers with the chat as a reader sees it.
 func (c *Chat) view() {
-	counts := c.counts()
+	counts := c.state.Counts()
 	v := messages.ViewReply{
 		ChatKey: c.key, Messages: c.state.MessagesForPeople(), Running: c.run != nil,
 		Accepted: counts.Accepted, Open: int64(c.state.OpenTurns()), Pending: int64(len(c.state.Pending()) + c.owed()), Fates: map[string]int64{},

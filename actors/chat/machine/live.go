@@ -107,7 +107,7 @@ func (c *Chat) onRunTick(msg runTick) {
 	case words != "" && words != c.run.draft && c.via.Drafts:
 		key := c.draftRow()
 		c.run.draft = words
-		draft := messages.ShowDraft{ChatKey: c.key, Row: rowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.replyAnchor()}
+		draft := messages.ShowDraft{ChatKey: c.key, Row: messages.RowID(key), ChatType: c.chatType, Text: words, ReplyTo: c.replyAnchor()}
 		if row := c.state.Row(key); row != nil {
 			draft.Draft = row.Draft
 		}

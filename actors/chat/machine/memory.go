@@ -141,16 +141,8 @@ func (c *Chat) several() bool {
 	if c.group() {
 		return true
 	}
-	first := ""
-	return slices.ContainsFunc(c.state.History, func(t journal.Turn) bool {
-		if t.Role != uimessage.RoleUser || t.Meta.UserID == "" {
-			return false
-		}
-		if first == "" {
-			first = t.Meta.UserID
-		}
-		return t.Meta.UserID != first
-	})
+	i := slices.IndexFunc(c.state.History, func(t journal.Turn) bool { return t.Role == uimessage.RoleUser && t.Meta.UserID != "" })
+	return i >= 0 && !c.onePerson(c.state.History[i].Meta.UserID)
 }
 
 // onePerson reports whether this person wrote all user turns of the chat.

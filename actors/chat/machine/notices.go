@@ -33,11 +33,11 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 }
 
 // inTheirWords returns a notice in the language of the newest user turn.
-func (c *Chat) inTheirWords(n notices.Text) string { return c.text(n, c.newestTurn()) }
+func (c *Chat) inTheirWords(n notices.Text) string { return c.text(n, newest(c.state.History)) }
 
-// newestTurn returns the newest user turn, or the zero turn.
-func (c *Chat) newestTurn() journal.Turn {
-	for _, t := range slices.Backward(c.state.History) {
+// newest returns the newest user turn, or the zero turn.
+func newest(turns []journal.Turn) journal.Turn {
+	for _, t := range slices.Backward(turns) {
 		if t.Role == uimessage.RoleUser {
 			return t
 		}
@@ -64,7 +64,7 @@ func (c *Chat) text(n notices.Text, t journal.Turn) string {
 func (c *Chat) writtenInChinese(t journal.Turn) bool {
 	words := journal.Text(t.Message)
 	if strings.HasPrefix(words, "/") || words == "" {
-		words += journal.Text(c.newestTurn().Message)
+		words += journal.Text(newest(c.state.History).Message)
 	}
 	return strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

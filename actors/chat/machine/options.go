@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
@@ -67,7 +68,7 @@ type Options struct {
 	// people of the chat itself are asked.
 	Deciders func(approval.Claim) []approval.Decider
 	// TaskPlace describes the task that runs in a chat. Without it, only the id of the task is known.
-	TaskPlace func(messages.ChatKey) TaskPlace
+	TaskPlace func(messages.ChatKey) referral.TaskPlace
 	// Gathers allows a private chat to show the requests of all other chats.
 	Gathers bool
 	// Refers allows requests to be shown in other chats.
@@ -130,6 +131,8 @@ type Adapter struct {
 	Drafts     bool
 	Typing     bool
 	Reactions  bool // people's messages get a reaction that shows their state
+	// PrivateType is the platform's type of a private chat; empty means private.
+	PrivateType string
 	// MaxText is the maximum length of a platform message in UTF-16 units, and Parts returns how many messages a text
 	// needs. If both are set, long texts are paged.
 	MaxText int

@@ -16,21 +16,8 @@ func itemID(key journal.RowKey) string { return key.MessageID + "/" + strconv.It
 // onEgressDelayed notes the progress of sending. It is not journaled: after a restart the adapter counts its tries
 // again.
 func (c *Chat) onEgressDelayed(msg messages.EgressDelayed) {
-	if c.state.Row(rowKey(msg.Row)) != nil {
-		put(&c.delayed, rowKey(msg.Row), msg)
-	}
-}
-
-// aboutOutbox handles queries and commands of operators about the outbox.
-func (c *Chat) aboutOutbox(msg messages.ToChat) {
-	switch msg := msg.(type) {
-	case messages.OutboxQuery:
-		c.listOutbox()
-	case messages.RetryParked:
-		c.retryParked(msg)
-	case messages.DropParked:
-		c.dropParked(msg)
-	default: // no other messages arrive here
+	if c.state.Row(journal.RowKey(msg.Row)) != nil {
+		put(&c.delayed, journal.RowKey(msg.Row), msg)
 	}
 }
 

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
@@ -231,16 +232,17 @@ func (c *Chat) tellAsked(list []journal.Asked) {
 // sum adds the usage of a message's runs.
 func sum(a, b *uimessage.Usage) *uimessage.Usage {
 	if a == nil || b == nil {
-		if a == nil {
-			return b
-		}
-		return a
+		return cmp.Or(a, b)
 	}
-	out := *a
-	out.InputTokens += b.InputTokens
-	out.OutputTokens += b.OutputTokens
-	out.TotalTokens += b.TotalTokens
-	out.ReasoningTokens += b.ReasoningTokens
-	out.CachedInputTokens += b.CachedInputTokens
+	out := plus(*a, *b)
 	return &out
+}
+
+func plus(a, b uimessage.Usage) uimessage.Usage {
+	a.InputTokens += b.InputTokens
+	a.OutputTokens += b.OutputTokens
+	a.TotalTokens += b.TotalTokens
+	a.ReasoningTokens += b.ReasoningTokens
+	a.CachedInputTokens += b.CachedInputTokens
+	return a
 }

@@ -2,10 +2,9 @@ package machine
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
@@ -22,24 +21,10 @@ const (
 	maxWhole = 16
 )
 
-// pages is the unsent rest of a long text. It is kept in a file with the chat, so that it survives a restart; its
-// pages are sent through the outbox.
-type pages struct {
-	V   int            `json:"v"`
-	Row journal.RowKey `json:"row"` // of the first page
-	// Text is the full text, and At is how much of it has been sent.
-	Text string `json:"text"`
-	At   int    `json:"at"`
-	// By is the ingress that last asked for a page, and From is where that page began: the same ingress, repeated
-	// after a crash, gets the same page.
-	By   string `json:"by,omitempty"`
-	From int    `json:"from,omitempty"`
-}
-
 // paging is what the chat knows about its pages file.
 type paging struct {
 	read bool
-	open *pages // nil if there are none
+	open *longtext.Pages // nil if there are none
 }
 
 func (c *Chat) canPage() bool {
@@ -51,7 +36,7 @@ func (c *Chat) splitter() longtext.Splitter {
 }
 
 // openPages returns the pages that people can ask for. The file is read once for each activation.
-func (c *Chat) openPages() *pages {
+func (c *Chat) openPages() *longtext.Pages {
 	if c.pages.read {
 		return c.pages.open
 	}
@@ -60,30 +45,16 @@ func (c *Chat) openPages() *pages {
 		c.log(slog.LevelWarn, "the pages of a long answer cannot be read", "error", err)
 		return nil
 	}
-	c.pages = paging{read: true}
-	if len(data) == 0 {
-		return nil
-	}
-	var p pages
-	if err := json.Unmarshal(data, &p); err != nil || !p.valid() {
+	c.pages.read = true
+	if c.pages.open, err = longtext.ReadPages(data); err != nil {
 		c.log(slog.LevelWarn, "the pages of a long answer are damaged and not used", "error", err)
-		return nil
 	}
-	c.pages.open = &p
-	return &p
-}
-
-func (p *pages) valid() bool {
-	return p.V == 1 && p.From >= 0 && p.From <= p.At && p.At <= len(p.Text)
+	return c.pages.open
 }
 
 // keepPages plans to write the pages file, or to clear it if p is nil.
-func (c *Chat) keepPages(p *pages) {
-	var data []byte
-	if p != nil {
-		data, _ = json.Marshal(p) // numbers and strings only, so it cannot fail
-	}
-	c.file(pagesFile, data)
+func (c *Chat) keepPages(p *longtext.Pages) {
+	c.file(pagesFile, p.Encode())
 	c.pages = paging{read: true, open: p}
 }
 
@@ -101,17 +72,13 @@ func (c *Chat) paged(key journal.RowKey, text string) string {
 		return text
 	}
 	body, end := s.Page(text, 0, c.pageHint(text, 0))
-	c.keepPages(&pages{V: 1, Row: key, Text: text, At: end})
+	c.keepPages(&longtext.Pages{V: 1, Row: key, Text: text, At: end})
 	return body + c.pageHint(text, end)
 }
 
 // pageHint tells people how to read on.
 func (c *Chat) pageHint(text string, at int) string {
-	percent := strconv.Itoa(at * 100 / max(len(text), 1))
-	return "\n\n" + c.inTheirWords(notices.Text{
-		"(" + percent + " % shown. Reply \"continue\" for more, \"full output\" for the rest.)",
-		"（已显示 " + percent + "%。回复“继续”查看下一页，“发完整输出”查看全部。）",
-	})
+	return "\n\n" + c.inTheirWords(notices.MorePages(at*100/max(len(text), 1)))
 }
 
 // turnPage answers a person who asks for the next page. It returns false if the message is for the model.
@@ -128,36 +95,28 @@ func (c *Chat) turnPage(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if p == nil || !c.begun(p) {
 		return false
 	}
-	from := p.At
-	if p.By == msg.IngressID {
-		from = p.From
-	}
-	if from == len(p.Text) {
+	from, more := p.Next(msg.IngressID)
+	if !more {
 		return false
 	}
 	row, end := c.nextPage(p, from, want)
-	c.keepPages(&pages{V: 1, Row: p.Row, Text: p.Text, At: end, By: msg.IngressID, From: from})
+	c.keepPages(p.Turned(msg.IngressID, from, end))
 	c.settleWith(msg, turn, journal.FateAnswered, "page", row)
 	return true
 }
 
 // begun reports whether the first page is in the outbox or was sent. A crash can leave pages of a message that is
 // generated again.
-func (c *Chat) begun(p *pages) bool {
+func (c *Chat) begun(p *longtext.Pages) bool {
 	run := c.state.Run
 	if run == nil || run.MessageID != p.Row.MessageID || c.state.Row(p.Row) != nil && !c.state.Row(p.Row).Open {
 		return true
 	}
-	for _, key := range run.Rows {
-		if key == p.Row {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(run.Rows)), p.Row)
 }
 
 // nextPage returns the row for a page and the position where the next one begins.
-func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row, end int) {
+func (c *Chat) nextPage(p *longtext.Pages, from int, want longtext.Wish) (row journal.Row, end int) {
 	s := c.splitter()
 	if want == longtext.Next {
 		row.Text, end = s.Page(p.Text, from, c.pageHint(p.Text, from))
@@ -166,7 +125,7 @@ func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row
 		}
 		return row, end
 	}
-	row.Text = longtext.FenceAt(p.Text, from) + p.Text[from:]
+	row.Text = p.Rest(from)
 	if !c.via.Documents || longtext.Units(row.Text, maxWhole*c.via.MaxText) <= maxWhole*c.via.MaxText {
 		return row, len(p.Text)
 	}
@@ -179,17 +138,4 @@ func (c *Chat) nextPage(p *pages, from int, want longtext.Wish) (row journal.Row
 	row.Text = c.inTheirWords(notices.Text{"This is the whole answer.", "这是完整的回答。"})
 	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
 	return row, len(p.Text)
-}
-
-// settleWith settles an ingress with a row of the host's.
-func (c *Chat) settleWith(msg messages.AcceptIngress, turn journal.Turn, fate journal.Fate, reason string, row journal.Row) {
-	rows := c.hostRow(msg, turn, row.Text)
-	for i := range rows {
-		rows[i].Attachments = slices.Clone(row.Attachments)
-	}
-	fact := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: fate, Reason: reason, Rows: rows}
-	c.offer(fact)
-	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, row.Text)})
-	c.deliverRows(rows)
-	c.settledFrame(turn.ID)
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
@@ -25,8 +24,6 @@ const (
 	outputFiles = 8
 	// outputPage is the size of a page for readers without an outbox, in UTF-16 units.
 	outputPage = 8000
-	// maxBack is how far back an output can be requested.
-	maxBack = 1000
 )
 
 // sendOutput handles /output. It sends the full output of a tool, as a file if the platform can send files, otherwise
@@ -37,7 +34,7 @@ func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 		return false
 	}
 	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
-	back, page, ok := outputArgs(msg.Args)
+	back, page, ok := longtext.OutputArgs(msg.Args)
 	if !ok {
 		row.Text = c.inTheirWords(notices.OutputUsage())
 	} else {
@@ -45,26 +42,6 @@ func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
 	}
 	c.settleWith(msg, turn, journal.FateAnswered, "command", row)
 	return true
-}
-
-// outputArgs parses the arguments: how far back, and which page.
-func outputArgs(args string) (back, page int, ok bool) {
-	back, page = 1, 1
-	fields := strings.Fields(args)
-	if len(fields) > 2 {
-		return 0, 0, false
-	}
-	for i, n := range []*int{&back, &page} {
-		if i >= len(fields) {
-			break
-		}
-		v, err := strconv.Atoi(strings.TrimPrefix(fields[i], "#"))
-		if err != nil || v < 1 || v > maxBack {
-			return 0, 0, false
-		}
-		*n = v
-	}
-	return back, page, true
 }
 
 // outputRow fills in the row that answers the command.
@@ -132,19 +109,11 @@ func (c *Chat) outputFile() string {
 
 // outputPage returns one page of a text, for readers who request each page.
 func (c *Chat) outputPage(tool, text string, back, page int) string {
-	var at, n, pages int
-	from, to := 0, 0
-	for at < len(text) {
-		end := at + longtext.Cut(text[at:], outputPage)
-		if pages++; pages == page {
-			from, to, n = at, end, page
-		}
-		at = end
-	}
-	if n == 0 {
+	part, pages := longtext.Part(text, outputPage, page)
+	if page > pages {
 		return c.inTheirWords(notices.OutputPages(tool, pages))
 	}
-	out := c.inTheirWords(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(text[from:to])
+	out := c.inTheirWords(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(part)
 	if pages > 1 {
 		out += "\n" + c.inTheirWords(notices.OutputPage(back, page, pages))
 	}
@@ -156,7 +125,7 @@ func (c *Chat) outputPage(tool, text string, back, page int) string {
 func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Tool, ok bool) {
 	group := c.group()
 	for i, t := range slices.Backward(c.state.History) {
-		if t.Role != uimessage.RoleAssistant || group && (who == "" || c.askedBefore(i) != who) {
+		if t.Role != uimessage.RoleAssistant || group && (who == "" || newest(c.state.History[:i]).Meta.UserID != who) {
 			continue
 		}
 		for _, p := range slices.Backward(t.Parts) {
@@ -174,16 +143,6 @@ func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Too
 
 // silentTools are the tools that send words and have no output of their own.
 func silentTools() []string { return []string{"chat_send", "chat_contact_send"} }
-
-// askedBefore returns who wrote the newest user turn before an index of the history.
-func (c *Chat) askedBefore(i int) string {
-	for _, t := range slices.Backward(c.state.History[:i]) {
-		if t.Role == uimessage.RoleUser {
-			return t.Meta.UserID
-		}
-	}
-	return ""
-}
 
 // wholeOutput returns the full output of a call, with secrets masked, and its size. Above [notices.MaxOutput] only the
 // size is returned.

@@ -389,6 +389,14 @@ func (c *Chat) timer(name string, after time.Duration, msg any) {
 
 func (c *Chat) endTimer(name string) { c.effect(SetTimer{Name: name}) }
 
+// bit returns 1 for true.
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func (c *Chat) now() time.Time { return c.in.Now }
 
 func (c *Chat) ago(t time.Time) time.Duration { return c.in.Now.Sub(t) }

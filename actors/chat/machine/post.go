@@ -22,10 +22,7 @@ func (c *Chat) postWords(msg messages.PostWords) {
 		c.answer(done)
 		return
 	}
-	rest := c.state.Run == nil && c.state.OpenTurns() == 0 && len(c.state.Due()) == 0
-	if _, continues := c.state.Continues(); continues || c.closing {
-		rest = false
-	}
+	rest := c.settledAll() && !c.closing
 	if !rest && !c.via.Outbox {
 		done.Reason = "busy"
 		c.answer(done)

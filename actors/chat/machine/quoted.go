@@ -1,9 +1,7 @@
 package machine
 
 import (
-	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -88,36 +86,20 @@ func (c *Chat) withQuotes(meta uimessage.Metadata) uimessage.Metadata {
 
 // overheard reads the last n ignored messages since the last turn from the ledger.
 func (c *Chat) overheard(n int) []uimessage.Quoted {
-	since := int64(0)
-	for _, t := range slices.Backward(c.state.History) {
-		if t.Role == uimessage.RoleUser {
-			since = t.Meta.TS
-			break
-		}
-	}
+	since := newest(c.state.History).Meta.TS
 	for _, t := range c.state.Lane {
 		since = max(since, t.Meta.TS)
 	}
 	var list []uimessage.Quoted
-	add := func(e journal.LedgerEntry) {
+	for e := range c.ledger() {
 		if e.Reason == reasonTakenBack {
 			list = slices.DeleteFunc(list, func(q uimessage.Quoted) bool { return q.MessageID == e.MessageID })
 		}
 		if e.Dir != journal.DirIn || e.Fate != journal.FateIgnored || e.Text == "" || e.TS <= since {
-			return
+			continue
 		}
 		list = append(list, uimessage.Quoted{TS: e.TS, From: e.Username, User: e.UserID, MessageID: e.MessageID, Text: e.Text})
 		list = list[max(0, len(list)-n):]
-	}
-	for e, err := range c.store.Ledger(context.Background()) {
-		if err != nil {
-			c.log(slog.LevelWarn, "the ledger cannot be read", "error", err)
-			break
-		}
-		add(e)
-	}
-	for _, e := range c.state.UnfoldedLedger() {
-		add(e)
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/actors/chat/length"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -46,8 +47,8 @@ func (c *Chat) Left() *Chat {
 	s.memory, s.size.turns, s.size.bytes = remembering{}, 0, 0
 	s.delayed = nil
 	s.deadlines, s.expiry = nil, time.Time{} // after a reload deadlines follow the wall clock
-	s.grants, s.allowed = grants{}, nil
-	s.waits, s.refers, s.elsewhere, s.shownEnds, s.gathering = heldBack{}, referring{}, nil, nil, nil
+	s.grants, s.allowed = nil, nil
+	s.waits, s.refers, s.elsewhere, s.shownEnds, s.gathering = heldBack{}, referral.Asking{}, nil, nil, nil
 	s.rests, s.restsAt, s.lookedAt, s.ended, s.grew = false, 0, 0, false, false
 	s.holding = time.Time{} // its timer ended with the state
 	return &w

@@ -2,31 +2,18 @@ package machine
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
 
-// If the person who caused a request may not decide it, the request is shown in the private chats of those who may.
-// This file is the chat that asks; referred.go is the private chat.
-//
-// These invariants hold at any time, even after a crash:
-//
-//   - Only this chat decides its requests, and the first decision counts. A private chat only passes on what its
-//     person said, with the digest of what it showed.
-//   - A person's decision is accepted if the request was referred to this private chat and the person may decide
-//     when the decision arrives.
-//   - A referral is kept, and sent again, until the private chat confirms that it knows how the request ended.
+// The chat that asks: see package referral.
 
 const (
-	// referAgain is how long a chat waits for another chat's answer before it asks again. The wait doubles each time,
-	// up to referAtMost.
-	referAgain  = 5 * time.Second
-	referAtMost = 2 * time.Minute
 	// adminsWait is how long the decision of a possible administrator waits for the platform to list the
 	// administrators; adminsLook is the interval between checks.
 	adminsWait = 4 * time.Second
@@ -34,185 +21,40 @@ const (
 	adminsWord = "administrators "
 )
 
-// TaskPlace describes a task and the chat where it was created.
-type TaskPlace struct {
-	Title     string
-	ChatKey   messages.ChatKey
-	ChatTitle string // title of a group; empty if unknown
-	Person    string // name of the person of a private chat; empty if unknown
-	Group     bool
-}
-
-// words returns what the person of a private chat reads about the task. The chat is not named if it is their own.
-func (t TaskPlace) words(to messages.ChatKey) (title, chatTitle, person string, group bool) {
-	if t.ChatKey == to {
-		return t.Title, "", "", false
-	}
-	return t.Title, t.ChatTitle, t.Person, t.Group
-}
-
-// referring is the state of sending referrals. It is not journaled: everything that matters is durable and is sent
-// again.
-type referring struct {
-	tries map[string]try
-	armed time.Time // time for which the timer is set; zero if it is not
-	// quiet are requests that a private chat shows in a list instead of a message of their own; gatherers wait for
-	// that list.
-	quiet     map[string]bool
-	gatherers []gatherer
-}
-
-type try struct {
-	at   time.Time // earliest time of the next try
-	wait time.Duration
-}
-
 // again is the timer message for sending things again.
 type again struct{}
 
-// due reports whether something should be sent now. If so, it schedules the next try.
-func (r *referring) due(what string, now time.Time) bool {
-	t, known := r.tries[what]
-	if known && now.Before(t.at) {
-		return false
-	}
-	t.wait = min(max(2*t.wait, referAgain), referAtMost)
-	t.at = now.Add(t.wait)
-	put(&r.tries, what, t)
-	return true
-}
-
-// after schedules the first try of something.
-func (r *referring) after(what string, at time.Time) {
-	if _, known := r.tries[what]; known {
-		return
-	}
-	put(&r.tries, what, try{at: at})
-}
-
-func (r *referring) done(what string) { delete(r.tries, what) }
-
-// armAgain sets the timer for the earliest scheduled try.
-func (c *Chat) armAgain() {
-	var first time.Time
-	for _, t := range c.refers.tries {
-		if first.IsZero() || t.at.Before(first) {
-			first = t.at
-		}
-	}
-	switch {
-	case first.Equal(c.refers.armed):
-	case first.IsZero():
-		c.endTimer("again")
-	default:
-		c.timer("again", first.Sub(c.now()), again{})
-	}
-	c.refers.armed = first
-}
-
-func (r referring) copy() referring {
-	r.tries, r.quiet, r.gatherers = clone(r.tries), clone(r.quiet), slices.Clone(r.gatherers)
-	return r
-}
-
-// sendReferrals sends the pending updates to other chats and to messages with buttons. It is called after everything that may
-// change them.
+// sendReferrals sends the pending updates to other chats and to messages with buttons. It is called after everything
+// that may change them.
 func (c *Chat) sendReferrals() {
-	if len(c.state.Referrals)+len(c.state.Buttons)+len(c.refers.tries) == 0 {
+	if len(c.state.Referrals)+len(c.state.Buttons) == 0 && c.refers.Empty() {
 		return
 	}
 	now, wanted := c.now(), map[string]bool{}
-	open := map[string]journal.Asked{}
-	for _, a := range c.state.OpenRequests() {
-		open[a.Request.ID] = a
-	}
-	for _, r := range c.state.Referrals {
-		a, waits := open[r.ApprovalID]
-		what := "end " + r.ApprovalID + " " + string(r.To)
-		if waits {
-			what = "show " + r.ApprovalID + " " + string(r.To)
-		}
-		if waits && r.Taken {
-			continue
-		}
-		wanted[what] = true
-		if !c.Refers || !c.refers.due(what, now) {
-			continue
-		}
-		if waits {
-			c.route(messages.ShowRequest{
-				ChatKey: r.To, Request: c.referredRequest(a, r), Quiet: c.refers.quiet[r.ApprovalID+" "+string(r.To)],
-			})
-		} else {
-			c.route(c.endOf(r))
+	if c.Refers {
+		for _, msg := range c.refers.Pending(c.state, now, c.key, c.place, wanted) {
+			c.route(msg)
 		}
 	}
 	c.showOutcomes(now, wanted)
-	for what := range c.refers.tries {
-		if !wanted[what] {
-			c.refers.done(what)
-		}
+	c.refers.Keep(wanted)
+	switch first, changed := c.refers.Timer(); {
+	case !changed:
+	case first.IsZero():
+		c.endTimer("again")
+	default:
+		c.timer("again", first.Sub(now), again{})
 	}
-	c.armAgain()
 }
 
-// endOf returns the message that tells a private chat how a request ended.
-func (c *Chat) endOf(r journal.Referral) messages.EndRequest {
-	end := messages.EndRequest{ChatKey: r.To, From: c.key, ApprovalID: r.ApprovalID}
-	answer, by, name := c.state.HowEnded(r.ApprovalID)
-	end.Answer, end.By, end.ByName = string(answer), by, name
-	for _, a := range c.state.Requests(func(q journal.Request) bool { return q.ID == r.ApprovalID }) {
-		end.Via = a.Request.Via
+// place describes the chat to the people of other chats.
+func (c *Chat) place() referral.Place {
+	p := referral.Place{Key: c.key, Title: c.title, Group: c.group(), Chinese: c.inChinese(), Grants: c.Grants != nil, PrivateType: c.via.PrivateType}
+	if c.addr.Platform == "task" && c.TaskPlace != nil {
+		task := c.TaskPlace(c.key)
+		p.Task = &task
 	}
-	if run := c.state.Run; run != nil {
-		for _, a := range run.Answers {
-			if a.ApprovalID == r.ApprovalID {
-				end.Via = a.Via
-			}
-		}
-	}
-	if end.Via != "" {
-		via, ok := strings.CutPrefix(end.Via, string(r.To)+"/")
-		if end.Via = ""; ok {
-			end.Via = via
-		}
-	}
-	return end
-}
-
-// referredRequest returns a request in the form in which a private chat shows it.
-func (c *Chat) referredRequest(a journal.Asked, r journal.Referral) messages.ReferredRequest {
-	call, _ := a.Turn.Call(a.Request.CallID)
-	out := messages.ReferredRequest{
-		From: c.key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
-		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,
-		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind,
-		Person: r.Person, ChatType: "private", Asker: a.Request.Asker, AskerName: c.nameOf(a.Request.Asker), ChatTitle: c.title, Group: c.group(), InChinese: c.inChinese(),
-	}
-	if c.Grants != nil && out.Asker != "" {
-		out.FilesIn = a.Request.FilesIn
-	}
-	addr, _ := c.key.Address()
-	if out.Task = addr.Platform == "task"; out.Task {
-		out.TaskTitle, out.Asker, out.FilesIn = addr.Chat, "", ""
-		if c.TaskPlace != nil {
-			out.TaskTitle, out.ChatTitle, out.AskerName, out.Group = c.TaskPlace(c.key).words(r.To)
-		}
-	}
-	if addr.Platform == "feishu" {
-		out.ChatType = "p2p"
-	}
-	return out
-}
-
-// nameOf returns the name of a person who wrote here, or empty if it is unknown.
-func (c *Chat) nameOf(person string) string {
-	for _, t := range slices.Backward(c.state.History) {
-		if person != "" && t.Meta.UserID == person && t.Meta.Username != "" {
-			return t.Meta.Username
-		}
-	}
-	return ""
+	return p
 }
 
 // deciders returns those who may decide about requests from someone's turn and can be asked in private.
@@ -225,38 +67,25 @@ func (c *Chat) deciders(asker string) []approval.Decider {
 
 // claim returns the data about this chat from which it is derived who may decide.
 func (c *Chat) claim(asker string) approval.Claim {
-	a, _ := c.key.Address()
-	name := a.Platform
-	if a.Account != "" {
-		name += "@" + a.Account
-	}
-	return approval.Claim{ChatKey: c.key, Platform: name, Group: c.group(), Asker: asker}
+	return approval.Claim{ChatKey: c.key, Platform: c.platform, Group: c.group(), Asker: asker}
 }
 
 // asksOthers reports whether the person who caused a request may not decide it, so that others are asked.
 func (c *Chat) asksOthers(asker string) bool {
-	a, _ := c.key.Address()
-	if a.Platform == "task" {
+	if c.addr.Platform == "task" {
 		return true
 	}
-	return c.Deciders != nil && c.via.Outbox && !c.mayDecide(messages.Asker{Platform: a.Platform, ID: asker}, asker, false)
+	return c.Deciders != nil && c.via.Outbox && !c.mayDecide(messages.Asker{Platform: c.addr.Platform, ID: asker}, asker, false)
 }
 
 // refer returns the fact that refers new requests to private chats, or nothing if there is no one to ask.
 func (c *Chat) refer(list []journal.Asked) []journal.Fact {
-	var f journal.RequestReferred
-	for _, a := range list {
-		if a.Request.Answer != journal.AnswerOpen || !c.asksOthers(a.Request.Asker) {
-			continue
+	return referral.Refer(list, func(asker string) []approval.Decider {
+		if !c.asksOthers(asker) {
+			return nil
 		}
-		for _, d := range c.deciders(a.Request.Asker) {
-			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: d.ChatKey, Person: d.Person})
-		}
-	}
-	if len(f.Referrals) == 0 {
-		return nil
-	}
-	return []journal.Fact{f}
+		return c.deciders(asker)
+	})
 }
 
 // aboutReferrals handles messages of other chats about requests.
@@ -288,60 +117,26 @@ func (c *Chat) aboutReferrals(msg messages.ToChat) {
 
 // settleReferral records what a private chat has confirmed.
 func (c *Chat) settleReferral(approvalID string, to messages.ChatKey, ended bool) {
-	i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == approvalID && r.To == to })
-	if i < 0 || !ended && c.state.Referrals[i].Taken {
-		return
+	if fact, changes := referral.Settled(c.state, approvalID, to, ended); changes {
+		c.offer(fact) // if refused, the other chat is asked again
+		c.answerGatherers()
 	}
-	c.offer(journal.ReferralSettled{ApprovalID: approvalID, To: to, Ended: ended}) // if refused, the other chat is asked again
-	c.answerGatherers()
-}
-
-// gatherer waits until a private chat shows all requests that its person may decide.
-type gatherer struct {
-	who Ref
-	of  messages.ReferRequests
 }
 
 // referRequests refers the open requests to the private chat of someone who wants to see all of them.
 func (c *Chat) referRequests(msg messages.ReferRequests) {
-	var f journal.RequestReferred
-	for _, a := range c.state.OpenRequests() {
-		if c.mayFrom(msg.To, msg.Person, a.Request.Asker) && !c.referredTo(msg.To, msg.Person, a.Request.ID) {
-			f.Referrals = append(f.Referrals, journal.Referral{ApprovalID: a.Request.ID, To: msg.To, Person: msg.Person})
-			put(&c.refers.quiet, a.Request.ID+" "+string(msg.To), true)
-		}
-	}
-	if len(f.Referrals) > 0 {
-		c.offer(f)
-	}
-	if c.in.Sender != nil {
-		c.refers.gatherers = append(c.refers.gatherers, gatherer{c.in.Sender, msg})
+	facts := c.refers.Gather(c.state, msg, c.in.Sender, func(asker string) bool { return c.mayFrom(msg.To, msg.Person, asker) })
+	if len(facts) > 0 {
+		c.offer(facts...)
 	}
 	c.answerGatherers()
 }
 
-// answerGatherers answers the gatherers whose chats have confirmed all requests that were referred to them.
+// answerGatherers answers those whose chats have confirmed all requests that were referred to them.
 func (c *Chat) answerGatherers() {
-	c.refers.gatherers = slices.DeleteFunc(c.refers.gatherers, func(g gatherer) bool {
-		answer := messages.RequestsReferred{ChatKey: c.key}
-		for _, a := range c.state.OpenRequests() {
-			i := slices.IndexFunc(c.state.Referrals, func(r journal.Referral) bool { return r.ApprovalID == a.Request.ID && r.To == g.of.To })
-			switch {
-			case i < 0:
-				answer.Others++
-			case !c.state.Referrals[i].Taken:
-				return false
-			}
-		}
-		c.send(g.who, answer)
-		return true
+	c.refers.Gathered(c.state, func(who any, others int) {
+		c.send(who, messages.RequestsReferred{ChatKey: c.key, Others: others})
 	})
-}
-
-// referredTo reports whether a request was referred to a person in their private chat.
-func (c *Chat) referredTo(to messages.ChatKey, person, approvalID string) bool {
-	return slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person, Taken: true}) ||
-		slices.Contains(c.state.Referrals, journal.Referral{ApprovalID: approvalID, To: to, Person: person})
 }
 
 // mayFrom reports whether a person may currently decide from their private chat.
@@ -349,23 +144,11 @@ func (c *Chat) mayFrom(to messages.ChatKey, person, asker string) bool {
 	return slices.ContainsFunc(c.deciders(asker), func(d approval.Decider) bool { return d.ChatKey == to && d.Person == person && person != "" })
 }
 
-// withGrant records in decisions the grant that was given with them.
-func withGrant(facts []journal.Fact, given []permission.Grant) {
-	for i := range facts {
-		if d, ok := facts[i].(journal.ApprovalDecided); ok && len(given) > 0 {
-			d.Grant = given[0].ID
-			facts[i] = d
-		}
-	}
-}
-
 // decideReferred handles decisions that a person made in their private chat.
 func (c *Chat) decideReferred(msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: c.key, ID: msg.ID}
-	var facts []journal.Fact
-	var agreed []journal.Request
+	var made []journal.ApprovalDecided
 	var those []journal.Asked
-	person := msg.By.Platform + "-" + msg.By.ID
 	for _, d := range msg.Say {
 		out := messages.DecisionOutcome{ApprovalID: d.ApprovalID, Is: messages.DecisionForbidden}
 		asker := c.askerOf(d.ApprovalID)
@@ -374,31 +157,27 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 		switch {
 		case len(found) == 0 || d.Digest == "":
 			out.Is = messages.DecisionUnknown
-		case c.mayFrom(msg.From, msg.By.ID, asker) && (!open || c.referredTo(msg.From, msg.By.ID, d.ApprovalID)):
+		case c.mayFrom(msg.From, msg.By.ID, asker) && (!open || referral.Referred(c.state, journal.Referral{ApprovalID: d.ApprovalID, To: msg.From, Person: msg.By.ID})):
 			var fact journal.ApprovalDecided
-			fact, out = c.evaluate(d)
+			fact, out = c.evaluate(d, msg.By, msg.RequestID)
 			if out.Is != messages.DecisionDone {
 				break
 			}
-			fact.By, fact.ByName, fact.RequestID, fact.Reason = person, msg.By.Name, msg.RequestID, cutReason(d.Reason)
+			fact.Reason = cutReason(d.Reason)
 			if msg.Via != "" {
 				fact.Via = string(msg.From) + "/" + msg.Via
 			}
-			facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
-			for _, a := range c.state.OpenRequests() {
-				if a.Request.ID == d.ApprovalID {
-					those = append(those, a)
-				}
-			}
+			made, those = append(made, fact), append(those, found[len(found)-1])
 		default:
 			answer.Unknown = answer.Unknown || c.adminsUnknown()
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
-	if answer.Unknown && len(facts) == 0 && c.waitForAdmins(msg) {
+	if answer.Unknown && len(made) == 0 && c.waitForAdmins(msg) {
 		return
 	}
 	delete(c.waits.until, adminsWord+msg.ID)
+	person := msg.By.Platform + "-" + msg.By.ID
 	given, failed := c.grantsFrom(msg, person, those)
 	if failed {
 		for i := range answer.Outcomes {
@@ -407,16 +186,19 @@ func (c *Chat) decideReferred(msg messages.DecideReferred) {
 		c.answer(answer)
 		return
 	}
-	withGrant(facts, given)
-	given = append(given, c.standing(agreed)...)
-	c.give(given...)
-	if len(facts) > 0 {
-		c.wake()
-		c.offer(facts...)
+	for i := range made {
+		if len(given) > 0 {
+			made[i].Grant = given[0].ID
+		}
 	}
-	c.tellGranted(messages.AcceptIngress{RequestID: msg.RequestID}, person, slices.DeleteFunc(given, func(g permission.Grant) bool { return g.Until == 0 }))
+	c.give(given, made)
+	if len(made) > 0 {
+		c.wake()
+		c.offer(asFacts(made)...)
+	}
+	c.tellGranted(msg.RequestID, person, given)
 	c.answer(answer)
-	c.decided(facts)
+	c.decided(made)
 }
 
 // waitForAdmins holds back a decision from a private chat while the platform is asked for the group's administrators.
@@ -443,16 +225,14 @@ func (c *Chat) grantsFrom(msg messages.DecideReferred, person string, those []jo
 	if asker == "" || slices.ContainsFunc(those, func(a journal.Asked) bool { return a.Request.Asker != asker }) {
 		return nil, true
 	}
-	id := string(msg.From) + "/" + msg.ID
-	given, covered := c.folders(id, person, those), those
+	terms := c.terms(string(msg.From)+"/"+msg.ID, person)
+	terms.For = asker
+	given, covered := terms.Folders(those), those
 	if !msg.Folders {
-		given, covered = c.timed(id, person, msg.Rules, msg.Minutes, those)
+		given, covered = terms.Rules(msg.Rules, msg.Minutes, those)
 	}
 	if len(given) == 0 || len(covered) != len(those) {
 		return nil, true
-	}
-	for i := range given {
-		given[i].For = asker
 	}
 	return given, false
 }

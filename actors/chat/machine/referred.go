@@ -1,15 +1,12 @@
 package machine
 
 import (
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -25,22 +22,9 @@ const (
 	maxReferred = 100
 	// originWait is how long a message waits for the answers of other chats.
 	originWait = 8 * time.Second
+	// GatherWait is how long a list waits for the requests of other chats.
+	GatherWait = 4 * time.Second
 )
-
-// deciding is a message that decides requests of other chats and waits for their answers.
-type deciding struct {
-	verdict  verdict
-	left     map[messages.ChatKey]bool // chats that have not answered
-	outcomes map[string]messages.DecisionOutcome
-	unknown  bool
-	failed   bool
-}
-
-func (d *deciding) copy() *deciding {
-	w := *d
-	w.left, w.outcomes = maps.Clone(d.left), maps.Clone(d.outcomes)
-	return &w
-}
 
 // openHere returns the requests that are open in this chat, its own and those of other chats, sorted by number.
 func (c *Chat) openHere() []journal.Asked {
@@ -60,9 +44,8 @@ func (c *Chat) mayAbout(by messages.Asker, approvalID string, admin bool) bool {
 	if !ok {
 		return c.mayDecide(by, c.askerOf(approvalID), admin)
 	}
-	a, _ := c.key.Address()
 	platform, _, _ := strings.Cut(by.Platform, "@")
-	return by.ID != "" && by.ID == g.Person && platform == a.Platform
+	return by.ID != "" && by.ID == g.Person && platform == c.addr.Platform
 }
 
 // showRequest shows a request of another chat. Repeating it has no further effect.
@@ -81,22 +64,7 @@ func (c *Chat) showRequest(msg messages.ShowRequest) {
 	if c.chatType == "" {
 		c.chatType = r.ChatType
 	}
-	g := journal.ReferredRequest{
-		Request: journal.Request{
-			ID: r.ApprovalID, CallID: r.CallID, N: c.state.NextRequest(), Digest: r.Digest, Asker: r.Asker, Asked: r.Asked, Expires: r.Expires,
-			Explained: journal.Explained{Words: r.Words, Chinese: r.Chinese, Exact: r.Exact, Command: r.Command, Folder: r.Folder, Bind: r.Bind, FilesIn: r.FilesIn},
-		},
-		Origin: r.From, Person: r.Person, Tool: r.Tool, Name: r.Title, Input: r.Input,
-		AskerName: r.AskerName, ChatTitle: r.ChatTitle, Group: r.Group, Task: r.Task, TaskTitle: r.TaskTitle,
-	}
-	f := journal.ReferredRequestShown{Request: g}
-	if !msg.Quiet {
-		zh := c.readsChinese(r)
-		f.Rows = []journal.Row{{
-			Key: journal.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: approval.ReferredWords(g, zh),
-			Asks: []journal.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: zh}}, Shows: []string{g.ID},
-		}}
-	}
+	f := referral.Show(c.state, msg, c.readsChinese(r))
 	c.wake()
 	c.offer(f)
 	c.deliverRows(f.Rows)
@@ -134,59 +102,38 @@ func (c *Chat) endRequest(msg messages.EndRequest) {
 	}
 }
 
-// referredAmong returns the requests in a list that belong to other chats.
-func referredAmong(list []journal.Asked) []journal.Asked {
-	return slices.DeleteFunc(slices.Clone(list), func(a journal.Asked) bool { return a.Origin == "" })
-}
-
 // askOrigins passes a decision on to the chats that asked, and holds back the message until they have answered. It
 // returns false if none of the requests belongs to another chat.
-func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
-	referred := referredAmong(v.those)
-	if len(referred) == 0 {
+func (c *Chat) askOrigins(msg messages.AcceptIngress, turn journal.Turn, v ruling.Verdict) bool {
+	order := messages.DecideReferred{ID: msg.IngressID, Via: msg.IngressID, RequestID: msg.RequestID, From: c.key, By: askerOf(turn)}
+	d, orders, ok := referral.Decide(order, v)
+	switch {
+	case !ok:
+		return c.listAgain(msg, turn)
+	case d == nil:
 		return false
 	}
-	order := messages.DecideReferred{ID: msg.IngressID, Via: msg.IngressID, RequestID: msg.RequestID, By: askerOf(turn)}
-	if v.sense == senseGrant {
-		order.Rules, order.Minutes, order.Folders = v.said.Targets, v.said.Minutes, v.order.Folder
-		if len(referred) != len(v.those) || slices.ContainsFunc(referred, func(a journal.Asked) bool { return a.Origin != referred[0].Origin }) {
-			return c.listAgain(msg, turn) // rules and folders apply to one chat only
-		}
-	}
-	say := map[messages.ChatKey][]messages.Decision{}
-	for _, a := range referred {
-		say[a.Origin] = append(say[a.Origin], messages.Decision{ApprovalID: a.Request.ID, Digest: a.Request.Digest, Approved: v.approves, Reason: v.reason})
-	}
-	c.sendOrders(order, say, v)
+	c.sendOrders(msg.IngressID, d, orders)
 	c.holdBack(msg.IngressID, msg, originWait)
 	return true
 }
 
-// sendOrders sends decisions to the chats that asked.
-func (c *Chat) sendOrders(order messages.DecideReferred, say map[messages.ChatKey][]messages.Decision, v verdict) {
-	d := &deciding{verdict: v, left: map[messages.ChatKey]bool{}, outcomes: map[string]messages.DecisionOutcome{}}
-	for _, origin := range slices.Sorted(maps.Keys(say)) {
-		d.left[origin] = true
-		order.ChatKey, order.From, order.Say = origin, c.key, say[origin]
+// sendOrders sends a decision to the chats that asked.
+func (c *Chat) sendOrders(id string, d *referral.Decision, orders []messages.DecideReferred) {
+	for _, order := range orders {
 		c.effect(Route{Msg: order, Asks: true})
 	}
-	put(&c.elsewhere, order.ID, d)
+	put(&c.elsewhere, id, d)
 }
 
 // referredDecided handles the answer of a chat that asked.
 func (c *Chat) referredDecided(msg messages.ReferredDecided) {
-	d := c.elsewhere[msg.ID]
-	if d == nil || !d.left[msg.From] {
+	d, ok := c.elsewhere[msg.ID].Answered(c.state, msg)
+	if !ok {
 		return
 	}
-	delete(d.left, msg.From)
-	for _, out := range msg.Outcomes {
-		if g, ok := c.state.ReferredRequest(out.ApprovalID); ok && g.Origin == msg.From {
-			d.outcomes[out.ApprovalID] = out
-		}
-	}
-	d.unknown, d.failed = d.unknown || msg.Unknown, d.failed || msg.Err != ""
-	if len(d.left) == 0 {
+	c.elsewhere[msg.ID] = d
+	if !d.Waits() {
 		c.retake()
 	}
 }
@@ -198,12 +145,12 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	switch {
 	case d == nil:
 		return false
-	case len(d.left) > 0 && c.holdBack(msg.IngressID, msg, originWait):
+	case d.Waits() && c.holdBack(msg.IngressID, msg, originWait):
 		return true
 	}
 	delete(c.elsewhere, msg.IngressID)
 	delete(c.waits.until, msg.IngressID)
-	if len(d.left) > 0 || d.failed {
+	if d.Failed() {
 		c.refuse(msg) // the sender repeats it, and decisions that were made are known then
 		return true
 	}
@@ -211,13 +158,13 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 	by := askerOf(turn)
 	settled := journal.IngressSettled{Ingress: c.ingressOf(msg, turn), Fate: journal.FateAnswered, Reason: "approval"}
 	settled.Ingress.Text, _ = onlyWords(msg)
-	own, agreed := c.ownDecisions(d.verdict, by, msg.RequestID)
-	ended := c.endedBy(d, by)
-	say := c.elsewhereWords(d, turn)
+	own := c.ownDecisions(d.Verdict, by, msg.RequestID)
+	ended := d.Ended(c.state, by)
+	say := c.text(d.Words(c.state), turn)
 	settled.Rows = c.hostRow(msg, turn, say)
-	c.give(c.standing(agreed)...)
+	c.give(nil, own)
 	c.wake()
-	c.offer(slices.Concat([]journal.Fact{settled}, own, ended)...)
+	c.offer(slices.Concat([]journal.Fact{settled}, asFacts(own), ended)...)
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, say)})
 	c.deliverRows(settled.Rows)
 	c.tellEnds(ended)
@@ -227,45 +174,14 @@ func (c *Chat) decidedElsewhere(msg messages.AcceptIngress, turn journal.Turn) b
 }
 
 // ownDecisions returns the decisions of the same message about this chat's own requests.
-func (c *Chat) ownDecisions(v verdict, by messages.Asker, requestID string) (facts []journal.Fact, agreed []journal.Request) {
-	for _, a := range v.those {
-		if a.Origin != "" {
-			continue
+func (c *Chat) ownDecisions(v ruling.Verdict, by messages.Asker, requestID string) (made []journal.ApprovalDecided) {
+	for _, a := range v.Those {
+		d := messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Digest: a.Request.Digest, Reason: cutReason(v.Reason)}
+		if fact, out := c.evaluate(d, by, requestID); a.Origin == "" && out.Is == messages.DecisionDone {
+			made = append(made, fact)
 		}
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves, Digest: a.Request.Digest})
-		if out.Is != messages.DecisionDone {
-			continue
-		}
-		fact.By, fact.ByName, fact.RequestID, fact.Reason = by.Platform+"-"+by.ID, by.Name, requestID, cutReason(v.reason)
-		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
 	}
-	return facts, agreed
-}
-
-// endedBy returns the facts for requests of other chats that have ended according to those chats.
-func (c *Chat) endedBy(d *deciding, by messages.Asker) []journal.Fact {
-	var facts []journal.Fact
-	for _, id := range slices.Sorted(maps.Keys(d.outcomes)) {
-		out := d.outcomes[id]
-		g, ok := c.state.ReferredRequest(id)
-		if !ok || g.Answer != journal.AnswerOpen {
-			continue
-		}
-		f := journal.ReferredRequestEnded{Origin: g.Origin, ApprovalID: id, By: out.By}
-		switch out.Is {
-		case messages.DecisionDone:
-			f.By, f.ByName, f.Answer = by.Platform+"-"+by.ID, by.Name, journal.AnswerDenied
-			if d.verdict.approves {
-				f.Answer = journal.AnswerApproved
-			}
-		case messages.DecisionExpired:
-			f.Answer = journal.AnswerExpired
-		case messages.DecisionAlready, messages.DecisionForbidden, messages.DecisionUnknown, messages.DecisionUnseen:
-			continue // the other chat reports how it ended, if it has
-		}
-		facts = append(facts, f)
-	}
-	return facts
+	return made
 }
 
 // tellEnds confirms to the chats that asked that this chat knows how their requests ended.
@@ -277,105 +193,23 @@ func (c *Chat) tellEnds(ended []journal.Fact) {
 	}
 }
 
-// elsewhereWords says what became of decisions about requests of other chats.
-func (c *Chat) elsewhereWords(d *deciding, turn journal.Turn) string {
-	if d.unknown {
-		return c.text(notices.AdminsUnknown(), turn)
-	}
-	var lines []string
-	for _, a := range referredAmong(d.verdict.those) {
-		out, n := d.outcomes[a.Request.ID], strconv.Itoa(a.Request.N)
-		lines = append(lines, c.text(c.elsewhereNotice(d.verdict, out, n), turn))
-	}
-	if d.verdict.sense == senseGrant && len(d.outcomes) > 0 && !slices.ContainsFunc(referredAmong(d.verdict.those), func(a journal.Asked) bool {
-		return d.outcomes[a.Request.ID].Is != messages.DecisionDone
-	}) {
-		lines = append(lines, c.grantedElsewhere(d.verdict, turn))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (c *Chat) elsewhereNotice(v verdict, out messages.DecisionOutcome, n string) notices.Text {
-	g, _ := c.state.ReferredRequest(out.ApprovalID)
-	who := approval.Quoted(g.AskerName, g.Asker)
-	switch out.Is {
-	case messages.DecisionDone:
-		if v.approves {
-			return notices.Text{"Request #" + n + approval.ForWhom(g.Task, who) + " is approved.", "请求 #" + n + "（" + approval.FromZh(g.Task, who) + "）已批准。"}
-		}
-		return notices.Text{"Request #" + n + approval.ForWhom(g.Task, who) + " is denied.", "请求 #" + n + "（" + approval.FromZh(g.Task, who) + "）已拒绝。"}
-	case messages.DecisionAlready:
-		switch out.Answer {
-		case string(journal.AnswerApproved):
-			return notices.Text{"Request #" + n + " was approved before.", "请求 #" + n + " 之前已被批准。"}
-		case string(journal.AnswerDenied):
-			return notices.Text{"Request #" + n + " was denied before.", "请求 #" + n + " 之前已被拒绝。"}
-		}
-		return notices.Text{"Request #" + n + " was withdrawn. Nothing was done.", "请求 #" + n + " 已撤回，没有执行任何操作。"}
-	case messages.DecisionExpired:
-		return notices.Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"}
-	case messages.DecisionForbidden:
-		return notices.Text{"You may not decide about request #" + n + " any more. It stays as it is.", "你已无权决定请求 #" + n + "，请求保持不变。"}
-	case messages.DecisionUnknown, messages.DecisionUnseen:
-	}
-	return notices.Text{"I could not decide request #" + n + " that way. It stays as it is.", "无法这样决定请求 #" + n + "，请求保持不变。"}
-}
-
-// grantedElsewhere says what a person allowed for a time in another chat.
-func (c *Chat) grantedElsewhere(v verdict, turn journal.Turn) string {
-	g, _ := c.state.ReferredRequest(referredAmong(v.those)[0].Request.ID)
-	minutes, who := strconv.Itoa(v.said.Minutes), approval.Quoted(g.AskerName, g.Asker)
-	if v.order.Folder {
-		return c.foldersAllowedElsewhere(v, who, turn)
-	}
-	var rules []string
-	for _, r := range v.said.Targets {
-		rules = append(rules, visible.Block("", visible.Text(r)))
-	}
-	return c.text(notices.Text{
-		"For " + minutes + " minutes, what fits this runs without asking in that chat, when " + who + " asks for it:",
-		minutes + " 分钟内，在那个聊天里由" + who + "发起的、符合以下规则的命令不再询问：",
-	}, turn) + "\n\n" + strings.Join(rules, "\n\n")
-}
-
-// foldersAllowedElsewhere says which folders a person allowed for someone in another chat.
-func (c *Chat) foldersAllowedElsewhere(v verdict, who string, turn journal.Turn) string {
-	var folders []string
-	for _, a := range v.those {
-		if block := visible.Block("", visible.Text(a.Request.FilesIn)); !slices.Contains(folders, block) {
-			folders = append(folders, block)
-		}
-	}
-	return c.text(notices.Text{
-		"For 60 minutes, files that are directly in this folder are sent to that chat without asking, when " + who + " asks for them. The command sma approvals grants shows this, and sma approvals revoke takes it back.",
-		"60 分钟内，" + who + "要求时，直接位于这个文件夹中的文件会不经询问发送到那个聊天。命令 sma approvals grants 可查看，sma approvals revoke 可撤销。",
-	}, turn) + "\n\n" + strings.Join(folders, "\n\n")
-}
-
 // pressElsewhere handles a button press on a request of another chat. It returns false if it is not on such a request.
 func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
-	say, v := map[messages.ChatKey][]messages.Decision{}, verdict{sense: senseDecide}
+	v := ruling.Verdict{Sense: ruling.Decide}
 	answer := messages.ApprovalDecided{ChatKey: c.key}
 	for _, d := range msg.Say {
 		g, ok := c.state.ReferredRequest(d.ApprovalID)
 		if !ok {
 			continue
 		}
-		out := messages.DecisionOutcome{ApprovalID: g.ID, Is: messages.DecisionDone}
+		out := referral.Press(g, d.Digest)
 		switch {
 		case !c.mayAbout(msg.By, g.ID, msg.Admin):
-			out.Is = messages.DecisionForbidden
-		case d.Digest == "" || !strings.HasPrefix(g.Digest, d.Digest):
-			out.Is = messages.DecisionUnknown
-		case g.Answer == journal.AnswerExpired:
-			out.Is = messages.DecisionExpired
-		case g.Answer != journal.AnswerOpen:
-			out.Is, out.By, out.ByName, out.Answer = messages.DecisionAlready, g.By, g.ByName, string(g.Answer)
-		case c.unseenIn(g.ID) != nil:
+			out = messages.DecisionOutcome{ApprovalID: g.ID, Is: messages.DecisionForbidden}
+		case out.Is == messages.DecisionDone && c.unseenIn(g.ID) != nil:
 			out.Is = messages.DecisionUnseen
-		default:
-			d.Digest, v.approves = g.Digest, d.Approved
-			say[g.Origin] = append(say[g.Origin], d)
+		case out.Is == messages.DecisionDone:
+			v.Those, v.Approves, v.Reason = append(v.Those, g.Asked()), d.Approved, d.Reason
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}
@@ -386,25 +220,26 @@ func (c *Chat) pressElsewhere(msg messages.DecideApproval) bool {
 		c.pressDecided(msg, d)
 	case len(msg.Say) != 1 || !c.Refers:
 		c.refuse(msg) // Unreachable: a button decides one request
-	case len(say) == 0:
+	case len(v.Those) == 0:
 		c.answer(answer)
 	default:
-		c.sendOrders(messages.DecideReferred{ID: msg.RequestID, RequestID: msg.RequestID, By: msg.By}, say, v)
+		d, orders, _ := referral.Decide(messages.DecideReferred{ID: msg.RequestID, RequestID: msg.RequestID, From: c.key, By: msg.By}, v)
+		c.sendOrders(msg.RequestID, d, orders)
 		c.holdBack(msg.RequestID, msg, pressWait)
 	}
 	return true
 }
 
 // pressDecided answers a button press whose request another chat has decided.
-func (c *Chat) pressDecided(msg messages.DecideApproval, d *deciding) {
-	if len(d.left) > 0 && c.holdBack(msg.RequestID, msg, pressWait) {
+func (c *Chat) pressDecided(msg messages.DecideApproval, d *referral.Decision) {
+	if d.Waits() && c.holdBack(msg.RequestID, msg, pressWait) {
 		return
 	}
 	delete(c.elsewhere, msg.RequestID)
 	delete(c.waits.until, msg.RequestID)
-	out, ok := d.outcomes[msg.Say[0].ApprovalID]
-	ended := c.endedBy(d, msg.By)
-	if len(d.left) > 0 || d.failed || d.unknown || !ok {
+	out, ok := d.Outcome(msg.Say[0].ApprovalID)
+	ended := d.Ended(c.state, msg.By)
+	if d.Failed() || !ok {
 		c.refuse(msg)
 		return
 	}
@@ -414,4 +249,33 @@ func (c *Chat) pressDecided(msg messages.DecideApproval, d *deciding) {
 	}
 	c.answer(messages.ApprovalDecided{ChatKey: c.key, Outcomes: []messages.DecisionOutcome{out}})
 	c.tellEnds(ended)
+}
+
+// gather asks the other chats to show their requests here before a list is sent. If waits is true, the message is held
+// back until they have answered.
+func (c *Chat) gather(msg messages.AcceptIngress) (others int, waits bool) {
+	by := askerOf(journal.NewTurn(msg.Turn))
+	if !c.Gathers || c.group() || !c.via.Outbox || by.ID == "" {
+		return 0, false
+	}
+	g, asked := c.gathering[msg.IngressID]
+	if asked && (g.Done || !c.holdBack(msg.IngressID, msg, GatherWait)) {
+		delete(c.gathering, msg.IngressID)
+		delete(c.waits.until, msg.IngressID)
+		return g.Others, false
+	}
+	if asked {
+		return 0, true
+	}
+	put(&c.gathering, msg.IngressID, Gathered{ID: msg.IngressID})
+	c.effect(GatherRequests{msg.IngressID, by.ID})
+	c.holdBack(msg.IngressID, msg, GatherWait)
+	return 0, true
+}
+
+func (c *Chat) onGathered(msg Gathered) {
+	if _, waits := c.gathering[msg.ID]; waits {
+		c.gathering[msg.ID] = msg
+		c.retake()
+	}
 }

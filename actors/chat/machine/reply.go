@@ -3,12 +3,15 @@ package machine
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -20,59 +23,33 @@ const maxReason = 300
 // takesWords reports whether words can decide requests here. This holds wherever people write, even if there are
 // buttons, but not for the API and for tasks.
 func (c *Chat) takesWords() bool {
-	a, ok := c.key.Address()
-	return ok && a.Platform != "api" && a.Platform != "task"
-}
-
-// sense is how to handle a message that may refer to requests.
-type sense int
-
-const (
-	senseNone     sense = iota // it does not refer to requests
-	senseUnbound               // it would decide something, but not the requests it refers to: see package bind
-	senseUnknown               // its sender may be an administrator, which cannot be found out now
-	senseForbid                // its sender may not decide
-	senseList                  // it asks for the open requests
-	senseRevoke                // it revokes grants
-	senseDecide                // it decides those requests
-	senseGrant                 // it grants rules for a time and decides those requests
-	senseNotClear              // a command that names requests that are not open
-)
-
-// verdict is the interpretation of a message about requests.
-type verdict struct {
-	sense
-	approves bool
-	toBot    bool // the words themselves address the bot
-	those    []journal.Asked
-	said     reply.Reply
-	reason   string
-	order    approval.Order
+	return !slices.Contains([]string{"", "api", "task"}, c.addr.Platform)
 }
 
 // decideInWords handles a message that decides requests. It returns false for any other message. Text that was
 // forwarded or edited later decides nothing.
 func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool {
 	v := c.understand(msg, turn)
-	switch v.sense {
-	case senseRevoke:
-		return c.obeyRevoke(msg, turn, askerOf(turn), v.order)
-	case senseList:
+	switch v.Sense {
+	case ruling.Revoke:
+		return c.obeyRevoke(msg, turn, askerOf(turn), v.Order)
+	case ruling.List:
 		return c.listAll(msg, turn)
-	case senseNotClear:
+	case ruling.NotClear:
 		return c.listAgain(msg, turn)
-	case senseUnbound:
+	case ruling.Unbound:
 		// If the message did not address the bot, its words are an ordinary turn.
-		return (v.toBot || !msg.Overheard) && c.listAgain(msg, turn)
-	case senseForbid:
-		return c.sayToThem(msg, turn, c.noSay())
-	case senseUnknown:
+		return (v.ToBot || !msg.Overheard) && c.listAgain(msg, turn)
+	case ruling.Forbid:
+		if !c.adminsUnknown() {
+			return c.sayToThem(msg, turn, notices.MayNotDecide())
+		}
+		fallthrough
+	case ruling.Unknown:
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
-	case senseDecide:
+	case ruling.Decide, ruling.Grant:
 		return c.decideThose(msg, turn, v)
-	case senseGrant:
-		return c.grantTimed(msg, turn, v)
-	case senseNone:
+	case ruling.None:
 	}
 	return false
 }
@@ -92,94 +69,22 @@ func askerOf(turn journal.Turn) messages.Asker {
 
 // understand interprets a message. It has no side effects, so a message can be interpreted again once it is known what
 // the bot said before it.
-func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) verdict {
+func (c *Chat) understand(msg messages.AcceptIngress, turn journal.Turn) ruling.Verdict {
 	words, ok := onlyWords(msg)
 	if !ok || !c.takesWords() && msg.Verdict != messages.VerdictCommand || msg.Bot || msg.Forwarded {
-		return verdict{}
+		return ruling.Verdict{}
 	}
 	by := askerOf(turn)
-	if o, ok := approval.ParseOrder(words, msg.Self); ok {
-		return c.understandOrder(msg, turn, o)
+	m := ruling.Message{
+		Text: words, Self: msg.Self, Words: c.takesWords(), ToBot: turnsToBot(msg), Open: c.openHere(), Theirs: c.theirs(by, msg.Admin),
 	}
-	if !c.takesWords() {
-		return verdict{}
+	if c.group() {
+		m.Unknown = func() bool { return c.adminsUnknown() && c.canSay(msg) }
 	}
-	open := c.theirs(by, msg.Admin)
-	if len(open) == 0 {
-		return c.understandUnknown(msg, words)
+	if len(m.Theirs) > 0 {
+		m.About, m.Terms = c.about(msg, turn), c.terms(msg.IngressID, by.Platform+"-"+by.ID)
 	}
-	about := c.about(msg, turn)
-	meant, ambiguous := c.meaning(words, msg.Self, open)
-	if single := about.single(open); meant.Kind == reply.Unclear && single != nil {
-		open = single
-		meant, ambiguous = c.meaning(words, msg.Self, open)
-	}
-	if meant.Kind == reply.Unclear {
-		return verdict{}
-	}
-	v := verdict{sense: senseDecide, approves: meant.Kind != reply.DenyAll, said: meant.Reply}
-	said := bind.Said{Approves: v.approves, Bare: meant.Bare, Only: meant.Only, ToBot: c.turnsToBot(msg), All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
-	switch meant.Kind {
-	case reply.ApproveSome:
-		for _, i := range meant.Places {
-			said.Names = append(said.Names, open[i].Request.ID)
-		}
-	case reply.GrantTimed:
-		given, covered := c.timed(msg.IngressID, by.Platform+"-"+by.ID, meant.Targets, meant.Minutes, open)
-		if len(given) == 0 {
-			return verdict{}
-		}
-		v.sense, v.approves, said.Names = senseGrant, true, approval.IDsOf(covered)
-	case reply.DenyAll:
-		v.reason = words
-	case reply.ApproveAll, reply.Unclear:
-	}
-	return c.decides(v, about, open, said, ambiguous)
-}
-
-// understandUnknown interprets words that would be a decision if their sender were an administrator of the group,
-// which cannot be found out now.
-func (c *Chat) understandUnknown(msg messages.AcceptIngress, words string) verdict {
-	if !c.adminsUnknown() || !c.canSay(msg) {
-		return verdict{}
-	}
-	if meant, ambiguous := c.meaning(words, msg.Self, c.openHere()); meant.Kind == reply.Unclear && !ambiguous {
-		return verdict{}
-	}
-	return verdict{sense: senseUnknown}
-}
-
-// decides returns which requests the words decide, given what they refer to.
-func (*Chat) decides(v verdict, about about, open []journal.Asked, said bind.Said, ambiguous bool) verdict {
-	ids := bind.Decide(about.Bound, approval.IDsOf(open), said)
-	if ambiguous || len(ids) == 0 {
-		return verdict{sense: senseUnbound}
-	}
-	for _, a := range open {
-		if slices.Contains(ids, a.Request.ID) {
-			v.those = append(v.those, a)
-		}
-	}
-	return v
-}
-
-// meaning interprets words about the requests that a person may decide. They are ambiguous if a number in them is both
-// the number of one request and the position of another. A position depends on the list that people saw, so words that
-// use one count as bare.
-func (c *Chat) meaning(words, self string, open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
-	var shown []reply.Shown
-	for _, a := range open {
-		shown = append(shown, reply.Shown{N: a.Request.N, Command: approval.NameOf(a)})
-	}
-	byNumber, byPlace := reply.ParseNumbered(words, shown, self)
-	switch {
-	case byNumber.Kind == reply.Unclear:
-		byPlace.Bare = true
-		return byPlace, false
-	case byPlace.Kind == reply.Unclear:
-		return byNumber, false // a number that is not a position
-	}
-	return byNumber, byNumber.Kind != byPlace.Kind || !slices.Equal(byNumber.Places, byPlace.Places)
+	return ruling.Of(m)
 }
 
 // listAgain answers with the list of requests. It returns false if the chat cannot answer the sender.
@@ -188,98 +93,42 @@ func (c *Chat) listAgain(msg messages.AcceptIngress, turn journal.Turn) bool {
 		return false
 	}
 	open := c.openHere()
-	c.settleShowing(msg, turn, c.listWords(open, msg, turn), open)
+	c.settleWith(msg, turn, journal.FateAnswered, "approval", journal.Row{Text: c.listWords(open, msg, turn), Shows: approval.IDsOf(open)})
 	return true
 }
 
-// understandOrder interprets a command. Commands never go to the model.
-func (c *Chat) understandOrder(msg messages.AcceptIngress, turn journal.Turn, o approval.Order) verdict {
-	open := c.openHere()
-	theirs := c.theirs(askerOf(turn), msg.Admin)
-	switch {
-	case o.Revokes:
-		return verdict{sense: senseRevoke, order: o}
-	case o.Lists:
-		return verdict{sense: senseList}
-	case len(open) == 0:
-		return verdict{sense: senseNotClear}
-	case len(theirs) == 0:
-		return verdict{sense: senseForbid}
-	}
-	about := c.about(msg, turn)
-	if single := about.single(theirs); single != nil && !o.All && len(o.Numbers) == 0 {
-		theirs = single
-	}
-	o = o.WithReason(theirs)
-	those, isClear := o.Pick(theirs)
-	if !isClear {
-		return verdict{sense: senseNotClear}
-	}
-	if o.Folder && len(c.folders(msg.IngressID, "", those)) == 0 {
-		return verdict{sense: senseNotClear}
-	}
-	said := bind.Said{Approves: o.Approves, ToBot: true, All: len(o.Numbers) == 0, Bare: !o.All && len(o.Numbers) == 0, Names: approval.IDsOf(those)}
-	meant := verdict{sense: senseDecide, approves: o.Approves, reason: o.Reason}
-	if o.Folder {
-		meant.sense, meant.order = senseGrant, o
-	}
-	v := c.decides(meant, about, theirs, said, false)
-	v.toBot = true // a command always addresses the bot
-	return v
-}
-
-// decideThose decides the requests that a message names.
-func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
+// decideThose decides the requests that a message names, and grants rules or folders for a time if it does so.
+func (c *Chat) decideThose(msg messages.AcceptIngress, turn journal.Turn, v ruling.Verdict) bool {
 	if c.askOrigins(msg, turn, v) {
 		return true
 	}
-	var facts []journal.ApprovalDecided
-	var agreed []journal.Request
-	for _, a := range v.those {
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: v.approves})
-		if out.Is != messages.DecisionDone {
+	by := askerOf(turn)
+	given, say := v.Grants(c.terms(msg.IngressID, by.Platform+"-"+by.ID))
+	var made []journal.ApprovalDecided
+	for _, a := range v.Those {
+		d := messages.Decision{ApprovalID: a.Request.ID, Approved: v.Approves, Reason: cutReason(v.Reason)}
+		fact, out := c.evaluate(d, by, msg.RequestID)
+		if out.Is != messages.DecisionDone || v.Sense == ruling.Grant && len(given) == 0 {
 			return c.listAgain(msg, turn)
 		}
-		fact.Reason = cutReason(v.reason)
-		facts, agreed = append(facts, fact), append(agreed, c.approves(fact)...)
+		if v.Sense == ruling.Grant {
+			fact.Grant = given[0].ID
+		}
+		made = append(made, fact)
 	}
-	c.give(c.standing(agreed)...)
-	c.decideByIngress(msg, turn, facts, "")
-	return true
-}
-
-// grantTimed grants rules or folders for a time and approves the open requests that they cover.
-func (c *Chat) grantTimed(msg messages.AcceptIngress, turn journal.Turn, v verdict) bool {
-	if c.askOrigins(msg, turn, v) {
-		return true
-	}
-	person := turn.Meta.Channel + "-" + turn.Meta.UserID
-	given, _ := c.timed(msg.IngressID, person, v.said.Targets, v.said.Minutes, v.those)
-	say := ""
-	if v.order.Folder {
-		given = c.folders(msg.IngressID, person, v.those)
-		say = c.foldersWords(given, turn)
+	if v.Sense == ruling.Grant {
+		c.give(given, nil)
+		c.tellGranted(msg.RequestID, by.Platform+"-"+by.ID, given)
 	} else {
-		say = c.grantedWords(v.said, turn)
+		c.give(nil, made)
 	}
-	var facts []journal.ApprovalDecided
-	for _, a := range v.those {
-		fact, out := c.evaluate(messages.Decision{ApprovalID: a.Request.ID, Approved: true})
-		if out.Is != messages.DecisionDone || len(given) == 0 {
-			return c.listAgain(msg, turn)
-		}
-		fact.Grant = given[0].ID
-		facts = append(facts, fact)
-	}
-	c.give(given...)
-	c.tellGranted(msg, person, given)
-	c.decideByIngress(msg, turn, facts, say)
+	c.decideByIngress(msg, turn, made, c.text(say, turn))
 	return true
 }
 
 // turnsToBot reports whether a message addresses the bot. While a request is open, this includes messages that consist
 // only of a decision, in groups where the bot otherwise sees only messages addressed to it.
-func (c *Chat) turnsToBot(msg messages.AcceptIngress) bool {
+func turnsToBot(msg messages.AcceptIngress) bool {
 	return !msg.Overheard && (msg.Verdict != messages.VerdictIgnored || msg.Decides)
 }
 
@@ -304,19 +153,104 @@ func onlyWords(msg messages.AcceptIngress) (string, bool) {
 func (c *Chat) decideByIngress(msg messages.AcceptIngress, turn journal.Turn, decided []journal.ApprovalDecided, say string) {
 	in := c.ingressOf(msg, turn)
 	in.Text, _ = onlyWords(msg)
-	var facts []journal.Fact
-	var rows []journal.Row
-	for i, fact := range decided {
-		fact.By, fact.ByName, fact.RequestID = turn.Meta.Channel+"-"+turn.Meta.UserID, turn.Meta.Username, msg.RequestID
-		if i == 0 {
-			fact.Ingress, fact.Rows = &in, c.hostRow(msg, turn, say)
-			rows = fact.Rows
-		}
-		facts = append(facts, fact)
-	}
-	c.offer(facts...)
+	decided[0].Ingress, decided[0].Rows = &in, c.hostRow(msg, turn, say)
+	c.offer(asFacts(decided)...)
 	c.answer(messages.IngressAccepted{ChatKey: c.key, RequestID: msg.RequestID, Answer: c.directly(msg, cmp.Or(say, c.decidedWords(decided, turn)))})
-	c.deliverRows(rows)
-	c.decided(facts)
+	c.deliverRows(decided[0].Rows)
+	c.decided(decided)
 	c.settledFrame(turn.ID) // watchers must see the decisions before they may leave
+}
+
+// about finds what a message refers to. It uses only durable data: the receipts of the rows that showed requests, and
+// in a chat without an outbox what its readers saw last.
+func (c *Chat) about(msg messages.AcceptIngress, turn journal.Turn) bind.Bound {
+	if !c.via.Outbox {
+		return c.read()
+	}
+	var rows []bind.Row
+	by := askerOf(turn)
+	for _, s := range c.state.Shown {
+		row := bind.Row{Next: s.Next, Doubt: s.Doubt}
+		for _, id := range s.Requests {
+			if c.mayAbout(by, id, msg.Admin) {
+				row.Requests = append(row.Requests, id)
+			}
+		}
+		for _, p := range s.Pieces {
+			row.Pieces = append(row.Pieces, bind.Piece(p))
+		}
+		rows = append(rows, row)
+	}
+	return bind.Of(rows, bind.Words{
+		Order: msg.Order, ReplyTo: turn.Meta.ReplyTo, ToBot: msg.ToBot, Elsewhere: msg.Elsewhere,
+		// In a thread that is not a chat of its own, we do not know what the bot said there last.
+		InFlight: len(c.state.Pending()) > 0 || c.inThread(turn),
+	})
+}
+
+// read returns what words refer to in a chat whose readers see the history itself as it is written: the requests of
+// the newest message, unless a run is in progress or the host has answered since. Everything in the history counts as
+// shown.
+func (c *Chat) read() bind.Bound {
+	var b bind.Bound
+	b.Seen = approval.IDsOf(c.openHere())
+	if c.state.Run == nil {
+		b.List = slices.Clone(c.state.Read.Requests)
+	}
+	return b
+}
+
+// decideUnaddressed handles a group message that is not addressed to the bot while a request is open: a decision by
+// someone who may decide counts as addressed, and so does a plain command. Other messages are left to the gate, and no
+// model reads them.
+func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if !msg.Decides || msg.Bot || msg.Forwarded || msg.EditOf != "" || len(c.openHere()) == 0 {
+		return false
+	}
+	if msg.Command != "" {
+		if slices.Contains([]string{"allow", "activation", "start"}, msg.Command) {
+			return false // the platform's own command, which is obeyed only when addressed
+		}
+		msg.Verdict = messages.VerdictCommand
+		if !c.decideInWords(msg, turn) {
+			c.hostCommand(msg, turn)
+		}
+		return true
+	}
+	switch v := c.understand(msg, turn); v.Sense {
+	case ruling.Decide, ruling.Grant:
+		return c.decideThose(msg, turn, v)
+	case ruling.Unknown:
+		return c.sayToThem(msg, turn, notices.AdminsUnknown())
+	case ruling.None:
+		return c.sayHowToDecide(msg, turn)
+	case ruling.Unbound, ruling.Forbid, ruling.List, ruling.Revoke, ruling.NotClear:
+	}
+	return false
+}
+
+// sayHowToDecide answers words that look like a decision on an open request but are not valid, for example "deny 1,
+// too risky". They decide nothing; the sender reads how to write the decision, and no model reads them.
+func (c *Chat) sayHowToDecide(msg messages.AcceptIngress, turn journal.Turn) bool {
+	words, ok := onlyWords(msg)
+	if !ok {
+		return false
+	}
+	attempt, ok := reply.Attempted(words)
+	if !ok || !slices.ContainsFunc(c.theirs(askerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Request.N == attempt.N }) {
+		return false
+	}
+	return c.sayToThem(msg, turn, noticeHowToDecide(attempt))
+}
+
+func noticeHowToDecide(a reply.Attempt) notices.Text {
+	n := strconv.Itoa(a.N)
+	if a.Approves {
+		return notices.Text{"Nothing was decided. To approve request #" + n + ", send: /approve " + n, "没有做出任何决定。要批准请求 #" + n + "，请发送：/approve " + n}
+	}
+	if a.Rest == "" {
+		return notices.Text{"Nothing was decided. To deny request #" + n + ", send: /deny " + n, "没有做出任何决定。要拒绝请求 #" + n + "，请发送：/deny " + n}
+	}
+	why := n + " " + visible.Sentence(cutReason(a.Rest))
+	return notices.Text{"Nothing was decided. To deny request #" + n + " with this reason, send: /deny " + why, "没有做出任何决定。要以这个理由拒绝请求 #" + n + "，请发送：/deny " + why}
 }

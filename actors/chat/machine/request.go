@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -32,9 +34,7 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	facts := prompt.Facts{
 		Project: c.Project, ChatKey: string(c.key), ChatType: c.chatType, ChatTitle: c.title,
 		Group: c.group(), TimeZone: c.Location.String(), Egress: prompt.EgressDirect, Markdown: true,
-	}
-	if a, ok := c.key.Address(); ok {
-		facts.Channel, facts.ChatID = a.Platform, a.Chat
+		Channel: c.addr.Platform, ChatID: c.addr.Chat,
 	}
 	if c.via.ToolEgress {
 		facts.Egress = prompt.EgressTool
@@ -60,8 +60,7 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 // group reports whether several people may write in the chat.
 func (c *Chat) group() bool {
 	if c.chatType == "" {
-		a, _ := c.key.Address()
-		return strings.HasPrefix(a.Chat, "-")
+		return strings.HasPrefix(c.addr.Chat, "-")
 	}
 	return messages.IsGroup(c.chatType)
 }
@@ -114,4 +113,30 @@ func (c *Chat) settled(history []uimessage.Message) []uimessage.Message {
 		return history[:n-1]
 	}
 	return history
+}
+
+// fingerprint detects changes of texts without keeping the texts. The zero value has seen none.
+type fingerprint uint64
+
+// changed reports whether the texts differ from the last call. The first call reports false.
+func (f *fingerprint) changed(texts ...string) bool {
+	var h xxhash.Digest
+	h.Reset()
+	for _, text := range texts {
+		_, _ = h.WriteString(text) // never fails
+		_, _ = h.Write([]byte{0})  // never fails
+	}
+	before := *f
+	*f = fingerprint(max(h.Sum64(), 1))
+	return before != 0 && *f != before
+}
+
+// fingerprints cover the texts that a chat's requests begin with.
+type fingerprints struct{ agent, profile, skills, memories fingerprint }
+
+// began reports a broken prefix if the texts at the beginning of a request differ from the previous request.
+func (c *Chat) began(f *fingerprint, cause string, texts ...string) {
+	if f.changed(texts...) {
+		c.prefixBroken(cause)
+	}
 }

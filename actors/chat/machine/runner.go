@@ -40,9 +40,8 @@ const (
 )
 
 func newRunner(run *journal.Run, child string, now time.Time) *runner {
-	m := uimessage.Message{ID: run.MessageID, Role: uimessage.RoleAssistant, Parts: run.Parts}
-	r := &runner{id: run.ID, child: child, before: m, kept: settledParts(run.Parts), began: now}
-	r.restart()
+	r := &runner{id: run.ID, child: child, began: now}
+	r.renew(run.MessageID, run.Parts)
 	return r
 }
 
@@ -211,14 +210,7 @@ func (c *Chat) visible() []string {
 }
 
 // asker returns the sender of the newest user turn in the history.
-func (c *Chat) asker() messages.Asker {
-	for _, t := range slices.Backward(c.state.History) {
-		if t.Role == uimessage.RoleUser {
-			return messages.Asker{Platform: t.Meta.Channel, ID: t.Meta.UserID, Name: t.Meta.Username}
-		}
-	}
-	return messages.Asker{}
-}
+func (c *Chat) asker() messages.Asker { return askerOf(newest(c.state.History)) }
 
 // fromRun handles messages of the run in progress. Messages of an earlier run, or of an earlier actor of the same run,
 // are ignored.
@@ -279,7 +271,7 @@ func (c *Chat) Progress(in Input, chunks []uistream.Chunk) []Effect {
 
 // stepDone journals a response before any of its calls may begin.
 func (c *Chat) stepDone(msg messages.StepDone) {
-	c.addUsage(msg.Usage)
+	c.run.usage = plus(c.run.usage, msg.Usage)
 	c.trim = msg.Trim
 	c.compaction.size.Report(msg.Usage, len(c.state.History), c.trim)
 	c.run.steps++
@@ -308,15 +300,6 @@ func (c *Chat) stepDone(msg messages.StepDone) {
 		return
 	}
 	c.boundary(msg.Step)
-}
-
-func (c *Chat) addUsage(u uimessage.Usage) {
-	t := &c.run.usage
-	t.InputTokens += u.InputTokens
-	t.OutputTokens += u.OutputTokens
-	t.TotalTokens += u.TotalTokens
-	t.ReasoningTokens += u.ReasoningTokens
-	t.CachedInputTokens += u.CachedInputTokens
 }
 
 // toolDone journals the outcome of a call.

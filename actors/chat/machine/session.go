@@ -21,7 +21,7 @@ func (c *Chat) Close() { c.closing = true }
 // KeepReceipts stores the receipts of a sent row while the chat is not loaded, so that they are not lost if loading
 // fails.
 func (c *Chat) KeepReceipts(msg messages.EgressDelivered) {
-	put(&c.receipts, rowKey(msg.Row), msg.Receipts)
+	put(&c.receipts, journal.RowKey(msg.Row), msg.Receipts)
 }
 
 // Waiting calls f for each message that the chat holds back, with its sender.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -61,7 +62,7 @@ func (c *Chat) retake() {
 // waitForReceipts holds back a message whose words would be a decision if the rows being sent had arrived before it,
 // and every message that arrives after such a message.
 func (c *Chat) waitForReceipts(msg messages.AcceptIngress, turn journal.Turn) bool {
-	early := c.via.Outbox && msg.Order != 0 && c.sending() && c.understand(msg, turn).sense == senseUnbound
+	early := c.via.Outbox && msg.Order != 0 && c.sending() && c.understand(msg, turn).Sense == ruling.Unbound
 	behind := len(c.waits.list) > 0 && msg.Verdict == messages.VerdictOpen
 	if (early || behind) && c.holdBack(msg.IngressID, msg, wordsWait) {
 		return true

@@ -7,6 +7,11 @@ func MayNotRevoke() Text {
 	return Text{"You may not revoke what others allowed here. Everything stays as it is.", "你无权撤销别人在这里给出的授权，一切保持不变。"}
 }
 
+// Revoked confirms that permissions were revoked.
+func Revoked(names string) Text {
+	return Text{"Revoked: " + names + ". What it covered asks again from now on.", "已撤销：" + names + "。此后会重新询问。"}
+}
+
 // RevokeUsage explains how to revoke permissions.
 func RevokeUsage() Text {
 	return Text{
@@ -34,6 +39,19 @@ func AdminsUnknown() Text {
 	return Text{
 		"I could not find out who administers this group, so I cannot tell whether you may decide. The requests stay as they are; please say it again in a moment.",
 		"暂时无法查询谁是本群的管理员，因此无法确认你是否有权审批。请求保持不变，请稍后再说一次。",
+	}
+}
+
+// Expired says that a request has expired.
+func Expired(n string) Text {
+	return Text{"Request #" + n + " has expired. Nothing was done.", "请求 #" + n + " 已失效，没有执行任何操作。"}
+}
+
+// Crowded says that a request was denied because too many are open.
+func Crowded(n string) Text {
+	return Text{
+		"Request #" + n + " was denied, since too many are waiting here. Nothing was done.",
+		"等待的请求太多，请求 #" + n + " 已被拒绝，没有执行任何操作。",
 	}
 }
 

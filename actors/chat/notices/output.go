@@ -1,6 +1,9 @@
 package notices
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // MaxOutput is the longest output that people are sent, in bytes.
 const MaxOutput = 4 << 20
@@ -58,4 +61,13 @@ func OutputPage(back, page, pages int) Text {
 // OutputPages answers when a page does not exist.
 func OutputPages(tool string, pages int) Text {
 	return Text{fmt.Sprintf("The output of %s has %d pages.", tool, pages), fmt.Sprintf("%s 的输出共有 %d 页。", tool, pages)}
+}
+
+// MorePages says how much of a long text was shown, in percent, and how to read on.
+func MorePages(percent int) Text {
+	n := strconv.Itoa(percent)
+	return Text{
+		"(" + n + " % shown. Reply \"continue\" for more, \"full output\" for the rest.)",
+		"（已显示 " + n + "%。回复“继续”查看下一页，“发完整输出”查看全部。）",
+	}
 }

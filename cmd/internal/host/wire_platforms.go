@@ -175,9 +175,11 @@ func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error 
 func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) machine.Adapter {
 	caps := made.Capabilities()
 	_, types := made.(platform.Typer)
+	kind, _, _ := strings.Cut(made.Name(), "@")
+	service, _ := h.services.Of(kind)
 	return machine.Adapter{
 		Ref: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(made.Name(), egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
-		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument),
+		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument), PrivateType: service.PrivateType,
 	}
 }
 

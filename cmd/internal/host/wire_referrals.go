@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
@@ -120,13 +120,13 @@ func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 }
 
 // taskPlace is the title of the task that runs in a chat, and the chat in which it was created.
-func (h *Host) taskPlace(key messages.ChatKey) machine.TaskPlace {
+func (h *Host) taskPlace(key messages.ChatKey) referral.TaskPlace {
 	f, ok := h.fireOf(key)
 	c, known := h.taskClaim(approval.Claim{ChatKey: key})
 	if !ok || !known || h.access == nil {
-		return machine.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
+		return referral.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
 	}
-	out := machine.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
+	out := referral.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
 	if c.Group {
 		out.ChatTitle = h.chatName(f.ChatKey)
 	} else {

@@ -1,10 +1,8 @@
-package machine
+package ruling
 
 import (
 	"slices"
 	"testing"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 )
 
 // The reason of a denial is kept as it was written, whatever numbers come before it.
@@ -27,7 +25,7 @@ func TestOrdersKeepTheReason(t *testing.T) {
 		{"/deny 1 12:30 is too late", []int{1}, "12:30 is too late"},
 		{"/deny 3", []int{3}, ""},
 	} {
-		o, ok := approval.ParseOrder(tt.text, "")
+		o, ok := ParseOrder(tt.text, "")
 		if !ok || o.Approves || !slices.Equal(o.Numbers, tt.numbers) || o.Reason != tt.reason {
 			t.Errorf("%s means %v because of %q, want %v because of %q", tt.text, o.Numbers, o.Reason, tt.numbers, tt.reason)
 		}

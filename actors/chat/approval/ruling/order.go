@@ -1,4 +1,4 @@
-package approval
+package ruling
 
 import (
 	"slices"
@@ -96,9 +96,9 @@ func behind(args string, n int) string {
 	return strings.Trim(args, between)
 }
 
-// WithReason begins the reason of a denial at the first number that is not an open request, if words follow it: "/deny
+// withReason begins the reason of a denial at the first number that is not an open request, if words follow it: "/deny
 // 1 2 files are too many".
-func (o Order) WithReason(open []journal.Asked) Order {
+func (o Order) withReason(open []journal.Asked) Order {
 	if o.Approves || o.Reason == "" {
 		return o
 	}
@@ -113,8 +113,8 @@ func (o Order) WithReason(open []journal.Asked) Order {
 	return o
 }
 
-// Pick returns the requests that a command refers to. It returns false if that is not clear.
-func (o Order) Pick(open []journal.Asked) ([]journal.Asked, bool) {
+// pick returns the requests that a command refers to. It returns false if that is not clear.
+func (o Order) pick(open []journal.Asked) ([]journal.Asked, bool) {
 	switch {
 	case o.Unclear:
 		return nil, false

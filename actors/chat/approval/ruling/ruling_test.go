@@ -1,0 +1,85 @@
+package ruling
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+func request(n int, command string) journal.Asked {
+	var a journal.Asked
+	a.Request.ID, a.Request.N, a.Request.Command = string(rune('a'+n-1)), n, command
+	return a
+}
+
+func TestOf(t *testing.T) {
+	open := []journal.Asked{request(1, "ls x"), request(2, "rm y")}
+	all := bind.Bound{List: []string{"a", "b"}, Seen: []string{"a", "b"}}
+	first := bind.Bound{Answers: true, List: []string{"a"}, Seen: []string{"a"}}
+	yes := func() bool { return true }
+	tests := []struct {
+		name  string
+		m     Message
+		sense Sense
+		those string
+	}{
+		{"a number", Message{Text: "approve 2", Open: open, Theirs: open, About: all}, Decide, "b"},
+		{"a command", Message{Text: "/deny 1", Open: open, Theirs: open, About: all}, Decide, "a"},
+		{"a reply to the row of one", Message{Text: "/approve", Open: open, Theirs: open, About: first}, Decide, "a"},
+		{"a command without a number", Message{Text: "/approve", Open: open, Theirs: open, About: all}, NotClear, ""},
+		{"a number that is not open", Message{Text: "/approve 3", Open: open, Theirs: open, About: all}, NotClear, ""},
+		{"a request that was not shown before", Message{Text: "approve 2", Open: open, Theirs: open, About: first}, Unbound, ""},
+		{"a reply to something else", Message{Text: "yes", Open: open[:1], Theirs: open[:1], About: bind.Bound{Stray: true}}, Unbound, ""},
+		{"a command of somebody else", Message{Text: "/approve 1", Open: open}, Forbid, ""},
+		{"a command while nothing is open", Message{Text: "/approve 1"}, NotClear, ""},
+		{"words of somebody else", Message{Text: "approve 1", Open: open}, None, ""},
+		{"words of a possible administrator", Message{Text: "approve 1", Open: open, Unknown: yes}, Unknown, ""},
+		{"other words of a possible administrator", Message{Text: "What is open?", Open: open, Unknown: yes}, None, ""},
+		{"other words", Message{Text: "What is open?", Open: open, Theirs: open, About: all}, None, ""},
+		{"the list", Message{Text: "/approvals"}, List, ""},
+		{"an order to revoke", Message{Text: "/approvals revoke g1"}, Revoke, ""},
+		{"a folder of no file", Message{Text: "/approve 1 folder", Open: open, Theirs: open, About: all}, NotClear, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.m.Words, tt.m.ToBot = true, true
+			v := Of(tt.m)
+			if those := strings.Join(approval.IDsOf(v.Those), " "); v.Sense != tt.sense || those != tt.those {
+				t.Errorf("%q: sense %d about %q, want %d about %q", tt.m.Text, v.Sense, those, tt.sense, tt.those)
+			}
+			tt.m.Words = false
+			if v := Of(tt.m); !strings.HasPrefix(tt.m.Text, "/") && v.Sense != None {
+				t.Errorf("%q means %d where words decide nothing", tt.m.Text, v.Sense)
+			}
+		})
+	}
+}
+
+// A folder is allowed only with all of the requests that are approved.
+func TestFolders(t *testing.T) {
+	files := request(1, "")
+	files.Request.FilesIn = "docs"
+	open := []journal.Asked{files, request(2, "rm y")}
+	m := Message{
+		Open: open, Theirs: open, About: bind.Bound{List: []string{"a", "b"}, Seen: []string{"a", "b"}},
+		Terms: grants.Terms{ID: "i", At: grants.Clock{Now: time.Unix(1e9, 0)}},
+	}
+	m.Text = "/approve 1 folder"
+	if v := Of(m); v.Sense != Grant || !v.Order.Folder || !v.Approves || !slices.Equal(approval.IDsOf(v.Those), []string{"a"}) {
+		t.Errorf("one folder: %+v", v)
+	}
+	m.Text = "/approve all folder"
+	if v := Of(m); v.Sense != NotClear {
+		t.Errorf("a folder for a request without files: %+v", v)
+	}
+	m.Text, m.Terms.Off = "/approve 1 folder", true
+	if v := Of(m); v.Sense != NotClear {
+		t.Errorf("a folder where nothing can be allowed for a time: %+v", v)
+	}
+}
