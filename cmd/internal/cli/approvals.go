@@ -12,43 +12,44 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-func (a *app) approvalsCmd() *cobra.Command {
-	return group(&cobra.Command{
+func approvalsCmd(a *console.Console) *cobra.Command {
+	return console.Group(&cobra.Command{
 		Use: "approvals", Short: "List what waits for a decision, and decide it",
 		Long: "What changes anything runs only after somebody agreed to exactly that, within 30 minutes. Who may is\n" +
 			"permissions.exec.approvers; whoever runs these commands on this machine may as well.",
 		Example: "  sma approvals list\n  sma approvals approve telegram-chat-42 1\n  sma approvals deny telegram-chat-42 --all --reason \"not today\"",
-	}, a.approvalsListCmd(), a.approvalsDecideCmd(true), a.approvalsDecideCmd(false), a.approvalsGrantsCmd(), a.approvalsRevokeCmd())
+	}, approvalsListCmd(a), approvalsDecideCmd(a, true), approvalsDecideCmd(a, false), approvalsGrantsCmd(a), approvalsRevokeCmd(a))
 }
 
-func (a *app) approvalsListCmd() *cobra.Command {
-	return command[[]query.ApprovalLine]{
-		run: func(ctx context.Context, args []string) ([]query.ApprovalLine, error) {
-			key, err := chatArg(args)
+func approvalsListCmd(a *console.Console) *cobra.Command {
+	return console.Command[[]query.ApprovalLine]{
+		Run: func(ctx context.Context, args []string) ([]query.ApprovalLine, error) {
+			key, err := console.ChatArg(args)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := ask(ctx, a, "approvals", query.Asked{ChatKey: key}, (*query.Desk).Approvals)
+			lines, err := console.Ask(ctx, a, "approvals", query.Asked{ChatKey: key}, (*query.Desk).Approvals)
 			return lines, requestsFailure(key, err)
 		},
-		list: "approvals",
-		text: func(lines []query.ApprovalLine) string { return a.approvalWords().table(lines, time.Now()) },
-	}.on(a, &cobra.Command{
+		List: "approvals",
+		Text: func(lines []query.ApprovalLine) string { return approvalWordsIn(a).table(lines, time.Now()) },
+	}.On(a, &cobra.Command{
 		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
 	})
 }
 
 func requestsFailure(key messages.ChatKey, err error) error {
-	return chatFailure(key, "the requests cannot be read", "sma doctor", err)
+	return console.ChatFailure(key, "the requests cannot be read", "sma doctor", err)
 }
 
 // approvalsDecideCmd is the command approve or deny.
-func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
+func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run", Args: cobra.MinimumNArgs(1),
 		Long:    "Denies requests, by their numbers. The host has to run.",
@@ -64,27 +65,27 @@ func (a *app) approvalsDecideCmd(approve bool) *cobra.Command {
 	if !approve {
 		cmd.Flags().StringVar(&order.Reason, "reason", "", "what the model is told")
 	}
-	return command[query.ApprovalResult]{
-		run: func(ctx context.Context, args []string) (query.ApprovalResult, error) {
+	return console.Command[query.ApprovalResult]{
+		Run: func(ctx context.Context, args []string) (query.ApprovalResult, error) {
 			var err error
-			if order.ChatKey, err = chatArg(args); err != nil {
+			if order.ChatKey, err = console.ChatArg(args); err != nil {
 				return query.ApprovalResult{}, err
 			}
-			if order.Numbers, err = chosenNumbers(args, *all, "#", "request", "sma approvals list"); err != nil {
+			if order.Numbers, err = console.ChosenNumbers(args, *all, "#", "request", "sma approvals list"); err != nil {
 				return query.ApprovalResult{}, err
 			}
-			return a.decideApprovals(ctx, order)
+			return decideApprovals(ctx, a, order)
 		},
-		text: func(r query.ApprovalResult) string { return a.approvalWords().decided(approve, r) },
-	}.on(a, cmd)
+		Text: func(r query.ApprovalResult) string { return approvalWordsIn(a).decided(approve, r) },
+	}.On(a, cmd)
 }
 
 // decideApprovals sends the order to the host. Only the chat's actor may decide.
-func (a *app) decideApprovals(ctx context.Context, order query.ApprovalOrder) (query.ApprovalResult, error) {
-	result, err := orderRunning[query.ApprovalResult](ctx, a, "approvals",
+func decideApprovals(ctx context.Context, a *console.Console, order query.ApprovalOrder) (query.ApprovalResult, error) {
+	result, err := console.OrderRunning[query.ApprovalResult](ctx, a, "approvals",
 		"no host is running here, and only a running one can go on with what was decided", order)
 	if err == nil && result.Reason != "" {
-		err = &Failure{Code: CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
+		err = &console.Failure{Code: console.CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
 	}
 	return result, requestsFailure(order.ChatKey, err)
 }
@@ -98,8 +99,8 @@ type approvalWords struct {
 }
 
 // approvalWords returns the texts in the terminal's language.
-func (a *app) approvalWords() approvalWords {
-	if a.readsChinese() {
+func approvalWordsIn(a *console.Console) approvalWords {
+	if a.ReadsChinese() {
 		return approvalWords{
 			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 聊天 编号\n",
 			approved: "已批准", denied: "已拒绝", zh: true,
@@ -120,6 +121,13 @@ func (a *app) approvalWords() approvalWords {
 			messages.DecisionUnseen: "could not be shown completely yet",
 		},
 	}
+}
+
+// requestsText lists requests in full, without the command that decides them.
+func requestsText(a *console.Console, lines []query.ApprovalLine) string {
+	words := approvalWordsIn(a)
+	words.help = ""
+	return words.table(lines, time.Now())
 }
 
 // table writes each request as a line, followed by everything that it would do. All of it is indented and visible, so
@@ -194,19 +202,19 @@ func untilThen(then, now time.Time) time.Duration {
 	return left
 }
 
-func (a *app) approvalsGrantsCmd() *cobra.Command {
-	return command[[]query.GrantLine]{
-		run: func(ctx context.Context, args []string) ([]query.GrantLine, error) {
-			key, err := chatArg(args)
+func approvalsGrantsCmd(a *console.Console) *cobra.Command {
+	return console.Command[[]query.GrantLine]{
+		Run: func(ctx context.Context, args []string) ([]query.GrantLine, error) {
+			key, err := console.ChatArg(args)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := ask(ctx, a, "grants", query.Asked{ChatKey: key}, (*query.Desk).Grants)
+			lines, err := console.Ask(ctx, a, "grants", query.Asked{ChatKey: key}, (*query.Desk).Grants)
 			return lines, grantsFailure(key, err)
 		},
-		list: "grants",
-		text: func(lines []query.GrantLine) string { return a.grantWords().table(lines, time.Now()) },
-	}.on(a, &cobra.Command{
+		List: "grants",
+		Text: func(lines []query.GrantLine) string { return grantWordsIn(a).table(lines, time.Now()) },
+	}.On(a, &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
 		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
 			"what they agreed to once under a rule of permissions.exec.allow for a program that runs files.",
@@ -214,34 +222,34 @@ func (a *app) approvalsGrantsCmd() *cobra.Command {
 	})
 }
 
-func (a *app) approvalsRevokeCmd() *cobra.Command {
+func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke CHAT N…|--all", Short: "Take grants back: such commands ask again", Args: cobra.MinimumNArgs(1),
 		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is under way.",
 		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "everything that counts in the chat")
-	return command[query.GrantResult]{
-		run: func(ctx context.Context, args []string) (out query.GrantResult, err error) {
+	return console.Command[query.GrantResult]{
+		Run: func(ctx context.Context, args []string) (out query.GrantResult, err error) {
 			var o query.GrantOrder
-			if o.ChatKey, err = chatArg(args); err != nil {
+			if o.ChatKey, err = console.ChatArg(args); err != nil {
 				return out, err
 			}
-			if o.Numbers, err = chosenNumbers(args, *all, "g", "grant", "sma approvals grants"); err != nil {
+			if o.Numbers, err = console.ChosenNumbers(args, *all, "g", "grant", "sma approvals grants"); err != nil {
 				return out, err
 			}
-			out, err = order(ctx, a, "grants", o, (*query.Desk).Revoke)
+			out, err = console.Order(ctx, a, "grants", o, (*query.Desk).Revoke)
 			if err == nil && out.Reason != "" {
-				err = &Failure{Code: CodeFailed, What: "no such grant counts in " + string(o.ChatKey), Help: "sma approvals grants " + string(o.ChatKey)}
+				err = &console.Failure{Code: console.CodeFailed, What: "no such grant counts in " + string(o.ChatKey), Help: "sma approvals grants " + string(o.ChatKey)}
 			}
 			return out, grantsFailure(o.ChatKey, err)
 		},
-		text: func(r query.GrantResult) string { return a.grantWords().revoked(r) },
-	}.on(a, cmd)
+		Text: func(r query.GrantResult) string { return grantWordsIn(a).revoked(r) },
+	}.On(a, cmd)
 }
 
 func grantsFailure(key messages.ChatKey, err error) error {
-	return chatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
+	return console.ChatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
 }
 
 // grantWords are the texts of these commands in one language.
@@ -250,8 +258,8 @@ type grantWords struct {
 	zh                                              bool
 }
 
-func (a *app) grantWords() grantWords {
-	if a.readsChinese() {
+func grantWordsIn(a *console.Console) grantWords {
+	if a.ReadsChinese() {
 		return grantWords{
 			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", files: "发送直接位于文件夹 %s 中的文件", help: "撤销：sma approvals revoke 聊天 编号\n", done: "已撤销", zh: true,
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
@@ -20,7 +21,7 @@ import (
 )
 
 func (a *app) memoryCmd() *cobra.Command {
-	return group(&cobra.Command{
+	return console.Group(&cobra.Command{
 		Use: "memory", Short: "List, show, edit and forget what is remembered",
 		Long: "A MEMORY is project, user:PLATFORM-ID for a person, or the key of a chat. A host may run meanwhile; a chat\n" +
 			"sees a change with its next answer.",
@@ -37,7 +38,7 @@ type memory struct {
 }
 
 func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
-	_, state, err := a.folders(nil)
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return memory{}, err
 	}
@@ -47,9 +48,9 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	}
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return m, &Failure{Code: CodeFailed, What: "the memory cannot be read", Why: err}
+		return m, &console.Failure{Code: console.CodeFailed, What: "the memory cannot be read", Why: err}
 	case err != nil:
-		return m, &Failure{Code: CodeUsage, What: "that is no memory", Why: err, Help: "sma memory list"}
+		return m, &console.Failure{Code: console.CodeUsage, What: "that is no memory", Why: err, Help: "sma memory list"}
 	}
 	return m, nil
 }
@@ -59,55 +60,55 @@ func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
 	switch {
 	case errors.Is(err, persistence.ErrMemoryChanged):
-		return &Failure{Code: CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
+		return &console.Failure{Code: console.CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
 	case err != nil:
-		return &Failure{Code: CodeFailed, What: "the memory cannot be written", Why: err}
+		return &console.Failure{Code: console.CodeFailed, What: "the memory cannot be written", Why: err}
 	}
 	return nil
 }
 
 func (a *app) memoryListCmd() *cobra.Command {
-	return command[[]query.MemoryLine]{
-		run: func(context.Context, []string) ([]query.MemoryLine, error) {
-			_, state, err := a.folders(nil)
+	return console.Command[[]query.MemoryLine]{
+		Run: func(context.Context, []string) ([]query.MemoryLine, error) {
+			_, state, err := a.Folders(nil)
 			if err != nil {
 				return nil, err
 			}
 			lines, err := query.ListMemories(state)
 			if err != nil {
-				return nil, &Failure{Code: CodeFailed, What: "the memories cannot be read", Why: err}
+				return nil, &console.Failure{Code: console.CodeFailed, What: "the memories cannot be read", Why: err}
 			}
 			return lines, nil
 		},
-		list: "memories",
-		text: func(lines []query.MemoryLine) string { return a.memoryWords().table(lines) },
-	}.on(a, &cobra.Command{
+		List: "memories",
+		Text: func(lines []query.MemoryLine) string { return a.memoryWords().table(lines) },
+	}.On(a.Console, &cobra.Command{
 		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
 	})
 }
 
 func (a *app) memoryShowCmd() *cobra.Command {
-	return command[memory]{
-		run: func(ctx context.Context, args []string) (memory, error) { return a.openMemory(ctx, args[0]) },
-		json: func(m memory) any {
+	return console.Command[memory]{
+		Run: func(ctx context.Context, args []string) (memory, error) { return a.openMemory(ctx, args[0]) },
+		JSON: func(m memory) any {
 			return struct {
 				Memory string `json:"memory"`
 				Text   string `json:"text"`
 			}{m.name, m.text}
 		},
-		text: func(m memory) string {
+		Text: func(m memory) string {
 			if m.text == "" {
 				return a.memoryWords().none
 			}
 			return strings.TrimRight(m.text, "\n") + "\n"
 		},
-	}.on(a, &cobra.Command{
+	}.On(a.Console, &cobra.Command{
 		Use: "show MEMORY", Short: "Show what is remembered", Args: cobra.ExactArgs(1), Example: "  sma memory show telegram-chat-42\n  sma memory show project",
 	})
 }
 
 func (a *app) memoryEditCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+	return a.Prints(&cobra.Command{
 		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
 		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept in the folder backup beside it.",
 	}, func(ctx context.Context, args []string) (string, error) {
@@ -125,27 +126,27 @@ func (a *app) memoryEditCmd() *cobra.Command {
 
 // edited is the text after a person has edited it.
 func (a *app) edited(ctx context.Context, text string) (string, error) {
-	editor := strings.Fields(a.env("VISUAL", "EDITOR"))
+	editor := strings.Fields(a.Variable("VISUAL", "EDITOR"))
 	if len(editor) == 0 {
-		return "", &Failure{Code: CodeUsage, What: "there is no editor", Help: "EDITOR=vi sma memory edit …"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "there is no editor", Help: "EDITOR=vi sma memory edit …"}
 	}
 	dir, err := os.MkdirTemp("", "sma-memory-")
 	if err != nil {
-		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "there is no place for a copy", Why: err}
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // only a copy
 	file := filepath.Join(dir, "memory.md")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "there is no place for a copy", Why: err}
 	}
 	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...) //nolint:gosec // the person's own editor
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
 	if err := cmd.Run(); err != nil {
-		return "", &Failure{Code: CodeFailed, What: "the editor failed; nothing was written", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "the editor failed; nothing was written", Why: err}
 	}
 	out, err := os.ReadFile(file)
 	if err != nil {
-		return "", &Failure{Code: CodeFailed, What: "the copy cannot be read", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "the copy cannot be read", Why: err}
 	}
 	return string(out), nil
 }
@@ -157,10 +158,10 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "forget everything in it")
-	return command[[]string]{
-		run: func(ctx context.Context, args []string) ([]string, error) {
+	return console.Command[[]string]{
+		Run: func(ctx context.Context, args []string) ([]string, error) {
 			if *all == (len(args) > 1) {
-				return nil, &Failure{Code: CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
+				return nil, &console.Failure{Code: console.CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
 			}
 			m, err := a.openMemory(ctx, args[0])
 			if err != nil {
@@ -172,14 +173,14 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 			}
 			return gone, err
 		},
-		list: "forgotten",
-		text: func(gone []string) string {
+		List: "forgotten",
+		Text: func(gone []string) string {
 			if len(gone) == 0 {
 				return a.memoryWords().none
 			}
 			return strings.Join(gone, "\n") + "\n"
 		},
-	}.on(a, cmd)
+	}.On(a.Console, cmd)
 }
 
 // forget returns the text without the lines that contain all the words, and those lines. Its front matter is kept
@@ -215,7 +216,7 @@ func holds(line string, words []string) bool {
 type memoryWords struct{ none, empty string }
 
 func (a *app) memoryWords() memoryWords {
-	return inLanguage(a, memoryWords{"nothing is remembered\n", "there are no memories\n"}, memoryWords{"没有记忆\n", "还没有任何记忆\n"})
+	return console.InLanguage(a.Console, memoryWords{"nothing is remembered\n", "there are no memories\n"}, memoryWords{"没有记忆\n", "还没有任何记忆\n"})
 }
 
 func (w memoryWords) table(lines []query.MemoryLine) string {

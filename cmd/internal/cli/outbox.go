@@ -9,48 +9,49 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-func (a *app) outboxCmd() *cobra.Command {
-	return group(&cobra.Command{
+func outboxCmd(a *console.Console) *cobra.Command {
+	return console.Group(&cobra.Command{
 		Use: "outbox", Short: "List what chats owe to people, and retry or drop what was put aside",
 		Long: "What a platform refuses for good, and a message that a chat cannot survive, is put aside (parked) until a\n" +
 			"person retries or drops it. Nothing else is lost or delayed by it.",
 		Example: "  sma outbox list\n  sma outbox retry telegram-chat-42 --all\n  sma outbox drop telegram-chat-42 ID",
-	}, a.outboxListCmd(), a.outboxSettleCmd(false), a.outboxSettleCmd(true))
+	}, outboxListCmd(a), outboxSettleCmd(a, false), outboxSettleCmd(a, true))
 }
 
-func (a *app) outboxListCmd() *cobra.Command {
+func outboxListCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list [CHAT]", Short: "List what is to be sent and what was put aside, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
 	}
 	parked := cmd.Flags().Bool("parked", false, "only what waits for a person")
-	return command[[]query.OutboxLine]{
-		run: func(ctx context.Context, args []string) ([]query.OutboxLine, error) {
-			key, err := chatArg(args)
+	return console.Command[[]query.OutboxLine]{
+		Run: func(ctx context.Context, args []string) ([]query.OutboxLine, error) {
+			key, err := console.ChatArg(args)
 			if err != nil {
 				return nil, err
 			}
-			lines, err := ask(ctx, a, "outbox", query.Asked{ChatKey: key}, (*query.Desk).Outbox)
+			lines, err := console.Ask(ctx, a, "outbox", query.Asked{ChatKey: key}, (*query.Desk).Outbox)
 			if *parked {
 				lines = onlyParked(lines)
 			}
 			return lines, outboxFailure(key, err)
 		},
-		list: "outbox",
-		text: func(lines []query.OutboxLine) string { return a.outboxWords().table(lines, time.Now()) },
-	}.on(a, cmd)
+		List: "outbox",
+		Text: func(lines []query.OutboxLine) string { return outboxWordsIn(a).table(lines, time.Now()) },
+	}.On(a, cmd)
 }
 
 func outboxFailure(key messages.ChatKey, err error) error {
-	return chatFailure(key, "the outbox cannot be read", "sma doctor", err)
+	return console.ChatFailure(key, "the outbox cannot be read", "sma doctor", err)
 }
 
 // outboxSettleCmd is the command retry or drop.
-func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
+func outboxSettleCmd(a *console.Console, drop bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry CHAT ID|--all", Short: "Try again what was put aside", Args: cobra.RangeArgs(1, 2),
 		Long:    "Takes up what was put aside: an answer is sent from its first part that people do not have, a message is\ntaken in as a new one. The host has to run.",
@@ -62,34 +63,34 @@ func (a *app) outboxSettleCmd(drop bool) *cobra.Command {
 		cmd.Example = "  sma outbox drop telegram-chat-42 ID\n  sma outbox drop telegram-chat-42 --all"
 	}
 	all := cmd.Flags().Bool("all", false, "everything that the chat put aside")
-	return command[query.OutboxResult]{
-		run: func(ctx context.Context, args []string) (out query.OutboxResult, err error) {
+	return console.Command[query.OutboxResult]{
+		Run: func(ctx context.Context, args []string) (out query.OutboxResult, err error) {
 			order := query.OutboxOrder{Drop: drop}
-			if order.ChatKey, err = chatArg(args); err != nil {
+			if order.ChatKey, err = console.ChatArg(args); err != nil {
 				return out, err
 			}
 			if *all == (len(args) == 2) {
-				return out, &Failure{Code: CodeUsage, What: "say which one, or --all", Help: "sma outbox list " + args[0]}
+				return out, &console.Failure{Code: console.CodeUsage, What: "say which one, or --all", Help: "sma outbox list " + args[0]}
 			}
 			if !*all {
 				order.ID = args[1]
 			}
-			return a.settleOutbox(ctx, order)
+			return settleOutbox(ctx, a, order)
 		},
-		text: func(r query.OutboxResult) string { return a.outboxWords().settled(drop, len(r.IDs)) },
-	}.on(a, cmd)
+		Text: func(r query.OutboxResult) string { return outboxWordsIn(a).settled(drop, len(r.IDs)) },
+	}.On(a, cmd)
 }
 
 // settleOutbox sends the order to the host. Only the chat's actor may change its outbox.
-func (a *app) settleOutbox(ctx context.Context, order query.OutboxOrder) (query.OutboxResult, error) {
-	result, err := orderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
+func settleOutbox(ctx context.Context, a *console.Console, order query.OutboxOrder) (query.OutboxResult, error) {
+	result, err := console.OrderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
 	switch help := "sma outbox list " + string(order.ChatKey); {
 	case err != nil:
 		err = outboxFailure(order.ChatKey, err)
 	case result.Reason == "not_parked":
-		err = &Failure{Code: CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: help}
+		err = &console.Failure{Code: console.CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: help}
 	case result.Reason != "" && order.ID != "":
-		err = &Failure{Code: CodeFailed, What: "there is no " + order.ID + " in the outbox of " + string(order.ChatKey), Help: help}
+		err = &console.Failure{Code: console.CodeFailed, What: "there is no " + order.ID + " in the outbox of " + string(order.ChatKey), Help: help}
 	}
 	return result, err
 }
@@ -112,8 +113,8 @@ type outboxWords struct {
 }
 
 // outboxWords returns the texts in the terminal's language.
-func (a *app) outboxWords() outboxWords {
-	if a.readsChinese() {
+func outboxWordsIn(a *console.Console) outboxWords {
+	if a.ReadsChinese() {
 		return outboxWords{
 			empty: "发件箱为空\n", retried: "已重新处理 %d 条\n", dropped: "已放弃 %d 条\n",
 			tries: "失败 %d 次", parts: "已发出 %d 段", maybe: "对方可能已经收到", help: "处理方法：sma outbox retry|drop 聊天 编号\n",

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-func (a *app) searchCmd() *cobra.Command {
+func searchCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS...", Short: "Find what was said in chats", Args: cobra.MinimumNArgs(1),
 		Long: "Finds the turns of chats that hold all the words, or if there is none, any of them: in the history and in\n" +
@@ -21,23 +22,23 @@ func (a *app) searchCmd() *cobra.Command {
 	}
 	chat := cmd.Flags().String("chat", "", "search this `chat` only")
 	limit := cmd.Flags().Int("limit", 10, "how many results, at most")
-	return command[[]query.SearchLine]{
-		run: func(ctx context.Context, args []string) (lines []query.SearchLine, err error) {
+	return console.Command[[]query.SearchLine]{
+		Run: func(ctx context.Context, args []string) (lines []query.SearchLine, err error) {
 			q := query.Asked{Words: strings.Join(args, " "), Limit: *limit}
 			if cmd.Flag("chat").Changed {
-				if q.ChatKey, err = chatArg([]string{*chat}); err != nil {
+				if q.ChatKey, err = console.ChatArg([]string{*chat}); err != nil {
 					return nil, err
 				}
 			}
 			if q.Limit < 1 || q.Limit > 100 {
-				return nil, &Failure{Code: CodeUsage, What: "--limit goes from 1 to 100"}
+				return nil, &console.Failure{Code: console.CodeUsage, What: "--limit goes from 1 to 100"}
 			}
-			lines, err = ask(ctx, a, "search", q, (*query.Desk).Search)
-			return lines, chatFailure(q.ChatKey, "the chats cannot be searched", "sma doctor", err)
+			lines, err = console.Ask(ctx, a, "search", q, (*query.Desk).Search)
+			return lines, console.ChatFailure(q.ChatKey, "the chats cannot be searched", "sma doctor", err)
 		},
-		list: "results",
-		text: func(lines []query.SearchLine) string { return a.searchWords().table(lines) },
-	}.on(a, cmd)
+		List: "results",
+		Text: func(lines []query.SearchLine) string { return searchWordsIn(a).table(lines) },
+	}.On(a, cmd)
 }
 
 // searchWords are the texts of the command in one language.
@@ -46,8 +47,8 @@ type searchWords struct {
 	roles map[uimessage.Role]string
 }
 
-func (a *app) searchWords() searchWords {
-	if a.readsChinese() {
+func searchWordsIn(a *console.Console) searchWords {
+	if a.ReadsChinese() {
 		return searchWords{"没有找到\n", map[uimessage.Role]string{uimessage.RoleUser: "用户", uimessage.RoleAssistant: "助手"}}
 	}
 	return searchWords{"nothing found\n", map[uimessage.Role]string{uimessage.RoleUser: "user", uimessage.RoleAssistant: "assistant"}}
