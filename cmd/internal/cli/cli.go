@@ -10,7 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/chats"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/memory"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -90,7 +94,7 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
 		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(),
-		chatsCmd(a.Console), searchCmd(a.Console), a.memoryCmd(), a.skillsCmd(), a.mcpCmd(), outboxCmd(a.Console), tasksCmd(a.Console), approvalsCmd(a.Console),
+		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console),
 		a.pairCmd(), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
 	return root

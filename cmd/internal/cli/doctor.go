@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -77,7 +78,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding 
 	}
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkup.Speech(s.Speech)...)
-	out = append(out, checkSkills(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
+	out = append(out, skills.Check(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(state, loaded)...)
 	out = append(out, a.trustFinding(dir, state, loaded)...)

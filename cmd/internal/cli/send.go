@@ -15,6 +15,7 @@ import (
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -152,7 +153,7 @@ func (a *app) verdict(state string, s sent) error {
 		if err := json.Unmarshal(s.Waiting, &lines); err != nil || len(lines) == 0 {
 			return &console.Failure{Code: console.CodeWaiting, What: "the agent waits for a decision", Help: "sma approvals list"}
 		}
-		a.Say("%s", strings.TrimRight(requestsText(a.Console, lines), "\n"))
+		a.Say("%s", strings.TrimRight(pending.RequestsText(a.Console, lines), "\n"))
 		dir, err := a.Project(nil)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-func searchCmd(a *console.Console) *cobra.Command {
+func Search(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS...", Short: "Find what was said in chats", Args: cobra.MinimumNArgs(1),
 		Long: "Finds the turns of chats that hold all the words, or if there is none, any of them: in the history and in\n" +

@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-func chatsRewindCmd(a *console.Console) *cobra.Command {
+func rewindCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rewind CHAT --before MESSAGE-ID", Short: "Take a chat back to where it was before a message", Args: cobra.ExactArgs(1),
 		Long: "Moves a message and everything behind it from the history into the chat's archive. The chat goes on from there\n" +
@@ -59,7 +59,7 @@ func rewindFailure(order query.RewindOrder, err error) error {
 	}
 }
 
-func chatsRemoveCmd(a *console.Console) *cobra.Command {
+func removeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm CHAT --yes", Short: "Delete all that is kept of a chat", Args: cobra.ExactArgs(1),
 		Long: "Deletes, for good: the history, archives and archived conversations, the chat's memory and, where one person writes\n" +

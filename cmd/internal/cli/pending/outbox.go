@@ -1,4 +1,4 @@
-package cli
+package pending
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-func outboxCmd(a *console.Console) *cobra.Command {
+func Outbox(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "outbox", Short: "List what chats owe to people, and retry or drop what was put aside",
 		Long: "What a platform refuses for good, and a message that a chat cannot survive, is put aside (parked) until a\n" +
@@ -112,7 +112,7 @@ type outboxWords struct {
 	kinds                                              map[messages.OutboxKind]string
 }
 
-// outboxWords returns the texts in the terminal's language.
+// outboxWordsIn returns the texts in the terminal's language.
 func outboxWordsIn(a *console.Console) outboxWords {
 	if a.ReadsChinese() {
 		return outboxWords{

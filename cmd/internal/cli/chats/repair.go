@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"context"
@@ -41,7 +41,7 @@ type verified struct {
 	Chats []filestore.Report `json:"chats"`
 }
 
-func chatsVerifyCmd(a *console.Console) *cobra.Command {
+func verifyCmd(a *console.Console) *cobra.Command {
 	return console.Command[verified]{
 		Run: func(ctx context.Context, args []string) (verified, error) {
 			_, state, err := a.Folders(nil)
@@ -167,7 +167,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func chatsRepairCmd(a *console.Console) *cobra.Command {
+func repairCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "repair CHAT...|--all", Short: "Make damaged chats whole; what cannot be read is set aside",
 		Long: "Sets aside each damaged file as it is, in messages/quarantine of the chat, then writes it without the damage.\n" +

@@ -1,4 +1,6 @@
-package cli
+// Package memory holds the commands that list, show, edit and forget memories. They work on the files; a running host
+// reads a change with its next answer.
+package memory
 
 import (
 	"context"
@@ -20,13 +22,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
-func (a *app) memoryCmd() *cobra.Command {
+func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "memory", Short: "List, show, edit and forget what is remembered",
 		Long: "A MEMORY is project, user:PLATFORM-ID for a person, or the key of a chat. A host may run meanwhile; a chat\n" +
 			"sees a change with its next answer.",
 		Example: "  sma memory list\n  sma memory show telegram-chat-42\n  sma memory forget user:telegram-42 tea",
-	}, a.memoryListCmd(), a.memoryShowCmd(), a.memoryEditCmd(), a.memoryForgetCmd())
+	}, listCmd(a), showCmd(a), editCmd(a), forgetCmd(a))
 }
 
 // memory is one named memory with its current text.
@@ -37,7 +39,7 @@ type memory struct {
 	text  string
 }
 
-func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
+func openMemory(ctx context.Context, a *console.Console, name string) (memory, error) {
 	_, state, err := a.Folders(nil)
 	if err != nil {
 		return memory{}, err
@@ -67,7 +69,7 @@ func (m memory) replace(ctx context.Context, text string) error {
 	return nil
 }
 
-func (a *app) memoryListCmd() *cobra.Command {
+func listCmd(a *console.Console) *cobra.Command {
 	return console.Command[[]query.MemoryLine]{
 		Run: func(context.Context, []string) ([]query.MemoryLine, error) {
 			_, state, err := a.Folders(nil)
@@ -81,15 +83,15 @@ func (a *app) memoryListCmd() *cobra.Command {
 			return lines, nil
 		},
 		List: "memories",
-		Text: func(lines []query.MemoryLine) string { return a.memoryWords().table(lines) },
-	}.On(a.Console, &cobra.Command{
+		Text: func(lines []query.MemoryLine) string { return wordsIn(a).table(lines) },
+	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
 	})
 }
 
-func (a *app) memoryShowCmd() *cobra.Command {
+func showCmd(a *console.Console) *cobra.Command {
 	return console.Command[memory]{
-		Run: func(ctx context.Context, args []string) (memory, error) { return a.openMemory(ctx, args[0]) },
+		Run: func(ctx context.Context, args []string) (memory, error) { return openMemory(ctx, a, args[0]) },
 		JSON: func(m memory) any {
 			return struct {
 				Memory string `json:"memory"`
@@ -98,25 +100,25 @@ func (a *app) memoryShowCmd() *cobra.Command {
 		},
 		Text: func(m memory) string {
 			if m.text == "" {
-				return a.memoryWords().none
+				return wordsIn(a).none
 			}
 			return strings.TrimRight(m.text, "\n") + "\n"
 		},
-	}.On(a.Console, &cobra.Command{
+	}.On(a, &cobra.Command{
 		Use: "show MEMORY", Short: "Show what is remembered", Args: cobra.ExactArgs(1), Example: "  sma memory show telegram-chat-42\n  sma memory show project",
 	})
 }
 
-func (a *app) memoryEditCmd() *cobra.Command {
+func editCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
 		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept in the folder backup beside it.",
 	}, func(ctx context.Context, args []string) (string, error) {
-		m, err := a.openMemory(ctx, args[0])
+		m, err := openMemory(ctx, a, args[0])
 		if err != nil {
 			return "", err
 		}
-		text, err := a.edited(ctx, m.text)
+		text, err := edited(ctx, a, m.text)
 		if err != nil || text == m.text {
 			return "", err
 		}
@@ -125,7 +127,7 @@ func (a *app) memoryEditCmd() *cobra.Command {
 }
 
 // edited is the text after a person has edited it.
-func (a *app) edited(ctx context.Context, text string) (string, error) {
+func edited(ctx context.Context, a *console.Console, text string) (string, error) {
 	editor := strings.Fields(a.Variable("VISUAL", "EDITOR"))
 	if len(editor) == 0 {
 		return "", &console.Failure{Code: console.CodeUsage, What: "there is no editor", Help: "EDITOR=vi sma memory edit …"}
@@ -151,7 +153,7 @@ func (a *app) edited(ctx context.Context, text string) (string, error) {
 	return string(out), nil
 }
 
-func (a *app) memoryForgetCmd() *cobra.Command {
+func forgetCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that hold all the words, or everything", Args: cobra.MinimumNArgs(1),
 		Long:    "What the memory was is kept in the folder backup beside it; delete that, too, where a person asks for it.",
@@ -163,7 +165,7 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 			if *all == (len(args) > 1) {
 				return nil, &console.Failure{Code: console.CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
 			}
-			m, err := a.openMemory(ctx, args[0])
+			m, err := openMemory(ctx, a, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -176,11 +178,11 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 		List: "forgotten",
 		Text: func(gone []string) string {
 			if len(gone) == 0 {
-				return a.memoryWords().none
+				return wordsIn(a).none
 			}
 			return strings.Join(gone, "\n") + "\n"
 		},
-	}.On(a.Console, cmd)
+	}.On(a, cmd)
 }
 
 // forget returns the text without the lines that contain all the words, and those lines. Its front matter is kept
@@ -212,14 +214,14 @@ func holds(line string, words []string) bool {
 	return true
 }
 
-// memoryWords are the texts of these commands in one language.
-type memoryWords struct{ none, empty string }
+// words are the texts of these commands in one language.
+type words struct{ none, empty string }
 
-func (a *app) memoryWords() memoryWords {
-	return console.InLanguage(a.Console, memoryWords{"nothing is remembered\n", "there are no memories\n"}, memoryWords{"没有记忆\n", "还没有任何记忆\n"})
+func wordsIn(a *console.Console) words {
+	return console.InLanguage(a, words{"nothing is remembered\n", "there are no memories\n"}, words{"没有记忆\n", "还没有任何记忆\n"})
 }
 
-func (w memoryWords) table(lines []query.MemoryLine) string {
+func (w words) table(lines []query.MemoryLine) string {
 	if len(lines) == 0 {
 		return w.empty
 	}

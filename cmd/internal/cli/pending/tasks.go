@@ -1,4 +1,4 @@
-package cli
+package pending
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
-func tasksCmd(a *console.Console) *cobra.Command {
+func Tasks(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "tasks", Short: "List, add, run and pause what is done at certain times",
 		Long: "A task is a file .ship/tasks/ID.md: when, for which chat, and what to do or to say. A host may run meanwhile;\n" +

@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ type newChat struct {
 	Turns   int              `json:"turns"`
 }
 
-func chatsImportCmd(a *console.Console) *cobra.Command {
+func importCmd(a *console.Console) *cobra.Command {
 	return makesChat(a, &cobra.Command{
 		Use: "import FILE|-", Short: "Make a new chat of exported messages", Args: cobra.ExactArgs(1),
 		Long: "Reads UI messages as the AI SDK and `sma chats export` write them: a JSON array, an object with messages, or one\n" +
@@ -125,7 +125,7 @@ func adoptFailure(key messages.ChatKey, err error) error {
 	}
 }
 
-func chatsForkCmd(a *console.Console) *cobra.Command {
+func forkCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fork CHAT --before MESSAGE-ID", Short: "Make a new chat of the beginning of another", Args: cobra.ExactArgs(1),
 		Long: "Copies what the history of a chat holds before a message, best one of a user, into a new chat. The chat and\n" +

@@ -1,4 +1,6 @@
-package cli
+// Package chats holds the commands about whole chats: list, show, export, import, fork, rewind, delete, verify, repair
+// and search. Those that need the chats' files for themselves refuse to work while a host is running.
+package chats
 
 import (
 	"context"
@@ -19,14 +21,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-func chatsCmd(a *console.Console) *cobra.Command {
+func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "chats", Short: "List, explain, export, import, fork, rewind, verify and repair chats",
 		Example: "  sma chats list\n  sma chats show telegram-chat-42    what came in, and what became of it",
-	}, chatsListCmd(a), chatsShowCmd(a), chatsExportCmd(a), chatsImportCmd(a), chatsForkCmd(a), chatsRewindCmd(a), chatsRemoveCmd(a), chatsVerifyCmd(a), chatsRepairCmd(a))
+	}, listCmd(a), showCmd(a), exportCmd(a), importCmd(a), forkCmd(a), rewindCmd(a), removeCmd(a), verifyCmd(a), repairCmd(a))
 }
 
-func chatsListCmd(a *console.Console) *cobra.Command {
+func listCmd(a *console.Console) *cobra.Command {
 	return console.Command[[]query.ChatLine]{
 		Run: func(ctx context.Context, _ []string) ([]query.ChatLine, error) {
 			lines, err := console.Ask(ctx, a, "chats", query.Asked{}, (*query.Desk).Chats)
@@ -112,7 +114,7 @@ func openTurns(doc query.ChatDocument) []openTurn {
 	return out
 }
 
-func chatsShowCmd(a *console.Console) *cobra.Command {
+func showCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show CHAT", Short: "Say what came into a chat and what became of it", Args: cobra.ExactArgs(1),
 		Long: "Writes how many messages came in and what became of them, then the last messages in both directions in the order\n" +
@@ -134,7 +136,7 @@ func chatsShowCmd(a *console.Console) *cobra.Command {
 	}.On(a, cmd)
 }
 
-// explain returns the chat that the arguments name, with its last messages.
+// explainedChat returns the chat that the arguments name, with its last messages.
 func explainedChat(ctx context.Context, a *console.Console, args []string, last int) (explained, error) {
 	doc, err := readChat(ctx, a, args)
 	if err != nil {
@@ -183,7 +185,7 @@ func (e explained) text(w chatWords) string {
 	return out.String()
 }
 
-func chatsExportCmd(a *console.Console) *cobra.Command {
+func exportCmd(a *console.Console) *cobra.Command {
 	return console.Command[query.ChatDocument]{
 		Run: func(ctx context.Context, args []string) (query.ChatDocument, error) { return readChat(ctx, a, args) },
 		Text: func(doc query.ChatDocument) string {

@@ -1,4 +1,6 @@
-package cli
+// Package skills holds the commands that list, show, approve and forget skills. They work on the files, which a running
+// host follows.
+package skills
 
 import (
 	"context"
@@ -16,14 +18,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
-func (a *app) skillsCmd() *cobra.Command {
+func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "skills", Short: "List, show, approve and forget skills",
 		Long: "A skill is a folder with a SKILL.md in .ship/skills, .claude/skills or one of skills.paths. It loads without a\n" +
 			"question once a person has agreed to its folder as it is; after any change in there it asks again. A host may\n" +
 			"run meanwhile.",
 		Example: "  sma skills list\n  sma skills show pdf\n  sma skills approve pdf",
-	}, a.skillsListCmd(), a.skillsShowCmd(), a.skillsApproveCmd(), a.skillsForgetCmd())
+	}, listCmd(a), showCmd(a), approveCmd(a), forgetCmd(a))
 }
 
 // skills are the skills of a project, and their approvals.
@@ -33,7 +35,7 @@ type skills struct {
 	approvals []persistence.SkillApproval
 }
 
-func (a *app) openSkills(ctx context.Context) (skills, error) {
+func openSkills(ctx context.Context, a *console.Console) (skills, error) {
 	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return skills{}, err
@@ -77,14 +79,14 @@ func (s skills) line(k skill.Skill) skillLine {
 	return out
 }
 
-func (a *app) skillsListCmd() *cobra.Command {
+func listCmd(a *console.Console) *cobra.Command {
 	type list struct {
 		Skills   []skillLine     `json:"skills"`
 		Problems []skill.Problem `json:"problems,omitempty"`
 	}
 	return console.Command[list]{
 		Run: func(ctx context.Context, _ []string) (list, error) {
-			s, err := a.openSkills(ctx)
+			s, err := openSkills(ctx, a)
 			if err != nil {
 				return list{}, err
 			}
@@ -94,16 +96,16 @@ func (a *app) skillsListCmd() *cobra.Command {
 			}
 			return out, nil
 		},
-		Text: func(l list) string { return a.skillWords().table(l.Skills, l.Problems) },
-	}.On(a.Console, &cobra.Command{
+		Text: func(l list) string { return wordsIn(a).table(l.Skills, l.Problems) },
+	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the skills, and what was left out", Args: cobra.NoArgs, Example: "  sma skills list --json",
 		Long: "pinned: loads without a question. new, changed: a person is asked first. broken: left out, with the reason.",
 	})
 }
 
 // namedSkill is the skill that the arguments name, and all skills.
-func (a *app) namedSkill(ctx context.Context, args []string) (skills, skill.Skill, error) {
-	s, err := a.openSkills(ctx)
+func namedSkill(ctx context.Context, a *console.Console, args []string) (skills, skill.Skill, error) {
+	s, err := openSkills(ctx, a)
 	if err != nil {
 		return s, skill.Skill{}, err
 	}
@@ -114,14 +116,14 @@ func (a *app) namedSkill(ctx context.Context, args []string) (skills, skill.Skil
 	return s, k, err
 }
 
-func (a *app) skillsShowCmd() *cobra.Command {
+func showCmd(a *console.Console) *cobra.Command {
 	type shown struct {
 		skill.Skill
 		line skillLine
 	}
 	return console.Command[shown]{
 		Run: func(ctx context.Context, args []string) (shown, error) {
-			s, k, err := a.namedSkill(ctx, args)
+			s, k, err := namedSkill(ctx, a, args)
 			return shown{k, s.line(k)}, err
 		},
 		JSON: func(s shown) any {
@@ -135,15 +137,15 @@ func (a *app) skillsShowCmd() *cobra.Command {
 			}
 			return text + "\n" + s.Text + "\n"
 		},
-	}.On(a.Console, &cobra.Command{Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
+	}.On(a, &cobra.Command{Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
 }
 
-func (a *app) skillsApproveCmd() *cobra.Command {
+func approveCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "approve NAME", Short: "Agree to a skill as it is now", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf\n  sma skills approve pdf",
 		Long: "From then on it loads in every chat without a question, until something in its folder changes.",
 	}, func(ctx context.Context, args []string) (string, error) {
-		s, k, err := a.namedSkill(ctx, args)
+		s, k, err := namedSkill(ctx, a, args)
 		if err != nil {
 			return "", err
 		}
@@ -157,12 +159,12 @@ func (a *app) skillsApproveCmd() *cobra.Command {
 	})
 }
 
-func (a *app) skillsForgetCmd() *cobra.Command {
+func forgetCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "forget NAME", Short: "Ask again before a skill loads", Args: cobra.ExactArgs(1), Example: "  sma skills forget pdf",
 		Long: "Its folder stays as it is. Chats that have loaded it keep it until they no longer need it.",
 	}, func(ctx context.Context, args []string) (string, error) {
-		s, err := a.openSkills(ctx)
+		s, err := openSkills(ctx, a)
 		if err != nil {
 			return "", err
 		}
@@ -170,21 +172,21 @@ func (a *app) skillsForgetCmd() *cobra.Command {
 		case err != nil:
 			return "", &console.Failure{Code: console.CodeFailed, What: "the skill could not be forgotten", Why: err}
 		case !gone:
-			return a.skillWords().none, nil
+			return wordsIn(a).none, nil
 		}
-		return a.skillWords().forgotten, nil
+		return wordsIn(a).forgotten, nil
 	})
 }
 
-// skillWords are the texts of these commands in one language.
-type skillWords struct{ empty, none, forgotten string }
+// words are the texts of these commands in one language.
+type words struct{ empty, none, forgotten string }
 
-func (a *app) skillWords() skillWords {
-	return console.InLanguage(a.Console, skillWords{"there are no skills\n", "nobody had agreed to it\n", "the next load asks again\n"},
-		skillWords{"没有技能\n", "没有人同意过这个技能\n", "下次加载会再次询问\n"})
+func wordsIn(a *console.Console) words {
+	return console.InLanguage(a, words{"there are no skills\n", "nobody had agreed to it\n", "the next load asks again\n"},
+		words{"没有技能\n", "没有人同意过这个技能\n", "下次加载会再次询问\n"})
 }
 
-func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
+func (w words) table(lines []skillLine, problems []skill.Problem) string {
 	if len(lines)+len(problems) == 0 {
 		return w.empty
 	}
@@ -202,8 +204,8 @@ func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
 	return out.String()
 }
 
-// checkSkills reports the skills that are left out, and warnings about others.
-func checkSkills(set *skill.Set) []checkup.Finding {
+// Check reports the skills that are left out, and warnings about others.
+func Check(set *skill.Set) []checkup.Finding {
 	var out []checkup.Finding
 	for _, p := range set.Problems {
 		out = append(out, checkup.New("skills", checkup.Warn, p.At()+": "+p.What, p.Hint))

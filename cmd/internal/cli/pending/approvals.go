@@ -1,4 +1,6 @@
-package cli
+// Package pending holds the commands about what is still to happen: requests that wait for a decision, messages that
+// are still to be sent or were parked, and tasks.
+package pending
 
 import (
 	"cmp"
@@ -17,7 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-func approvalsCmd(a *console.Console) *cobra.Command {
+func Approvals(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "approvals", Short: "List what waits for a decision, and decide it",
 		Long: "What changes anything runs only after somebody agreed to exactly that, within 30 minutes. Who may is\n" +
@@ -98,7 +100,7 @@ type approvalWords struct {
 	is                                      map[messages.DecisionIs]string
 }
 
-// approvalWords returns the texts in the terminal's language.
+// approvalWordsIn returns the texts in the terminal's language.
 func approvalWordsIn(a *console.Console) approvalWords {
 	if a.ReadsChinese() {
 		return approvalWords{
@@ -123,8 +125,8 @@ func approvalWordsIn(a *console.Console) approvalWords {
 	}
 }
 
-// requestsText lists requests in full, without the command that decides them.
-func requestsText(a *console.Console, lines []query.ApprovalLine) string {
+// RequestsText lists requests in full, without the command that decides them.
+func RequestsText(a *console.Console, lines []query.ApprovalLine) string {
 	words := approvalWordsIn(a)
 	words.help = ""
 	return words.table(lines, time.Now())
