@@ -59,7 +59,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	}
 	if about, err := client.Status(ctx); err == nil && about.Demo {
 		s.Demo = true
-		a.Say("%s", console.InLanguage(a.Console, "demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
+		a.Say("%s", a.Text("demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
 	}
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
@@ -87,7 +87,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 		s.Text = outcome.Text
 	}
 	if cut != nil && wrote != "" { // the model's answer broke off, and what was printed of it is void
-		a.Say("\n%s", console.InLanguage(a.Console, "the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
+		a.Say("\n%s", a.Text("the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
 		wrote = ""
 	}
 	if s.asJSON {
@@ -159,12 +159,12 @@ func (a *app) verdict(state string, s sent) error {
 			return err
 		}
 		f := &console.Failure{
-			Code: console.CodeWaiting, What: console.InLanguage(a.Console, "the agent waits for a decision", "正在等待审批"),
+			Code: console.CodeWaiting, What: a.Text("the agent waits for a decision", "正在等待审批"),
 			Help: "sma approvals approve" + a.again(dir, state) + " " + string(lines[0].ChatKey) + " " + numbers(lines),
 		}
 		return f
 	case stateFailed:
-		f := &console.Failure{Code: console.CodeFailed, What: console.InLanguage(a.Console, "no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
+		f := &console.Failure{Code: console.CodeFailed, What: a.Text("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
 		if s.Error != "" && s.Error != s.Reason {
 			f.Why = errors.New(s.Error)
 		}

@@ -37,34 +37,22 @@ func Search(a *console.Console) *cobra.Command {
 			return lines, console.ChatFailure(q.ChatKey, "the chats cannot be searched", "sma doctor", err)
 		},
 		List: "results",
-		Text: func(lines []query.SearchLine) string { return searchWordsIn(a).table(lines) },
+		Text: func(lines []query.SearchLine) string { return searchText(a, lines) },
 	}.On(a, cmd)
 }
 
-// searchWords are the texts of the command in one language.
-type searchWords struct {
-	none  string
-	roles map[uimessage.Role]string
-}
-
-func searchWordsIn(a *console.Console) searchWords {
-	if a.ReadsChinese() {
-		return searchWords{"没有找到\n", map[uimessage.Role]string{uimessage.RoleUser: "用户", uimessage.RoleAssistant: "助手"}}
-	}
-	return searchWords{"nothing found\n", map[uimessage.Role]string{uimessage.RoleUser: "user", uimessage.RoleAssistant: "assistant"}}
-}
-
-// table writes two lines for each turn: its place and its text.
-func (w searchWords) table(lines []query.SearchLine) string {
+// searchText writes two lines for each turn: its place and its text.
+func searchText(a *console.Console, lines []query.SearchLine) string {
 	if len(lines) == 0 {
-		return w.none
+		return a.Text("nothing found\n", "没有找到\n")
 	}
+	roles := map[uimessage.Role]string{uimessage.RoleUser: a.Text("user", "用户"), uimessage.RoleAssistant: a.Text("assistant", "助手")}
 	var out strings.Builder
 	for _, l := range lines {
 		if !l.At.IsZero() {
 			out.WriteString(l.At.Local().Format("2006-01-02 15:04  "))
 		}
-		fmt.Fprintf(&out, "%s  %s  %s\n    %s\n", l.ChatKey, l.Place, w.roles[l.Message.Role], checkup.OneLine(l.Excerpt, 200))
+		fmt.Fprintf(&out, "%s  %s  %s\n    %s\n", l.ChatKey, l.Place, roles[l.Message.Role], checkup.OneLine(l.Excerpt, 200))
 	}
 	return out.String()
 }

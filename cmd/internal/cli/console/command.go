@@ -71,8 +71,8 @@ func ChosenNumbers(args []string, all bool, mark, thing, list string) (numbers [
 	return numbers, nil
 }
 
-// InLanguage chooses the value for the terminal's language.
-func InLanguage[T any](a *Console, english, chinese T) T {
+// Text chooses the text for the terminal's language.
+func (a *Console) Text(english, chinese string) string {
 	if a.ReadsChinese() {
 		return chinese
 	}

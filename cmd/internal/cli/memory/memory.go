@@ -83,7 +83,7 @@ func listCmd(a *console.Console) *cobra.Command {
 			return lines, nil
 		},
 		List: "memories",
-		Text: func(lines []query.MemoryLine) string { return wordsIn(a).table(lines) },
+		Text: func(lines []query.MemoryLine) string { return listText(a, lines) },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
 	})
@@ -100,7 +100,7 @@ func showCmd(a *console.Console) *cobra.Command {
 		},
 		Text: func(m memory) string {
 			if m.text == "" {
-				return wordsIn(a).none
+				return a.Text("nothing is remembered\n", "没有记忆\n")
 			}
 			return strings.TrimRight(m.text, "\n") + "\n"
 		},
@@ -178,7 +178,7 @@ func forgetCmd(a *console.Console) *cobra.Command {
 		List: "forgotten",
 		Text: func(gone []string) string {
 			if len(gone) == 0 {
-				return wordsIn(a).none
+				return a.Text("nothing is remembered\n", "没有记忆\n")
 			}
 			return strings.Join(gone, "\n") + "\n"
 		},
@@ -214,16 +214,9 @@ func holds(line string, words []string) bool {
 	return true
 }
 
-// words are the texts of these commands in one language.
-type words struct{ none, empty string }
-
-func wordsIn(a *console.Console) words {
-	return console.InLanguage(a, words{"nothing is remembered\n", "there are no memories\n"}, words{"没有记忆\n", "还没有任何记忆\n"})
-}
-
-func (w words) table(lines []query.MemoryLine) string {
+func listText(a *console.Console, lines []query.MemoryLine) string {
 	if len(lines) == 0 {
-		return w.empty
+		return a.Text("there are no memories\n", "还没有任何记忆\n")
 	}
 	var out strings.Builder
 	for _, l := range lines {

@@ -39,7 +39,12 @@ func approvalsListCmd(a *console.Console) *cobra.Command {
 			return lines, requestsFailure(key, err)
 		},
 		List: "approvals",
-		Text: func(lines []query.ApprovalLine) string { return approvalWordsIn(a).table(lines, time.Now()) },
+		Text: func(lines []query.ApprovalLine) string {
+			if len(lines) == 0 {
+				return a.Text("nothing waits for a decision\n", "没有等待审批的请求\n")
+			}
+			return RequestsText(a, lines) + a.Text("decide: sma approvals approve|deny CHAT N\n", "审批：sma approvals approve|deny 聊天 编号\n")
+		},
 	}.On(a, &cobra.Command{
 		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
@@ -78,7 +83,7 @@ func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
 			}
 			return decideApprovals(ctx, a, order)
 		},
-		Text: func(r query.ApprovalResult) string { return approvalWordsIn(a).decided(approve, r) },
+		Text: func(r query.ApprovalResult) string { return decidedText(a, approve, r) },
 	}.On(a, cmd)
 }
 
@@ -92,64 +97,23 @@ func decideApprovals(ctx context.Context, a *console.Console, order query.Approv
 	return result, requestsFailure(order.ChatKey, err)
 }
 
-// approvalWords are the texts of these commands in one language.
-type approvalWords struct {
-	empty, left, by, help, approved, denied string
-	unsent, parked                          string // for requests that have not been shown yet
-	zh                                      bool
-	is                                      map[messages.DecisionIs]string
-}
-
-// approvalWordsIn returns the texts in the terminal's language.
-func approvalWordsIn(a *console.Console) approvalWords {
-	if a.ReadsChinese() {
-		return approvalWords{
-			empty: "没有等待审批的请求\n", left: "%s后失效", by: "发起人 %s", help: "审批：sma approvals approve|deny 聊天 编号\n",
-			approved: "已批准", denied: "已拒绝", zh: true,
-			unsent: "还没能在聊天中显示：%s", parked: "还没能在聊天中显示：%s。可用 sma outbox retry 重新发送",
-			is: map[messages.DecisionIs]string{
-				messages.DecisionAlready: "此前已有结果", messages.DecisionExpired: "已失效", messages.DecisionUnknown: "已不存在", messages.DecisionForbidden: "无权审批",
-				messages.DecisionUnseen: "还没有完整显示",
-			},
-		}
-	}
-	return approvalWords{
-		empty: "nothing waits for a decision\n", left: "expires in %s", by: "asked by %s", help: "decide: sma approvals approve|deny CHAT N\n",
-		approved: "approved", denied: "denied",
-		unsent: "could not be shown in the chat yet: %s", parked: "could not be shown in the chat yet: %s. sma outbox retry sends it again",
-		is: map[messages.DecisionIs]string{
-			messages.DecisionAlready: "was decided before", messages.DecisionExpired: "has expired",
-			messages.DecisionUnknown: "is not there any more", messages.DecisionForbidden: "may not be decided from here",
-			messages.DecisionUnseen: "could not be shown completely yet",
-		},
-	}
-}
-
-// RequestsText lists requests in full, without the command that decides them.
+// RequestsText lists requests: each as a line, followed by everything that it would do. All of it is indented and
+// visible, so that no line of a request can imitate one of these lines.
 func RequestsText(a *console.Console, lines []query.ApprovalLine) string {
-	words := approvalWordsIn(a)
-	words.help = ""
-	return words.table(lines, time.Now())
-}
-
-// table writes each request as a line, followed by everything that it would do. All of it is indented and visible, so
-// that no line of a request can imitate one of these lines.
-func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
-	if len(lines) == 0 {
-		return w.empty
-	}
+	zh, now := a.ReadsChinese(), time.Now()
 	var out strings.Builder
 	for _, l := range lines {
-		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, checkup.OneLine(l.Tool, 64), fmt.Sprintf(w.left, tool.Duration(untilThen(l.Expires, now), w.zh)))
+		left := fmt.Sprintf(a.Text("expires in %s", "%s后失效"), tool.Duration(untilThen(l.Expires, now), zh))
+		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, checkup.OneLine(l.Tool, 64), left)
 		if l.Asker != "" {
-			fmt.Fprintf(&out, "  "+w.by, checkup.OneLine(l.Asker, 64))
+			fmt.Fprintf(&out, a.Text("  asked by %s", "  发起人 %s"), checkup.OneLine(l.Asker, 64))
 		}
 		out.WriteString("\n")
 		if l.Unseen != nil {
-			out.WriteString("    " + w.unseen(*l.Unseen) + "\n")
+			out.WriteString("    " + unseenText(a, *l.Unseen) + "\n")
 		}
 		said := l.Words
-		if w.zh && l.Chinese.What != "" {
+		if zh && l.Chinese.What != "" {
 			said = l.Chinese
 		}
 		for _, sentence := range []string{said.What, said.Risk} {
@@ -161,36 +125,38 @@ func (w approvalWords) table(lines []query.ApprovalLine, now time.Time) string {
 			out.WriteString("    | " + strings.ReplaceAll(l.Exact, "\n", "\n    | ") + "\n")
 		}
 	}
-	return out.String() + w.help
+	return out.String()
 }
 
-// unseen says why a request has not been shown yet.
-func (w approvalWords) unseen(u query.ApprovalUnseen) string {
+// unseenText says why a request has not been shown in its chat yet.
+func unseenText(a *console.Console, u query.ApprovalUnseen) string {
 	why := [2]string{"it is still being sent", "还在发送中"}
 	if u.Reason != "" {
 		why = notices.UnsentReason(u.Reason)
 	}
-	form, words := w.unsent, why[0]
-	if w.zh {
-		words = why[1]
-	}
+	text := a.Text("could not be shown in the chat yet: ", "还没能在聊天中显示：") + a.Text(why[0], why[1])
 	if u.Parked {
-		form = w.parked
+		text += a.Text(". sma outbox retry sends it again", "。可用 sma outbox retry 重新发送")
 	}
-	return fmt.Sprintf(form, words)
+	return text
 }
 
-func (w approvalWords) decided(approve bool, r query.ApprovalResult) string {
+func decidedText(a *console.Console, approve bool, r query.ApprovalResult) string {
+	done := a.Text("denied", "已拒绝")
+	if approve {
+		done = a.Text("approved", "已批准")
+	}
+	words := map[messages.DecisionIs]string{
+		messages.DecisionDone:      done,
+		messages.DecisionAlready:   a.Text("was decided before", "此前已有结果"),
+		messages.DecisionExpired:   a.Text("has expired", "已失效"),
+		messages.DecisionUnknown:   a.Text("is not there any more", "已不存在"),
+		messages.DecisionForbidden: a.Text("may not be decided from here", "无权审批"),
+		messages.DecisionUnseen:    a.Text("could not be shown completely yet", "还没有完整显示"),
+	}
 	var out strings.Builder
 	for _, d := range r.Decided {
-		word := w.is[d.Is]
-		switch {
-		case d.Is == messages.DecisionDone && approve:
-			word = w.approved
-		case d.Is == messages.DecisionDone:
-			word = w.denied
-		}
-		fmt.Fprintf(&out, "#%d %s\n", d.N, word)
+		fmt.Fprintf(&out, "#%d %s\n", d.N, words[d.Is])
 	}
 	return out.String()
 }
@@ -215,7 +181,7 @@ func approvalsGrantsCmd(a *console.Console) *cobra.Command {
 			return lines, grantsFailure(key, err)
 		},
 		List: "grants",
-		Text: func(lines []query.GrantLine) string { return grantWordsIn(a).table(lines, time.Now()) },
+		Text: func(lines []query.GrantLine) string { return grantsText(a, lines, time.Now()) },
 	}.On(a, &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
 		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
@@ -246,7 +212,7 @@ func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 			}
 			return out, grantsFailure(o.ChatKey, err)
 		},
-		Text: func(r query.GrantResult) string { return grantWordsIn(a).revoked(r) },
+		Text: func(r query.GrantResult) string { return revokedText(a, r) },
 	}.On(a, cmd)
 }
 
@@ -254,55 +220,37 @@ func grantsFailure(key messages.ChatKey, err error) error {
 	return console.ChatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
 }
 
-// grantWords are the texts of these commands in one language.
-type grantWords struct {
-	empty, left, endless, by, in, files, help, done string
-	zh                                              bool
-}
-
-func grantWordsIn(a *console.Console) grantWords {
-	if a.ReadsChinese() {
-		return grantWords{
-			empty: "没有生效的授权\n", left: "还有 %s", endless: "没有期限", by: "限 %s", in: "文件夹 %s", files: "发送直接位于文件夹 %s 中的文件", help: "撤销：sma approvals revoke 聊天 编号\n", done: "已撤销", zh: true,
-		}
-	}
-	return grantWords{
-		empty: "nothing runs without asking because somebody granted it\n", left: "ends in %s", endless: "has no end", by: "for %s", in: "in folder %s", files: "sends files that are directly in the folder %s",
-		help: "take back: sma approvals revoke CHAT N\n", done: "taken back",
-	}
-}
-
-// table writes each grant as a line, followed by its rule.
-func (w grantWords) table(lines []query.GrantLine, now time.Time) string {
+// grantsText writes each grant as a line, followed by its rule.
+func grantsText(a *console.Console, lines []query.GrantLine, now time.Time) string {
 	if len(lines) == 0 {
-		return w.empty
+		return a.Text("nothing runs without asking because somebody granted it\n", "没有生效的授权\n")
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		ends := w.endless
+		ends := a.Text("has no end", "没有期限")
 		if !l.Until.IsZero() {
-			ends = fmt.Sprintf(w.left, tool.Duration(untilThen(l.Until, now), w.zh))
+			ends = fmt.Sprintf(a.Text("ends in %s", "还有 %s"), tool.Duration(untilThen(l.Until, now), a.ReadsChinese()))
 		}
 		fmt.Fprintf(&out, "%s  g%d  %s", l.ChatKey, l.N, ends)
 		if l.Person != "" {
-			fmt.Fprintf(&out, "  "+w.by, checkup.OneLine(cmp.Or(l.For, l.Person), 64))
+			fmt.Fprintf(&out, a.Text("  for %s", "  限 %s"), checkup.OneLine(cmp.Or(l.For, l.Person), 64))
 		}
+		rule := checkup.OneLine(l.Rule, 8192)
 		switch {
 		case l.FilesIn != "":
-			out.WriteString("\n    | " + fmt.Sprintf(w.files, checkup.OneLine(l.FilesIn, 200)) + "\n")
-			continue
+			rule = fmt.Sprintf(a.Text("sends files that are directly in the folder %s", "发送直接位于文件夹 %s 中的文件"), checkup.OneLine(l.FilesIn, 200))
 		case l.Person != "":
-			fmt.Fprintf(&out, "  "+w.in, checkup.OneLine(l.Folder, 200))
+			fmt.Fprintf(&out, a.Text("  in folder %s", "  文件夹 %s"), checkup.OneLine(l.Folder, 200))
 		}
-		out.WriteString("\n    | " + checkup.OneLine(l.Rule, 8192) + "\n")
+		out.WriteString("\n    | " + rule + "\n")
 	}
-	return out.String() + w.help
+	return out.String() + a.Text("take back: sma approvals revoke CHAT N\n", "撤销：sma approvals revoke 聊天 编号\n")
 }
 
-func (w grantWords) revoked(r query.GrantResult) string {
+func revokedText(a *console.Console, r query.GrantResult) string {
 	var out strings.Builder
 	for _, n := range r.Revoked {
-		fmt.Fprintf(&out, "g%d %s\n", n, w.done)
+		fmt.Fprintf(&out, "g%d %s\n", n, a.Text("taken back", "已撤销"))
 	}
 	return out.String()
 }

@@ -3,6 +3,7 @@ package pending
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func outboxListCmd(a *console.Console) *cobra.Command {
 			return lines, outboxFailure(key, err)
 		},
 		List: "outbox",
-		Text: func(lines []query.OutboxLine) string { return outboxWordsIn(a).table(lines, time.Now()) },
+		Text: func(lines []query.OutboxLine) string { return outboxText(a, lines, time.Now()) },
 	}.On(a, cmd)
 }
 
@@ -77,7 +78,12 @@ func outboxSettleCmd(a *console.Console, drop bool) *cobra.Command {
 			}
 			return settleOutbox(ctx, a, order)
 		},
-		Text: func(r query.OutboxResult) string { return outboxWordsIn(a).settled(drop, len(r.IDs)) },
+		Text: func(r query.OutboxResult) string {
+			if drop {
+				return fmt.Sprintf(a.Text("%d given up\n", "已放弃 %d 条\n"), len(r.IDs))
+			}
+			return fmt.Sprintf(a.Text("%d taken up again\n", "已重新处理 %d 条\n"), len(r.IDs))
+		},
 	}.On(a, cmd)
 }
 
@@ -96,62 +102,33 @@ func settleOutbox(ctx context.Context, a *console.Console, order query.OutboxOrd
 }
 
 func onlyParked(lines []query.OutboxLine) []query.OutboxLine {
-	out := []query.OutboxLine{}
-	for _, l := range lines {
-		if l.State == messages.OutboxParked {
-			out = append(out, l)
-		}
-	}
-	return out
+	return slices.DeleteFunc(lines, func(l query.OutboxLine) bool { return l.State != messages.OutboxParked })
 }
 
-// outboxWords are the texts of these commands in one language.
-type outboxWords struct {
-	empty, retried, dropped, tries, parts, maybe, help string
-	states                                             map[messages.OutboxState]string
-	kinds                                              map[messages.OutboxKind]string
-}
-
-// outboxWordsIn returns the texts in the terminal's language.
-func outboxWordsIn(a *console.Console) outboxWords {
-	if a.ReadsChinese() {
-		return outboxWords{
-			empty: "发件箱为空\n", retried: "已重新处理 %d 条\n", dropped: "已放弃 %d 条\n",
-			tries: "失败 %d 次", parts: "已发出 %d 段", maybe: "对方可能已经收到", help: "处理方法：sma outbox retry|drop 聊天 编号\n",
-			states: map[messages.OutboxState]string{messages.OutboxWriting: "书写中", messages.OutboxWaiting: "待发送", messages.OutboxParked: "已搁置"},
-			kinds:  map[messages.OutboxKind]string{messages.OutboxEgress: "发出", messages.OutboxIngress: "收到"},
-		}
-	}
-	return outboxWords{
-		empty: "nothing is owed\n", retried: "%d taken up again\n", dropped: "%d given up\n",
-		tries: "failed %d times", parts: "%d parts are sent", maybe: "people may have it already", help: "settle one: sma outbox retry|drop CHAT ID\n",
-		states: map[messages.OutboxState]string{messages.OutboxWriting: "writing", messages.OutboxWaiting: "waiting", messages.OutboxParked: "parked"},
-		kinds:  map[messages.OutboxKind]string{messages.OutboxEgress: "to people", messages.OutboxIngress: "from people"},
-	}
-}
-
-func (w outboxWords) settled(drop bool, n int) string {
-	if drop {
-		return fmt.Sprintf(w.dropped, n)
-	}
-	return fmt.Sprintf(w.retried, n)
-}
-
-// table writes each item as a line, followed by its text.
-func (w outboxWords) table(lines []query.OutboxLine, now time.Time) string {
+// outboxText writes each item as a line, followed by its text.
+func outboxText(a *console.Console, lines []query.OutboxLine, now time.Time) string {
 	if len(lines) == 0 {
-		return w.empty
+		return a.Text("nothing is owed\n", "发件箱为空\n")
+	}
+	kinds := map[messages.OutboxKind]string{messages.OutboxEgress: a.Text("to people", "发出"), messages.OutboxIngress: a.Text("from people", "收到")}
+	states := map[messages.OutboxState]string{
+		messages.OutboxWriting: a.Text("writing", "书写中"), messages.OutboxWaiting: a.Text("waiting", "待发送"), messages.OutboxParked: a.Text("parked", "已搁置"),
 	}
 	var out strings.Builder
 	parked := false
 	for _, l := range lines {
 		parked = parked || l.State == messages.OutboxParked
 		age := max(0, now.Sub(l.Since)).Round(time.Second)
-		fmt.Fprintf(&out, "%s  %s  %s  %s  %s", l.ChatKey, l.ID, w.kinds[l.Kind], w.states[l.State], age)
+		fmt.Fprintf(&out, "%s  %s  %s  %s  %s", l.ChatKey, l.ID, kinds[l.Kind], states[l.State], age)
 		for _, more := range []struct {
 			on   bool
 			text string
-		}{{l.Tries > 0, fmt.Sprintf(w.tries, l.Tries)}, {l.LastError != "", l.LastError}, {l.Parts > 0, fmt.Sprintf(w.parts, l.Parts)}, {l.Maybe, w.maybe}} {
+		}{
+			{l.Tries > 0, fmt.Sprintf(a.Text("failed %d times", "失败 %d 次"), l.Tries)},
+			{l.LastError != "", l.LastError},
+			{l.Parts > 0, fmt.Sprintf(a.Text("%d parts are sent", "已发出 %d 段"), l.Parts)},
+			{l.Maybe, a.Text("people may have it already", "对方可能已经收到")},
+		} {
 			if more.on {
 				out.WriteString(", " + checkup.OneLine(more.text, 80))
 			}
@@ -159,7 +136,7 @@ func (w outboxWords) table(lines []query.OutboxLine, now time.Time) string {
 		out.WriteString("\n    " + checkup.OneLine(l.Text, 100) + "\n")
 	}
 	if parked {
-		out.WriteString(w.help)
+		out.WriteString(a.Text("settle one: sma outbox retry|drop CHAT ID\n", "处理方法：sma outbox retry|drop 聊天 编号\n"))
 	}
 	return out.String()
 }

@@ -146,7 +146,7 @@ func tasksListCmd(a *console.Console) *cobra.Command {
 			_, list, err := listTasks(ctx, a)
 			return list, err
 		},
-		Text: func(l taskList) string { return taskWordsIn(a).table(l.Tasks, l.Problems) },
+		Text: func(l taskList) string { return tasksText(a, l.Tasks, l.Problems) },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the tasks with their next times, and those that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
 	})
@@ -170,7 +170,7 @@ func tasksShowCmd(a *console.Console) *cobra.Command {
 			return taskLine{}, noTask(args[0])
 		},
 		Text: func(l taskLine) string {
-			return taskWordsIn(a).table([]taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n"
+			return tasksText(a, []taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n"
 		},
 	}.On(a, &cobra.Command{Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup"})
 }
@@ -240,7 +240,7 @@ func addTask(ctx context.Context, a *console.Console, t persistence.Task, when, 
 	if err != nil || !ok {
 		return "", err
 	}
-	return taskWordsIn(a).table([]taskLine{line}, nil), nil
+	return tasksText(a, []taskLine{line}, nil), nil
 }
 
 // moment is the time of a one-time task, or zero.
@@ -316,17 +316,10 @@ func tasksRunCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-// taskWords are the texts of these commands in one language.
-type taskWords struct{ none, next, last, byHand, broken string }
-
-func taskWordsIn(a *console.Console) taskWords {
-	return console.InLanguage(a, taskWords{"there are no tasks\n", "next", "last", "by hand", "cannot be read"},
-		taskWords{"没有任务\n", "下次", "上次", "仅手动", "无法读取"})
-}
-
-func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) string {
+// tasksText writes each task with its times.
+func tasksText(a *console.Console, lines []taskLine, problems []persistence.TaskProblem) string {
 	if len(lines)+len(problems) == 0 {
-		return w.none
+		return a.Text("there are no tasks\n", "没有任务\n")
 	}
 	const stamp = "Mon 2006-01-02 15:04 MST"
 	var out strings.Builder
@@ -338,17 +331,17 @@ func (w taskWords) table(lines []taskLine, problems []persistence.TaskProblem) s
 			next = append(next, at.Format(stamp))
 		}
 		if len(next) == 0 && l.Status == persistence.TaskActive {
-			next = []string{w.byHand}
+			next = []string{a.Text("by hand", "仅手动")}
 		}
 		if len(next) > 0 {
-			fmt.Fprintf(&out, "        %s: %s\n", w.next, strings.Join(next, ", "))
+			fmt.Fprintf(&out, "        %s: %s\n", a.Text("next", "下次"), strings.Join(next, ", "))
 		}
 		if l.Last != nil {
-			fmt.Fprintf(&out, "        %s: %s, %s\n", w.last, l.Last.Planned.Format(stamp), l.Last.Result)
+			fmt.Fprintf(&out, "        %s: %s, %s\n", a.Text("last", "上次"), l.Last.Planned.Format(stamp), l.Last.Result)
 		}
 	}
 	for _, p := range problems {
-		fmt.Fprintf(&out, "%s: %s\n", w.broken, p)
+		fmt.Fprintf(&out, "%s: %s\n", a.Text("cannot be read", "无法读取"), p)
 	}
 	return out.String()
 }

@@ -96,7 +96,7 @@ func listCmd(a *console.Console) *cobra.Command {
 			}
 			return out, nil
 		},
-		Text: func(l list) string { return wordsIn(a).table(l.Skills, l.Problems) },
+		Text: func(l list) string { return listText(a, l.Skills, l.Problems) },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the skills, and what was left out", Args: cobra.NoArgs, Example: "  sma skills list --json",
 		Long: "pinned: loads without a question. new, changed: a person is asked first. broken: left out, with the reason.",
@@ -172,23 +172,15 @@ func forgetCmd(a *console.Console) *cobra.Command {
 		case err != nil:
 			return "", &console.Failure{Code: console.CodeFailed, What: "the skill could not be forgotten", Why: err}
 		case !gone:
-			return wordsIn(a).none, nil
+			return a.Text("nobody had agreed to it\n", "没有人同意过这个技能\n"), nil
 		}
-		return wordsIn(a).forgotten, nil
+		return a.Text("the next load asks again\n", "下次加载会再次询问\n"), nil
 	})
 }
 
-// words are the texts of these commands in one language.
-type words struct{ empty, none, forgotten string }
-
-func wordsIn(a *console.Console) words {
-	return console.InLanguage(a, words{"there are no skills\n", "nobody had agreed to it\n", "the next load asks again\n"},
-		words{"没有技能\n", "没有人同意过这个技能\n", "下次加载会再次询问\n"})
-}
-
-func (w words) table(lines []skillLine, problems []skill.Problem) string {
+func listText(a *console.Console, lines []skillLine, problems []skill.Problem) string {
 	if len(lines)+len(problems) == 0 {
-		return w.empty
+		return a.Text("there are no skills\n", "没有技能\n")
 	}
 	width := 0
 	for _, l := range lines {
