@@ -29,12 +29,8 @@ func Commands(a *console.Console) *cobra.Command {
 }
 
 func listCmd(a *console.Console) *cobra.Command {
-	return console.Command[[]query.ChatLine]{
-		Run: func(ctx context.Context, _ []string) ([]query.ChatLine, error) {
-			lines, err := console.Ask(ctx, a, "chats", query.Asked{}, (*query.Desk).Chats)
-			return lines, console.ChatFailure("", "the chats cannot be listed", "", err)
-		},
-		List: "chats", Text: chatsText,
+	return console.Listing[query.ChatLine]{
+		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: chatsText,
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the chats, the last changed first", Args: cobra.NoArgs,
 		Example: "  sma chats list\n  sma chats list --json",

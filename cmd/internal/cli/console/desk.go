@@ -5,8 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
@@ -27,6 +30,33 @@ func Ask[T any](ctx context.Context, a *Console, name string, q query.Asked, ans
 		func(c Control) error { return c.Get(ctx, "/control/"+name+"?"+params.Encode(), &out) },
 		func(d *query.Desk) error { out, err = answer(d, ctx, q); return err })
 	return out, err
+}
+
+// Listing describes a command that lists what all chats have, or only the chat that an argument names.
+type Listing[L any] struct {
+	Name   string // of the question to the running host, and of the JSON document's member
+	Failed string // what failed, as a full clause
+	Answer func(*query.Desk, context.Context, query.Asked) ([]L, error)
+	Keep   func(L) bool // selects the lines to show; nil shows all
+	Text   func([]L) string
+}
+
+// On makes cmd run the command.
+func (l Listing[L]) On(a *Console, cmd *cobra.Command) *cobra.Command {
+	return Command[[]L]{
+		Run: func(ctx context.Context, args []string) ([]L, error) {
+			key, err := ChatArg(args)
+			if err != nil {
+				return nil, err
+			}
+			lines, err := Ask(ctx, a, l.Name, query.Asked{ChatKey: key}, l.Answer)
+			if l.Keep != nil {
+				lines = slices.DeleteFunc(lines, func(line L) bool { return !l.Keep(line) })
+			}
+			return lines, ChatFailure(key, l.Failed, "sma doctor", err)
+		},
+		List: l.Name, Text: l.Text,
+	}.On(a, cmd)
 }
 
 // Order has a chat carry out an order: through the running host, or in the chat's files.

@@ -29,16 +29,8 @@ func Approvals(a *console.Console) *cobra.Command {
 }
 
 func approvalsListCmd(a *console.Console) *cobra.Command {
-	return console.Command[[]query.ApprovalLine]{
-		Run: func(ctx context.Context, args []string) ([]query.ApprovalLine, error) {
-			key, err := console.ChatArg(args)
-			if err != nil {
-				return nil, err
-			}
-			lines, err := console.Ask(ctx, a, "approvals", query.Asked{ChatKey: key}, (*query.Desk).Approvals)
-			return lines, requestsFailure(key, err)
-		},
-		List: "approvals",
+	return console.Listing[query.ApprovalLine]{
+		Name: "approvals", Failed: noRequests, Answer: (*query.Desk).Approvals,
 		Text: func(lines []query.ApprovalLine) string {
 			if len(lines) == 0 {
 				return a.Text("nothing waits for a decision\n", "没有等待审批的请求\n")
@@ -51,9 +43,10 @@ func approvalsListCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-func requestsFailure(key messages.ChatKey, err error) error {
-	return console.ChatFailure(key, "the requests cannot be read", "sma doctor", err)
-}
+const (
+	noRequests = "the requests cannot be read"
+	noGrants   = "the grants cannot be read or changed"
+)
 
 // approvalsDecideCmd is the command approve or deny.
 func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
@@ -94,7 +87,7 @@ func decideApprovals(ctx context.Context, a *console.Console, order query.Approv
 	if err == nil && result.Reason != "" {
 		err = &console.Failure{Code: console.CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
 	}
-	return result, requestsFailure(order.ChatKey, err)
+	return result, console.ChatFailure(order.ChatKey, noRequests, "sma doctor", err)
 }
 
 // RequestsText lists requests: each as a line, followed by everything that it would do. All of it is indented and
@@ -171,16 +164,8 @@ func untilThen(then, now time.Time) time.Duration {
 }
 
 func approvalsGrantsCmd(a *console.Console) *cobra.Command {
-	return console.Command[[]query.GrantLine]{
-		Run: func(ctx context.Context, args []string) ([]query.GrantLine, error) {
-			key, err := console.ChatArg(args)
-			if err != nil {
-				return nil, err
-			}
-			lines, err := console.Ask(ctx, a, "grants", query.Asked{ChatKey: key}, (*query.Desk).Grants)
-			return lines, grantsFailure(key, err)
-		},
-		List: "grants",
+	return console.Listing[query.GrantLine]{
+		Name: "grants", Failed: noGrants, Answer: (*query.Desk).Grants,
 		Text: func(lines []query.GrantLine) string { return grantsText(a, lines, time.Now()) },
 	}.On(a, &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
@@ -210,14 +195,10 @@ func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 			if err == nil && out.Reason != "" {
 				err = &console.Failure{Code: console.CodeFailed, What: "no such grant counts in " + string(o.ChatKey), Help: "sma approvals grants " + string(o.ChatKey)}
 			}
-			return out, grantsFailure(o.ChatKey, err)
+			return out, console.ChatFailure(o.ChatKey, noGrants, "sma doctor", err)
 		},
 		Text: func(r query.GrantResult) string { return revokedText(a, r) },
 	}.On(a, cmd)
-}
-
-func grantsFailure(key messages.ChatKey, err error) error {
-	return console.ChatFailure(key, "the grants cannot be read or changed", "sma doctor", err)
 }
 
 // grantsText writes each grant as a line, followed by its rule.

@@ -3,7 +3,6 @@ package pending
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,26 +29,14 @@ func outboxListCmd(a *console.Console) *cobra.Command {
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
 	}
 	parked := cmd.Flags().Bool("parked", false, "only what waits for a person")
-	return console.Command[[]query.OutboxLine]{
-		Run: func(ctx context.Context, args []string) ([]query.OutboxLine, error) {
-			key, err := console.ChatArg(args)
-			if err != nil {
-				return nil, err
-			}
-			lines, err := console.Ask(ctx, a, "outbox", query.Asked{ChatKey: key}, (*query.Desk).Outbox)
-			if *parked {
-				lines = onlyParked(lines)
-			}
-			return lines, outboxFailure(key, err)
-		},
-		List: "outbox",
+	return console.Listing[query.OutboxLine]{
+		Name: "outbox", Failed: noOutbox, Answer: (*query.Desk).Outbox,
+		Keep: func(l query.OutboxLine) bool { return !*parked || l.State == messages.OutboxParked },
 		Text: func(lines []query.OutboxLine) string { return outboxText(a, lines, time.Now()) },
 	}.On(a, cmd)
 }
 
-func outboxFailure(key messages.ChatKey, err error) error {
-	return console.ChatFailure(key, "the outbox cannot be read", "sma doctor", err)
-}
+const noOutbox = "the outbox cannot be read"
 
 // outboxSettleCmd is the command retry or drop.
 func outboxSettleCmd(a *console.Console, drop bool) *cobra.Command {
@@ -92,17 +79,13 @@ func settleOutbox(ctx context.Context, a *console.Console, order query.OutboxOrd
 	result, err := console.OrderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
 	switch help := "sma outbox list " + string(order.ChatKey); {
 	case err != nil:
-		err = outboxFailure(order.ChatKey, err)
+		err = console.ChatFailure(order.ChatKey, noOutbox, "sma doctor", err)
 	case result.Reason == "not_parked":
 		err = &console.Failure{Code: console.CodeFailed, What: order.ID + " was not put aside: it is still being sent", Help: help}
 	case result.Reason != "" && order.ID != "":
 		err = &console.Failure{Code: console.CodeFailed, What: "there is no " + order.ID + " in the outbox of " + string(order.ChatKey), Help: help}
 	}
 	return result, err
-}
-
-func onlyParked(lines []query.OutboxLine) []query.OutboxLine {
-	return slices.DeleteFunc(lines, func(l query.OutboxLine) bool { return l.State != messages.OutboxParked })
 }
 
 // outboxText writes each item as a line, followed by its text.
