@@ -144,7 +144,7 @@ func fromClient(err error) error {
 	case errors.Is(err, terminal.ErrNotRunning):
 		return &console.Failure{Code: console.CodeUnreachable, What: "the host has ended", Help: "sma run"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &console.Failure{Code: console.CodeUnreachable, What: "the host ended before the answer was complete; it goes on with it when it runs again", Help: "sma run"}
+		return &console.Failure{Code: console.CodeUnreachable, What: "the host ended before the answer was complete; it continues with it when it runs again", Help: "sma run"}
 	case errors.Is(err, context.Canceled):
 		return err
 	default:

@@ -110,7 +110,7 @@ func checkHost(ctx context.Context, state string) (alive bool, out []checkup.Fin
 	}
 	for _, p := range s.Platforms {
 		if p.On && !p.Up {
-			out = append(out, checkup.New(name, checkup.Fail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"))
+			out = append(out, checkup.New(name, checkup.Fail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "repair what it says; the host keeps trying"))
 		}
 	}
 	return true, out

@@ -130,7 +130,7 @@ func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus
 
 func (a *app) mcpLogsCmd() *cobra.Command {
 	return a.Prints(&cobra.Command{
-		Use: "logs SERVER", Short: "Show what a server said beside the protocol", Args: cobra.ExactArgs(1),
+		Use: "logs SERVER", Short: "Show what a server wrote to its log, apart from the protocol", Args: cobra.ExactArgs(1),
 		Example: "  sma mcp logs files",
 	}, func(_ context.Context, args []string) (string, error) {
 		p, err := a.mcpProject(args[0])
@@ -171,7 +171,7 @@ func (a *app) mcpProject(server string) (mcpProject, error) {
 	p.trusted = func() error { return a.mustTrust(dir, state, p.loaded) }
 	found, err := loadServers(state, p.loaded, false)
 	if err != nil {
-		return p, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
+		return p, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
 	}
 	a.Warn(slices.DeleteFunc(found.Findings, func(f config.Finding) bool { return server != "" && !isAboutServer(f, server) }))
 	p.servers = host.MCPServers(found)

@@ -173,7 +173,7 @@ func accountText(account access.Account) string {
 		}
 	}
 	if out.Len() == 0 {
-		out.WriteString("nobody was let in yet\n")
+		out.WriteString("nobody has access yet\n")
 	}
 	return out.String()
 }
@@ -186,7 +186,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 		return withAccess(a, func(_ string, people *access.Store) (string, error) {
 			who, ok, err := people.Approve(ctx, *bot, args[0])
 			if err == nil && !ok {
-				err = &console.Failure{Code: console.CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
+				err = &console.Failure{Code: console.CodeFailed, What: "this code is not valid: it may be mistyped, used already or older than an hour", Help: "sma pair list"}
 			}
 			return fmt.Sprintf("%s (%s) may use the bot now\n", checkup.OneLine(who.Name, 60), who.ID), err
 		})

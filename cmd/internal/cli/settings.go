@@ -18,7 +18,7 @@ import (
 func (a *app) configCmd() *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "config", Short: "Check and show the settings",
-		Example: "  sma config check            every fault at once, with line and column\n  sma config show --origin    what counts, and where it comes from",
+		Example: "  sma config check            every fault at once, with line and column\n  sma config show --origin    what is in effect, and where it comes from",
 	}, a.configCheckCmd(), a.configShowCmd(), a.configSchemaCmd())
 }
 
@@ -98,7 +98,7 @@ func (c checked) text() string {
 
 func (a *app) configShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show the settings that count, secrets hidden", Args: cobra.NoArgs,
+		Use: "show", Short: "Show the settings in effect, with secrets hidden", Args: cobra.NoArgs,
 		Example: "  sma config show --origin\n  SMA_LLM_MODEL=gpt-5 sma config show --json",
 	}
 	asJSON := cmd.Flags().Bool("json", false, "write one JSON document")

@@ -120,7 +120,7 @@ func (a *app) linkCmd() *cobra.Command {
 		Use: "link", Short: "Print the link that logs a browser in to the web page", Args: cobra.NoArgs,
 		Long: "Prints the address of the running host's web page, with its token. Whoever has this link can do\n" +
 			"what you can do on the page. The token is in .ship/web.token; without that file the next start\n" +
-			"makes a new one, and old links are worth nothing.",
+			"makes a new one, and old links stop working.",
 		Example: "  sma link\n  sma link -C ./mybot",
 	}, func(ctx context.Context, _ []string) (string, error) {
 		dir, state, err := a.Folders(nil)

@@ -40,7 +40,7 @@ func importCmd(a *console.Console) *cobra.Command {
 		}
 		list, err := query.ReadMessages(bytes.NewReader(b))
 		if err != nil {
-			return nil, &console.Failure{Code: console.CodeFailed, What: args[0] + " holds no UI messages", Why: err}
+			return nil, &console.Failure{Code: console.CodeFailed, What: args[0] + " contains no UI messages", Why: err}
 		}
 		return func(ctx context.Context, store *filestore.Store) (int, error) {
 			return len(list), adoptFailure(key, query.Adopt(ctx, store, key, list, time.Now()))

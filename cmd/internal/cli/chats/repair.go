@@ -29,7 +29,7 @@ func remedyText(r filestore.Remedy) string {
 	case filestore.RemedyClose:
 		return "keeps every intact record"
 	case filestore.RemedyRebuild:
-		return "makes it anew from history, archives and ledger"
+		return "makes it again from history, archives and ledger"
 	default:
 		return "leaves it: restore the file from a backup"
 	}
@@ -150,7 +150,7 @@ func (v verified) failure() error {
 			mend = append(mend, string(r.ChatKey))
 		}
 	}
-	f := &console.Failure{Code: console.CodeFailed, What: plural(len(bad), "chat") + " not sound"}
+	f := &console.Failure{Code: console.CodeFailed, What: plural(len(bad), "chat") + " with damage"}
 	switch {
 	case len(mend) == 1:
 		f.Help = "sma chats repair " + mend[0]

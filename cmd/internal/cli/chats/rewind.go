@@ -16,12 +16,12 @@ import (
 func rewindCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rewind CHAT --before MESSAGE-ID", Short: "Take a chat back to where it was before a message", Args: cobra.ExactArgs(1),
-		Long: "Moves a message and everything behind it from the history into the chat's archive. The chat goes on from there\n" +
+		Long: "Moves a message and everything after it from the history into the chat's archive. The chat continues from there\n" +
 			"with its next message; nothing is answered again. A host may run meanwhile. What was sent to people stays sent,\n" +
 			"and what tools did stays done. A damaged history is not touched.",
 		Example: "  sma chats rewind telegram-chat-42 --before u:telegram-chat-42:17",
 	}
-	before := cmd.Flags().String("before", "", "the `id` of the first message that goes")
+	before := cmd.Flags().String("before", "", "the `id` of the first message to move")
 	return console.Command[query.RewindResult]{
 		Run: func(ctx context.Context, args []string) (out query.RewindResult, err error) {
 			o := query.RewindOrder{Before: *before}
@@ -49,7 +49,7 @@ func rewindFailure(order query.RewindOrder, err error) error {
 	case errors.Is(err, query.ErrNoSuchTurn):
 		return &console.Failure{Code: console.CodeFailed, What: "the history of " + key + " has no message " + order.Before, Help: "sma chats export " + key}
 	case errors.Is(err, platform.ErrBusy):
-		return &console.Failure{Code: console.CodeFailed, What: "a run is under way in " + key, Help: "the same once it has ended, or send /stop there"}
+		return &console.Failure{Code: console.CodeFailed, What: "a run is in progress in " + key, Help: "the same once it has ended, or send /stop there"}
 	case errors.Is(err, query.ErrNotAtRest):
 		return &console.Failure{Code: console.CodeFailed, What: key + " was stopped in the middle of something", Help: "start the host, then the same again while it runs"}
 	case errors.Is(err, journal.ErrDamaged):

@@ -64,7 +64,7 @@ func ChosenNumbers(args []string, all bool, mark, thing, list string) (numbers [
 	for _, arg := range args[1:] {
 		n, err := strconv.Atoi(strings.TrimPrefix(arg, mark))
 		if err != nil || n < 1 {
-			return nil, &Failure{Code: CodeUsage, What: arg + " is no number of a " + thing, Help: help}
+			return nil, &Failure{Code: CodeUsage, What: arg + " is not the number of a " + thing, Help: help}
 		}
 		numbers = append(numbers, n)
 	}

@@ -86,7 +86,7 @@ func ChatArg(args []string) (messages.ChatKey, error) {
 	}
 	key, err := messages.ParseChatKey(args[0])
 	if err != nil {
-		return "", &Failure{Code: CodeUsage, What: "that is no chat key", Why: err, Help: "sma chats list"}
+		return "", &Failure{Code: CodeUsage, What: "that is not a chat key", Why: err, Help: "sma chats list"}
 	}
 	return key, nil
 }

@@ -52,7 +52,7 @@ func openMemory(ctx context.Context, a *console.Console, name string) (memory, e
 	case errors.Is(err, os.ErrPermission):
 		return m, &console.Failure{Code: console.CodeFailed, What: "the memory cannot be read", Why: err}
 	case err != nil:
-		return m, &console.Failure{Code: console.CodeUsage, What: "that is no memory", Why: err, Help: "sma memory list"}
+		return m, &console.Failure{Code: console.CodeUsage, What: "that is not a memory", Why: err, Help: "sma memory list"}
 	}
 	return m, nil
 }
@@ -112,7 +112,7 @@ func showCmd(a *console.Console) *cobra.Command {
 func editCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
-		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept in the folder backup beside it.",
+		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept next to it, in the folder backup.",
 	}, func(ctx context.Context, args []string) (string, error) {
 		m, err := openMemory(ctx, a, args[0])
 		if err != nil {
@@ -134,12 +134,12 @@ func edited(ctx context.Context, a *console.Console, text string) (string, error
 	}
 	dir, err := os.MkdirTemp("", "sma-memory-")
 	if err != nil {
-		return "", &console.Failure{Code: console.CodeFailed, What: "there is no place for a copy", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "a copy for the editor cannot be written", Why: err}
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // only a copy
 	file := filepath.Join(dir, "memory.md")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return "", &console.Failure{Code: console.CodeFailed, What: "there is no place for a copy", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "a copy for the editor cannot be written", Why: err}
 	}
 	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...) //nolint:gosec // the person's own editor
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
@@ -156,7 +156,7 @@ func edited(ctx context.Context, a *console.Console, text string) (string, error
 func forgetCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that hold all the words, or everything", Args: cobra.MinimumNArgs(1),
-		Long:    "What the memory was is kept in the folder backup beside it; delete that, too, where a person asks for it.",
+		Long:    "What the memory was is kept next to it, in the folder backup; delete that, too, where a person asks for it.",
 		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "forget everything in it")

@@ -83,7 +83,7 @@ func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
 // decideApprovals sends the order to the host. Only the chat's actor may decide.
 func decideApprovals(ctx context.Context, a *console.Console, order query.ApprovalOrder) (query.ApprovalResult, error) {
 	result, err := console.OrderRunning[query.ApprovalResult](ctx, a, "approvals",
-		"no host is running here, and only a running one can go on with what was decided", order)
+		"no host is running here, and only a running host can continue with what was decided", order)
 	if err == nil && result.Reason != "" {
 		err = &console.Failure{Code: console.CodeFailed, What: "no such request waits in " + string(order.ChatKey), Help: "sma approvals list " + string(order.ChatKey)}
 	}
@@ -178,7 +178,7 @@ func approvalsGrantsCmd(a *console.Console) *cobra.Command {
 func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke CHAT N…|--all", Short: "Take grants back: such commands ask again", Args: cobra.MinimumNArgs(1),
-		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is under way.",
+		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is in progress.",
 		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "everything that counts in the chat")
@@ -204,7 +204,7 @@ func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 // grantsText writes each grant as a line, followed by its rule.
 func grantsText(a *console.Console, lines []query.GrantLine, now time.Time) string {
 	if len(lines) == 0 {
-		return a.Text("nothing runs without asking because somebody granted it\n", "没有生效的授权\n")
+		return a.Text("there are no grants: everything that needs an approval asks\n", "没有生效的授权\n")
 	}
 	var out strings.Builder
 	for _, l := range lines {

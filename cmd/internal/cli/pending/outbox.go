@@ -76,7 +76,7 @@ func outboxSettleCmd(a *console.Console, drop bool) *cobra.Command {
 
 // settleOutbox sends the order to the host. Only the chat's actor may change its outbox.
 func settleOutbox(ctx context.Context, a *console.Console, order query.OutboxOrder) (query.OutboxResult, error) {
-	result, err := console.OrderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running one settles what a chat put aside", order)
+	result, err := console.OrderRunning[query.OutboxResult](ctx, a, "outbox", "no host is running here, and only a running host can retry or drop what a chat put aside", order)
 	switch help := "sma outbox list " + string(order.ChatKey); {
 	case err != nil:
 		err = console.ChatFailure(order.ChatKey, noOutbox, "sma doctor", err)
@@ -91,7 +91,7 @@ func settleOutbox(ctx context.Context, a *console.Console, order query.OutboxOrd
 // outboxText writes each item as a line, followed by its text.
 func outboxText(a *console.Console, lines []query.OutboxLine, now time.Time) string {
 	if len(lines) == 0 {
-		return a.Text("nothing is owed\n", "发件箱为空\n")
+		return a.Text("the outbox is empty\n", "发件箱为空\n")
 	}
 	kinds := map[messages.OutboxKind]string{messages.OutboxEgress: a.Text("to people", "发出"), messages.OutboxIngress: a.Text("from people", "收到")}
 	states := map[messages.OutboxState]string{

@@ -206,10 +206,10 @@ func tasksAddCmd(a *console.Console) *cobra.Command {
 	f.StringVar(&when, "when", "", "one moment, like 2026-03-29 09:30")
 	f.StringVar(&delay, "in", "", "from now, like 20m or 2d")
 	f.StringVar(&t.Zone, "timezone", "", "like Europe/Berlin (the project's)")
-	f.StringVar(&chat, "chat", "", "who hears of it, like telegram-chat-42")
+	f.StringVar(&chat, "chat", "", "the chat that gets the text or the outcome, like telegram-chat-42")
 	f.StringVar(&t.Say, "say", "", "the text to send")
 	f.StringVar(&t.Body, "do", "", "the instructions to follow")
-	f.StringVar(&catchUp, "catch-up", string(persistence.CatchUpOnce), "what is missed while no host runs: once or skip")
+	f.StringVar(&catchUp, "catch-up", string(persistence.CatchUpOnce), "what to do with times that pass while no host runs: once or skip")
 	return a.Prints(cmd, func(ctx context.Context, args []string) (string, error) {
 		t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), persistence.CatchUp(catchUp)
 		t.Title = cmp.Or(t.Title, t.ID)
@@ -227,10 +227,10 @@ func addTask(ctx context.Context, a *console.Console, t persistence.Task, when, 
 		t.Cron = cron
 	}
 	if t.When, err = moment(t, when, delay, opened.zone); err != nil {
-		return "", &console.Failure{Code: console.CodeUsage, What: "that is no time", Why: err, Help: "sma tasks add --help"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "that is not a time", Why: err, Help: "sma tasks add --help"}
 	}
 	if _, err := opened.store.Check(t); err != nil {
-		return "", &console.Failure{Code: console.CodeUsage, What: "that is no task", Why: err, Help: "sma tasks add --help"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "that is not a task", Why: err, Help: "sma tasks add --help"}
 	}
 	if err := opened.store.AddTask(ctx, t); err != nil {
 		return "", taskFailure(t.ID, err)
@@ -285,7 +285,7 @@ func tasksRemoveCmd(a *console.Console) *cobra.Command {
 func tasksStatusCmd(a *console.Console, status persistence.TaskStatus) *cobra.Command {
 	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Example: "  sma tasks pause standup"}
 	if status == persistence.TaskActive {
-		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not made up for", "  sma tasks resume standup"
+		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not caught up", "  sma tasks resume standup"
 	}
 	return changesTask(a, cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
 		return store.SetTaskStatus(ctx, id, status)

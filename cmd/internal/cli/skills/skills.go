@@ -172,7 +172,7 @@ func forgetCmd(a *console.Console) *cobra.Command {
 		case err != nil:
 			return "", &console.Failure{Code: console.CodeFailed, What: "the skill could not be forgotten", Why: err}
 		case !gone:
-			return a.Text("nobody had agreed to it\n", "没有人同意过这个技能\n"), nil
+			return a.Text("nobody has agreed to it\n", "没有人同意过这个技能\n"), nil
 		}
 		return a.Text("the next load asks again\n", "下次加载会再次询问\n"), nil
 	})
