@@ -341,7 +341,11 @@ func TestImportsAreLight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
+	inner, err := filepath.Glob("internal/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, inner...) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
@@ -354,7 +358,7 @@ func TestImportsAreLight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(path, ".") && path != "github.com/shipmyagent/shipmyagent/config/internal/jsonpos" {
+			if strings.Contains(path, ".") && !strings.HasPrefix(path, "github.com/shipmyagent/shipmyagent/config/internal/") {
 				t.Errorf("%s imports %s", file, path)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/config/internal/cmdline"
 	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
@@ -327,7 +328,7 @@ func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPS
 	}
 	s.Shown = s.withoutSpelled(s.Shown)
 	if s.Command != "" {
-		s.Fetch, s.packages = fetching(s.Command, s.Args)
+		s.Fetch, s.packages = cmdline.Fetch(s.Command, s.Args)
 	}
 	return s
 }

@@ -9,18 +9,59 @@ import (
 
 // This file holds what follows from the settings of platforms, and what must fit together in them.
 
-// resolveAdapters enables the adapters whose credentials are set.
-func (l *loader) resolveAdapters() {
-	a := &l.settings.Adapters
-	l.wellKnownSecret("adapters.telegram.botToken", "TELEGRAM_BOT_TOKEN", "adapters.telegram.baseUrl", a.Telegram.BaseURL)
-	l.switchOn("adapters.telegram", &a.Telegram.Enabled, credential{"botToken", !a.Telegram.BotToken.IsZero()})
-	l.switchOn("adapters.feishu", &a.Feishu.Enabled, credential{"appSecret", !a.Feishu.AppSecret.IsZero()}, credential{"appId", a.Feishu.AppID != ""})
-	l.switchOn("adapters.api", &a.API.Enabled, credential{"token", !a.API.Token.IsZero()})
+// platform is a row of the table of platforms.
+type platform struct {
+	name    string
+	enabled *bool
+	egress  *string
+	// credentials enable the platform when all of them are set.
+	credentials []credential
+	// address is the base URL of the service and hosts are its own hosts, which alone get variable, the well-known
+	// variable of the first credential, by themselves.
+	address, variable string
+	hosts             []string
+	// demo says that the demo model may serve the platform, because only the operator can reach it.
+	demo bool
 }
 
 type credential struct {
 	name string
 	set  bool
+}
+
+// platforms is the table of platforms.
+func (a *Adapters) platforms() []platform {
+	return []platform{
+		{
+			name: "telegram", enabled: &a.Telegram.Enabled, egress: &a.Telegram.Egress, credentials: []credential{{"botToken", !a.Telegram.BotToken.IsZero()}},
+			address: a.Telegram.BaseURL, variable: "TELEGRAM_BOT_TOKEN", hosts: []string{"api.telegram.org"},
+		},
+		{
+			name: "feishu", enabled: &a.Feishu.Enabled, egress: &a.Feishu.Egress, credentials: []credential{{"appSecret", !a.Feishu.AppSecret.IsZero()}, {"appId", a.Feishu.AppID != ""}},
+			hosts: []string{"open.feishu.cn", "open.larksuite.com"},
+		},
+		{name: "api", enabled: &a.API.Enabled, egress: &a.API.Egress, credentials: []credential{{"token", !a.API.Token.IsZero()}}},
+		{name: "web", enabled: &a.Web.Enabled, egress: &a.Web.Egress, demo: true},
+		{name: "cli", enabled: &a.CLI.Enabled, egress: &a.CLI.Egress, demo: true},
+	}
+}
+
+// key is the key of one of the platform's settings.
+func (p platform) key(name string) string { return joinKey("adapters."+p.name, name) }
+
+// resolveAdapters enables the platforms whose credentials are set.
+func (l *loader) resolveAdapters() {
+	a := &l.settings.Adapters
+	for _, p := range a.platforms() {
+		if p.variable != "" {
+			l.wellKnownSecret(p.key(p.credentials[0].name), p.variable, p.key("baseUrl"), p.address)
+		}
+	}
+	for _, p := range a.platforms() { // anew, with the credentials that were just read
+		if len(p.credentials) > 0 {
+			l.switchOn("adapters."+p.name, p.enabled, p.credentials...)
+		}
+	}
 }
 
 // switchOn enables an adapter that has all its credentials, unless the settings enable or disable it explicitly. It
@@ -56,13 +97,10 @@ func (l *loader) resolveEgress() {
 	if mode != EgressTool && mode != EgressDirect {
 		return
 	}
-	a := &l.settings.Adapters
-	for name, egress := range map[string]*string{
-		"telegram": &a.Telegram.Egress, "feishu": &a.Feishu.Egress, "web": &a.Web.Egress, "cli": &a.CLI.Egress, "api": &a.API.Egress,
-	} {
-		if key := "adapters." + name + ".egress"; l.origins.untouched(key) {
-			*egress = mode
-			l.follow(key, from)
+	for _, p := range l.settings.Adapters.platforms() {
+		if l.origins.untouched(p.key("egress")) {
+			*p.egress = mode
+			l.follow(p.key("egress"), from)
 		}
 	}
 }
@@ -70,12 +108,15 @@ func (l *loader) resolveEgress() {
 // inUse reports whether a key matters. Keys of a disabled adapter do not, nor does access to a model while the demo
 // model is chosen.
 func (l *loader) inUse(key string) bool {
-	a := l.settings.Adapters
-	for block, on := range map[string]bool{
-		"adapters.telegram.": a.Telegram.Enabled, "adapters.feishu.": a.Feishu.Enabled, "adapters.web.": a.Web.Enabled || a.API.Enabled,
-		"adapters.cli.": a.CLI.Enabled, "adapters.api.": a.API.Enabled, "llm.": l.settings.LLM.Provider != ProviderDemo,
-		"speech.transcribe.": l.settings.Speech.Transcribe.On(), "speech.speak.": l.settings.Speech.Speak.On(),
-	} {
+	a := &l.settings.Adapters
+	blocks := map[string]bool{
+		"llm.": l.settings.LLM.Provider != ProviderDemo, "speech.transcribe.": l.settings.Speech.Transcribe.On(), "speech.speak.": l.settings.Speech.Speak.On(),
+	}
+	for _, p := range a.platforms() {
+		blocks["adapters."+p.name+"."] = *p.enabled
+	}
+	blocks["adapters.web."] = a.Web.Enabled || a.API.Enabled // the API listens where the pages do
+	for block, on := range blocks {
 		if strings.HasPrefix(key, block) {
 			return on
 		}
@@ -125,10 +166,9 @@ func (c *checker) accounts(t Telegram) {
 
 // demo restricts the demo model to platforms that only the operator can reach.
 func (c *checker) demo(a Adapters) {
-	for i, on := range []bool{a.Telegram.Enabled, a.Feishu.Enabled, a.API.Enabled} {
-		if on {
-			c.fault([]string{"adapters.telegram.enabled", "adapters.feishu.enabled", "adapters.api.enabled"}[i],
-				"cannot be on with the demo model, which serves only the terminal and the loopback web chat; set OPENAI_API_KEY, or llm.baseUrl and llm.model")
+	for _, p := range a.platforms() {
+		if !p.demo && *p.enabled {
+			c.fault(p.key("enabled"), "cannot be on with the demo model, which serves only the terminal and the loopback web chat; set OPENAI_API_KEY, or llm.baseUrl and llm.model")
 		}
 	}
 	if a.Web.Enabled && isAddress(a.Web.Listen) && !IsLoopback(a.Web.Listen) {
@@ -189,14 +229,13 @@ func (l *loader) warnOpenness() {
 	}
 }
 
-// adapterHosts are the hosts of the platform whose address a key sets. A proxy or another address of the operator has
+// platformHosts are the hosts of the platform whose address a key sets. A proxy or another address of the operator has
 // none.
-func adapterHosts(key string) []string {
-	switch key {
-	case "adapters.telegram.baseUrl":
-		return wellKnownHosts("TELEGRAM_BOT_TOKEN")
-	case "adapters.feishu.baseUrl":
-		return []string{"open.feishu.cn", "open.larksuite.com"}
+func platformHosts(key string) []string {
+	for _, p := range (&Adapters{}).platforms() {
+		if key == p.key("baseUrl") {
+			return p.hosts
+		}
 	}
 	return nil
 }

@@ -76,8 +76,10 @@ func (p provider) needsKeyAt(address string) bool {
 
 // wellKnownHosts are the hosts of the service that a well-known variable belongs to.
 func wellKnownHosts(name string) []string {
-	if name == "TELEGRAM_BOT_TOKEN" {
-		return []string{"api.telegram.org"}
+	for _, p := range (&Adapters{}).platforms() {
+		if p.variable == name {
+			return p.hosts
+		}
 	}
 	for _, p := range providers() {
 		if slices.Contains(p.variables, name) {

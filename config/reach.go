@@ -141,7 +141,7 @@ func (l *loader) ownHosts(key string) []string {
 	provider := l.settings.LLM.Provider
 	switch {
 	case strings.HasPrefix(key, "adapters."):
-		return adapterHosts(key)
+		return platformHosts(key)
 	case strings.HasPrefix(key, "speech."):
 		provider = ProviderOpenAI
 	}
@@ -227,11 +227,13 @@ func (l *loader) goesByItself(key, name string) bool {
 	if llm.Provider == ProviderCustom {
 		known = providerOf(ProviderOpenAI).variables
 	}
-	switch {
-	case key == "llm.apiKey" && slices.Contains(known, name):
+	if key == "llm.apiKey" && slices.Contains(known, name) {
 		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)
-	case key == "adapters.telegram.botToken" && name == "TELEGRAM_BOT_TOKEN":
-		return l.mayHave(name, "adapters.telegram.baseUrl", l.settings.Adapters.Telegram.BaseURL)
+	}
+	for _, p := range l.settings.Adapters.platforms() {
+		if p.variable == name && key == p.key(p.credentials[0].name) {
+			return l.mayHave(name, p.key("baseUrl"), p.address)
+		}
 	}
 	return false
 }

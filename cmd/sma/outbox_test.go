@@ -58,7 +58,7 @@ func TestOutboxCommands(t *testing.T) {
 	w.api.Await(t, "the answer", func() bool { return w.copies(1)["m-1-1"] == 1 })
 	awaitSoon(t, "an empty outbox", func() bool { return len(outbox(t, v)) == 0 })
 	v.stop(t)
-	if shown, _, _ := outboxRun(t, v, nil, "list"); shown != "nothing is owed\n" {
+	if shown, _, _ := outboxRun(t, v, nil, "list"); shown != "the outbox is empty\n" {
 		t.Errorf("the empty list is %q", shown)
 	}
 	b := v.book(t, "telegram-chat-1")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -38,14 +39,14 @@ func (a *app) repl(ctx context.Context, state string, client *terminal.Client, n
 	defer release()
 	o := terminal.REPLOptions{
 		Client: client, Chat: name, In: a.Stdin, Out: a.Stdout, Interrupts: interrupts,
-		HistoryFile: filepath.Join(state, "cli-history"), Chinese: a.readsChinese(),
+		HistoryFile: filepath.Join(state, "cli-history"), Chinese: a.ReadsChinese(),
 	}
 	in, inOK := a.Stdin.(*os.File)
 	out, outOK := a.Stdout.(*os.File)
 	if inOK && outOK {
-		screen, restore, err := terminal.OpenScreen(in, out, func(key string) string { return a.env(key) })
+		screen, restore, err := terminal.OpenScreen(in, out, func(key string) string { return a.Variable(key) })
 		if err != nil {
-			return &Failure{Code: CodeFailed, What: "the terminal cannot be used", Why: err}
+			return &console.Failure{Code: console.CodeFailed, What: "the terminal cannot be used", Why: err}
 		}
 		defer restore()
 		if screen != nil && a.noColor {
@@ -54,16 +55,6 @@ func (a *app) repl(ctx context.Context, state string, client *terminal.Client, n
 		o.Screen = screen
 	}
 	return fromClient(terminal.NewREPL(o).Run(ctx))
-}
-
-// env is the value of the first of these variables that is set.
-func (a *app) env(names ...string) string {
-	for _, name := range names {
-		if v, ok := a.Env(name); ok && v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func (a *app) sendCmd() *cobra.Command {
@@ -104,32 +95,32 @@ func (a *app) textOf(arg string) (string, error) {
 	if arg == "-" {
 		all, err := io.ReadAll(io.LimitReader(a.Stdin, 1<<20))
 		if err != nil {
-			return "", &Failure{Code: CodeFailed, What: "stdin cannot be read", Why: err}
+			return "", &console.Failure{Code: console.CodeFailed, What: "stdin cannot be read", Why: err}
 		}
 		text = strings.TrimRight(string(all), "\n")
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", &Failure{Code: CodeUsage, What: "the message is empty", Help: "sma send --help"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "the message is empty", Help: "sma send --help"}
 	}
 	return text, nil
 }
 
 // withHost works with the running host, or with one for the terminal only that is started and stopped for the work.
 func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state string, client *terminal.Client) error) error {
-	dir, state, err := a.folders(nil)
+	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return err
 	}
 	client := terminal.NewClient(host.SocketPath(state))
 	defer client.Close()
-	if running(ctx, state) {
+	if console.Running(ctx, state) {
 		return work(ctx, state, client)
 	}
-	loaded, err := a.loadWith(dir, map[string]string{"metrics.listen": "off", "adapters.cli.enabled": "true"}, false)
+	loaded, err := a.LoadWith(dir, map[string]string{"metrics.listen": "off", "adapters.cli.enabled": "true"}, false)
 	if err != nil {
 		return err
 	}
-	log := a.logger(slog.LevelError)
+	log := a.Logger(slog.LevelError)
 	h := host.New(host.Options{
 		Dir: dir, State: state, Settings: loaded, Version: buildVersion().Version, Logger: log, Only: []string{"cli"},
 		Trust: func(reaches []config.Reach) error { return a.checkTrust(dir, reaches) },
@@ -151,12 +142,12 @@ func fromClient(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, terminal.ErrNotRunning):
-		return &Failure{Code: CodeUnreachable, What: "the host has ended", Help: "sma run"}
+		return &console.Failure{Code: console.CodeUnreachable, What: "the host has ended", Help: "sma run"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &Failure{Code: CodeUnreachable, What: "the host ended before the answer was complete; it goes on with it when it runs again", Help: "sma run"}
+		return &console.Failure{Code: console.CodeUnreachable, What: "the host ended before the answer was complete; it continues with it when it runs again", Help: "sma run"}
 	case errors.Is(err, context.Canceled):
 		return err
 	default:
-		return &Failure{Code: CodeFailed, What: "the chat failed", Why: err, Help: "sma status"}
+		return &console.Failure{Code: console.CodeFailed, What: "the chat failed", Why: err, Help: "sma status"}
 	}
 }

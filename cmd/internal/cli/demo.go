@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
@@ -22,7 +23,7 @@ func (a *app) demoCmd() *cobra.Command {
 		Example: "  sma demo\n  sma demo ./demo     keeps its chats; in another terminal: sma chat -C ./demo\n  sma demo --listen 127.0.0.1:3001",
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.demo(c.Context(), args, listen)
-			if f, ok := errors.AsType[*Failure](err); ok && f.Code == CodeUnreachable {
+			if f, ok := errors.AsType[*console.Failure](err); ok && f.Code == console.CodeUnreachable {
 				f.Help = "sma demo --listen 127.0.0.1:3001"
 			}
 			return err
@@ -40,7 +41,7 @@ func (a *app) demo(ctx context.Context, args []string, listen string) error {
 	if len(args) == 0 {
 		temp, err := os.MkdirTemp("", "sma-demo-")
 		if err != nil {
-			return &Failure{Code: CodeFailed, What: "no folder for the demo can be made", Why: err}
+			return &console.Failure{Code: console.CodeFailed, What: "no folder for the demo can be made", Why: err}
 		}
 		defer func() { _ = os.RemoveAll(temp) }() // nothing depends on it any more
 		dir = temp
@@ -48,9 +49,9 @@ func (a *app) demo(ctx context.Context, args []string, listen string) error {
 		dir = args[0]
 	}
 	if err := a.unpackDemo(dir); err != nil {
-		return &Failure{Code: CodeFailed, What: "the demo project cannot be written", Why: err}
+		return &console.Failure{Code: console.CodeFailed, What: "the demo project cannot be written", Why: err}
 	}
-	dir, state, err := a.folders([]string{dir})
+	dir, state, err := a.Folders([]string{dir})
 	if err != nil {
 		return err
 	}
@@ -61,17 +62,17 @@ func (a *app) demo(ctx context.Context, args []string, listen string) error {
 
 // unpackDemo writes the files of the demo project that do not exist yet.
 func (a *app) unpackDemo(dir string) error {
-	if a.Demo == nil {
+	if a.demoFS == nil {
 		return errors.New("this binary has no demo project")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return fs.WalkDir(a.Demo, ".", func(path string, e fs.DirEntry, err error) error {
+	return fs.WalkDir(a.demoFS, ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		text, err := fs.ReadFile(a.Demo, path)
+		text, err := fs.ReadFile(a.demoFS, path)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}

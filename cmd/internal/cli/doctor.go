@@ -11,9 +11,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
 
 func (a *app) doctorCmd() *cobra.Command {
@@ -23,10 +26,10 @@ func (a *app) doctorCmd() *cobra.Command {
 		Example: "  sma doctor\n  sma doctor --online\n  sma doctor --json",
 	}
 	online := cmd.Flags().Bool("online", false, "ask the services, too")
-	code := CodeOK
-	return command[[]checkup.Finding]{
-		run: func(ctx context.Context, _ []string) ([]checkup.Finding, error) {
-			dir, state, err := a.folders(nil)
+	code := console.CodeOK
+	return console.Command[[]checkup.Finding]{
+		Run: func(ctx context.Context, _ []string) ([]checkup.Finding, error) {
+			dir, state, err := a.Folders(nil)
 			if err != nil {
 				return nil, err
 			}
@@ -34,14 +37,14 @@ func (a *app) doctorCmd() *cobra.Command {
 			code = verdictOf(found)
 			return found, err
 		},
-		list: "findings", text: findingsText,
-		verdict: func([]checkup.Finding) error {
-			if code == CodeOK {
+		List: "findings", Text: findingsText,
+		Verdict: func([]checkup.Finding) error {
+			if code == console.CodeOK {
 				return nil
 			}
-			return &Failure{Code: code, What: "something has to be repaired"}
+			return &console.Failure{Code: code, What: "something has to be repaired"}
 		},
-	}.on(a, cmd)
+	}.On(a.Console, cmd)
 }
 
 func findingsText(found []checkup.Finding) string {
@@ -75,7 +78,7 @@ func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding 
 	}
 	out = append(out, checkSandbox(ctx, s.Permissions.Exec.Sandbox))
 	out = append(out, checkup.Speech(s.Speech)...)
-	out = append(out, checkSkills(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
+	out = append(out, skills.Check(agentdir.SkillCatalog(dir, state, s.Skills).Current())...)
 	out = append(out, checkTasks(ctx, host.TaskStore(state, s.Timezone))...)
 	out = append(out, checkServers(state, loaded)...)
 	out = append(out, a.trustFinding(dir, state, loaded)...)
@@ -94,9 +97,9 @@ func (a *app) examine(ctx context.Context, dir, state string) []checkup.Finding 
 // checkHost asks the running host, if any, about its state and its platforms.
 func checkHost(ctx context.Context, state string) (alive bool, out []checkup.Finding) {
 	const name = "host"
-	s, err := newControl(state).status(ctx)
+	s, err := console.NewControl(state).Status(ctx)
 	switch {
-	case errors.Is(err, errNotRunning):
+	case errors.Is(err, console.ErrNotRunning):
 		return false, []checkup.Finding{checkup.New(name, checkup.OK, "none runs", "")}
 	case err != nil:
 		return false, []checkup.Finding{checkup.New(name, checkup.Fail, "it does not answer: "+err.Error(), "")}
@@ -107,14 +110,14 @@ func checkHost(ctx context.Context, state string) (alive bool, out []checkup.Fin
 	}
 	for _, p := range s.Platforms {
 		if p.On && !p.Up {
-			out = append(out, checkup.New(name, checkup.Fail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "mend what it says; the host goes on trying"))
+			out = append(out, checkup.New(name, checkup.Fail, p.Name+" is down: "+cmp.Or(p.Note, "it was not reached yet"), "repair what it says; the host keeps trying"))
 		}
 	}
 	return true, out
 }
 
 func (a *app) checkSettings(dir string) (*config.Loaded, []checkup.Finding) {
-	loaded, err := a.load(dir, false)
+	loaded, err := a.Load(dir, false)
 	var out []checkup.Finding
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		for _, f := range invalid.Findings {
@@ -155,7 +158,7 @@ func checkSandbox(ctx context.Context, setting string) checkup.Finding {
 // diagnose runs all checks in this process, with its environment and flags.
 func (a *app) diagnose(ctx context.Context, dir, state string, online bool) []checkup.Finding {
 	found := a.examine(ctx, dir, state)
-	if loaded, err := a.load(dir, false); online && err == nil {
+	if loaded, err := a.Load(dir, false); online && err == nil {
 		found = append(found, a.askTrusted(ctx, dir, state, loaded)...)
 	}
 	return found
@@ -167,19 +170,35 @@ func (a *app) findings(ctx context.Context, dir, state string, online bool) ([]c
 	if online {
 		what = aboutDoctorOnline
 	}
-	return askRunning(ctx, a, state, what, func() ([]checkup.Finding, error) { return a.diagnose(ctx, dir, state, online), nil })
+	return askRunning(ctx, a.Console, state, what, func() ([]checkup.Finding, error) { return a.diagnose(ctx, dir, state, online), nil })
 }
 
 // verdictOf is the exit code of findings. It replaces markRefused by the mark that is shown.
 func verdictOf(found []checkup.Finding) int {
-	code := CodeOK
+	code := console.CodeOK
 	for i, f := range found {
 		switch {
 		case f.Mark == checkup.Refused:
-			found[i].Mark, code = checkup.Fail, CodeCredential
-		case f.Mark == checkup.Fail && code == CodeOK:
-			code = CodeFailed
+			found[i].Mark, code = checkup.Fail, console.CodeCredential
+		case f.Mark == checkup.Fail && code == console.CodeOK:
+			code = console.CodeFailed
 		}
 	}
 	return code
+}
+
+// checkTasks reports tasks that cannot be read.
+func checkTasks(ctx context.Context, store *taskfile.Store) []checkup.Finding {
+	all, problems, err := store.Tasks(ctx)
+	if err != nil {
+		return []checkup.Finding{checkup.New("tasks", checkup.Fail, checkup.ErrText(err), "make .ship/tasks a folder that can be read")}
+	}
+	var out []checkup.Finding
+	for _, p := range problems {
+		out = append(out, checkup.New("tasks", checkup.Warn, p.String(), ""))
+	}
+	if len(all) > 0 {
+		out = append(out, checkup.New("tasks", checkup.OK, fmt.Sprintf("%d can be read", len(all)), ""))
+	}
+	return out
 }

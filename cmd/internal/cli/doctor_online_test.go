@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -70,8 +71,8 @@ func TestDoctorAsksTelegram(t *testing.T) {
 	var s config.Settings
 	s.Adapters.Telegram = bots
 	asked := askPlatform(t, "telegram", s)
-	if code := verdictOf(asked); code != CodeCredential {
-		t.Errorf("exit code %d, want %d", code, CodeCredential)
+	if code := verdictOf(asked); code != console.CodeCredential {
+		t.Errorf("exit code %d, want %d", code, console.CodeCredential)
 	}
 	got := findingsText(asked)
 	for _, want := range []string{"the token is that of @ada_bot", "fail  telegram@work the token is refused (404)"} {

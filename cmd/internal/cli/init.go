@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -34,19 +35,19 @@ func (a *app) initCmd() *cobra.Command {
 	}
 	name := cmd.Flags().String("name", "", "the agent's `name` (default: the folder's)")
 	var dir string
-	return command[[]made]{
-		run: func(_ context.Context, args []string) ([]made, error) {
-			if dir = a.dir; len(args) > 0 {
+	return console.Command[[]made]{
+		Run: func(_ context.Context, args []string) ([]made, error) {
+			if dir = a.Dir; len(args) > 0 {
 				dir = args[0]
 			}
 			files, err := initProject(dir, *name)
 			if err != nil {
-				return nil, &Failure{Code: CodeFailed, What: "the project cannot be written", Why: err}
+				return nil, &console.Failure{Code: console.CodeFailed, What: "the project cannot be written", Why: err}
 			}
 			return files, nil
 		},
-		list: "files",
-		text: func(files []made) string {
+		List: "files",
+		Text: func(files []made) string {
 			var out strings.Builder
 			for _, f := range files {
 				word := "kept"
@@ -55,10 +56,10 @@ func (a *app) initCmd() *cobra.Command {
 				}
 				fmt.Fprintf(&out, "%-8s %s\n", word, f.Path)
 			}
-			a.say("Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s", dir)
+			a.Say("Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s", dir)
 			return out.String()
 		},
-	}.on(a, cmd)
+	}.On(a.Console, cmd)
 }
 
 // initProject writes the missing files of a project.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -21,7 +22,7 @@ import (
 const mcpTestFor = 6 * time.Minute
 
 func (a *app) mcpCmd() *cobra.Command {
-	return group(&cobra.Command{
+	return console.Group(&cobra.Command{
 		Use: "mcp", Short: "List and test servers of tools, and approve what they changed",
 		Long: "The servers of .ship/config/mcp.json. The tools that a server lists the first time are taken as they are. One\n" +
 			"that comes later, or changes, is off until it is approved here.",
@@ -31,8 +32,8 @@ func (a *app) mcpCmd() *cobra.Command {
 
 func (a *app) mcpListCmd() *cobra.Command {
 	whole := false
-	return command[[]mcp.ServerStatus]{
-		run: func(ctx context.Context, args []string) ([]mcp.ServerStatus, error) {
+	return console.Command[[]mcp.ServerStatus]{
+		Run: func(ctx context.Context, args []string) ([]mcp.ServerStatus, error) {
 			whole = len(args) == 1
 			p, err := a.mcpProject(strings.Join(args, ""))
 			if err != nil {
@@ -45,17 +46,17 @@ func (a *app) mcpListCmd() *cobra.Command {
 			s, err := p.find(list, args[0])
 			return []mcp.ServerStatus{s}, err
 		},
-		list: "servers",
-		text: func(list []mcp.ServerStatus) string { return mcpText(list, whole) },
-	}.on(a, &cobra.Command{
+		List: "servers",
+		Text: func(list []mcp.ServerStatus) string { return mcpText(list, whole) },
+	}.On(a.Console, &cobra.Command{
 		Use: "list [SERVER]", Short: "List the servers with their tools", Args: cobra.MaximumNArgs(1),
 		Example: "  sma mcp list\n  sma mcp list files --json",
 	})
 }
 
 func (a *app) mcpTestCmd() *cobra.Command {
-	return command[mcp.ServerStatus]{
-		run: func(ctx context.Context, args []string) (mcp.ServerStatus, error) {
+	return console.Command[mcp.ServerStatus]{
+		Run: func(ctx context.Context, args []string) (mcp.ServerStatus, error) {
 			p, err := a.mcpProject(args[0])
 			if err != nil {
 				return mcp.ServerStatus{}, err
@@ -64,14 +65,14 @@ func (a *app) mcpTestCmd() *cobra.Command {
 			defer cancel()
 			return p.test(ctx, args[0])
 		},
-		text: func(s mcp.ServerStatus) string { return mcpText([]mcp.ServerStatus{s}, true) },
-		verdict: func(s mcp.ServerStatus) error {
+		Text: func(s mcp.ServerStatus) string { return mcpText([]mcp.ServerStatus{s}, true) },
+		Verdict: func(s mcp.ServerStatus) error {
 			if s.Condition == mcp.ConditionUp {
 				return nil
 			}
-			return &Failure{Code: CodeUnreachable, What: "the server " + s.Name + " is " + string(s.Condition), Help: "sma mcp logs " + s.Name}
+			return &console.Failure{Code: console.CodeUnreachable, What: "the server " + s.Name + " is " + string(s.Condition), Help: "sma mcp logs " + s.Name}
 		},
-	}.on(a, &cobra.Command{
+	}.On(a.Console, &cobra.Command{
 		Use: "test SERVER", Short: "Start a server, or start it again, and list its tools", Args: cobra.ExactArgs(1),
 		Long:    "Tries a server now, also one that is off because it ended too often. Without a running host it is started,\nasked for its tools and ended.",
 		Example: "  sma mcp test files",
@@ -79,7 +80,7 @@ func (a *app) mcpTestCmd() *cobra.Command {
 }
 
 func (a *app) mcpApproveCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+	return a.Prints(&cobra.Command{
 		Use: "approve SERVER[:TOOL]", Short: "Take a tool as its server lists it now, or all of a server's", Args: cobra.ExactArgs(1),
 		Long:    "Shows what is approved, and turns it on. Read it first with: sma mcp list SERVER",
 		Example: "  sma mcp approve files:write_file\n  sma mcp approve files",
@@ -110,16 +111,16 @@ func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus
 			continue
 		}
 		if err := p.approve(ctx, s.Name, t); err != nil {
-			return "", &Failure{Code: CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
+			return "", &console.Failure{Code: console.CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
 		}
 		done++
-		if err := a.print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), checkup.OneLine(t.Description, 300))); err != nil {
+		if err := a.Print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), checkup.OneLine(t.Description, 300))); err != nil {
 			return "", err
 		}
 	}
 	switch {
 	case done == 0 && one:
-		return "", &Failure{Code: CodeFailed, What: fmt.Sprintf("the server %s lists no tool %s", s.Name, name), Help: "sma mcp list " + s.Name}
+		return "", &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("the server %s lists no tool %s", s.Name, name), Help: "sma mcp list " + s.Name}
 	case done == 0:
 		return "nothing waits for an approval\n", nil
 	default:
@@ -128,8 +129,8 @@ func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus
 }
 
 func (a *app) mcpLogsCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
-		Use: "logs SERVER", Short: "Show what a server said beside the protocol", Args: cobra.ExactArgs(1),
+	return a.Prints(&cobra.Command{
+		Use: "logs SERVER", Short: "Show what a server wrote to its log, apart from the protocol", Args: cobra.ExactArgs(1),
 		Example: "  sma mcp logs files",
 	}, func(_ context.Context, args []string) (string, error) {
 		p, err := a.mcpProject(args[0])
@@ -141,7 +142,7 @@ func (a *app) mcpLogsCmd() *cobra.Command {
 		}
 		text, err := mcp.ReadLog(host.MCPLogs(p.state), args[0])
 		if err != nil {
-			return "", &Failure{Code: CodeFailed, What: "the log cannot be read", Why: err}
+			return "", &console.Failure{Code: console.CodeFailed, What: "the log cannot be read", Why: err}
 		}
 		return text, nil
 	})
@@ -153,29 +154,29 @@ type mcpProject struct {
 	loaded     *config.Loaded
 	servers    []mcp.Server
 	store      *mcp.Store
-	control    control
+	control    console.Control
 	trusted    func() error // returns nil if the folder may start servers
 }
 
 // mcpProject reads the servers of a project and prints warnings about them, or only those about the named server.
 func (a *app) mcpProject(server string) (mcpProject, error) {
-	dir, state, err := a.folders(nil)
+	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return mcpProject{}, err
 	}
-	p := mcpProject{dir: dir, state: state, control: newControl(state)}
-	if p.loaded, err = a.load(dir, false); err != nil {
+	p := mcpProject{dir: dir, state: state, control: console.NewControl(state)}
+	if p.loaded, err = a.Load(dir, false); err != nil {
 		return p, err
 	}
 	p.trusted = func() error { return a.mustTrust(dir, state, p.loaded) }
 	found, err := loadServers(state, p.loaded, false)
 	if err != nil {
-		return p, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
+		return p, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
 	}
-	a.warn(slices.DeleteFunc(found.Findings, func(f config.Finding) bool { return server != "" && !isAboutServer(f, server) }))
+	a.Warn(slices.DeleteFunc(found.Findings, func(f config.Finding) bool { return server != "" && !isAboutServer(f, server) }))
 	p.servers = host.MCPServers(found)
 	if p.store, err = host.MCPStore(state); err != nil {
-		return p, &Failure{Code: CodeConfig, What: "what was approved cannot be read", Why: err}
+		return p, &console.Failure{Code: console.CodeConfig, What: "what was approved cannot be read", Why: err}
 	}
 	return p, nil
 }
@@ -233,12 +234,12 @@ func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
 // list asks the running host, or reads what is stored on disk.
 func (p mcpProject) list(ctx context.Context) ([]mcp.ServerStatus, error) {
 	var out []mcp.ServerStatus
-	err := p.control.get(ctx, "/control/mcp", &out)
+	err := p.control.Get(ctx, "/control/mcp", &out)
 	switch {
-	case errors.Is(err, errNotRunning):
+	case errors.Is(err, console.ErrNotRunning):
 		return mcp.Look(p.servers, p.store, nil), nil
 	case err != nil:
-		return nil, noAnswer(err)
+		return nil, console.NoAnswer(err)
 	default:
 		return out, nil
 	}
@@ -250,12 +251,12 @@ func (p mcpProject) find(list []mcp.ServerStatus, name string) (mcp.ServerStatus
 			return s, nil
 		}
 	}
-	return mcp.ServerStatus{}, &Failure{Code: CodeFailed, What: fmt.Sprintf("there is no server %q in %s", name, host.MCPFile(p.state)), Help: "sma mcp list"}
+	return mcp.ServerStatus{}, &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("there is no server %q in %s", name, host.MCPFile(p.state)), Help: "sma mcp list"}
 }
 
 // order sends an order about a server to the host.
 func (p mcpProject) order(ctx context.Context, o host.MCPOrder) (out mcp.ServerStatus, err error) {
-	err = p.control.post(ctx, "/control/mcp", o, &out)
+	err = p.control.Post(ctx, "/control/mcp", o, &out)
 	return out, err
 }
 
@@ -265,16 +266,16 @@ func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, er
 	if err != nil {
 		return s, err
 	}
-	p.control.http.Timeout = mcpTestFor
+	p.control = p.control.Within(mcpTestFor)
 	s, err = p.order(ctx, host.MCPOrder{Server: name})
-	if errors.Is(err, errNotRunning) {
+	if errors.Is(err, console.ErrNotRunning) {
 		if err := p.trusted(); err != nil {
 			return s, err
 		}
 		s, err = p.alone(ctx, name)
 	}
 	if err != nil {
-		return s, &Failure{Code: CodeUnreachable, What: "the server could not be tested", Why: err, Help: "sma mcp logs " + name}
+		return s, &console.Failure{Code: console.CodeUnreachable, What: "the server could not be tested", Why: err, Help: "sma mcp logs " + name}
 	}
 	return s, nil
 }
@@ -301,7 +302,7 @@ func (p mcpProject) alone(ctx context.Context, name string) (s mcp.ServerStatus,
 // approve has the host approve a tool as it was shown, or approves it here if no host is running.
 func (p mcpProject) approve(ctx context.Context, server string, t mcp.ToolStatus) error {
 	_, err := p.order(ctx, host.MCPOrder{Server: server, Tool: t.Name, Hash: t.Hash})
-	if errors.Is(err, errNotRunning) {
+	if errors.Is(err, console.ErrNotRunning) {
 		return p.store.Approve(server, t.Name, t.Hash)
 	}
 	return err

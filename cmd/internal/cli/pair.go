@@ -14,53 +14,54 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 )
 
 func (a *app) pairCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: noSuchCommand,
+		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: console.NoSuchCommand,
 		Long: "Without a further word it makes the code that its bearer becomes the owner with, once.\n" +
 			"People whom the bot does not know are given a code to send to the owner, who approves it.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
 	}
 	bot := cmd.PersistentFlags().String("bot", platforms.All()[0].Name, "the `platform` or account, as in telegram@work")
 	cmd.AddCommand(a.pairListCmd(bot), a.pairApproveCmd(bot), a.pairRemoveCmd(bot))
-	return command[paired]{
-		run: func(ctx context.Context, _ []string) (paired, error) {
+	return console.Command[paired]{
+		Run: func(ctx context.Context, _ []string) (paired, error) {
 			if err := a.checkBot(ctx, *bot); err != nil {
 				return paired{}, err
 			}
 			return withAccess(a, func(state string, people *access.Store) (paired, error) { return pairOwner(ctx, state, people, *bot) })
 		},
-		text: func(p paired) string { return p.text(*bot, isTerminal(a.Stdout)) },
-	}.on(a, cmd)
+		Text: func(p paired) string { return p.text(*bot, console.IsTerminal(a.Stdout)) },
+	}.On(a.Console, cmd)
 }
 
 // withAccess works with the file of people who may use the bots. A running host sees changes at once.
 func withAccess[T any](a *app, work func(state string, people *access.Store) (T, error)) (out T, err error) {
-	_, state, err := a.folders(nil)
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return out, err
 	}
 	people, err := access.Open(filepath.Join(state, "access.json"), access.Options{})
 	if err != nil {
-		return out, &Failure{Code: CodeConfig, What: "the people who may use the bots cannot be read", Why: err, Help: "sma doctor"}
+		return out, &console.Failure{Code: console.CodeConfig, What: "the people who may use the bots cannot be read", Why: err, Help: "sma doctor"}
 	}
 	out, err = work(state, people)
-	if _, ok := errors.AsType[*Failure](err); err == nil || ok {
+	if _, ok := errors.AsType[*console.Failure](err); err == nil || ok {
 		return out, err
 	}
-	return out, &Failure{Code: CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
+	return out, &console.Failure{Code: console.CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
 }
 
 // checkBot refuses a bot that the settings do not name, and warns about a disabled one.
 func (a *app) checkBot(ctx context.Context, bot string) error {
-	dir, state, err := a.folders(nil)
+	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return err
 	}
-	on, err := askRunning(ctx, a, state, aboutBots, func() (map[string]bool, error) { return a.bots(dir) })
+	on, err := askRunning(ctx, a.Console, state, aboutBots, func() (map[string]bool, error) { return a.bots(dir) })
 	if err != nil {
 		return err
 	}
@@ -68,9 +69,9 @@ func (a *app) checkBot(ctx context.Context, bot string) error {
 	switch {
 	case !known:
 		names := strings.Join(slices.Sorted(maps.Keys(on)), ", ")
-		return &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no bot %q; there are %s", bot, names), Help: "sma pair --help"}
+		return &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("there is no bot %q; there are %s", bot, names), Help: "sma pair --help"}
 	case !enabled:
-		a.say("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", bot)
+		a.Say("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", bot)
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func pairOwner(ctx context.Context, state string, people *access.Store, bot stri
 	}
 	out := paired{Code: code, Owner: people.Account(bot).Owner}
 	// Without a running host the name of the bot is unknown, and the code is shown without a link.
-	if status, err := newControl(state).status(ctx); err == nil && code != "" {
+	if status, err := console.NewControl(state).Status(ctx); err == nil && code != "" {
 		out.Link = ownerLink(status.Platforms, bot, code)
 	}
 	return out, nil
@@ -138,8 +139,8 @@ func drawCode(text string) string {
 }
 
 func (a *app) pairListCmd(bot *string) *cobra.Command {
-	return command[access.Account]{
-		run: func(context.Context, []string) (access.Account, error) {
+	return console.Command[access.Account]{
+		Run: func(context.Context, []string) (access.Account, error) {
 			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) {
 				account := people.Account(*bot)
 				for i := range account.Codes {
@@ -148,8 +149,8 @@ func (a *app) pairListCmd(bot *string) *cobra.Command {
 				return account, nil
 			})
 		},
-		text: accountText,
-	}.on(a, &cobra.Command{
+		Text: accountText,
+	}.On(a.Console, &cobra.Command{
 		Use: "list", Short: "List who may use the bot", Args: cobra.NoArgs,
 		Example: "  sma pair list\n  sma pair list --json",
 	})
@@ -172,20 +173,20 @@ func accountText(account access.Account) string {
 		}
 	}
 	if out.Len() == 0 {
-		out.WriteString("nobody was let in yet\n")
+		out.WriteString("nobody has access yet\n")
 	}
 	return out.String()
 }
 
 func (a *app) pairApproveCmd(bot *string) *cobra.Command {
-	return a.prints(&cobra.Command{
+	return a.Prints(&cobra.Command{
 		Use: "approve CODE", Short: "Let the person in whom the bot gave this code", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
 	}, func(ctx context.Context, args []string) (string, error) {
 		return withAccess(a, func(_ string, people *access.Store) (string, error) {
 			who, ok, err := people.Approve(ctx, *bot, args[0])
 			if err == nil && !ok {
-				err = &Failure{Code: CodeFailed, What: "nobody holds this code: it may be mistyped, spent or older than an hour", Help: "sma pair list"}
+				err = &console.Failure{Code: console.CodeFailed, What: "this code is not valid: it may be mistyped, used already or older than an hour", Help: "sma pair list"}
 			}
 			return fmt.Sprintf("%s (%s) may use the bot now\n", checkup.OneLine(who.Name, 60), who.ID), err
 		})
@@ -193,7 +194,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 }
 
 func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
-	return a.prints(&cobra.Command{
+	return a.Prints(&cobra.Command{
 		Use: "remove ID", Short: "Take a person's or a group's access away", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
 	}, func(ctx context.Context, args []string) (string, error) {
@@ -204,7 +205,7 @@ func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
 			}
 			group, err := people.ForbidGroup(ctx, *bot, args[0])
 			if err == nil && !person && !group {
-				err = &Failure{Code: CodeFailed, What: args[0] + " had no access", Help: "sma pair list"}
+				err = &console.Failure{Code: console.CodeFailed, What: args[0] + " had no access", Help: "sma pair list"}
 			}
 			return args[0] + " has no access any more\n", err
 		})

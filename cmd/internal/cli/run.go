@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -30,7 +31,7 @@ func (a *app) runCmd() *cobra.Command {
 
 // run runs a project until ctx ends.
 func (a *app) run(ctx context.Context, args []string) error {
-	dir, state, err := a.folders(args)
+	dir, state, err := a.Folders(args)
 	if err != nil {
 		return err
 	}
@@ -40,15 +41,15 @@ func (a *app) run(ctx context.Context, args []string) error {
 // serve starts a host, prints that it is ready, and stops it when ctx ends. The options must have the folders; serve
 // sets settings, logger and version.
 func (a *app) serve(ctx context.Context, o host.Options, also map[string]string) error {
-	a.also = also
-	loaded, err := a.loadWith(o.Dir, also, false)
+	a.Also = also
+	loaded, err := a.LoadWith(o.Dir, also, false)
 	if err != nil {
 		return err
 	}
-	a.warn(loaded.Findings)
+	a.Warn(loaded.Findings)
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
-	o.Reload = func() (*config.Loaded, error) { return a.loadWith(o.Dir, also, false) }
+	o.Reload = func() (*config.Loaded, error) { return a.LoadWith(o.Dir, also, false) }
 	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
 	o.Questions = a.questions(o.Dir, o.State)
 	h := host.New(o)
@@ -63,10 +64,10 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 		log.Warn("the owner's pairing code cannot be made", "error", err)
 	}
 	// The standard output of a service goes to a journal that others may read.
-	person := isTerminal(a.Stdout)
-	a.say("%s", readyBlock(summary, a.again(o.Dir, o.State), person))
+	person := console.IsTerminal(a.Stdout)
+	a.Say("%s", readyBlock(summary, a.again(o.Dir, o.State), person))
 	if person && !summary.Login.IsZero() {
-		if err := a.print(summary.Login.Reveal() + "\n"); err != nil {
+		if err := a.Print(summary.Login.Reveal() + "\n"); err != nil {
 			log.Warn("the login link cannot be shown; sma link prints it", "error", err)
 		}
 	}
@@ -88,7 +89,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 // orderly is nil for a regular stop: by SIGTERM, or because the terminal was closed. Ctrl-C has its own exit code, as
 // in every command.
 func orderly(cause error) error {
-	if s, ok := errors.AsType[Signal](cause); ok && (s.Signal == syscall.SIGTERM || s.Signal == syscall.SIGHUP) {
+	if s, ok := errors.AsType[console.Signal](cause); ok && (s.Signal == syscall.SIGTERM || s.Signal == syscall.SIGHUP) {
 		return nil
 	}
 	return cause
@@ -100,19 +101,19 @@ func fromHost(err error) error {
 	if !ok {
 		return err
 	}
-	code := CodeFailed
+	code := console.CodeFailed
 	switch f.Kind {
 	case host.KindConfig:
-		code = CodeConfig
+		code = console.CodeConfig
 	case host.KindCredential:
-		code = CodeCredential
+		code = console.CodeCredential
 	case host.KindUnreachable:
-		code = CodeUnreachable
+		code = console.CodeUnreachable
 	case host.KindRunning:
-		code = CodeRunning
+		code = console.CodeRunning
 	case host.KindFailed:
 	}
-	return &Failure{Code: code, What: f.What, Why: f.Why, Help: f.Help}
+	return &console.Failure{Code: code, What: f.What, Why: f.Why, Help: f.Help}
 }
 
 // again are the flags that other commands need to find the same project from the current folder.

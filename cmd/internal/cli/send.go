@@ -12,9 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -58,23 +59,23 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	}
 	if about, err := client.Status(ctx); err == nil && about.Demo {
 		s.Demo = true
-		a.say("%s", inLanguage(a, "demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
+		a.Say("%s", a.Text("demo model, no assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
 	}
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
 	}
-	wrote, live := "", !s.asJSON && isTerminal(a.Stdout) // programs read only the final answer
+	wrote, live := "", !s.asJSON && console.IsTerminal(a.Stdout) // programs read only the final answer
 	answer, cut := client.Ask(ctx, s.Chat, s.ID, s.text, func(piece string) {
 		if live {
 			piece = terminal.Clean(piece)
 			wrote += piece
-			_ = a.print(piece) // printing the end of the answer reports the same error
+			_ = a.Print(piece) // printing the end of the answer reports the same error
 		}
 	}, s.uploads...)
 	if cut != nil && !errors.Is(cut, io.ErrUnexpectedEOF) {
 		return fromClient(cut)
 	}
-	outcome, err := client.Outcome(ctx, s.Chat, s.ID, a.readsChinese())
+	outcome, err := client.Outcome(ctx, s.Chat, s.ID, a.ReadsChinese())
 	if err != nil {
 		return fromClient(cmp.Or(cut, err))
 	}
@@ -86,11 +87,11 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 		s.Text = outcome.Text
 	}
 	if cut != nil && wrote != "" { // the model's answer broke off, and what was printed of it is void
-		a.say("\n%s", inLanguage(a, "the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
+		a.Say("\n%s", a.Text("the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
 		wrote = ""
 	}
 	if s.asJSON {
-		err = a.printJSON(s.sent)
+		err = a.PrintJSON(s.sent)
 	} else {
 		err = errors.Join(a.finishText(wrote, s.Text), a.printFiles(s.Files))
 	}
@@ -109,18 +110,18 @@ func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) 
 	}
 	switch {
 	case s.asJSON:
-		return a.printJSON(s.sent)
+		return a.PrintJSON(s.sent)
 	case said != "":
-		return a.print(said + "\n")
+		return a.Print(said + "\n")
 	default:
-		return a.print(turn + "\n")
+		return a.Print(turn + "\n")
 	}
 }
 
 // printFiles lists the files that the agent sent.
 func (a *app) printFiles(list []terminal.SentFile) error {
 	for _, f := range list {
-		if err := a.print(f.Line(a.readsChinese()) + "\n"); err != nil {
+		if err := a.Print(f.Line(a.ReadsChinese()) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -130,18 +131,18 @@ func (a *app) printFiles(list []terminal.SentFile) error {
 // finishText prints the rest of an answer, of which wrote was printed while it was streamed.
 func (a *app) finishText(wrote, text string) error {
 	if wrote == "" {
-		if isTerminal(a.Stdout) {
+		if console.IsTerminal(a.Stdout) {
 			text = terminal.Clean(text)
 		}
 		wrote = text
-		if err := a.print(text); err != nil {
+		if err := a.Print(text); err != nil {
 			return err
 		}
 	}
 	if wrote == "" || strings.HasSuffix(wrote, "\n") {
 		return nil
 	}
-	return a.print("\n")
+	return a.Print("\n")
 }
 
 // verdict is the error for a message's state. Requests are printed in full, so that people can read what they decide.
@@ -150,27 +151,25 @@ func (a *app) verdict(state string, s sent) error {
 	case stateWaiting:
 		var lines []query.ApprovalLine
 		if err := json.Unmarshal(s.Waiting, &lines); err != nil || len(lines) == 0 {
-			return &Failure{Code: CodeWaiting, What: "the agent waits for a decision", Help: "sma approvals list"}
+			return &console.Failure{Code: console.CodeWaiting, What: "the agent waits for a decision", Help: "sma approvals list"}
 		}
-		words := a.approvalWords()
-		words.help = ""
-		a.say("%s", strings.TrimRight(words.table(lines, time.Now()), "\n"))
-		dir, err := a.project(nil)
+		a.Say("%s", strings.TrimRight(pending.RequestsText(a.Console, lines), "\n"))
+		dir, err := a.Project(nil)
 		if err != nil {
 			return err
 		}
-		f := &Failure{
-			Code: CodeWaiting, What: inLanguage(a, "the agent waits for a decision", "正在等待审批"),
+		f := &console.Failure{
+			Code: console.CodeWaiting, What: a.Text("the agent waits for a decision", "正在等待审批"),
 			Help: "sma approvals approve" + a.again(dir, state) + " " + string(lines[0].ChatKey) + " " + numbers(lines),
 		}
 		return f
 	case stateFailed:
-		f := &Failure{Code: CodeFailed, What: inLanguage(a, "no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
+		f := &console.Failure{Code: console.CodeFailed, What: a.Text("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
 		if s.Error != "" && s.Error != s.Reason {
 			f.Why = errors.New(s.Error)
 		}
 		if s.Reason == "auth" {
-			f.Code = CodeCredential
+			f.Code = console.CodeCredential
 		}
 		return f
 	default:
@@ -193,7 +192,7 @@ func (a *app) textWith(args, files []string) (string, error) {
 	case len(args) > 0 && (args[0] != "" || len(files) == 0):
 		return a.textOf(args[0])
 	case len(files) == 0:
-		return "", &Failure{Code: CodeUsage, What: "the message is empty", Help: "sma send --help"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "the message is empty", Help: "sma send --help"}
 	}
 	for _, name := range files {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
@@ -207,7 +206,7 @@ func unreadable(name string, err error) error {
 	if err == nil {
 		err = errors.New("it is not an ordinary file")
 	}
-	return &Failure{Code: CodeUsage, What: "the file " + name + " cannot be sent", Why: err, Help: "sma send --file PATH 'What is this?'"}
+	return &console.Failure{Code: console.CodeUsage, What: "the file " + name + " cannot be sent", Why: err, Help: "sma send --file PATH 'What is this?'"}
 }
 
 // upload uploads files to a chat before the message that refers to them.
@@ -234,7 +233,7 @@ func uploadOne(ctx context.Context, client *terminal.Client, chat, name string) 
 	}
 	sent, err := client.Upload(ctx, chat, name, f)
 	if _, refused := errors.AsType[*terminal.RefusedError](err); refused {
-		return sent, &Failure{Code: CodeUsage, What: fmt.Sprintf("the file %s was not taken", filepath.Base(name)), Why: err, Help: "sma config show limits.fileMB"}
+		return sent, &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("the file %s was not taken", filepath.Base(name)), Why: err, Help: "sma config show limits.fileMB"}
 	}
 	return sent, fromClient(err)
 }

@@ -5,50 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shipmyagent/shipmyagent/actors/run"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// load reads the settings of a project. Unusable settings are a [Failure] that lists every finding.
-func (a *app) load(dir string, strict bool) (*config.Loaded, error) {
-	return a.loadWith(dir, a.also, strict)
-}
-
-// loadWith is load with the command's own settings, which --set overrides.
-func (a *app) loadWith(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
-	flags := maps.Clone(also)
-	if flags == nil {
-		flags = map[string]string{}
-	}
-	if err := a.addFlags(flags); err != nil {
-		return nil, err
-	}
-	loaded, err := config.Load(config.Options{Dir: dir, Env: a.Env, Names: a.EnvNames, Flags: flags, Strict: strict, VoidRule: run.VoidRule, DenyFault: run.DenyFault})
-	if err == nil {
-		return loaded, nil
-	}
-	return nil, &Failure{Code: CodeConfig, What: "the settings cannot be used", Why: err, Help: "sma config check --dir " + checkup.ShellWord(dir)}
-}
-
-// warn prints findings that are not errors.
-func (a *app) warn(findings []config.Finding) {
-	for _, f := range findings {
-		a.say("warning: %s", f)
-	}
-}
-
 func (a *app) configCmd() *cobra.Command {
-	return group(&cobra.Command{
+	return console.Group(&cobra.Command{
 		Use: "config", Short: "Check and show the settings",
-		Example: "  sma config check            every fault at once, with line and column\n  sma config show --origin    what counts, and where it comes from",
+		Example: "  sma config check            every fault at once, with line and column\n  sma config show --origin    what is in effect, and where it comes from",
 	}, a.configCheckCmd(), a.configShowCmd(), a.configSchemaCmd())
 }
 
@@ -61,29 +31,29 @@ type checked struct {
 }
 
 func (a *app) configCheckCmd() *cobra.Command {
-	return command[checked]{
-		run: func(ctx context.Context, _ []string) (checked, error) {
-			dir, state, err := a.folders(nil)
+	return console.Command[checked]{
+		Run: func(ctx context.Context, _ []string) (checked, error) {
+			dir, state, err := a.Folders(nil)
 			if err != nil {
 				return checked{}, err
 			}
-			return askRunning(ctx, a, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
+			return askRunning(ctx, a.Console, state, aboutCheck, func() (checked, error) { return a.check(dir, state) })
 		},
-		text: checked.text,
-		verdict: func(c checked) error {
+		Text: checked.text,
+		Verdict: func(c checked) error {
 			if c.OK {
 				return nil
 			}
-			return &Failure{Code: CodeConfig, What: "the settings have faults"}
+			return &console.Failure{Code: console.CodeConfig, What: "the settings have faults"}
 		},
-	}.on(a, &cobra.Command{
+	}.On(a.Console, &cobra.Command{
 		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
 		Example: "  sma config check\n  sma config check --dir ./mybot --json",
 	})
 }
 
 func (a *app) check(dir, state string) (checked, error) {
-	loaded, err := a.load(dir, true)
+	loaded, err := a.Load(dir, true)
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
 		return checked{Findings: invalid.Findings}, nil
 	}
@@ -93,7 +63,7 @@ func (a *app) check(dir, state string) (checked, error) {
 	found, err := loadServers(state, loaded, true)
 	servers, err := serverFindings(found, err)
 	if err != nil {
-		return checked{}, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err}
+		return checked{}, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err}
 	}
 	out := checkOf(loaded.Findings, servers)
 	reaches := loaded.Reaches(found)
@@ -128,21 +98,21 @@ func (c checked) text() string {
 
 func (a *app) configShowCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show the settings that count, secrets hidden", Args: cobra.NoArgs,
+		Use: "show", Short: "Show the settings in effect, with secrets hidden", Args: cobra.NoArgs,
 		Example: "  sma config show --origin\n  SMA_LLM_MODEL=gpt-5 sma config show --json",
 	}
 	asJSON := cmd.Flags().Bool("json", false, "write one JSON document")
 	origin := cmd.Flags().Bool("origin", false, "say where each value comes from")
-	return a.prints(cmd, func(ctx context.Context, _ []string) (string, error) {
-		dir, state, err := a.folders(nil)
+	return a.Prints(cmd, func(ctx context.Context, _ []string) (string, error) {
+		dir, state, err := a.Folders(nil)
 		if err != nil {
 			return "", err
 		}
-		settings, err := askRunning(ctx, a, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
+		settings, err := askRunning(ctx, a.Console, state, aboutShow, func() (shownSettings, error) { return a.shown(dir) })
 		if err != nil {
 			return "", err
 		}
-		a.warn(settings.Findings)
+		a.Warn(settings.Findings)
 		return settings.text(*asJSON, *origin), nil
 	})
 }
@@ -169,7 +139,7 @@ func settingsText(loaded *config.Loaded, asJSON, origin bool) (string, error) {
 }
 
 func (a *app) configSchemaCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+	return a.Prints(&cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of ship.json", Args: cobra.NoArgs,
 		Example: "  sma config schema > ship.schema.json\n  sma config schema | less",
 	}, func(context.Context, []string) (string, error) {
@@ -223,40 +193,40 @@ func answerOf[T any](value T, err error) hostAnswer {
 			return hostAnswer{Value: text}
 		}
 	}
-	f, ok := errors.AsType[*Failure](err)
+	f, ok := errors.AsType[*console.Failure](err)
 	if !ok {
-		f = &Failure{Code: CodeFailed}
+		f = &console.Failure{Code: console.CodeFailed}
 	}
 	return hostAnswer{Failure: &hostFailure{Code: f.Code, What: err.Error(), Help: f.Help}}
 }
 
 // askRunning asks the host that runs on a state folder, or answers here if none does. If the answer describes the
 // host's environment, it says so on stderr. With --set, the question is about this terminal, so it is answered here.
-func askRunning[T any](ctx context.Context, a *app, state, what string, here func() (T, error)) (T, error) {
-	h := newControl(state)
-	status, err := h.status(ctx)
+func askRunning[T any](ctx context.Context, a *console.Console, state, what string, here func() (T, error)) (T, error) {
+	h := console.NewControl(state)
+	status, err := h.Status(ctx)
 	if err != nil {
 		return here()
 	}
-	if len(a.sets) > 0 {
-		a.say("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", status.PID)
+	if len(a.Sets) > 0 {
+		a.Say("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", status.PID)
 		return here()
 	}
-	h.http.Timeout = askWithin
+	h = h.Within(askWithin)
 	var answer hostAnswer
 	var out T
-	switch err := h.get(ctx, "/control/ask/"+what, &answer); {
-	case errors.Is(err, errNoChat), errors.Is(err, errNotRunning): // a host of sma send or sma chat, or an older version
+	switch err := h.Get(ctx, "/control/ask/"+what, &answer); {
+	case errors.Is(err, console.ErrNoChat), errors.Is(err, console.ErrNotRunning): // a host of sma send or sma chat, or an older version
 		return here()
 	case err != nil:
-		return out, noAnswer(err)
+		return out, console.NoAnswer(err)
 	}
-	a.say("note: this is what the running host says (process %d): its environment and flags count, not this terminal's", status.PID)
+	a.Say("note: this is what the running host says (process %d): its environment and flags count, not this terminal's", status.PID)
 	if f := answer.Failure; f != nil {
-		return out, &Failure{Code: f.Code, What: f.What, Help: f.Help}
+		return out, &console.Failure{Code: f.Code, What: f.What, Help: f.Help}
 	}
 	if err := json.Unmarshal(answer.Value, &out); err != nil {
-		return out, noAnswer(fmt.Errorf("read the answer: %w", err))
+		return out, console.NoAnswer(fmt.Errorf("read the answer: %w", err))
 	}
 	return out, nil
 }
@@ -272,7 +242,7 @@ type shownSettings struct {
 
 // shown are the settings of this process.
 func (a *app) shown(dir string) (shownSettings, error) {
-	loaded, err := a.load(dir, false)
+	loaded, err := a.Load(dir, false)
 	if err != nil {
 		return shownSettings{}, err
 	}
@@ -282,7 +252,7 @@ func (a *app) shown(dir string) (shownSettings, error) {
 		asJSON, origin bool
 	}{{&out.Text, false, false}, {&out.TextOrigin, false, true}, {&out.JSON, true, false}, {&out.JSONOrigin, true, true}} {
 		if *form.into, err = settingsText(loaded, form.asJSON, form.origin); err != nil {
-			return out, &Failure{Code: CodeFailed, What: "the settings cannot be shown", Why: err}
+			return out, &console.Failure{Code: console.CodeFailed, What: "the settings cannot be shown", Why: err}
 		}
 	}
 	return out, nil
@@ -304,7 +274,7 @@ func (s shownSettings) text(asJSON, origin bool) string {
 
 // bots are the bots that the settings name, and whether each is enabled.
 func (a *app) bots(dir string) (map[string]bool, error) {
-	loaded, err := a.load(dir, false)
+	loaded, err := a.Load(dir, false)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 )
 
 // signals handles the signals of the system. The first one cancels the context, with a [Signal] as the cause; the
@@ -27,7 +29,7 @@ func (s *signals) follow(ctx context.Context, in <-chan os.Signal, cancel contex
 			}
 			for sig := range in {
 				if sig != syscall.SIGHUP && exit != nil {
-					exit(CodeInterrupted)
+					exit(console.CodeInterrupted)
 					return
 				}
 			}
@@ -39,7 +41,7 @@ func (s *signals) follow(ctx context.Context, in <-chan os.Signal, cancel contex
 			case sig == os.Interrupt && s.hand(sig), sig == syscall.SIGHUP && !s.terminal:
 			default:
 				asked = true
-				cancel(Signal{sig})
+				cancel(console.Signal{Signal: sig})
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 )
 
 func TestFirstSignalAsksSecondForces(t *testing.T) {
@@ -21,8 +22,8 @@ func TestFirstSignalAsksSecondForces(t *testing.T) {
 		t.Errorf("cause = %v, want an orderly end", err)
 	}
 	in <- os.Interrupt
-	if code := <-exited; code != CodeInterrupted {
-		t.Errorf("exit code = %d, want %d", code, CodeInterrupted)
+	if code := <-exited; code != console.CodeInterrupted {
+		t.Errorf("exit code = %d, want %d", code, console.CodeInterrupted)
 	}
 }
 
@@ -66,8 +67,8 @@ func TestCommandsMayTakeInterrupts(t *testing.T) {
 	release()
 	in <- os.Interrupt
 	<-ctx.Done()
-	if code := codeOf(context.Cause(ctx)); code != CodeInterrupted {
-		t.Errorf("code = %d, want %d", code, CodeInterrupted)
+	if code := console.CodeOf(context.Cause(ctx)); code != console.CodeInterrupted {
+		t.Errorf("code = %d, want %d", code, console.CodeInterrupted)
 	}
 	close(in)
 	<-done
@@ -80,19 +81,19 @@ func TestCodes(t *testing.T) {
 		want int
 	}{
 		{"nothing", nil, 0},
-		{"a plain error", errors.New("x"), CodeFailed},
-		{"a failure inside others", errors.Join(errors.New("x"), &Failure{Code: CodeRunning}), CodeRunning},
-		{"canceled", context.Canceled, CodeInterrupted},
-		{"SIGTERM", Signal{syscall.SIGTERM}, 143},
-		{"SIGINT", Signal{os.Interrupt}, CodeInterrupted},
-		{"a failure because of a signal", &Failure{Code: CodeFailed, Why: Signal{os.Interrupt}}, CodeInterrupted},
-		{"a host that SIGTERM ended", orderly(Signal{syscall.SIGTERM}), CodeOK},
-		{"a host whose terminal was closed", orderly(Signal{syscall.SIGHUP}), CodeOK},
-		{"a host that Ctrl-C ended", orderly(Signal{os.Interrupt}), CodeInterrupted},
+		{"a plain error", errors.New("x"), console.CodeFailed},
+		{"a failure inside others", errors.Join(errors.New("x"), &console.Failure{Code: console.CodeRunning}), console.CodeRunning},
+		{"canceled", context.Canceled, console.CodeInterrupted},
+		{"SIGTERM", console.Signal{Signal: syscall.SIGTERM}, 143},
+		{"SIGINT", console.Signal{Signal: os.Interrupt}, console.CodeInterrupted},
+		{"a failure because of a signal", &console.Failure{Code: console.CodeFailed, Why: console.Signal{Signal: os.Interrupt}}, console.CodeInterrupted},
+		{"a host that SIGTERM ended", orderly(console.Signal{Signal: syscall.SIGTERM}), console.CodeOK},
+		{"a host whose terminal was closed", orderly(console.Signal{Signal: syscall.SIGHUP}), console.CodeOK},
+		{"a host that Ctrl-C ended", orderly(console.Signal{Signal: os.Interrupt}), console.CodeInterrupted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := codeOf(tt.err); got != tt.want {
+			if got := console.CodeOf(tt.err); got != tt.want {
 				t.Errorf("code = %d, want %d", got, tt.want)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
@@ -22,14 +23,14 @@ func (a *app) statusCmd() *cobra.Command {
 		Example: "  sma status\n  sma status --probe   exit code 0 if it takes messages, for health checks",
 	}
 	probe := cmd.Flags().Bool("probe", false, "print nothing; the exit code says whether it is ready")
-	shown := command[host.Status]{run: a.status, text: statusText}.on(a, cmd).RunE
+	shown := console.Command[host.Status]{Run: a.status, Text: statusText}.On(a.Console, cmd).RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !*probe {
 			return shown(cmd, args)
 		}
 		s, err := a.status(cmd.Context(), args)
 		if err == nil && s.NotReady() != "" {
-			err = &Failure{Code: CodeFailed, What: s.NotReady()}
+			err = &console.Failure{Code: console.CodeFailed, What: s.NotReady()}
 		}
 		return err
 	}
@@ -38,16 +39,16 @@ func (a *app) statusCmd() *cobra.Command {
 
 // status is the status of the running host, or [stateStopped] if none is running.
 func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
-	_, state, err := a.folders(nil)
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return host.Status{}, err
 	}
-	s, err := newControl(state).status(ctx)
+	s, err := console.NewControl(state).Status(ctx)
 	switch {
-	case errors.Is(err, errNotRunning):
+	case errors.Is(err, console.ErrNotRunning):
 		return host.Status{State: stateStopped}, nil
 	case err != nil:
-		return s, noAnswer(err)
+		return s, console.NoAnswer(err)
 	}
 	return s, nil
 }
@@ -114,30 +115,15 @@ func stateText(s host.Status) string {
 	}
 }
 
-// folders are the project's folder and its state folder.
-func (a *app) folders(args []string) (dir, state string, err error) {
-	if dir, err = a.project(args); err != nil {
-		return "", "", err
-	}
-	state, err = a.state(dir)
-	return dir, state, err
-}
-
-// running reports whether a host answers on a state folder.
-func running(ctx context.Context, state string) bool {
-	_, err := newControl(state).status(ctx)
-	return err == nil
-}
-
 func (a *app) linkCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+	return a.Prints(&cobra.Command{
 		Use: "link", Short: "Print the link that logs a browser in to the web page", Args: cobra.NoArgs,
 		Long: "Prints the address of the running host's web page, with its token. Whoever has this link can do\n" +
 			"what you can do on the page. The token is in .ship/web.token; without that file the next start\n" +
-			"makes a new one, and old links are worth nothing.",
+			"makes a new one, and old links stop working.",
 		Example: "  sma link\n  sma link -C ./mybot",
 	}, func(ctx context.Context, _ []string) (string, error) {
-		dir, state, err := a.folders(nil)
+		dir, state, err := a.Folders(nil)
 		if err != nil {
 			return "", err
 		}
@@ -148,28 +134,28 @@ func (a *app) linkCmd() *cobra.Command {
 
 // link is the URL that logs a browser in. The running host knows the address of its page; the file has the token.
 func (a *app) link(ctx context.Context, dir, state string) (string, error) {
-	where, err := newControl(state).login(ctx)
+	where, err := console.NewControl(state).Login(ctx)
 	switch {
-	case errors.Is(err, errNotRunning):
-		return "", &Failure{Code: CodeUnreachable, What: "no host is running here, so there is no page", Help: "sma run " + checkup.ShellWord(dir)}
+	case errors.Is(err, console.ErrNotRunning):
+		return "", &console.Failure{Code: console.CodeUnreachable, What: "no host is running here, so there is no page", Help: "sma run " + checkup.ShellWord(dir)}
 	case err != nil:
-		return "", noAnswer(err)
+		return "", console.NoAnswer(err)
 	}
 	switch where.By {
 	case host.LoginFile:
 	case host.LoginOpen:
 		return where.Page, nil
 	case host.LoginSetting:
-		a.say("The page asks for the token that adapters.web.token is set to.")
+		a.Say("The page asks for the token that adapters.web.token is set to.")
 		return where.Page, nil
 	default:
-		return "", &Failure{Code: CodeFailed, What: "the host has no web page", Help: "set adapters.web.enabled to true"}
+		return "", &console.Failure{Code: console.CodeFailed, What: "the host has no web page", Help: "set adapters.web.enabled to true"}
 	}
 	file := host.TokenFile(state)
 	token, err := file.Read()
 	if err != nil {
-		return "", &Failure{
-			Code: CodeConfig, What: "the token of the web page cannot be used", Why: err,
+		return "", &console.Failure{
+			Code: console.CodeConfig, What: "the token of the web page cannot be used", Why: err,
 			Help: fmt.Sprintf("remove %s if it is there, and start the host again: it makes a new token", file.Path()),
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
@@ -25,7 +26,7 @@ func (a *app) trustCmd() *cobra.Command {
 			"else, it has to be agreed to again. Containers are given the digest instead, in " + trustfile.Variable + ".",
 		Example: "  sma trust\n  sma trust ./theirbot --yes\n  SMA_TRUST=$(sma trust --digest) sma run\n  sma trust --forget",
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, state, err := a.folders(args)
+			dir, state, err := a.Folders(args)
 			if err != nil {
 				return err
 			}
@@ -37,9 +38,9 @@ func (a *app) trustCmd() *cobra.Command {
 			case err != nil:
 				return err
 			case digest:
-				return a.print(config.Digest(reaches) + "\n")
+				return a.Print(config.Digest(reaches) + "\n")
 			case asJSON:
-				return a.printJSON(trustedOf(reaches, a.checkTrust(dir, reaches) == nil))
+				return a.PrintJSON(trustedOf(reaches, a.checkTrust(dir, reaches) == nil))
 			}
 			return a.agree(dir, reaches, yes)
 		},
@@ -89,13 +90,13 @@ func (a *app) checkTrust(dir string, reaches []config.Reach) error {
 
 // reaches are those of the settings and MCP servers that are on disk now.
 func (a *app) reaches(dir, state string) ([]config.Reach, error) {
-	loaded, err := a.load(dir, false)
+	loaded, err := a.Load(dir, false)
 	if err != nil {
 		return nil, err
 	}
 	servers, err := loaded.MCP(host.MCPFile(state), false)
 	if err != nil {
-		return nil, &Failure{Code: CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "mend " + host.MCPFile(state)}
+		return nil, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
 	}
 	return loaded.Reaches(servers), nil
 }
@@ -107,7 +108,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 		servers = nil // the file is unusable, so no server starts
 	}
 	if err := a.checkTrust(dir, loaded.Reaches(servers)); err != nil {
-		return &Failure{Code: CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + checkup.ShellWord(dir)}
+		return &console.Failure{Code: console.CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + checkup.ShellWord(dir)}
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 // agree shows what a folder reaches, asks, and stores the answer.
 func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if len(reaches) == 0 {
-		return a.print("the settings of this folder use nothing outside of it; there is nothing to agree to\n")
+		return a.Print("the settings of this folder use nothing outside of it; there is nothing to agree to\n")
 	}
 	store, err := trustfile.Open(a.operator, dir)
 	if err != nil {
@@ -125,29 +126,29 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	if err := a.print(trustText(dir, reaches)); err != nil {
+	if err := a.Print(trustText(dir, reaches)); err != nil {
 		return err
 	}
 	digest := config.Digest(reaches)
 	if known == digest {
-		return a.print("you agreed to this already\n")
+		return a.Print("you agreed to this already\n")
 	}
 	if !yes {
-		if !isTerminal(a.Stdin) {
-			return &Failure{Code: CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + checkup.ShellWord(dir) + " --yes"}
+		if !console.IsTerminal(a.Stdin) {
+			return &console.Failure{Code: console.CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + checkup.ShellWord(dir) + " --yes"}
 		}
-		if err := a.print("Allow this folder all of it? [y/N] "); err != nil {
+		if err := a.Print("Allow this folder all of it? [y/N] "); err != nil {
 			return err
 		}
 		line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // the end of the input means no
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-			return &Failure{Code: CodeFailed, What: "you did not agree, so nothing was changed"}
+			return &console.Failure{Code: console.CodeFailed, What: "you did not agree, so nothing was changed"}
 		}
 	}
 	if err := store.Agree(digest); err != nil {
 		return noTrust(err)
 	}
-	return a.print("agreed; the digest is " + digest[:12] + "\n")
+	return a.Print("agreed; the digest is " + digest[:12] + "\n")
 }
 
 func (a *app) forgetTrust(dir string) error {
@@ -158,11 +159,11 @@ func (a *app) forgetTrust(dir string) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	return a.print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again before you agree anew\n")
+	return a.Print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again before you agree anew\n")
 }
 
 func noTrust(err error) error {
-	return &Failure{Code: CodeFailed, What: "your agreement cannot be stored", Why: err}
+	return &console.Failure{Code: console.CodeFailed, What: "your agreement cannot be stored", Why: err}
 }
 
 // trustText lists in plain words what a folder reaches.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
 )
@@ -385,8 +386,8 @@ func TestAForeignFolderGetsNothing(t *testing.T) {
 				}
 				for _, args := range [][]string{{"run", w.dir}, {"send", "-C", w.dir, "hello"}} {
 					code, out := w.sma(t, append(args, "--set", "metrics.listen=off", "--set", "adapters.web.listen=127.0.0.1:0")...)
-					if code != cli.CodeConfig || !strings.Contains(out, what) || !strings.Contains(out, tt.says) {
-						t.Errorf("%s: exit code %d, want %d and words about %q:\n%s", args[0], code, cli.CodeConfig, tt.says, out)
+					if code != console.CodeConfig || !strings.Contains(out, what) || !strings.Contains(out, tt.says) {
+						t.Errorf("%s: exit code %d, want %d and words about %q:\n%s", args[0], code, console.CodeConfig, tt.says, out)
 					}
 					if strings.Contains(out, "canary") {
 						t.Errorf("%s tells a secret:\n%s", args[0], out)
@@ -539,7 +540,7 @@ func TestWhatIsAgreedToIsGiven(t *testing.T) {
 func TestTrustAsks(t *testing.T) {
 	w := newForeign(t)
 	w.write(t, "ship.json", model("{evil}/v1"))
-	if code, out := w.sma(t, "trust", w.dir); code != cli.CodeUsage || !strings.Contains(out, "--yes") {
+	if code, out := w.sma(t, "trust", w.dir); code != console.CodeUsage || !strings.Contains(out, "--yes") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 	_, reaches := w.load(t)

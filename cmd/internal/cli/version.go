@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 )
 
 // version describes this binary.
@@ -52,10 +54,10 @@ func buildVersion() version {
 }
 
 func (a *app) versionCmd() *cobra.Command {
-	return command[version]{
-		run:  func(context.Context, []string) (version, error) { return buildVersion(), nil },
-		text: func(v version) string { return v.String() + "\n" },
-	}.on(a, &cobra.Command{
+	return console.Command[version]{
+		Run:  func(context.Context, []string) (version, error) { return buildVersion(), nil },
+		Text: func(v version) string { return v.String() + "\n" },
+	}.On(a.Console, &cobra.Command{
 		Use: "version", Short: "Print version, commit and Go version", Args: cobra.NoArgs,
 		Example: "  sma version\n  sma version --json",
 	})

@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"context"
@@ -8,37 +8,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-func (a *app) chatsRewindCmd() *cobra.Command {
+func rewindCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rewind CHAT --before MESSAGE-ID", Short: "Take a chat back to where it was before a message", Args: cobra.ExactArgs(1),
-		Long: "Moves a message and everything behind it from the history into the chat's archive. The chat goes on from there\n" +
+		Long: "Moves a message and everything after it from the history into the chat's archive. The chat continues from there\n" +
 			"with its next message; nothing is answered again. A host may run meanwhile. What was sent to people stays sent,\n" +
 			"and what tools did stays done. A damaged history is not touched.",
 		Example: "  sma chats rewind telegram-chat-42 --before u:telegram-chat-42:17",
 	}
-	before := cmd.Flags().String("before", "", "the `id` of the first message that goes")
-	return command[query.RewindResult]{
-		run: func(ctx context.Context, args []string) (out query.RewindResult, err error) {
+	before := cmd.Flags().String("before", "", "the `id` of the first message to move")
+	return console.Command[query.RewindResult]{
+		Run: func(ctx context.Context, args []string) (out query.RewindResult, err error) {
 			o := query.RewindOrder{Before: *before}
-			if o.ChatKey, err = chatArg(args); err != nil {
+			if o.ChatKey, err = console.ChatArg(args); err != nil {
 				return out, err
 			}
 			if o.Before == "" {
-				return out, &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + args[0]}
+				return out, &console.Failure{Code: console.CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + args[0]}
 			}
-			if out, err = order(ctx, a, "rewind", o, (*query.Desk).Rewind); err == nil {
+			if out, err = console.Order(ctx, a, "rewind", o, (*query.Desk).Rewind); err == nil {
 				err = out.Refusal()
 			}
 			return out, rewindFailure(o, err)
 		},
-		text: func(out query.RewindResult) string {
+		Text: func(out query.RewindResult) string {
 			return fmt.Sprintf("%s: %s archived, %d stay\n", out.ChatKey, plural(out.Archived, "turn"), out.Kept)
 		},
-	}.on(a, cmd)
+	}.On(a, cmd)
 }
 
 // rewindFailure says why the chat was not rewound.
@@ -46,19 +47,19 @@ func rewindFailure(order query.RewindOrder, err error) error {
 	key := string(order.ChatKey)
 	switch {
 	case errors.Is(err, query.ErrNoSuchTurn):
-		return &Failure{Code: CodeFailed, What: "the history of " + key + " has no message " + order.Before, Help: "sma chats export " + key}
+		return &console.Failure{Code: console.CodeFailed, What: "the history of " + key + " has no message " + order.Before, Help: "sma chats export " + key}
 	case errors.Is(err, platform.ErrBusy):
-		return &Failure{Code: CodeFailed, What: "a run is under way in " + key, Help: "the same once it has ended, or send /stop there"}
+		return &console.Failure{Code: console.CodeFailed, What: "a run is in progress in " + key, Help: "the same once it has ended, or send /stop there"}
 	case errors.Is(err, query.ErrNotAtRest):
-		return &Failure{Code: CodeFailed, What: key + " was stopped in the middle of something", Help: "start the host, then the same again while it runs"}
+		return &console.Failure{Code: console.CodeFailed, What: key + " was stopped in the middle of something", Help: "start the host, then the same again while it runs"}
 	case errors.Is(err, journal.ErrDamaged):
-		return &Failure{Code: CodeFailed, What: "the history of " + key + " is damaged; it was not changed", Help: "sma chats repair " + key}
+		return &console.Failure{Code: console.CodeFailed, What: "the history of " + key + " is damaged; it was not changed", Help: "sma chats repair " + key}
 	default:
-		return chatFailure(order.ChatKey, key+" was not rewound", "sma chats verify "+key, err)
+		return console.ChatFailure(order.ChatKey, key+" was not rewound", "sma chats verify "+key, err)
 	}
 }
 
-func (a *app) chatsRemoveCmd() *cobra.Command {
+func removeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm CHAT --yes", Short: "Delete all that is kept of a chat", Args: cobra.ExactArgs(1),
 		Long: "Deletes, for good: the history, archives and archived conversations, the chat's memory and, where one person writes\n" +
@@ -69,19 +70,19 @@ func (a *app) chatsRemoveCmd() *cobra.Command {
 		Example: "  sma chats rm telegram-chat-42 --yes",
 	}
 	yes := cmd.Flags().Bool("yes", false, "delete it")
-	return command[query.ForgetResult]{
-		run: func(ctx context.Context, args []string) (query.ForgetResult, error) {
-			key, err := chatArg(args)
+	return console.Command[query.ForgetResult]{
+		Run: func(ctx context.Context, args []string) (query.ForgetResult, error) {
+			key, err := console.ChatArg(args)
 			if err != nil {
 				return query.ForgetResult{}, err
 			}
 			again := "sma chats rm " + string(key) + " --yes"
 			if !*yes {
-				return query.ForgetResult{}, &Failure{Code: CodeUsage, What: "nothing was deleted: this deletes " + string(key) + " for good", Help: again}
+				return query.ForgetResult{}, &console.Failure{Code: console.CodeUsage, What: "nothing was deleted: this deletes " + string(key) + " for good", Help: again}
 			}
-			out, err := order(ctx, a, "forget", query.ForgetOrder{ChatKey: key}, (*query.Desk).Forget)
-			return out, chatFailure(key, "not everything of "+string(key)+" could be deleted", again, err)
+			out, err := console.Order(ctx, a, "forget", query.ForgetOrder{ChatKey: key}, (*query.Desk).Forget)
+			return out, console.ChatFailure(key, "not everything of "+string(key)+" could be deleted", again, err)
 		},
-		text: func(out query.ForgetResult) string { return string(out.ChatKey) + ": deleted\n" },
-	}.on(a, cmd)
+		Text: func(out query.ForgetResult) string { return string(out.ChatKey) + ": deleted\n" },
+	}.On(a, cmd)
 }

@@ -1,4 +1,6 @@
-package cli
+// Package chats holds the commands about whole chats: list, show, export, import, fork, rewind, delete, verify, repair
+// and search. Those that need the chats' files for themselves refuse to work while a host is running.
+package chats
 
 import (
 	"context"
@@ -12,27 +14,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-func (a *app) chatsCmd() *cobra.Command {
-	return group(&cobra.Command{
+func Commands(a *console.Console) *cobra.Command {
+	return console.Group(&cobra.Command{
 		Use: "chats", Short: "List, explain, export, import, fork, rewind, verify and repair chats",
 		Example: "  sma chats list\n  sma chats show telegram-chat-42    what came in, and what became of it",
-	}, a.chatsListCmd(), a.chatsShowCmd(), a.chatsExportCmd(), a.chatsImportCmd(), a.chatsForkCmd(), a.chatsRewindCmd(), a.chatsRemoveCmd(), a.chatsVerifyCmd(), a.chatsRepairCmd())
+	}, listCmd(a), showCmd(a), exportCmd(a), importCmd(a), forkCmd(a), rewindCmd(a), removeCmd(a), verifyCmd(a), repairCmd(a))
 }
 
-func (a *app) chatsListCmd() *cobra.Command {
-	return command[[]query.ChatLine]{
-		run: func(ctx context.Context, _ []string) ([]query.ChatLine, error) {
-			lines, err := ask(ctx, a, "chats", query.Asked{}, (*query.Desk).Chats)
-			return lines, chatFailure("", "the chats cannot be listed", "", err)
-		},
-		list: "chats", text: chatsText,
-	}.on(a, &cobra.Command{
+func listCmd(a *console.Console) *cobra.Command {
+	return console.Listing[query.ChatLine]{
+		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: chatsText,
+	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the chats, the last changed first", Args: cobra.NoArgs,
 		Example: "  sma chats list\n  sma chats list --json",
 	})
@@ -54,13 +53,13 @@ func chatsText(lines []query.ChatLine) string {
 }
 
 // readChat reads the chat that the arguments name.
-func (a *app) readChat(ctx context.Context, args []string) (query.ChatDocument, error) {
-	key, err := chatArg(args)
+func readChat(ctx context.Context, a *console.Console, args []string) (query.ChatDocument, error) {
+	key, err := console.ChatArg(args)
 	if err != nil {
 		return query.ChatDocument{}, err
 	}
-	doc, err := ask(ctx, a, "chat", query.Asked{ChatKey: key}, (*query.Desk).Chat)
-	return doc, chatFailure(key, "the chat cannot be read", "sma doctor", err)
+	doc, err := console.Ask(ctx, a, "chat", query.Asked{ChatKey: key}, (*query.Desk).Chat)
+	return doc, console.ChatFailure(key, "the chat cannot be read", "sma doctor", err)
 }
 
 // explained is the JSON of chats show.
@@ -111,7 +110,7 @@ func openTurns(doc query.ChatDocument) []openTurn {
 	return out
 }
 
-func (a *app) chatsShowCmd() *cobra.Command {
+func showCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show CHAT", Short: "Say what came into a chat and what became of it", Args: cobra.ExactArgs(1),
 		Long: "Writes how many messages came in and what became of them, then the last messages in both directions in the order\n" +
@@ -119,34 +118,34 @@ func (a *app) chatsShowCmd() *cobra.Command {
 		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50",
 	}
 	last := cmd.Flags().Int("last", 20, "how many messages to show")
-	return command[explained]{
-		run: func(ctx context.Context, args []string) (explained, error) {
+	return console.Command[explained]{
+		Run: func(ctx context.Context, args []string) (explained, error) {
 			if *last < 0 {
-				return explained{}, &Failure{Code: CodeUsage, What: "--last wants a number from 0 on", Help: cmd.CommandPath() + " --help"}
+				return explained{}, &console.Failure{Code: console.CodeUsage, What: "--last wants a number from 0 on", Help: cmd.CommandPath() + " --help"}
 			}
 			if cmd.Flag("json").Value.String() == "true" && !cmd.Flag("last").Changed {
 				*last = math.MaxInt
 			}
-			return a.explain(ctx, args, *last)
+			return explainedChat(ctx, a, args, *last)
 		},
-		text: func(e explained) string { return e.text(chatWordsIn(a.readsChinese())) },
-	}.on(a, cmd)
+		Text: func(e explained) string { return e.text(chatWordsIn(a.ReadsChinese())) },
+	}.On(a, cmd)
 }
 
-// explain returns the chat that the arguments name, with its last messages.
-func (a *app) explain(ctx context.Context, args []string, last int) (explained, error) {
-	doc, err := a.readChat(ctx, args)
+// explainedChat returns the chat that the arguments name, with its last messages.
+func explainedChat(ctx context.Context, a *console.Console, args []string, last int) (explained, error) {
+	doc, err := readChat(ctx, a, args)
 	if err != nil {
 		return explained{}, err
 	}
-	_, state, err := a.folders(nil)
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return explained{}, err
 	}
 	// More lines are read than shown, because a message may have arrived long before its ledger line was written.
 	ledger, err := query.Ledger(state, doc.ChatKey, max(last, ledgerRead))
 	if err != nil {
-		return explained{}, &Failure{Code: CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
+		return explained{}, &console.Failure{Code: console.CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
 	}
 	out := explainChat(doc, ledger)
 	out.Lines = lastLines(out.Lines, last)
@@ -182,17 +181,17 @@ func (e explained) text(w chatWords) string {
 	return out.String()
 }
 
-func (a *app) chatsExportCmd() *cobra.Command {
-	return command[query.ChatDocument]{
-		run: a.readChat,
-		text: func(doc query.ChatDocument) string {
+func exportCmd(a *console.Console) *cobra.Command {
+	return console.Command[query.ChatDocument]{
+		Run: func(ctx context.Context, args []string) (query.ChatDocument, error) { return readChat(ctx, a, args) },
+		Text: func(doc query.ChatDocument) string {
 			var out []byte
 			for _, m := range slices.Concat(doc.Messages, doc.Waiting) {
 				out = append(uimessage.AppendJSON(out, m), '\n')
 			}
 			return string(out)
 		},
-	}.on(a, &cobra.Command{
+	}.On(a, &cobra.Command{
 		Use: "export CHAT", Short: "Write the messages of a chat, one JSON object a line", Args: cobra.ExactArgs(1),
 		Example: "  sma chats export web-chat-x > chat.jsonl\n  sma chats export telegram-chat-42 --json > chat.json",
 	})

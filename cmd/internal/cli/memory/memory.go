@@ -1,4 +1,6 @@
-package cli
+// Package memory holds the commands that list, show, edit and forget memories. They work on the files; a running host
+// reads a change with its next answer.
+package memory
 
 import (
 	"context"
@@ -13,19 +15,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memfile"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
-func (a *app) memoryCmd() *cobra.Command {
-	return group(&cobra.Command{
+func Commands(a *console.Console) *cobra.Command {
+	return console.Group(&cobra.Command{
 		Use: "memory", Short: "List, show, edit and forget what is remembered",
 		Long: "A MEMORY is project, user:PLATFORM-ID for a person, or the key of a chat. A host may run meanwhile; a chat\n" +
 			"sees a change with its next answer.",
 		Example: "  sma memory list\n  sma memory show telegram-chat-42\n  sma memory forget user:telegram-42 tea",
-	}, a.memoryListCmd(), a.memoryShowCmd(), a.memoryEditCmd(), a.memoryForgetCmd())
+	}, listCmd(a), showCmd(a), editCmd(a), forgetCmd(a))
 }
 
 // memory is one named memory with its current text.
@@ -36,8 +39,8 @@ type memory struct {
 	text  string
 }
 
-func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
-	_, state, err := a.folders(nil)
+func openMemory(ctx context.Context, a *console.Console, name string) (memory, error) {
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return memory{}, err
 	}
@@ -47,9 +50,9 @@ func (a *app) openMemory(ctx context.Context, name string) (memory, error) {
 	}
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return m, &Failure{Code: CodeFailed, What: "the memory cannot be read", Why: err}
+		return m, &console.Failure{Code: console.CodeFailed, What: "the memory cannot be read", Why: err}
 	case err != nil:
-		return m, &Failure{Code: CodeUsage, What: "that is no memory", Why: err, Help: "sma memory list"}
+		return m, &console.Failure{Code: console.CodeUsage, What: "that is not a memory", Why: err, Help: "sma memory list"}
 	}
 	return m, nil
 }
@@ -59,63 +62,63 @@ func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
 	switch {
 	case errors.Is(err, persistence.ErrMemoryChanged):
-		return &Failure{Code: CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
+		return &console.Failure{Code: console.CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
 	case err != nil:
-		return &Failure{Code: CodeFailed, What: "the memory cannot be written", Why: err}
+		return &console.Failure{Code: console.CodeFailed, What: "the memory cannot be written", Why: err}
 	}
 	return nil
 }
 
-func (a *app) memoryListCmd() *cobra.Command {
-	return command[[]query.MemoryLine]{
-		run: func(context.Context, []string) ([]query.MemoryLine, error) {
-			_, state, err := a.folders(nil)
+func listCmd(a *console.Console) *cobra.Command {
+	return console.Command[[]query.MemoryLine]{
+		Run: func(context.Context, []string) ([]query.MemoryLine, error) {
+			_, state, err := a.Folders(nil)
 			if err != nil {
 				return nil, err
 			}
 			lines, err := query.ListMemories(state)
 			if err != nil {
-				return nil, &Failure{Code: CodeFailed, What: "the memories cannot be read", Why: err}
+				return nil, &console.Failure{Code: console.CodeFailed, What: "the memories cannot be read", Why: err}
 			}
 			return lines, nil
 		},
-		list: "memories",
-		text: func(lines []query.MemoryLine) string { return a.memoryWords().table(lines) },
-	}.on(a, &cobra.Command{
+		List: "memories",
+		Text: func(lines []query.MemoryLine) string { return listText(a, lines) },
+	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the memories of the project, of people and of chats", Args: cobra.NoArgs, Example: "  sma memory list --json",
 	})
 }
 
-func (a *app) memoryShowCmd() *cobra.Command {
-	return command[memory]{
-		run: func(ctx context.Context, args []string) (memory, error) { return a.openMemory(ctx, args[0]) },
-		json: func(m memory) any {
+func showCmd(a *console.Console) *cobra.Command {
+	return console.Command[memory]{
+		Run: func(ctx context.Context, args []string) (memory, error) { return openMemory(ctx, a, args[0]) },
+		JSON: func(m memory) any {
 			return struct {
 				Memory string `json:"memory"`
 				Text   string `json:"text"`
 			}{m.name, m.text}
 		},
-		text: func(m memory) string {
+		Text: func(m memory) string {
 			if m.text == "" {
-				return a.memoryWords().none
+				return a.Text("nothing is remembered\n", "没有记忆\n")
 			}
 			return strings.TrimRight(m.text, "\n") + "\n"
 		},
-	}.on(a, &cobra.Command{
+	}.On(a, &cobra.Command{
 		Use: "show MEMORY", Short: "Show what is remembered", Args: cobra.ExactArgs(1), Example: "  sma memory show telegram-chat-42\n  sma memory show project",
 	})
 }
 
-func (a *app) memoryEditCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+func editCmd(a *console.Console) *cobra.Command {
+	return a.Prints(&cobra.Command{
 		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
-		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept in the folder backup beside it.",
+		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept next to it, in the folder backup.",
 	}, func(ctx context.Context, args []string) (string, error) {
-		m, err := a.openMemory(ctx, args[0])
+		m, err := openMemory(ctx, a, args[0])
 		if err != nil {
 			return "", err
 		}
-		text, err := a.edited(ctx, m.text)
+		text, err := edited(ctx, a, m.text)
 		if err != nil || text == m.text {
 			return "", err
 		}
@@ -124,45 +127,45 @@ func (a *app) memoryEditCmd() *cobra.Command {
 }
 
 // edited is the text after a person has edited it.
-func (a *app) edited(ctx context.Context, text string) (string, error) {
-	editor := strings.Fields(a.env("VISUAL", "EDITOR"))
+func edited(ctx context.Context, a *console.Console, text string) (string, error) {
+	editor := strings.Fields(a.Variable("VISUAL", "EDITOR"))
 	if len(editor) == 0 {
-		return "", &Failure{Code: CodeUsage, What: "there is no editor", Help: "EDITOR=vi sma memory edit …"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "there is no editor", Help: "EDITOR=vi sma memory edit …"}
 	}
 	dir, err := os.MkdirTemp("", "sma-memory-")
 	if err != nil {
-		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "a copy for the editor cannot be written", Why: err}
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // only a copy
 	file := filepath.Join(dir, "memory.md")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return "", &Failure{Code: CodeFailed, What: "there is no place for a copy", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "a copy for the editor cannot be written", Why: err}
 	}
 	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...) //nolint:gosec // the person's own editor
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
 	if err := cmd.Run(); err != nil {
-		return "", &Failure{Code: CodeFailed, What: "the editor failed; nothing was written", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "the editor failed; nothing was written", Why: err}
 	}
 	out, err := os.ReadFile(file)
 	if err != nil {
-		return "", &Failure{Code: CodeFailed, What: "the copy cannot be read", Why: err}
+		return "", &console.Failure{Code: console.CodeFailed, What: "the copy cannot be read", Why: err}
 	}
 	return string(out), nil
 }
 
-func (a *app) memoryForgetCmd() *cobra.Command {
+func forgetCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that hold all the words, or everything", Args: cobra.MinimumNArgs(1),
-		Long:    "What the memory was is kept in the folder backup beside it; delete that, too, where a person asks for it.",
+		Long:    "What the memory was is kept next to it, in the folder backup; delete that, too, where a person asks for it.",
 		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "forget everything in it")
-	return command[[]string]{
-		run: func(ctx context.Context, args []string) ([]string, error) {
+	return console.Command[[]string]{
+		Run: func(ctx context.Context, args []string) ([]string, error) {
 			if *all == (len(args) > 1) {
-				return nil, &Failure{Code: CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
+				return nil, &console.Failure{Code: console.CodeUsage, What: "say which words, or --all", Help: "sma memory show " + args[0]}
 			}
-			m, err := a.openMemory(ctx, args[0])
+			m, err := openMemory(ctx, a, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -172,14 +175,14 @@ func (a *app) memoryForgetCmd() *cobra.Command {
 			}
 			return gone, err
 		},
-		list: "forgotten",
-		text: func(gone []string) string {
+		List: "forgotten",
+		Text: func(gone []string) string {
 			if len(gone) == 0 {
-				return a.memoryWords().none
+				return a.Text("nothing is remembered\n", "没有记忆\n")
 			}
 			return strings.Join(gone, "\n") + "\n"
 		},
-	}.on(a, cmd)
+	}.On(a, cmd)
 }
 
 // forget returns the text without the lines that contain all the words, and those lines. Its front matter is kept
@@ -211,16 +214,9 @@ func holds(line string, words []string) bool {
 	return true
 }
 
-// memoryWords are the texts of these commands in one language.
-type memoryWords struct{ none, empty string }
-
-func (a *app) memoryWords() memoryWords {
-	return inLanguage(a, memoryWords{"nothing is remembered\n", "there are no memories\n"}, memoryWords{"没有记忆\n", "还没有任何记忆\n"})
-}
-
-func (w memoryWords) table(lines []query.MemoryLine) string {
+func listText(a *console.Console, lines []query.MemoryLine) string {
 	if len(lines) == 0 {
-		return w.empty
+		return a.Text("there are no memories\n", "还没有任何记忆\n")
 	}
 	var out strings.Builder
 	for _, l := range lines {

@@ -1,4 +1,4 @@
-package cli
+package pending
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
@@ -22,14 +23,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
-func (a *app) tasksCmd() *cobra.Command {
-	return group(&cobra.Command{
+func Tasks(a *console.Console) *cobra.Command {
+	return console.Group(&cobra.Command{
 		Use: "tasks", Short: "List, add, run and pause what is done at certain times",
 		Long: "A task is a file .ship/tasks/ID.md: when, for which chat, and what to do or to say. A host may run meanwhile;\n" +
 			"it follows the files.",
 		Example: "  sma tasks list\n  sma tasks add standup --title Stand-up --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --say \"What is next?\"\n  sma tasks pause standup",
-	}, a.tasksListCmd(), a.tasksShowCmd(), a.tasksAddCmd(), a.tasksRemoveCmd(), a.tasksRunCmd(), a.tasksStatusCmd(timetable.Paused),
-		a.tasksStatusCmd(timetable.Active))
+	}, tasksListCmd(a), tasksShowCmd(a), tasksAddCmd(a), tasksRemoveCmd(a), tasksRunCmd(a), tasksStatusCmd(a, timetable.Paused),
+		tasksStatusCmd(a, timetable.Active))
 }
 
 // tasks are the tasks of a project.
@@ -39,12 +40,12 @@ type tasks struct {
 	state string
 }
 
-func (a *app) openTasks() (tasks, error) {
-	dir, state, err := a.folders(nil)
+func openTasks(a *console.Console) (tasks, error) {
+	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return tasks{}, err
 	}
-	loaded, err := a.load(dir, false)
+	loaded, err := a.Load(dir, false)
 	if err != nil {
 		return tasks{}, err
 	}
@@ -79,11 +80,11 @@ type taskFire struct {
 func (t tasks) lines(ctx context.Context) ([]taskLine, []timetable.Problem, error) {
 	all, problems, err := t.store.Tasks(ctx)
 	if err != nil {
-		return nil, nil, &Failure{Code: CodeFailed, What: "the tasks cannot be read", Why: err}
+		return nil, nil, &console.Failure{Code: console.CodeFailed, What: "the tasks cannot be read", Why: err}
 	}
 	fires, err := host.TaskFires(t.state).Fires(ctx)
 	if err != nil {
-		return nil, nil, &Failure{Code: CodeFailed, What: "the log of the tasks cannot be read", Why: err}
+		return nil, nil, &console.Failure{Code: console.CodeFailed, What: "the log of the tasks cannot be read", Why: err}
 	}
 	last, now := timetable.LastFires(fires), time.Now()
 	out := []taskLine{}
@@ -122,8 +123,8 @@ type taskList struct {
 }
 
 // listTasks opens the tasks of the project and lists them.
-func (a *app) listTasks(ctx context.Context) (tasks, taskList, error) {
-	t, err := a.openTasks()
+func listTasks(ctx context.Context, a *console.Console) (tasks, taskList, error) {
+	t, err := openTasks(a)
 	if err != nil {
 		return t, taskList{}, err
 	}
@@ -140,22 +141,22 @@ func (l taskList) find(id string) (taskLine, bool) {
 	return l.Tasks[i], true
 }
 
-func (a *app) tasksListCmd() *cobra.Command {
-	return command[taskList]{
-		run: func(ctx context.Context, _ []string) (taskList, error) {
-			_, list, err := a.listTasks(ctx)
+func tasksListCmd(a *console.Console) *cobra.Command {
+	return console.Command[taskList]{
+		Run: func(ctx context.Context, _ []string) (taskList, error) {
+			_, list, err := listTasks(ctx, a)
 			return list, err
 		},
-		text: func(l taskList) string { return a.taskWords().table(l.Tasks, l.Problems) },
-	}.on(a, &cobra.Command{
+		Text: func(l taskList) string { return tasksText(a, l.Tasks, l.Problems) },
+	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the tasks with their next times, and those that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
 	})
 }
 
-func (a *app) tasksShowCmd() *cobra.Command {
-	return command[taskLine]{
-		run: func(ctx context.Context, args []string) (taskLine, error) {
-			t, list, err := a.listTasks(ctx)
+func tasksShowCmd(a *console.Console) *cobra.Command {
+	return console.Command[taskLine]{
+		Run: func(ctx context.Context, args []string) (taskLine, error) {
+			t, list, err := listTasks(ctx, a)
 			if err != nil {
 				return taskLine{}, err
 			}
@@ -164,19 +165,19 @@ func (a *app) tasksShowCmd() *cobra.Command {
 			}
 			for _, p := range list.Problems {
 				if p.Path == t.store.Path(args[0]) {
-					return taskLine{}, &Failure{Code: CodeFailed, What: p.String()}
+					return taskLine{}, &console.Failure{Code: console.CodeFailed, What: p.String()}
 				}
 			}
 			return taskLine{}, noTask(args[0])
 		},
-		text: func(l taskLine) string {
-			return a.taskWords().table([]taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n"
+		Text: func(l taskLine) string {
+			return tasksText(a, []taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n"
 		},
-	}.on(a, &cobra.Command{Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup"})
+	}.On(a, &cobra.Command{Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup"})
 }
 
 func noTask(id string) error {
-	return &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no task %q", id), Help: "sma tasks list"}
+	return &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("there is no task %q", id), Help: "sma tasks list"}
 }
 
 // taskFailure says why a task could not be changed.
@@ -187,10 +188,10 @@ func taskFailure(id string, err error) error {
 	case errors.Is(err, persistence.ErrTask):
 		return noTask(id)
 	}
-	return &Failure{Code: CodeFailed, What: "the task cannot be changed", Why: err}
+	return &console.Failure{Code: console.CodeFailed, What: "the task cannot be changed", Why: err}
 }
 
-func (a *app) tasksAddCmd() *cobra.Command {
+func tasksAddCmd(a *console.Console) *cobra.Command {
 	var t timetable.Task
 	var when, delay, chat, catchUp string
 	cmd := &cobra.Command{
@@ -206,20 +207,20 @@ func (a *app) tasksAddCmd() *cobra.Command {
 	f.StringVar(&when, "when", "", "one moment, like 2026-03-29 09:30")
 	f.StringVar(&delay, "in", "", "from now, like 20m or 2d")
 	f.StringVar(&t.Zone, "timezone", "", "like Europe/Berlin (the project's)")
-	f.StringVar(&chat, "chat", "", "who hears of it, like telegram-chat-42")
+	f.StringVar(&chat, "chat", "", "the chat that gets the text or the outcome, like telegram-chat-42")
 	f.StringVar(&t.Say, "say", "", "the text to send")
 	f.StringVar(&t.Body, "do", "", "the instructions to follow")
-	f.StringVar(&catchUp, "catch-up", string(timetable.CatchUpOnce), "what is missed while no host runs: once or skip")
-	return a.prints(cmd, func(ctx context.Context, args []string) (string, error) {
+	f.StringVar(&catchUp, "catch-up", string(timetable.CatchUpOnce), "what to do with times that pass while no host runs: once or skip")
+	return a.Prints(cmd, func(ctx context.Context, args []string) (string, error) {
 		t.ID, t.ChatKey, t.CatchUp = args[0], messages.ChatKey(chat), timetable.CatchUp(catchUp)
 		t.Title = cmp.Or(t.Title, t.ID)
-		return a.addTask(ctx, t, when, delay)
+		return addTask(ctx, a, t, when, delay)
 	})
 }
 
 // addTask adds a task and shows it.
-func (a *app) addTask(ctx context.Context, t timetable.Task, when, delay string) (string, error) {
-	opened, err := a.openTasks()
+func addTask(ctx context.Context, a *console.Console, t timetable.Task, when, delay string) (string, error) {
+	opened, err := openTasks(a)
 	if err != nil {
 		return "", err
 	}
@@ -227,20 +228,20 @@ func (a *app) addTask(ctx context.Context, t timetable.Task, when, delay string)
 		t.Cron = cron
 	}
 	if t.When, err = moment(t, when, delay, opened.zone); err != nil {
-		return "", &Failure{Code: CodeUsage, What: "that is no time", Why: err, Help: "sma tasks add --help"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "that is not a time", Why: err, Help: "sma tasks add --help"}
 	}
 	if _, err := opened.store.Check(t); err != nil {
-		return "", &Failure{Code: CodeUsage, What: "that is no task", Why: err, Help: "sma tasks add --help"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "that is not a task", Why: err, Help: "sma tasks add --help"}
 	}
 	if err := opened.store.AddTask(ctx, t); err != nil {
 		return "", taskFailure(t.ID, err)
 	}
-	_, list, err := a.listTasks(ctx)
+	_, list, err := listTasks(ctx, a)
 	line, ok := list.find(t.ID)
 	if err != nil || !ok {
 		return "", err
 	}
-	return a.taskWords().table([]taskLine{line}, nil), nil
+	return tasksText(a, []taskLine{line}, nil), nil
 }
 
 // moment is the time of a one-time task, or zero.
@@ -265,10 +266,10 @@ func moment(t timetable.Task, when, delay string, home *time.Location) (time.Tim
 }
 
 // changesTask makes cmd change the task that its argument names.
-func (a *app) changesTask(cmd *cobra.Command, change func(ctx context.Context, store *taskfile.Store, id string) error) *cobra.Command {
+func changesTask(a *console.Console, cmd *cobra.Command, change func(ctx context.Context, store *taskfile.Store, id string) error) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1)
-	return a.prints(cmd, func(ctx context.Context, args []string) (string, error) {
-		t, err := a.openTasks()
+	return a.Prints(cmd, func(ctx context.Context, args []string) (string, error) {
+		t, err := openTasks(a)
 		if err != nil {
 			return "", err
 		}
@@ -276,57 +277,50 @@ func (a *app) changesTask(cmd *cobra.Command, change func(ctx context.Context, s
 	})
 }
 
-func (a *app) tasksRemoveCmd() *cobra.Command {
-	return a.changesTask(&cobra.Command{Use: "rm ID", Short: "Remove a task", Example: "  sma tasks rm standup"},
+func tasksRemoveCmd(a *console.Console) *cobra.Command {
+	return changesTask(a, &cobra.Command{Use: "rm ID", Short: "Remove a task", Example: "  sma tasks rm standup"},
 		func(ctx context.Context, store *taskfile.Store, id string) error { return store.RemoveTask(ctx, id) })
 }
 
 // tasksStatusCmd is the command pause or resume.
-func (a *app) tasksStatusCmd(status timetable.Status) *cobra.Command {
+func tasksStatusCmd(a *console.Console, status timetable.Status) *cobra.Command {
 	cmd := &cobra.Command{Use: "pause ID", Short: "Pause a task; it can still be run by hand", Example: "  sma tasks pause standup"}
 	if status == timetable.Active {
-		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not made up for", "  sma tasks resume standup"
+		cmd.Use, cmd.Short, cmd.Example = "resume ID", "Resume a task; times that passed meanwhile are not caught up", "  sma tasks resume standup"
 	}
-	return a.changesTask(cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
+	return changesTask(a, cmd, func(ctx context.Context, store *taskfile.Store, id string) error {
 		return store.SetTaskStatus(ctx, id, status)
 	})
 }
 
-func (a *app) tasksRunCmd() *cobra.Command {
-	return command[host.TaskStarted]{
-		run: func(ctx context.Context, args []string) (out host.TaskStarted, err error) {
-			_, state, err := a.folders(nil)
+func tasksRunCmd(a *console.Console) *cobra.Command {
+	return console.Command[host.TaskStarted]{
+		Run: func(ctx context.Context, args []string) (out host.TaskStarted, err error) {
+			_, state, err := a.Folders(nil)
 			if err != nil {
 				return out, err
 			}
-			err = newControl(state).post(ctx, "/control/tasks?id="+url.QueryEscape(args[0]), nil, &out)
+			err = console.NewControl(state).Post(ctx, "/control/tasks?id="+url.QueryEscape(args[0]), nil, &out)
 			switch {
-			case errors.Is(err, errNotRunning):
-				err = &Failure{Code: CodeUnreachable, What: "no host is running here", Help: "sma run"}
-			case errors.Is(err, errNoChat):
+			case errors.Is(err, console.ErrNotRunning):
+				err = &console.Failure{Code: console.CodeUnreachable, What: "no host is running here", Help: "sma run"}
+			case errors.Is(err, console.ErrNoChat):
 				err = noTask(args[0])
 			case err != nil:
-				err = &Failure{Code: CodeFailed, What: "the task was not started", Why: err}
+				err = &console.Failure{Code: console.CodeFailed, What: "the task was not started", Why: err}
 			}
 			return out, err
 		},
-		text: func(started host.TaskStarted) string { return string(started.ChatKey) + "\n" },
-	}.on(a, &cobra.Command{
+		Text: func(started host.TaskStarted) string { return string(started.ChatKey) + "\n" },
+	}.On(a, &cobra.Command{
 		Use: "run ID", Short: "Run a task now, whatever its times are; the host has to run", Args: cobra.ExactArgs(1), Example: "  sma tasks run standup",
 	})
 }
 
-// taskWords are the texts of these commands in one language.
-type taskWords struct{ none, next, last, byHand, broken string }
-
-func (a *app) taskWords() taskWords {
-	return inLanguage(a, taskWords{"there are no tasks\n", "next", "last", "by hand", "cannot be read"},
-		taskWords{"没有任务\n", "下次", "上次", "仅手动", "无法读取"})
-}
-
-func (w taskWords) table(lines []taskLine, problems []timetable.Problem) string {
+// tasksText writes each task with its times.
+func tasksText(a *console.Console, lines []taskLine, problems []timetable.Problem) string {
 	if len(lines)+len(problems) == 0 {
-		return w.none
+		return a.Text("there are no tasks\n", "没有任务\n")
 	}
 	const stamp = "Mon 2006-01-02 15:04 MST"
 	var out strings.Builder
@@ -338,33 +332,17 @@ func (w taskWords) table(lines []taskLine, problems []timetable.Problem) string 
 			next = append(next, at.Format(stamp))
 		}
 		if len(next) == 0 && l.Status == timetable.Active {
-			next = []string{w.byHand}
+			next = []string{a.Text("by hand", "仅手动")}
 		}
 		if len(next) > 0 {
-			fmt.Fprintf(&out, "        %s: %s\n", w.next, strings.Join(next, ", "))
+			fmt.Fprintf(&out, "        %s: %s\n", a.Text("next", "下次"), strings.Join(next, ", "))
 		}
 		if l.Last != nil {
-			fmt.Fprintf(&out, "        %s: %s, %s\n", w.last, l.Last.Planned.Format(stamp), l.Last.Result)
+			fmt.Fprintf(&out, "        %s: %s, %s\n", a.Text("last", "上次"), l.Last.Planned.Format(stamp), l.Last.Result)
 		}
 	}
 	for _, p := range problems {
-		fmt.Fprintf(&out, "%s: %s\n", w.broken, p)
+		fmt.Fprintf(&out, "%s: %s\n", a.Text("cannot be read", "无法读取"), p)
 	}
 	return out.String()
-}
-
-// checkTasks reports tasks that cannot be read.
-func checkTasks(ctx context.Context, store *taskfile.Store) []checkup.Finding {
-	all, problems, err := store.Tasks(ctx)
-	if err != nil {
-		return []checkup.Finding{checkup.New("tasks", checkup.Fail, checkup.ErrText(err), "make .ship/tasks a folder that can be read")}
-	}
-	var out []checkup.Finding
-	for _, p := range problems {
-		out = append(out, checkup.New("tasks", checkup.Warn, p.String(), ""))
-	}
-	if len(all) > 0 {
-		out = append(out, checkup.New("tasks", checkup.OK, fmt.Sprintf("%d can be read", len(all)), ""))
-	}
-	return out
 }

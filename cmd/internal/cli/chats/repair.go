@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
@@ -28,7 +29,7 @@ func remedyText(r filestore.Remedy) string {
 	case filestore.RemedyClose:
 		return "keeps every intact record"
 	case filestore.RemedyRebuild:
-		return "makes it anew from history, archives and ledger"
+		return "makes it again from history, archives and ledger"
 	default:
 		return "leaves it: restore the file from a backup"
 	}
@@ -40,17 +41,17 @@ type verified struct {
 	Chats []filestore.Report `json:"chats"`
 }
 
-func (a *app) chatsVerifyCmd() *cobra.Command {
-	return command[verified]{
-		run: func(ctx context.Context, args []string) (verified, error) {
-			_, state, err := a.folders(nil)
+func verifyCmd(a *console.Console) *cobra.Command {
+	return console.Command[verified]{
+		Run: func(ctx context.Context, args []string) (verified, error) {
+			_, state, err := a.Folders(nil)
 			if err != nil {
 				return verified{}, err
 			}
 			return verifyChats(ctx, state, args)
 		},
-		text: verified.text, verdict: verified.failure,
-	}.on(a, &cobra.Command{
+		Text: verified.text, Verdict: verified.failure,
+	}.On(a, &cobra.Command{
 		Use: "verify [CHAT...]", Short: "Check every record of chats, changing nothing",
 		Long: "Reads all files of the chats, of all there are if none is named, checks every record and says what is\n" +
 			"damaged, where, and what a repair would do. Nothing is written; a host may run meanwhile.",
@@ -62,7 +63,7 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 	out := verified{OK: true, Chats: []filestore.Report{}}
 	inspector, err := filestore.Inspect(filestore.Options{Dir: state})
 	if err != nil {
-		return out, &Failure{Code: CodeFailed, What: "the chats cannot be read", Why: err, Help: "sma doctor"}
+		return out, &console.Failure{Code: console.CodeFailed, What: "the chats cannot be read", Why: err, Help: "sma doctor"}
 	}
 	keys, err := chosen(names, inspector.Chats(ctx))
 	if err != nil {
@@ -71,7 +72,7 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 	for _, key := range keys {
 		report, err := inspector.Verify(ctx, key)
 		if err != nil {
-			return out, chatFailure(key, "the chat "+string(key)+" cannot be read", "sma doctor", err)
+			return out, console.ChatFailure(key, "the chat "+string(key)+" cannot be read", "sma doctor", err)
 		}
 		out.OK = out.OK && report.Refused == "" && len(report.Damage()) == 0
 		out.Chats = append(out.Chats, report)
@@ -83,7 +84,7 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.ChatKey, error) {
 	var keys []messages.ChatKey
 	for _, name := range names {
-		key, err := chatArg([]string{name})
+		key, err := console.ChatArg([]string{name})
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +97,7 @@ func chosen(names []string, all iter.Seq2[messages.ChatKey, error]) ([]messages.
 	}
 	for key, err := range all {
 		if err != nil {
-			return nil, &Failure{Code: CodeFailed, What: "the chats cannot be listed", Why: err}
+			return nil, &console.Failure{Code: console.CodeFailed, What: "the chats cannot be listed", Why: err}
 		}
 		keys = append(keys, key)
 	}
@@ -149,7 +150,7 @@ func (v verified) failure() error {
 			mend = append(mend, string(r.ChatKey))
 		}
 	}
-	f := &Failure{Code: CodeFailed, What: plural(len(bad), "chat") + " not sound"}
+	f := &console.Failure{Code: console.CodeFailed, What: plural(len(bad), "chat") + " with damage"}
 	switch {
 	case len(mend) == 1:
 		f.Help = "sma chats repair " + mend[0]
@@ -166,7 +167,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (a *app) chatsRepairCmd() *cobra.Command {
+func repairCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "repair CHAT...|--all", Short: "Make damaged chats whole; what cannot be read is set aside",
 		Long: "Sets aside each damaged file as it is, in messages/quarantine of the chat, then writes it without the damage.\n" +
@@ -174,30 +175,30 @@ func (a *app) chatsRepairCmd() *cobra.Command {
 		Example: "  sma chats repair telegram-chat-42\n  sma chats repair --all",
 	}
 	all := cmd.Flags().Bool("all", false, "repair every damaged chat")
-	return command[[]filestore.Repaired]{
-		run: func(ctx context.Context, args []string) ([]filestore.Repaired, error) {
+	return console.Command[[]filestore.Repaired]{
+		Run: func(ctx context.Context, args []string) ([]filestore.Repaired, error) {
 			if *all == (len(args) > 0) {
-				return nil, &Failure{Code: CodeUsage, What: "say which chats, or --all", Help: "sma chats verify"}
+				return nil, &console.Failure{Code: console.CodeUsage, What: "say which chats, or --all", Help: "sma chats verify"}
 			}
-			dir, state, err := a.folders(nil)
+			dir, state, err := a.Folders(nil)
 			if err != nil {
 				return nil, err
 			}
-			return a.repairChats(ctx, dir, state, args)
+			return repairChats(ctx, a, dir, state, args)
 		},
-		list: "chats", text: repairedText,
-		verdict: func(done []filestore.Repaired) error {
+		List: "chats", Text: repairedText,
+		Verdict: func(done []filestore.Repaired) error {
 			if slices.ContainsFunc(done, func(r filestore.Repaired) bool { return len(r.Left) > 0 }) {
-				return &Failure{Code: CodeFailed, What: "not everything could be repaired"}
+				return &console.Failure{Code: console.CodeFailed, What: "not everything could be repaired"}
 			}
 			return nil
 		},
-	}.on(a, cmd)
+	}.On(a, cmd)
 }
 
-func (a *app) repairChats(ctx context.Context, dir, state string, names []string) ([]filestore.Repaired, error) {
+func repairChats(ctx context.Context, a *console.Console, dir, state string, names []string) ([]filestore.Repaired, error) {
 	done := []filestore.Repaired{}
-	if _, err := newControl(state).status(ctx); !errors.Is(err, errNotRunning) {
+	if _, err := console.NewControl(state).Status(ctx); !errors.Is(err, console.ErrNotRunning) {
 		return nil, busy(nil)
 	}
 	if _, err := os.Stat(filepath.Join(state, "chat")); errors.Is(err, os.ErrNotExist) {
@@ -206,12 +207,12 @@ func (a *app) repairChats(ctx context.Context, dir, state string, names []string
 		}
 		return done, nil
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.logger(slog.LevelError)})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.Logger(slog.LevelError)})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return nil, busy(err)
 	case err != nil:
-		return nil, &Failure{Code: CodeFailed, What: "the chats cannot be repaired", Why: err, Help: "sma doctor"}
+		return nil, &console.Failure{Code: console.CodeFailed, What: "the chats cannot be repaired", Why: err, Help: "sma doctor"}
 	}
 	keys, err := chosen(names, store.Chats(ctx))
 	for _, key := range keys {
@@ -228,14 +229,14 @@ func (a *app) repairChats(ctx context.Context, dir, state string, names []string
 }
 
 func busy(why error) error {
-	return &Failure{
-		Code: CodeRunning, What: "a host works on these chats; they can be repaired while it is stopped", Why: why,
+	return &console.Failure{
+		Code: console.CodeRunning, What: "a host works on these chats; they can be repaired while it is stopped", Why: why,
 		Help: "stop it, then the same again",
 	}
 }
 
 func repairFailure(key messages.ChatKey, err error) error {
-	return chatFailure(key, "the chat "+string(key)+" cannot be repaired", "sma chats verify "+string(key), err)
+	return console.ChatFailure(key, "the chat "+string(key)+" cannot be repaired", "sma chats verify "+string(key), err)
 }
 
 // gapText is the text that people and the model read in place of missing turns, in the project's language.

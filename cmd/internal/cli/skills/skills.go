@@ -1,4 +1,6 @@
-package cli
+// Package skills holds the commands that list, show, approve and forget skills. They work on the files, which a running
+// host follows.
+package skills
 
 import (
 	"context"
@@ -11,18 +13,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
-func (a *app) skillsCmd() *cobra.Command {
-	return group(&cobra.Command{
+func Commands(a *console.Console) *cobra.Command {
+	return console.Group(&cobra.Command{
 		Use: "skills", Short: "List, show, approve and forget skills",
 		Long: "A skill is a folder with a SKILL.md in .ship/skills, .claude/skills or one of skills.paths. It loads without a\n" +
 			"question once a person has agreed to its folder as it is; after any change in there it asks again. A host may\n" +
 			"run meanwhile.",
 		Example: "  sma skills list\n  sma skills show pdf\n  sma skills approve pdf",
-	}, a.skillsListCmd(), a.skillsShowCmd(), a.skillsApproveCmd(), a.skillsForgetCmd())
+	}, listCmd(a), showCmd(a), approveCmd(a), forgetCmd(a))
 }
 
 // skills are the skills of a project, and their approvals.
@@ -32,18 +35,18 @@ type skills struct {
 	approvals []persistence.SkillApproval
 }
 
-func (a *app) openSkills(ctx context.Context) (skills, error) {
-	dir, state, err := a.folders(nil)
+func openSkills(ctx context.Context, a *console.Console) (skills, error) {
+	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return skills{}, err
 	}
-	loaded, err := a.load(dir, false)
+	loaded, err := a.Load(dir, false)
 	if err != nil {
 		return skills{}, err
 	}
 	s := skills{set: agentdir.SkillCatalog(dir, state, loaded.Settings.Skills).Current(), store: agentdir.SkillStore(state)}
 	if s.approvals, err = s.store.SkillApprovals(ctx); err != nil {
-		return s, &Failure{Code: CodeFailed, What: "what was agreed to cannot be read", Why: err}
+		return s, &console.Failure{Code: console.CodeFailed, What: "what was agreed to cannot be read", Why: err}
 	}
 	return s, nil
 }
@@ -76,14 +79,14 @@ func (s skills) line(k skill.Skill) skillLine {
 	return out
 }
 
-func (a *app) skillsListCmd() *cobra.Command {
+func listCmd(a *console.Console) *cobra.Command {
 	type list struct {
 		Skills   []skillLine     `json:"skills"`
 		Problems []skill.Problem `json:"problems,omitempty"`
 	}
-	return command[list]{
-		run: func(ctx context.Context, _ []string) (list, error) {
-			s, err := a.openSkills(ctx)
+	return console.Command[list]{
+		Run: func(ctx context.Context, _ []string) (list, error) {
+			s, err := openSkills(ctx, a)
 			if err != nil {
 				return list{}, err
 			}
@@ -93,99 +96,91 @@ func (a *app) skillsListCmd() *cobra.Command {
 			}
 			return out, nil
 		},
-		text: func(l list) string { return a.skillWords().table(l.Skills, l.Problems) },
-	}.on(a, &cobra.Command{
+		Text: func(l list) string { return listText(a, l.Skills, l.Problems) },
+	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the skills, and what was left out", Args: cobra.NoArgs, Example: "  sma skills list --json",
 		Long: "pinned: loads without a question. new, changed: a person is asked first. broken: left out, with the reason.",
 	})
 }
 
 // namedSkill is the skill that the arguments name, and all skills.
-func (a *app) namedSkill(ctx context.Context, args []string) (skills, skill.Skill, error) {
-	s, err := a.openSkills(ctx)
+func namedSkill(ctx context.Context, a *console.Console, args []string) (skills, skill.Skill, error) {
+	s, err := openSkills(ctx, a)
 	if err != nil {
 		return s, skill.Skill{}, err
 	}
 	k, ok := s.set.Find(strings.ToLower(args[0]))
 	if !ok {
-		err = &Failure{Code: CodeUsage, What: fmt.Sprintf("there is no skill %q that can be loaded", args[0]), Help: "sma skills list"}
+		err = &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("there is no skill %q that can be loaded", args[0]), Help: "sma skills list"}
 	}
 	return s, k, err
 }
 
-func (a *app) skillsShowCmd() *cobra.Command {
+func showCmd(a *console.Console) *cobra.Command {
 	type shown struct {
 		skill.Skill
 		line skillLine
 	}
-	return command[shown]{
-		run: func(ctx context.Context, args []string) (shown, error) {
-			s, k, err := a.namedSkill(ctx, args)
+	return console.Command[shown]{
+		Run: func(ctx context.Context, args []string) (shown, error) {
+			s, k, err := namedSkill(ctx, a, args)
 			return shown{k, s.line(k)}, err
 		},
-		json: func(s shown) any {
+		JSON: func(s shown) any {
 			s.line.Text = s.Text
 			return s.line
 		},
-		text: func(s shown) string {
+		Text: func(s shown) string {
 			text := s.Describe() + "state: " + string(s.line.State) + "\n"
 			if len(s.Unknown) > 0 {
 				text += "allowed tools that mean nothing here: " + checkup.OneLine(strings.Join(s.Unknown, ", "), 500) + "\n"
 			}
 			return text + "\n" + s.Text + "\n"
 		},
-	}.on(a, &cobra.Command{Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
+	}.On(a, &cobra.Command{Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
 }
 
-func (a *app) skillsApproveCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+func approveCmd(a *console.Console) *cobra.Command {
+	return a.Prints(&cobra.Command{
 		Use: "approve NAME", Short: "Agree to a skill as it is now", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf\n  sma skills approve pdf",
 		Long: "From then on it loads in every chat without a question, until something in its folder changes.",
 	}, func(ctx context.Context, args []string) (string, error) {
-		s, k, err := a.namedSkill(ctx, args)
+		s, k, err := namedSkill(ctx, a, args)
 		if err != nil {
 			return "", err
 		}
 		if skill.StateOf(k, s.approvals) != skill.StatePinned {
 			agreed := persistence.SkillApproval{Name: k.Name, Digest: k.Digest, Folder: k.Folder, At: time.Now().UTC().Truncate(time.Second), Where: "sma skills"}
 			if err := s.store.ApproveSkill(ctx, agreed); err != nil {
-				return "", &Failure{Code: CodeFailed, What: "the skill could not be approved", Why: err}
+				return "", &console.Failure{Code: console.CodeFailed, What: "the skill could not be approved", Why: err}
 			}
 		}
 		return k.Name + " " + k.Digest + "\n", nil
 	})
 }
 
-func (a *app) skillsForgetCmd() *cobra.Command {
-	return a.prints(&cobra.Command{
+func forgetCmd(a *console.Console) *cobra.Command {
+	return a.Prints(&cobra.Command{
 		Use: "forget NAME", Short: "Ask again before a skill loads", Args: cobra.ExactArgs(1), Example: "  sma skills forget pdf",
 		Long: "Its folder stays as it is. Chats that have loaded it keep it until they no longer need it.",
 	}, func(ctx context.Context, args []string) (string, error) {
-		s, err := a.openSkills(ctx)
+		s, err := openSkills(ctx, a)
 		if err != nil {
 			return "", err
 		}
 		switch gone, err := s.store.ForgetSkill(ctx, strings.ToLower(args[0])); {
 		case err != nil:
-			return "", &Failure{Code: CodeFailed, What: "the skill could not be forgotten", Why: err}
+			return "", &console.Failure{Code: console.CodeFailed, What: "the skill could not be forgotten", Why: err}
 		case !gone:
-			return a.skillWords().none, nil
+			return a.Text("nobody has agreed to it\n", "没有人同意过这个技能\n"), nil
 		}
-		return a.skillWords().forgotten, nil
+		return a.Text("the next load asks again\n", "下次加载会再次询问\n"), nil
 	})
 }
 
-// skillWords are the texts of these commands in one language.
-type skillWords struct{ empty, none, forgotten string }
-
-func (a *app) skillWords() skillWords {
-	return inLanguage(a, skillWords{"there are no skills\n", "nobody had agreed to it\n", "the next load asks again\n"},
-		skillWords{"没有技能\n", "没有人同意过这个技能\n", "下次加载会再次询问\n"})
-}
-
-func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
+func listText(a *console.Console, lines []skillLine, problems []skill.Problem) string {
 	if len(lines)+len(problems) == 0 {
-		return w.empty
+		return a.Text("there are no skills\n", "没有技能\n")
 	}
 	width := 0
 	for _, l := range lines {
@@ -201,8 +196,8 @@ func (w skillWords) table(lines []skillLine, problems []skill.Problem) string {
 	return out.String()
 }
 
-// checkSkills reports the skills that are left out, and warnings about others.
-func checkSkills(set *skill.Set) []checkup.Finding {
+// Check reports the skills that are left out, and warnings about others.
+func Check(set *skill.Set) []checkup.Finding {
 	var out []checkup.Finding
 	for _, p := range set.Problems {
 		out = append(out, checkup.New("skills", checkup.Warn, p.At()+": "+p.What, p.Hint))

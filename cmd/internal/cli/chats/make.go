@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -26,20 +27,20 @@ type newChat struct {
 	Turns   int              `json:"turns"`
 }
 
-func (a *app) chatsImportCmd() *cobra.Command {
-	return a.makesChat(&cobra.Command{
+func importCmd(a *console.Console) *cobra.Command {
+	return makesChat(a, &cobra.Command{
 		Use: "import FILE|-", Short: "Make a new chat of exported messages", Args: cobra.ExactArgs(1),
 		Long: "Reads UI messages as the AI SDK and `sma chats export` write them: a JSON array, an object with messages, or one\n" +
 			"message a line. They become a new chat; one that exists is never changed. No host may run meanwhile.",
 		Example: "  sma chats import chat.json\n  sma chats export web-chat-x | sma chats import - --chat cli-chat-copy",
 	}, func(args []string, key messages.ChatKey) (makeChat, error) {
-		b, err := a.input(args[0])
+		b, err := input(a, args[0])
 		if err != nil {
-			return nil, &Failure{Code: CodeFailed, What: args[0] + " cannot be read", Why: err}
+			return nil, &console.Failure{Code: console.CodeFailed, What: args[0] + " cannot be read", Why: err}
 		}
 		list, err := query.ReadMessages(bytes.NewReader(b))
 		if err != nil {
-			return nil, &Failure{Code: CodeFailed, What: args[0] + " holds no UI messages", Why: err}
+			return nil, &console.Failure{Code: console.CodeFailed, What: args[0] + " contains no UI messages", Why: err}
 		}
 		return func(ctx context.Context, store *filestore.Store) (int, error) {
 			return len(list), adoptFailure(key, query.Adopt(ctx, store, key, list, time.Now()))
@@ -51,10 +52,10 @@ func (a *app) chatsImportCmd() *cobra.Command {
 type makeChat func(ctx context.Context, store *filestore.Store) (turns int, err error)
 
 // makesChat makes cmd prepare a new chat and then create it.
-func (a *app) makesChat(cmd *cobra.Command, prepare func(args []string, key messages.ChatKey) (makeChat, error)) *cobra.Command {
+func makesChat(a *console.Console, cmd *cobra.Command, prepare func(args []string, key messages.ChatKey) (makeChat, error)) *cobra.Command {
 	chat := cmd.Flags().String("chat", "", "the `key` of the new chat, of web, cli or api (default: one of the web)")
-	return command[newChat]{
-		run: func(ctx context.Context, args []string) (newChat, error) {
+	return console.Command[newChat]{
+		Run: func(ctx context.Context, args []string) (newChat, error) {
 			key, err := newChatKey(*chat)
 			if err != nil {
 				return newChat{}, err
@@ -63,14 +64,14 @@ func (a *app) makesChat(cmd *cobra.Command, prepare func(args []string, key mess
 			if err != nil {
 				return newChat{}, err
 			}
-			turns, err := a.withStore(ctx, work)
+			turns, err := withStore(ctx, a, work)
 			return newChat{key, turns}, err
 		},
-		text: func(made newChat) string {
-			a.say("%s made", plural(made.Turns, "turn"))
+		Text: func(made newChat) string {
+			a.Say("%s made", plural(made.Turns, "turn"))
 			return string(made.ChatKey) + "\n"
 		},
-	}.on(a, cmd)
+	}.On(a, cmd)
 }
 
 // newChatKey is the key that the user chose, or a new key for the web.
@@ -78,11 +79,11 @@ func newChatKey(name string) (messages.ChatKey, error) {
 	if name == "" {
 		return messages.NewChatKey("web", "", strings.ToLower(rand.Text()), 0), nil
 	}
-	return chatArg([]string{name})
+	return console.ChatArg([]string{name})
 }
 
 // input reads a file, or stdin for a dash.
-func (a *app) input(name string) ([]byte, error) {
+func input(a *console.Console, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(a.Stdin)
 	}
@@ -90,21 +91,21 @@ func (a *app) input(name string) ([]byte, error) {
 }
 
 // withStore opens the store for the work, unless a host uses it.
-func (a *app) withStore(ctx context.Context, work makeChat) (int, error) {
-	_, state, err := a.folders(nil)
+func withStore(ctx context.Context, a *console.Console, work makeChat) (int, error) {
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return 0, err
 	}
-	inUse := &Failure{Code: CodeRunning, What: "a host works on these chats; a chat can be made while it is stopped", Help: "stop it, then the same again"}
-	if _, err := newControl(state).status(ctx); !errors.Is(err, errNotRunning) {
+	inUse := &console.Failure{Code: console.CodeRunning, What: "a host works on these chats; a chat can be made while it is stopped", Help: "stop it, then the same again"}
+	if _, err := console.NewControl(state).Status(ctx); !errors.Is(err, console.ErrNotRunning) {
 		return 0, inUse
 	}
-	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.logger(slog.LevelError)})
+	store, err := filestore.Open(filestore.Options{Dir: state, Logger: a.Logger(slog.LevelError)})
 	switch {
 	case errors.Is(err, persistence.ErrLocked):
 		return 0, inUse
 	case err != nil:
-		return 0, &Failure{Code: CodeFailed, What: "the chats cannot be opened", Why: err, Help: "sma doctor"}
+		return 0, &console.Failure{Code: console.CodeFailed, What: "the chats cannot be opened", Why: err, Help: "sma doctor"}
 	}
 	turns, err := work(ctx, store)
 	return turns, errors.Join(err, store.Close())
@@ -116,15 +117,15 @@ func adoptFailure(key messages.ChatKey, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, query.ErrChatExists):
-		return &Failure{Code: CodeFailed, What: "there is a chat " + string(key) + " already; it was not changed", Help: "the same with another --chat"}
+		return &console.Failure{Code: console.CodeFailed, What: "there is a chat " + string(key) + " already; it was not changed", Help: "the same with another --chat"}
 	case errors.Is(err, query.ErrNotAdopted):
-		return &Failure{Code: CodeUsage, What: string(key) + " cannot be the key of a new chat", Why: err, Help: "the same with --chat web-chat-NAME"}
+		return &console.Failure{Code: console.CodeUsage, What: string(key) + " cannot be the key of a new chat", Why: err, Help: "the same with --chat web-chat-NAME"}
 	default:
-		return &Failure{Code: CodeFailed, What: "no chat can be made of these messages", Why: err}
+		return &console.Failure{Code: console.CodeFailed, What: "no chat can be made of these messages", Why: err}
 	}
 }
 
-func (a *app) chatsForkCmd() *cobra.Command {
+func forkCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fork CHAT --before MESSAGE-ID", Short: "Make a new chat of the beginning of another", Args: cobra.ExactArgs(1),
 		Long: "Copies what the history of a chat holds before a message, best one of a user, into a new chat. The chat and\n" +
@@ -132,21 +133,21 @@ func (a *app) chatsForkCmd() *cobra.Command {
 		Example: "  sma chats fork telegram-chat-42 --before u:telegram-chat-42:17",
 	}
 	before := cmd.Flags().String("before", "", "the `id` of the first message that is left out")
-	return a.makesChat(cmd, func(args []string, key messages.ChatKey) (makeChat, error) {
-		from, err := chatArg(args)
+	return makesChat(a, cmd, func(args []string, key messages.ChatKey) (makeChat, error) {
+		from, err := console.ChatArg(args)
 		if err != nil {
 			return nil, err
 		}
 		if *before == "" {
-			return nil, &Failure{Code: CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + string(from)}
+			return nil, &console.Failure{Code: console.CodeUsage, What: "say before which message, with --before", Help: "sma chats export " + string(from)}
 		}
 		return func(ctx context.Context, store *filestore.Store) (int, error) {
 			n, err := query.Fork(ctx, store, from, key, *before, time.Now())
 			switch {
 			case errors.Is(err, platform.ErrNotFound):
-				err = chatFailure(from, "", "", err)
+				err = console.ChatFailure(from, "", "", err)
 			case errors.Is(err, query.ErrNoSuchTurn):
-				err = &Failure{Code: CodeFailed, What: "the history of " + string(from) + " has no message " + *before, Help: "sma chats export " + string(from)}
+				err = &console.Failure{Code: console.CodeFailed, What: "the history of " + string(from) + " has no message " + *before, Help: "sma chats export " + string(from)}
 			default:
 				err = adoptFailure(key, err)
 			}

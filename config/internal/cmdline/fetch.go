@@ -1,4 +1,6 @@
-package config
+// Package cmdline reads the command lines and addresses of MCP servers: which packages a runner would download for one,
+// and which secrets are spelled out in it. It is pure: it starts nothing and reads no files.
+package cmdline
 
 import (
 	"path/filepath"
@@ -6,10 +8,10 @@ import (
 	"strings"
 )
 
-// fetching returns the arguments with which a package runner only downloads what it would run for a server's
+// Fetch returns the arguments with which a package runner only downloads what it would run for a server's
 // arguments, and the packages as written. Both are nil for other programs, for packages in local files, and for a
 // runner with options that forbid downloads.
-func fetching(command string, args []string) (fetch, packages []string) {
+func Fetch(command string, args []string) (fetch, packages []string) {
 	switch filepath.Base(command) {
 	case "npx":
 		return fetchingNpx(args)

@@ -1,4 +1,4 @@
-package cli
+package chats
 
 import (
 	"encoding/json"

@@ -1,0 +1,122 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"time"
+
+	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+)
+
+// ErrNotRunning says that no host uses the state folder.
+var ErrNotRunning = errors.New("no host is running here")
+
+// ErrNoChat says that the host does not have the chat.
+var ErrNoChat = errors.New("there is no such chat")
+
+// Control talks to the host that runs on a state folder.
+type Control struct {
+	http   *http.Client
+	socket string // where it listens
+}
+
+// Within replaces the time that a request may take.
+func (c Control) Within(d time.Duration) Control {
+	c.http.Timeout = d
+	return c
+}
+
+func NewControl(state string) Control {
+	socket := host.SocketPath(state)
+	return Control{socket: socket, http: &http.Client{
+		Timeout: 30 * time.Second,
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return terminal.Dial(ctx, socket)
+			},
+		},
+	}}
+}
+
+// NoAnswer says that a host may be running, but does not answer.
+func NoAnswer(err error) error {
+	f := &Failure{Code: CodeUnreachable, What: "the host does not answer", Why: err, Help: "sma doctor"}
+	if errors.Is(err, fs.ErrPermission) {
+		f.Help = "the same as the user whom the host runs as"
+	}
+	return f
+}
+
+func (c Control) Status(ctx context.Context) (host.Status, error) {
+	var out host.Status
+	return out, c.Get(ctx, "/control/status", &out)
+}
+
+func (c Control) Login(ctx context.Context) (host.LoginDocument, error) {
+	var out host.LoginDocument
+	return out, c.Get(ctx, "/control/login", &out)
+}
+
+// Get fetches one document. It fails with errNotRunning if no host listens.
+func (c Control) Get(ctx context.Context, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://host"+path, nil)
+	if err != nil {
+		return err
+	}
+	return c.do(req, into)
+}
+
+// Post sends one document and reads the reply.
+func (c Control) Post(ctx context.Context, path string, doc, into any) error {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("encode the order: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	return c.do(req, into)
+}
+
+// do sends a request and reads its answer.
+func (c Control) do(req *http.Request, into any) error {
+	resp, err := c.http.Do(req)
+	if errors.Is(err, terminal.ErrNotRunning) {
+		return ErrNotRunning
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok { // the outer error repeats the same text
+		return fmt.Errorf("%s: %w", c.socket, op.Err)
+	}
+	if err != nil {
+		return fmt.Errorf("ask the host: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read completely or abandoned
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return ErrNoChat
+	default:
+		var said struct{ Error string }
+		_ = json.NewDecoder(resp.Body).Decode(&said) // the status is sufficient
+		return fmt.Errorf("the host answers %s: %s", resp.Status, said.Error)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("read the host's answer: %w", err)
+	}
+	return nil
+}
+
+// Running reports whether a host answers on a state folder.
+func Running(ctx context.Context, state string) bool {
+	_, err := NewControl(state).Status(ctx)
+	return err == nil
+}

@@ -1,0 +1,88 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// The exit codes of all commands. A service manager should not restart after CodeUsage, CodeConfig and
+// CodeCredential, since a retry would fail in the same way.
+const (
+	CodeOK          = 0
+	CodeFailed      = 1   // anything else
+	CodeUsage       = 2   // unknown command, flag or argument
+	CodeConfig      = 3   // the settings or the project cannot be used
+	CodeCredential  = 4   // a key or token was refused
+	CodeUnreachable = 5   // a service cannot be reached, or a port is in use
+	CodeRunning     = 6   // another process uses the same state folder
+	CodeWaiting     = 7   // the agent waits for a person's decision
+	CodeInterrupted = 130 // Ctrl-C; other signals also give 128 plus their number
+)
+
+// Failure is an error for people.
+type Failure struct {
+	Code int
+	What string // what failed, as a full clause
+	Why  error  // the cause; nil if What is sufficient
+	Help string // one command or step that helps; may be empty
+}
+
+// Error implements error.
+func (f *Failure) Error() string {
+	if f.Why == nil {
+		return f.What
+	}
+	return f.What + ": " + f.Why.Error()
+}
+
+func (f *Failure) Unwrap() error { return f.Why }
+
+// Signal is the cause of a context that was canceled by a signal.
+type Signal struct{ os.Signal }
+
+// Error implements error.
+func (s Signal) Error() string { return "received " + s.String() }
+
+// CodeOf is the exit code of an error.
+func CodeOf(err error) int {
+	if err == nil {
+		return CodeOK
+	}
+	if s, ok := errors.AsType[Signal](err); ok { // other failures are a consequence of the signal
+		if n, ok := s.Signal.(syscall.Signal); ok {
+			return 128 + int(n)
+		}
+		return CodeInterrupted
+	}
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f.Code
+	}
+	if errors.Is(err, context.Canceled) {
+		return CodeInterrupted
+	}
+	return CodeFailed
+}
+
+// Explain writes an error for people.
+func Explain(w io.Writer, err error) {
+	if _, ok := errors.AsType[Signal](err); ok {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "sma: %s\n", strings.TrimSpace(err.Error())) // nowhere else to report an error
+	if f, ok := errors.AsType[*Failure](err); ok && f.Help != "" {
+		_, _ = fmt.Fprintf(w, "     try: %s\n", f.Help)
+	}
+}
+
+// Usage turns an error into one about the command line.
+func Usage(err error, command string) error {
+	if _, ok := errors.AsType[*Failure](err); ok {
+		return err
+	}
+	return &Failure{Code: CodeUsage, What: err.Error(), Help: command + " --help"}
+}

@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The findings of a check are a list for programs, even when there are none.
+func TestNoFindingsAreAList(t *testing.T) {
+	b, err := json.Marshal(checkOf(nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), `:null`) {
+		t.Errorf("a list is null in %s", b)
+	}
+}
