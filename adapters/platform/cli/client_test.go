@@ -33,6 +33,19 @@ func TestClient(t *testing.T) {
 	if err != nil || textOf(answer) != "Hello you" || answer.ID != "a1" || strings.Join(pieces, "|") != "Hello |you" {
 		t.Errorf("Ask: %q in %q, %v, %v", textOf(answer), answer.ID, pieces, err)
 	}
+	// The host writes its own answers in Markdown. A terminal shows them as plain text.
+	const shown = "#1: Is this (a, b) right?\n\nRun it\n\n```\nls *\n```"
+	<-h.sent
+	_, said, err := c.Send(ctx, "main", "m2", "/approvals")
+	if err != nil || said != shown {
+		t.Errorf("Send of a command: %q, %v", said, err)
+	}
+	<-h.sent
+	pieces = nil
+	answer, err = c.Ask(ctx, "main", "", "/approvals", func(s string) { pieces = append(pieces, s) })
+	if err != nil || textOf(answer) != shown || strings.Join(pieces, "|") != shown {
+		t.Errorf("Ask of a command: %q in %q, %v", textOf(answer), pieces, err)
+	}
 	if _, err := c.Ask(ctx, "main", "", "cut", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an answer without its end: got %v", err)
 	}
