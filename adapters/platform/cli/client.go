@@ -214,7 +214,8 @@ func (a *asking) take(chunk uistream.Chunk) error {
 func (a *asking) close() error {
 	words := a.notice
 	if a.said {
-		words = "\n\n" + words
+		a.say("\n")
+		words = "\n" + words // parts of a message are joined by a line break
 	}
 	a.say(words)
 	for _, part := range uistream.Notice(words) {

@@ -67,6 +67,23 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// The host's remark about the end is a paragraph of its own, printed as it arrives or at the end.
+func TestRemarkIsAParagraph(t *testing.T) {
+	live := ""
+	answer := asking{reader: uistream.NewReader(nil), onText: func(s string) { live += s }}
+	for _, c := range append([]uistream.Chunk{
+		uistream.Start{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "Half an ans"}, uistream.TextEnd{ID: "t"},
+	}, append(uistream.Notice("It was cut."), uistream.Finish{Reason: "length"})...) {
+		if err := answer.take(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "Half an ans\n\nIt was cut."
+	if whole := textOf(answer.reader.Message()); whole != want || live != want {
+		t.Errorf("the whole answer is %q, and printed as it arrived %q", whole, live)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	h := newFakeHost()
 	c := h.serve(t, "")
