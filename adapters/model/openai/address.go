@@ -38,7 +38,8 @@ func (e *Endpoint) addressKey() string {
 // refused adds to the failure of an error response what is wrong with the settings, if they are the
 // cause.
 func (e *Endpoint) refused(failed *model.Error, header http.Header, body []byte) *model.Error {
-	page := failed.Status < http.StatusInternalServerError && isPage(header, body)
+	// A proxy writes a page for 502 and the like; a server of files answers every POST with 501.
+	page := (failed.Status < http.StatusInternalServerError || failed.Status == http.StatusNotImplemented) && isPage(header, body)
 	switch {
 	case failed.Reason == model.ReasonNotFound && !page:
 		failed.Message = e.unknownModel(failed.Message)

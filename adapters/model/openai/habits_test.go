@@ -114,7 +114,7 @@ func TestEndpointsExtras(t *testing.T) {
 
 // A wrong URL is reported after one request, whatever it responds with.
 func TestWrongAddressIsAskedOnce(t *testing.T) {
-	for _, raw := range []modeltest.Raw{{Type: "text/html", Body: "<html></html>"}, {Type: "application/json", Body: `{"hello":"world"}`}, {Type: "text/plain", Body: "hello"}} {
+	for _, raw := range []modeltest.Raw{{Type: "text/html", Body: "<html></html>"}, {Type: "application/json", Body: `{"hello":"world"}`}, {Type: "text/plain", Body: "hello"}, {Status: 501, Type: "text/html", Body: "<html></html>"}} {
 		m, server := habitModel(t, Options{}, raw)
 		_, _, err := said(t.Context(), m, hello())
 		if model.ReasonOf(err) != model.ReasonAddress || len(server.Requests()) != 1 {

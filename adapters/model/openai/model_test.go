@@ -128,6 +128,8 @@ func TestServerShapes(t *testing.T) {
 		{"page without a type", 200, "", "\n<!DOCTYPE html><html>login</html>", model.ReasonAddress, "a web page"},
 		{"page that is not found", 404, "text/html", "<html>not here</html>", model.ReasonAddress, "a web page"},
 		{"page for a wrong method", 405, "text/html", "<html>no</html>", model.ReasonAddress, "a web page"},
+		{"page of a server of files", 501, "text/html;charset=utf-8", "<!DOCTYPE HTML><html>Unsupported method ('POST').</html>", model.ReasonAddress, "a web page"},
+		{"what a model's service does not support", 501, "application/json", `{"error":{"message":"This server does not support logprobs."}}`, model.ReasonOverloaded, "logprobs"},
 		{"JSON of another kind", 200, "application/json", `{"status":"ok"}`, model.ReasonAddress, "JSON of another kind"},
 		{"plain text", 200, "text/plain; charset=utf-8", "Ollama is running", model.ReasonAddress, "plain text"},
 		{"a stream as plain text", 200, "text/plain", textPiece + lastPiece, "", "a"},

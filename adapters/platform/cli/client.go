@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -134,11 +135,11 @@ func newBody(chat, id, text string, files []File) chatBody {
 
 // Send hands a message to a chat and returns the id of its turn as soon as it is durable. id may be
 // empty; sending the same id and text again gives the same turn. The host answers a command at
-// once.
+// once, and its answer is plain text here.
 func (c *Client) Send(ctx context.Context, chat, id, text string, files ...File) (turn, answer string, err error) {
 	var out struct{ TurnID, Answer string }
 	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files), &out, "Prefer", "respond-async")
-	return out.TurnID, out.Answer, err
+	return out.TurnID, markup.New().Plain(out.Answer), err
 }
 
 // Ask sends a message and returns the answer when it is complete. onText, if not nil, is called
@@ -173,12 +174,16 @@ type asking struct {
 	reader *uistream.Reducer
 	onText func(string)
 	said   bool
+	byHost bool   // the host answers itself, in Markdown in which punctuation is escaped
 	notice string // the host's remark about the end of the answer
 }
 
 // take adds a chunk. The host's remark about the end becomes a paragraph of its own. For a failed
 // answer the caller requests the outcome instead, see [Client.Outcome].
 func (a *asking) take(chunk uistream.Chunk) error {
+	if start, ok := chunk.(uistream.Start); ok {
+		a.byHost = strings.HasPrefix(start.MessageID.Or(""), "h:")
+	}
 	if start, ok := chunk.(uistream.TextStart); ok && start.ID == uistream.NoticeID {
 		return nil
 	}
@@ -189,6 +194,10 @@ func (a *asking) take(chunk uistream.Chunk) error {
 		if text.ID == uistream.NoticeID {
 			a.notice += text.Delta
 			return nil
+		}
+		if a.byHost { // the whole answer is one delta
+			text.Delta = markup.New().Plain(text.Delta)
+			chunk = text
 		}
 		a.say(text.Delta)
 	}
@@ -205,7 +214,8 @@ func (a *asking) take(chunk uistream.Chunk) error {
 func (a *asking) close() error {
 	words := a.notice
 	if a.said {
-		words = "\n\n" + words
+		a.say("\n")
+		words = "\n" + words // parts of a message are joined by a line break
 	}
 	a.say(words)
 	for _, part := range uistream.Notice(words) {

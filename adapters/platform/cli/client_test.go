@@ -33,6 +33,19 @@ func TestClient(t *testing.T) {
 	if err != nil || textOf(answer) != "Hello you" || answer.ID != "a1" || strings.Join(pieces, "|") != "Hello |you" {
 		t.Errorf("Ask: %q in %q, %v, %v", textOf(answer), answer.ID, pieces, err)
 	}
+	// The host writes its own answers in Markdown. A terminal shows them as plain text.
+	const shown = "#1: Is this (a, b) right?\n\nRun it\n\n```\nls *\n```"
+	<-h.sent
+	_, said, err := c.Send(ctx, "main", "m2", "/approvals")
+	if err != nil || said != shown {
+		t.Errorf("Send of a command: %q, %v", said, err)
+	}
+	<-h.sent
+	pieces = nil
+	answer, err = c.Ask(ctx, "main", "", "/approvals", func(s string) { pieces = append(pieces, s) })
+	if err != nil || textOf(answer) != shown || strings.Join(pieces, "|") != shown {
+		t.Errorf("Ask of a command: %q in %q, %v", textOf(answer), pieces, err)
+	}
 	if _, err := c.Ask(ctx, "main", "", "cut", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an answer without its end: got %v", err)
 	}
@@ -51,6 +64,23 @@ func TestClient(t *testing.T) {
 	var refused *RefusedError
 	if _, _, err := c.Send(ctx, "main", "m2", "hi"); !errors.As(err, &refused) || refused.Code != "busy" || err.Error() != "The chat is answering." {
 		t.Errorf("a refusal: got %v", err)
+	}
+}
+
+// The host's remark about the end is a paragraph of its own, printed as it arrives or at the end.
+func TestRemarkIsAParagraph(t *testing.T) {
+	live := ""
+	answer := asking{reader: uistream.NewReader(nil), onText: func(s string) { live += s }}
+	for _, c := range append([]uistream.Chunk{
+		uistream.Start{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "Half an ans"}, uistream.TextEnd{ID: "t"},
+	}, append(uistream.Notice("It was cut."), uistream.Finish{Reason: "length"})...) {
+		if err := answer.take(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "Half an ans\n\nIt was cut."
+	if whole := textOf(answer.reader.Message()); whole != want || live != want {
+		t.Errorf("the whole answer is %q, and printed as it arrived %q", whole, live)
 	}
 }
 

@@ -27,6 +27,9 @@ type fakeHost struct {
 
 type sent struct{ Chat, ID, Text, Prefer string }
 
+// hostSays is the host's own answer to /approvals.
+const hostSays = "#1: Is this \\(a\\, b\\) right\\?\n\n**Run** it\n\n```\nls *\n```"
+
 func newFakeHost() *fakeHost {
 	return &fakeHost{
 		view: `{"messages":[],"waiting":[],"running":false,"counts":{"accepted":0,"open":0,"fates":{},"outboxPending":0}}`,
@@ -83,9 +86,30 @@ func (h *fakeHost) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.sent <- sent{in.ID, in.Message.ID, in.Message.Parts[0].Text, r.Header.Get("Prefer")}
+	command := in.Message.Parts[0].Text == "/approvals"
 	if r.Header.Get("Prefer") == "respond-async" {
 		w.WriteHeader(http.StatusAccepted)
+		if command {
+			_, _ = fmt.Fprintf(w, `{"turnId":%q,"answer":%q}`, in.Message.ID, hostSays)
+			return
+		}
 		_, _ = fmt.Fprintf(w, `{"turnId":%q}`, in.Message.ID)
+		return
+	}
+	if command {
+		_, _ = fmt.Fprintf(w, `data: {"type":"start","messageId":"h:m1"}
+
+data: {"type":"text-start","id":"0"}
+
+data: {"type":"text-delta","id":"0","delta":%q}
+
+data: {"type":"text-end","id":"0"}
+
+data: {"type":"finish"}
+
+data: [DONE]
+
+`, hostSays)
 		return
 	}
 	_, _ = io.WriteString(w, ": waiting\n\n"+`data: {"type":"start","messageId":"a1"}

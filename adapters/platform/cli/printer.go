@@ -231,6 +231,9 @@ func (p *printer) end(e Event) {
 		return
 	}
 	p.run = ""
+	if e.Result == "waiting" { // after the decision the same message continues, and is replayed first
+		return
+	}
 	clear(p.names)
 	clear(p.inputs)
 	clear(p.shown)

@@ -316,6 +316,12 @@ func TestPrinter(t *testing.T) {
 		{"a failed tool and an approval", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm\u001b[1m","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"},{"type":"tool-output-error","toolCallId":"c","errorText":"no"}]}`,
 		}, "* rm[1m {}\n  | {}\n  (waits for your approval: answer approve or deny)\n  = failed: no\n"},
+		{"a call that was approved", []string{
+			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"}]}`,
+			`{"kind":"end","messageId":"a1","last":true,"result":"waiting"}`,
+			`{"kind":"start","messageId":"a1","replay":true,"chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"}]}`,
+			`{"kind":"chunks","messageId":"a1","chunks":[{"type":"tool-output-available","toolCallId":"c","output":"gone"}]}`,
+		}, "* rm {}\n  | {}\n  (waits for your approval: answer approve or deny)\n  = gone\n"},
 		{"what chat_send says is the answer", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"chat_send","input":{"text":"to you"}},{"type":"tool-output-available","toolCallId":"c","output":"1 of 1"}]}`,
 			`{"kind":"end","messageId":"a1","last":true,"result":"failed"}`,

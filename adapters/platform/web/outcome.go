@@ -45,6 +45,7 @@ type waitingRequest struct {
 	Tool    string           `json:"tool"`
 	What    string           `json:"what,omitempty"`
 	Risk    string           `json:"risk,omitempty"`
+	Chinese messages.Words   `json:"zh,omitzero"` // the same words in Chinese
 	Exact   string           `json:"exact"`
 	Digest  string           `json:"digest"`
 	Asker   string           `json:"asker,omitempty"`
@@ -93,7 +94,7 @@ func openRequests(key messages.ChatKey, list []uimessage.Message, run string) (o
 				last = r.Answer
 			default:
 				open = append(open, waitingRequest{
-					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
+					ChatKey: key, N: r.N, ID: r.ID, Tool: call.Name, What: r.What, Risk: r.Risk, Chinese: r.Chinese, Exact: r.Exact, Digest: r.Digest, Asker: r.Asker,
 					Asked: time.UnixMilli(r.Asked).UTC(), Expires: time.UnixMilli(r.Expires).UTC(),
 					Decide: decideBy{fmt.Sprintf("sma approvals approve %s %d", key, r.N), fmt.Sprintf("sma approvals deny %s %d", key, r.N)},
 				})

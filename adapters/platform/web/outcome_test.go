@@ -3,6 +3,7 @@ package web
 import (
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -11,7 +12,7 @@ import (
 // once the request ended without a decision.
 func TestOutcomeOf(t *testing.T) {
 	request := func(a journal.Answer) []journal.Request {
-		return []journal.Request{{ID: "r1", CallID: "c1", N: 4, Answer: a, Explained: journal.Explained{Exact: "x"}}}
+		return []journal.Request{{ID: "r1", CallID: "c1", N: 4, Answer: a, Explained: journal.Explained{Exact: "x", Chinese: messages.Words{What: "可以吗？"}}}}
 	}
 	tests := []struct {
 		name     string
@@ -41,7 +42,7 @@ func TestOutcomeOf(t *testing.T) {
 			if got.State != tt.want || got.Reason != tt.because {
 				t.Errorf("got %s (%s), want %s (%s)", got.State, got.Reason, tt.want, tt.because)
 			}
-			if tt.want == turnWaiting && (len(got.Waiting) != 1 || got.Waiting[0].N != 4 || got.Waiting[0].Decide.Deny != "sma approvals deny api-chat-a 4") {
+			if tt.want == turnWaiting && (len(got.Waiting) != 1 || got.Waiting[0].N != 4 || got.Waiting[0].Chinese.What != "可以吗？" || got.Waiting[0].Decide.Deny != "sma approvals deny api-chat-a 4") {
 				t.Errorf("got requests %+v", got.Waiting)
 			}
 		})

@@ -96,14 +96,15 @@ func behind(args string, n int) string {
 	return strings.Trim(args, between)
 }
 
-// withReason begins the reason of a denial at the first number that is not an open request, if words follow it: "/deny
-// 1 2 files are too many".
+// withReason begins the reason of a denial at the first number that is not another open request, if words follow it:
+// "/deny 1 2 files are too many", "/deny 1 1 file is too few".
 func (o Order) withReason(open []journal.Asked) Order {
 	if o.Approves || o.Reason == "" {
 		return o
 	}
 	for i, n := range o.Numbers {
-		if i > 0 && !slices.ContainsFunc(open, func(a journal.Asked) bool { return a.Request.N == n }) {
+		another := slices.ContainsFunc(open, func(a journal.Asked) bool { return a.Request.N == n }) && !slices.Contains(o.Numbers[:i], n)
+		if i > 0 && !another {
 			if reason := behind(o.args, i); !strings.HasPrefix(reason, "#") {
 				o.Numbers, o.Reason = o.Numbers[:i], reason
 			}
