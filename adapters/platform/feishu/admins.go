@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 )
 
 // Admins implements [platform.Administered]. It returns the owner of a group and its managers, by
@@ -14,7 +16,7 @@ func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 	if !strings.HasPrefix(chat, "oc_") {
 		return nil, nil // not an id of a chat
 	}
-	out, err := get[struct {
+	out, err := api.Get[struct {
 		Mode      string   `json:"chat_mode"`
 		Owner     string   `json:"owner_id"`
 		OwnerKind string   `json:"owner_id_type"`

@@ -2,7 +2,6 @@ package feishu
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
@@ -19,10 +19,6 @@ import (
 const (
 	// downloadTries is how often a download is tried when the service fails.
 	downloadTries = 3
-	// downloadPause is how long the response to a download may pause.
-	downloadPause = 20 * time.Second
-	// maxRefusal is the maximum size of a refusal of a download.
-	maxRefusal = 64 << 10
 	// codeFileTooLarge is the error code for files above a hundred megabytes.
 	codeFileTooLarge = 234037
 )
@@ -54,11 +50,11 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	if file.Kind == kindPhoto {
 		kind = "image"
 	}
-	r := request{
-		method: http.MethodGet, path: "/open-apis/im/v1/messages/" + message + "/resources/" + key, query: url.Values{"type": {kind}},
+	r := api.Request{
+		Method: http.MethodGet, Path: "/open-apis/im/v1/messages/" + message + "/resources/" + key, Query: url.Values{"type": {kind}},
 	}
 	for tries := 0; ; tries++ {
-		body, err := p.client.file(ctx, r)
+		body, err := p.client.File(ctx, r)
 		if err == nil {
 			return httpcall.Copy(w, body, limit)
 		}
@@ -75,12 +71,12 @@ func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
 	if tries+1 >= downloadTries {
 		return 0, false
 	}
-	e, refused := errors.AsType[*apiError](err)
+	e, refused := errors.AsType[*api.Error](err)
 	switch {
 	case !refused:
 		return retry.Pause(tries + 2), true
-	case isTokenStale(e) && tries == 0:
-		p.client.forget()
+	case e.IsTokenStale() && tries == 0:
+		p.client.Forget()
 		return 0, true
 	}
 	say := refusal(e)
@@ -89,7 +85,7 @@ func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
 
 // noFile converts an error of a download to those of package platform.
 func noFile(err error) error {
-	e, ok := errors.AsType[*apiError](err)
+	e, ok := errors.AsType[*api.Error](err)
 	switch {
 	case !ok:
 		return err
@@ -99,33 +95,4 @@ func noFile(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", platform.ErrNoFile, err)
-}
-
-// file requests a file from the service.
-func (c *client) file(ctx context.Context, r request) (io.ReadCloser, error) {
-	token, err := c.bearer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	req, err := c.request(ctx, r, token)
-	if err != nil { // Unreachable: the method is known and the URL is ours
-		return nil, &callError{Call: r.path, Err: err}
-	}
-	resp, err := httpcall.Open(ctx, c.http, req, r.path, strings.TrimSpace(c.secret()), downloadPause)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusOK {
-		return resp.Body, nil
-	}
-	defer resp.Body.Close() //nolint:errcheck // only read from
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	var verdict verdict
-	if err == nil {
-		err = json.Unmarshal(raw, &verdict)
-	}
-	if err != nil || verdict.code() == 0 {
-		return nil, &callError{Call: r.path, Status: resp.StatusCode, Sent: true, Err: fmt.Errorf("unreadable answer with status %d", resp.StatusCode)}
-	}
-	return nil, c.refused(r, verdict, resp.StatusCode, resp.Header)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
@@ -18,9 +19,6 @@ var ErrSecret = errors.New("feishu refuses the app: copy App ID and App Secret a
 const (
 	codeInvalidApp    = 10003
 	codeInvalidSecret = 10014
-	codeTokenMissing  = 99991661
-	codeTokenInvalid  = 99991663
-	codeTokenExpired  = 99991677
 	codeScope         = 99991672 // the app lacks the scope
 	codeRate          = 99991400
 	codeRateChat      = 230020
@@ -31,13 +29,9 @@ const (
 	codeTooLong       = 230025
 )
 
-func isTokenStale(e *apiError) bool {
-	return e.Code == codeTokenInvalid || e.Code == codeTokenMissing || e.Code == codeTokenExpired
-}
-
 // isSecretRefused recognizes the answers to a wrong id or secret.
 func isSecretRefused(err error) bool {
-	e, ok := errors.AsType[*apiError](err)
+	e, ok := errors.AsType[*api.Error](err)
 	return ok && (e.Code == codeInvalidSecret || e.Code == codeInvalidApp || e.Code == 1000040351)
 }
 
@@ -46,14 +40,14 @@ func sendError(err error) error {
 	if _, ok := errors.AsType[*platform.Error](err); ok {
 		return err
 	}
-	if e, ok := errors.AsType[*apiError](err); ok {
+	if e, ok := errors.AsType[*api.Error](err); ok {
 		return refusal(e)
 	}
 	return httpcall.SendFailed(err)
 }
 
 // refusal classifies a refusal by the service.
-func refusal(e *apiError) *platform.Error {
+func refusal(e *api.Error) *platform.Error {
 	out := &platform.Error{Reason: platform.SendRefused, Err: e}
 	is := func(codes ...int) bool { return slices.Contains(codes, e.Code) }
 	switch {
@@ -61,7 +55,7 @@ func refusal(e *apiError) *platform.Error {
 		out.Reason, out.Retryable, out.RetryAfter = platform.SendRate, true, max(e.RetryAfter, time.Second)
 	case e.Status >= http.StatusInternalServerError:
 		out.Reason, out.Retryable = platform.SendServer, true
-	case is(codeInvalidApp, codeInvalidSecret) || isTokenStale(e):
+	case is(codeInvalidApp, codeInvalidSecret) || e.IsTokenStale():
 		out.Reason = platform.SendAuth
 	// Not in the chat, bot feature disabled, no right to write, not available to the person, muted.
 	case is(230002, 230006, 230013, 230017, 230018, 230027, 230035, 230038, 230053, codeScope):
@@ -74,10 +68,10 @@ func refusal(e *apiError) *platform.Error {
 }
 
 // says reports whether a description contains one of some words, which are in lower case.
-func says(e *apiError, words ...string) bool { return botkit.Says(e.Message, words...) }
+func says(e *api.Error, words ...string) bool { return botkit.Says(e.Message, words...) }
 
 // isMarkupRefused reports that the service cannot parse the content of a message; nothing was sent.
 func isMarkupRefused(err error) bool {
-	e, ok := errors.AsType[*apiError](err)
+	e, ok := errors.AsType[*api.Error](err)
 	return ok && (e.Code == codeCardContent || e.Code == codeTooLong || e.Code == codeBadRequest && says(e, "content"))
 }

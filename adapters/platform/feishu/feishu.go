@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/people"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
@@ -80,7 +81,7 @@ type Options struct {
 type Platform struct {
 	opts      Options
 	name      string
-	client    *client
+	client    *api.Client
 	markup    *markup.Renderer
 	me        atomic.Pointer[identity]
 	commands  map[string]bool
@@ -140,7 +141,7 @@ func New(o Options) (*Platform, error) {
 		return nil, fmt.Errorf("feishu: metrics: %w", err)
 	}
 	p := &Platform{
-		opts: o, name: name, client: newClient(base, o), markup: markup.New(), commands: map[string]bool{},
+		opts: o, name: name, client: api.New(base, o.AppID, o.AppSecret, o.Now, o.HTTPClient), markup: markup.New(), commands: map[string]bool{},
 		say: wordsFor(base.Host), ours: recent.New[string, bool](maxOurs), cards: recent.New[string, *card](maxCards), streams: streams{known: recent.New[string, *stream](maxStreams)}, metrics: m, log: o.Logger.With("component", "feishu", "platform", name),
 	}
 	p.names = people.New(p.askName, o.Now, func(err error) {

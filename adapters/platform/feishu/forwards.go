@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -60,7 +61,7 @@ type listed struct {
 func (p *Platform) forwards(ctx context.Context, id string) []forward {
 	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()
-	got, err := get[listing](ctx, p.client, messagePath(id), nil)
+	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
 		p.log.Warn("what was forwarded could not be asked", "error", err)
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/websocket"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/frame"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
@@ -57,12 +58,12 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, linkTimeout)
 	defer cancel()
 	c := r.p.client
-	req, err := posting(http.MethodPost, "/callback/ws/endpoint", map[string]string{"AppID": c.app, "AppSecret": strings.TrimSpace(c.secret())})
+	req, err := api.Posting(http.MethodPost, "/callback/ws/endpoint", map[string]string{"AppID": c.App, "AppSecret": strings.TrimSpace(c.Secret())})
 	if err != nil {
 		return nil, 0, err
 	}
-	req.open = true
-	got, err := call[struct {
+	req.Open = true
+	got, err := api.Call[struct {
 		Data struct {
 			URL string `json:"URL"`
 		} `json:"data"`
@@ -74,7 +75,7 @@ func (r *receiver) dial(ctx context.Context) (*websocket.Conn, int32, error) {
 	if err != nil || u.Host == "" {
 		return nil, 0, errors.New("the service names no address to connect to")
 	}
-	config, err := websocket.NewConfig(got.Data.URL, c.base.String())
+	config, err := websocket.NewConfig(got.Data.URL, c.Base.String())
 	if err != nil {
 		return nil, 0, errors.New("the service names an address that cannot be connected to")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 )
 
@@ -33,7 +34,7 @@ func (p *Platform) person(ctx context.Context, id string) platform.Person {
 // askName requests the name of a person. This request needs no access to the contacts of the
 // organisation, and also serves people of other organisations.
 func (p *Platform) askName(ctx context.Context, id string) (string, error) {
-	got, err := post[struct {
+	got, err := api.Post[struct {
 		Users []struct {
 			ID   string `json:"user_id"`
 			Name string `json:"name"`

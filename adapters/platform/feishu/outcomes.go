@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -28,7 +29,7 @@ func (p *Platform) ShowOutcomes(ctx context.Context, _ platform.Target, messageI
 
 // replaceCard replaces the content of a card that was sent.
 func (p *Platform) replaceCard(ctx context.Context, message string, made *card) error {
-	if _, err := post[json.RawMessage](ctx, p.client, http.MethodPatch, messagePath(message), nil, map[string]string{"content": made.content()}); err != nil {
+	if _, err := api.Post[json.RawMessage](ctx, p.client, http.MethodPatch, api.MessagePath(message), nil, map[string]string{"content": made.content()}); err != nil {
 		return sendError(err)
 	}
 	if _, known := p.cards.Get(message); known {

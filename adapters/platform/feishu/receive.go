@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/lines"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
@@ -105,14 +106,14 @@ func (r *receiver) begin(ctx context.Context) error {
 func (p *Platform) identify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
 	defer cancel()
-	got, err := call[struct {
+	got, err := api.Call[struct {
 		Bot identity `json:"bot"`
-	}](ctx, p.client, request{method: http.MethodGet, path: "/open-apis/bot/v3/info"})
+	}](ctx, p.client, api.Request{Method: http.MethodGet, Path: "/open-apis/bot/v3/info"})
 	if err != nil {
 		return err
 	}
 	if got.Bot.OpenID == "" {
-		return &callError{Call: "/open-apis/bot/v3/info", Err: errNoBot}
+		return &api.CallError{Call: "/open-apis/bot/v3/info", Err: errNoBot}
 	}
 	p.me.Store(&got.Bot)
 	return nil
@@ -149,7 +150,7 @@ func (p *Platform) isOurs(ctx context.Context, id string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	got, err := get[listing](ctx, p.client, messagePath(id), nil)
+	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
 		p.log.Warn("whose message is answered could not be asked", "error", err)
 		return false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 )
 
 // Need is a feature for which the app needs one of several scopes.
@@ -60,7 +61,7 @@ func (p *Platform) Missing(ctx context.Context) ([]Need, error) {
 		}
 		return nil, err
 	}
-	got, err := get[struct {
+	got, err := api.Get[struct {
 		Scopes []scopeGrant `json:"scopes"`
 	}](ctx, p.client, "/open-apis/application/v6/scopes", nil)
 	if err != nil {

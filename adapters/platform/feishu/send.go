@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -172,9 +173,9 @@ func (p *Platform) create(ctx context.Context, out outgoing) (messages.Receipt, 
 		out.To = ""
 		path, query = path+"/"+url.PathEscape(out.reply)+"/reply", nil
 	}
-	sent, err := post[sentMessage](ctx, p.client, http.MethodPost, path, query, out)
+	sent, err := api.Post[sentMessage](ctx, p.client, http.MethodPost, path, query, out)
 	if err == nil && sent.ID == "" {
-		err = &callError{Call: path, Sent: true, Err: errors.New("the answer names no message")}
+		err = &api.CallError{Call: path, Sent: true, Err: errors.New("the answer names no message")}
 	}
 	if err == nil {
 		p.ours.Put(sent.ID, true)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 )
 
 // The maximum sizes of files that the service accepts, in bytes.
@@ -52,7 +53,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 		if err == nil {
 			return "image", key("image_key", got.Image), nil
 		}
-		if e, ok := errors.AsType[*apiError](err); !ok || isTokenStale(e) || e.Status >= http.StatusInternalServerError {
+		if e, ok := errors.AsType[*api.Error](err); !ok || e.IsTokenStale() || e.Status >= http.StatusInternalServerError {
 			return "", "", harmless(sendError(err))
 		}
 		// The service does not accept it as a picture, so it is sent as a file.
@@ -159,9 +160,9 @@ type uploaded struct {
 // for each try.
 func (p *Platform) uploading(ctx context.Context, path, field string, form map[string]string) (uploaded, error) {
 	boundary := multipart.NewWriter(io.Discard).Boundary()
-	r := request{
-		method: http.MethodPost, path: "/open-apis/im/v1/" + field + "s", kind: "multipart/form-data; boundary=" + boundary,
-		body: func() (io.Reader, error) {
+	r := api.Request{
+		Method: http.MethodPost, Path: "/open-apis/im/v1/" + field + "s", Kind: "multipart/form-data; boundary=" + boundary,
+		Body: func() (io.Reader, error) {
 			f, err := os.Open(path)
 			if err != nil {
 				return nil, err
@@ -174,11 +175,11 @@ func (p *Platform) uploading(ctx context.Context, path, field string, form map[s
 			return read, nil
 		},
 	}
-	out, err := call[struct {
+	out, err := api.Call[struct {
 		Data uploaded `json:"data"`
 	}](ctx, p.client, r)
 	if err == nil && cmp.Or(out.Data.Image, out.Data.File) == "" {
-		err = &callError{Call: r.path, Err: errors.New("the answer names no file")}
+		err = &api.CallError{Call: r.Path, Err: errors.New("the answer names no file")}
 	}
 	return out.Data, err
 }

@@ -1,7 +1,6 @@
 package feishu
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/pace"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/recent"
@@ -93,7 +93,7 @@ func (p *Platform) noDrafts(err error) error {
 		return err
 	}
 	pause := max(e.RetryAfter, pace.DraftPause)
-	if a, is := errors.AsType[*apiError](err); is && a.Code == codeScope {
+	if a, is := errors.AsType[*api.Error](err); is && a.Code == codeScope {
 		pause = pace.DraftsOff
 	} else if e.Reason == platform.SendForbidden || e.Reason == platform.SendNotFound {
 		return err // applies to this chat only
@@ -111,21 +111,21 @@ func (p *Platform) sendCard(ctx context.Context, out outgoing, part platform.Par
 		"config": object{"streaming_mode": true, "update_multi": true, "summary": object{"content": "…"}},
 		"body":   object{"elements": []object{{"tag": "markdown", "element_id": streamElement, "content": cardMarkdown(part.Text)}}},
 	}
-	raw, err := encode(card)
+	raw, err := api.Encode(card)
 	if err != nil {
 		return message, "", sendError(err)
 	}
-	made, err := post[struct {
+	made, err := api.Post[struct {
 		ID string `json:"card_id"`
 	}](ctx, p.client, http.MethodPost, "/open-apis/cardkit/v1/cards", nil, map[string]string{"type": "card_json", "data": raw})
 	if err == nil && made.ID == "" {
-		err = &callError{Call: "cards", Err: errors.New("the answer names no card")}
+		err = &api.CallError{Call: "cards", Err: errors.New("the answer names no card")}
 	}
 	if err != nil {
 		return message, "", harmless(sendError(err)) // people do not see a card that was not sent
 	}
 	out.Kind = "interactive"
-	if out.Content, err = encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
+	if out.Content, err = api.Encode(object{"type": "card", "data": object{"card_id": made.ID}}); err != nil {
 		return message, "", sendError(err)
 	}
 	message, err = p.create(ctx, out)
@@ -193,7 +193,7 @@ func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 		return p.putStream(ctx, s, "/elements/"+streamElement+"/content", object{"content": cardMarkdown(text)})
 	}
 	err := put()
-	if e, ok := errors.AsType[*apiError](err); ok && (e.Code == codeClosed || e.Code == codeTimedOut) {
+	if e, ok := errors.AsType[*api.Error](err); ok && (e.Code == codeClosed || e.Code == codeTimedOut) {
 		if err = p.configure(ctx, s, object{"streaming_mode": true}); err == nil {
 			s.ended, err = false, put()
 		}
@@ -209,7 +209,7 @@ func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
 	p.metrics.cards.WithLabelValues("given up").Inc()
 	err := p.endStream(ctx, s)
-	_, gone := call[struct{}](ctx, p.client, request{method: http.MethodDelete, path: messagePath(messageID)})
+	_, gone := api.Call[struct{}](ctx, p.client, api.Request{Method: http.MethodDelete, Path: api.MessagePath(messageID)})
 	if gone != nil {
 		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(err, gone))
 	}
@@ -236,7 +236,7 @@ func (p *Platform) endStream(ctx context.Context, s *stream) error {
 }
 
 func (p *Platform) configure(ctx context.Context, s *stream, config object) error {
-	settings, err := encode(object{"config": config})
+	settings, err := api.Encode(object{"config": config})
 	if err != nil {
 		return sendError(err)
 	}
@@ -251,11 +251,11 @@ func (p *Platform) putStream(ctx context.Context, s *stream, path string, params
 	}
 	put := func() error {
 		params["sequence"] = s.next(p.opts.Now())
-		_, err := post[json.RawMessage](ctx, p.client, method, "/open-apis/cardkit/v1/cards/"+url.PathEscape(s.id)+path, nil, params)
+		_, err := api.Post[json.RawMessage](ctx, p.client, method, "/open-apis/cardkit/v1/cards/"+url.PathEscape(s.id)+path, nil, params)
 		return err
 	}
 	err := put()
-	if e, ok := errors.AsType[*apiError](err); ok && e.Code == codeSequence { // an earlier run used greater numbers
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Code == codeSequence { // an earlier run used greater numbers
 		s.seq += sequenceJump
 		err = put()
 	}
@@ -270,7 +270,7 @@ func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error
 	if s, ok := p.streams.known.Get(message); ok {
 		return s, nil
 	}
-	got, err := post[struct {
+	got, err := api.Post[struct {
 		ID string `json:"card_id"`
 	}](ctx, p.client, http.MethodPost, "/open-apis/cardkit/v1/cards/id_convert", nil, map[string]string{"message_id": message})
 	if err == nil && got.ID == "" {
@@ -282,16 +282,6 @@ func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error
 	s := &stream{id: got.ID}
 	p.streams.known.Put(message, s)
 	return s, nil
-}
-
-func encode(v any) (string, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // Unreachable: our own values
-		return "", err
-	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
 // cardMarkdown escapes a text for the Markdown of cards, in which tags could mention people or make
