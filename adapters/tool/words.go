@@ -174,7 +174,11 @@ func (chinese) moment(t time.Time) string {
 func (chinese) zone(t time.Time) string { return zoneOf(t, "（", "）") }
 
 func (chinese) regularly(cron string) string {
-	if words := schedule.Words(cron, true); words != "" {
+	words := schedule.Words(cron, true)
+	switch {
+	case strings.HasSuffix(words, "时"), strings.HasSuffix(words, "钟"):
+		return words
+	case words != "": // it ends with digits
 		return words + " "
 	}
 	return "按时间表" + chinese{}.quote(cron) + "反复"

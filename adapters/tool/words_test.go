@@ -80,6 +80,7 @@ func asked(t *testing.T) []struct {
 		{"task_create", task(false, "")},
 		{"task_create", task(true, "30 9 * * 1-5", at, at.AddDate(0, 0, 2), at.AddDate(0, 0, 3))},
 		{"task_create", task(false, "30 9 * * 1-5", at, at.AddDate(0, 0, 2), at.AddDate(0, 0, 3))},
+		{"task_create", task(false, "*/5 * * * *", at)},
 		{"task_update", values{"Was": "Tea", "Title": "", "Say": true, "Paused": false, "Cron": "", "When": at, "Next": []time.Time{at}}},
 		{"task_update", values{"Was": "Tea", "Title": "Coffee", "Say": false, "Paused": true, "Cron": "30 9 * * 1-5", "When": at, "Next": []time.Time(nil)}},
 		{"task_run", values{"Title": "Tea", "Say": true}},

@@ -100,11 +100,13 @@ var terms = []term{ //nolint:gochecknoglobals // constant
 		for _, day := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return strings.ContainsRune("、,，和 ", r) }) {
 			p.day(chineseDay(day))
 		}
+		p.moreDays()
 	}},
 	{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?(?: ?[号日])?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
 	{re(`([0-9]{1,2})(?:st|nd|rd|th)(?: day)?`), func(p *phrase, m []string) { p.ofMonth(m[1]) }},
 	{re(`month(?:ly)?`), func(p *phrase, _ []string) { p.monthly = true }},
 	{re(`(?:day|daily|everyday|天|日)`), func(p *phrase, _ []string) { p.daily = true }},
+	{re(`half (?:an )?hour|半个?小时`), func(p *phrase, _ []string) { p.steps("30", 60, false) }},
 	{re(numeral + ` ?(?:minutes?|mins?|分钟)`), func(p *phrase, m []string) { p.steps(m[1], 60, false) }},
 	{re(numeral + ` ?(?:hours?|个?小时)`), func(p *phrase, m []string) { p.steps(m[1], 24, true) }},
 	{re(`(?:hour|hourly|个?小时)`), func(p *phrase, _ []string) { p.steps("1", 24, true) }},
@@ -126,7 +128,7 @@ var terms = []term{ //nolint:gochecknoglobals // constant
 	{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
 }
 
-func re(s string) *regexp.Regexp { return regexp.MustCompile(`^` + s) }
+func re(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + s + `)`) }
 
 // word reads one term.
 func (p *phrase) word() bool {
@@ -152,6 +154,25 @@ func (p *phrase) day(days ...int) {
 			p.days = append(p.days, d)
 		}
 	}
+}
+
+// moreDays takes in days that follow another one without a sign between them, as in 每周一三五. A numeral before 点 is the
+// hour, and 二十点 may be one, too.
+func (p *phrase) moreDays() {
+	rest := strings.TrimLeft(p.rest, "一二三四五六日天")
+	days := []rune(strings.TrimSuffix(p.rest, rest))
+	switch {
+	case len(days) == 0:
+		return
+	case strings.HasPrefix(rest, "点"), strings.HasPrefix(rest, "时"):
+		rest, days = string(days[len(days)-1])+rest, days[:len(days)-1]
+	case strings.HasPrefix(rest, "十") && strings.ContainsRune("一二", days[len(days)-1]):
+		return
+	}
+	for _, day := range days {
+		p.day(chineseDay(string(day)))
+	}
+	p.rest = rest
 }
 
 func (p *phrase) span(from, to int) {

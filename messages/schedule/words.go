@@ -107,7 +107,7 @@ func daysInWords(field string, chinese bool) string {
 			out = append(out, dayName(day, chinese))
 		}
 	}
-	if slices.Equal(out, []string{"Sunday", "Saturday"}) {
+	if field == "0,6" { // people begin the weekend with Saturday
 		slices.Reverse(out)
 	}
 	if chinese {

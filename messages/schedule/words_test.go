@@ -13,7 +13,7 @@ func TestWords(t *testing.T) {
 		"0 9 * * *":       {"every day at 09:00", "每天 09:00"},
 		"0 8,20 * * *":    {"every day at 08:00 and 20:00", "每天 08:00、20:00"},
 		"0 18 * * 1,4":    {"every Monday and Thursday at 18:00", "每周一、周四 18:00"},
-		"15 10 * * 0,6":   {"every Saturday and Sunday at 10:15", "每周日、周六 10:15"},
+		"15 10 * * 0,6":   {"every Saturday and Sunday at 10:15", "每周六、周日 10:15"},
 		"0 7 * * 0,1,5,6": {"every Sunday, Monday, Friday and Saturday at 07:00", "每周日、周一、周五、周六 07:00"},
 		"0 9 15 * *":      {"every month on day 15 at 09:00", "每月 15 日 09:00"},
 		"*/15 * * * *":    {"every 15 minutes", "每 15 分钟"},

@@ -58,7 +58,7 @@ func Crowded(n string) Text {
 // OverRequests refuses a command that would remove open requests from view.
 func OverRequests() Text {
 	return Text{
-		"Requests are waiting for a decision here (/approvals), and this would put them away. Only somebody who may decide about them can do that; nothing was changed.",
+		"Requests are waiting for a decision here (/approvals), and this would withdraw them. Only somebody who may decide about them can do that; nothing was changed.",
 		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。",
 	}
 }

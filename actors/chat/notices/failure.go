@@ -29,7 +29,7 @@ func UnsentReason(reason string) [2]string {
 func FailureWords(reason string) (english, chinese string) {
 	switch reason {
 	case "expired", "withdrawn":
-		return "A request for approval ended without a decision, so that nothing was done.", "审批请求在没有决定的情况下结束，没有执行任何操作。"
+		return "A request for approval ended without a decision, so nothing was done.", "审批请求在没有决定的情况下结束，没有执行任何操作。"
 	case "stopped":
 		return "The work on this was stopped before there was an answer.", "在得出回答之前，处理被停止了。"
 	case "interrupted":

@@ -67,6 +67,9 @@ func (p *Platform) execute(w http.ResponseWriter, r *http.Request) {
 		refusal.Write(w)
 		return
 	}
+	if result.State == turnFailed && respond.ReadsChinese(r) {
+		result.Error = p.failureText(result.Reason, true)
+	}
 	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
 	respond.JSON(w, http.StatusOK, result)
 }

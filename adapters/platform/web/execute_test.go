@@ -134,6 +134,26 @@ func TestExecuteOutcomes(t *testing.T) {
 	}
 }
 
+// The sentence about a failure is in the language that the program asks for, like a refusal.
+func TestExecuteFailsInTheReadersLanguage(t *testing.T) {
+	for language, want := range map[string]string{"zh-CN": `"error":"没有得到回答。"`, "en": `"error":"There is no answer."`, "": `"error":"There is no answer."`} {
+		s := newServer(t, func(o *Options) {
+			o.APIToken = func() string { return "api-token" }
+			o.Failure = func(string) (string, string) { return "There is no answer.", "没有得到回答。" }
+		})
+		answer := make(chan string, 1)
+		go func() {
+			answer <- readAll(t, s.execute(t, `{"instructions":"go","messageId":"m1"}`, "Accept-Language", language))
+		}()
+		s.live.next(t)
+		s.live.start(apiKey, "r1", "a1")
+		s.live.end(apiKey, true, "failed")
+		if got := <-answer; !strings.Contains(got, want) {
+			t.Errorf("%q: got %s, want %s", language, got, want)
+		}
+	}
+}
+
 // A client that disconnects does not stop the run, and gets its result later.
 func TestExecuteClientGone(t *testing.T) {
 	s := apiServer(t)

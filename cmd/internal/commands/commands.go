@@ -247,7 +247,7 @@ func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool)
 		if now == "" {
 			now = "auto"
 		}
-		return say("My own words here are in: "+now+". Choose with /language en, /language zh or /language auto.",
+		return say("The language of my own words here: "+now+". Choose with /language en, /language zh or /language auto.",
 			"当前提示语的语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
 	}
 	if !c.mayChange(cmd) {
@@ -380,7 +380,7 @@ func (c *Commands) contextsAnswer(a machine.ContextsAnswer, say speak) (string, 
 			"已归档的对话（最新在前）。发送 /load 加编号或关键词即可恢复。\n\n"+c.contextLines(a.Items, true, say))
 	case machine.ContextsChoose:
 		if len(a.Items) == 0 {
-			return say("No conversation is archived yet, so there is none to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
+			return say("No conversation is archived yet, so there is nothing to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
 		}
 		return say("Which one do you mean? Send /load with its id.\n\n"+c.contextLines(a.Items, false, say),
 			"你指的是哪一个？请发送 /load 加它的 id。\n\n"+c.contextLines(a.Items, false, say))

@@ -88,7 +88,7 @@ func (c *Commands) MayManage(cmd machine.Command, t timetable.Task) bool {
 func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
-		return say("I do not understand that order. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
+		return say("I do not understand that command. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
 			"我没有看懂这个命令。发送 /tasks 查看这个聊天的任务；发送 /tasks 取消 1、/tasks 暂停 1 或 /tasks 恢复 1 可更改 1 号任务。")
 	}
 	store := taskfile.New(c.State, c.Zone)

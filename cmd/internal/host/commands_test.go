@@ -52,8 +52,8 @@ func TestCommandsOnTheWeb(t *testing.T) {
 		"/contexts":      "No conversation is archived yet",
 		"/load x":        "No conversation is archived yet",
 		"/start":         "Just write to me",
-		"/language":      "My own words here are in: auto",
-		"/language fish": "My own words here are in: auto",
+		"/language":      "The language of my own words here: auto",
+		"/language fish": "The language of my own words here: auto",
 	} {
 		got := post(t, h, "m"+strings.ReplaceAll(text, " ", "-")[1:], text)
 		if !strings.Contains(got, want) || !strings.HasSuffix(strings.TrimSpace(got), "data: [DONE]") {
