@@ -35,7 +35,7 @@ const (
 type chat struct {
 	store *Store
 	key   messages.ChatKey
-	// chain is the chatpath.Folders from that of all chats down to this chat's own.
+	// chain is the folders from that of all chats down to this chat's own.
 	chain []string
 	dir   string
 
@@ -49,8 +49,8 @@ type chat struct {
 	suspect bool
 	// unclean is set if the chat was marked for waking when it was read.
 	unclean bool
-	made    map[string]bool // chatpath.Folders known to exist
-	pending []string        // chatpath.Folders to fsync before the next success
+	made    map[string]bool // folders known to exist
+	pending []string        // folders to fsync before the next success
 
 	history, journal, ledger, metaLog *logFile
 
@@ -150,7 +150,7 @@ func (c *chat) append(ctx context.Context, op string, l *logFile, fn func(contex
 		if err := fn(ctx); err != nil {
 			return err
 		}
-		return c.force(ctx, l)
+		return c.sync(ctx, l)
 	})
 	if err == nil {
 		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
@@ -216,7 +216,7 @@ func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 		return harmless(err)
 	}
 	if !l.exists {
-		c.mustForce(c.path(dir))
+		c.mustSync(c.path(dir))
 	}
 	if l.torn.N > 0 {
 		return c.mend(ctx, l)
@@ -236,35 +236,35 @@ func (c *chat) ensureDir(name string) error {
 			return err
 		}
 		if made || c.suspect {
-			c.mustForce(path.Dir(dir))
+			c.mustSync(path.Dir(dir))
 		}
 	}
 	if c.suspect {
-		c.mustForce(c.path(name))
+		c.mustSync(c.path(name))
 	}
 	c.made[name] = true
 	return nil
 }
 
-// mustForce notes a folder to fsync before the next success.
-func (c *chat) mustForce(dir string) {
+// mustSync notes a folder to fsync before the next success.
+func (c *chat) mustSync(dir string) {
 	if !slices.Contains(c.pending, dir) {
 		c.pending = append(c.pending, dir)
 	}
 }
 
-// force fsyncs files, and then all noted chatpath.Folders.
-func (c *chat) force(ctx context.Context, logs ...*logFile) error {
+// sync fsyncs files, and then all noted folders.
+func (c *chat) sync(ctx context.Context, logs ...*logFile) error {
 	for _, l := range logs {
-		if err := l.force(ctx); err != nil {
+		if err := l.sync(ctx); err != nil {
 			return err
 		}
 	}
-	return c.forceDirs(ctx)
+	return c.syncDirs(ctx)
 }
 
-// forceDirs fsyncs all noted chatpath.Folders.
-func (c *chat) forceDirs(ctx context.Context) error {
+// syncDirs fsyncs all noted folders.
+func (c *chat) syncDirs(ctx context.Context) error {
 	for len(c.pending) > 0 {
 		last := len(c.pending) - 1
 		if err := c.syncDir(ctx, c.pending[last]); err != nil {

@@ -178,11 +178,11 @@ func written(body []byte) func(*vfs.Writer) error {
 	}
 }
 
-// replaceFile replaces a file atomically. Its name is durable after the next forceDirs.
+// replaceFile replaces a file atomically. Its name is durable after the next syncDirs.
 func (c *chat) replaceFile(ctx context.Context, name string, body []byte) error {
 	if err := c.writeTemp(ctx, name+tempSuffix, written(body)); err != nil {
 		return err
 	}
-	c.mustForce(path.Dir(name))
+	c.mustSync(path.Dir(name))
 	return harmless(c.store.fs.Rename(name+tempSuffix, name))
 }

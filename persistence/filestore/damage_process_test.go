@@ -167,9 +167,9 @@ func TestST14Modes(t *testing.T) {
 			return err
 		}))
 		if names < 22 {
-			t.Errorf("only %d files and chatpath.Folders", names)
+			t.Errorf("only %d files and folders", names)
 		}
-		t.Logf("umask %03o: %d files and chatpath.Folders", umask, names)
+		t.Logf("umask %03o: %d files and folders", umask, names)
 	}
 }
 

@@ -20,7 +20,7 @@
 // # Promises
 //
 // Acknowledged data survives a power cut: contents are written with fdatasync and names with an
-// fsync of their chatpath.Folders before an operation returns. An fsync that fails is final for the handle.
+// fsync of their folders before an operation returns. An fsync that fails is final for the handle.
 // A write that finds the disk full is cut off again and may be retried. Chats share no lock while
 // they write; they share limits of descriptors and of concurrent operations.
 //

@@ -25,7 +25,7 @@ func (c *chat) Fold(ctx context.Context, fold journal.Fold) error {
 			return err
 		}
 		f.marks = [...]mark{c.history.mark(), c.ledger.mark(), c.metaLog.mark()}
-		for _, step := range []func(context.Context) error{f.add, f.writeRest, f.force, f.writeMeta} {
+		for _, step := range []func(context.Context) error{f.add, f.writeRest, f.sync, f.writeMeta} {
 			if err := step(ctx); err != nil {
 				return f.undo(ctx, err)
 			}
@@ -130,9 +130,9 @@ func (f *folding) writeRest(ctx context.Context) error {
 	})
 }
 
-// force makes history and ledger durable.
-func (f *folding) force(ctx context.Context) error {
-	return f.chat.force(ctx, f.chat.history, f.chat.ledger)
+// sync makes history and ledger durable.
+func (f *folding) sync(ctx context.Context) error {
+	return f.chat.sync(ctx, f.chat.history, f.chat.ledger)
 }
 
 // writeMeta adds a line to the log of the meta, or writes a new file. The meta says what is in the
@@ -156,7 +156,7 @@ func (f *folding) settle(ctx context.Context) error {
 	if f.placeMeta == nil {
 		c.meta.keep(f.fold.Meta)
 		c.meta.folded, c.meta.fresh = f.folded, false
-		return c.metaLog.force(ctx)
+		return c.metaLog.sync(ctx)
 	}
 	if err := c.placeMeta(ctx, f.placeMeta); err != nil {
 		return err

@@ -238,7 +238,7 @@ func (in *inspection) context(b []byte) (why string) {
 	return ""
 }
 
-// Inspector reads chats below a folder and changes nothing: it makes no chatpath.Folders, takes no lock and
+// Inspector reads chats below a folder and changes nothing: it makes no folders, takes no lock and
 // quarantines nothing. A host may use the folder at the same time. It is safe for concurrent use.
 type Inspector struct{ store *Store }
 

@@ -179,7 +179,7 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	if c.ledger.size < c.store.rotate || next == c.tail.last {
 		return nil
 	}
-	if err := c.ledger.force(ctx); err != nil {
+	if err := c.ledger.sync(ctx); err != nil {
 		return err
 	}
 	names, err := c.rotated(ctx)
@@ -195,7 +195,7 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	}
 	c.ledger.replaced(0)
 	c.ledger.exists = false
-	c.mustForce(c.path(conversationsDir)) // for the name of the new file
+	c.mustSync(c.path(conversationsDir)) // for the name of the new file
 	// The full file needs its new name before another one gets the old one.
 	return c.syncDir(ctx, c.path(conversationsDir))
 }

@@ -57,7 +57,7 @@ func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
 	return snap, nil
 }
 
-// chatFolders are the chatpath.Folders of a chat that are written to.
+// chatFolders are the folders of a chat that are written to.
 func chatFolders() []string {
 	return []string{
 		messagesDir, conversationsDir, quarantineDir, archiveDir, path.Dir(contextsDir), contextsDir,
@@ -65,7 +65,7 @@ func chatFolders() []string {
 	}
 }
 
-// checkFolders refuses chatpath.Folders of the chat that are something else, such as symbolic links to
+// checkFolders refuses folders of the chat that are something else, such as symbolic links to
 // another place. They may be missing.
 func (c *chat) checkFolders() error {
 	dirs := slices.Clone(c.chain)
@@ -129,7 +129,7 @@ func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journ
 		return err
 	}
 	l.exists, l.size, l.open, l.torn = err == nil, found.Size, found.Open, found.Torn
-	l.unforced = l.unforced || l.exists && c.suspect
+	l.unsynced = l.unsynced || l.exists && c.suspect
 	c.report(ctx, l, name, found, snap)
 	return nil
 }
@@ -177,7 +177,7 @@ func (c *chat) mend(ctx context.Context, l *logFile) error {
 		return f.Datasync()
 	})
 	if err == nil {
-		l.torn, l.unforced = linefile.Region{}, false
+		l.torn, l.unsynced = linefile.Region{}, false
 	}
 	return err
 }

@@ -53,8 +53,8 @@ type logFile struct {
 	size   int64 // end of the last intact record
 	open   bool  // the last line has no newline
 	torn   linefile.Region
-	// unforced is set if a part of the file may not be durable.
-	unforced bool
+	// unsynced is set if a part of the file may not be durable.
+	unsynced bool
 }
 
 // newLog returns a file that was not read yet.
@@ -101,10 +101,10 @@ func (l *logFile) write(ctx context.Context, lines []byte) error {
 
 func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 	at := l.size
-	if !l.unforced {
+	if !l.unsynced {
 		lines = lines[1:]
 	}
-	l.unforced = true
+	l.unsynced = true
 	if l.open {
 		if err := vfs.WriteFull(f, []byte{'\n'}, at); err != nil {
 			return l.cut(f, err)
@@ -129,15 +129,15 @@ func (l *logFile) cut(f vfs.File, cause error) error {
 	return cause
 }
 
-// force fsyncs what was written, if necessary.
-func (l *logFile) force(ctx context.Context) error {
-	if !l.exists || !l.unforced {
+// sync fsyncs what was written, if necessary.
+func (l *logFile) sync(ctx context.Context) error {
+	if !l.exists || !l.unsynced {
 		return nil
 	}
 	if err := l.read(ctx, vfs.File.Datasync); err != nil {
 		return err
 	}
-	l.unforced = false
+	l.unsynced = false
 	return nil
 }
 
@@ -159,13 +159,13 @@ func (l *logFile) back(ctx context.Context, m mark) error {
 	}
 	err := l.read(ctx, func(f vfs.File) error { return f.Truncate(m.size) })
 	if err == nil {
-		l.size, l.open, l.unforced = m.size, m.open, true
+		l.size, l.open, l.unsynced = m.size, m.open, true
 	}
 	return err
 }
 
 // replaced forgets the open descriptor, because the name now refers to another file.
 func (l *logFile) replaced(size int64) {
-	l.exists, l.size, l.open, l.unforced = true, size, false, false
+	l.exists, l.size, l.open, l.unsynced = true, size, false, false
 	l.files.Close(&l.h)
 }

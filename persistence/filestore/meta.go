@@ -225,7 +225,7 @@ func (c *chat) writeMetaFile(ctx context.Context, m journal.Meta, folded int64) 
 		}
 		c.meta.keep(m)
 		c.meta.gen, c.meta.folded, c.meta.fresh = file.Gen, folded, true
-		c.mustForce(c.path(messagesDir))
+		c.mustSync(c.path(messagesDir))
 		return nil
 	}, nil
 }
@@ -235,7 +235,7 @@ func (c *chat) placeMeta(ctx context.Context, place func() error) error {
 	if err := place(); err != nil {
 		return err
 	}
-	return c.forceDirs(ctx)
+	return c.syncDirs(ctx)
 }
 
 // keep remembers a meta as the last one.

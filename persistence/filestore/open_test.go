@@ -9,7 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
-// A process that was killed while it made the store's chatpath.Folders leaves names without an fsync. The
+// A process that was killed while it made the store's folders leaves names without an fsync. The
 // next one uses them; then the power is cut.
 func TestST2KilledWhileOpening(t *testing.T) {
 	ctx := t.Context()

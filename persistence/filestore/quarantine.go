@@ -34,7 +34,7 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 		}
 		name = path.Join(c.path(quarantineDir), fmt.Sprintf("%s%s-%d-%08x", c.flat(file), word, r.Off, sum))
 		if info, err := c.store.fs.Lstat(name); err == nil && info.Size() == r.N {
-			if is, err := c.forceCopy(ctx, name, r.N, sum); is || err != nil {
+			if is, err := c.syncCopy(ctx, name, r.N, sum); is || err != nil {
 				return err
 			}
 		}
@@ -47,8 +47,8 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 	if err != nil {
 		return "", err
 	}
-	c.mustForce(c.path(quarantineDir))
-	if err := c.forceDirs(ctx); err != nil {
+	c.mustSync(c.path(quarantineDir))
+	if err := c.syncDirs(ctx); err != nil {
 		return "", err
 	}
 	if isNew && word == "" {
@@ -57,9 +57,9 @@ func (c *chat) setAside(ctx context.Context, file string, r linefile.Region, wor
 	return path.Base(name), nil
 }
 
-// forceCopy fsyncs a copy if it is already complete: after a power cut it may have its size without
+// syncCopy fsyncs a copy if it is already complete: after a power cut it may have its size without
 // its contents.
-func (c *chat) forceCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
+func (c *chat) syncCopy(ctx context.Context, name string, n int64, sum uint32) (is bool, err error) {
 	err = c.store.files.Temporary(ctx, name, os.O_RDWR, func(f vfs.File) error {
 		have, err := vfs.Copy(io.Discard, f, 0, n)
 		if is = err == nil && have == sum; !is {

@@ -140,8 +140,8 @@ func (c *chat) noteRepair(ctx context.Context, done Repaired) error {
 	if err := c.writeTemp(ctx, name, written(append(raw, '\n'))); err != nil {
 		return err
 	}
-	c.mustForce(c.path(quarantineDir))
-	return c.forceDirs(ctx)
+	c.mustSync(c.path(quarantineDir))
+	return c.syncDirs(ctx)
 }
 
 func (c *chat) mendFiles(ctx context.Context, in *inspection, done Repaired, o RepairOptions) error {

@@ -95,7 +95,7 @@ func (c *chat) replaceHistory(ctx context.Context, r journal.Rewrite) (err error
 	if err != nil {
 		return err
 	}
-	if err := c.forceDirs(ctx); err != nil { // the archive's name has to be durable first
+	if err := c.syncDirs(ctx); err != nil { // the archive's name has to be durable first
 		return err
 	}
 	if err := c.store.fs.Rename(name+tempSuffix, name); err != nil {

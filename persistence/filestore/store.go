@@ -109,7 +109,7 @@ type Store struct {
 	unlock     func() error
 	buffers    sync.Pool
 
-	// markers says which shards' chatpath.Folders of markers are known to be durable.
+	// markers says which shards' folders of markers are known to be durable.
 	markers [chatpath.Shards]atomic.Bool
 
 	mu     sync.Mutex
@@ -149,7 +149,7 @@ func newStore(o Options) (*Store, error) {
 	}, nil
 }
 
-// prepare makes the chatpath.Folders and takes the lock.
+// prepare makes the folders and takes the lock.
 func (s *Store) prepare() error {
 	if err := s.mkdirAll(s.dir); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// makeFolders makes the chatpath.Folders below the store's own. Their names are fsynced even if they exist:
+// makeFolders makes the folders below the store's own. Their names are fsynced even if they exist:
 // the process that made them may have been killed before it could.
 func (s *Store) makeFolders() error {
 	for _, name := range []string{chatsDir, openDir} {
@@ -309,7 +309,7 @@ func (s *Store) Chats(ctx context.Context) iter.Seq2[messages.ChatKey, error] {
 	}
 }
 
-// walk yields the keys whose encoded path is below a folder: those of chatpath.Folders or those of files.
+// walk yields the keys whose encoded path is below a folder: those of folders or those of files.
 // Anything else is logged and skipped.
 func (s *Store) walk(ctx context.Context, root, under string, dirs bool, yield func(messages.ChatKey, error) bool) bool {
 	if err := s.usable(ctx); err != nil {

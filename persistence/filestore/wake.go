@@ -53,7 +53,7 @@ func (c *chat) trust() {
 	}
 	c.suspect = false
 	for _, l := range c.logs() {
-		l.unforced = false
+		l.unsynced = false
 	}
 }
 
@@ -68,11 +68,11 @@ func (c *chat) settle(ctx context.Context) error {
 		if err := c.ensureDir(path.Base(path.Dir(l.h.Name))); err != nil {
 			return harmless(err)
 		}
-		if err := l.force(ctx); err != nil {
+		if err := l.sync(ctx); err != nil {
 			return err
 		}
 	}
-	if err := c.forceDirs(ctx); err != nil {
+	if err := c.syncDirs(ctx); err != nil {
 		return err
 	}
 	c.suspect = false
@@ -104,12 +104,12 @@ func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
 func (c *chat) Rest(ctx context.Context) error {
 	return c.change(ctx, "rest", func(ctx context.Context) error {
 		for _, l := range c.logs() {
-			if err := l.force(ctx); err != nil {
+			if err := l.sync(ctx); err != nil {
 				return err
 			}
 		}
 		c.restMeta(ctx)
-		if err := c.forceDirs(ctx); err != nil {
+		if err := c.syncDirs(ctx); err != nil {
 			return err
 		}
 		name, _ := c.marker()

@@ -49,9 +49,9 @@ type Found struct {
 // lose either of them without the other.
 const Joint = ' '
 
-// unforced finds the start of a hole that a power cut may have left in data without an fsync: no
+// unsynced finds the start of a hole that a power cut may have left in data without an fsync: no
 // later line was written after an fsync. Nothing from there on was acknowledged.
-func (s Found) unforced() (off int64, found bool) {
+func (s Found) unsynced() (off int64, found bool) {
 	for _, r := range s.Bad {
 		if r.hole && r.Off > s.begins {
 			return r.Off, true
@@ -61,13 +61,13 @@ func (s Found) unforced() (off int64, found bool) {
 }
 
 // ScanEnded scans the whole of a file whose writer may have been killed: data that starts with an
-// unforced hole is a torn tail.
+// unsynced hole is a torn tail.
 func ScanEnded(size int64, reset func(), lines func(end int64) (Found, error)) (Found, error) {
 	found, err := lines(size)
 	if err != nil {
 		return found, err
 	}
-	off, torn := found.unforced()
+	off, torn := found.unsynced()
 	if !torn {
 		return found, nil
 	}
