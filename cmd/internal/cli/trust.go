@@ -161,7 +161,7 @@ func (a *app) forgetTrust(dir string) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	return a.Print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again before you agree anew\n")
+	return a.Print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again until you agree again\n")
 }
 
 func noTrust(err error) error {
