@@ -57,7 +57,7 @@ func (l *loader) resolveAdapters() {
 			l.wellKnownSecret(p.key(p.credentials[0].name), p.variable, p.key("baseUrl"), p.address)
 		}
 	}
-	for _, p := range a.platforms() { // anew, with the credentials that were just read
+	for _, p := range a.platforms() { // again, with the credentials that were just read
 		if len(p.credentials) > 0 {
 			l.switchOn("adapters."+p.name, p.enabled, p.credentials...)
 		}

@@ -116,25 +116,28 @@ func checkHost(ctx context.Context, state string) (alive bool, out []checkup.Fin
 	return true, out
 }
 
+// marked are findings about settings as findings of doctor.
+func marked(group string, findings []config.Finding) []checkup.Finding {
+	var out []checkup.Finding
+	for _, f := range findings {
+		m := checkup.Warn
+		if f.Severity == config.Error {
+			m = checkup.Fail
+		}
+		out = append(out, checkup.New(group, m, f.String(), ""))
+	}
+	return out
+}
+
 func (a *app) checkSettings(dir string) (*config.Loaded, []checkup.Finding) {
 	loaded, err := a.Load(dir, false)
-	var out []checkup.Finding
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
-		for _, f := range invalid.Findings {
-			m := checkup.Warn
-			if f.Severity == config.Error {
-				m = checkup.Fail
-			}
-			out = append(out, checkup.New("config", m, f.String(), ""))
-		}
-		return nil, out
+		return nil, marked("config", invalid.Findings)
 	}
 	if err != nil {
 		return nil, []checkup.Finding{checkup.New("config", checkup.Fail, checkup.ErrText(err), "sma config check")}
 	}
-	for _, f := range loaded.Findings {
-		out = append(out, checkup.New("config", checkup.Warn, f.String(), ""))
-	}
+	out := marked("config", loaded.Findings)
 	if len(out) == 0 {
 		out = append(out, checkup.New("config", checkup.OK, "the settings have no faults", ""))
 	}

@@ -214,14 +214,7 @@ func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
 	if err != nil {
 		return []checkup.Finding{checkup.New("mcp", checkup.Fail, checkup.ErrText(err), "")}
 	}
-	var out []checkup.Finding
-	for _, f := range findings {
-		m := checkup.Warn
-		if f.Severity == config.Error {
-			m = checkup.Fail
-		}
-		out = append(out, checkup.New("mcp", m, f.String(), ""))
-	}
+	out := marked("mcp", findings)
 	if _, err := host.MCPStore(state); err != nil {
 		out = append(out, checkup.New("mcp", checkup.Fail, err.Error(), ""))
 	}

@@ -101,13 +101,15 @@ func (a *app) reaches(dir, state string) ([]config.Reach, error) {
 	return loaded.Reaches(servers), nil
 }
 
+// usedReaches are the reaches of settings and of their MCP servers, of which none starts if their file is unusable.
+func usedReaches(state string, loaded *config.Loaded) []config.Reach {
+	servers, _ := loaded.MCP(host.MCPFile(state), false) // the error is reported with the MCP servers
+	return loaded.Reaches(servers)
+}
+
 // mustTrust returns an error if the folder is not trusted, before its keys are used or its servers started.
 func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
-	servers, err := loaded.MCP(host.MCPFile(state), false)
-	if err != nil {
-		servers = nil // the file is unusable, so no server starts
-	}
-	if err := a.checkTrust(dir, loaded.Reaches(servers)); err != nil {
+	if err := a.checkTrust(dir, usedReaches(state, loaded)); err != nil {
 		return &console.Failure{Code: console.CodeConfig, What: "this folder is not trusted", Why: err, Help: "sma trust " + checkup.ShellWord(dir)}
 	}
 	return nil
@@ -159,7 +161,7 @@ func (a *app) forgetTrust(dir string) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	return a.Print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again before you agree anew\n")
+	return a.Print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again until you agree again\n")
 }
 
 func noTrust(err error) error {
@@ -194,11 +196,7 @@ func reachText(r config.Reach) string {
 
 // trustFinding is doctor's finding about trust in the folder.
 func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []checkup.Finding {
-	servers, err := loaded.MCP(host.MCPFile(state), false)
-	if err != nil {
-		servers = nil // reported with the MCP servers
-	}
-	reaches := loaded.Reaches(servers)
+	reaches := usedReaches(state, loaded)
 	switch err := a.checkTrust(dir, reaches); {
 	case len(reaches) == 0:
 		return nil

@@ -204,7 +204,7 @@ func (e *Eraser) FinishAll(ctx context.Context, log func(journal.Forgetting, err
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("go on with deletions: %w", err)
+		return fmt.Errorf("continue the deletions: %w", err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrNotAtRest says that a chat has turns or requests that only a host can finish.
-var ErrNotAtRest = errors.New("the chat has something under way")
+var ErrNotAtRest = errors.New("the chat has unfinished work")
 
 // RewindOrder archives the history of a chat from a message on.
 type RewindOrder struct {

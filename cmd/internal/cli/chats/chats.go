@@ -128,7 +128,7 @@ func showCmd(a *console.Console) *cobra.Command {
 			}
 			return explainedChat(ctx, a, args, *last)
 		},
-		Text: func(e explained) string { return e.text(chatWordsIn(a.ReadsChinese())) },
+		Text: func(e explained) string { return e.text(a) },
 	}.On(a, cmd)
 }
 
@@ -148,7 +148,7 @@ func explainedChat(ctx context.Context, a *console.Console, args []string, last 
 		return explained{}, &console.Failure{Code: console.CodeFailed, What: "the ledger cannot be read", Why: err, Help: "sma doctor"}
 	}
 	out := explainChat(doc, ledger)
-	out.Lines = lastLines(out.Lines, last)
+	out.Lines = out.Lines[max(0, len(out.Lines)-last):]
 	out.Ledger = out.Ledger[max(0, len(out.Ledger)-last):]
 	return out, nil
 }
@@ -165,19 +165,22 @@ func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained
 }
 
 // text writes the chat for people: the totals of received messages and their fates, then the messages.
-func (e explained) text(w chatWords) string {
+func (e explained) text(a *console.Console) string {
 	var out strings.Builder
-	doing := w.rest
+	doing := a.Text("at rest", "空闲")
 	if e.Running {
-		doing = w.running
+		doing = a.Text("a run is in progress", "正在处理")
 	}
-	fmt.Fprintf(&out, w.head, e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)
-	fmt.Fprintf(&out, w.accepted, e.Counts.Accepted, e.Counts.Open)
+	head := a.Text("%s: %s, %d turns, %d waiting, %d to be sent\n", "%s：%s，%d 条消息，%d 条等待，%d 条待发送\n")
+	fmt.Fprintf(&out, head, e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)
+	fmt.Fprintf(&out, a.Text("accepted %d = open %d", "收到 %d = 未决 %d"), e.Counts.Accepted, e.Counts.Open)
 	for _, fate := range slices.Sorted(maps.Keys(e.Counts.Fates)) {
-		fmt.Fprintf(&out, " + %s %d", w.state(string(fate)), e.Counts.Fates[fate])
+		fmt.Fprintf(&out, " + %s %d", stateWord(a, string(fate)), e.Counts.Fates[fate])
 	}
 	out.WriteByte('\n')
-	out.WriteString(w.lines(e.Lines))
+	for _, l := range e.Lines {
+		out.WriteString(lineText(a, l))
+	}
 	return out.String()
 }
 

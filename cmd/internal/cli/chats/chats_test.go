@@ -6,10 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
+
+// reader is a console whose terminal has a language.
+func reader(language string) *console.Console {
+	return &console.Console{Env: func(name string) (string, bool) { return language, name == "LANG" }}
+}
 
 // turn is a message as the chat's folder stores it.
 func turn(t *testing.T, line string) uimessage.Message {
@@ -49,7 +55,7 @@ func TestShowNamesOpenMessages(t *testing.T) {
 	if want := []string{"3 Ann first", "5 Ann merged", "6 Ann later waits"}; !slices.Equal(got, want) {
 		t.Errorf("open are %q, want %q", got, want)
 	}
-	text := explainChat(doc, nil).text(chatWordsIn(false))
+	text := explainChat(doc, nil).text(reader("en_US.UTF-8"))
 	for _, want := range []string{"Ann  open  first\n", "Ann  open  merged\n", "Ann  open, waiting  later\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text is\n%s\nwithout %q", text, want)
@@ -99,12 +105,12 @@ func TestShowInOrderOfArrival(t *testing.T) {
 		t.Errorf("lines are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, want := range []string{"in   Ann  answered after 4s  first\n", "merged from step 2 of run r1  second\n", "out  agent  stored  the answer\n"} {
-		if !strings.Contains(out.text(chatWordsIn(false)), want) {
-			t.Errorf("the text lacks %q:\n%s", want, out.text(chatWordsIn(false)))
+		if !strings.Contains(out.text(reader("en_US.UTF-8")), want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.text(reader("en_US.UTF-8")))
 		}
 	}
 	for _, want := range []string{"web-chat-a：空闲，4 条消息", "收    Ann  已回答，用时 4s  first\n", "已并入，自运行 r1 的第 2 步起可见  second\n", "已拒收（full）  declined\n", "发    agent  已保存  the answer\n"} {
-		if text := out.text(chatWordsIn(true)); !strings.Contains(text, want) {
+		if text := out.text(reader("zh_CN.UTF-8")); !strings.Contains(text, want) {
 			t.Errorf("the Chinese text lacks %q:\n%s", want, text)
 		}
 	}

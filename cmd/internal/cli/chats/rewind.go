@@ -64,7 +64,7 @@ func removeCmd(a *console.Console) *cobra.Command {
 		Use: "rm CHAT --yes", Short: "Delete all that is kept of a chat", Args: cobra.ExactArgs(1),
 		Long: "Deletes, for good: the history, archives and archived conversations, the chat's memory and, where one person writes\n" +
 			"there alone, the memory of that person, files and recordings, tasks, grants, the log of runs and the search index,\n" +
-			"which is made anew. Only the ids of the messages that were handled stay, so that a message which the platform\n" +
+			"which is built again. Only the ids of the messages that were handled stay, so that a message which the platform\n" +
 			"brings again does not bring the chat back. A host may run meanwhile. What people see on the platform stays there.\n" +
 			"A deletion that is interrupted is finished by the next start of the host.",
 		Example: "  sma chats rm telegram-chat-42 --yes",

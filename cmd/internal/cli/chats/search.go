@@ -16,7 +16,7 @@ import (
 func Search(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS...", Short: "Find what was said in chats", Args: cobra.MinimumNArgs(1),
-		Long: "Finds the turns of chats that hold all the words, or if there is none, any of them: in the history and in\n" +
+		Long: "Finds the turns of chats that contain all the words or, if no turn does, any of them: in the history and in\n" +
 			"what was archived of it. The first search of a chat reads all of it. A host may run meanwhile.",
 		Example: "  sma search invoice 2024-001\n  sma search --chat telegram-chat-42 天气",
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -135,63 +136,30 @@ func whoOf(names map[string]string, dir, id, username string) string {
 	}
 }
 
-// lastLines are the newest lines of a timeline, or all if last is negative.
-func lastLines(lines []chatLine, last int) []chatLine {
-	if last < 0 || len(lines) <= last {
-		return lines
-	}
-	return lines[len(lines)-last:]
-}
-
-// chatWords are the texts about a chat and its messages in one language.
-type chatWords struct {
-	head                    string // about the chat: its key, its activity, and counts
-	rest, running, accepted string
-	reason, merged, after   string // added after a state
-	states                  map[string]string
-}
-
-func chatWordsIn(chinese bool) chatWords {
-	if chinese {
-		return chatWords{
-			head: "%s：%s，%d 条消息，%d 条等待，%d 条待发送\n", rest: "空闲", running: "正在处理", accepted: "收到 %d = 未决 %d",
-			reason: "（%s）", merged: "，自运行 %[2]s 的第 %[1]d 步起可见", after: "，用时 %s",
-			states: map[string]string{
-				string(journal.FateAnswered): "已回答", string(journal.FateMerged): "已并入", string(journal.FateIgnored): "已忽略",
-				string(journal.FateDeclined): "已拒收", string(journal.FateStopped): "已停止", string(journal.FateExpired): "已过期",
-				lineOpen: "未决", lineWaits: "未决，等待中", lineStored: "已保存", journal.DirIn: "收", journal.DirOut: "发",
-			},
+// stateWord is the word for a state or a direction in the terminal's language.
+func stateWord(a *console.Console, state string) string {
+	words := map[string]string{lineWaits: "open, waiting"}
+	if a.ReadsChinese() {
+		words = map[string]string{
+			string(journal.FateAnswered): "已回答", string(journal.FateMerged): "已并入", string(journal.FateIgnored): "已忽略",
+			string(journal.FateDeclined): "已拒收", string(journal.FateStopped): "已停止", string(journal.FateExpired): "已过期",
+			lineOpen: "未决", lineWaits: "未决，等待中", lineStored: "已保存", journal.DirIn: "收", journal.DirOut: "发",
 		}
 	}
-	return chatWords{
-		head: "%s: %s, %d turns, %d waiting, %d to be sent\n", rest: "at rest", running: "a run is in progress", accepted: "accepted %d = open %d",
-		reason: " (%s)", merged: " from step %d of run %s", after: " after %s", states: map[string]string{lineWaits: "open, waiting"},
-	}
+	return cmp.Or(words[state], state)
 }
 
-// state is the word for a state or a direction.
-func (w chatWords) state(s string) string { return cmp.Or(w.states[s], s) }
-
-// line writes one message for people.
-func (w chatWords) line(l chatLine) string {
-	state := w.state(l.State)
+// lineText writes one message for people.
+func lineText(a *console.Console, l chatLine) string {
+	state := stateWord(a, l.State)
 	if l.Reason != "" && l.State != lineWaits {
-		state += fmt.Sprintf(w.reason, checkup.OneLine(l.Reason, 64))
+		state += fmt.Sprintf(a.Text(" (%s)", "（%s）"), checkup.OneLine(l.Reason, 64))
 	}
 	if l.Step > 0 && l.State == string(journal.FateMerged) {
-		state += fmt.Sprintf(w.merged, l.Step, l.RunID)
+		state += fmt.Sprintf(a.Text(" from step %d of run %s", "，自运行 %[2]s 的第 %[1]d 步起可见"), l.Step, l.RunID)
 	}
 	if l.Settled != nil && l.Settled.Sub(l.Arrived) >= time.Second {
-		state += fmt.Sprintf(w.after, l.Settled.Sub(l.Arrived).Round(time.Second))
+		state += fmt.Sprintf(a.Text(" after %s", "，用时 %s"), l.Settled.Sub(l.Arrived).Round(time.Second))
 	}
-	return fmt.Sprintf("%s  %-3s  %s  %s  %s\n", l.Arrived.Local().Format("2006-01-02 15:04:05"), w.state(l.Dir), checkup.OneLine(l.Who, 64), state, checkup.OneLine(l.Text, 80))
-}
-
-// lines writes a timeline for people.
-func (w chatWords) lines(lines []chatLine) string {
-	var out strings.Builder
-	for _, l := range lines {
-		out.WriteString(w.line(l))
-	}
-	return out.String()
+	return fmt.Sprintf("%s  %-3s  %s  %s  %s\n", l.Arrived.Local().Format("2006-01-02 15:04:05"), stateWord(a, l.Dir), checkup.OneLine(l.Who, 64), state, checkup.OneLine(l.Text, 80))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -65,13 +66,9 @@ func (c Control) Login(ctx context.Context) (host.LoginDocument, error) {
 	return out, c.Get(ctx, "/control/login", &out)
 }
 
-// Get fetches one document. It fails with errNotRunning if no host listens.
+// Get fetches one document. It fails with [ErrNotRunning] if no host listens.
 func (c Control) Get(ctx context.Context, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://host"+path, nil)
-	if err != nil {
-		return err
-	}
-	return c.do(req, into)
+	return c.do(ctx, http.MethodGet, path, http.NoBody, into)
 }
 
 // Post sends one document and reads the reply.
@@ -80,15 +77,15 @@ func (c Control) Post(ctx context.Context, path string, doc, into any) error {
 	if err != nil {
 		return fmt.Errorf("encode the order: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host"+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	return c.do(req, into)
+	return c.do(ctx, http.MethodPost, path, bytes.NewReader(body), into)
 }
 
 // do sends a request and reads its answer.
-func (c Control) do(req *http.Request, into any) error {
+func (c Control) do(ctx context.Context, method, path string, body io.Reader, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://host"+path, body)
+	if err != nil {
+		return err
+	}
 	resp, err := c.http.Do(req)
 	if errors.Is(err, terminal.ErrNotRunning) {
 		return ErrNotRunning

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,12 +207,7 @@ func forget(text string, words []string) (rest string, gone []string) {
 
 func holds(line string, words []string) bool {
 	line = strings.ToLower(line)
-	for _, w := range words {
-		if !strings.Contains(line, strings.ToLower(w)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, strings.ToLower(w)) })
 }
 
 func listText(a *console.Console, lines []query.MemoryLine) string {

@@ -63,7 +63,7 @@ func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
 	order := query.ApprovalOrder{Approve: approve}
 	all := cmd.Flags().Bool("all", false, "everything that waits in the chat")
 	if !approve {
-		cmd.Flags().StringVar(&order.Reason, "reason", "", "what the model is told")
+		cmd.Flags().StringVar(&order.Reason, "reason", "", "the reason, which the model reads")
 	}
 	return console.Command[query.ApprovalResult]{
 		Run: func(ctx context.Context, args []string) (query.ApprovalResult, error) {
