@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -76,9 +77,9 @@ type Host struct {
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // what happened at the times of tasks
 	control     *control
-	servers     *servers               // MCP servers; nil if their approvals cannot be read
-	access      *access.Store          // nil if no platform needs it
-	admins      *admins                // nil if they may not decide
+	servers     *servers      // MCP servers; nil if their approvals cannot be read
+	access      *access.Store // nil if no platform needs it
+	deciders    *deciders.Deciders
 	health      func() []openai.Health // nil if the health of the models is unknown
 	metricsAddr string
 	webAddr     string
@@ -96,13 +97,15 @@ type port struct {
 
 // New makes a host. It has no side effects.
 func New(o Options) *Host {
-	return &Host{
+	h := &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), services: platforms.All(), ports: map[string]*port{},
 		refusals: newRefusals(), fatal: make(chan error, 1),
 
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
+	h.deciders = h.newDeciders()
+	return h
 }
 
 // Start builds everything and returns once messages are accepted. Its errors are [*Failure]; after one, everything

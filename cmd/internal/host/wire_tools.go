@@ -41,7 +41,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	workspace := h.workspace(files)
 	sends := chattools.Options{Files: files, Folder: chatfiles.FolderOf, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
-		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.chatName),
+		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
