@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
@@ -67,7 +68,7 @@ type Host struct {
 	shelf       *picture.Shelf
 	meaning     *memory.Meaning // nil if memories are searched by words only
 	system      *actor.ActorSystem
-	workers     *workers
+	workers     *actorsystem.Workers
 	router      *actor.PID
 
 	services    platforms.Table
