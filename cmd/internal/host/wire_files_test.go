@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -20,7 +21,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
 	stored := filepath.Join(h.opts.State, "files")
-	set, err := newToolSet(h.fileTools(h.workspace(stored))...)
+	set, err := toolset.New(h.fileTools(h.workspace(stored))...)
 	if err != nil {
 		t.Fatal(err)
 	}
