@@ -162,19 +162,14 @@ func (h *Host) Status(ctx context.Context) Status {
 	if out.State == StateStarting {
 		return out
 	}
-	out.Chats, out.Models = h.countChats(ctx), h.models()
+	out.Chats, _ = h.countChats(ctx)
+	out.Models = h.models()
 	h.nameBots(out.Platforms)
 	return out
 }
 
-// countChats asks the router, which answers while it runs.
-func (h *Host) countChats(ctx context.Context) ChatCounts {
-	counts, _ := h.askChats(ctx)
-	return counts
-}
-
-// askChats is like countChats, and also reports whether the router answered.
-func (h *Host) askChats(ctx context.Context) (ChatCounts, bool) {
+// countChats asks the router, and reports whether it answered.
+func (h *Host) countChats(ctx context.Context) (ChatCounts, bool) {
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.StatsQuery{}, time.Second))
 	stats, ok := reply.(messages.StatsReply)
 	return ChatCounts{Active: stats.Active}, ok && err == nil

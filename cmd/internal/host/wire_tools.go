@@ -26,7 +26,8 @@ import (
 
 // toolbox provides the host's tools to runs.
 type toolbox struct {
-	set   *toolset.Set
+	*toolset.Set
+
 	files string           // the folder below which full results are stored
 	ears  *speech.Listener // nil if voice messages are not transcribed
 	// skilled reports whether the project has skills, which the system text then lists.
@@ -72,9 +73,9 @@ func (h *Host) newTools() (*toolbox, error) {
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
-	h.startMCP(set, tools, box, "")
+	h.startMCP(set, tools, box)
 	return &toolbox{
-		set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
+		Set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
 		log: h.opts.Logger.With("component", "tools"),
 	}, nil
 }
@@ -84,7 +85,7 @@ func (h *Host) newTools() (*toolbox, error) {
 // on the list of skills, which changes the system text anyway.
 func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 	skilled, place := b.skilled(), query.BotOf(key)
-	return slices.DeleteFunc(b.set.Names(), func(name string) bool {
+	return slices.DeleteFunc(b.Names(), func(name string) bool {
 		switch name {
 		case chattools.SendName:
 			return !toolEgress
@@ -96,20 +97,6 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 		return false
 	})
 }
-
-// Find implements run.Tools.
-func (b *toolbox) Find(name string) (tool.Tool, bool) { return b.set.Lookup(name) }
-
-// Validate implements run.Tools.
-func (b *toolbox) Validate(name string, input json.RawMessage) error {
-	return b.set.Validate(name, input)
-}
-
-// WireName implements run.Tools.
-func (b *toolbox) WireName(name string) string { return b.set.Wire(name) }
-
-// Name implements run.Tools.
-func (b *toolbox) Name(wire string) string { return b.set.Name(wire) }
 
 // Cap implements run.Tools.
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {

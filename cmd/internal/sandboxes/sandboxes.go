@@ -101,17 +101,3 @@ func (s *Sandbox) choose(ctx context.Context) (checked, error) {
 	}
 	return nil, errors.Join(failed...)
 }
-
-// None is a sandbox that refuses to start programs. Why says why there is none.
-type None struct{ Why string }
-
-// Name implements [sandbox.Sandbox].
-func (None) Name() string { return "none" }
-
-// Start implements [sandbox.Sandbox].
-func (n None) Start(context.Context, sandbox.Spec) (sandbox.Process, error) {
-	if n.Why == "" {
-		return nil, sandbox.ErrUnavailable
-	}
-	return nil, fmt.Errorf("%w: %s", sandbox.ErrUnavailable, n.Why)
-}

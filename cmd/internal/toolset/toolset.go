@@ -62,8 +62,8 @@ func (s *Set) Replace(tools ...tool.Tool) error {
 // Names returns the names of the offered tools, in order.
 func (s *Set) Names() []string { return s.now().Names() }
 
-// Lookup finds a tool by its own name.
-func (s *Set) Lookup(name string) (tool.Tool, bool) { return s.now().Lookup(name) }
+// Find finds a tool by its own name.
+func (s *Set) Find(name string) (tool.Tool, bool) { return s.now().Lookup(name) }
 
 // Validate checks the input of a call.
 func (s *Set) Validate(name string, input json.RawMessage) error {
@@ -76,8 +76,8 @@ func (s *Set) Validate(name string, input json.RawMessage) error {
 	return set.Validate(name, input)
 }
 
-// Wire is the name that the model knows a tool by, also for a removed tool.
-func (s *Set) Wire(name string) string {
+// WireName is the name that the model knows a tool by, also for a removed tool.
+func (s *Set) WireName(name string) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if wire, gone := s.wire[name]; gone {

@@ -15,17 +15,17 @@ func TestToolSetKnowsWhatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire := set.Wire("files:a.b")
+	wire := set.WireName("files:a.b")
 	if err := set.Replace(own); err != nil {
 		t.Fatal(err)
 	}
-	if got := set.Wire("files:a.b"); got != wire {
+	if got := set.WireName("files:a.b"); got != wire {
 		t.Errorf("the wire name of a tool that is gone changed from %s to %s", wire, got)
 	}
 	if got := set.Name(wire); got != "files:a.b" {
 		t.Errorf("Name(%s) = %s", wire, got)
 	}
-	if _, there := set.Lookup("files:a.b"); there {
+	if _, there := set.Find("files:a.b"); there {
 		t.Error("a tool that is gone is found")
 	}
 	if err := set.Validate("files:a.b", json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "not offered any more") {
@@ -37,7 +37,7 @@ func TestToolSetKnowsWhatIsGone(t *testing.T) {
 	if err := set.Replace(own, tooltest.New("files:a.b", nil)); err != nil {
 		t.Fatal(err)
 	}
-	if got := set.Name(set.Wire("files:a.b")); got != "files:a.b" || set.Validate("files:a.b", json.RawMessage(`{}`)) != nil {
+	if got := set.Name(set.WireName("files:a.b")); got != "files:a.b" || set.Validate("files:a.b", json.RawMessage(`{}`)) != nil {
 		t.Errorf("a tool that is back is %s", got)
 	}
 }
