@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -149,7 +150,7 @@ func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 
 func checkConvertRun(t *testing.T, list []uimessage.Message, opts modelmessage.Options, run convertRun) {
 	t.Helper()
-	got, err := modelmessage.Convert(list, opts)
+	got, err := conformancetest.Convert(list, opts)
 	if run.Expect.Error != nil {
 		role, isRole := errors.AsType[*modelmessage.RoleError](err)
 		switch run.Expect.Error.Name {

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -273,6 +271,3 @@ func (s *Sim) check() {
 		w.check()
 	}
 }
-
-// Kinds are the kinds of faults, sorted.
-func (r Result) Kinds() []string { return slices.Sorted(maps.Keys(r.Faults)) }

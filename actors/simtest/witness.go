@@ -338,7 +338,7 @@ func (w *witness) valid() {
 		return
 	}
 	group := strings.HasPrefix(string(w.key), "telegram-chat--")
-	converted := prompt.Messages(history, prompt.Options{Group: group, Cache: w.cache})
+	converted := prompt.MessagesOf(prompt.History{Len: len(history), At: func(i int) *uimessage.Message { return &history[i] }}, prompt.Options{Group: group, Cache: w.cache})
 	if len(converted) == 0 {
 		return
 	}

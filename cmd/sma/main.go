@@ -13,8 +13,8 @@ import (
 	_ "time/tzdata" // zones work on machines without zone data
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
 //go:embed demo
@@ -39,7 +39,7 @@ func useProcessors() {
 
 // run runs one command.
 func run() int {
-	host.SmallRegistry()
+	actorsystem.SmallRegistry()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it

@@ -57,24 +57,10 @@ type Options struct {
 	ConvertDataPart func(uimessage.Data) Part
 }
 
-// Convert turns UI messages into model messages as convertToModelMessages of the
-// SDK does. Every message is converted by itself: converting message by message with the
-// same options and joining the results gives the same, so a result may be kept as long as
-// its message and the options do not change. The result shares raw values with its input
-// and is nil on an error.
-func Convert(messages []uimessage.Message, opts Options) ([]Message, error) {
-	out := make([]Message, 0, len(messages)+len(messages)/2)
-	for i := range messages {
-		var err error
-		if out, err = AppendConverted(out, &messages[i], opts); err != nil {
-			return nil, fmt.Errorf("convert message %d: %w", i, err)
-		}
-	}
-	return out, nil
-}
-
-// AppendConverted converts one UI message: a system or user message to one message, and
-// an assistant's to at most two for every step.
+// AppendConverted converts one UI message as convertToModelMessages of the SDK does: a
+// system or user message to one message, and an assistant's to at most two for every step.
+// The result shares raw values with its input and is nil on an error. It depends on nothing
+// but the message and the options, so it may be kept as long as they do not change.
 func AppendConverted(dst []Message, m *uimessage.Message, opts Options) ([]Message, error) {
 	switch m.Role {
 	case uimessage.RoleSystem:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -33,7 +34,7 @@ func history(turns int) []uimessage.Message {
 
 func TestConvertMessageByMessage(t *testing.T) {
 	list := history(20)
-	whole, err := modelmessage.Convert(list, modelmessage.Options{})
+	whole, err := conformancetest.Convert(list, modelmessage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestConvertErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := modelmessage.Convert([]uimessage.Message{user, tt.last}, opts)
+			got, err := conformancetest.Convert([]uimessage.Message{user, tt.last}, opts)
 			if got != nil || !tt.is(err) {
 				t.Errorf("got %v, error %v", got, err)
 			}
@@ -83,7 +84,7 @@ func TestConvertCostIsLinear(t *testing.T) {
 	cost := func(turns int) float64 {
 		list := history(turns)
 		return testing.AllocsPerRun(20, func() {
-			if _, err := modelmessage.Convert(list, modelmessage.Options{}); err != nil {
+			if _, err := conformancetest.Convert(list, modelmessage.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -98,7 +99,7 @@ func BenchmarkConvert200(b *testing.B) {
 	list := history(200)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := modelmessage.Convert(list, modelmessage.Options{}); err != nil {
+		if _, err := conformancetest.Convert(list, modelmessage.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -97,12 +97,12 @@ func TestApprovedCallsAreNotOfTheNextStep(t *testing.T) {
 }
 
 func TestSigner(t *testing.T) {
-	s := loop.NewSigner([]byte("key"))
+	s := newSigner([]byte("key"))
 	a := loop.Approval{ID: "ap", Call: loop.Call{ID: "c", Name: "rm", Input: json.RawMessage(`{"a":1,"b":2}`)}}
-	sig := s.Sign(a)
+	sig := s.sign(a)
 	reordered := a
 	reordered.Call.Input = json.RawMessage(`{"b":2,"a":1}`)
-	if err := s.Verify(reordered, sig); err != nil {
+	if err := s.verify(reordered, sig); err != nil {
 		t.Errorf("the same input in another order: %v", err)
 	}
 	changes := map[string]func(*loop.Approval){
@@ -114,16 +114,16 @@ func TestSigner(t *testing.T) {
 	for name, change := range changes {
 		forged := a
 		change(&forged)
-		if s.Verify(forged, sig) == nil {
+		if s.verify(forged, sig) == nil {
 			t.Errorf("another %s passes", name)
 		}
 	}
 	for _, bad := range []string{"", "%%%", "AAAA"} {
-		if s.Verify(a, bad) == nil {
+		if s.verify(a, bad) == nil {
 			t.Errorf("signature %q passes", bad)
 		}
 	}
-	if loop.NewSigner([]byte("other")).Verify(a, sig) == nil {
+	if newSigner([]byte("other")).verify(a, sig) == nil {
 		t.Error("another key passes")
 	}
 }
@@ -133,7 +133,7 @@ func TestForgedApprovalEndsTheStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			part := answeredPart("c1", "ask", true, nil)
 			part.Approval.Signature = sig
-			l := loop.New(loop.Config{Verify: loop.NewSigner([]byte("key")).Verify, ErrorText: error.Error})
+			l := loop.New(loop.Config{Verify: newSigner([]byte("key")).verify, ErrorText: error.Error})
 			chunks, calls, err := l.Begin([]uimessage.Message{{ID: "old", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{part}}})
 			if _, ok := errors.AsType[*loop.SignatureError](err); !ok || len(calls) != 0 || len(chunks) != 2 {
 				t.Errorf("got %v, %v, %v", chunks, calls, err)

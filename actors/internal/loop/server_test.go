@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -163,7 +164,7 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 		r.Rejected = bad
 		return
 	}
-	base, err := modelmessage.Convert(history, modelmessage.Options{Tools: s.convertTools()})
+	base, err := conformancetest.Convert(history, modelmessage.Options{Tools: s.convertTools()})
 	if err != nil {
 		r.Rejected = faultOf(err)
 		return
@@ -198,8 +199,8 @@ func (s *server) config(id string) loop.Config {
 		c.Metadata = func(kind string) json.RawMessage { return s.spec.Metadata[kind] }
 	}
 	if s.spec.ApprovalSecret != nil {
-		signer := loop.NewSigner([]byte(*s.spec.ApprovalSecret))
-		c.Sign, c.Verify = signer.Sign, signer.Verify
+		signer := newSigner([]byte(*s.spec.ApprovalSecret))
+		c.Sign, c.Verify = signer.sign, signer.verify
 	}
 	s.stopWhen(&c)
 	return c
@@ -316,7 +317,7 @@ func (x *exchange) converted() ([]modelmessage.Message, error) {
 		history = history[:len(history)-1]
 	}
 	history = append(history, x.reducer.Snapshot())
-	return modelmessage.Convert(history, modelmessage.Options{Tools: x.convertTools()})
+	return conformancetest.Convert(history, modelmessage.Options{Tools: x.convertTools()})
 }
 
 func samePrompt(a, b []modelmessage.Message) bool {

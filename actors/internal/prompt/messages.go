@@ -24,13 +24,6 @@ type Options struct {
 	Cache *Cache
 }
 
-// Messages converts the history for the model. The last turn may be an unfinished assistant
-// message, at a boundary of its steps. A turn with a role other than user or assistant is left out,
-// because nothing stored may speak as the system. The result must not be changed.
-func Messages(history []uimessage.Message, opts Options) []modelmessage.Message {
-	return MessagesOf(History{Len: len(history), At: func(i int) *uimessage.Message { return &history[i] }}, opts)
-}
-
 // History gives access to a history without copying it: At returns the ith of Len turns. What it
 // refers to must not change while it is read.
 type History struct {
@@ -38,8 +31,10 @@ type History struct {
 	At  func(i int) *uimessage.Message
 }
 
-// MessagesOf is [Messages] without a copy of the history, which may be long: with a cache, known
-// turns only cost a comparison.
+// MessagesOf converts the history for the model. The last turn may be an unfinished assistant
+// message, at a boundary of its steps. A turn with a role other than user or assistant is left out,
+// because nothing stored may speak as the system. With a cache, known turns only cost a comparison.
+// The result must not be changed.
 func MessagesOf(history History, opts Options) []modelmessage.Message {
 	if opts.Cache == nil {
 		opts.Cache = &Cache{}

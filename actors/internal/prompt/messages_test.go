@@ -203,3 +203,8 @@ func BenchmarkMessages(b *testing.B) {
 		})
 	}
 }
+
+// Messages converts a history that is a slice.
+func Messages(history []uimessage.Message, opts Options) []modelmessage.Message {
+	return MessagesOf(History{Len: len(history), At: func(i int) *uimessage.Message { return &history[i] }}, opts)
+}

@@ -14,19 +14,6 @@ func Settle(t *Tree) {
 	settle(t.top)
 }
 
-// Count returns how many names and folders a tree has.
-func Count(t *Tree) (names, folders int) {
-	var count func(f *folder)
-	count = func(f *folder) {
-		names, folders = names+f.names, folders+1
-		for _, b := range f.below {
-			count(b)
-		}
-	}
-	count(t.top)
-	return names, folders
-}
-
 // Age makes a tree treat every folder that has not changed for some ticks of the kernel's clock as
 // old when it was read, as if the tests had waited longer.
 func Age(t *Tree) {

@@ -18,6 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -168,7 +169,7 @@ func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := modelmessage.Convert(list, modelmessage.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
+	got, err := conformancetest.Convert(list, modelmessage.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,13 +76,6 @@ func (a *BotAPI) answerPress(p Params) (any, *refused) {
 	}
 }
 
-// ForgetPresses makes all presses so far too old to be answered.
-func (a *BotAPI) ForgetPresses() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	clear(a.pressed)
-}
-
 // Press makes somebody press a button, known by its data, below a message of the bot.
 // Members of more are set in the update, or removed when nil.
 func (a *BotAPI) Press(chat, from, message int64, data string, more map[string]any) int64 {

@@ -38,7 +38,6 @@ type feishuPush struct {
 	queue  []*feishuEvent // due now
 	late   []*feishuEvent // due later
 	all    []*feishuEvent
-	tries  int
 	busy   int  // so many are being brought
 	mute   bool // no event is made
 	ahead  bool // the next one goes before the one before is answered
@@ -47,8 +46,8 @@ type feishuPush struct {
 type feishuEvent struct {
 	id    string
 	body  []byte
-	tries int
 	due   time.Time
+	tries int
 	lost  bool // every try has failed
 	done  bool
 }
@@ -206,13 +205,6 @@ func (a *FeishuAPI) Pushed() (done, waiting, lost int) {
 	return done, waiting, lost
 }
 
-// Tries is how many times the fake has tried to bring an event.
-func (a *FeishuAPI) Tries() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.push.tries
-}
-
 // Await waits until ok holds; it is asked again after every change of the fake.
 func (a *FeishuAPI) Await(tb interface {
 	Helper()
@@ -256,7 +248,6 @@ func (a *FeishuAPI) deliverNext() bool {
 	}
 	e, hook := a.push.queue[0], a.push.hook
 	a.push.queue = a.push.queue[1:]
-	a.push.tries++
 	a.push.busy++
 	ahead := a.push.ahead && hook == ""
 	a.mu.Unlock()

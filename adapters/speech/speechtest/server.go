@@ -55,8 +55,6 @@ type Server struct {
 	spoken  []Spoken
 	strange []string
 	gate    chan struct{}
-	waiting int
-	most    int // maximum number of concurrent calls
 	voice   []byte
 	spoke   func()          // may be nil
 	life    context.Context //nolint:containedctx // ends what hangs
@@ -126,24 +124,8 @@ func (s *Server) Strange() []string {
 	return slices.Clone(s.strange)
 }
 
-// Most returns the maximum number of concurrent calls so far.
-func (s *Server) Most() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.most
-}
-
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.waiting++
-	s.most = max(s.most, s.waiting)
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.waiting--
-		s.mu.Unlock()
-	}()
 	if r.Header.Get("Authorization") != "Bearer "+s.Key {
 		s.refuse(w, http.StatusUnauthorized, "the key is "+r.Header.Get("Authorization"))
 		return

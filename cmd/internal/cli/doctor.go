@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 )
@@ -146,7 +147,7 @@ func (a *app) checkSettings(dir string) (*config.Loaded, []checkup.Finding) {
 
 // checkSandbox tests the sandbox for commands.
 func checkSandbox(ctx context.Context, setting string) checkup.Finding {
-	name, unbounded, err := host.NewSandbox(setting).Check(ctx)
+	name, unbounded, err := sandboxes.New(setting).Check(ctx)
 	switch {
 	case err != nil:
 		return checkup.New("sandbox", checkup.Warn, "commands are refused: "+strings.ReplaceAll(err.Error(), "\n", "; "), "install bubblewrap, or let users make user namespaces")

@@ -41,7 +41,7 @@ func (h *Host) afterCrowds(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if chats, ok := h.askChats(ctx); ok && c.gone(chats.Active) {
+			if chats, ok := h.countChats(ctx); ok && c.gone(chats.Active) {
 				debug.FreeOSMemory()
 			}
 		}

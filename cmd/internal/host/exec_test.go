@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -25,7 +26,7 @@ func realSandboxes(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, box := range []string{"bubblewrap", "landlock"} {
-		switch _, _, err := NewSandbox(box).Check(t.Context()); {
+		switch _, _, err := sandboxes.New(box).Check(t.Context()); {
 		case err == nil:
 			out = append(out, box)
 		case os.Getenv("REQUIRE_ALL") != "":

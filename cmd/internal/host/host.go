@@ -19,8 +19,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -66,7 +68,7 @@ type Host struct {
 	shelf       *picture.Shelf
 	meaning     *memory.Meaning // nil if memories are searched by words only
 	system      *actor.ActorSystem
-	workers     *workers
+	workers     *actorsystem.Workers
 	router      *actor.PID
 
 	services    platforms.Table
@@ -76,9 +78,9 @@ type Host struct {
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // what happened at the times of tasks
 	control     *control
-	servers     *servers               // MCP servers; nil if their approvals cannot be read
-	access      *access.Store          // nil if no platform needs it
-	admins      *admins                // nil if they may not decide
+	servers     *servers      // MCP servers; nil if their approvals cannot be read
+	access      *access.Store // nil if no platform needs it
+	deciders    *deciders.Deciders
 	health      func() []openai.Health // nil if the health of the models is unknown
 	metricsAddr string
 	webAddr     string
@@ -96,13 +98,15 @@ type port struct {
 
 // New makes a host. It has no side effects.
 func New(o Options) *Host {
-	return &Host{
+	h := &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), services: platforms.All(), ports: map[string]*port{},
 		refusals: newRefusals(), fatal: make(chan error, 1),
 
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
+	h.deciders = h.newDeciders()
+	return h
 }
 
 // Start builds everything and returns once messages are accepted. Its errors are [*Failure]; after one, everything
@@ -158,19 +162,14 @@ func (h *Host) Status(ctx context.Context) Status {
 	if out.State == StateStarting {
 		return out
 	}
-	out.Chats, out.Models = h.countChats(ctx), h.models()
+	out.Chats, _ = h.countChats(ctx)
+	out.Models = h.models()
 	h.nameBots(out.Platforms)
 	return out
 }
 
-// countChats asks the router, which answers while it runs.
-func (h *Host) countChats(ctx context.Context) ChatCounts {
-	counts, _ := h.askChats(ctx)
-	return counts
-}
-
-// askChats is like countChats, and also reports whether the router answered.
-func (h *Host) askChats(ctx context.Context) (ChatCounts, bool) {
+// countChats asks the router, and reports whether it answered.
+func (h *Host) countChats(ctx context.Context) (ChatCounts, bool) {
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.router, messages.StatsQuery{}, time.Second))
 	stats, ok := reply.(messages.StatsReply)
 	return ChatCounts{Active: stats.Active}, ok && err == nil

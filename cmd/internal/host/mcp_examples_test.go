@@ -126,7 +126,7 @@ func runExample(t *testing.T, box sandboxtest.Checker, dir, file, registry strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := mcp.New(MCPOptions(Options{Dir: dir, State: state, Settings: settings, Logger: slog.New(slog.DiscardHandler), Version: "test"}, store, box, ""))
+	m := mcp.New(MCPOptions(Options{Dir: dir, State: state, Settings: settings, Logger: slog.New(slog.DiscardHandler), Version: "test"}, store, box))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()

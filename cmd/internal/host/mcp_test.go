@@ -17,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
-	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -174,37 +173,4 @@ func stateOf(m *mcp.Manager, name string) mcp.State {
 		}
 	}
 	return ""
-}
-
-func TestToolSetKnowsWhatIsGone(t *testing.T) {
-	own := tooltest.New("read_file", nil)
-	set, err := newToolSet(own, tooltest.New("files:a.b", nil), tooltest.New("files:a/b", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wire := set.Wire("files:a.b")
-	if err := set.replace(own); err != nil {
-		t.Fatal(err)
-	}
-	if got := set.Wire("files:a.b"); got != wire {
-		t.Errorf("the wire name of a tool that is gone changed from %s to %s", wire, got)
-	}
-	if got := set.Name(wire); got != "files:a.b" {
-		t.Errorf("Name(%s) = %s", wire, got)
-	}
-	if _, there := set.Lookup("files:a.b"); there {
-		t.Error("a tool that is gone is found")
-	}
-	if err := set.Validate("files:a.b", json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "not offered any more") {
-		t.Errorf("Validate = %v", err)
-	}
-	if err := set.replace(own, tooltest.New("read_file", nil)); err == nil {
-		t.Error("two tools of one name are in a set")
-	}
-	if err := set.replace(own, tooltest.New("files:a.b", nil)); err != nil {
-		t.Fatal(err)
-	}
-	if got := set.Name(set.Wire("files:a.b")); got != "files:a.b" || set.Validate("files:a.b", json.RawMessage(`{}`)) != nil {
-		t.Errorf("a tool that is back is %s", got)
-	}
 }

@@ -29,7 +29,7 @@ func (h *Host) receive(p place) {
 	}
 	log := h.log.With("platform", p.name)
 	h.background(p.name, func(ctx context.Context) {
-		err := revive(ctx, log, made.port.Status, func() error { return loop(ctx, made.platform, h.informed(made.port)) })
+		err := revive(ctx, log, made.port.Status, func() error { return loop(ctx, made.platform, h.deciders.Informed(made.port)) })
 		if err == nil || ctx.Err() != nil {
 			return
 		}

@@ -85,9 +85,9 @@ func (s *scene) admins(rest string) error {
 
 // minute lets what is known about administrators grow too old.
 func (s *scene) minute() {
-	if s.h != nil && s.h.admins != nil {
-		s.h.admins.mu.Lock()
-		clear(s.h.admins.chats)
-		s.h.admins.mu.Unlock()
+	if s.h != nil && s.h.deciders.Admins() != nil {
+		s.h.deciders.Admins().Lock()
+		clear(s.h.deciders.Admins().Known)
+		s.h.deciders.Admins().Unlock()
 	}
 }

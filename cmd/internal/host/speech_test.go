@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 )
 
 // spoken is a voice message with words.
@@ -290,7 +291,7 @@ func TestSpeechByProgram(t *testing.T) {
 	write(t, filepath.Join(p.dir, "ship.json"), `{"permissions": {"exec": {"sandbox": "auto"}}, "speech": {
 		"transcribe": {"command": ["/bin/sh", "-c", "tail -c 11 \"$1\"; env; cat `+p.dir+`/ship.json `+p.dir+`/Agent.md; ls `+p.dir+`/.ship; true", "sh", "{file}"]},
 		"speak": {"command": ["/bin/cat", "`+voice+`"]}}}`)
-	if _, _, err := NewSandbox("auto").Check(t.Context()); err != nil {
+	if _, _, err := sandboxes.New("auto").Check(t.Context()); err != nil {
 		t.Skipf("no sandbox here: %v", err)
 	}
 	model := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "tts_speak", Input: `{"text":"hello","final":true}`}))

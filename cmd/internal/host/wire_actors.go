@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
@@ -31,8 +32,7 @@ import (
 )
 
 const (
-	routerName = "router"
-	gateName   = "modelgate"
+	gateName = "modelgate"
 	// spawnWithin is how long the guardian may take to spawn or stop a child.
 	spawnWithin = 10 * time.Second
 	// idleWorkers is how many idle goroutines are kept for actors with messages to process.
@@ -53,12 +53,12 @@ func (h *Host) startActors(ctx context.Context) error {
 		return err
 	}
 	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
-		return slog.New(loud{h.opts.Logger.With("component", "actors").Handler()})
+		return slog.New(actorsystem.Warnings{Handler: h.opts.Logger.With("component", "actors").Handler()})
 	}))
 	h.watchActors()
-	h.workers = newWorkers(idleWorkers)
+	h.workers = actorsystem.NewWorkers(idleWorkers)
 	root := h.system.Root.SpawnNamed
-	if _, err := root(h.workers.with(guardian.Props(guardian.Options{GiveUp: h.giveUp})), guardian.Name); err != nil {
+	if _, err := root(h.workers.With(guardian.Props(guardian.Options{GiveUp: h.giveUp})), guardian.Name); err != nil {
 		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
 	}
 	h.cleanups.add("actors", h.stopActors)
@@ -68,7 +68,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	})); err != nil {
 		return err
 	}
-	h.router = guardian.PID(h.system, routerName)
+	h.router = guardian.PID(h.system, actorsystem.RouterName)
 	runs := run.Options{
 		Model: llm, Gate: guardian.PID(h.system, gateName), Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
 		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
@@ -81,14 +81,14 @@ func (h *Host) startActors(ctx context.Context) error {
 	chats.Fetch, chats.Whole, chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
-		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.with(chat.Props(key, chats)) },
+		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.With(chat.Props(key, chats)) },
 	}
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{
-		Shard:    func(int) *actor.Props { return h.workers.with(shard.Props(shards)) },
+		Shard:    func(int) *actor.Props { return h.workers.With(shard.Props(shards)) },
 		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20, Restarted: h.wakeAgain,
 	}
-	if err := h.spawn(ctx, routerName, router.Props(chatsOf)); err != nil {
+	if err := h.spawn(ctx, actorsystem.RouterName, router.Props(chatsOf)); err != nil {
 		return err
 	}
 	h.background("memory after crowds", h.afterCrowds)
@@ -104,7 +104,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 	return chat.Options{
 		Options: h.machineOptions(tools),
 		Store:   h.store,
-		Run:     func(memo *model.Memo) *actor.Props { return h.workers.with(run.Props(runs, memo)) },
+		Run:     func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
 		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
 		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer,
 	}
@@ -138,7 +138,7 @@ func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot summarize
 	}
-	chats.Compaction = func() *actor.Props { return h.workers.with(compaction.Props(o)) }
+	chats.Compaction = func() *actor.Props { return h.workers.With(compaction.Props(o)) }
 	chats.MaxTokens, chats.KeepLast, chats.NoArchive = budget, history.KeepLastMessages, !history.ArchiveOnCompact
 	chats.PrefixBroken = runs.Metrics.PrefixBroken
 }
@@ -151,11 +151,11 @@ func (h *Host) stopActors(ctx context.Context) error {
 		h.log.Info("not everything has ended; it goes on with the next start")
 	}
 	h.endSends(ctx)
-	err = h.stopChild(ctx, routerName)
+	err = h.stopChild(ctx, actorsystem.RouterName)
 	_, stopErr := await(ctx, root.StopFuture(h.system.NewLocalPID(guardian.Name)))
 	err = errors.Join(err, stopErr)
 	h.system.Shutdown()
-	h.workers.close()
+	h.workers.Close()
 	return err
 }
 
@@ -178,7 +178,7 @@ func (h *Host) endSends(ctx context.Context) {
 
 // spawn has the guardian spawn an actor.
 func (h *Host) spawn(ctx context.Context, name string, props *actor.Props) error {
-	ask := guardian.Spawn{Name: name, Props: h.workers.with(props)}
+	ask := guardian.Spawn{Name: name, Props: h.workers.With(props)}
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), ask, spawnWithin))
 	if done, ok := reply.(guardian.Spawned); ok {
 		err = done.Err
@@ -198,7 +198,7 @@ func (h *Host) stopChild(ctx context.Context, name string) error {
 // giveUp ends the host because one of its actors keeps failing. The reason may quote people, so only its kind is
 // reported.
 func (h *Host) giveUp(child string, reason any) {
-	why := fmt.Errorf("its actor %s panicked again and again (%s)", child, panicked(reason))
+	why := fmt.Errorf("its actor %s panicked again and again (%s)", child, actorsystem.PanicKind(reason))
 	if err, ok := reason.(error); ok && errors.Is(err, guardian.ErrEnded) {
 		why = fmt.Errorf("its actor %s: %w", child, guardian.ErrEnded)
 	}
@@ -232,7 +232,7 @@ func (h *Host) wake(ctx context.Context) error {
 
 // watchActors counts and logs incidents between actors.
 func (h *Host) watchActors() {
-	m := newMishaps(h.registry, h.log)
-	h.system.EventStream.Subscribe(m.hear)
-	h.background("actor events", m.run)
+	m := actorsystem.NewIncidents(h.registry, h.log)
+	h.system.EventStream.Subscribe(m.Observe)
+	h.background("actor events", m.Run)
 }

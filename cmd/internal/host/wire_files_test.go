@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -20,11 +21,11 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
 	stored := filepath.Join(h.opts.State, "files")
-	set, err := newToolSet(h.fileTools(h.workspace(stored))...)
+	set, err := toolset.New(h.fileTools(h.workspace(stored))...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := &toolbox{set: set, files: stored, log: slog.New(slog.DiscardHandler)}
+	box := &toolbox{Set: set, files: stored, log: slog.New(slog.DiscardHandler)}
 	call := tool.Call{ID: "call-1", Name: "x", Run: tool.Run{ChatKey: "web-chat-a", RunID: "run-1"}}
 	output, err := json.Marshal(strings.Repeat("the canary ", 10_000))
 	if err != nil {
@@ -37,7 +38,7 @@ func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(stored, filepath.FromSlash(short.Whole))); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("stored as %v, %v", info, err)
 	}
-	read, _ := set.Lookup(files.ReadName)
+	read, _ := set.Find(files.ReadName)
 	for _, tt := range []struct {
 		chat messages.ChatKey
 		path string

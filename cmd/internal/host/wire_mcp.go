@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -54,12 +55,8 @@ func MCPServers(loaded *config.MCP) []mcp.Server {
 	return out
 }
 
-// MCPOptions are the options of a project's MCP manager. With a nil box it starts no program, and why says why there
-// is no sandbox.
-func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mcp.Options {
-	if box == nil {
-		box = noSandbox{why}
-	}
+// MCPOptions are the options of a project's MCP manager.
+func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox) mcp.Options {
 	return mcp.Options{
 		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: chatfiles.FolderOf,
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
@@ -70,21 +67,7 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox, why string) mc
 
 // MCPAlone are the options of a manager that tests a server without a running host.
 func MCPAlone(o Options, store *mcp.Store) mcp.Options {
-	return MCPOptions(o, store, NewSandbox(o.Settings.Settings.Permissions.Exec.Sandbox), "")
-}
-
-// noSandbox refuses to start programs.
-type noSandbox struct{ why string }
-
-// Name implements [sandbox.Sandbox].
-func (noSandbox) Name() string { return "none" }
-
-// Start implements [sandbox.Sandbox].
-func (n noSandbox) Start(context.Context, sandbox.Spec) (sandbox.Process, error) {
-	if n.why == "" {
-		return nil, sandbox.ErrUnavailable
-	}
-	return nil, fmt.Errorf("%w: %s", sandbox.ErrUnavailable, n.why)
+	return MCPOptions(o, store, sandboxes.New(o.Settings.Settings.Permissions.Exec.Sandbox))
 }
 
 // servers are the MCP servers of a host.
@@ -98,20 +81,20 @@ type servers struct {
 
 // startMCP keeps the MCP servers running and their tools in the set, together with the host's own. It does not wait
 // for a server.
-func (h *Host) startMCP(set *toolSet, own []tool.Tool, box sandbox.Sandbox, why string) {
+func (h *Host) startMCP(set *toolset.Set, own []tool.Tool, box sandbox.Sandbox) {
 	store, err := MCPStore(h.opts.State)
 	if err != nil {
 		h.log.Warn("no server of tools is used", "error", err)
 		return
 	}
-	o := MCPOptions(h.opts, store, box, why)
+	o := MCPOptions(h.opts, store, box)
 	o.Shelf = h.shelf
 	o.Metrics, o.Reserved = mcp.NewMetrics(h.registry), set.Names()
 	s := &servers{}
 	o.Changed = func() {
 		s.offering.Lock()
 		defer s.offering.Unlock()
-		if err := set.replace(slices.Concat(own, s.manager.Tools())...); err != nil {
+		if err := set.Replace(slices.Concat(own, s.manager.Tools())...); err != nil {
 			h.log.Error("the tools of servers cannot be offered", "error", err)
 		}
 	}

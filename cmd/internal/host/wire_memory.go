@@ -62,7 +62,7 @@ func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 	if s.CompressOnOverflow {
 		o.MaxChars = s.MaxPrimaryChars
 	}
-	chats.Memory = func() *actor.Props { return h.workers.with(extraction.Props(o)) }
+	chats.Memory = func() *actor.Props { return h.workers.With(extraction.Props(o)) }
 	chats.MemoryTurns = s.ExtractMinEntries
 }
 

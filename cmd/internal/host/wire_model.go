@@ -46,7 +46,7 @@ func (h *Host) newModel() (model.Model, error) {
 	if err != nil {
 		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
-	h.watchHealth(m)
+	h.health = m.Health
 	return m, nil
 }
 
@@ -215,6 +215,3 @@ func spanChinese(seconds int) string {
 	}
 	return fmt.Sprintf("%d 分钟", (seconds+30)/60)
 }
-
-// watchHealth keeps the function that reports the health of the models.
-func (h *Host) watchHealth(m *openai.Model) { h.health = m.Health }

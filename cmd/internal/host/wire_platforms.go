@@ -153,7 +153,7 @@ func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error 
 			up.Set(value)
 		},
 	})
-	made, err := p.build(h.informed(live))
+	made, err := p.build(h.deciders.Informed(live))
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}

@@ -59,7 +59,7 @@ func (h *Host) startScheduler(ctx context.Context) error {
 	log := h.fires
 	err := h.spawn(ctx, schedulerName, scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
-		Asked: h.askedAboutTask,
+		Asked: h.deciders.AskedAboutTask,
 	}))
 	if err != nil {
 		return err

@@ -3,12 +3,9 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"maps"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
@@ -22,12 +19,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // toolbox provides the host's tools to runs.
 type toolbox struct {
-	set   *toolSet
+	*toolset.Set
+
 	files string           // the folder below which full results are stored
 	ears  *speech.Listener // nil if voice messages are not transcribed
 	// skilled reports whether the project has skills, which the system text then lists.
@@ -41,7 +41,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	workspace := h.workspace(files)
 	sends := chattools.Options{Files: files, Folder: chatfiles.FolderOf, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
-		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.chatName),
+		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),
 		agentcontext.NewLoad(agentcontext.Options{Loader: h.runLog, Zone: h.zone}),
 	}
@@ -50,7 +50,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	tools = append(tools, h.skillTools()...)
 	tools = append(tools, h.fileTools(workspace)...)
 	tools = append(tools, h.taskTools()...)
-	box := NewSandbox(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
+	box := sandboxes.New(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
 	runs, why := sandbox.Sandbox(box), ""
 	if !box.Known() {
 		runs, why = nil, "there is none for this system"
@@ -69,13 +69,13 @@ func (h *Host) newTools() (*toolbox, error) {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
 	}
-	set, err := newToolSet(tools...)
+	set, err := toolset.New(tools...)
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
-	h.startMCP(set, tools, box, "")
+	h.startMCP(set, tools, box)
 	return &toolbox{
-		set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
+		Set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
 		log: h.opts.Logger.With("component", "tools"),
 	}, nil
 }
@@ -85,7 +85,7 @@ func (h *Host) newTools() (*toolbox, error) {
 // on the list of skills, which changes the system text anyway.
 func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 	skilled, place := b.skilled(), query.BotOf(key)
-	return slices.DeleteFunc(b.set.Names(), func(name string) bool {
+	return slices.DeleteFunc(b.Names(), func(name string) bool {
 		switch name {
 		case chattools.SendName:
 			return !toolEgress
@@ -98,20 +98,6 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 	})
 }
 
-// Find implements run.Tools.
-func (b *toolbox) Find(name string) (tool.Tool, bool) { return b.set.Lookup(name) }
-
-// Validate implements run.Tools.
-func (b *toolbox) Validate(name string, input json.RawMessage) error {
-	return b.set.Validate(name, input)
-}
-
-// WireName implements run.Tools.
-func (b *toolbox) WireName(name string) string { return b.set.Wire(name) }
-
-// Name implements run.Tools.
-func (b *toolbox) Name(wire string) string { return b.set.Name(wire) }
-
 // Cap implements run.Tools.
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
 	out, err := tool.Cap{Keep: chatfiles.At(b.files).Keep(call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
@@ -119,101 +105,6 @@ func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessag
 		b.log.WarnContext(ctx, "a result could not be stored whole", "run_id", call.Run.RunID, "tool", call.Name, "error", err)
 	}
 	return out
-}
-
-// maxGone bounds how many removed tools a host still knows by name.
-const maxGone = 4096
-
-// toolSet is the current set of tools. The whole set is replaced when tools change. A run keeps the names that it
-// started with; calls of removed tools fail with an error that says so.
-type toolSet struct {
-	mu   sync.RWMutex
-	set  *tool.Set
-	wire map[string]string // wire names of removed tools, by name
-	name map[string]string // names of removed tools, by wire name
-}
-
-// newToolSet makes a set of the tools that a host starts with.
-func newToolSet(tools ...tool.Tool) (*toolSet, error) {
-	set, err := tool.NewSet(tools...)
-	if err != nil {
-		return nil, err
-	}
-	return &toolSet{set: set, wire: map[string]string{}, name: map[string]string{}}, nil
-}
-
-// replace exchanges the set. On an error the set is unchanged.
-func (s *toolSet) replace(tools ...tool.Tool) error {
-	next, err := tool.NewSet(tools...)
-	if err != nil {
-		return fmt.Errorf("change the tools: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.wire) > maxGone { // calls of tools removed so long ago are unlikely
-		clear(s.wire)
-		clear(s.name)
-	}
-	for _, name := range s.set.Names() {
-		s.wire[name], s.name[s.set.Wire(name)] = s.set.Wire(name), name
-	}
-	s.set = next
-	maps.DeleteFunc(s.wire, func(name, _ string) bool {
-		_, there := next.Lookup(name)
-		return there
-	})
-	maps.DeleteFunc(s.name, func(_, name string) bool {
-		_, there := next.Lookup(name)
-		return there
-	})
-	return nil
-}
-
-// Names returns the names of the offered tools, in order.
-func (s *toolSet) Names() []string { return s.now().Names() }
-
-// Lookup finds a tool by its own name.
-func (s *toolSet) Lookup(name string) (tool.Tool, bool) { return s.now().Lookup(name) }
-
-// Validate checks the input of a call.
-func (s *toolSet) Validate(name string, input json.RawMessage) error {
-	s.mu.RLock()
-	set, gone := s.set, s.wire[name] != ""
-	s.mu.RUnlock()
-	if gone {
-		return fmt.Errorf("%w: %s is not offered any more", tool.ErrUnknown, name)
-	}
-	return set.Validate(name, input)
-}
-
-// Wire is the name that the model knows a tool by, also for a removed tool.
-func (s *toolSet) Wire(name string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if wire, gone := s.wire[name]; gone {
-		return wire
-	}
-	return s.set.Wire(name)
-}
-
-// Name is the own name of a tool with a given wire name, also for a removed tool.
-func (s *toolSet) Name(wire string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	name := s.set.Name(wire)
-	if _, there := s.set.Lookup(name); there {
-		return name
-	}
-	if gone, ok := s.name[wire]; ok {
-		return gone
-	}
-	return name
-}
-
-func (s *toolSet) now() *tool.Set {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.set
 }
 
 // contextTools are the tools of contexts, or none if they are disabled.

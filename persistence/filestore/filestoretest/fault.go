@@ -70,13 +70,6 @@ func (d *Disk) After(fn func(Op)) {
 	d.after = fn
 }
 
-// Ops counts the operations so far.
-func (d *Disk) Ops() int64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.count
-}
-
 func (d *Disk) fault(op Op) error {
 	if d.fail == nil {
 		return nil

@@ -28,12 +28,6 @@ type Reply struct {
 	Minutes int
 }
 
-// Parse interprets a reply to the pending commands, given in the order in which they were shown. names are the names
-// of the bot. Rules of timed grants are checked with the shipped policy.
-func Parse(text string, pending []string, names ...string) Reply {
-	return parse(text, pending, shippedOrNone, names)
-}
-
 // shippedOrNone returns the shipped policy. Without it every rule is void.
 func shippedOrNone() *grant.Policy {
 	policy, err := grant.Shipped()
@@ -41,18 +35,6 @@ func shippedOrNone() *grant.Policy {
 		return nil // Unreachable: the shipped policy is valid
 	}
 	return policy
-}
-
-// ParseWith is Parse with the operator's own policy.
-func ParseWith(text string, pending []string, policy *grant.Policy, names ...string) Reply {
-	return parse(text, pending, func() *grant.Policy { return policy }, names)
-}
-
-func parse(text string, pending []string, policy func() *grant.Policy, names []string) Reply {
-	if len(pending) == 0 || !legible(text) {
-		return Reply{Kind: Unclear}
-	}
-	return parser{pending: pending, names: names, judged: &judged{policy: policy}}.read(text).Reply
 }
 
 // Shown is a request as people see it: its number and its command.

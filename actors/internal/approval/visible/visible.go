@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -60,26 +59,6 @@ func hidden(r rune) bool {
 		return true
 	}
 	return !strconv.IsPrint(r)
-}
-
-// JSON escapes invisible characters in JSON, which does not change its value.
-func JSON(input string) string {
-	var b strings.Builder
-	for i := 0; i < len(input); {
-		r, n := utf8.DecodeRuneInString(input[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "%c0x%02X%c", opening, input[i], closing) // not valid JSON
-		case r != ' ' && r != '\n' && r != opening && r != closing && hidden(r):
-			for _, u := range utf16.AppendRune(nil, r) {
-				fmt.Fprintf(&b, `\u%04x`, u)
-			}
-		default:
-			b.WriteRune(r)
-		}
-		i += n
-	}
-	return b.String()
 }
 
 // Block returns a text as a Markdown code block that the text cannot end.

@@ -1,7 +1,6 @@
 package visible
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,28 +86,6 @@ func TestTextIsReadBack(t *testing.T) {
 		got := Text(in)
 		if !utf8.ValidString(got) || read(t, got) != in {
 			t.Fatalf("Text(%q) = %q", in, got)
-		}
-	})
-}
-
-func TestJSONStaysTheSame(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		in, err := json.Marshal(rapid.String().Draw(t, "text"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want, got string
-		if err := json.Unmarshal(in, &want); err != nil {
-			t.Fatal(err)
-		}
-		shown := JSON(string(in))
-		if err := json.Unmarshal([]byte(shown), &got); err != nil || got != want {
-			t.Fatalf("JSON(%s) = %s: %v", in, shown, err)
-		}
-		for _, r := range shown {
-			if r != ' ' && r != '\n' && r != opening && r != closing && hidden(r) {
-				t.Fatalf("JSON(%s) = %s shows %U", in, shown, r)
-			}
 		}
 	})
 }

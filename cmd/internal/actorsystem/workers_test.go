@@ -1,4 +1,4 @@
-package host
+package actorsystem
 
 import (
 	"sync"
@@ -10,7 +10,7 @@ import (
 
 func TestWorkersRunEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkers(4)
+		w := NewWorkers(4)
 		const each = 200
 		var ran sync.WaitGroup
 		ran.Add(2 * each)
@@ -25,15 +25,15 @@ func TestWorkersRunEverything(t *testing.T) {
 		if n := len(w.seats); n == 0 || n > 4 {
 			t.Errorf("%d workers wait, want 1 to 4", n)
 		}
-		w.close()
+		w.Close()
 		synctest.Wait() // the bubble fails if one of them stays
 	})
 }
 
 func TestWorkersNeverWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkers(1)
-		defer w.close()
+		w := NewWorkers(1)
+		defer w.Close()
 		const many = 50
 		var begun sync.WaitGroup
 		begun.Add(many)
@@ -55,10 +55,10 @@ func TestWorkersNeverWaitForAPlace(t *testing.T) {
 
 func TestWorkersAfterClose(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
-		w := newWorkers(2)
+		w := NewWorkers(2)
 		w.Schedule(func() {})
 		synctest.Wait()
-		w.close()
+		w.Close()
 		synctest.Wait()
 		ran := make(chan struct{})
 		w.Schedule(func() { close(ran) })
@@ -79,8 +79,8 @@ func deep(n int) byte {
 // BenchmarkWorkers is one actor that gets something to do, with the library's own
 // dispatcher and with ours.
 func BenchmarkWorkers(b *testing.B) {
-	w := newWorkers(4)
-	defer w.close()
+	w := NewWorkers(4)
+	defer w.Close()
 	for name, d := range map[string]actor.Dispatcher{"library": actor.NewDefaultDispatcher(throughput), "workers": w} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -1,4 +1,4 @@
-package host
+package deciders
 
 import (
 	"context"
@@ -33,9 +33,9 @@ const (
 
 var errAdmins = errors.New("the platform does not say who administers the group")
 
-// admins caches who administers groups, for less than a minute. While the list of a group is unknown it has no
+// Admins caches who administers groups, for less than a minute. While the list of a group is unknown it has no
 // administrators. It is safe for concurrent use.
-type admins struct {
+type Admins struct {
 	platform func(name string) platform.Administered // nil if the platform does not know administrators
 	log      *slog.Logger
 
@@ -43,25 +43,38 @@ type admins struct {
 	end     context.CancelFunc
 	working sync.WaitGroup
 
-	mu     sync.Mutex
+	Groups
+
 	closed bool
-	chats  map[groupName]*groupAdmins
 }
 
-func newAdmins(log *slog.Logger, of func(name string) platform.Administered) *admins {
-	a := &admins{platform: of, log: log, chats: map[groupName]*groupAdmins{}}
+func newAdmins(log *slog.Logger, of func(name string) platform.Administered) *Admins {
+	a := &Admins{platform: of, log: log, Groups: Groups{Known: map[groupName]*groupAdmins{}}}
 	a.life, a.end = context.WithCancel(context.Background())
 	return a
 }
 
-// close cancels requests in progress; later ones do not start.
-func (a *admins) close(context.Context) error {
-	a.mu.Lock()
+// Close cancels questions about administrators in progress; later ones do not start.
+func (d *Deciders) Close(context.Context) error {
+	if d.admins != nil {
+		d.admins.close()
+	}
+	return nil
+}
+
+func (a *Admins) close() {
+	a.Lock()
 	a.closed = true
-	a.mu.Unlock()
+	a.Unlock()
 	a.end()
 	a.working.Wait()
-	return nil
+}
+
+// Groups are the cached lists. Whoever reads or changes them holds the lock.
+type Groups struct {
+	sync.Mutex
+
+	Known map[groupName]*groupAdmins
 }
 
 // groupName is a group: the name of its platform and its id there.
@@ -83,23 +96,23 @@ func groupOf(key messages.ChatKey) groupName {
 
 // has reports whether a person administers the group of a chat. It does not block; an outdated list is refreshed in
 // the background.
-func (a *admins) has(key messages.ChatKey, person string) bool {
+func (a *Admins) has(key messages.ChatKey, person string) bool {
 	if a == nil {
 		return false
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	g := a.current(key)
 	return time.Since(g.said) < adminsHold && g.ids[person]
 }
 
 // list returns the ids of the group's administrators, or nil if they are unknown.
-func (a *admins) list(key messages.ChatKey) []string {
+func (a *Admins) list(key messages.ChatKey) []string {
 	if a == nil {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.Lock()
+	defer a.Unlock()
 	g := a.current(key)
 	if time.Since(g.said) >= adminsHold {
 		return nil
@@ -109,12 +122,12 @@ func (a *admins) list(key messages.ChatKey) []string {
 
 // current returns the cached list of a group, and refreshes it in the background if it is or soon will be outdated.
 // The caller holds the lock.
-func (a *admins) current(key messages.ChatKey) *groupAdmins {
-	g := a.chats[groupOf(key)]
+func (a *Admins) current(key messages.ChatKey) *groupAdmins {
+	g := a.Known[groupOf(key)]
 	if g == nil {
 		a.forget()
 		g = &groupAdmins{}
-		a.chats[groupOf(key)] = g
+		a.Known[groupOf(key)] = g
 	}
 	if time.Since(g.said) >= adminsFresh && g.asking == nil && time.Since(g.failed) >= adminsAgain {
 		a.ask(groupOf(key), g)
@@ -122,37 +135,37 @@ func (a *admins) current(key messages.ChatKey) *groupAdmins {
 	return g
 }
 
-// unknown reports whether the administrators of the chat's group are unknown.
-func (a *admins) unknown(key messages.ChatKey) bool {
+// Unknown reports whether the administrators of the chat's group are unknown.
+func (a *Admins) Unknown(key messages.ChatKey) bool {
 	if a == nil {
 		return false
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	g := a.chats[groupOf(key)]
+	a.Lock()
+	defer a.Unlock()
+	g := a.Known[groupOf(key)]
 	return g == nil || time.Since(g.said) >= adminsHold
 }
 
 // learn fetches the administrators of the chat's group unless they are known, and waits for them. It returns
 // errAdmins if they are still unknown afterwards.
-func (a *admins) learn(ctx context.Context, key messages.ChatKey) error {
+func (a *Admins) learn(ctx context.Context, key messages.ChatKey) error {
 	name := groupOf(key)
-	a.mu.Lock()
-	g := a.chats[name]
+	a.Lock()
+	g := a.Known[name]
 	if g == nil {
 		a.forget()
 		g = &groupAdmins{}
-		a.chats[name] = g
+		a.Known[name] = g
 	}
 	if time.Since(g.said) < adminsFresh {
-		a.mu.Unlock()
+		a.Unlock()
 		return nil
 	}
 	if g.asking == nil && time.Since(g.failed) >= adminsAgain {
 		a.ask(name, g)
 	}
 	asking := g.asking
-	a.mu.Unlock()
+	a.Unlock()
 	if asking != nil {
 		wait := time.NewTimer(adminsWait)
 		defer wait.Stop()
@@ -162,14 +175,14 @@ func (a *admins) learn(ctx context.Context, key messages.ChatKey) error {
 		case <-ctx.Done():
 		}
 	}
-	if a.unknown(key) {
+	if a.Unknown(key) {
 		return errAdmins
 	}
 	return nil
 }
 
 // ask fetches a list in the background. The caller holds the lock.
-func (a *admins) ask(name groupName, g *groupAdmins) {
+func (a *Admins) ask(name groupName, g *groupAdmins) {
 	if a.closed {
 		return
 	}
@@ -177,8 +190,8 @@ func (a *admins) ask(name groupName, g *groupAdmins) {
 	g.asking = done
 	a.working.Go(func() {
 		ids, err := a.question(a.life, name)
-		a.mu.Lock()
-		defer a.mu.Unlock()
+		a.Lock()
+		defer a.Unlock()
 		defer close(done)
 		g.asking = nil
 		if err != nil {
@@ -190,7 +203,7 @@ func (a *admins) ask(name groupName, g *groupAdmins) {
 	})
 }
 
-func (a *admins) question(ctx context.Context, name groupName) (ids map[string]bool, err error) {
+func (a *Admins) question(ctx context.Context, name groupName) (ids map[string]bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: it panicked: %v", errAdmins, v)
@@ -214,17 +227,17 @@ func (a *admins) question(ctx context.Context, name groupName) (ids map[string]b
 }
 
 // forget makes room for one more group. The caller holds the lock.
-func (a *admins) forget() {
-	if len(a.chats) < maxAdminChats {
+func (a *Admins) forget() {
+	if len(a.Known) < maxAdminChats {
 		return
 	}
-	maps.DeleteFunc(a.chats, func(_ groupName, g *groupAdmins) bool { return g.asking == nil && time.Since(g.said) >= adminsHold })
-	for name, g := range a.chats {
-		if len(a.chats) < maxAdminChats {
+	maps.DeleteFunc(a.Known, func(_ groupName, g *groupAdmins) bool { return g.asking == nil && time.Since(g.said) >= adminsHold })
+	for name, g := range a.Known {
+		if len(a.Known) < maxAdminChats {
 			return
 		}
 		if g.asking == nil {
-			delete(a.chats, name)
+			delete(a.Known, name)
 		}
 	}
 }
@@ -234,18 +247,18 @@ func (a *admins) forget() {
 type informed struct {
 	platform.Live
 
-	admins *admins
+	admins *Admins
 }
 
-// informed wraps what a platform receives, as the settings require.
-func (h *Host) informed(live platform.Live) platform.Live {
-	if h.access != nil {
-		live = acquainted{live, h}
+// Informed wraps what a platform receives, so that deciders and administrators are known in time.
+func (d *Deciders) Informed(live platform.Live) platform.Live {
+	if d.Access() != nil {
+		live = acquainted{live, d}
 	}
-	if h.admins == nil {
+	if d.admins == nil {
 		return live
 	}
-	return informed{live, h.admins}
+	return informed{live, d.admins}
 }
 
 // Accept implements [platform.Host].
@@ -286,23 +299,4 @@ func (l informed) Decide(ctx context.Context, key messages.ChatKey, by platform.
 		}
 	}
 	return nil, errors.Join(platform.ErrUnavailable, err)
-}
-
-// wireAdmins lets group administrators decide, if the settings say so.
-func (h *Host) wireAdmins(approvers []string) {
-	for _, who := range approvers {
-		if who != approverAdmins {
-			continue
-		}
-		h.admins = newAdmins(h.log.With("component", "approvals"), func(name string) platform.Administered {
-			made := h.ports[name]
-			if made == nil {
-				return nil
-			}
-			knows, _ := made.platform.(platform.Administered)
-			return knows
-		})
-		h.cleanups.add("administrators", h.admins.close)
-		return
-	}
 }

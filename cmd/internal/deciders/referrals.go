@@ -1,4 +1,4 @@
-package host
+package deciders
 
 import (
 	"cmp"
@@ -21,28 +21,28 @@ import (
 // maxDeciders is how many people are asked in private about one request.
 const maxDeciders = 8
 
-// deciders are the people who may decide a request and who have a private chat with the bot of its chat. A task's
+// Of returns the people who may decide a request and who have a private chat with the bot of its chat. A task's
 // requests are treated as those of the chat that the task belongs to.
-func (h *Host) deciders(c approval.Claim) []approval.Decider {
+func (d *Deciders) Of(c approval.Claim) []approval.Decider {
 	a, ok := c.ChatKey.Address()
 	if ok && a.Platform == "task" {
-		if c, ok = h.taskClaim(c); !ok {
+		if c, ok = d.taskClaim(c); !ok {
 			return nil
 		}
 	}
 	bot := groupOf(c.ChatKey).platform
 	kind, account, _ := strings.Cut(bot, "@")
-	service, known := h.services.Of(kind)
-	if h.access == nil || !known {
+	service, known := d.Services.Of(kind)
+	if d.Access() == nil || !known {
 		return nil
 	}
 	c.Platform = bot
 	var out []approval.Decider
-	for _, candidate := range h.candidates(bot, kind, c) {
+	for _, candidate := range d.candidates(bot, kind, c) {
 		c.Person, c.Admin = candidate.Person, candidate.Role == approval.DeciderAdmin
-		listed := slices.ContainsFunc(out, func(d approval.Decider) bool { return d.Person == candidate.Person })
-		where, name, reachable := h.privateChat(bot, service, candidate.Person)
-		if listed || !reachable || len(out) >= maxDeciders || !mayDecide(h.opts.Settings.Settings.Permissions.Exec.Approvers, h.role, c) {
+		listed := slices.ContainsFunc(out, func(o approval.Decider) bool { return o.Person == candidate.Person })
+		where, name, reachable := d.privateChat(bot, service, candidate.Person)
+		if listed || !reachable || len(out) >= maxDeciders || !mayDecide(d.Approvers, d.Role, c) {
 			continue
 		}
 		candidate.ChatKey, candidate.ChatType, candidate.Name = messages.NewChatKey(kind, account, where, 0), service.PrivateType, cmp.Or(name, candidate.Name)
@@ -52,10 +52,10 @@ func (h *Host) deciders(c approval.Claim) []approval.Decider {
 }
 
 // candidates are the people who might decide, the most important first.
-func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider {
+func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Decider {
 	var out []approval.Decider
-	account := h.access.Account(bot)
-	for _, who := range h.opts.Settings.Settings.Permissions.Exec.Approvers {
+	account := d.Access().Account(bot)
+	for _, who := range d.Approvers {
 		switch who {
 		case approverOwner:
 			if account.Owner != nil {
@@ -64,7 +64,7 @@ func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider
 		case approverInitiator:
 			out = append(out, approval.Decider{Person: c.Asker, Role: approval.DeciderAsker})
 		case approverAdmins:
-			for _, id := range h.admins.list(c.ChatKey) {
+			for _, id := range d.admins.list(c.ChatKey) {
 				if c.Group {
 					out = append(out, approval.Decider{Person: id, Role: approval.DeciderAdmin})
 				}
@@ -80,19 +80,19 @@ func (h *Host) candidates(bot, kind string, c approval.Claim) []approval.Decider
 }
 
 // privateChat is the chat that a person has with the bot alone, by its id on the platform.
-func (h *Host) privateChat(bot string, service platforms.Descriptor, person string) (where, name string, ok bool) {
-	if known, found := h.access.Private(bot, person); found {
+func (d *Deciders) privateChat(bot string, service platforms.Descriptor, person string) (where, name string, ok bool) {
+	if known, found := d.Access().Private(bot, person); found {
 		return known.Chat, known.Name, true
 	}
 	// People with a role have a private chat, whose id is known if it is that of the person.
-	return person, "", service.IsGroup != nil && h.access.Role(bot, person) != platform.RoleStranger
+	return person, "", service.IsGroup != nil && d.Access().Role(bot, person) != platform.RoleStranger
 }
 
 // fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
-func (h *Host) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
-	fires, err := taskfile.NewLog(h.opts.State).Fires(context.Background())
+func (d *Deciders) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
+	fires, err := taskfile.NewLog(d.State).Fires(context.Background())
 	if err != nil {
-		h.log.Warn("where a task belongs is not known, as the log of tasks cannot be read", "error", err)
+		d.Logger.Warn("where a task belongs is not known, as the log of tasks cannot be read", "error", err)
 		return timetable.Fire{}, false
 	}
 	for _, f := range slices.Backward(fires) {
@@ -104,14 +104,14 @@ func (h *Host) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
 }
 
 // taskClaim turns a claim about a task's chat into one about the chat that the task belongs to.
-func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
-	f, ok := h.fireOf(c.ChatKey)
+func (d *Deciders) taskClaim(c approval.Claim) (approval.Claim, bool) {
+	f, ok := d.fireOf(c.ChatKey)
 	if !ok {
 		return c, false
 	}
 	c.ChatKey = f.ChatKey
 	a, ok := f.ChatKey.Address()
-	service, _ := h.services.Of(a.Platform)
+	service, _ := d.Services.Of(a.Platform)
 	c.Asker, c.Group = "", service.IsGroup != nil && service.IsGroup(a.Chat)
 	if service.IsGroup != nil && !c.Group {
 		c.Asker = a.Chat // the person of a private chat created the task or agreed to it
@@ -119,36 +119,36 @@ func (h *Host) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	return c, ok
 }
 
-// taskPlace is the title of the task that runs in a chat, and the chat in which it was created.
-func (h *Host) taskPlace(key messages.ChatKey) referral.TaskPlace {
-	f, ok := h.fireOf(key)
-	c, known := h.taskClaim(approval.Claim{ChatKey: key})
-	if !ok || !known || h.access == nil {
+// TaskPlace is the title of the task that runs in a chat, and the chat in which it was created.
+func (d *Deciders) TaskPlace(key messages.ChatKey) referral.TaskPlace {
+	f, ok := d.fireOf(key)
+	c, known := d.taskClaim(approval.Claim{ChatKey: key})
+	if !ok || !known || d.Access() == nil {
 		return referral.TaskPlace{Title: f.Title, ChatKey: f.ChatKey}
 	}
 	out := referral.TaskPlace{Title: f.Title, ChatKey: f.ChatKey, Group: c.Group}
 	if c.Group {
-		out.ChatTitle = h.chatName(f.ChatKey)
+		out.ChatTitle = d.ChatName(f.ChatKey)
 	} else {
-		out.Person = cmp.Or(h.chatName(f.ChatKey), c.Asker)
+		out.Person = cmp.Or(d.ChatName(f.ChatKey), c.Asker)
 	}
 	return out
 }
 
-// chatName is the title of an admitted group, or the name of the person of a private chat. It is empty if unknown.
-func (h *Host) chatName(key messages.ChatKey) string {
+// ChatName is the title of an admitted group, or the name of the person of a private chat. It is empty if unknown.
+func (d *Deciders) ChatName(key messages.ChatKey) string {
 	a, ok := key.Address()
-	if !ok || h.access == nil {
+	if !ok || d.Access() == nil {
 		return ""
 	}
 	bot := groupOf(key).platform
-	account := h.access.Account(bot)
+	account := d.Access().Account(bot)
 	for _, g := range account.Groups {
 		if g.ID == a.Chat {
 			return g.Title
 		}
 	}
-	if private, found := h.access.Private(bot, a.Chat); found && private.Name != "" {
+	if private, found := d.Access().Private(bot, a.Chat); found && private.Name != "" {
 		return private.Name
 	}
 	for _, p := range account.People {
@@ -159,43 +159,43 @@ func (h *Host) chatName(key messages.ChatKey) string {
 	return ""
 }
 
-// askedAboutTask names the people who are asked about a task's requests.
-func (h *Host) askedAboutTask(task messages.ChatKey) (en, zh string) {
-	return approval.WhoIsAsked(h.deciders(approval.Claim{ChatKey: task}))
+// AskedAboutTask names the people who are asked about a task's requests.
+func (d *Deciders) AskedAboutTask(task messages.ChatKey) (en, zh string) {
+	return approval.WhoIsAsked(d.Of(approval.Claim{ChatKey: task}))
 }
 
 // acquainted records the private chats of people who may have to be asked for a decision.
 type acquainted struct {
 	platform.Live
 
-	host *Host
+	of *Deciders
 }
 
 // Accept implements [platform.Host].
 func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
 	for i := range in {
-		private := slices.ContainsFunc(l.host.services, func(d platforms.Descriptor) bool { return d.PrivateType == in[i].Chat.Type })
+		private := slices.ContainsFunc(l.of.Services, func(s platforms.Descriptor) bool { return s.PrivateType == in[i].Chat.Type })
 		if !private || !in[i].Gate.Open || in[i].Sender.IsBot || in[i].Chat.ID == "" {
 			continue
 		}
 		bot := groupOf(in[i].ChatKey).platform
-		if !l.host.mightDecide(bot, in[i].Sender.ID) {
+		if !l.of.mightDecide(bot, in[i].Sender.ID) {
 			continue
 		}
-		if err := l.host.access.NotePrivate(ctx, bot, in[i].Sender, in[i].Chat.ID); err != nil {
-			l.host.log.Warn("the private chat of somebody who may decide could not be kept", "error", err)
+		if err := l.of.Access().NotePrivate(ctx, bot, in[i].Sender, in[i].Chat.ID); err != nil {
+			l.of.Logger.Warn("the private chat of somebody who may decide could not be kept", "error", err)
 		}
 	}
 	return l.Live.Accept(ctx, in)
 }
 
 // mightDecide reports whether a person may decide in any chat of the bot.
-func (h *Host) mightDecide(bot, person string) bool {
+func (d *Deciders) mightDecide(bot, person string) bool {
 	kind, _, _ := strings.Cut(bot, "@")
-	return slices.ContainsFunc(h.opts.Settings.Settings.Permissions.Exec.Approvers, func(who string) bool {
+	return slices.ContainsFunc(d.Approvers, func(who string) bool {
 		switch who {
 		case approverOwner:
-			return h.access.Role(bot, person) == platform.RoleOwner
+			return d.Access().Role(bot, person) == platform.RoleOwner
 		case approverAdmins:
 			return true
 		}
@@ -206,15 +206,15 @@ func (h *Host) mightDecide(bot, person string) bool {
 // gatherers is how many chats are asked for their open requests at once.
 const gatherers = 16
 
-// gatherRequests shows the open requests of all chats in a person's private chat. It returns how many others are open
+// GatherRequests shows the open requests of all chats in a person's private chat. It returns how many others are open
 // that the person may not decide, but only to the owner.
-func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person string) (others int) {
-	if !h.mightDecide(groupOf(to).platform, person) {
+func (d *Deciders) GatherRequests(ctx context.Context, to messages.ChatKey, person string) (others int) {
+	if !d.mightDecide(groupOf(to).platform, person) {
 		return 0
 	}
-	keys, err := h.store.Waking(ctx)
+	keys, err := d.Waking(ctx)
 	if err != nil {
-		h.log.Warn("the chats with open requests cannot be read", "error", err)
+		d.Logger.Warn("the chats with open requests cannot be read", "error", err)
 		return 0
 	}
 	var count atomic.Int64
@@ -227,14 +227,14 @@ func (h *Host) gatherRequests(ctx context.Context, to messages.ChatKey, person s
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			answer, err := query.Ask[messages.RequestsReferred](ctx, h.askChat, messages.ReferRequests{ChatKey: key, To: to, Person: person})
+			answer, err := query.Ask[messages.RequestsReferred](ctx, d.AskChat, messages.ReferRequests{ChatKey: key, To: to, Person: person})
 			if err == nil {
 				count.Add(int64(answer.Others))
 			}
 		})
 	}
 	all.Wait()
-	if h.access.Role(groupOf(to).platform, person) != platform.RoleOwner {
+	if d.Access().Role(groupOf(to).platform, person) != platform.RoleOwner {
 		return 0 // the number of requests elsewhere is for the owner only
 	}
 	return int(count.Load())

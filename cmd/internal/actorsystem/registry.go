@@ -1,4 +1,4 @@
-package host
+package actorsystem
 
 import cmap "github.com/orcaman/concurrent-map"
 

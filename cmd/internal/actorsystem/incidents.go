@@ -1,4 +1,4 @@
-package host
+package actorsystem
 
 import (
 	"context"
@@ -15,40 +15,44 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// mishapEvery is how often the same incident is logged at most; the repetitions in between are counted.
-const mishapEvery = time.Minute
+// RouterName is the name of the actor above all shards and chats.
+const RouterName = "router"
 
-// mishap is an incident between actors: a dead letter, an unknown message or a panic. It names kinds and never
+// incidentEvery is how often the same incident is logged at most; the repetitions in between are counted.
+const incidentEvery = time.Minute
+
+// incident is something that went wrong between actors: a dead letter, an unknown message or a panic. It names kinds and never
 // contents, which may hold what people wrote.
-type mishap struct {
+type incident struct {
 	level slog.Level
 	what  string
 	actor string // its role
 	kind  string // of the message, or the panic's reason
 }
 
-// mishaps counts and logs dead letters, unknown messages and panics of actors.
-type mishaps struct {
+// Incidents counts and logs dead letters, unknown messages and panics of actors.
+type Incidents struct {
 	log     *slog.Logger
 	letters prometheus.Counter
 	strays  *prometheus.CounterVec
 	panics  *prometheus.CounterVec
-	queue   chan mishap
+	queue   chan incident
 	now     func() time.Time
 
-	told map[mishap]*telling // used by run only
+	logged map[incident]*logged // used by Run only
 }
 
-// telling is when an incident was logged last, and how often it happened since.
-type telling struct {
+// logged is when an incident was logged last, and how often it happened since.
+type logged struct {
 	at   time.Time
 	more int
 }
 
-func newMishaps(reg prometheus.Registerer, log *slog.Logger) *mishaps {
+// NewIncidents registers the metrics. The caller subscribes Observe and runs Run.
+func NewIncidents(reg prometheus.Registerer, log *slog.Logger) *Incidents {
 	f := promauto.With(reg)
-	return &mishaps{
-		log: log, queue: make(chan mishap, 256), now: time.Now, told: map[mishap]*telling{},
+	return &Incidents{
+		log: log, queue: make(chan incident, 256), now: time.Now, logged: map[incident]*logged{},
 		letters: f.NewCounter(prometheus.CounterOpts{Name: "sma_dead_letters_total", Help: "Messages to actors that were gone."}),
 		strays: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_stray_messages_total", Help: "Messages that their actor does not know.",
@@ -57,22 +61,22 @@ func newMishaps(reg prometheus.Registerer, log *slog.Logger) *mishaps {
 	}
 }
 
-// hear takes an event of the actor system. It runs in the goroutine that caused the event, so it only counts the
-// event and queues it for run.
-func (m *mishaps) hear(event any) {
-	var is mishap
+// Observe takes an event of the actor system. It runs in the goroutine that caused the event, so it only counts the
+// event and queues it for Run.
+func (m *Incidents) Observe(event any) {
+	var is incident
 	switch e := event.(type) {
 	case *actor.DeadLetterEvent:
 		m.letters.Inc()
-		is = mishap{slog.LevelDebug, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
+		is = incident{slog.LevelDebug, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
 		if strings.HasPrefix(is.kind, "messages.") { // otherwise a timer of the actor's own or a message of the library
 			is.level = slog.LevelInfo
 		}
 	case messages.Stray:
-		is = mishap{slog.LevelWarn, "an actor got a message that it does not know", role(e.Actor), e.Kind}
+		is = incident{slog.LevelWarn, "an actor got a message that it does not know", role(e.Actor), e.Kind}
 		m.strays.WithLabelValues(is.actor).Inc()
 	case *actor.SupervisorEvent:
-		is = mishap{slog.LevelError, "an actor panicked", role(e.Child.GetId()), panicked(e.Reason)}
+		is = incident{slog.LevelError, "an actor panicked", role(e.Child.GetId()), PanicKind(e.Reason)}
 		m.panics.WithLabelValues(is.actor).Inc()
 	default:
 		return
@@ -83,8 +87,8 @@ func (m *mishaps) hear(event any) {
 	}
 }
 
-// panicked describes a panic: the text of a runtime error, and only the type of anything else.
-func panicked(reason any) string {
+// PanicKind describes a panic: the text of a runtime error, and only the type of anything else.
+func PanicKind(reason any) string {
 	if err, ok := reason.(interface{ RuntimeError() }); ok {
 		return fmt.Sprint(err)
 	}
@@ -96,7 +100,7 @@ func role(id string) string {
 	id = strings.TrimPrefix(id, guardian.Name+"/")
 	path := strings.Split(id, "/")
 	switch {
-	case path[0] == routerName:
+	case path[0] == RouterName:
 		return []string{"router", "shard", "chat", "run"}[min(len(path)-1, 3)]
 	case strings.HasPrefix(id, "adapter-"):
 		return "adapter"
@@ -107,28 +111,28 @@ func role(id string) string {
 	}
 }
 
-// run logs incidents until ctx ends.
-func (m *mishaps) run(ctx context.Context) {
+// Run logs incidents until ctx ends.
+func (m *Incidents) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case is := <-m.queue:
-			m.tell(ctx, is)
+			m.write(ctx, is)
 		}
 	}
 }
 
-func (m *mishaps) tell(ctx context.Context, is mishap) {
+func (m *Incidents) write(ctx context.Context, is incident) {
 	now := m.now()
-	t := m.told[is]
+	t := m.logged[is]
 	if t == nil {
-		if len(m.told) > 500 { // the reasons of panics may differ in numbers
-			clear(m.told)
+		if len(m.logged) > 500 { // the reasons of panics may differ in numbers
+			clear(m.logged)
 		}
-		t = &telling{}
-		m.told[is] = t
-	} else if now.Sub(t.at) < mishapEvery {
+		t = &logged{}
+		m.logged[is] = t
+	} else if now.Sub(t.at) < incidentEvery {
 		t.more++
 		return
 	}
@@ -136,16 +140,19 @@ func (m *mishaps) tell(ctx context.Context, is mishap) {
 	t.at, t.more = now, 0
 }
 
-// loud lets only warnings and errors of the actor library through, because its lower levels may quote messages.
-type loud struct{ slog.Handler }
+// Warnings is a handler that lets only warnings and errors of the actor library through, because its lower levels may
+// quote messages.
+type Warnings struct{ slog.Handler }
 
 // Enabled implements [slog.Handler].
-func (l loud) Enabled(ctx context.Context, level slog.Level) bool {
+func (l Warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && l.Handler.Enabled(ctx, level)
 }
 
 // WithAttrs implements [slog.Handler].
-func (l loud) WithAttrs(attrs []slog.Attr) slog.Handler { return loud{l.Handler.WithAttrs(attrs)} }
+func (l Warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return Warnings{l.Handler.WithAttrs(attrs)}
+}
 
 // WithGroup implements [slog.Handler].
-func (l loud) WithGroup(name string) slog.Handler { return loud{l.Handler.WithGroup(name)} }
+func (l Warnings) WithGroup(name string) slog.Handler { return Warnings{l.Handler.WithGroup(name)} }

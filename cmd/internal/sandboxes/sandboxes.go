@@ -1,4 +1,6 @@
-package host
+// Package sandboxes chooses the sandbox that contains commands and MCP servers. It promises that nothing is started
+// unless a sandbox has passed its test, or the settings switch sandboxes off.
+package sandboxes
 
 import (
 	"context"
@@ -10,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// checkedSandbox is a sandbox that can be tested before use.
-type checkedSandbox interface {
+// checked is a sandbox that can be tested before use.
+type checked interface {
 	sandbox.Sandbox
 	// Check tests whether it contains a program. Its errors wrap sandbox.ErrUnavailable.
 	Check(ctx context.Context) error
@@ -23,15 +25,15 @@ type checkedSandbox interface {
 // program, so it adds no cost to the start of the host. It is safe for concurrent use.
 type Sandbox struct {
 	setting string
-	choices []func() checkedSandbox
+	choices []func() checked
 
 	mu     sync.Mutex
-	chosen checkedSandbox // nil until one was chosen
+	chosen checked // nil until one was chosen
 }
 
-// NewSandbox makes the sandbox for a value of permissions.exec.sandbox.
-func NewSandbox(setting string) *Sandbox {
-	return &Sandbox{setting: setting, choices: sandboxes(setting)}
+// New makes the sandbox for a value of permissions.exec.sandbox.
+func New(setting string) *Sandbox {
+	return &Sandbox{setting: setting, choices: choices(setting)}
 }
 
 // Known reports whether this system and setting have any sandbox, whether or not it works here.
@@ -78,7 +80,7 @@ func (s *Sandbox) Check(ctx context.Context) (name string, unbounded []string, e
 
 // choose takes the first sandbox that passes its test. A failure is not cached, because the missing part may be
 // installed later.
-func (s *Sandbox) choose(ctx context.Context) (checkedSandbox, error) {
+func (s *Sandbox) choose(ctx context.Context) (checked, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.chosen != nil {

@@ -1,4 +1,4 @@
-package host
+package actorsystem
 
 import (
 	"errors"
@@ -15,11 +15,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// All mishaps are counted; the log tells each kind once a minute and how many
-// there were, and never what was in them.
-func TestCL10MishapsAreCountedAndTold(t *testing.T) {
-	reg, out := prometheus.NewRegistry(), &logBuffer{}
-	m := newMishaps(reg, slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})))
+// All incidents are counted; the log names each kind once a minute with its number,
+// and never its contents.
+func TestCL10IncidentsAreCountedAndLogged(t *testing.T) {
+	reg, out := prometheus.NewRegistry(), &strings.Builder{}
+	m := NewIncidents(reg, slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	clock := time.Unix(1e9, 0)
 	m.now = func() time.Time { return clock }
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
@@ -33,16 +33,16 @@ func TestCL10MishapsAreCountedAndTold(t *testing.T) {
 			&actor.SupervisorEvent{Child: pid, Reason: errors.New("canary error")},
 			"something else",
 		} {
-			m.hear(e)
+			m.Observe(e)
 		}
 		for len(m.queue) > 0 {
-			m.tell(t.Context(), <-m.queue)
+			m.write(t.Context(), <-m.queue)
 		}
 	}
 	for range 50 {
 		all()
 	}
-	clock = clock.Add(mishapEvery)
+	clock = clock.Add(incidentEvery)
 	all()
 	want := `
 # HELP sma_actor_panics_total Panics of actors.
@@ -64,12 +64,12 @@ sma_stray_messages_total{actor="adapter"} 51
 	}
 }
 
-// A flood of mishaps holds nobody up.
-func TestCL10FloodOfMishapsIsCounted(t *testing.T) {
+// A flood of incidents blocks no actor.
+func TestCL10FloodOfIncidentsIsCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	m := newMishaps(reg, slog.New(slog.DiscardHandler))
+	m := NewIncidents(reg, slog.New(slog.DiscardHandler))
 	for range 10_000 { // nobody reads the queue
-		m.hear(messages.Stray{Actor: "router", Kind: "int"})
+		m.Observe(messages.Stray{Actor: "router", Kind: "int"})
 	}
 	if got := testutil.ToFloat64(m.strays.WithLabelValues("router")); got != 10_000 {
 		t.Errorf("%v counted, want 10000", got)

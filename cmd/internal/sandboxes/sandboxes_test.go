@@ -1,4 +1,4 @@
-package host
+package sandboxes
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func TestSB8SandboxIsChosenOrNothingRuns(t *testing.T) {
 	missing := func(what string) error { return fmt.Errorf("%w: %s", sandbox.ErrUnavailable, what) }
 	first := &fakeSandbox{name: "first", broken: missing("no bwrap")}
 	second := &fakeSandbox{name: "second", broken: missing("ABI 0")}
-	s := &Sandbox{setting: "auto", choices: []func() checkedSandbox{func() checkedSandbox { return first }, func() checkedSandbox { return second }}}
+	s := &Sandbox{setting: "auto", choices: []func() checked{func() checked { return first }, func() checked { return second }}}
 	if _, err := s.Start(t.Context(), sandbox.Spec{}); !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), "no bwrap") || !strings.Contains(err.Error(), "ABI 0") {
 		t.Errorf("without a sandbox: %v, want both reasons", err)
 	}
@@ -56,7 +56,7 @@ func TestSB8SandboxIsChosenOrNothingRuns(t *testing.T) {
 	if _, err := none.Start(t.Context(), sandbox.Spec{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("on a system without any: %v", err)
 	}
-	if got := NewSandbox("off").Name(); got != "off" {
+	if got := New("off").Name(); got != "off" {
 		t.Errorf("name of none = %q, want off", got)
 	}
 }

@@ -1,10 +1,11 @@
-package host
+package deciders
 
 import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -36,7 +37,7 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 		{"a person called owner", unset, approval.Claim{Platform: "telegram@work", Person: "owner"}, false},
 		{"the web chat", unset, approval.Claim{Platform: "web", Person: "owner"}, true},
 		{"the terminal", unset, approval.Claim{Platform: "cli", Person: "owner"}, true},
-		{"the control socket", unset, approval.Claim{Platform: nameControl, Person: "owner"}, true},
+		{"the control socket", unset, approval.Claim{Platform: query.Platform, Person: "owner"}, true},
 		{"who asked", []string{"initiator"}, approval.Claim{Platform: "telegram", Person: "3", Asker: "3"}, true},
 		{"who did not ask", []string{"initiator"}, approval.Claim{Platform: "telegram", Person: "3", Asker: "4"}, false},
 		{"nobody asked", []string{"initiator"}, approval.Claim{Platform: "telegram"}, false},

@@ -1,28 +1,28 @@
-package host
+package actorsystem
 
 import "github.com/asynkron/protoactor-go/actor"
 
 // throughput is how many messages an actor processes before it yields.
 const throughput = 300
 
-// workers run the actors that have messages to process. The actor library starts a new goroutine each time; growing
+// Workers run the actors that have messages to process. The actor library starts a new goroutine each time; growing
 // its stack took a tenth of the CPU time. A worker that is done waits for the next actor instead and keeps its stack.
 // The number of active workers is not limited: if no worker is idle, a new one starts.
-type workers struct {
+type Workers struct {
 	work  chan func()
 	seats chan struct{} // holds a token for each idle worker
 	done  chan struct{}
 }
 
-var _ actor.Dispatcher = (*workers)(nil)
+var _ actor.Dispatcher = (*Workers)(nil)
 
-// newWorkers keeps at most waiting idle goroutines. The caller closes it.
-func newWorkers(waiting int) *workers {
-	return &workers{work: make(chan func()), seats: make(chan struct{}, waiting), done: make(chan struct{})}
+// NewWorkers keeps at most waiting idle goroutines. The caller closes it.
+func NewWorkers(waiting int) *Workers {
+	return &Workers{work: make(chan func()), seats: make(chan struct{}, waiting), done: make(chan struct{})}
 }
 
 // Schedule implements [actor.Dispatcher].
-func (w *workers) Schedule(fn func()) {
+func (w *Workers) Schedule(fn func()) {
 	select {
 	case w.work <- fn:
 	default:
@@ -31,9 +31,9 @@ func (w *workers) Schedule(fn func()) {
 }
 
 // Throughput implements [actor.Dispatcher].
-func (w *workers) Throughput() int { return throughput }
+func (w *Workers) Throughput() int { return throughput }
 
-func (w *workers) run(fn func()) {
+func (w *Workers) run(fn func()) {
 	for {
 		fn()
 		select {
@@ -50,10 +50,10 @@ func (w *workers) run(fn func()) {
 	}
 }
 
-// close ends the idle workers. Functions that are scheduled later still run.
-func (w *workers) close() { close(w.done) }
+// Close ends the idle workers. Functions that are scheduled later still run.
+func (w *Workers) Close() { close(w.done) }
 
-// with makes props run by the workers.
-func (w *workers) with(props *actor.Props) *actor.Props {
+// With makes props run by the workers.
+func (w *Workers) With(props *actor.Props) *actor.Props {
 	return props.Configure(actor.WithDispatcher(w))
 }
