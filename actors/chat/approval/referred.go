@@ -2,7 +2,6 @@ package approval
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
@@ -14,25 +13,13 @@ import (
 const maxName = 40
 
 // ReferredWords asks the person of a private chat about a request of another chat.
-func ReferredWords(g journal.ReferredRequest, zh bool) string {
-	n, a, folder := strconv.Itoa(g.N), g.Asked(), howToAllowFolder(g)
-	if zh {
-		return "#" + n + "：" + FromWhere(g, true) + MeansThere(g, true) + "\n\n" + WhatOf(a, true) + ExactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。" + folder[1] + "30 分钟内没有答复就失效。"
+func ReferredWords(g journal.ReferredRequest) notices.Text {
+	where := notices.Text{FromWhere(g, false) + MeansThere(g, false) + "\n\n", FromWhere(g, true) + MeansThere(g, true) + "\n\n"}
+	folder := notices.Text{}
+	if g.FilesIn != "" {
+		folder = HowToAllowFolder(g.N, g.FilesIn, Quoted(g.AskerName, g.Asker))
 	}
-	return "#" + n + ": " + FromWhere(g, false) + MeansThere(g, false) + "\n\n" + WhatOf(a, false) + ExactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + "." + folder[0] + " Without an answer it expires in 30 minutes."
-}
-
-// howToAllowFolder says how to approve a request and allow the folder of its files to the person who asked. It is empty
-// if the request cannot be decided so.
-func howToAllowFolder(g journal.ReferredRequest) notices.Text {
-	if g.FilesIn == "" {
-		return notices.Text{}
-	}
-	order, folder, who := "/approve "+strconv.Itoa(g.N)+" folder", visible.Sentence(g.FilesIn), Quoted(g.AskerName, g.Asker)
-	return notices.Text{
-		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes, when " + who + " asks for them in that chat.",
-		"发送 " + order + " 则在 60 分钟内，" + who + "在那个聊天里要求时，同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
-	}
+	return Words(g.Asked(), where, HowToAnswer(g.N, nil, false, false), folder)
 }
 
 // FromWhere says whose request it is. Names are chosen by people, so they are quoted, cut and reduced to plain text.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strconv"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -132,7 +131,7 @@ func (c *Chat) switchContext(order ordered, from, to int, result journal.Result)
 	if err != nil {
 		return err
 	}
-	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, c.switchedWords)
+	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, notices.Switched)
 	c.checkpoint()
 	rewrite := journal.Rewrite{At: c.now(), To: to, Meta: c.meta()}
 	var over []journal.Turn
@@ -193,13 +192,4 @@ func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from 
 		out = append(out, t.Message)
 	}
 	return out
-}
-
-// switchedWords says that a request was withdrawn because the conversation was switched.
-func (c *Chat) switchedWords(a journal.Asked) string {
-	n := strconv.Itoa(a.Request.N)
-	return c.inTheirWords(notices.Text{
-		"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
-		"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
-	})
 }
