@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
+	"github.com/shipmyagent/shipmyagent/actors/chat/length"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -51,7 +52,7 @@ type session struct {
 	cache        *prompt.Cache
 	picturesAged int // times that the cache has reported
 	trim         messages.Trim
-	size         size
+	size         length.Memory
 	// compaction is the child that compacts the history, and what is known of its length.
 	compaction compacting
 	memory     remembering
