@@ -5,12 +5,8 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
-
-// maxName is the length to which names are cut, in characters.
-const maxName = 40
 
 // ReferredWords asks the person of a private chat about a request of another chat.
 func ReferredWords(g journal.ReferredRequest) notices.Text {
@@ -89,28 +85,6 @@ func MeansThere(g journal.ReferredRequest, zh bool) string {
 		out = append(out, " Below, “you” means who asked.")
 	}
 	return strings.Join(out, "")
-}
-
-// Quoted returns a name in quotes, or the alternative if the name is blank. It is empty if both are blank.
-func Quoted(name, otherwise string) string {
-	if strings.TrimSpace(name) == "" {
-		name = otherwise
-	}
-	if strings.TrimSpace(name) == "" {
-		return ""
-	}
-	return "“" + ShortName(name) + "”"
-}
-
-// ShortName returns a name as one line of plain text, cut to a length that fits a sentence.
-func ShortName(name string) string {
-	r := []rune(strings.Join(strings.Fields(name), " "))
-	cut := len(r) > maxName
-	words := visible.Sentence(string(r[:min(len(r), maxName)]))
-	if cut {
-		words += "…"
-	}
-	return words
 }
 
 // ForWhom continues an English sentence with the person who asked. It is empty for a task.
