@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -85,4 +86,29 @@ func (d Decider) role() roleWords {
 	case DeciderApprover:
 	}
 	return roleWords{"approver", "an approver", "审批人"}
+}
+
+// maxName is the length to which names are cut, in characters.
+const maxName = 40
+
+// Quoted returns a name in quotes, or the alternative if the name is blank. It is empty if both are blank.
+func Quoted(name, otherwise string) string {
+	if strings.TrimSpace(name) == "" {
+		name = otherwise
+	}
+	if strings.TrimSpace(name) == "" {
+		return ""
+	}
+	return "“" + ShortName(name) + "”"
+}
+
+// ShortName returns a name as one line of plain text, cut to a length that fits a sentence.
+func ShortName(name string) string {
+	r := []rune(strings.Join(strings.Fields(name), " "))
+	cut := len(r) > maxName
+	words := visible.Sentence(string(r[:min(len(r), maxName)]))
+	if cut {
+		words += "…"
+	}
+	return words
 }

@@ -2,37 +2,20 @@ package approval
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// maxName is the length to which names are cut, in characters.
-const maxName = 40
-
 // ReferredWords asks the person of a private chat about a request of another chat.
-func ReferredWords(g journal.ReferredRequest, zh bool) string {
-	n, a, folder := strconv.Itoa(g.N), g.Asked(), howToAllowFolder(g)
-	if zh {
-		return "#" + n + "：" + FromWhere(g, true) + MeansThere(g, true) + "\n\n" + WhatOf(a, true) + ExactOf(a) + "\n\n请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。" + folder[1] + "30 分钟内没有答复就失效。"
+func ReferredWords(g journal.ReferredRequest) notices.Text {
+	where := notices.Text{FromWhere(g, false) + MeansThere(g, false) + "\n\n", FromWhere(g, true) + MeansThere(g, true) + "\n\n"}
+	folder := notices.Text{}
+	if g.FilesIn != "" {
+		folder = HowToAllowFolder(g.N, g.FilesIn, Quoted(g.AskerName, g.Asker))
 	}
-	return "#" + n + ": " + FromWhere(g, false) + MeansThere(g, false) + "\n\n" + WhatOf(a, false) + ExactOf(a) + "\n\nAnswer yes or no, or /approve " + n + " or /deny " + n + "." + folder[0] + " Without an answer it expires in 30 minutes."
-}
-
-// howToAllowFolder says how to approve a request and allow the folder of its files to the person who asked. It is empty
-// if the request cannot be decided so.
-func howToAllowFolder(g journal.ReferredRequest) notices.Text {
-	if g.FilesIn == "" {
-		return notices.Text{}
-	}
-	order, folder, who := "/approve "+strconv.Itoa(g.N)+" folder", visible.Sentence(g.FilesIn), Quoted(g.AskerName, g.Asker)
-	return notices.Text{
-		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes, when " + who + " asks for them in that chat.",
-		"发送 " + order + " 则在 60 分钟内，" + who + "在那个聊天里要求时，同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
-	}
+	return Words(g.Asked(), where, HowToAnswer(g.N, nil, false, false), folder)
 }
 
 // FromWhere says whose request it is. Names are chosen by people, so they are quoted, cut and reduced to plain text.
@@ -102,28 +85,6 @@ func MeansThere(g journal.ReferredRequest, zh bool) string {
 		out = append(out, " Below, “you” means who asked.")
 	}
 	return strings.Join(out, "")
-}
-
-// Quoted returns a name in quotes, or the alternative if the name is blank. It is empty if both are blank.
-func Quoted(name, otherwise string) string {
-	if strings.TrimSpace(name) == "" {
-		name = otherwise
-	}
-	if strings.TrimSpace(name) == "" {
-		return ""
-	}
-	return "“" + ShortName(name) + "”"
-}
-
-// ShortName returns a name as one line of plain text, cut to a length that fits a sentence.
-func ShortName(name string) string {
-	r := []rune(strings.Join(strings.Fields(name), " "))
-	cut := len(r) > maxName
-	words := visible.Sentence(string(r[:min(len(r), maxName)]))
-	if cut {
-		words += "…"
-	}
-	return words
 }
 
 // ForWhom continues an English sentence with the person who asked. It is empty for a task.

@@ -47,6 +47,52 @@ func DecideThese(list []journal.Asked) notices.Text {
 	}
 }
 
+// Words ask people about an open request: one plain sentence, exactly what would take effect, and how to answer and to
+// allow more.
+func Words(a journal.Asked, where, how, folder notices.Text) notices.Text {
+	n := strconv.Itoa(a.Request.N)
+	return notices.Text{
+		"#" + n + ": " + where[0] + WhatOf(a, false) + ExactOf(a) + "\n\n" + how[0] + folder[0] + " Without an answer it expires in 30 minutes.",
+		"#" + n + "：" + where[1] + WhatOf(a, true) + ExactOf(a) + "\n\n" + how[1] + folder[1] + "30 分钟内没有答复就失效。",
+	}
+}
+
+// HowToAnswer says who can answer a request and how. If others decide, people only read who was asked in private.
+func HowToAnswer(number int, asked []Decider, others, group bool) notices.Text {
+	n := strconv.Itoa(number)
+	switch en, zh := WhoIsAsked(asked); {
+	case !others:
+		return notices.Text{"Answer yes or no, or /approve " + n + " or /deny " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。"}
+	case len(asked) > 0:
+		return notices.Text{"You cannot approve this yourself. I asked " + en + " in private.", "你无权自行批准。我已私下询问" + zh + "。"}
+	}
+	out := notices.Text{
+		"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone.",
+		"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。",
+	}
+	if group {
+		out[0] += " A person who may approve it can send /approve " + n + " or /deny " + n + " here, or press a button."
+		out[1] += "有权批准的人可以在这里发送 /approve " + n + "、/deny " + n + "，或点按钮。"
+	}
+	return out
+}
+
+// HowToAllowFolder says how to approve a request and allow the folder of its files, to the reader or to the person in
+// another chat who asked.
+func HowToAllowFolder(number int, files, there string) notices.Text {
+	order, folder := "/approve "+strconv.Itoa(number)+" folder", visible.Sentence(files)
+	if there == "" {
+		return notices.Text{
+			" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes.",
+			"发送 " + order + " 则在 60 分钟内同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
+		}
+	}
+	return notices.Text{
+		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes, when " + there + " asks for them in that chat.",
+		"发送 " + order + " 则在 60 分钟内，" + there + "在那个聊天里要求时，同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
+	}
+}
+
 // WordsOf returns the words of a request in a language.
 func WordsOf(a journal.Asked, zh bool) messages.Words {
 	if zh && a.Request.Chinese.What != "" {

@@ -1,5 +1,5 @@
 // Package length estimates how long a chat is, in tokens, without a tokenizer. The chat decides with it when to start a
-// compaction, which then counts exactly and reports its counts back.
+// compaction, which then counts exactly and reports its counts back. It also estimates how much memory the chat uses.
 package length
 
 import (

@@ -3,9 +3,137 @@ package longtext
 import (
 	"encoding/json"
 	"errors"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
+
+// MaxParts is how many messages one answer may take before it is paged.
+const MaxParts = 4
+
+// Splitter cuts texts into pages. It is pure.
+type Splitter struct {
+	MaxText int // length of a message in UTF-16 units
+	Parts   func(text string) int
+}
+
+// Long reports whether a text needs more messages than one page may take.
+func (s Splitter) Long(text string) bool {
+	switch n := Units(text, (MaxParts+2)*s.MaxText); {
+	case n <= s.MaxText:
+		return false
+	case n > (MaxParts+2)*s.MaxText:
+		return true // invisible markup is less than a sixth of a readable text
+	}
+	return s.Parts(text) > MaxParts
+}
+
+// Page returns the page that begins at an offset, and the offset of the next page, which is the length of the text
+// after the last page. The caller appends tail to every page but the last.
+func (s Splitter) Page(text string, at int, tail string) (body string, end int) {
+	open := fenceAt(text, at)
+	rest := open + text[at:]
+	if !s.Long(rest) {
+		return rest, len(text)
+	}
+	room := MaxParts*s.MaxText - Units(open+tail, 1<<20) - 16
+	for tries := 0; ; tries++ {
+		end = at + cut(text[at:], max(room, 1))
+		body = open + text[at:end]
+		if fence := fenceAt(text, end); fence != "" {
+			if !strings.HasSuffix(body, "\n") {
+				body += "\n"
+			}
+			body += closing(fence)
+		}
+		if tries == maxCuts || s.Parts(body+tail) <= MaxParts {
+			return body, end
+		}
+		room = room * 9 / 10
+	}
+}
+
+// maxCuts is how often a page is shortened before it is accepted.
+const maxCuts = 20
+
+// cut returns the best offset at which to cut a text so that at most room UTF-16 units come before it: after a
+// paragraph, a line or a word, and at least after the first character.
+func cut(text string, room int) int {
+	end := len(prefix(text, room))
+	if end == len(text) {
+		return end
+	}
+	for _, mark := range []string{"\n\n", "\n", " "} {
+		if i := strings.LastIndex(text[:end], mark); i > end/2 {
+			return i + len(mark)
+		}
+	}
+	if end == 0 {
+		_, end = utf8.DecodeRuneInString(text)
+	}
+	return end
+}
+
+// prefix returns the longest prefix of a text with at most room UTF-16 units.
+func prefix(text string, room int) string {
+	n := 0
+	for i, r := range text {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+		if n > room {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// Units counts the UTF-16 units of a text. It stops soon after the count exceeds most.
+func Units(text string, most int) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+		if n > most {
+			break
+		}
+	}
+	return n
+}
+
+// fenceAt returns the line that opened the code block at an offset, or empty if the offset is not in one.
+func fenceAt(text string, at int) string {
+	open := ""
+	for line := range strings.Lines(text[:at]) {
+		trimmed := strings.TrimLeft(strings.TrimRight(line, "\n"), " ")
+		mark := closing(trimmed)
+		switch {
+		case mark == "" || len(line)-len(strings.TrimLeft(line, " ")) > 3:
+		case open == "":
+			open = trimmed
+		case strings.HasPrefix(mark, closing(open)) && strings.TrimSpace(trimmed) == mark:
+			open = ""
+		}
+	}
+	if open == "" {
+		return ""
+	}
+	return open + "\n"
+}
+
+// closing returns the fence at the beginning of a line, or empty.
+func closing(line string) string {
+	for _, c := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
+}
 
 // Pages is a long text of which a part was sent. It is kept in a file with the chat, so that the rest survives a
 // restart.

@@ -2,10 +2,12 @@ package machine
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -179,25 +181,25 @@ func (c *Chat) expire() {
 	now := c.now()
 	c.expiry, c.lookedAt = time.Time{}, 0 // the timer has fired; armExpiry sets the next one
 	list := slices.DeleteFunc(c.state.OpenRequests(), func(a journal.Asked) bool { return !c.expired(a.Request, now) })
-	c.endRequests(list, journal.AnswerExpired, reasonExpired, c.expiredWords)
+	c.endRequests(list, journal.AnswerExpired, reasonExpired, notices.Expired)
 }
 
 // capOpen withdraws the oldest open requests when there are more than maxOpen.
 func (c *Chat) capOpen() {
 	if open := c.state.OpenRequests(); len(open) > maxOpen {
-		c.endRequests(open[:len(open)-maxOpen], journal.AnswerWithdrawn, reasonCrowded, c.crowdedWords)
+		c.endRequests(open[:len(open)-maxOpen], journal.AnswerWithdrawn, reasonCrowded, notices.Crowded)
 	}
 }
 
 // endRequests ends requests without a person's decision and sends the given words to the chat. If words is nil, the
 // end is only shown where the request itself is shown.
-func (c *Chat) endRequests(list []journal.Asked, answer journal.Answer, reason string, words func(journal.Asked) string) {
+func (c *Chat) endRequests(list []journal.Asked, answer journal.Answer, reason string, words func(n string) notices.Text) {
 	var made []journal.ApprovalDecided
 	var rows []journal.Row
 	for _, a := range list {
 		f := journal.ApprovalDecided{MessageID: a.Turn.ID, ApprovalID: a.Request.ID, Answer: answer, Reason: reason, Late: c.late(a.Turn.ID)}
 		if c.via.Outbox && words != nil {
-			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: words(a)}}
+			f.Rows = []journal.Row{{Key: journal.RowKey{MessageID: "h:" + a.Request.ID, N: 1}, Text: c.inTheirWords(words(strconv.Itoa(a.Request.N)))}}
 		}
 		made, rows = append(made, f), append(rows, f.Rows...)
 	}

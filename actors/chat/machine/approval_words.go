@@ -7,7 +7,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
-	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -31,11 +30,8 @@ func (c *Chat) requestWords(list []journal.Asked) string {
 		if a.Request.Answer != journal.AnswerOpen {
 			continue
 		}
-		n, how, folder := strconv.Itoa(a.Request.N), c.howToAnswer(a), c.howToAllowFolder(a)
-		out = append(out, c.inTheirWords(notices.Text{
-			"#" + n + ": " + approval.WhatOf(a, false) + approval.ExactOf(a) + "\n\n" + how[0] + folder[0] + " Without an answer it expires in 30 minutes.",
-			"#" + n + "：" + approval.WhatOf(a, true) + approval.ExactOf(a) + "\n\n" + how[1] + folder[1] + "30 分钟内没有答复就失效。",
-		}))
+		asked, others := c.asked(a.Request.Asker)
+		out = append(out, c.inTheirWords(approval.Words(a, notices.Text{}, approval.HowToAnswer(a.Request.N, asked, others, c.group()), c.howToAllowFolder(a))))
 	}
 	if len(out) == 0 {
 		return ""
@@ -97,7 +93,7 @@ func (c *Chat) listAll(msg messages.AcceptIngress, turn journal.Turn) bool {
 func (c *Chat) shownWhole(list []journal.Asked, turn journal.Turn) []string {
 	var lines []string
 	for _, a := range list {
-		zh, where := c.text(notices.Text{"", "zh"}, turn) != "", ""
+		zh, where := c.chinese(turn), ""
 		if g, ok := c.state.ReferredRequest(a.Request.ID); ok {
 			where = approval.FromWhere(g, zh) + approval.MeansThere(g, zh) + "\n\n"
 		}
@@ -115,25 +111,17 @@ func (c *Chat) howToAllowFolder(a journal.Asked) notices.Text {
 	if len(c.terms("", "").Folders([]journal.Asked{a})) == 0 || c.asksOthers(a.Request.Asker) || !c.takesWords() {
 		return notices.Text{}
 	}
-	order, folder := "/approve "+strconv.Itoa(a.Request.N)+" folder", visible.Sentence(a.Request.FilesIn)
-	return notices.Text{
-		" " + order + " also allows all files directly in the folder “" + folder + "” for 60 minutes.",
-		"发送 " + order + " 则在 60 分钟内同时允许发送直接位于文件夹“" + folder + "”中的所有文件。",
+	return approval.HowToAllowFolder(a.Request.N, a.Request.FilesIn, "")
+}
+
+// asked returns those who are asked in private about requests from someone's turn. It returns false if the person
+// themselves may decide.
+func (c *Chat) asked(asker string) (list []approval.Decider, others bool) {
+	if !c.asksOthers(asker) {
+		return nil, false
 	}
+	return c.deciders(asker), true
 }
-
-// expiredWords says that a request has expired.
-func (c *Chat) expiredWords(a journal.Asked) string {
-	return c.inTheirWords(notices.Expired(strconv.Itoa(a.Request.N)))
-}
-
-// crowdedWords says that a request was denied because too many are open.
-func (c *Chat) crowdedWords(a journal.Asked) string {
-	return c.inTheirWords(notices.Crowded(strconv.Itoa(a.Request.N)))
-}
-
-// inChinese reports whether people of the chat are asked in Chinese.
-func (c *Chat) inChinese() bool { return c.inTheirWords(notices.Text{"", "zh"}) != "" }
 
 // withAsks adds buttons to the last of the rows, which is the one that asks. If the person who asked may not decide,
 // the row gets no buttons.
@@ -146,7 +134,7 @@ func (c *Chat) withAsks(rows []journal.Row, list []journal.Asked) {
 			row := &rows[len(rows)-1]
 			// In a group where none of the deciders can be reached in private, the buttons are for those members who
 			// may decide.
-			if !c.asksOthers(a.Request.Asker) || c.group() && len(c.deciders(a.Request.Asker)) == 0 {
+			if list, others := c.asked(a.Request.Asker); !others || c.group() && len(list) == 0 {
 				row.Asks = append(row.Asks, journal.Ask{N: a.Request.N, ApprovalID: a.Request.ID, Digest: a.Request.Digest, Chinese: c.inChinese()})
 			}
 			row.Shows = append(row.Shows, a.Request.ID)
@@ -167,30 +155,6 @@ func (c *Chat) showAsked(list []journal.Asked, step int) {
 			words = string(r[:maxEvent-1]) + "…"
 		}
 		c.eventFrame("asked", step, words)
-	}
-}
-
-// howToAnswer says who can answer a request and how. People who may not decide only read who was asked.
-func (c *Chat) howToAnswer(a journal.Asked) notices.Text {
-	n := strconv.Itoa(a.Request.N)
-	if !c.asksOthers(a.Request.Asker) {
-		return notices.Text{"Answer yes or no, or /approve " + n + " or /deny " + n + ".", "请回复“批准”或“拒绝”，也可以发送 /approve " + n + " 或 /deny " + n + "。"}
-	}
-	list := c.deciders(a.Request.Asker)
-	if len(list) > 0 {
-		en, zh := approval.WhoIsAsked(list)
-		return notices.Text{"You cannot approve this yourself. I asked " + en + " in private.", "你无权自行批准。我已私下询问" + zh + "。"}
-	}
-	if c.group() {
-		return notices.Text{
-			"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone. " +
-				"A person who may approve it can send /approve " + n + " or /deny " + n + " here, or press a button.",
-			"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。有权批准的人可以在这里发送 /approve " + n + "、/deny " + n + "，或点按钮。",
-		}
-	}
-	return notices.Text{
-		"You cannot approve this yourself, and nobody who may approve it has a private chat with me, so I could not ask anyone.",
-		"你无权自行批准，有权批准的人都没有与我私聊，所以我无法询问任何人。",
 	}
 }
 

@@ -97,7 +97,7 @@ func (c *Chat) compacted(ready *readyFold) {
 		c.prefixBroken("compaction")
 	}
 	f.stale, f.tries = 0, nil
-	c.size.turns, c.size.bytes = 0, 0
+	c.size.Recount()
 	c.countCompaction(ready.done.Result)
 	c.measure(CountTokensBefore, float64(ready.done.Before))
 	c.measure(CountTokensAfter, float64(ready.done.After))
@@ -182,7 +182,7 @@ func (c *Chat) ageOutputs(aged []messages.AgedTurn) {
 		return
 	}
 	c.trim = messages.Trim{}
-	c.size.turns, c.size.bytes = 0, 0
+	c.size.Recount()
 	c.prefixBroken("aged_output")
 	c.log(slog.LevelInfo, "large outputs of tools were archived", "turns", len(aged))
 }

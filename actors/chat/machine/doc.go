@@ -15,8 +15,8 @@
 //   - approval*.go, reply.go, grants.go, referral.go (the chat that asks), referred.go (the chat that is asked):
 //     requests for approval. What words about them mean, the book of grants and what other chats are told are in
 //     rooms of their own, below actors/chat/approval.
-//   - egress.go, outbox.go, live.go, paging*.go: what people read.
-//   - compaction*.go, contexts*.go, memory.go, skills.go, quoted.go: what the model reads.
+//   - egress.go, outbox.go, post.go, live.go, paging.go: what people read.
+//   - compaction*.go, contexts.go, memory.go, skills.go, quoted.go: what the model reads.
 //
 // It reads further data that a decision needs through [Archive] and the functions of [Options].
 package machine

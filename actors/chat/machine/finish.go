@@ -3,6 +3,7 @@ package machine
 import (
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/runentry"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -35,7 +36,9 @@ func (c *Chat) finish(result journal.Result, reason string) {
 	c.measure(CountRunSeconds, c.ago(c.run.began).Seconds())
 	c.measure(CountRunSteps, float64(c.run.steps))
 	c.audit(AuditEntry{Event: "run", RequestID: run.RequestID, RunID: run.ID, Result: string(result), Reason: reason, Step: run.Step})
-	c.recordRun(run, result, reason)
+	if c.RecordsRuns {
+		c.effect(RunEnded{runentry.Of(c.state.History, run, result, reason, c.now())})
+	}
 	if result == journal.ResultSwitching {
 		c.handOver(m.ID, fates)
 	} else {

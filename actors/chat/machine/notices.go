@@ -45,19 +45,19 @@ func newest(turns []journal.Turn) journal.Turn {
 	return journal.Turn{}
 }
 
-// text returns a notice in the language that people chose for the chat, or else in the language of the turn. For a
-// command that is the language of the message before it.
-func (c *Chat) text(n notices.Text, t journal.Turn) string {
-	switch c.language() {
-	case LanguageChinese:
-		return n[1]
-	case LanguageEnglish:
-		return n[0]
+// text returns a notice in the language for a turn.
+func (c *Chat) text(n notices.Text, t journal.Turn) string { return n.In(c.chinese(t)) }
+
+// inChinese reports whether people of the chat are asked in Chinese.
+func (c *Chat) inChinese() bool { return c.chinese(newest(c.state.History)) }
+
+// chinese reports whether a turn is answered in Chinese: in the language that people chose for the chat, or else in that
+// of the turn. For a command that is the language of the message before it.
+func (c *Chat) chinese(t journal.Turn) bool {
+	if chosen := c.language(); chosen == LanguageChinese || chosen == LanguageEnglish {
+		return chosen == LanguageChinese
 	}
-	if c.writtenInChinese(t) {
-		return n[1]
-	}
-	return n[0]
+	return c.writtenInChinese(t)
 }
 
 // writtenInChinese reports whether a turn is in Chinese, or for a command, the message before it.

@@ -2,14 +2,19 @@ package machine
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -138,4 +143,182 @@ func (c *Chat) nextPage(p *longtext.Pages, from int, want longtext.Wish) (row jo
 	row.Text = c.inTheirWords(notices.Text{"This is the whole answer.", "这是完整的回答。"})
 	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
 	return row, len(p.Text)
+}
+
+const (
+	// outputCommand sends the full output of a tool.
+	outputCommand = "output"
+	// outputFiles is how many output files may be in the outbox at once.
+	outputFiles = 8
+	// outputPage is the size of a page for readers without an outbox, in UTF-16 units.
+	outputPage = 8000
+)
+
+// sendOutput handles /output. It sends the full output of a tool, as a file if the platform can send files, otherwise
+// in pages. In a group people only get outputs that resulted from their own messages. It returns false if the message
+// is another command.
+func (c *Chat) sendOutput(msg messages.AcceptIngress, turn journal.Turn) bool {
+	if msg.Command != outputCommand || msg.Notice != "" || !c.canSay(msg) {
+		return false
+	}
+	row := journal.Row{Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}}
+	back, page, ok := longtext.OutputArgs(msg.Args)
+	if !ok {
+		row.Text = c.inTheirWords(notices.OutputUsage())
+	} else {
+		c.outputRow(&row, back, page, turn.Meta.UserID)
+	}
+	c.settleWith(msg, turn, journal.FateAnswered, "command", row)
+	return true
+}
+
+// outputRow fills in the row that answers the command.
+func (c *Chat) outputRow(row *journal.Row, back, page int, who string) {
+	turnID, call, ok := c.outputOf(back, who)
+	if !ok {
+		row.Text = c.inTheirWords(notices.NoOutput())
+		return
+	}
+	text, size, err := c.wholeOutput(turnID, call)
+	tool := approval.ToolTitle(call)
+	switch {
+	case err != nil:
+		c.log(slog.LevelWarn, "the whole of a tool's output cannot be read", "tool", call.Name, "error", err)
+		row.Text = c.inTheirWords(notices.OutputGone(tool))
+	case size > notices.MaxOutput:
+		row.Text = c.inTheirWords(notices.OutputLong(tool, size))
+	case strings.TrimSpace(text) == "":
+		row.Text = c.inTheirWords(notices.OutputEmpty(tool))
+	case !c.via.Outbox:
+		row.Text = c.outputPage(tool, text, back, page)
+	default:
+		c.outputParts(row, tool, text)
+	}
+}
+
+// outputParts sends a short text in one message, and a long one as a file or in pages.
+func (c *Chat) outputParts(row *journal.Row, tool, text string) {
+	title := c.inTheirWords(notices.Output(tool, len(text)))
+	whole := title + "\n" + longtext.Fenced(text)
+	if !c.via.Documents || c.Files == nil || c.in.NoFiles || longtext.Units(whole, c.via.MaxText) <= c.via.MaxText {
+		row.Text = c.paged(row.Key, whole)
+		return
+	}
+	name := c.outputFile()
+	if name == "" {
+		row.Text = c.inTheirWords(notices.OutputBusy())
+		return
+	}
+	file, err := c.Files.FilePath(c.key, name)
+	if err != nil {
+		c.log(slog.LevelWarn, "the output of a tool cannot be made a file; it is sent as text", "error", err)
+		row.Text = c.paged(row.Key, whole)
+		return
+	}
+	c.file(name, []byte(text))
+	row.Text, row.Attachments = title, []journal.Attachment{{Path: file, Kind: "document"}}
+}
+
+// outputFile returns the name of a file that no pending row uses, or empty if all are in use.
+func (c *Chat) outputFile() string {
+	busy := map[string]bool{}
+	for _, row := range c.state.Pending() {
+		for _, a := range row.Attachments {
+			busy[path.Base(a.Path)] = true
+		}
+	}
+	for n := range outputFiles {
+		if name := fmt.Sprintf("output-%d.txt", n+1); !busy[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// outputPage returns one page of a text, for readers who request each page.
+func (c *Chat) outputPage(tool, text string, back, page int) string {
+	part, pages := longtext.Part(text, outputPage, page)
+	if page > pages {
+		return c.inTheirWords(notices.OutputPages(tool, pages))
+	}
+	out := c.inTheirWords(notices.Output(tool, len(text))) + "\n" + longtext.Fenced(part)
+	if pages > 1 {
+		out += "\n" + c.inTheirWords(notices.OutputPage(back, page, pages))
+	}
+	return out
+}
+
+// outputOf returns the n-th newest call with a result, and the id of its message. Tools that only send words are
+// skipped. In a group only calls that resulted from the person's own messages count.
+func (c *Chat) outputOf(back int, who string) (turnID string, call uimessage.Tool, ok bool) {
+	group := c.group()
+	for i, t := range slices.Backward(c.state.History) {
+		if t.Role != uimessage.RoleAssistant || group && (who == "" || newest(c.state.History[:i]).Meta.UserID != who) {
+			continue
+		}
+		for _, p := range slices.Backward(t.Parts) {
+			call, ok := p.(uimessage.Tool)
+			if !ok || !call.State.Settled() || call.Preliminary.Value || len(call.Output) == 0 && call.ErrorText.Value == "" || slices.Contains(silentTools(), call.Name) {
+				continue
+			}
+			if back--; back == 0 {
+				return t.ID, call, true
+			}
+		}
+	}
+	return "", uimessage.Tool{}, false
+}
+
+// silentTools are the tools that send words and have no output of their own.
+func silentTools() []string { return []string{"chat_send", "chat_contact_send"} }
+
+// wholeOutput returns the full output of a call, with secrets masked, and its size. Above [notices.MaxOutput] only the
+// size is returned.
+func (c *Chat) wholeOutput(turnID string, call uimessage.Tool) (text string, size int64, err error) {
+	what := longtext.SaidBy(call.Output)
+	if len(call.Output) == 0 {
+		what = longtext.Said{Text: call.ErrorText.Value}
+	}
+	if what.Archive != "" && what.Whole == "" {
+		if what, err = c.archivedOutput(what.Archive, turnID, call.ToolCallID); err != nil {
+			return "", 0, err
+		}
+	}
+	text, size = what.Text, int64(len(what.Text))
+	if what.Whole != "" && c.Whole != nil {
+		if text, size, err = c.Whole(c.key, what.Whole); err != nil {
+			return "", 0, err
+		}
+		if raw := json.RawMessage(text); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Valid(raw) {
+			text = longtext.SaidBy(raw).Text
+		}
+	}
+	if size > notices.MaxOutput {
+		return "", size, nil
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if c.Mask != nil {
+		text = c.Mask(text)
+	}
+	return text, size, nil
+}
+
+// archivedOutput reads the output of a call from the archive to which it was moved.
+func (c *Chat) archivedOutput(archive, turnID, callID string) (longtext.Said, error) {
+	a, err := c.store.ReadArchive(context.Background(), archive)
+	if err != nil {
+		return longtext.Said{}, err
+	}
+	for _, line := range a.Lines {
+		m, err := uimessage.Decode([]byte(line))
+		if err != nil || m.ID != turnID {
+			continue
+		}
+		for _, p := range m.Parts {
+			if t, ok := p.(uimessage.Tool); ok && t.ToolCallID == callID {
+				return longtext.SaidBy(t.Output), nil
+			}
+		}
+	}
+	return longtext.Said{}, fmt.Errorf("the archive %s does not have it", archive)
 }

@@ -347,7 +347,7 @@ func (c *Chat) rewrite(r journal.Rewrite) {
 func (c *Chat) newBegin(cause string) {
 	c.cache, c.trim = &prompt.Cache{}, messages.Trim{}
 	c.compaction.size, c.compaction.stale = length.Estimate{}, 0
-	c.size.turns, c.size.bytes = 0, 0
+	c.size.Recount()
 	c.prefixBroken(cause)
 }
 

@@ -44,7 +44,8 @@ func (c *Chat) Left() *Chat {
 	s.cache, s.run, s.lastSystem = nil, nil, ""
 	s.files = fetching{n: c.files.n} // so that results of earlier fetches are recognized as late
 	s.compaction = compacting{tries: c.compaction.tries}
-	s.memory, s.size.turns, s.size.bytes = remembering{}, 0, 0
+	s.memory = remembering{}
+	s.size.Recount()
 	s.delayed = nil
 	s.deadlines, s.expiry = nil, time.Time{} // after a reload deadlines follow the wall clock
 	s.grants, s.allowed = nil, nil

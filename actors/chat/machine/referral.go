@@ -81,10 +81,8 @@ func (c *Chat) asksOthers(asker string) bool {
 // refer returns the fact that refers new requests to private chats, or nothing if there is no one to ask.
 func (c *Chat) refer(list []journal.Asked) []journal.Fact {
 	return referral.Refer(list, func(asker string) []approval.Decider {
-		if !c.asksOthers(asker) {
-			return nil
-		}
-		return c.deciders(asker)
+		deciders, _ := c.asked(asker)
+		return deciders
 	})
 }
 

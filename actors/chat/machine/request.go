@@ -53,8 +53,8 @@ func (c *Chat) documents() (prompt.Facts, prompt.Documents, []string) {
 	c.began(&c.begins.profile, "profile", docs.ProfilePrimary, docs.ProfileOther)
 	c.began(&c.begins.memories, "memory", docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
 	s := c.skills(d)
-	docs.Skills, docs.Loaded = s.overview, s.loaded
-	return facts, docs, s.only
+	docs.Skills, docs.Loaded = s.Overview, s.Loaded
+	return facts, docs, s.Only
 }
 
 // group reports whether several people may write in the chat.

@@ -93,7 +93,9 @@ func (c *Chat) whatFollows() {
 		c.compactIfLong()
 	}
 	c.remember()
-	c.weigh()
+	if bytes, changed := c.size.Weigh(c.state.History); changed {
+		c.effect(Report{messages.ChatSized{ChatKey: c.key, Bytes: bytes}})
+	}
 	c.rests = c.p.empty()
 }
 

@@ -55,6 +55,14 @@ func Crowded(n string) Text {
 	}
 }
 
+// Switched says that a request was withdrawn because the conversation was switched.
+func Switched(n string) Text {
+	return Text{
+		"Request #" + n + " was withdrawn, since the conversation went on elsewhere. Nothing was done.",
+		"对话已切换，请求 #" + n + " 已撤回，没有执行任何操作。",
+	}
+}
+
 // OverRequests refuses a command that would remove open requests from view.
 func OverRequests() Text {
 	return Text{

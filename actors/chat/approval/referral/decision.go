@@ -185,7 +185,7 @@ func Show(s *journal.State, msg messages.ShowRequest, zh bool) journal.ReferredR
 	f := journal.ReferredRequestShown{Request: g}
 	if !msg.Quiet {
 		f.Rows = []journal.Row{{
-			Key: journal.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: approval.ReferredWords(g, zh),
+			Key: journal.RowKey{MessageID: "g:" + r.ApprovalID, N: 1}, Text: approval.ReferredWords(g).In(zh),
 			Asks: []journal.Ask{{N: g.N, ApprovalID: g.ID, Digest: g.Digest, Chinese: zh}}, Shows: []string{g.ID},
 		}}
 	}

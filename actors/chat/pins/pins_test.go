@@ -1,8 +1,12 @@
-package machine
+package pins
 
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -38,5 +42,24 @@ func TestSpeaksOf(t *testing.T) {
 	}
 	if names("anything", "") {
 		t.Error("no name stands in every text")
+	}
+}
+
+func TestOf(t *testing.T) {
+	pinned := []messages.SkillPin{{Name: "pdf"}, {Name: "changed"}, {Name: "gone"}}
+	known := []messages.Skill{{Name: "changed"}, {Name: "pdf"}}
+	s := Of(pinned, known, func(pin messages.SkillPin) (messages.SkillText, bool) {
+		return messages.SkillText{Text: "how to", Tools: []string{"shell"}}, pin.Name == "pdf"
+	})
+	want := Set{
+		Overview: []prompt.Skill{{Name: "changed", Note: noteChanged}, {Name: "pdf"}, {Name: "gone", Note: noteGone}},
+		Loaded:   []prompt.LoadedSkill{{Name: "pdf", Text: "how to", Tools: []string{"shell"}}},
+		Only:     []string{"chat_send", "shell", "skills_list", "skills_load"},
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("the skills (-want +got):\n%s", diff)
+	}
+	if s := Of(pinned[:1], known, nil); s.Only != nil || len(s.Loaded) != 0 {
+		t.Errorf("without texts: %+v", s)
 	}
 }

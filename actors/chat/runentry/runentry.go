@@ -1,9 +1,12 @@
-package machine
+// Package runentry makes the entry that the run log keeps for a run: what was asked, done and said, each cut to a
+// length that does not depend on the run. It is pure.
+package runentry
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -19,17 +22,14 @@ const (
 	entryTurns = 64 // turns of the history that are searched
 )
 
-// recordRun adds a finished run to the run log. The end of the run is already durable.
-func (c *Chat) recordRun(run *journal.Run, result journal.Result, reason string) {
-	if !c.RecordsRuns {
-		return
-	}
-	entry := runlog.Entry{Kind: runlog.KindRun, TS: c.now().UnixMilli(), RunID: run.ID, Result: result}
+// Of returns the entry of a finished run of a chat with this history.
+func Of(history []journal.Turn, run *journal.Run, result journal.Result, reason string, at time.Time) runlog.Entry {
+	entry := runlog.Entry{Kind: runlog.KindRun, TS: at.UnixMilli(), RunID: run.ID, Result: result}
 	if reason != "" && result != journal.ResultDone {
 		entry.Failures = append(entry.Failures, beginning(string(result)+": "+reason, entryInput))
 	}
 	var asked, said []string
-	for _, t := range c.turnsOf(run) {
+	for _, t := range turnsOf(history, run) {
 		if t.Role == uimessage.RoleUser {
 			asked = append(asked, journal.Text(t.Message))
 			continue
@@ -41,16 +41,16 @@ func (c *Chat) recordRun(run *journal.Run, result journal.Result, reason string)
 		said = append(said, addParts(&entry, parts)...)
 	}
 	entry.Request, entry.Answer = beginning(strings.Join(asked, " / "), entryWords), beginning(strings.Join(said, " / "), entryWords)
-	c.effect(RunEnded{entry})
+	return entry
 }
 
 // turnsOf returns, in order, the user turns that a run answered and the run's own messages. It searches only the last
 // entryTurns turns of the history.
-func (c *Chat) turnsOf(run *journal.Run) []journal.Turn {
+func turnsOf(history []journal.Turn, run *journal.Run) []journal.Turn {
 	var turns []journal.Turn
 	missing := cmp.Or(len(run.Visible), -1) // -1: the run saw no new turns because it continues an earlier message
-	for i := len(c.state.History) - 1; i >= max(0, len(c.state.History)-entryTurns) && missing != 0; i-- {
-		t := c.state.History[i]
+	for i := len(history) - 1; i >= max(0, len(history)-entryTurns) && missing != 0; i-- {
+		t := history[i]
 		switch {
 		case slices.ContainsFunc(run.Visible, func(v journal.Visible) bool { return v.TurnID == t.ID }):
 			turns = append(turns, t)

@@ -1,10 +1,10 @@
-package machine
+package length
 
 import (
 	"math/bits"
 
-	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -17,29 +17,28 @@ const (
 	copies = 3
 )
 
-// size is an estimate of the memory that a chat uses.
-type size struct {
+// Memory estimates the memory that a chat uses. It counts each turn once.
+type Memory struct {
 	turns int // number of turns counted
 	bytes int64
-	class int // last class reported to the shard: bytes are below 1<<class
+	class int // last class reported: bytes are below 1<<class
 }
 
-// weigh counts new turns, and reports the size of the chat to the shard when its class, a power of two, has changed.
-func (c *Chat) weigh() {
-	turns := c.state.History
-	if len(turns) < c.size.turns {
-		c.size.turns, c.size.bytes = 0, 0
+// Recount forgets what was counted, since turns were replaced.
+func (m *Memory) Recount() { m.turns, m.bytes = 0, 0 }
+
+// Weigh counts new turns. It returns the size and true when its class, a power of two, has changed.
+func (m *Memory) Weigh(turns []journal.Turn) (bytes int64, changed bool) {
+	if len(turns) < m.turns {
+		m.Recount()
 	}
-	for i := c.size.turns; i < len(turns); i++ {
-		c.size.bytes += turnBytes + copies*contents(turns[i].Message)
+	for i := m.turns; i < len(turns); i++ {
+		m.bytes += turnBytes + copies*contents(turns[i].Message)
 	}
-	c.size.turns = len(turns)
-	class := bits.Len64(uint64(restingBytes + c.size.bytes))
-	if class == c.size.class {
-		return
-	}
-	c.size.class = class
-	c.effect(Report{messages.ChatSized{ChatKey: c.key, Bytes: 3 << (class - 2)}}) // the middle of the class
+	m.turns = len(turns)
+	class := bits.Len64(uint64(restingBytes + m.bytes))
+	changed, m.class = class != m.class, class
+	return 3 << (class - 2), changed // the middle of the class
 }
 
 // contents returns the number of bytes in a message.
