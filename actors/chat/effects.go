@@ -54,6 +54,7 @@ func (s *shell) carryOut(ac actor.Context, e machine.Effect) {
 		s.gather(e)
 	case machine.Audit, machine.PrefixBroken, machine.RunEnded, machine.Count, machine.Log:
 		s.observe(e)
+	case machine.SetTimer, machine.RunCommand, machine.ForgetAll: // the shell carries these out itself
 	}
 }
 
