@@ -128,6 +128,7 @@ func (c *Chat) acceptTurn(msg messages.AcceptIngress, turn journal.Turn) {
 	} else {
 		c.offer(journal.TurnAccepted{Turn: turn.Message})
 	}
+	c.sayUndecided(msg, turn)
 	c.accepted(msg, turn)
 }
 

@@ -49,9 +49,26 @@ func (c *Chat) decideInWords(msg messages.AcceptIngress, turn journal.Turn) bool
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
 	case ruling.Decide, ruling.Grant:
 		return c.decideThose(msg, turn, v)
-	case ruling.None:
+	case ruling.None, ruling.Undecided: // see sayUndecided
 	}
 	return false
+}
+
+// sayUndecided tells the sender of an ordinary turn that it decided nothing, if it reads like a decision. The model
+// reads it, too, but cannot decide.
+func (c *Chat) sayUndecided(msg messages.AcceptIngress, turn journal.Turn) {
+	if len(c.openHere()) == 0 || msg.Verdict != messages.VerdictOpen || !c.via.Outbox {
+		return
+	}
+	if v := c.understand(msg, turn); v.Sense != ruling.Undecided && v.Sense != ruling.Unbound {
+		return
+	}
+	n := strconv.Itoa(c.theirs(askerOf(turn), msg.Admin)[0].Request.N)
+	rows := c.hostRow(msg, turn, c.text(notices.Undecided(n), turn))
+	for _, row := range rows {
+		c.offer(journal.EgressQueued{Row: row})
+	}
+	c.deliverRows(rows)
 }
 
 // sayToThem answers a message with a notice. It returns false if the chat cannot answer the sender.
@@ -222,7 +239,7 @@ func (c *Chat) decideUnaddressed(msg messages.AcceptIngress, turn journal.Turn) 
 		return c.decideThose(msg, turn, v)
 	case ruling.Unknown:
 		return c.sayToThem(msg, turn, notices.AdminsUnknown())
-	case ruling.None:
+	case ruling.None, ruling.Undecided:
 		return c.sayHowToDecide(msg, turn)
 	case ruling.Unbound, ruling.Forbid, ruling.List, ruling.Revoke, ruling.NotClear:
 	}

@@ -34,6 +34,14 @@ func OthersWait(n int) Text {
 	return Text{en + "; on the host, sma approvals lists what waits.", "其他聊天里还有 " + strconv.Itoa(n) + " 个请求，无法在这里决定。可以在主机上用 sma approvals 查看。"}
 }
 
+// Undecided says that words which read like a decision decided nothing. The number n is that of a request.
+func Undecided(n string) Text {
+	return Text{
+		"Nothing was decided. To decide, name the request, for example /approve " + n + " or /deny " + n + "; /approvals shows what is waiting.",
+		"没有做出任何决定。要决定，请写明编号，例如 /approve " + n + " 或 /deny " + n + "；发送 /approvals 查看等待的请求。",
+	}
+}
+
 // AdminsUnknown answers people who may be administrators. Nothing is decided.
 func AdminsUnknown() Text {
 	return Text{

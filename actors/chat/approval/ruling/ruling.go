@@ -29,6 +29,7 @@ const (
 	Decide                // it decides those requests
 	Grant                 // it grants rules or folders for a time and decides those requests
 	NotClear              // a command that names requests that are not open
+	Undecided             // it reads like a decision and decides nothing, so it is an ordinary message whose sender is told that
 )
 
 // Verdict is the interpretation of a message about requests.
@@ -131,7 +132,7 @@ func (m Message) words() Verdict {
 	said := bind.Said{Approves: v.Approves, Bare: meant.Bare, Only: meant.Only, ToBot: m.ToBot, All: meant.Kind == reply.ApproveAll || meant.Kind == reply.DenyAll}
 	switch meant.Kind {
 	case reply.Unclear:
-		return Verdict{}
+		return m.unclear()
 	case reply.ApproveSome:
 		for _, i := range meant.Places {
 			said.Names = append(said.Names, open[i].Request.ID)
@@ -150,6 +151,17 @@ func (m Message) words() Verdict {
 		return Verdict{Sense: Unbound}
 	}
 	return m.decides(v, open, said)
+}
+
+// unclear interprets words that decide nothing. Their sender may have meant a decision if they begin like one and follow
+// a request, or if they are nothing but a yes or a no and the sender was shown a request at any time.
+func (m Message) unclear() Verdict {
+	leans, whole := reply.Leans(m.Text)
+	seen := slices.ContainsFunc(m.Theirs, func(a journal.Asked) bool { return slices.Contains(m.About.Seen, a.Request.ID) })
+	if !m.About.Stray && seen && (whole || leans && len(m.About.List) > 0) {
+		return Verdict{Sense: Undecided}
+	}
+	return Verdict{}
 }
 
 // decides returns which requests the words decide, given what they refer to.

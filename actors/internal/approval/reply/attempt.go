@@ -47,3 +47,30 @@ func Attempted(text string) (a Attempt, ok bool) {
 	a.Rest = strings.Trim(string(l.raw[end:]), " ,，.。:：;；、个条项号-—")
 	return a, true
 }
+
+// maxLeaning is the longest line that can lean towards a decision, in characters.
+const maxLeaning = 60
+
+// Leans reports whether a line reads like a yes or a no, alone (whole) or with more words, such as "ok, both" or "no,
+// not now". It decides nothing: when [ParseNumbered] returns Unclear, it helps to explain how to decide.
+func Leans(text string) (leans, whole bool) {
+	if !legible(text) || strings.ContainsAny(text, "?？") {
+		return false, false
+	}
+	l := newLine(text)
+	line := strings.TrimRight(spoken(l), " .!~")
+	if l.len() > maxLeaning {
+		return false, false
+	}
+	for _, ph := range phrases() {
+		rest, begins := strings.CutPrefix(line, ph.text)
+		switch {
+		case !begins:
+		case rest == "":
+			return true, true
+		case strings.ContainsAny(rest[:1], " ,.:;!"), strings.HasPrefix(rest, "、"):
+			leans = true
+		}
+	}
+	return leans, false
+}

@@ -529,3 +529,36 @@ func TestAttempted(t *testing.T) {
 		}
 	}
 }
+
+// A line that begins like a yes or a no leans towards a decision; one that only contains such words, or asks, does not.
+func TestLeans(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text         string
+		leans, whole bool
+	}{
+		{"yes", true, true},
+		{"Okay!", true, true},
+		{"👍🏽", true, true},
+		{"可以。", true, true},
+		{"ok, both", true, false},
+		{"approve both", true, false},
+		{"no, not now", true, false},
+		{"No. Keep it.", true, false},
+		{"好的，两个都执行", true, false},
+		{"不要，先等等", true, false},
+		{"ok?", false, false},
+		{"not yet", false, false},
+		{"note that down", false, false},
+		{"I said yes", false, false},
+		{"不知道", false, false},
+		{"可以吗？", false, false},
+		{"yes " + strings.Repeat("and more ", 10), false, false},
+		{"yes\nno", false, false},
+		{"", false, false},
+	} {
+		if leans, whole := Leans(tt.text); leans != tt.leans || whole != tt.whole {
+			t.Errorf("%q: leans %v, whole %v, want %v, %v", tt.text, leans, whole, tt.leans, tt.whole)
+		}
+	}
+}
