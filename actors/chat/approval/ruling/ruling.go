@@ -20,16 +20,16 @@ type Sense int
 
 // The possible senses.
 const (
-	None     Sense = iota // it does not refer to requests
-	Unbound               // it would decide something, but not the requests it refers to: see package bind
-	Unknown               // its sender may be an administrator, which cannot be found out now
-	Forbid                // its sender may not decide
-	List                  // it asks for the open requests
-	Revoke                // it revokes grants
-	Decide                // it decides those requests
-	Grant                 // it grants rules or folders for a time and decides those requests
-	NotClear              // a command that names requests that are not open
-	Undecided             // it reads like a decision and decides nothing, so it is an ordinary message whose sender is told that
+	None      Sense = iota // it does not refer to requests
+	Unbound                // it would decide something, but not the requests it refers to: see package bind
+	Unknown                // its sender may be an administrator, which cannot be found out now
+	Forbid                 // its sender may not decide
+	List                   // it asks for the open requests
+	Revoke                 // it revokes grants
+	Decide                 // it decides those requests
+	Grant                  // it grants rules or folders for a time and decides those requests
+	NotClear               // a command that names requests that are not open
+	Undecided              // it reads like a decision and decides nothing, so it is an ordinary message whose sender is told that
 )
 
 // Verdict is the interpretation of a message about requests.
