@@ -60,7 +60,7 @@ func (c *Chat) sayUndecided(msg messages.AcceptIngress, turn journal.Turn) {
 	if len(c.openHere()) == 0 || msg.Verdict != messages.VerdictOpen || !c.via.Outbox {
 		return
 	}
-	if v := c.understand(msg, turn); v.Sense != ruling.Undecided && v.Sense != ruling.Unbound {
+	if v := c.understand(msg, turn); v.Sense != ruling.Undecided && (v.Sense != ruling.Unbound || v.Stray) {
 		return
 	}
 	n := strconv.Itoa(c.theirs(askerOf(turn), msg.Admin)[0].Request.N)

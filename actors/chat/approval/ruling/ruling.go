@@ -37,6 +37,7 @@ type Verdict struct {
 	Sense
 	Approves bool
 	ToBot    bool // the words themselves address the bot
+	Stray    bool // it replies to something that is not known to be the bot's
 	Those    []journal.Asked
 	Said     reply.Reply
 	Reason   string
@@ -168,7 +169,7 @@ func (m Message) unclear() Verdict {
 func (m Message) decides(v Verdict, open []journal.Asked, said bind.Said) Verdict {
 	ids := bind.Decide(m.About, approval.IDsOf(open), said)
 	if len(ids) == 0 {
-		return Verdict{Sense: Unbound}
+		return Verdict{Sense: Unbound, Stray: m.About.Stray}
 	}
 	for _, a := range open {
 		if slices.Contains(ids, a.Request.ID) {
