@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -115,7 +116,7 @@ func TestForwards(t *testing.T) {
 	if in := host.AwaitTaken(t, 2)[1]; in.Gate.Open || len(b.api.Calls("/im/v1/messages/")) != asked {
 		t.Errorf("somebody unheard was asked for: %+v", in.Gate)
 	}
-	b.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages/", Kind: platformtest.Refuse, Code: 230002, Text: "Bot/User can NOT be out of the chat."})
+	b.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages/", Kind: faketest.Refuse, Code: 230002, Text: "Bot/User can NOT be out of the chat."})
 	b.api.SayForwarded(private, owner, list, nil)
 	if _, words := filesOf(host.AwaitTaken(t, 3)[2]); len(words) != 1 || words[0] != "[forwarded messages]" {
 		t.Errorf("when they cannot be had: %q", words)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -141,16 +142,16 @@ func (b *bench) shown(to platform.Target) []string {
 }
 
 func (b *bench) trouble(x platformtest.Trouble) bool {
-	f := platformtest.FeishuFault{Path: "/im/v1/messages", Kind: platformtest.Refuse}
+	f := platformtest.FeishuFault{Path: "/im/v1/messages", Kind: faketest.Refuse}
 	switch x {
 	case platformtest.Limited:
 		f.Status, f.Code, f.Text, f.Reset = http.StatusTooManyRequests, 99991400, "request trigger frequency limit", 7
 	case platformtest.Broken:
 		f.Status, f.Code, f.Text = http.StatusInternalServerError, 2200, "Internal Error"
 	case platformtest.CutBefore:
-		f.Kind = platformtest.ResetBefore
+		f.Kind = faketest.ResetBefore
 	case platformtest.CutAfter:
-		f.Kind = platformtest.ResetAfter
+		f.Kind = faketest.ResetAfter
 	case platformtest.Unauth:
 		f.Code, f.Text, f.N = 99991663, "Invalid access token for authorization.", 2
 	case platformtest.Banned:

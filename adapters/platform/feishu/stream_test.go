@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -107,7 +108,7 @@ func TestStreamingCard(t *testing.T) {
 func TestCardFallback(t *testing.T) {
 	const draft, whole = "the beginning", "the beginning and the end"
 	refuse := func(path string, status, code int, n int) platformtest.FeishuFault {
-		return platformtest.FeishuFault{Path: path, Kind: platformtest.Refuse, Status: status, Code: code, Text: "no", N: n}
+		return platformtest.FeishuFault{Path: path, Kind: faketest.Refuse, Status: status, Code: code, Text: "no", N: n}
 	}
 	for name, x := range map[string]struct {
 		faults []platformtest.FeishuFault
@@ -125,8 +126,8 @@ func TestCardFallback(t *testing.T) {
 		"service fails":         {[]platformtest.FeishuFault{refuse("/cardkit/", 500, 2200, -1)}, 0, "post", 3},
 		"limited once":          {[]platformtest.FeishuFault{refuse("/content", 429, 99991400, 1)}, 0, "interactive", 2},
 		"limited for ever":      {[]platformtest.FeishuFault{refuse("/content", 429, 99991400, -1)}, 0, "post", 3},
-		"cut before":            {[]platformtest.FeishuFault{{Path: "/content", Kind: platformtest.ResetBefore}}, 0, "interactive", 2},
-		"cut after":             {[]platformtest.FeishuFault{{Path: "/content", Kind: platformtest.ResetAfter}}, 0, "interactive", 2},
+		"cut before":            {[]platformtest.FeishuFault{{Path: "/content", Kind: faketest.ResetBefore}}, 0, "interactive", 2},
+		"cut after":             {[]platformtest.FeishuFault{{Path: "/content", Kind: faketest.ResetAfter}}, 0, "interactive", 2},
 		"streams no more":       {nil, 11 * time.Minute, "interactive", 1},
 		"end is refused":        {[]platformtest.FeishuFault{refuse("/settings", 400, 300302, -1)}, 0, "interactive", 1},
 		"nor is it taken back":  {[]platformtest.FeishuFault{refuse("/content", 400, 300301, 1), refuse("/im/v1/messages/om_", 400, 230026, 1)}, 0, "post", 1},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -230,7 +231,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			}
 			var slow []<-chan int
 			for range 128 {
-				slow = append(slow, platformtest.SlowBody(t, ctx, at.Host, at.Path, head))
+				slow = append(slow, faketest.SlowBody(t, ctx, at.Host, at.Path, head))
 			}
 			event, err := json.Marshal(map[string]string{"encrypt": platformtest.SealFeishu(b.api.EncryptKey(), b.api.EventBody("im.message.receive_v1", said("om_genuine")))})
 			if err != nil {

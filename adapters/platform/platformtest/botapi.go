@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // BotID and BotName are who the bot of a [BotAPI] is.
@@ -75,10 +77,10 @@ type Call struct {
 // BotAPI is a strict fake of the Telegram Bot API on loopback. It is safe for
 // concurrent use and is closed with the test.
 type BotAPI struct {
-	changes         // calls, answers, updates
-	polling changes // polls that begin to wait
-	server  *httptest.Server
-	quit    chan struct{}
+	faketest.Changes                  // calls, answers, updates
+	polling          faketest.Changes // polls that begin to wait
+	server           *httptest.Server
+	quit             chan struct{}
 
 	mu      sync.Mutex
 	chats   map[int64]*botChat
@@ -155,20 +157,20 @@ func (a *BotAPI) Calls(method string) []Call {
 // Await waits until ok holds; it is asked again after every call and every answer.
 func (a *BotAPI) Await(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	a.await(tb, what, ok)
+	a.Until(tb, what, ok)
 }
 
 // AwaitCalls waits until a method was called n times.
 func (a *BotAPI) AwaitCalls(tb testing.TB, method string, n int) []Call {
 	tb.Helper()
-	a.await(tb, fmt.Sprintf("%d calls of %s", n, method), func() bool { return len(a.Calls(method)) >= n })
+	a.Until(tb, fmt.Sprintf("%d calls of %s", n, method), func() bool { return len(a.Calls(method)) >= n })
 	return a.Calls(method)
 }
 
 // AwaitPoller waits until a poll is under way with nothing to hand out.
 func (a *BotAPI) AwaitPoller(tb testing.TB) {
 	tb.Helper()
-	a.polling.await(tb, "a poll under way", func() bool {
+	a.polling.Until(tb, "a poll under way", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return a.waiting > 0
@@ -214,7 +216,7 @@ func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	a.mu.Unlock()
-	a.signal()
+	a.Signal()
 	if err != nil {
 		a.answer(w, c, nil, badRequest("can't parse request: %v", err))
 		return
@@ -223,8 +225,8 @@ func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	result, no := a.dispatch(r, c)
-	if fault != nil && fault.Kind == ResetAfter {
-		reset(w)
+	if fault != nil && fault.Kind == faketest.ResetAfter {
+		faketest.Reset(w)
 		return
 	}
 	a.answer(w, c, result, no)
@@ -250,7 +252,7 @@ func (a *BotAPI) answer(w http.ResponseWriter, c *Call, result any, no *refused)
 		a.mu.Lock()
 		c.Code = code
 		a.mu.Unlock()
-		defer a.signal()
+		defer a.Signal()
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

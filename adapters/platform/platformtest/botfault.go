@@ -1,29 +1,17 @@
 package platformtest
 
 import (
-	"net"
 	"net/http"
 	"time"
-)
 
-// FaultKind is a way to fail.
-type FaultKind string
-
-// The ways to fail.
-const (
-	Refuse      FaultKind = "refuse"       // answers with Code and Text, RetryAfter, MoveTo
-	Garbage     FaultKind = "garbage"      // answers with Code and a page instead of JSON
-	ResetBefore FaultKind = "reset before" // breaks the connection and does nothing
-	ResetAfter  FaultKind = "reset after"  // does it, then breaks the connection
-	Hang        FaultKind = "hang"         // answers only when the caller leaves
-	Latency     FaultKind = "latency"      // answers after Delay
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // Fault fails calls on purpose.
 type Fault struct {
 	Method     string // empty: all
 	Chat       int64  // 0: all
-	Kind       FaultKind
+	Kind       faketest.FaultKind
 	N          int // how many calls; 0 is 1, negative: until Heal
 	Code       int
 	Text       string
@@ -66,20 +54,20 @@ func (a *BotAPI) fault(method string, p Params) *Fault {
 // before does what a fault does instead of the call; false: the call goes on.
 func (a *BotAPI) before(w http.ResponseWriter, r *http.Request, c *Call, f *Fault) bool {
 	switch f.Kind {
-	case Refuse:
+	case faketest.Refuse:
 		a.answer(w, c, nil, &refused{code: f.Code, text: f.Text, retry: f.RetryAfter, moved: f.MoveTo})
-	case Garbage:
+	case faketest.Garbage:
 		w.WriteHeader(f.Code)
 		_, _ = w.Write([]byte("<html>something in between</html>"))
-	case ResetBefore:
-		reset(w)
-	case Hang:
+	case faketest.ResetBefore:
+		faketest.Reset(w)
+	case faketest.Hang:
 		select {
 		case <-r.Context().Done():
 		case <-a.quit:
 		}
-		reset(w)
-	case Latency:
+		faketest.Reset(w)
+	case faketest.Latency:
 		t := time.NewTimer(f.Delay)
 		defer t.Stop()
 		select {
@@ -87,24 +75,8 @@ func (a *BotAPI) before(w http.ResponseWriter, r *http.Request, c *Call, f *Faul
 		case <-r.Context().Done():
 		}
 		return false
-	case ResetAfter:
+	case faketest.ResetAfter:
 		return false
 	}
 	return true
-}
-
-// reset breaks the connection hard.
-func reset(w http.ResponseWriter) {
-	if here, ok := w.(*answer); ok {
-		here.abort()
-		return
-	}
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
 }

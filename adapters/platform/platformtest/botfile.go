@@ -7,6 +7,8 @@ import (
 	_ "image/png"
 	"net/http"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 const (
@@ -99,7 +101,7 @@ func (a *BotAPI) serveFile(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	a.mu.Unlock()
-	a.signal()
+	a.Signal()
 	switch {
 	case token != botToken:
 		a.answer(w, c, nil, &refused{code: http.StatusUnauthorized, text: "Unauthorized"})
@@ -109,9 +111,9 @@ func (a *BotAPI) serveFile(w http.ResponseWriter, r *http.Request) {
 	default:
 		a.note(c, http.StatusOK)
 		_, _ = w.Write(found.content[:len(found.content)/2]) // the caller may have left
-		if fault != nil && fault.Kind == ResetAfter {
+		if fault != nil && fault.Kind == faketest.ResetAfter {
 			_ = http.NewResponseController(w).Flush()
-			reset(w)
+			faketest.Reset(w)
 			return
 		}
 		_, _ = w.Write(found.content[len(found.content)/2:])
@@ -120,7 +122,7 @@ func (a *BotAPI) serveFile(w http.ResponseWriter, r *http.Request) {
 
 // note keeps how a call was answered.
 func (a *BotAPI) note(c *Call, code int) {
-	defer a.signal()
+	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c.Code = code

@@ -61,7 +61,7 @@ func (a *BotAPI) EditAs(chat, from, message int64, text string, more map[string]
 
 // Gather holds updates back, so that they are handed out at once in the end.
 func (a *BotAPI) Gather(on bool) {
-	defer a.signal()
+	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.gathers = on
@@ -78,7 +78,7 @@ func (a *BotAPI) NextUpdate() int64 {
 // are queued in the order of their ids, as a poller confirms all ids below its
 // offset.
 func (a *BotAPI) Inject(kind string, value any) int64 {
-	defer a.signal()
+	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	id := a.nextID
@@ -102,7 +102,7 @@ func update(id int64, kind string, value any) json.RawMessage {
 
 // InjectRaw queues an update with a body of one's own, which may be broken.
 func (a *BotAPI) InjectRaw(id int64, kind string, body json.RawMessage) {
-	defer a.signal()
+	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.queue(id, kind, body)
@@ -145,7 +145,7 @@ func isPrivate(kind string, body json.RawMessage) bool {
 // Redeliver hands an update out once more, whatever was confirmed.
 func (a *BotAPI) Redeliver(id int64) {
 	a.mu.Lock()
-	defer a.signal()
+	defer a.Signal()
 	defer a.mu.Unlock()
 	a.again = append(a.again, a.history[id])
 }
@@ -179,7 +179,7 @@ func (a *BotAPI) getUpdates(ctx context.Context, p Params) (any, *refused) {
 		}
 	}
 	a.mu.Unlock()
-	a.signal() // what was confirmed just now may be what a test waits for
+	a.Signal() // what was confirmed just now may be what a test waits for
 	limit, timeout := int(p.Int("limit")), p.Int("timeout")
 	if p.Text("limit") == "" {
 		limit = 100
@@ -201,7 +201,7 @@ func (a *BotAPI) wait(ctx context.Context, mine chan struct{}, limit int, timeou
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for {
-		next := a.next()
+		next := a.Next()
 		if out := a.handOut(limit); len(out) > 0 {
 			return out, nil
 		}
@@ -230,7 +230,7 @@ func (a *BotAPI) idle(n int) {
 	a.waiting += n
 	a.mu.Unlock()
 	if n > 0 {
-		a.polling.signal()
+		a.polling.Signal()
 	}
 }
 

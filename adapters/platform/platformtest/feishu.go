@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // What a [FeishuAPI] knows its app by. Tests look for the word CANARY where it must not be.
@@ -31,10 +33,10 @@ const feishuTokenLife = 2 * time.Hour
 // messages, files and events. It refuses what the service refuses, and fails on
 // purpose. It is safe for concurrent use and is closed with the test.
 type FeishuAPI struct {
-	changes
+	faketest.Changes
 	server  *httptest.Server // nil where it has no socket
 	handler http.Handler
-	pipe    *Pipe // where it has none
+	pipe    *faketest.Pipe // where it has none
 	quit    chan struct{}
 	work    sync.WaitGroup
 
@@ -100,7 +102,7 @@ type feishuUse struct {
 // FeishuFault fails calls on purpose.
 type FeishuFault struct {
 	Path   string // a piece of the path; empty: all
-	Kind   FaultKind
+	Kind   faketest.FaultKind
 	N      int // how many calls; 0 is 1, negative: until Heal
 	Status int // of Refuse and Garbage; 0 is 400
 	Code   int
@@ -313,13 +315,13 @@ func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do 
 	a.mu.Lock()
 	f := a.fault(r.URL.Path)
 	call := FeishuCall{Method: r.Method, Path: r.URL.Path, Body: body, Code: -1}
-	if f != nil && f.Kind != ResetAfter {
-		if f.Kind == Refuse {
+	if f != nil && f.Kind != faketest.ResetAfter {
+		if f.Kind == faketest.Refuse {
 			call.Code = f.Code
 		}
 		a.calls = append(a.calls, call)
 		a.mu.Unlock()
-		a.signal()
+		a.Signal()
 		a.fail(w, r, f)
 		return
 	}
@@ -342,10 +344,10 @@ func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do 
 	}
 	a.calls = append(a.calls, call)
 	a.mu.Unlock()
-	a.signal()
+	a.Signal()
 	a.spring(r.URL.Path, true)
 	if f != nil {
-		reset(w)
+		faketest.Reset(w)
 		return
 	}
 	answerFeishu(w, out, no)
@@ -428,19 +430,19 @@ func (a *FeishuAPI) fault(path string) *FeishuFault {
 
 func (a *FeishuAPI) fail(w http.ResponseWriter, r *http.Request, f *FeishuFault) {
 	switch f.Kind {
-	case Refuse:
+	case faketest.Refuse:
 		answerFeishu(w, nil, &feishuRefusal{status: f.Status, code: f.Code, text: f.Text, reset: f.Reset})
-	case Garbage:
+	case faketest.Garbage:
 		w.WriteHeader(f.Status)
 		_, _ = w.Write([]byte("<html>something in between</html>"))
-	case Hang:
+	case faketest.Hang:
 		select {
 		case <-r.Context().Done():
 		case <-a.quit:
 		}
-		reset(w)
+		faketest.Reset(w)
 	default:
-		reset(w)
+		faketest.Reset(w)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // NewFeishuAPIInProcess is a fake that is reached through its [FeishuAPI.Client] and its
@@ -13,7 +15,7 @@ import (
 func NewFeishuAPIInProcess(tb testing.TB) *FeishuAPI {
 	tb.Helper()
 	a := newFeishuAPI()
-	a.pipe = NewPipe(tb)
+	a.pipe = faketest.NewPipe(tb)
 	server := &http.Server{Handler: a} //nolint:gosec // nobody reaches it
 	a.work.Go(func() { _ = server.Serve(a.pipe) })
 	a.work.Go(a.deliver)
@@ -28,18 +30,18 @@ func NewFeishuAPIInProcess(tb testing.TB) *FeishuAPI {
 }
 
 // Client calls the fake without a socket.
-func (a *FeishuAPI) Client() *http.Client { return &http.Client{Transport: inProcess{a}} }
+func (a *FeishuAPI) Client() *http.Client { return faketest.ClientOf(a) }
 
 // Dial connects to the fake without a socket.
 func (a *FeishuAPI) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if a.gone() {
+	if a.Gone() {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: net.ErrClosed}
 	}
 	return a.pipe.Dial(ctx, network, address)
 }
 
 // SetPipe makes events go to a webhook behind a pipe.
-func (a *FeishuAPI) SetPipe(p *Pipe, path string) {
+func (a *FeishuAPI) SetPipe(p *faketest.Pipe, path string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.push.client, a.push.hook = p.Client(), "http://hook.invalid"+path
@@ -55,8 +57,8 @@ func (a *FeishuAPI) Away(on bool) {
 	}
 }
 
-// gone tells whether nothing connects.
-func (a *FeishuAPI) gone() bool {
+// Gone tells whether nothing connects.
+func (a *FeishuAPI) Gone() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.away

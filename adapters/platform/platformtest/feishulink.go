@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/net/websocket"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // feishuPacket is how long a packet of the long connection is at most here; longer
@@ -18,7 +20,7 @@ const feishuPacket = 500
 
 // feishuLinks are the long connections that are open.
 type feishuLinks struct {
-	changes
+	faketest.Changes
 	mu     sync.Mutex
 	open   []*feishuLink
 	made   int
@@ -65,9 +67,9 @@ func (a *FeishuAPI) link(conn *websocket.Conn) {
 	if !a.links.add(l) {
 		return
 	}
-	defer a.signal()
+	defer a.Signal()
 	defer a.links.remove(l)
-	a.signal()
+	a.Signal()
 	for {
 		var raw []byte
 		if websocket.Message.Receive(conn, &raw) != nil {
@@ -78,12 +80,12 @@ func (a *FeishuAPI) link(conn *websocket.Conn) {
 			return // the service closes what it cannot read
 		}
 		a.links.frame(l, f)
-		a.signal()
+		a.Signal()
 	}
 }
 
 func (s *feishuLinks) add(l *feishuLink) bool {
-	defer s.signal()
+	defer s.Signal()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -169,7 +171,7 @@ func (s *feishuLinks) post(ctx context.Context, body []byte) func() ([]byte, boo
 
 func (s *feishuLinks) answer(ctx context.Context, l *feishuLink, wait <-chan []byte) ([]byte, bool) {
 	for {
-		next := s.next()
+		next := s.Next()
 		select {
 		case raw := <-wait:
 			var answer struct {
@@ -196,7 +198,7 @@ func (s *feishuLinks) has(l *feishuLink) bool {
 
 func (s *feishuLinks) newest(ctx context.Context) *feishuLink {
 	for {
-		next := s.next()
+		next := s.Next()
 		s.mu.Lock()
 		if n := len(s.open); n > 0 && !s.frozen {
 			defer s.mu.Unlock()
@@ -227,7 +229,7 @@ func (s *feishuLinks) cut() {
 	for _, l := range open {
 		_ = l.conn.Close()
 	}
-	s.signal()
+	s.Signal()
 }
 
 // CutLinks ends every long connection.
@@ -238,7 +240,7 @@ func (a *FeishuAPI) FreezeLinks(on bool) {
 	a.links.mu.Lock()
 	a.links.frozen = on
 	a.links.mu.Unlock()
-	a.links.signal()
+	a.links.Signal()
 }
 
 // Links tells how many long connections are open, and how many were ever made.

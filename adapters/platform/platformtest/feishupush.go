@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // feishuPatience is how long the service waits for an answer, and so does the fake
@@ -212,17 +214,17 @@ func (a *FeishuAPI) Await(tb interface {
 }, what string, ok func() bool,
 ) {
 	tb.Helper()
-	deadline := time.NewTimer(awaitDeadline)
+	deadline := time.NewTimer(faketest.Patience)
 	defer deadline.Stop()
 	for {
-		next := a.next()
+		next := a.Next()
 		if ok() {
 			return
 		}
 		select {
 		case <-next:
 		case <-deadline.C:
-			tb.Fatalf("waited %v for %s", awaitDeadline, what)
+			tb.Fatalf("waited %v for %s", faketest.Patience, what)
 		}
 	}
 }
@@ -296,7 +298,7 @@ func (a *FeishuAPI) Ahead(on bool) {
 
 // settle notes what became of a try.
 func (a *FeishuAPI) settle(e *feishuEvent, ok bool) {
-	defer a.signal()
+	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.push.busy--
@@ -418,7 +420,7 @@ func (a *FeishuAPI) showAnswer(message string, out map[string]any) error {
 	if err != nil {
 		return err
 	}
-	defer a.signal()
+	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	shown, no := a.content("interactive", string(raw))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
@@ -26,7 +27,7 @@ func TestAP5Admins(t *testing.T) {
 	if got, err := bot.Admins(t.Context(), target(private, 0).Chat); err != nil || len(got) != 0 || len(b.api.Calls("getChatAdministrators")) != calls {
 		t.Errorf("of a private chat: %q, %v, asked %v", got, err, b.api.Calls("getChatAdministrators")[calls:])
 	}
-	for _, kind := range []platformtest.FaultKind{platformtest.Refuse, platformtest.Garbage} {
+	for _, kind := range []faketest.FaultKind{faketest.Refuse, faketest.Garbage} {
 		b.api.Fail(platformtest.Fault{Method: "getChatAdministrators", Kind: kind, Code: 403, Text: "Forbidden: bot was kicked"})
 		got, err := bot.Admins(t.Context(), id)
 		if err == nil || got != nil {

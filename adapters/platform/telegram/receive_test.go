@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -139,9 +140,9 @@ sma_telegram_unreadable_updates_total{platform="telegram"} 1
 
 func TestATokenThatIsRefusedEndsIt(t *testing.T) {
 	for name, fault := range map[string]platformtest.Fault{
-		"at the start":    {Method: "getMe", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
-		"of a wrong form": {Method: "getMe", Kind: platformtest.Refuse, Code: http.StatusNotFound, Text: "Not Found"},
-		"later":           {Method: "getUpdates", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
+		"at the start":    {Method: "getMe", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
+		"of a wrong form": {Method: "getMe", Kind: faketest.Refuse, Code: http.StatusNotFound, Text: "Not Found"},
+		"later":           {Method: "getUpdates", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil)
@@ -165,11 +166,11 @@ func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
 		fault platformtest.Fault
 		note  string
 	}{
-		{"another poller", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusConflict, Text: "Conflict: terminated by other getUpdates request"}, "another poller or a webhook is using this token"},
-		{"a pause", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1}, "the server asks for a pause"},
-		{"server error", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusBadGateway, Text: "Bad Gateway", N: 3}, "the server answers with error 502"},
-		{"a page", platformtest.Fault{Kind: platformtest.Garbage, Code: http.StatusBadGateway, N: 2}, "the server cannot be reached"},
-		{"reset", platformtest.Fault{Kind: platformtest.ResetAfter, N: 2}, "the server cannot be reached"},
+		{"another poller", platformtest.Fault{Kind: faketest.Refuse, Code: http.StatusConflict, Text: "Conflict: terminated by other getUpdates request"}, "another poller or a webhook is using this token"},
+		{"a pause", platformtest.Fault{Kind: faketest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1}, "the server asks for a pause"},
+		{"server error", platformtest.Fault{Kind: faketest.Refuse, Code: http.StatusBadGateway, Text: "Bad Gateway", N: 3}, "the server answers with error 502"},
+		{"a page", platformtest.Fault{Kind: faketest.Garbage, Code: http.StatusBadGateway, N: 2}, "the server cannot be reached"},
+		{"reset", platformtest.Fault{Kind: faketest.ResetAfter, N: 2}, "the server cannot be reached"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +194,7 @@ func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
 func TestAPauseIsKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1})
+	b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: faketest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1})
 	host := platformtest.NewHost()
 	start := time.Now()
 	b.receive(t, host)

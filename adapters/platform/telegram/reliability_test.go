@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -101,7 +102,7 @@ func TestIO14Telegram(t *testing.T) {
 		if g := say("and then?", nil); !g.Open || g.Reason != "follow_up" {
 			t.Errorf("before %v: %+v", jump, g)
 		}
-		b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests: retry after 30", RetryAfter: 30})
+		b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests: retry after 30", RetryAfter: 30})
 		if e, ok := errors.AsType[*platform.Error](send()); !ok || e.RetryAfter != 30*time.Second {
 			t.Errorf("before %v the wait is %+v", jump, e)
 		}

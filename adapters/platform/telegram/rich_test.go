@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -125,8 +126,8 @@ func TestRichUnknown(t *testing.T) {
 // necessary; the next one is rich again.
 func TestRichRefused(t *testing.T) {
 	b := richBench(t)
-	b.api.Fail(platformtest.Fault{Method: "sendRichMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
-	b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: so it is"})
+	b.api.Fail(platformtest.Fault{Method: "sendRichMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
+	b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: so it is"})
 	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**a**"})
 	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**b**"})
 	want := []string{
@@ -151,13 +152,13 @@ func TestRichFailures(t *testing.T) {
 		unknown bool
 		shown   int
 	}{
-		{"rate", platformtest.Fault{Kind: platformtest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 7}, platform.SendRate, false, 0},
-		{"broken", platformtest.Fault{Kind: platformtest.Refuse, Code: 500, Text: "Internal Server Error"}, platform.SendServer, false, 0},
-		{"cut before", platformtest.Fault{Kind: platformtest.ResetBefore}, platform.SendNetwork, true, 0},
-		{"cut after", platformtest.Fault{Kind: platformtest.ResetAfter}, platform.SendNetwork, true, 1},
-		{"a page", platformtest.Fault{Kind: platformtest.Garbage, Code: 404}, platform.SendNetwork, true, 0},
-		{"blocked", platformtest.Fault{Kind: platformtest.Refuse, Code: 403, Text: "Forbidden: bot was blocked by the user"}, platform.SendForbidden, false, 0},
-		{"unknown chat", platformtest.Fault{Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: chat not found"}, platform.SendNotFound, false, 0},
+		{"rate", platformtest.Fault{Kind: faketest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 7}, platform.SendRate, false, 0},
+		{"broken", platformtest.Fault{Kind: faketest.Refuse, Code: 500, Text: "Internal Server Error"}, platform.SendServer, false, 0},
+		{"cut before", platformtest.Fault{Kind: faketest.ResetBefore}, platform.SendNetwork, true, 0},
+		{"cut after", platformtest.Fault{Kind: faketest.ResetAfter}, platform.SendNetwork, true, 1},
+		{"a page", platformtest.Fault{Kind: faketest.Garbage, Code: 404}, platform.SendNetwork, true, 0},
+		{"blocked", platformtest.Fault{Kind: faketest.Refuse, Code: 403, Text: "Forbidden: bot was blocked by the user"}, platform.SendForbidden, false, 0},
+		{"unknown chat", platformtest.Fault{Kind: faketest.Refuse, Code: 400, Text: "Bad Request: chat not found"}, platform.SendNotFound, false, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -201,7 +202,7 @@ func TestRichEdits(t *testing.T) {
 			"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText <b>b</b>", "editMessageText <b>b</b>",
 		}, false},
 		{"refused", func(a *platformtest.BotAPI) {
-			a.Fail(platformtest.Fault{Method: "editMessageText", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: MESSAGE_TYPE_INVALID"})
+			a.Fail(platformtest.Fault{Method: "editMessageText", Kind: faketest.Refuse, Code: 400, Text: "Bad Request: MESSAGE_TYPE_INVALID"})
 		}, []string{
 			"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText <b>b</b>", "editMessageText " + richHTML("<p><b>b</b></p>"),
 		}, true},

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -107,10 +108,10 @@ func TestTheTokenIsNeverTold(t *testing.T) {
 	}
 	parts := map[string]platform.Part{"sendMessage": {Text: "x"}, "sendDocument": {Attachment: &platform.Attachment{Path: file}}}
 	faults := []platformtest.Fault{
-		{Kind: platformtest.ResetBefore},
-		{Kind: platformtest.Garbage, Code: http.StatusBadGateway},
-		{Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: not with " + b.api.Token()},
-		{Kind: platformtest.Hang},
+		{Kind: faketest.ResetBefore},
+		{Kind: faketest.Garbage, Code: http.StatusBadGateway},
+		{Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: not with " + b.api.Token()},
+		{Kind: faketest.Hang},
 	}
 	for method, part := range parts {
 		for _, f := range faults {
@@ -175,7 +176,7 @@ func TestAttachments(t *testing.T) {
 		{FileID: "known", Kind: "photo", Caption: strings.Repeat("long caption. ", 120)},
 		{FileID: "known", Kind: "voice"},
 	}}
-	b.api.Fail(platformtest.Fault{Method: "sendDocument", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
+	b.api.Fail(platformtest.Fault{Method: "sendDocument", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
 	for i, p := range b.bot.Plan(out) {
 		if _, err := b.bot.Send(t.Context(), to, p); err != nil {
 			t.Fatalf("part %d: %v", i, err)
@@ -201,7 +202,7 @@ func TestAttachments(t *testing.T) {
 func TestAttachmentTroubles(t *testing.T) {
 	part := platform.Part{Attachment: &platform.Attachment{FileID: "x", Kind: "voice"}}
 	refuse := func(code int, text string) platformtest.Fault {
-		return platformtest.Fault{Method: "sendVoice", Kind: platformtest.Refuse, Code: code, Text: text}
+		return platformtest.Fault{Method: "sendVoice", Kind: faketest.Refuse, Code: code, Text: text}
 	}
 	limited, moved := refuse(http.StatusTooManyRequests, "Too Many Requests"), refuse(http.StatusBadRequest, "Bad Request: upgraded")
 	limited.RetryAfter, moved.MoveTo = 9, -100777
@@ -216,7 +217,7 @@ func TestAttachmentTroubles(t *testing.T) {
 		{"not found", refuse(http.StatusBadRequest, "Bad Request: chat not found"), platform.Error{Reason: platform.SendNotFound}},
 		{"token", refuse(http.StatusUnauthorized, "Unauthorized"), platform.Error{Reason: platform.SendAuth}},
 		{"server", refuse(http.StatusInternalServerError, "Internal"), platform.Error{Reason: platform.SendServer, Retryable: true}},
-		{"cut", platformtest.Fault{Method: "sendVoice", Kind: platformtest.ResetAfter}, platform.Error{Reason: platform.SendNetwork, Retryable: true, Unknown: true}},
+		{"cut", platformtest.Fault{Method: "sendVoice", Kind: faketest.ResetAfter}, platform.Error{Reason: platform.SendNetwork, Retryable: true, Unknown: true}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestEditAndTypingOnTheWire(t *testing.T) {
 	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "y", Markup: "<b>y</b>"}); err != nil {
 		t.Error(err)
 	}
-	b.api.Fail(platformtest.Fault{Method: "editMessageText", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
+	b.api.Fail(platformtest.Fault{Method: "editMessageText", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
 	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "z", Markup: "<b>z</b>"}); err != nil {
 		t.Error(err)
 	}

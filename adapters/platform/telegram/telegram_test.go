@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -130,16 +131,16 @@ func (b *bench) shown(to platform.Target) []string {
 }
 
 func (b *bench) trouble(x platformtest.Trouble) bool {
-	f := platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest}
+	f := platformtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest}
 	switch x {
 	case platformtest.Limited:
 		f.Code, f.Text, f.RetryAfter = http.StatusTooManyRequests, "Too Many Requests: retry after 7", 7
 	case platformtest.Broken:
 		f.Code, f.Text = http.StatusInternalServerError, "Internal Server Error"
 	case platformtest.CutBefore:
-		f.Kind = platformtest.ResetBefore
+		f.Kind = faketest.ResetBefore
 	case platformtest.CutAfter:
-		f.Kind = platformtest.ResetAfter
+		f.Kind = faketest.ResetAfter
 	case platformtest.Unauth:
 		f.Code, f.Text = http.StatusUnauthorized, "Unauthorized"
 	case platformtest.Banned:

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -177,8 +178,8 @@ func TestWebhookIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
-		b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: 2})
-		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: bad webhook", N: 2})
+		b.api.Fail(platformtest.Fault{Method: "getMe", Kind: faketest.ResetBefore, N: 2})
+		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: bad webhook", N: 2})
 		host := platformtest.NewHost()
 		b.receive(t, host)
 		host.AwaitUp(t)
@@ -197,7 +198,7 @@ func TestWebhookIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
-		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"})
+		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"})
 		if err := b.bot.Receive(t.Context(), platformtest.NewHost()); !errors.Is(err, telegram.ErrToken) {
 			t.Errorf("got %v", err)
 		}
@@ -273,7 +274,7 @@ func FuzzWebhookBody(f *testing.F) {
 	f.Add([]byte(textUpdate(1, "hi")))
 	f.Add([]byte(`{"update_id":1},{"update_id":2}`))
 	f.Add([]byte(`null`))
-	pipe := platformtest.NewPipe(f)
+	pipe := faketest.NewPipe(f)
 	api := platformtest.NewBotAPIInProcess(f)
 	bot, err := telegram.New(telegram.Options{
 		Token: api.Token, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen, Groups: platform.GroupsAll,
@@ -308,7 +309,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 	head := http.Header{platformtest.SecretHeader: {hookSecret}, "Content-Type": {"application/json"}}
 	var slow []<-chan int
 	for range 128 {
-		slow = append(slow, platformtest.SlowBody(t, ctx, strings.TrimPrefix(root, "http://"), "/hook/telegram", head))
+		slow = append(slow, faketest.SlowBody(t, ctx, strings.TrimPrefix(root, "http://"), "/hook/telegram", head))
 	}
 	began := time.Now()
 	if code, err := b.api.Bring(ctx, nil, root+"/hook/telegram", []byte(textUpdate(1, "first"))); err != nil || code != http.StatusOK {

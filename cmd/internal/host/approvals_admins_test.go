@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
@@ -78,7 +79,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 	}
 	t.Run("unreachable", func(t *testing.T) {
 		chat := group(t, "un", all...)
-		w.api.Fail(platformtest.Fault{Method: "getChatAdministrators", Kind: platformtest.Refuse, Code: 500, Text: "Internal Server Error", N: -1})
+		w.api.Fail(platformtest.Fault{Method: "getChatAdministrators", Kind: faketest.Refuse, Code: 500, Text: "Internal Server Error", N: -1})
 		w.h.deciders.Admins().Lock() // as a minute later
 		clear(w.h.deciders.Admins().Known)
 		w.h.deciders.Admins().Unlock()

@@ -24,6 +24,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -185,8 +186,8 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 		bot.Await(t, "an answer to "+text, func() bool { return len(bot.Sent(chat)) > n })
 	}
 	ask("hello") // both models refuse their keys
-	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.ResetBefore})
-	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Garbage, Code: http.StatusBadGateway})
+	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: faketest.ResetBefore})
+	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: faketest.Garbage, Code: http.StatusBadGateway})
 	ask("hello again") // the address of a failed call has the token in it
 	write(t, filepath.Join(s.dir, "leak.txt"), s.all()+"\n")
 	// This is more than a result holds, with secrets at every place where a pipe or a buffer ends.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -132,7 +133,7 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 }
 
 func (s *feishuScene) failFeishu(path string, words []string) error {
-	f := platformtest.FeishuFault{Path: path, Kind: platformtest.Refuse, Text: "scripted"}
+	f := platformtest.FeishuFault{Path: path, Kind: faketest.Refuse, Text: "scripted"}
 	for i, w := range words {
 		n, err := strconv.Atoi(strings.TrimPrefix(w, "times="))
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -95,7 +96,7 @@ func (s *scene) meddle(verb, rest string) error {
 		}
 		return err
 	case verb == "fail" && len(fields) > 1:
-		f := platformtest.Fault{Method: fields[0], Kind: platformtest.Refuse}
+		f := platformtest.Fault{Method: fields[0], Kind: faketest.Refuse}
 		f.Code, _ = strconv.Atoi(fields[1])
 		for _, w := range fields[2:] {
 			if n, ok := strings.CutPrefix(w, "retry="); ok {

@@ -1,4 +1,4 @@
-package platformtest
+package faketest
 
 import (
 	"sync"
@@ -7,16 +7,16 @@ import (
 )
 
 // awaitDeadline is how long a condition may take to come true.
-const awaitDeadline = 20 * time.Second
+const Patience = 20 * time.Second
 
 // changes lets tests wait for a state instead of for a time.
-type changes struct {
+type Changes struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
 // signal wakes all who wait.
-func (c *changes) signal() {
+func (c *Changes) Signal() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ch != nil {
@@ -25,7 +25,7 @@ func (c *changes) signal() {
 	}
 }
 
-func (c *changes) next() <-chan struct{} {
+func (c *Changes) Next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ch == nil {
@@ -35,19 +35,19 @@ func (c *changes) next() <-chan struct{} {
 }
 
 // await returns once ok is true; what says what for when it never is.
-func (c *changes) await(tb testing.TB, what string, ok func() bool) {
+func (c *Changes) Until(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	deadline := time.NewTimer(awaitDeadline)
+	deadline := time.NewTimer(Patience)
 	defer deadline.Stop()
 	for {
-		next := c.next()
+		next := c.Next()
 		if ok() {
 			return
 		}
 		select {
 		case <-next:
 		case <-deadline.C:
-			tb.Fatalf("waited %v for %s", awaitDeadline, what)
+			tb.Fatalf("waited %v for %s", Patience, what)
 		}
 	}
 }
@@ -56,9 +56,9 @@ func (c *changes) await(tb testing.TB, what string, ok func() bool) {
 const lookEvery = 5 * time.Millisecond
 
 // poll returns once ok is true of something outside, which does not signal.
-func (c *changes) poll(tb testing.TB, what string, ok func() bool) {
+func (c *Changes) Poll(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	deadline := time.NewTimer(awaitDeadline)
+	deadline := time.NewTimer(Patience)
 	defer deadline.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -66,7 +66,7 @@ func (c *changes) poll(tb testing.TB, what string, ok func() bool) {
 		select {
 		case <-look.C:
 		case <-deadline.C:
-			tb.Fatalf("waited %v for %s", awaitDeadline, what)
+			tb.Fatalf("waited %v for %s", Patience, what)
 		}
 	}
 }
