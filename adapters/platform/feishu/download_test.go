@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -123,7 +124,7 @@ func TestIO12FeishuDownloads(t *testing.T) {
 	if n := len(b.api.Calls("tenant_access_token")); n != 1 {
 		t.Errorf("%d tokens were asked for", n)
 	}
-	for _, f := range []platformtest.FeishuFault{
+	for _, f := range []feishutest.Fault{
 		{Kind: faketest.ResetBefore, N: 2},
 		{Kind: faketest.Refuse, Status: 500, Code: 2200, Text: "Internal Error"},
 		{Kind: faketest.Garbage, Status: 502},
@@ -136,7 +137,7 @@ func TestIO12FeishuDownloads(t *testing.T) {
 			t.Errorf("after %+v: %d bytes, %v", f, n, err)
 		}
 	}
-	b.api.Fail(platformtest.FeishuFault{Path: "/resources/", Kind: faketest.Refuse, Code: 234037, Text: "Downloaded file size exceeds limit."})
+	b.api.Fail(feishutest.Fault{Path: "/resources/", Kind: faketest.Refuse, Code: 234037, Text: "Downloaded file size exceeds limit."})
 	if _, err := get(good, 1<<20); !errors.Is(err, platform.ErrTooLarge) {
 		t.Errorf("above the service's limit: %v", err)
 	}

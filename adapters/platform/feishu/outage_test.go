@@ -11,6 +11,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestIO13FeishuProxy(t *testing.T) {
 	for _, line := range []faketest.Line{faketest.Breaking, faketest.Silent} {
 		t.Run(string(line), func(t *testing.T) {
-			api := platformtest.NewFeishuAPI(t)
+			api := feishutest.NewAPI(t)
 			proxy := faketest.NewProxy(t, strings.TrimPrefix(api.URL(), "http://"))
 			b := &bench{api: api, log: &safeBuffer{}}
 			api.AddChat(private, "p2p")

@@ -1,44 +1,18 @@
-package platformtest
+package feishutest
 
 import (
 	"slices"
 	"strings"
 )
 
-// FeishuButton is a button of a card that is shown.
-type FeishuButton struct {
+// Button is a button of a card that is shown.
+type Button struct {
 	Text  string
 	Value map[string]any
 }
 
-// Buttons are the buttons below a message of the bot, in order.
-func (a *FeishuAPI) Buttons(message string) []FeishuButton {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if m := a.messages[message]; m != nil {
-		_, buttons, _ := walkCard(decodeCard(m.Content))
-		return buttons
-	}
-	return nil
-}
-
-// readCard is as strict as the service about cards of schema 2.0.
-func (a *FeishuAPI) readCard(c map[string]any) (string, *feishuRefusal) {
-	if c["type"] == "card" {
-		return "", nil // looked at when it is attached
-	}
-	if c["schema"] != "2.0" {
-		return "", feishuNo(230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: schema is not 2.0")
-	}
-	text, _, ok := walkCard(c)
-	if !ok {
-		return "", feishuNo(230099, "Failed to create card content, ext=ErrCode: 200621; ErrMsg: parse card json err")
-	}
-	return text, nil
-}
-
 // walkCard collects texts and buttons of a card.
-func walkCard(c map[string]any) (text string, buttons []FeishuButton, ok bool) {
+func walkCard(c map[string]any) (text string, buttons []Button, ok bool) {
 	body, _ := c["body"].(map[string]any)
 	elements, ok := body["elements"].([]any)
 	var texts []string
@@ -48,7 +22,7 @@ func walkCard(c map[string]any) (text string, buttons []FeishuButton, ok bool) {
 	return strings.Join(texts, "\n"), buttons, ok && len(elements) > 0
 }
 
-func walkElement(e any, texts *[]string, buttons *[]FeishuButton) bool {
+func walkElement(e any, texts *[]string, buttons *[]Button) bool {
 	m, _ := e.(map[string]any)
 	switch m["tag"] {
 	case "markdown":
@@ -79,7 +53,7 @@ func walkElement(e any, texts *[]string, buttons *[]FeishuButton) bool {
 	return false
 }
 
-func walkButton(m map[string]any, buttons *[]FeishuButton) bool {
+func walkButton(m map[string]any, buttons *[]Button) bool {
 	t, _ := m["text"].(map[string]any)
 	behaviors, _ := m["behaviors"].([]any)
 	if t["tag"] != "plain_text" || stringOf(t["content"]) == "" || len(behaviors) != 1 {
@@ -87,6 +61,32 @@ func walkButton(m map[string]any, buttons *[]FeishuButton) bool {
 	}
 	b, _ := behaviors[0].(map[string]any)
 	value, ok := b["value"].(map[string]any)
-	*buttons = append(*buttons, FeishuButton{Text: stringOf(t["content"]), Value: value})
+	*buttons = append(*buttons, Button{Text: stringOf(t["content"]), Value: value})
 	return ok && b["type"] == "callback"
+}
+
+// Buttons are the buttons below a message of the bot, in order.
+func (a *API) Buttons(message string) []Button {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if m := a.messages[message]; m != nil {
+		_, buttons, _ := walkCard(decodeCard(m.Content))
+		return buttons
+	}
+	return nil
+}
+
+// readCard is as strict as the service about cards of schema 2.0.
+func (a *API) readCard(c map[string]any) (string, *feishuRefusal) {
+	if c["type"] == "card" {
+		return "", nil // looked at when it is attached
+	}
+	if c["schema"] != "2.0" {
+		return "", feishuNo(230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: schema is not 2.0")
+	}
+	text, _, ok := walkCard(c)
+	if !ok {
+		return "", feishuNo(230099, "Failed to create card content, ext=ErrCode: 200621; ErrMsg: parse card json err")
+	}
+	return text, nil
 }

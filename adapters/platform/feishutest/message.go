@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"encoding/json"
@@ -17,32 +17,6 @@ const (
 	feishuUUIDLife = time.Hour
 )
 
-func (a *FeishuAPI) createMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
-	if r.URL.Query().Get("receive_id_type") != "chat_id" {
-		return nil, feishuNo(99992402, "field validation failed")
-	}
-	id, _ := body["receive_id"].(string)
-	if no := tooLong(r, body); no != nil {
-		return nil, no
-	}
-	return a.newMessage(a.chats[id], body, "", false)
-}
-
-func (a *FeishuAPI) replyMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
-	m := a.messages[r.PathValue("id")]
-	if m == nil {
-		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids: ["+r.PathValue("id")+"].")
-	}
-	if m.deleted {
-		return nil, feishuNo(230011, "The message was recalled.")
-	}
-	if no := tooLong(r, body); no != nil {
-		return nil, no
-	}
-	thread, _ := body["reply_in_thread"].(bool)
-	return a.newMessage(a.chats[m.Chat], body, m.ID, thread)
-}
-
 // tooLong refuses a message by the length of its whole request, as it was sent.
 func tooLong(r *http.Request, body map[string]any) *feishuRefusal {
 	limit := int64(feishuPost)
@@ -53,139 +27,6 @@ func tooLong(r *http.Request, body map[string]any) *feishuRefusal {
 		return feishuNo(230025, "The length of the message content reaches its limit.")
 	}
 	return nil
-}
-
-func (a *FeishuAPI) newMessage(c *feishuChat, body map[string]any, parent string, thread bool) (any, *feishuRefusal) {
-	kind, _ := body["msg_type"].(string)
-	content, isText := body["content"].(string)
-	uuid, _ := body["uuid"].(string)
-	switch {
-	case c == nil:
-		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=invalid receive_id.")
-	case !c.member:
-		return nil, feishuNo(230002, "Bot/User can NOT be out of the chat.")
-	case !isText:
-		return nil, feishuNo(9499, "Invalid parameter type in json: content")
-	case len(uuid) > 50:
-		return nil, feishuNo(99992402, "field validation failed")
-	}
-	shown, no := a.content(kind, content)
-	if no != nil {
-		return nil, no
-	}
-	if use, ok := a.uuids[c.id+" "+uuid]; ok && uuid != "" && a.now().Sub(use.at) < feishuUUIDLife {
-		return a.messages[use.message].object(), nil
-	}
-	m := &FeishuMessage{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.now()}
-	if parent == "" && c.kind == "topic_group" { // it begins a topic of its own
-		m.Thread = a.newID("omt_")
-	}
-	if parent != "" {
-		m.Thread = a.messages[parent].Thread
-	}
-	if thread && m.Thread == "" {
-		m.Thread = a.newID("omt_")
-		a.messages[parent].Thread = m.Thread
-	}
-	if no := a.attachCard(m); no != nil {
-		return nil, no
-	}
-	a.messages[m.ID] = m
-	c.sent = append(c.sent, m)
-	if uuid != "" {
-		a.uuids[c.id+" "+uuid] = feishuUse{m.ID, a.now()}
-	}
-	return m.object(), nil
-}
-
-func (m *FeishuMessage) object() map[string]any {
-	sender := map[string]any{"id": m.from, "id_type": "open_id", "sender_type": "user"}
-	if m.ours {
-		sender = map[string]any{"id": FeishuApp, "id_type": "app_id", "sender_type": "app"}
-	}
-	return map[string]any{
-		"message_id": m.ID, "parent_id": m.Parent, "thread_id": m.Thread, "msg_type": m.Kind, "chat_id": m.Chat,
-		"create_time": strconv.FormatInt(m.made.UnixMilli(), 10), "deleted": m.deleted, "sender": sender, "body": map[string]any{"content": m.Content},
-	}
-}
-
-func (a *FeishuAPI) readMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
-	m := a.messages[r.PathValue("id")]
-	switch {
-	case m == nil:
-		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
-	case m.deleted:
-		return nil, feishuNo(230110, "Action unavailable as the message has been deleted.")
-	}
-	items := []any{m.object()}
-	for _, c := range m.children { // what was forwarded comes behind what holds it
-		child := c.object()
-		child["upper_message_id"] = m.ID
-		items = append(items, child)
-	}
-	return map[string]any{"items": items}, nil
-}
-
-// deleteMessage takes a message of the bot back.
-func (a *FeishuAPI) deleteMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
-	m := a.messages[r.PathValue("id")]
-	switch {
-	case m == nil:
-		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
-	case !m.ours:
-		return nil, feishuNo(230026, "No permission to recall this message.")
-	}
-	m.deleted = true
-	return map[string]any{}, nil
-}
-
-// patchMessage replaces a card.
-func (a *FeishuAPI) patchMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
-	m := a.messages[r.PathValue("id")]
-	content, _ := body["content"].(string)
-	switch {
-	case m == nil || !m.ours:
-		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
-	case m.Kind != "interactive":
-		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=This message is NOT a card.")
-	}
-	shown, no := a.content("interactive", content)
-	if no != nil {
-		return nil, no
-	}
-	m.Content, m.Text = content, shown
-	return map[string]any{}, nil
-}
-
-// content checks what a message is made of and returns what people see of it.
-func (a *FeishuAPI) content(kind, content string) (string, *feishuRefusal) {
-	bad := feishuNo(230001, "Your request contains an invalid request parameter, ext=invalid message content.")
-	var c map[string]any
-	if json.Unmarshal([]byte(content), &c) != nil {
-		return "", bad
-	}
-	switch kind {
-	case "text":
-		text, _ := c["text"].(string)
-		if text == "" {
-			return "", bad
-		}
-		return text, nil
-	case "post":
-		return readPost(c)
-	case "image", "file", "audio", "media":
-		key, _ := c["file_key"].(string)
-		if kind == "image" {
-			key, _ = c["image_key"].(string)
-		}
-		if !a.files[key] {
-			return "", feishuNo(230055, "The type of file upload does not match the type of message being sent, or the key is not known.")
-		}
-		return "[" + kind + "]", nil
-	case "interactive":
-		return a.readCard(c)
-	}
-	return "", feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid msg_type.")
 }
 
 // readPost is as strict as the service about rich text: languages, lines, and
@@ -259,7 +100,166 @@ func postElement(m map[string]any) (string, bool) {
 	return "", known
 }
 
-func (a *FeishuAPI) uploadImage(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *API) createMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+	if r.URL.Query().Get("receive_id_type") != "chat_id" {
+		return nil, feishuNo(99992402, "field validation failed")
+	}
+	id, _ := body["receive_id"].(string)
+	if no := tooLong(r, body); no != nil {
+		return nil, no
+	}
+	return a.newMessage(a.chats[id], body, "", false)
+}
+
+func (a *API) replyMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+	m := a.messages[r.PathValue("id")]
+	if m == nil {
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids: ["+r.PathValue("id")+"].")
+	}
+	if m.deleted {
+		return nil, feishuNo(230011, "The message was recalled.")
+	}
+	if no := tooLong(r, body); no != nil {
+		return nil, no
+	}
+	thread, _ := body["reply_in_thread"].(bool)
+	return a.newMessage(a.chats[m.Chat], body, m.ID, thread)
+}
+
+func (a *API) newMessage(c *feishuChat, body map[string]any, parent string, thread bool) (any, *feishuRefusal) {
+	kind, _ := body["msg_type"].(string)
+	content, isText := body["content"].(string)
+	uuid, _ := body["uuid"].(string)
+	switch {
+	case c == nil:
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=invalid receive_id.")
+	case !c.member:
+		return nil, feishuNo(230002, "Bot/User can NOT be out of the chat.")
+	case !isText:
+		return nil, feishuNo(9499, "Invalid parameter type in json: content")
+	case len(uuid) > 50:
+		return nil, feishuNo(99992402, "field validation failed")
+	}
+	shown, no := a.content(kind, content)
+	if no != nil {
+		return nil, no
+	}
+	if use, ok := a.uuids[c.id+" "+uuid]; ok && uuid != "" && a.now().Sub(use.at) < feishuUUIDLife {
+		return a.messages[use.message].object(), nil
+	}
+	m := &Message{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.now()}
+	if parent == "" && c.kind == "topic_group" { // it begins a topic of its own
+		m.Thread = a.newID("omt_")
+	}
+	if parent != "" {
+		m.Thread = a.messages[parent].Thread
+	}
+	if thread && m.Thread == "" {
+		m.Thread = a.newID("omt_")
+		a.messages[parent].Thread = m.Thread
+	}
+	if no := a.attachCard(m); no != nil {
+		return nil, no
+	}
+	a.messages[m.ID] = m
+	c.sent = append(c.sent, m)
+	if uuid != "" {
+		a.uuids[c.id+" "+uuid] = feishuUse{m.ID, a.now()}
+	}
+	return m.object(), nil
+}
+
+func (m *Message) object() map[string]any {
+	sender := map[string]any{"id": m.from, "id_type": "open_id", "sender_type": "user"}
+	if m.ours {
+		sender = map[string]any{"id": App, "id_type": "app_id", "sender_type": "app"}
+	}
+	return map[string]any{
+		"message_id": m.ID, "parent_id": m.Parent, "thread_id": m.Thread, "msg_type": m.Kind, "chat_id": m.Chat,
+		"create_time": strconv.FormatInt(m.made.UnixMilli(), 10), "deleted": m.deleted, "sender": sender, "body": map[string]any{"content": m.Content},
+	}
+}
+
+func (a *API) readMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
+	m := a.messages[r.PathValue("id")]
+	switch {
+	case m == nil:
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
+	case m.deleted:
+		return nil, feishuNo(230110, "Action unavailable as the message has been deleted.")
+	}
+	items := []any{m.object()}
+	for _, c := range m.children { // what was forwarded comes behind what holds it
+		child := c.object()
+		child["upper_message_id"] = m.ID
+		items = append(items, child)
+	}
+	return map[string]any{"items": items}, nil
+}
+
+// deleteMessage takes a message of the bot back.
+func (a *API) deleteMessage(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
+	m := a.messages[r.PathValue("id")]
+	switch {
+	case m == nil:
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
+	case !m.ours:
+		return nil, feishuNo(230026, "No permission to recall this message.")
+	}
+	m.deleted = true
+	return map[string]any{}, nil
+}
+
+// patchMessage replaces a card.
+func (a *API) patchMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+	m := a.messages[r.PathValue("id")]
+	content, _ := body["content"].(string)
+	switch {
+	case m == nil || !m.ours:
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid ids.")
+	case m.Kind != "interactive":
+		return nil, feishuNo(230001, "Your request contains an invalid request parameter, ext=This message is NOT a card.")
+	}
+	shown, no := a.content("interactive", content)
+	if no != nil {
+		return nil, no
+	}
+	m.Content, m.Text = content, shown
+	return map[string]any{}, nil
+}
+
+// content checks what a message is made of and returns what people see of it.
+func (a *API) content(kind, content string) (string, *feishuRefusal) {
+	bad := feishuNo(230001, "Your request contains an invalid request parameter, ext=invalid message content.")
+	var c map[string]any
+	if json.Unmarshal([]byte(content), &c) != nil {
+		return "", bad
+	}
+	switch kind {
+	case "text":
+		text, _ := c["text"].(string)
+		if text == "" {
+			return "", bad
+		}
+		return text, nil
+	case "post":
+		return readPost(c)
+	case "image", "file", "audio", "media":
+		key, _ := c["file_key"].(string)
+		if kind == "image" {
+			key, _ = c["image_key"].(string)
+		}
+		if !a.files[key] {
+			return "", feishuNo(230055, "The type of file upload does not match the type of message being sent, or the key is not known.")
+		}
+		return "[" + kind + "]", nil
+	case "interactive":
+		return a.readCard(c)
+	}
+	return "", feishuNo(230001, "Your request contains an invalid request parameter, ext=Invalid msg_type.")
+}
+
+func (a *API) uploadImage(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
 	size, ok := body["image"].(float64)
 	switch {
 	case !ok || body["image_type"] != "message":
@@ -274,7 +274,7 @@ func (a *FeishuAPI) uploadImage(_ *http.Request, body map[string]any) (any, *fei
 	return map[string]any{"image_key": key}, nil
 }
 
-func (a *FeishuAPI) uploadFile(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *API) uploadFile(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
 	size, ok := body["file"].(float64)
 	kinds := []string{"opus", "mp4", "pdf", "doc", "xls", "ppt", "stream"}
 	switch {

@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// NewFeishuAPIInProcess is a fake that is reached through its [FeishuAPI.Client] and its
-// [FeishuAPI.Dial] only, with no socket, so that it works where time is simulated. It
+// NewAPIInProcess is a fake that is reached through its [API.Client] and its
+// [API.Dial] only, with no socket, so that it works where time is simulated. It
 // waits as long for answers as the service does, and brings what is due by itself.
-func NewFeishuAPIInProcess(tb testing.TB) *FeishuAPI {
+func NewAPIInProcess(tb testing.TB) *API {
 	tb.Helper()
 	a := newFeishuAPI()
 	a.pipe = faketest.NewPipe(tb)
@@ -30,10 +30,10 @@ func NewFeishuAPIInProcess(tb testing.TB) *FeishuAPI {
 }
 
 // Client calls the fake without a socket.
-func (a *FeishuAPI) Client() *http.Client { return faketest.ClientOf(a) }
+func (a *API) Client() *http.Client { return faketest.ClientOf(a) }
 
 // Dial connects to the fake without a socket.
-func (a *FeishuAPI) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (a *API) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if a.Gone() {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: net.ErrClosed}
 	}
@@ -41,14 +41,14 @@ func (a *FeishuAPI) Dial(ctx context.Context, network, address string) (net.Conn
 }
 
 // SetPipe makes events go to a webhook behind a pipe.
-func (a *FeishuAPI) SetPipe(p *faketest.Pipe, path string) {
+func (a *API) SetPipe(p *faketest.Pipe, path string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.push.client, a.push.hook = p.Client(), "http://hook.invalid"+path
 }
 
 // Away makes the fake unreachable, or reachable again: connections end, and none is made.
-func (a *FeishuAPI) Away(on bool) {
+func (a *API) Away(on bool) {
 	a.mu.Lock()
 	a.away = on
 	a.mu.Unlock()
@@ -58,7 +58,7 @@ func (a *FeishuAPI) Away(on bool) {
 }
 
 // Gone tells whether nothing connects.
-func (a *FeishuAPI) Gone() bool {
+func (a *API) Gone() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.away

@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"context"
@@ -43,45 +43,8 @@ type feishuFrame struct {
 	payload         []byte
 }
 
-func (a *FeishuAPI) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Request, map[string]any) (any, *feishuRefusal))) {
-	a.links.waits = map[string]chan []byte{}
-	add("POST /callback/ws/endpoint", true, func(r *http.Request, body map[string]any) (any, *feishuRefusal) {
-		if body["AppID"] != FeishuApp || body["AppSecret"] != feishuSecret {
-			return nil, &feishuRefusal{status: http.StatusOK, code: 1000040351, text: "app id or secret is incorrect"}
-		}
-		// By the way that the app came, so that what stands in between stays there.
-		url := "ws://" + r.Host + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
-		return map[string]any{"URL": url, "ClientConfig": linkConfig()}, nil
-	})
-	mux.Handle("GET /callback/ws/link", websocket.Server{Handler: a.link})
-}
-
 func linkConfig() map[string]any {
 	return map[string]any{"ReconnectCount": -1, "ReconnectInterval": 120, "ReconnectNonce": 30, "PingInterval": 120}
-}
-
-// link serves one long connection.
-func (a *FeishuAPI) link(conn *websocket.Conn) {
-	conn.PayloadType = websocket.BinaryFrame
-	l := &feishuLink{conn: conn}
-	if !a.links.add(l) {
-		return
-	}
-	defer a.Signal()
-	defer a.links.remove(l)
-	a.Signal()
-	for {
-		var raw []byte
-		if websocket.Message.Receive(conn, &raw) != nil {
-			return
-		}
-		f, ok := readFrame(raw)
-		if !ok {
-			return // the service closes what it cannot read
-		}
-		a.links.frame(l, f)
-		a.Signal()
-	}
 }
 
 func (s *feishuLinks) add(l *feishuLink) bool {
@@ -232,31 +195,6 @@ func (s *feishuLinks) cut() {
 	s.Signal()
 }
 
-// CutLinks ends every long connection.
-func (a *FeishuAPI) CutLinks() { a.links.cut() }
-
-// FreezeLinks makes long connections silent without ending them, or lets them speak again.
-func (a *FeishuAPI) FreezeLinks(on bool) {
-	a.links.mu.Lock()
-	a.links.frozen = on
-	a.links.mu.Unlock()
-	a.links.Signal()
-}
-
-// Links tells how many long connections are open, and how many were ever made.
-func (a *FeishuAPI) Links() (open, made int) {
-	a.links.mu.Lock()
-	defer a.links.mu.Unlock()
-	return len(a.links.open), a.links.made
-}
-
-// Pings is how many pings came over long connections.
-func (a *FeishuAPI) Pings() int {
-	a.links.mu.Lock()
-	defer a.links.mu.Unlock()
-	return a.links.pings
-}
-
 // bytes writes a frame: all four numbers are always there.
 func (f feishuFrame) bytes() []byte {
 	var b []byte
@@ -323,4 +261,66 @@ func readFrame(b []byte) (f feishuFrame, ok bool) {
 	}
 	f.service, f.method = numbers[3], numbers[4]
 	return f, len(numbers) >= 4
+}
+
+func (a *API) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Request, map[string]any) (any, *feishuRefusal))) {
+	a.links.waits = map[string]chan []byte{}
+	add("POST /callback/ws/endpoint", true, func(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+		if body["AppID"] != App || body["AppSecret"] != feishuSecret {
+			return nil, &feishuRefusal{status: http.StatusOK, code: 1000040351, text: "app id or secret is incorrect"}
+		}
+		// By the way that the app came, so that what stands in between stays there.
+		url := "ws://" + r.Host + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
+		return map[string]any{"URL": url, "ClientConfig": linkConfig()}, nil
+	})
+	mux.Handle("GET /callback/ws/link", websocket.Server{Handler: a.link})
+}
+
+// link serves one long connection.
+func (a *API) link(conn *websocket.Conn) {
+	conn.PayloadType = websocket.BinaryFrame
+	l := &feishuLink{conn: conn}
+	if !a.links.add(l) {
+		return
+	}
+	defer a.Signal()
+	defer a.links.remove(l)
+	a.Signal()
+	for {
+		var raw []byte
+		if websocket.Message.Receive(conn, &raw) != nil {
+			return
+		}
+		f, ok := readFrame(raw)
+		if !ok {
+			return // the service closes what it cannot read
+		}
+		a.links.frame(l, f)
+		a.Signal()
+	}
+}
+
+// CutLinks ends every long connection.
+func (a *API) CutLinks() { a.links.cut() }
+
+// FreezeLinks makes long connections silent without ending them, or lets them speak again.
+func (a *API) FreezeLinks(on bool) {
+	a.links.mu.Lock()
+	a.links.frozen = on
+	a.links.mu.Unlock()
+	a.links.Signal()
+}
+
+// Links tells how many long connections are open, and how many were ever made.
+func (a *API) Links() (open, made int) {
+	a.links.mu.Lock()
+	defer a.links.mu.Unlock()
+	return len(a.links.open), a.links.made
+}
+
+// Pings is how many pings came over long connections.
+func (a *API) Pings() int {
+	a.links.mu.Lock()
+	defer a.links.mu.Unlock()
+	return a.links.pings
 }

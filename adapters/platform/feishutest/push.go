@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"bytes"
@@ -54,8 +54,45 @@ type feishuEvent struct {
 	done  bool
 }
 
+// Mention is an entry of a message's mentions: key stands in the text for a person.
+func Mention(key, openID, name string) map[string]any {
+	return map[string]any{"key": key, "id": map[string]any{"open_id": openID, "union_id": "on_2", "user_id": ""}, "name": name, "tenant_key": "tenant"}
+}
+
+// SignFeishu sets the three headers of a signed request.
+func Sign(req *http.Request, stamp, nonce, key string, body []byte) {
+	sum := sha256.Sum256(slices.Concat([]byte(stamp+nonce+key), body))
+	req.Header.Set("X-Lark-Request-Timestamp", stamp)
+	req.Header.Set("X-Lark-Request-Nonce", nonce)
+	req.Header.Set("X-Lark-Signature", fmt.Sprintf("%x", sum))
+}
+
+// SealFeishu encrypts an event as the service does: AES-256-CBC under the hash of
+// the key, the initial vector in front.
+func Seal(key string, event []byte) string {
+	sum := sha256.Sum256([]byte(key))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil { // Unreachable: the hash has the right length
+		return ""
+	}
+	pad := aes.BlockSize - len(event)%aes.BlockSize
+	out := make([]byte, aes.BlockSize, aes.BlockSize+len(event)+pad)
+	_, _ = rand.Read(out)
+	out = append(append(out, event...), bytes.Repeat([]byte{byte(pad)}, pad)...)
+	cipher.NewCBCEncrypter(block, out[:aes.BlockSize]).CryptBlocks(out[aes.BlockSize:], out[aes.BlockSize:])
+	return base64.StdEncoding.EncodeToString(out)
+}
+
+func decodeCard(content string) map[string]any {
+	var c map[string]any
+	if json.Unmarshal([]byte(content), &c) != nil {
+		return nil
+	}
+	return c
+}
+
 // SetWebhook makes events go to an address.
-func (a *FeishuAPI) SetWebhook(url string) {
+func (a *API) SetWebhook(url string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.push.hook = url
@@ -63,7 +100,7 @@ func (a *FeishuAPI) SetWebhook(url string) {
 
 // Say makes somebody write a text into a chat; members of more are set in the
 // message of the event, or removed when nil. It returns the message's id.
-func (a *FeishuAPI) Say(chat, from, text string, more map[string]any) string {
+func (a *API) Say(chat, from, text string, more map[string]any) string {
 	content, _ := json.Marshal(map[string]any{"text": text})
 	a.mu.Lock()
 	id := a.newID("om_u")
@@ -80,7 +117,7 @@ func (a *FeishuAPI) Say(chat, from, text string, more map[string]any) string {
 	if a.chats[chat].kind == "topic_group" && m["thread_id"] == nil { // there is nothing outside of topics
 		m["thread_id"] = a.newID("omt_")
 	}
-	a.messages[id] = &FeishuMessage{
+	a.messages[id] = &Message{
 		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Thread: stringOf(m["thread_id"]), from: from, made: a.now(),
 		children: a.forwards[id],
 	}
@@ -92,20 +129,15 @@ func (a *FeishuAPI) Say(chat, from, text string, more map[string]any) string {
 	return id
 }
 
-// Mention is an entry of a message's mentions: key stands in the text for a person.
-func Mention(key, openID, name string) map[string]any {
-	return map[string]any{"key": key, "id": map[string]any{"open_id": openID, "union_id": "on_2", "user_id": ""}, "name": name, "tenant_key": "tenant"}
-}
-
 // Inject makes an event and brings it. It returns its id.
-func (a *FeishuAPI) Inject(kind string, event any) string {
+func (a *API) Inject(kind string, event any) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.inject(kind, event)
 }
 
 // inject is Inject with the lock held.
-func (a *FeishuAPI) inject(kind string, event any) string {
+func (a *API) inject(kind string, event any) string {
 	id := a.newID("")
 	if a.push.mute {
 		return id
@@ -117,12 +149,12 @@ func (a *FeishuAPI) inject(kind string, event any) string {
 }
 
 // eventBody is an event in clear; the lock is held.
-func (a *FeishuAPI) eventBody(id, kind string, event any) []byte {
+func (a *API) eventBody(id, kind string, event any) []byte {
 	body, err := json.Marshal(map[string]any{
 		"schema": "2.0",
 		"header": map[string]any{
 			"event_id": id, "event_type": kind, "create_time": strconv.FormatInt(a.now().UnixMilli(), 10),
-			"token": feishuVerify, "app_id": FeishuApp, "tenant_key": "tenant",
+			"token": feishuVerify, "app_id": App, "tenant_key": "tenant",
 		},
 		"event": event,
 	})
@@ -132,14 +164,14 @@ func (a *FeishuAPI) eventBody(id, kind string, event any) []byte {
 	return body
 }
 
-// EventBody is an event in clear, as [FeishuAPI.Request] takes it, that is brought to nobody.
-func (a *FeishuAPI) EventBody(kind string, event any) []byte {
+// EventBody is an event in clear, as [API.Request] takes it, that is brought to nobody.
+func (a *API) EventBody(kind string, event any) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.eventBody(a.newID(""), kind, event)
 }
 
-func (a *FeishuAPI) queue(e *feishuEvent) {
+func (a *API) queue(e *feishuEvent) {
 	a.push.queue = append(a.push.queue, e)
 	select {
 	case a.push.more <- struct{}{}:
@@ -148,7 +180,7 @@ func (a *FeishuAPI) queue(e *feishuEvent) {
 }
 
 // Repeat brings every event once more.
-func (a *FeishuAPI) Repeat() {
+func (a *API) Repeat() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, e := range a.push.all {
@@ -158,7 +190,7 @@ func (a *FeishuAPI) Repeat() {
 }
 
 // Advance moves the clock of the fake and brings what is due by then.
-func (a *FeishuAPI) Advance(d time.Duration) {
+func (a *API) Advance(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.shift += d
@@ -171,7 +203,7 @@ func (a *FeishuAPI) Advance(d time.Duration) {
 }
 
 // Mute makes what people do no events, or makes it events again.
-func (a *FeishuAPI) Mute(on bool) {
+func (a *API) Mute(on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.push.mute = on
@@ -179,7 +211,7 @@ func (a *FeishuAPI) Mute(on bool) {
 
 // Hurry brings every event that waits for another try, without moving the clock and as
 // if it were the first try.
-func (a *FeishuAPI) Hurry() {
+func (a *API) Hurry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	late := a.push.late
@@ -191,7 +223,7 @@ func (a *FeishuAPI) Hurry() {
 }
 
 // Pushed tells how many events were answered, wait for another try, and are lost.
-func (a *FeishuAPI) Pushed() (done, waiting, lost int) {
+func (a *API) Pushed() (done, waiting, lost int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, e := range a.push.all {
@@ -208,7 +240,7 @@ func (a *FeishuAPI) Pushed() (done, waiting, lost int) {
 }
 
 // Await waits until ok holds; it is asked again after every change of the fake.
-func (a *FeishuAPI) Await(tb interface {
+func (a *API) Await(tb interface {
 	Helper()
 	Fatalf(string, ...any)
 }, what string, ok func() bool,
@@ -230,7 +262,7 @@ func (a *FeishuAPI) Await(tb interface {
 }
 
 // deliver brings events, one after the other, until the fake is closed.
-func (a *FeishuAPI) deliver() {
+func (a *API) deliver() {
 	for {
 		select {
 		case <-a.quit:
@@ -242,7 +274,7 @@ func (a *FeishuAPI) deliver() {
 	}
 }
 
-func (a *FeishuAPI) deliverNext() bool {
+func (a *API) deliverNext() bool {
 	a.mu.Lock()
 	if len(a.push.queue) == 0 {
 		a.mu.Unlock()
@@ -290,14 +322,14 @@ func (a *FeishuAPI) deliverNext() bool {
 
 // Ahead makes events go over the long connection without waiting for the answers to
 // those before.
-func (a *FeishuAPI) Ahead(on bool) {
+func (a *API) Ahead(on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.push.ahead = on
 }
 
 // settle notes what became of a try.
-func (a *FeishuAPI) settle(e *feishuEvent, ok bool) {
+func (a *API) settle(e *feishuEvent, ok bool) {
 	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -320,8 +352,8 @@ func (a *FeishuAPI) settle(e *feishuEvent, ok bool) {
 }
 
 // Request is a request as the service makes it: encrypted and signed.
-func (a *FeishuAPI) Request(ctx context.Context, target string, event []byte) (*http.Request, error) {
-	raw, err := json.Marshal(map[string]any{"encrypt": SealFeishu(feishuEncrypt, event)})
+func (a *API) Request(ctx context.Context, target string, event []byte) (*http.Request, error) {
+	raw, err := json.Marshal(map[string]any{"encrypt": Seal(feishuEncrypt, event)})
 	if err != nil {
 		return nil, err
 	}
@@ -331,36 +363,12 @@ func (a *FeishuAPI) Request(ctx context.Context, target string, event []byte) (*
 	}
 	stamp, nonce := strconv.FormatInt(a.Now().Unix(), 10), rand.Text()
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	SignFeishu(req, stamp, nonce, feishuEncrypt, raw)
+	Sign(req, stamp, nonce, feishuEncrypt, raw)
 	return req, nil
 }
 
-// SignFeishu sets the three headers of a signed request.
-func SignFeishu(req *http.Request, stamp, nonce, key string, body []byte) {
-	sum := sha256.Sum256(slices.Concat([]byte(stamp+nonce+key), body))
-	req.Header.Set("X-Lark-Request-Timestamp", stamp)
-	req.Header.Set("X-Lark-Request-Nonce", nonce)
-	req.Header.Set("X-Lark-Signature", fmt.Sprintf("%x", sum))
-}
-
-// SealFeishu encrypts an event as the service does: AES-256-CBC under the hash of
-// the key, the initial vector in front.
-func SealFeishu(key string, event []byte) string {
-	sum := sha256.Sum256([]byte(key))
-	block, err := aes.NewCipher(sum[:])
-	if err != nil { // Unreachable: the hash has the right length
-		return ""
-	}
-	pad := aes.BlockSize - len(event)%aes.BlockSize
-	out := make([]byte, aes.BlockSize, aes.BlockSize+len(event)+pad)
-	_, _ = rand.Read(out)
-	out = append(append(out, event...), bytes.Repeat([]byte{byte(pad)}, pad)...)
-	cipher.NewCBCEncrypter(block, out[:aes.BlockSize]).CryptBlocks(out[aes.BlockSize:], out[aes.BlockSize:])
-	return base64.StdEncoding.EncodeToString(out)
-}
-
 // Bring posts an event to a webhook and returns the answer. client may be nil.
-func (a *FeishuAPI) Bring(ctx context.Context, client *http.Client, target string, event []byte) (int, []byte, error) {
+func (a *API) Bring(ctx context.Context, client *http.Client, target string, event []byte) (int, []byte, error) {
 	if client == nil {
 		client = http.DefaultClient
 	}
@@ -379,7 +387,7 @@ func (a *FeishuAPI) Bring(ctx context.Context, client *http.Client, target strin
 
 // Press makes somebody press a button of a message and returns what the app
 // answers; members of more are set in the event. It goes the way that events go.
-func (a *FeishuAPI) Press(ctx context.Context, chat, message, by string, value map[string]any, more map[string]any) (map[string]any, error) {
+func (a *API) Press(ctx context.Context, chat, message, by string, value map[string]any, more map[string]any) (map[string]any, error) {
 	event := map[string]any{
 		"operator": map[string]any{"tenant_key": "tenant", "open_id": by, "union_id": "on_3", "user_id": ""}, "token": "c-sample",
 		"action": map[string]any{"value": value, "tag": "button"}, "host": "im_message",
@@ -411,7 +419,7 @@ func (a *FeishuAPI) Press(ctx context.Context, chat, message, by string, value m
 }
 
 // showAnswer replaces the card of a message by the one of an answer.
-func (a *FeishuAPI) showAnswer(message string, out map[string]any) error {
+func (a *API) showAnswer(message string, out map[string]any) error {
 	card, ok := out["card"].(map[string]any)
 	if !ok {
 		return nil
@@ -433,16 +441,8 @@ func (a *FeishuAPI) showAnswer(message string, out map[string]any) error {
 	return nil
 }
 
-func decodeCard(content string) map[string]any {
-	var c map[string]any
-	if json.Unmarshal([]byte(content), &c) != nil {
-		return nil
-	}
-	return c
-}
-
 // Idle tells that no event is being brought or due.
-func (a *FeishuAPI) Idle() bool {
+func (a *API) Idle() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.push.queue) == 0 && a.push.busy == 0

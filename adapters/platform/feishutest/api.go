@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"encoding/json"
@@ -17,10 +17,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// What a [FeishuAPI] knows its app by. Tests look for the word CANARY where it must not be.
+// What a [API] knows its app by. Tests look for the word CANARY where it must not be.
 const (
-	FeishuApp     = "cli_a0123456789abcde"
-	FeishuBot     = "ou_bot0000000000000000000000000001"
+	App           = "cli_a0123456789abcde"
+	Bot           = "ou_bot0000000000000000000000000001"
 	feishuSecret  = "CANARY-app-secret"
 	feishuEncrypt = "CANARY-encrypt-key"
 	feishuVerify  = "CANARY-verification-token"
@@ -29,10 +29,10 @@ const (
 // feishuTokenLife is how long a token of the fake holds, as the service's do.
 const feishuTokenLife = 2 * time.Hour
 
-// FeishuAPI is a strict fake of the Feishu open platform on loopback: tokens,
+// API is a strict fake of the Feishu open platform on loopback: tokens,
 // messages, files and events. It refuses what the service refuses, and fails on
 // purpose. It is safe for concurrent use and is closed with the test.
-type FeishuAPI struct {
+type API struct {
 	faketest.Changes
 	server  *httptest.Server // nil where it has no socket
 	handler http.Handler
@@ -44,26 +44,26 @@ type FeishuAPI struct {
 	shift    time.Duration // of the clock
 	tokens   map[string]time.Time
 	chats    map[string]*feishuChat
-	messages map[string]*FeishuMessage
+	messages map[string]*Message
 	uuids    map[string]feishuUse
 	files    map[string]bool // keys of what was uploaded
 	cards    map[string]*feishuCard
-	forwards map[string][]*FeishuMessage // what messages will hold, by their ids
-	held     map[string][]byte           // files that people sent, by message, type and key
-	names    map[string]string           // of people, by open id
-	refused  map[string]bool             // scopes that the app does not have
+	forwards map[string][]*Message // what messages will hold, by their ids
+	held     map[string][]byte     // files that people sent, by message, type and key
+	names    map[string]string     // of people, by open id
+	refused  map[string]bool       // scopes that the app does not have
 	rates    map[string][]time.Time
 	away     bool
 	nextID   int64
-	calls    []FeishuCall
-	faults   []*FeishuFault
+	calls    []Call
+	faults   []*Fault
 	trap     *feishuTrap
 	push     feishuPush
 	links    feishuLinks
 }
 
-// FeishuCall is one call that the fake received, in order of arrival.
-type FeishuCall struct {
+// Call is one call that the fake received, in order of arrival.
+type Call struct {
 	Method, Path string
 	Body         map[string]any
 	Code         int // of the answer; -1: the connection broke
@@ -74,11 +74,11 @@ type feishuChat struct {
 	member   bool
 	owner    string
 	managers []string
-	sent     []*FeishuMessage
+	sent     []*Message
 }
 
-// FeishuMessage is a message of the bot.
-type FeishuMessage struct {
+// Message is a message of the bot.
+type Message struct {
 	ID, Chat, Kind string
 	Text           string // what people see of it
 	Content        string // as it was sent
@@ -88,8 +88,8 @@ type FeishuMessage struct {
 	ours           bool
 	card           *feishuCard // of a card that is changed by its own id
 	deleted        bool
-	children       []*FeishuMessage // of one that holds forwarded ones
-	from           string           // open id of who wrote it, if a person did
+	children       []*Message // of one that holds forwarded ones
+	from           string     // open id of who wrote it, if a person did
 	made           time.Time
 }
 
@@ -99,8 +99,8 @@ type feishuUse struct {
 	at      time.Time
 }
 
-// FeishuFault fails calls on purpose.
-type FeishuFault struct {
+// Fault fails calls on purpose.
+type Fault struct {
 	Path   string // a piece of the path; empty: all
 	Kind   faketest.FaultKind
 	N      int // how many calls; 0 is 1, negative: until Heal
@@ -122,8 +122,8 @@ func feishuNo(code int, text string) *feishuRefusal {
 	return &feishuRefusal{status: http.StatusBadRequest, code: code, text: text}
 }
 
-// NewFeishuAPI starts a fake.
-func NewFeishuAPI(tb testing.TB) *FeishuAPI {
+// NewAPI starts a fake.
+func NewAPI(tb testing.TB) *API {
 	tb.Helper()
 	a := newFeishuAPI()
 	a.server = httptest.NewServer(a.handler)
@@ -140,10 +140,10 @@ func NewFeishuAPI(tb testing.TB) *FeishuAPI {
 	return a
 }
 
-func newFeishuAPI() *FeishuAPI {
-	a := &FeishuAPI{
-		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*FeishuMessage{},
-		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{}, held: map[string][]byte{}, forwards: map[string][]*FeishuMessage{},
+func newFeishuAPI() *API {
+	a := &API{
+		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*Message{},
+		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{}, held: map[string][]byte{}, forwards: map[string][]*Message{},
 		names: map[string]string{}, refused: map[string]bool{}, rates: map[string][]time.Time{},
 	}
 	a.push.more = make(chan struct{}, 1)
@@ -152,7 +152,7 @@ func newFeishuAPI() *FeishuAPI {
 }
 
 // URL is the root to give to a platform.
-func (a *FeishuAPI) URL() string {
+func (a *API) URL() string {
 	if a.server == nil {
 		return "http://feishu.invalid"
 	}
@@ -160,42 +160,42 @@ func (a *FeishuAPI) URL() string {
 }
 
 // Secret is the app's.
-func (a *FeishuAPI) Secret() string { return feishuSecret }
+func (a *API) Secret() string { return feishuSecret }
 
 // EncryptKey is what events are encrypted and signed with.
-func (a *FeishuAPI) EncryptKey() string { return feishuEncrypt }
+func (a *API) EncryptKey() string { return feishuEncrypt }
 
 // VerificationToken is what events carry.
-func (a *FeishuAPI) VerificationToken() string { return feishuVerify }
+func (a *API) VerificationToken() string { return feishuVerify }
 
-// Now is the time of the fake, which [FeishuAPI.Advance] moves.
-func (a *FeishuAPI) Now() time.Time {
+// Now is the time of the fake, which [API.Advance] moves.
+func (a *API) Now() time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.now()
 }
 
-func (a *FeishuAPI) now() time.Time { return time.Now().Add(a.shift) }
+func (a *API) now() time.Time { return time.Now().Add(a.shift) }
 
 // AddChat makes a chat that the bot is in; kind is p2p, group or topic_group.
-func (a *FeishuAPI) AddChat(id, kind string) {
+func (a *API) AddChat(id, kind string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.chats[id] = &feishuChat{id: id, kind: kind, member: true}
 }
 
 // Kick takes the bot out of a chat.
-func (a *FeishuAPI) Kick(chat string) {
+func (a *API) Kick(chat string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.chats[chat].member = false
 }
 
 // Sent returns the bot's messages in a chat, in order.
-func (a *FeishuAPI) Sent(chat string) []FeishuMessage {
+func (a *API) Sent(chat string) []Message {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var out []FeishuMessage
+	var out []Message
 	if c := a.chats[chat]; c != nil {
 		for _, m := range c.sent {
 			if m.deleted {
@@ -213,10 +213,10 @@ func (a *FeishuAPI) Sent(chat string) []FeishuMessage {
 }
 
 // Calls returns the calls whose path holds a text.
-func (a *FeishuAPI) Calls(path string) []FeishuCall {
+func (a *API) Calls(path string) []Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var out []FeishuCall
+	var out []Call
 	for _, c := range a.calls {
 		if strings.Contains(c.Path, path) {
 			out = append(out, c)
@@ -226,7 +226,7 @@ func (a *FeishuAPI) Calls(path string) []FeishuCall {
 }
 
 // Fail arms a fault. Several are taken in their order.
-func (a *FeishuAPI) Fail(f FeishuFault) {
+func (a *API) Fail(f Fault) {
 	if f.N == 0 {
 		f.N = 1
 	}
@@ -240,7 +240,7 @@ func (a *FeishuAPI) Fail(f FeishuFault) {
 
 // Trap calls fire once, at the next call whose path holds a text: when it arrives, or,
 // with after, when it has had its effect and is not answered yet.
-func (a *FeishuAPI) Trap(path string, after bool, fire func()) {
+func (a *API) Trap(path string, after bool, fire func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.trap = &feishuTrap{path: path, after: after, fire: fire}
@@ -253,7 +253,7 @@ type feishuTrap struct {
 }
 
 // spring fires the trap if this is its moment.
-func (a *FeishuAPI) spring(path string, after bool) {
+func (a *API) spring(path string, after bool) {
 	a.mu.Lock()
 	t := a.trap
 	if t == nil || t.after != after || !strings.Contains(path, t.path) {
@@ -266,23 +266,23 @@ func (a *FeishuAPI) spring(path string, after bool) {
 }
 
 // Heal disarms all faults.
-func (a *FeishuAPI) Heal() {
+func (a *API) Heal() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.faults = nil
 }
 
 // ExpireTokens makes every token that was given out worthless.
-func (a *FeishuAPI) ExpireTokens() {
+func (a *API) ExpireTokens() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.tokens)
 }
 
 // ServeHTTP implements [http.Handler].
-func (a *FeishuAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-func (a *FeishuAPI) routes() http.Handler {
+func (a *API) routes() http.Handler {
 	mux := http.NewServeMux()
 	add := func(pattern string, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, open, do) })
@@ -309,12 +309,12 @@ func (a *FeishuAPI) routes() http.Handler {
 }
 
 // serve is one call: its fault, if one is armed, its token, and what it does.
-func (a *FeishuAPI) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
+func (a *API) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*http.Request, map[string]any) (any, *feishuRefusal)) {
 	body, no := readFeishu(r)
 	a.spring(r.URL.Path, false)
 	a.mu.Lock()
 	f := a.fault(r.URL.Path)
-	call := FeishuCall{Method: r.Method, Path: r.URL.Path, Body: body, Code: -1}
+	call := Call{Method: r.Method, Path: r.URL.Path, Body: body, Code: -1}
 	if f != nil && f.Kind != faketest.ResetAfter {
 		if f.Kind == faketest.Refuse {
 			call.Code = f.Code
@@ -415,7 +415,7 @@ func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
 type feishuTop map[string]any
 
 // fault takes the fault of a call.
-func (a *FeishuAPI) fault(path string) *FeishuFault {
+func (a *API) fault(path string) *Fault {
 	for i, f := range a.faults {
 		if !strings.Contains(path, f.Path) {
 			continue
@@ -428,7 +428,7 @@ func (a *FeishuAPI) fault(path string) *FeishuFault {
 	return nil
 }
 
-func (a *FeishuAPI) fail(w http.ResponseWriter, r *http.Request, f *FeishuFault) {
+func (a *API) fail(w http.ResponseWriter, r *http.Request, f *Fault) {
 	switch f.Kind {
 	case faketest.Refuse:
 		answerFeishu(w, nil, &feishuRefusal{status: f.Status, code: f.Code, text: f.Text, reset: f.Reset})
@@ -446,7 +446,7 @@ func (a *FeishuAPI) fail(w http.ResponseWriter, r *http.Request, f *FeishuFault)
 	}
 }
 
-func (a *FeishuAPI) checkToken(r *http.Request) *feishuRefusal {
+func (a *API) checkToken(r *http.Request) *feishuRefusal {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
 		return feishuNo(99991661, "Missing access token for authorization. Please make a request with token attached.")
@@ -457,9 +457,9 @@ func (a *FeishuAPI) checkToken(r *http.Request) *feishuRefusal {
 	return nil
 }
 
-func (a *FeishuAPI) giveToken(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *API) giveToken(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
 	switch {
-	case body["app_id"] != FeishuApp:
+	case body["app_id"] != App:
 		return nil, &feishuRefusal{status: http.StatusOK, code: 10003, text: "invalid param"}
 	case body["app_secret"] != feishuSecret:
 		return nil, &feishuRefusal{status: http.StatusOK, code: 10014, text: "app secret invalid"}
@@ -469,11 +469,11 @@ func (a *FeishuAPI) giveToken(_ *http.Request, body map[string]any) (any, *feish
 	return feishuTop{"msg": "ok", "tenant_access_token": token, "expire": int(feishuTokenLife.Seconds())}, nil
 }
 
-func (a *FeishuAPI) botInfo(*http.Request, map[string]any) (any, *feishuRefusal) {
-	return feishuTop{"msg": "ok", "bot": map[string]any{"activate_status": 2, "app_name": "Sample", "open_id": FeishuBot}}, nil
+func (a *API) botInfo(*http.Request, map[string]any) (any, *feishuRefusal) {
+	return feishuTop{"msg": "ok", "bot": map[string]any{"activate_status": 2, "app_name": "Sample", "open_id": Bot}}, nil
 }
 
-func (a *FeishuAPI) newID(prefix string) string {
+func (a *API) newID(prefix string) string {
 	a.nextID++
 	return fmt.Sprintf("%s%032x", prefix, a.nextID)
 }

@@ -1,17 +1,17 @@
-package platformtest
+package feishutest
 
 import "net/http"
 
 // SetAdmins says who owns and manages a group from now on, by open ids; without an
 // owner it belongs to a bot, as the service tells it.
-func (a *FeishuAPI) SetAdmins(chat, owner string, managers ...string) {
+func (a *API) SetAdmins(chat, owner string, managers ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.chats[chat].owner, a.chats[chat].managers = owner, managers
 }
 
 // readChat answers what a chat is and who administers it.
-func (a *FeishuAPI) readChat(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
+func (a *API) readChat(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
 	c := a.chats[r.PathValue("id")]
 	switch {
 	case r.URL.Query().Get("user_id_type") != "open_id":
@@ -25,7 +25,7 @@ func (a *FeishuAPI) readChat(r *http.Request, _ map[string]any) (any, *feishuRef
 	if mode == "" {
 		mode = c.kind
 	}
-	out := map[string]any{"name": "Friends", "chat_mode": mode, "user_manager_id_list": append([]string{}, c.managers...), "bot_manager_id_list": []string{FeishuBot}}
+	out := map[string]any{"name": "Friends", "chat_mode": mode, "user_manager_id_list": append([]string{}, c.managers...), "bot_manager_id_list": []string{Bot}}
 	if c.owner != "" {
 		out["owner_id"], out["owner_id_type"] = c.owner, "open_id"
 	}

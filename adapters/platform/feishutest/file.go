@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"encoding/json"
@@ -16,9 +16,39 @@ const feishuHeldMost = 100 << 20
 // feishuRaw is an answer that is a file.
 type feishuRaw []byte
 
+// heldAs is the type by which the file of a message is asked for.
+func heldAs(kind string) string {
+	if kind == "image" {
+		return "image"
+	}
+	return "file"
+}
+
+// Forwarded is a message among others that somebody forwards together.
+type Forwarded struct {
+	From, Kind, Content string
+}
+
+// feishuScopes are the scopes that an app of this host asks for, with the calls that
+// need one of several.
+func feishuScopes() []string {
+	return []string{
+		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write", "im:chat:readonly",
+		"im:message.group_msg", "contact:user.basic_profile:readonly",
+	}
+}
+
+func violations(scopes []string) []any {
+	var out []any
+	for _, s := range scopes {
+		out = append(out, map[string]any{"type": "action_scope_required", "subject": s})
+	}
+	return out
+}
+
 // SayFile makes somebody send a file: kind is image, file, audio or media. Members of
 // more are set in the content. It returns the message's id.
-func (a *FeishuAPI) SayFile(chat, from, kind, name string, data []byte, more map[string]any) string {
+func (a *API) SayFile(chat, from, kind, name string, data []byte, more map[string]any) string {
 	a.mu.Lock()
 	key, member := a.newID("file_v3_"), "file_key"
 	if kind == "image" {
@@ -39,7 +69,7 @@ func (a *FeishuAPI) SayFile(chat, from, kind, name string, data []byte, more map
 
 // SayPost makes somebody send rich text with images, which stand in content as
 // {image 0}, {image 1} and so on.
-func (a *FeishuAPI) SayPost(chat, from, content string, images [][]byte, more map[string]any) string {
+func (a *API) SayPost(chat, from, content string, images [][]byte, more map[string]any) string {
 	hold := map[string][]byte{}
 	for i, data := range images {
 		a.mu.Lock()
@@ -54,7 +84,7 @@ func (a *FeishuAPI) SayPost(chat, from, content string, images [][]byte, more ma
 }
 
 // sayHolding keeps the files before anybody can ask for them.
-func (a *FeishuAPI) sayHolding(chat, from string, more map[string]any, hold map[string][]byte) string {
+func (a *API) sayHolding(chat, from string, more map[string]any, hold map[string][]byte) string {
 	a.mu.Lock()
 	id := a.newID("om_u")
 	for at, data := range hold {
@@ -65,27 +95,14 @@ func (a *FeishuAPI) sayHolding(chat, from string, more map[string]any, hold map[
 	return a.Say(chat, from, "", more)
 }
 
-// heldAs is the type by which the file of a message is asked for.
-func heldAs(kind string) string {
-	if kind == "image" {
-		return "image"
-	}
-	return "file"
-}
-
-// Forwarded is a message among others that somebody forwards together.
-type Forwarded struct {
-	From, Kind, Content string
-}
-
 // SayForwarded makes somebody forward messages together.
-func (a *FeishuAPI) SayForwarded(chat, from string, messages []Forwarded, more map[string]any) string {
+func (a *API) SayForwarded(chat, from string, messages []Forwarded, more map[string]any) string {
 	all := map[string]any{"message_type": "merge_forward", "content": "Merged and Forwarded Message"}
 	maps.Copy(all, more)
 	a.mu.Lock()
 	id := a.newID("om_u")
 	for i, m := range messages {
-		a.forwards[id] = append(a.forwards[id], &FeishuMessage{
+		a.forwards[id] = append(a.forwards[id], &Message{
 			ID: id + "c" + strconv.Itoa(i), Chat: "oc_elsewhere", Kind: m.Kind, Content: m.Content, from: m.From, made: a.now(),
 		})
 	}
@@ -96,7 +113,7 @@ func (a *FeishuAPI) SayForwarded(chat, from string, messages []Forwarded, more m
 
 // Recall makes somebody take a message back; by is message_owner, group_owner,
 // group_manager or enterprise_manager.
-func (a *FeishuAPI) Recall(chat, message, by string) string {
+func (a *API) Recall(chat, message, by string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if m := a.messages[message]; m != nil {
@@ -108,7 +125,7 @@ func (a *FeishuAPI) Recall(chat, message, by string) string {
 }
 
 // readResource hands out the file of a message, where key, message and type fit.
-func (a *FeishuAPI) readResource(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
+func (a *API) readResource(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
 	m, kind := a.messages[r.PathValue("id")], r.URL.Query().Get("type")
 	switch {
 	case kind != "image" && kind != "file":
@@ -132,17 +149,8 @@ func (a *FeishuAPI) readResource(r *http.Request, _ map[string]any) (any, *feish
 	return feishuRaw(data), nil
 }
 
-// feishuScopes are the scopes that an app of this host asks for, with the calls that
-// need one of several.
-func feishuScopes() []string {
-	return []string{
-		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write", "im:chat:readonly",
-		"im:message.group_msg", "contact:user.basic_profile:readonly",
-	}
-}
-
 // Withhold takes scopes away from the app, or gives them back.
-func (a *FeishuAPI) Withhold(withheld bool, scopes ...string) {
+func (a *API) Withhold(withheld bool, scopes ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, s := range scopes {
@@ -151,7 +159,7 @@ func (a *FeishuAPI) Withhold(withheld bool, scopes ...string) {
 }
 
 // listScopes says what the app may, without which nobody may ask for less.
-func (a *FeishuAPI) listScopes(*http.Request, map[string]any) (any, *feishuRefusal) {
+func (a *API) listScopes(*http.Request, map[string]any) (any, *feishuRefusal) {
 	var out []any
 	for _, s := range feishuScopes() {
 		status := 1
@@ -164,7 +172,7 @@ func (a *FeishuAPI) listScopes(*http.Request, map[string]any) (any, *feishuRefus
 }
 
 // checkScope refuses a call for which the app has none of the scopes.
-func (a *FeishuAPI) checkScope(r *http.Request) *feishuRefusal {
+func (a *API) checkScope(r *http.Request) *feishuRefusal {
 	var anyOf []string
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/open-apis/contact/"):
@@ -189,16 +197,8 @@ func (a *FeishuAPI) checkScope(r *http.Request) *feishuRefusal {
 	}
 }
 
-func violations(scopes []string) []any {
-	var out []any
-	for _, s := range scopes {
-		out = append(out, map[string]any{"type": "action_scope_required", "subject": s})
-	}
-	return out
-}
-
 // HeldKey is the key of the file of a message.
-func (a *FeishuAPI) HeldKey(message string) string {
+func (a *API) HeldKey(message string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for at := range a.held {
@@ -211,10 +211,10 @@ func (a *FeishuAPI) HeldKey(message string) string {
 }
 
 // SayNothing makes a message of somebody that no event tells of, and returns its id.
-func (a *FeishuAPI) SayNothing(chat string) string {
+func (a *API) SayNothing(chat string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	m := &FeishuMessage{ID: a.newID("om_u"), Chat: chat, Kind: "text", Content: `{"text":"before"}`, from: "ou_before", made: a.now()}
+	m := &Message{ID: a.newID("om_u"), Chat: chat, Kind: "text", Content: `{"text":"before"}`, from: "ou_before", made: a.now()}
 	a.messages[m.ID] = m
 	return m.ID
 }

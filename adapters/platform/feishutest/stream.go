@@ -1,4 +1,4 @@
-package platformtest
+package feishutest
 
 import (
 	"encoding/json"
@@ -27,7 +27,17 @@ type feishuCard struct {
 	writes    []time.Time
 }
 
-func (a *FeishuAPI) createCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+// since counts times that are not older.
+func since(times []time.Time, now time.Time, d time.Duration) (n int) {
+	for _, t := range times {
+		if now.Sub(t) < d {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *API) createCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
 	data := stringOf(body["data"])
 	content := decodeCard(data)
 	config, _ := content["config"].(map[string]any)
@@ -45,7 +55,7 @@ func (a *FeishuAPI) createCard(r *http.Request, body map[string]any) (any, *feis
 }
 
 // attachCard makes a message show a card that was made before, which can be sent once.
-func (a *FeishuAPI) attachCard(m *FeishuMessage) *feishuRefusal {
+func (a *API) attachCard(m *Message) *feishuRefusal {
 	c := decodeCard(m.Content)
 	if m.Kind != "interactive" || c["type"] != "card" {
 		return nil
@@ -62,7 +72,7 @@ func (a *FeishuAPI) attachCard(m *FeishuMessage) *feishuRefusal {
 	return nil
 }
 
-func (a *FeishuAPI) convertCard(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *API) convertCard(_ *http.Request, body map[string]any) (any, *feishuRefusal) {
 	m := a.messages[stringOf(body["message_id"])]
 	if m == nil || m.card == nil {
 		return nil, feishuNo(300304, "the message holds no card")
@@ -71,7 +81,7 @@ func (a *FeishuAPI) convertCard(_ *http.Request, body map[string]any) (any, *fei
 }
 
 // cardFor checks what every change of a card has to have.
-func (a *FeishuAPI) cardFor(r *http.Request, body map[string]any) (*feishuCard, *feishuRefusal) {
+func (a *API) cardFor(r *http.Request, body map[string]any) (*feishuCard, *feishuRefusal) {
 	c := a.cards[r.PathValue("id")]
 	sequence, ok := body["sequence"].(float64)
 	switch {
@@ -93,17 +103,7 @@ func (a *FeishuAPI) cardFor(r *http.Request, body map[string]any) (*feishuCard, 
 	return c, nil
 }
 
-// since counts times that are not older.
-func since(times []time.Time, now time.Time, d time.Duration) (n int) {
-	for _, t := range times {
-		if now.Sub(t) < d {
-			n++
-		}
-	}
-	return n
-}
-
-func (a *FeishuAPI) writeCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *API) writeCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
 	c, no := a.cardFor(r, body)
 	if no != nil {
 		return nil, no
@@ -126,7 +126,7 @@ func (a *FeishuAPI) writeCard(r *http.Request, body map[string]any) (any, *feish
 	return nil, feishuNo(300313, "element not found")
 }
 
-func (a *FeishuAPI) setCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
+func (a *API) setCard(r *http.Request, body map[string]any) (any, *feishuRefusal) {
 	c, no := a.cardFor(r, body)
 	if no != nil {
 		return nil, no
@@ -146,7 +146,7 @@ func (a *FeishuAPI) setCard(r *http.Request, body map[string]any) (any, *feishuR
 }
 
 // CardSequence is the number of the newest change of the card that a message shows.
-func (a *FeishuAPI) CardSequence(message string) int64 {
+func (a *API) CardSequence(message string) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if m := a.messages[message]; m != nil && m.card != nil {
