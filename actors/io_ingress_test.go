@@ -13,8 +13,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -89,9 +89,9 @@ func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 	for n := range soak(3, 220) {
 		crash(fmt.Sprintf("batch %d was lost and the process died", n), func(x *wire) {
 			for range n % 8 {
-				x.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: faketest.Latency})
+				x.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.Latency})
 			}
-			x.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: faketest.ResetAfter})
+			x.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.ResetAfter})
 			x.store.dieAt = 1 + n%total
 		})
 	}

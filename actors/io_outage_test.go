@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // TestIO13TenMinutesAway: the service is gone for ten minutes, with answers owed
@@ -36,7 +36,7 @@ func TestIO13TenMinutesAway(t *testing.T) {
 				x.api.Away(false)
 				want := []string{"before", "just before"}
 				for c := range int64(chats) { // their answers meet the outage
-					x.api.Fail(platformtest.Fault{Method: "sendMessage", Chat: c + 1, Kind: faketest.ResetBefore})
+					x.api.Fail(telegramtest.Fault{Method: "sendMessage", Chat: c + 1, Kind: faketest.ResetBefore})
 					x.api.Say(c+1, 7, "just before", nil)
 				}
 				x.w.Wait()
@@ -73,7 +73,7 @@ func TestIO13TenMinutesAway(t *testing.T) {
 func fail(x *wire, kind faketest.FaultKind, on bool) {
 	x.api.Heal()
 	if on {
-		x.api.Fail(platformtest.Fault{Kind: kind, N: -1})
+		x.api.Fail(telegramtest.Fault{Kind: kind, N: -1})
 		x.api.SetWebhook("") // ends the poll under way
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// awaitDeadline is how long a condition may take to come true.
+// Patience is how long a condition may take to come true.
 const Patience = 20 * time.Second
 
-// changes lets tests wait for a state instead of for a time.
+// Changes lets tests wait for a state instead of for a time.
 type Changes struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// signal wakes all who wait.
+// Signal wakes all who wait.
 func (c *Changes) Signal() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,6 +25,7 @@ func (c *Changes) Signal() {
 	}
 }
 
+// Next returns a channel that is closed at the next signal.
 func (c *Changes) Next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +35,7 @@ func (c *Changes) Next() <-chan struct{} {
 	return c.ch
 }
 
-// await returns once ok is true; what says what for when it never is.
+// Until returns once ok is true. The text says what was waited for if it never is.
 func (c *Changes) Until(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.NewTimer(Patience)
@@ -52,10 +53,10 @@ func (c *Changes) Until(tb testing.TB, what string, ok func() bool) {
 	}
 }
 
-// lookEvery is how often a state is looked at that nobody tells of.
+// lookEvery is how often a state is looked at whose changes are not signalled.
 const lookEvery = 5 * time.Millisecond
 
-// poll returns once ok is true of something outside, which does not signal.
+// Poll returns once ok is true of something outside, which does not signal.
 func (c *Changes) Poll(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.NewTimer(Patience)

@@ -18,7 +18,7 @@ const (
 	Latency     FaultKind = "latency"      // answers after Delay
 )
 
-// reset breaks the connection hard.
+// Reset breaks the connection hard.
 func Reset(w http.ResponseWriter) {
 	if here, ok := w.(*answer); ok {
 		here.abort()

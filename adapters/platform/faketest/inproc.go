@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// unconnected is a service that is called without a socket.
+// Unconnected is a service that is called without a socket.
 type Unconnected interface {
 	http.Handler
 	// Gone reports whether nothing connects to it.
@@ -21,7 +21,7 @@ type Unconnected interface {
 // inProcess is a transport that calls a service.
 type inProcess struct{ a Unconnected }
 
-// clientOf calls a service without a socket, so that it works where time is simulated.
+// ClientOf calls a service without a socket, so that it works where time is simulated.
 func ClientOf(a Unconnected) *http.Client { return &http.Client{Transport: inProcess{a}} }
 
 // RoundTrip implements [http.RoundTripper].

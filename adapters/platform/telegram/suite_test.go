@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -87,8 +88,8 @@ func (b *bench) harness() platformtest.Harness {
 		Repeat: func() { b.api.Redeliver(1000) },
 		Outage: func(on bool) {
 			if on {
-				b.api.Fail(platformtest.Fault{Method: "getMe", Kind: faketest.ResetBefore, N: -1})
-				b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: faketest.ResetBefore, N: -1})
+				b.api.Fail(telegramtest.Fault{Method: "getMe", Kind: faketest.ResetBefore, N: -1})
+				b.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.ResetBefore, N: -1})
 				b.api.SetWebhook("") // ends the poll in progress
 			} else {
 				b.api.Heal()

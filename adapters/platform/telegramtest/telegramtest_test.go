@@ -1,18 +1,16 @@
-package platformtest_test
+package telegramtest_test
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 func TestParseHTML(t *testing.T) {
@@ -32,7 +30,7 @@ func TestParseHTML(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := platformtest.ParseHTML(c.src)
+			got, err := telegramtest.ParseHTML(c.src)
 			if got != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("got %q, %v", got, err)
 			}
@@ -60,7 +58,7 @@ func post(ctx context.Context, t *testing.T, root, method, body string) (int, ma
 	return resp.StatusCode, out
 }
 
-func TestBotAPIRefusesWhatTheRealOneRefuses(t *testing.T) {
+func TestAPIRefusesWhatTheRealOneRefuses(t *testing.T) {
 	cases := []struct{ name, method, body, says string }{
 		{"unknown method", "sendNothing", `{}`, "Not Found: method not found"},
 		{"unknown chat", "sendMessage", `{"chat_id":9,"text":"x"}`, "chat not found"},
@@ -85,9 +83,9 @@ func TestBotAPIRefusesWhatTheRealOneRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			api := platformtest.NewBotAPI(t)
-			api.AddChat(platformtest.Chat{ID: 1, Type: "private"})
-			api.AddChat(platformtest.Chat{ID: -2, Type: "supergroup", Forum: true, Topics: []int64{7}})
+			api := telegramtest.NewAPI(t)
+			api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
+			api.AddChat(telegramtest.Chat{ID: -2, Type: "supergroup", Forum: true, Topics: []int64{7}})
 			root := api.URL() + "/bot" + api.Token()
 			if code, _ := post(t.Context(), t, root, "sendMessage", `{"chat_id":1,"text":"old"}`); code != http.StatusOK {
 				t.Fatalf("code %d", code)
@@ -101,15 +99,15 @@ func TestBotAPIRefusesWhatTheRealOneRefuses(t *testing.T) {
 	}
 }
 
-func TestBotAPIRefusesAWrongToken(t *testing.T) {
-	api := platformtest.NewBotAPI(t)
+func TestAPIRefusesAWrongToken(t *testing.T) {
+	api := telegramtest.NewAPI(t)
 	if code, _ := post(t.Context(), t, api.URL()+"/bot1:other", "getMe", `{}`); code != http.StatusUnauthorized {
 		t.Errorf("code %d", code)
 	}
 }
 
-func TestBotAPIEndsTheOlderPoller(t *testing.T) {
-	api := platformtest.NewBotAPI(t)
+func TestAPIEndsTheOlderPoller(t *testing.T) {
+	api := telegramtest.NewAPI(t)
 	root := api.URL() + "/bot" + api.Token()
 	first := make(chan int, 1)
 	go func() {
@@ -125,9 +123,9 @@ func TestBotAPIEndsTheOlderPoller(t *testing.T) {
 	}
 }
 
-func TestBotAPIHandsOutWhatWasAskedFor(t *testing.T) {
-	api := platformtest.NewBotAPI(t)
-	api.AddChat(platformtest.Chat{ID: 1, Type: "private"})
+func TestAPIHandsOutWhatWasAskedFor(t *testing.T) {
+	api := telegramtest.NewAPI(t)
+	api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
 	root := api.URL() + "/bot" + api.Token()
 	ids := func(body string) []float64 {
 		t.Helper()
@@ -154,25 +152,4 @@ func TestBotAPIHandsOutWhatWasAskedFor(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-func TestHostKnowsWhatItTook(t *testing.T) {
-	h := platformtest.NewHost()
-	no := errors.New("no")
-	h.Refuse(func(in platform.Inbound) error {
-		if in.IngressID == "2" {
-			return no
-		}
-		return nil
-	})
-	in := []platform.Inbound{{ChatKey: "a", IngressID: "1"}, {ChatKey: "a", IngressID: "2"}, {ChatKey: "b", IngressID: "1"}, {ChatKey: "a", IngressID: "1"}}
-	got := h.Accept(t.Context(), in)
-	if got[0].Err != nil || !errors.Is(got[1].Err, no) || got[2].Duplicate || !got[3].Duplicate {
-		t.Errorf("got %+v", got)
-	}
-	if len(h.Taken()) != 2 || len(h.Offered()) != 4 {
-		t.Errorf("taken %d, offered %d", len(h.Taken()), len(h.Offered()))
-	}
-	h.Status(true, "")
-	h.AwaitUp(t)
 }

@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"net/http"
@@ -41,42 +41,6 @@ type botChat struct {
 	forms  map[int64]string // of sent: the text with the markup that it came with
 }
 
-// AddChat makes a chat known.
-func (a *BotAPI) AddChat(c Chat) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[c.ID] = &botChat{Chat: c, forms: map[int64]string{}}
-}
-
-// Block keeps the bot from writing into a chat: people blocked it, or removed it.
-func (a *BotAPI) Block(chat int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].closed = &refused{code: http.StatusForbidden, text: "Forbidden: bot was blocked by the user"}
-}
-
-// Migrate gives a group another id, as when it becomes a supergroup.
-func (a *BotAPI) Migrate(from, to int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[from].closed = &refused{
-		code: http.StatusBadRequest, text: "Bad Request: group chat was upgraded to a supergroup chat", moved: to,
-	}
-}
-
-// Sent returns the bot's messages in a chat, in order.
-func (a *BotAPI) Sent(chat int64) []Sent {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var out []Sent
-	if c := a.chats[chat]; c != nil {
-		for _, m := range c.sent {
-			out = append(out, *m)
-		}
-	}
-	return out
-}
-
 func (c *botChat) object() map[string]any {
 	o := map[string]any{"id": c.ID, "type": c.Type}
 	if c.Type == "private" {
@@ -88,14 +52,6 @@ func (c *botChat) object() map[string]any {
 		o["is_forum"] = true
 	}
 	return o
-}
-
-func (a *BotAPI) chatFor(p Params) (*botChat, *refused) {
-	c := a.chats[p.Int("chat_id")]
-	if c == nil {
-		return nil, badRequest("chat not found")
-	}
-	return c, c.closed
 }
 
 // maxForm is the longest text with its markup, in bytes.
@@ -140,7 +96,73 @@ func showsNothing(text string) bool {
 		"\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2800\u3000\ufeff\ufffc") == ""
 }
 
-func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
+// form is what two texts are alike by.
+func form(p Params, field string) string {
+	return p.Text("parse_mode") + " " + p.Text(field) + p.Text("rich_message")
+}
+
+// mine finds a message that the bot may edit.
+func (c *botChat) mine(id int64) (*Sent, *refused) {
+	for _, m := range c.sent {
+		if m.ID == id {
+			return m, nil
+		}
+	}
+	if slices.Contains(c.ids, id) {
+		return nil, badRequest("message can't be edited")
+	}
+	return nil, badRequest("message to edit not found")
+}
+
+func notModified() *refused {
+	return badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+}
+
+// AddChat makes a chat known.
+func (a *API) AddChat(c Chat) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[c.ID] = &botChat{Chat: c, forms: map[int64]string{}}
+}
+
+// Block keeps the bot from writing into a chat: people blocked it, or removed it.
+func (a *API) Block(chat int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].closed = &refused{code: http.StatusForbidden, text: "Forbidden: bot was blocked by the user"}
+}
+
+// Migrate gives a group another id, as when it becomes a supergroup.
+func (a *API) Migrate(from, to int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[from].closed = &refused{
+		code: http.StatusBadRequest, text: "Bad Request: group chat was upgraded to a supergroup chat", moved: to,
+	}
+}
+
+// Sent returns the bot's messages in a chat, in order.
+func (a *API) Sent(chat int64) []Sent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []Sent
+	if c := a.chats[chat]; c != nil {
+		for _, m := range c.sent {
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
+func (a *API) chatFor(p Params) (*botChat, *refused) {
+	c := a.chats[p.Int("chat_id")]
+	if c == nil {
+		return nil, badRequest("chat not found")
+	}
+	return c, c.closed
+}
+
+func (a *API) send(p Params, field string, limit int) (any, *refused) {
 	c, no := a.chatFor(p)
 	if no != nil {
 		return nil, no
@@ -178,18 +200,13 @@ func (a *BotAPI) send(p Params, field string, limit int) (any, *refused) {
 	}, nil
 }
 
-// form is what two texts are alike by.
-func form(p Params, field string) string {
-	return p.Text("parse_mode") + " " + p.Text(field) + p.Text("rich_message")
-}
-
-func (a *BotAPI) newMessageID(c *botChat) int64 {
+func (a *API) newMessageID(c *botChat) int64 {
 	a.nextMsg++
 	c.ids = append(c.ids, a.nextMsg)
 	return a.nextMsg
 }
 
-func (a *BotAPI) edit(p Params) (any, *refused) {
+func (a *API) edit(p Params) (any, *refused) {
 	c, no := a.chatFor(p)
 	if no != nil {
 		return nil, no
@@ -226,21 +243,4 @@ func (a *BotAPI) edit(p Params) (any, *refused) {
 	m.Text, m.Rich, m.Buttons, c.forms[m.ID] = text, rich, buttons, form(p, "text") // an edit without buttons takes them away
 	m.Edits++
 	return map[string]any{"message_id": m.ID, "date": 1, "edit_date": 2, "chat": c.object(), "text": text}, nil
-}
-
-// mine finds a message that the bot may edit.
-func (c *botChat) mine(id int64) (*Sent, *refused) {
-	for _, m := range c.sent {
-		if m.ID == id {
-			return m, nil
-		}
-	}
-	if slices.Contains(c.ids, id) {
-		return nil, badRequest("message can't be edited")
-	}
-	return nil, badRequest("message to edit not found")
-}
-
-func notModified() *refused {
-	return badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 }

@@ -1,9 +1,8 @@
-package platformtest
+package telegramtest
 
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -48,40 +47,6 @@ func ParseRich(src string) (string, error) {
 	return p.out.String(), nil
 }
 
-// richNesting checks where a tag of a rich message stands, and begins its line.
-func (p *htmlParser) richNesting(name string) error {
-	within := ""
-	if k := len(p.open); k > 0 {
-		within = p.open[k-1]
-	}
-	outer, block := p.outer[name]
-	language := within == "pre" && name == "code"
-	switch {
-	case len(p.open) >= 16:
-		return fail("Too many levels at byte offset %d", p.at)
-	case block && !slices.Contains(outer, within):
-		return fail("Tag %q within %q at byte offset %d", name, within, p.at)
-	case !block && !language && (slices.Contains(p.open, "code") || slices.Contains(p.open, "pre") || slices.Contains(p.open, name)):
-		return fail("Tag %q within %q at byte offset %d", name, within, p.at)
-	case !block && slices.Contains([]string{"ul", "ol", "table", "tr"}, within):
-		return fail("Text within %q at byte offset %d", within, p.at)
-	}
-	if shown := p.out.String(); block && shown != "" && !strings.HasSuffix(shown, "\n") {
-		p.out.WriteString(map[string]string{"td": " | ", "th": " | "}[name])
-		if name != "td" && name != "th" {
-			p.out.WriteByte('\n')
-		}
-	}
-	return nil
-}
-
-// WithoutRich makes the server one that does not know rich messages.
-func (a *BotAPI) WithoutRich() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.noRich = true
-}
-
 // readRich reads the content of a rich message.
 func readRich(p Params) (string, *refused) {
 	var m struct {
@@ -113,8 +78,15 @@ func readRich(p Params) (string, *refused) {
 	return text, nil
 }
 
+// WithoutRich makes the server one that does not know rich messages.
+func (a *API) WithoutRich() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.noRich = true
+}
+
 // sendText is called with the lock held.
-func (a *BotAPI) sendText(c *Call) (any, *refused) {
+func (a *API) sendText(c *Call) (any, *refused) {
 	if c.Method == "sendRichMessage" {
 		return a.sendRich(c.Params)
 	}
@@ -122,7 +94,7 @@ func (a *BotAPI) sendText(c *Call) (any, *refused) {
 }
 
 // sendRich is called with the lock held.
-func (a *BotAPI) sendRich(p Params) (any, *refused) {
+func (a *API) sendRich(p Params) (any, *refused) {
 	if a.noRich {
 		return nil, &refused{code: 404, text: "Not Found: method not found"}
 	}

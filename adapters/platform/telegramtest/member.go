@@ -1,10 +1,10 @@
-package platformtest
+package telegramtest
 
 import "maps"
 
 // Member makes the bot another kind of member of a group than before, by somebody: left and
 // kicked take it out, all else lets it be there. It returns the id of the update that says so.
-func (a *BotAPI) Member(chat int64, from map[string]any, status string) int64 {
+func (a *API) Member(chat int64, from map[string]any, status string) int64 {
 	a.mu.Lock()
 	c := a.chats[chat]
 	was := c.member

@@ -1,10 +1,8 @@
-package platformtest
+package telegramtest
 
 import (
 	"fmt"
 	"image"
-	_ "image/jpeg" // what photos come as
-	_ "image/png"
 	"net/http"
 	"strings"
 
@@ -19,8 +17,15 @@ const (
 	maxRatio   = 20       // of its sides
 )
 
+// botFile is a file that people sent.
+type botFile struct {
+	path    string
+	content []byte
+	size    int64 // as it is told
+}
+
 // LargestUpload makes the fake take no more than n bytes.
-func (a *BotAPI) LargestUpload(n int) {
+func (a *API) LargestUpload(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.largest = n
@@ -28,7 +33,7 @@ func (a *BotAPI) LargestUpload(n int) {
 
 // checkUpload looks at a file that came along; the lock is held. What has no name is
 // the id of a file that is known.
-func (a *BotAPI) checkUpload(kind string, p Params) *refused {
+func (a *API) checkUpload(kind string, p Params) *refused {
 	content, uploaded := p.Text(kind), p.Text("file_name") != ""
 	switch {
 	case uploaded && len(content) > a.largest:
@@ -52,20 +57,13 @@ func (a *BotAPI) checkUpload(kind string, p Params) *refused {
 	return nil
 }
 
-// botFile is a file that people sent.
-type botFile struct {
-	path    string
-	content []byte
-	size    int64 // as it is told
-}
-
 // AddFile makes a file known by its id and returns what a message says of it.
-func (a *BotAPI) AddFile(id string, content []byte) map[string]any {
+func (a *API) AddFile(id string, content []byte) map[string]any {
 	return a.AddFileAs(id, fmt.Sprintf("documents/file_%d", len(id)), int64(len(content)), content)
 }
 
-// AddFileAs is [BotAPI.AddFile] for a server that tells a path and a size of its own.
-func (a *BotAPI) AddFileAs(id, path string, size int64, content []byte) map[string]any {
+// AddFileAs is [API.AddFile] for a server that tells a path and a size of its own.
+func (a *API) AddFileAs(id, path string, size int64, content []byte) map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.files == nil {
@@ -76,7 +74,7 @@ func (a *BotAPI) AddFileAs(id, path string, size int64, content []byte) map[stri
 }
 
 // getFile is called with the lock held.
-func (a *BotAPI) getFile(p Params) (any, *refused) {
+func (a *API) getFile(p Params) (any, *refused) {
 	f := a.files[p.Text("file_id")]
 	switch {
 	case f == nil:
@@ -88,7 +86,7 @@ func (a *BotAPI) getFile(p Params) (any, *refused) {
 }
 
 // serveFile hands a file out; faults of the method "download" make it fail.
-func (a *BotAPI) serveFile(w http.ResponseWriter, r *http.Request) {
+func (a *API) serveFile(w http.ResponseWriter, r *http.Request) {
 	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/file/bot"), "/")
 	c := &Call{Method: "download", Params: Params{"path": path}}
 	var found *botFile
@@ -121,7 +119,7 @@ func (a *BotAPI) serveFile(w http.ResponseWriter, r *http.Request) {
 }
 
 // note keeps how a call was answered.
-func (a *BotAPI) note(c *Call, code int) {
+func (a *API) note(c *Call, code int) {
 	defer a.Signal()
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"encoding/json"
@@ -43,7 +43,7 @@ func readButtons(p Params) ([][]string, *refused) {
 	return rows, nil
 }
 
-func (a *BotAPI) editButtons(p Params) (any, *refused) {
+func (a *API) editButtons(p Params) (any, *refused) {
 	c, no := a.chatFor(p)
 	if no != nil {
 		return nil, no
@@ -64,7 +64,7 @@ func (a *BotAPI) editButtons(p Params) (any, *refused) {
 }
 
 // answerPress is called with the lock held. A press is answered once, and soon.
-func (a *BotAPI) answerPress(p Params) (any, *refused) {
+func (a *API) answerPress(p Params) (any, *refused) {
 	switch id := p.Text("callback_query_id"); {
 	case !a.pressed[id]:
 		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
@@ -78,7 +78,7 @@ func (a *BotAPI) answerPress(p Params) (any, *refused) {
 
 // Press makes somebody press a button, known by its data, below a message of the bot.
 // Members of more are set in the update, or removed when nil.
-func (a *BotAPI) Press(chat, from, message int64, data string, more map[string]any) int64 {
+func (a *API) Press(chat, from, message int64, data string, more map[string]any) int64 {
 	a.mu.Lock()
 	c := a.chats[chat]
 	m := map[string]any{"message_id": message, "date": 1700000000, "chat": c.object()}

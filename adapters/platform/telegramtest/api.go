@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
-// BotID and BotName are who the bot of a [BotAPI] is.
+// BotID and BotName are who the bot of a [API] is.
 const (
 	BotID   = 4242
 	BotName = "sample_bot"
@@ -74,9 +74,9 @@ type Call struct {
 	Code   int // of the answer; 0: the connection broke
 }
 
-// BotAPI is a strict fake of the Telegram Bot API on loopback. It is safe for
+// API is a strict fake of the Telegram Bot API on loopback. It is safe for
 // concurrent use and is closed with the test.
-type BotAPI struct {
+type API struct {
 	faketest.Changes                  // calls, answers, updates
 	polling          faketest.Changes // polls that begin to wait
 	server           *httptest.Server
@@ -113,8 +113,8 @@ type queued struct {
 	body json.RawMessage
 }
 
-// NewBotAPI starts a fake.
-func NewBotAPI(tb testing.TB) *BotAPI {
+// NewAPI starts a fake.
+func NewAPI(tb testing.TB) *API {
 	tb.Helper()
 	a := newBotAPI()
 	a.server = httptest.NewServer(a)
@@ -126,12 +126,12 @@ func NewBotAPI(tb testing.TB) *BotAPI {
 	return a
 }
 
-func newBotAPI() *BotAPI {
-	return &BotAPI{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000, pressed: map[string]bool{}, largest: maxUpload}
+func newBotAPI() *API {
+	return &API{quit: make(chan struct{}), chats: map[int64]*botChat{}, nextMsg: 100, history: map[int64]queued{}, nextID: 1000, pressed: map[string]bool{}, largest: maxUpload}
 }
 
 // URL is the root to give to a platform.
-func (a *BotAPI) URL() string {
+func (a *API) URL() string {
 	if a.server == nil {
 		return "http://bot.invalid"
 	}
@@ -139,10 +139,10 @@ func (a *BotAPI) URL() string {
 }
 
 // Token is the one token that the fake accepts.
-func (a *BotAPI) Token() string { return botToken }
+func (a *API) Token() string { return botToken }
 
 // Calls returns the calls of a method, or all with an empty name.
-func (a *BotAPI) Calls(method string) []Call {
+func (a *API) Calls(method string) []Call {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var out []Call
@@ -155,20 +155,20 @@ func (a *BotAPI) Calls(method string) []Call {
 }
 
 // Await waits until ok holds; it is asked again after every call and every answer.
-func (a *BotAPI) Await(tb testing.TB, what string, ok func() bool) {
+func (a *API) Await(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	a.Until(tb, what, ok)
 }
 
 // AwaitCalls waits until a method was called n times.
-func (a *BotAPI) AwaitCalls(tb testing.TB, method string, n int) []Call {
+func (a *API) AwaitCalls(tb testing.TB, method string, n int) []Call {
 	tb.Helper()
 	a.Until(tb, fmt.Sprintf("%d calls of %s", n, method), func() bool { return len(a.Calls(method)) >= n })
 	return a.Calls(method)
 }
 
 // AwaitPoller waits until a poll is under way with nothing to hand out.
-func (a *BotAPI) AwaitPoller(tb testing.TB) {
+func (a *API) AwaitPoller(tb testing.TB) {
 	tb.Helper()
 	a.polling.Until(tb, "a poll under way", func() bool {
 		a.mu.Lock()
@@ -190,7 +190,7 @@ func badRequest(format string, args ...any) *refused {
 }
 
 // ServeHTTP implements [http.Handler].
-func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/file/bot") {
 		a.serveFile(w, r)
 		return
@@ -232,7 +232,7 @@ func (a *BotAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.answer(w, c, result, no)
 }
 
-func (a *BotAPI) answer(w http.ResponseWriter, c *Call, result any, no *refused) {
+func (a *API) answer(w http.ResponseWriter, c *Call, result any, no *refused) {
 	code, body := http.StatusOK, map[string]any{"ok": true, "result": result}
 	if no != nil {
 		code = no.code
@@ -326,14 +326,14 @@ func setCommands(p Params) (any, *refused) {
 }
 
 // me is who the bot is.
-func (a *BotAPI) me() map[string]any {
+func (a *API) me() map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}
 }
 
 // dispatch answers a call that no fault took.
-func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
+func (a *API) dispatch(r *http.Request, c *Call) (any, *refused) {
 	switch c.Method {
 	case "getUpdates":
 		return a.getUpdates(r.Context(), c.Params)
@@ -390,7 +390,7 @@ func (a *BotAPI) dispatch(r *http.Request, c *Call) (any, *refused) {
 }
 
 // SetWebhook sets a webhook, as another program with the token would.
-func (a *BotAPI) SetWebhook(url string) {
+func (a *API) SetWebhook(url string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.webhook = url
@@ -398,22 +398,52 @@ func (a *BotAPI) SetWebhook(url string) {
 }
 
 // Webhook is the webhook that is set.
-func (a *BotAPI) Webhook() string {
+func (a *API) Webhook() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.webhook
 }
 
 // Pending is how many updates are not confirmed.
-func (a *BotAPI) Pending() int {
+func (a *API) Pending() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.pending)
 }
 
-func (a *BotAPI) isAllowed(kind string) bool {
+func (a *API) isAllowed(kind string) bool {
 	if len(a.allowed) == 0 { // all but what has to be asked for
 		return !slices.Contains([]string{"chat_member", "message_reaction", "message_reaction_count"}, kind)
 	}
 	return slices.Contains(a.allowed, kind)
+}
+
+// Client calls the fake without a socket.
+func (a *API) Client() *http.Client { return faketest.ClientOf(a) }
+
+// Away makes the fake unreachable for its Client, or reachable again: nothing connects.
+func (a *API) Away(on bool) {
+	a.mu.Lock()
+	a.away = on
+	if on {
+		a.stopPoller()
+	}
+	a.mu.Unlock()
+	a.Signal()
+}
+
+// Gone tells whether nothing connects.
+func (a *API) Gone() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.away
+}
+
+// NewAPIInProcess is a fake that is reached through its [API.Client] only,
+// with no socket, so that it works where time is simulated.
+func NewAPIInProcess(tb testing.TB) *API {
+	tb.Helper()
+	a := newBotAPI()
+	tb.Cleanup(func() { close(a.quit) })
+	return a
 }

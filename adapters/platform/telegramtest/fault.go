@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"net/http"
@@ -21,7 +21,7 @@ type Fault struct {
 }
 
 // Fail arms a fault. Several are taken in their order.
-func (a *BotAPI) Fail(f Fault) {
+func (a *API) Fail(f Fault) {
 	if f.N == 0 {
 		f.N = 1
 	}
@@ -31,14 +31,14 @@ func (a *BotAPI) Fail(f Fault) {
 }
 
 // Heal disarms all faults.
-func (a *BotAPI) Heal() {
+func (a *API) Heal() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.faults = nil
 }
 
 // fault takes the fault of a call.
-func (a *BotAPI) fault(method string, p Params) *Fault {
+func (a *API) fault(method string, p Params) *Fault {
 	for i, f := range a.faults {
 		if f.Method != "" && f.Method != method || f.Chat != 0 && f.Chat != p.Int("chat_id") {
 			continue
@@ -52,7 +52,7 @@ func (a *BotAPI) fault(method string, p Params) *Fault {
 }
 
 // before does what a fault does instead of the call; false: the call goes on.
-func (a *BotAPI) before(w http.ResponseWriter, r *http.Request, c *Call, f *Fault) bool {
+func (a *API) before(w http.ResponseWriter, r *http.Request, c *Call, f *Fault) bool {
 	switch f.Kind {
 	case faketest.Refuse:
 		a.answer(w, c, nil, &refused{code: f.Code, text: f.Text, retry: f.RetryAfter, moved: f.MoveTo})

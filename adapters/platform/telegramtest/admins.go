@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 // Admin is somebody who administers a group.
 type Admin struct {
@@ -9,14 +9,14 @@ type Admin struct {
 }
 
 // SetAdmins says who administers a group from now on.
-func (a *BotAPI) SetAdmins(chat int64, admins ...Admin) {
+func (a *API) SetAdmins(chat int64, admins ...Admin) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.chats[chat].admins = admins
 }
 
 // administrators answers getChatAdministrators, with the bot among them.
-func (a *BotAPI) administrators(p Params) (any, *refused) {
+func (a *API) administrators(p Params) (any, *refused) {
 	c, no := a.chatFor(p)
 	switch {
 	case no != nil:

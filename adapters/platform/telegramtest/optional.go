@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"encoding/json"
@@ -26,34 +26,6 @@ type Draft struct {
 	Text  string // without markup
 }
 
-// ForbidReactions makes a chat refuse reactions, as its administrators can.
-func (a *BotAPI) ForbidReactions(chat int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].noReactions = true
-}
-
-// ForbidDrafts makes a private chat refuse drafts, as with a bot that may not send any.
-func (a *BotAPI) ForbidDrafts(chat int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].noDrafts = true
-}
-
-// Reaction is the bot's reaction to a message; empty: none.
-func (a *BotAPI) Reaction(chat, message int64) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.chats[chat].reactions[message]
-}
-
-// Drafts are the texts under way that a chat was shown, in order.
-func (a *BotAPI) Drafts(chat int64) []Draft {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.chats[chat].drafts)
-}
-
 // unknownOf finds a parameter that a method does not have. The service overlooks
 // such; here they are mistakes.
 func unknownOf(p Params, known ...string) *refused {
@@ -65,8 +37,36 @@ func unknownOf(p Params, known ...string) *refused {
 	return nil
 }
 
+// ForbidReactions makes a chat refuse reactions, as its administrators can.
+func (a *API) ForbidReactions(chat int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].noReactions = true
+}
+
+// ForbidDrafts makes a private chat refuse drafts, as with a bot that may not send any.
+func (a *API) ForbidDrafts(chat int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].noDrafts = true
+}
+
+// Reaction is the bot's reaction to a message; empty: none.
+func (a *API) Reaction(chat, message int64) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.chats[chat].reactions[message]
+}
+
+// Drafts are the texts under way that a chat was shown, in order.
+func (a *API) Drafts(chat int64) []Draft {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.chats[chat].drafts)
+}
+
 // react is called with the lock held.
-func (a *BotAPI) react(p Params) (any, *refused) {
+func (a *API) react(p Params) (any, *refused) {
 	c, no := a.chatFor(p)
 	if no != nil {
 		return nil, no
@@ -97,7 +97,7 @@ func (a *BotAPI) react(p Params) (any, *refused) {
 }
 
 // draft is called with the lock held.
-func (a *BotAPI) draft(p Params) (any, *refused) {
+func (a *API) draft(p Params) (any, *refused) {
 	c, no := a.chatFor(p)
 	if no != nil {
 		return nil, no

@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"fmt"
@@ -16,25 +16,6 @@ type limiter struct {
 	all   []time.Time
 	until map[int64]time.Time // told to wait
 	early int
-}
-
-// Limit makes the fake refuse sends and edits beyond rates, exactly. PerChat with
-// Burst holds in private chats, PerChat without it and PerGroup in all others. What a
-// chat sends before the time that it was told is counted as early.
-func (a *BotAPI) Limit(r platform.Rates) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}}
-}
-
-// Early is how many sends came before the time that their chat was told to wait.
-func (a *BotAPI) Early() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.limits == nil {
-		return 0
-	}
-	return a.limits.early
 }
 
 // told notes a wait that a fault asked for.
@@ -76,4 +57,23 @@ func over(at []time.Time, r platform.Rate, now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, r.Per-now.Sub(at[len(at)-r.N]))
+}
+
+// Limit makes the fake refuse sends and edits beyond rates, exactly. PerChat with
+// Burst holds in private chats, PerChat without it and PerGroup in all others. What a
+// chat sends before the time that it was told is counted as early.
+func (a *API) Limit(r platform.Rates) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}}
+}
+
+// Early is how many sends came before the time that their chat was told to wait.
+func (a *API) Early() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.limits == nil {
+		return 0
+	}
+	return a.limits.early
 }

@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 const SecretHeader = "X-Telegram-Bot-Api-Secret-Token"
 
 // setWebhook is as strict as the service; the lock is held.
-func (a *BotAPI) setWebhook(p Params) (any, *refused) {
+func (a *API) setWebhook(p Params) (any, *refused) {
 	secret := p.Text("secret_token")
 	switch {
 	case !strings.HasPrefix(p.Text("url"), "https://"):
@@ -29,14 +29,14 @@ func (a *BotAPI) setWebhook(p Params) (any, *refused) {
 }
 
 // Secret is what the webhook that is set wants to be called with.
-func (a *BotAPI) Secret() string {
+func (a *API) Secret() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.secret
 }
 
 // Waiting are the bodies of the updates that nobody has taken, in order.
-func (a *BotAPI) Waiting() [][]byte {
+func (a *API) Waiting() [][]byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var out [][]byte
@@ -48,7 +48,7 @@ func (a *BotAPI) Waiting() [][]byte {
 
 // Bring posts a body to a webhook as the service does, wherever the proxy in
 // front of it would lead, and returns the status of the answer. client may be nil.
-func (a *BotAPI) Bring(ctx context.Context, client *http.Client, target string, body []byte) (int, error) {
+func (a *API) Bring(ctx context.Context, client *http.Client, target string, body []byte) (int, error) {
 	if client == nil {
 		client = http.DefaultClient
 	}

@@ -1,4 +1,4 @@
-package platformtest
+package telegramtest
 
 import (
 	"fmt"
@@ -8,6 +8,33 @@ import (
 	"strconv"
 	"strings"
 )
+
+// richNesting checks where a tag of a rich message stands, and begins its line.
+func (p *htmlParser) richNesting(name string) error {
+	within := ""
+	if k := len(p.open); k > 0 {
+		within = p.open[k-1]
+	}
+	outer, block := p.outer[name]
+	language := within == "pre" && name == "code"
+	switch {
+	case len(p.open) >= 16:
+		return fail("Too many levels at byte offset %d", p.at)
+	case block && !slices.Contains(outer, within):
+		return fail("Tag %q within %q at byte offset %d", name, within, p.at)
+	case !block && !language && (slices.Contains(p.open, "code") || slices.Contains(p.open, "pre") || slices.Contains(p.open, name)):
+		return fail("Tag %q within %q at byte offset %d", name, within, p.at)
+	case !block && slices.Contains([]string{"ul", "ol", "table", "tr"}, within):
+		return fail("Text within %q at byte offset %d", within, p.at)
+	}
+	if shown := p.out.String(); block && shown != "" && !strings.HasSuffix(shown, "\n") {
+		p.out.WriteString(map[string]string{"td": " | ", "th": " | "}[name])
+		if name != "td" && name != "th" {
+			p.out.WriteByte('\n')
+		}
+	}
+	return nil
+}
 
 // htmlTags are the tags that the Bot API knows, with the attributes it reads.
 func htmlTags() map[string][]string {
