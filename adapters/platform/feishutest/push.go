@@ -59,7 +59,7 @@ func Mention(key, openID, name string) map[string]any {
 	return map[string]any{"key": key, "id": map[string]any{"open_id": openID, "union_id": "on_2", "user_id": ""}, "name": name, "tenant_key": "tenant"}
 }
 
-// SignFeishu sets the three headers of a signed request.
+// Sign sets the three headers of a signed request.
 func Sign(req *http.Request, stamp, nonce, key string, body []byte) {
 	sum := sha256.Sum256(slices.Concat([]byte(stamp+nonce+key), body))
 	req.Header.Set("X-Lark-Request-Timestamp", stamp)
@@ -67,7 +67,7 @@ func Sign(req *http.Request, stamp, nonce, key string, body []byte) {
 	req.Header.Set("X-Lark-Signature", fmt.Sprintf("%x", sum))
 }
 
-// SealFeishu encrypts an event as the service does: AES-256-CBC under the hash of
+// Seal encrypts an event as the service does: AES-256-CBC under the hash of
 // the key, the initial vector in front.
 func Seal(key string, event []byte) string {
 	sum := sha256.Sum256([]byte(key))
