@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // Nothing that people say or press decides a request before all of its message is known to
@@ -15,32 +16,32 @@ import (
 // once it was shown.
 func TestUnseenIsUndecided(t *testing.T) {
 	long := "git push " + strings.Repeat("x", 9000) // in several messages
-	at := platformtest.Fault{Method: "sendMessage", Chat: owner, N: -1}
-	fault := func(kind platformtest.FaultKind, code int) platformtest.Fault {
+	at := telegramtest.Fault{Method: "sendMessage", Chat: owner, N: -1}
+	fault := func(kind faketest.FaultKind, code int) telegramtest.Fault {
 		f := at
 		f.Kind, f.Code, f.Text, f.Delay = kind, code, "no", time.Minute
 		return f
 	}
-	flood := fault(platformtest.Refuse, 429)
+	flood := fault(faketest.Refuse, 429)
 	flood.RetryAfter = 300
 	first := at // one message goes through
-	first.Kind, first.N, first.Delay = platformtest.Latency, 1, time.Millisecond
+	first.Kind, first.N, first.Delay = faketest.Latency, 1, time.Millisecond
 	ways := []struct {
 		name    string
 		command string
-		faults  []platformtest.Fault
+		faults  []telegramtest.Fault
 	}{
-		{"the service refuses it", "git push", []platformtest.Fault{fault(platformtest.Refuse, 400)}},
-		{"the bot was thrown out", "git push", []platformtest.Fault{fault(platformtest.Refuse, 403)}},
-		{"the service is flooded", "git push", []platformtest.Fault{flood}},
-		{"the service is down", "git push", []platformtest.Fault{fault(platformtest.Garbage, 502)}},
-		{"the connection breaks before", "git push", []platformtest.Fault{fault(platformtest.ResetBefore, 0)}},
-		{"the connection breaks after", "git push", []platformtest.Fault{fault(platformtest.ResetAfter, 0)}},
-		{"the service hangs", "git push", []platformtest.Fault{fault(platformtest.Hang, 0)}},
-		{"it takes a minute", "git push", []platformtest.Fault{fault(platformtest.Latency, 0)}},
-		{"the second message is refused", long, []platformtest.Fault{first, fault(platformtest.Refuse, 400)}},
-		{"the second message is late", long, []platformtest.Fault{first, fault(platformtest.Latency, 0)}},
-		{"the receipt of the second message is lost", long, []platformtest.Fault{first, fault(platformtest.ResetAfter, 0)}},
+		{"the service refuses it", "git push", []telegramtest.Fault{fault(faketest.Refuse, 400)}},
+		{"the bot was thrown out", "git push", []telegramtest.Fault{fault(faketest.Refuse, 403)}},
+		{"the service is flooded", "git push", []telegramtest.Fault{flood}},
+		{"the service is down", "git push", []telegramtest.Fault{fault(faketest.Garbage, 502)}},
+		{"the connection breaks before", "git push", []telegramtest.Fault{fault(faketest.ResetBefore, 0)}},
+		{"the connection breaks after", "git push", []telegramtest.Fault{fault(faketest.ResetAfter, 0)}},
+		{"the service hangs", "git push", []telegramtest.Fault{fault(faketest.Hang, 0)}},
+		{"it takes a minute", "git push", []telegramtest.Fault{fault(faketest.Latency, 0)}},
+		{"the second message is refused", long, []telegramtest.Fault{first, fault(faketest.Refuse, 400)}},
+		{"the second message is late", long, []telegramtest.Fault{first, fault(faketest.Latency, 0)}},
+		{"the receipt of the second message is lost", long, []telegramtest.Fault{first, fault(faketest.ResetAfter, 0)}},
 	}
 	acts := []string{"yes", "好的", "/approve 1", "同意第1个", "approve all", "the button", "yes, after a restart"}
 	for _, way := range ways {

@@ -14,8 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -48,7 +48,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // ask makes the bot ask in a chat, and gives the message with the buttons.
-func (d *desk) ask(chat int64, command string) platformtest.Sent {
+func (d *desk) ask(chat int64, command string) telegramtest.Sent {
 	d.t.Helper()
 	d.model.Add(modeltest.CallTools(sh("c"+strconv.Itoa(len(d.model.Requests())), command)))
 	d.api.Say(chat, owner, "do it", nil)
@@ -60,10 +60,10 @@ func (d *desk) ask(chat int64, command string) platformtest.Sent {
 	return sent[len(sent)-1]
 }
 
-func yesOf(m platformtest.Sent) string { return m.Buttons[0][1] }
-func noOf(m platformtest.Sent) string  { return m.Buttons[0][3] }
+func yesOf(m telegramtest.Sent) string { return m.Buttons[0][1] }
+func noOf(m telegramtest.Sent) string  { return m.Buttons[0][3] }
 
-func (d *desk) press(chat, from int64, m platformtest.Sent, data string, more map[string]any) {
+func (d *desk) press(chat, from int64, m telegramtest.Sent, data string, more map[string]any) {
 	d.t.Helper()
 	d.api.Press(chat, from, m.ID, data, more)
 	d.later(5 * time.Second)
@@ -123,11 +123,11 @@ func TestButtons(t *testing.T) {
 // Who may not decide, or did not say it themselves, decides nothing: the request
 // stays as it is.
 func TestAP5WhoMayNotDecide(t *testing.T) {
-	say := func(chat, from int64, text string, more map[string]any) func(*desk, platformtest.Sent) {
-		return func(d *desk, _ platformtest.Sent) { d.api.Say(chat, from, text, more) }
+	say := func(chat, from int64, text string, more map[string]any) func(*desk, telegramtest.Sent) {
+		return func(d *desk, _ telegramtest.Sent) { d.api.Say(chat, from, text, more) }
 	}
-	press := func(chat, from int64, more map[string]any) func(*desk, platformtest.Sent) {
-		return func(d *desk, m platformtest.Sent) { d.press(chat, from, m, yesOf(m), more) }
+	press := func(chat, from int64, more map[string]any) func(*desk, telegramtest.Sent) {
+		return func(d *desk, m telegramtest.Sent) { d.press(chat, from, m, yesOf(m), more) }
 	}
 	bot := map[string]any{"from": map[string]any{"id": owner, "is_bot": true, "first_name": "Bot"}}
 	forwarded := map[string]any{"forward_origin": map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "Ann"}}
@@ -136,7 +136,7 @@ func TestAP5WhoMayNotDecide(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		in   int64
-		do   func(*desk, platformtest.Sent)
+		do   func(*desk, telegramtest.Sent)
 	}{
 		{"words of a stranger", place, say(place, stranger, "yes", nil)},
 		{"a command of a stranger", place, say(place, stranger, "/approve 1", nil)},
@@ -147,7 +147,7 @@ func TestAP5WhoMayNotDecide(t *testing.T) {
 		{"a button of a bot", place, press(place, owner, bot)},
 		{"words in another chat", owner, say(place, owner, "yes", nil)},
 		{"a command in another chat", owner, say(place, owner, "/approve 1", nil)},
-		{"a button in another chat", owner, func(d *desk, m platformtest.Sent) {
+		{"a button in another chat", owner, func(d *desk, m telegramtest.Sent) {
 			d.api.Say(place, owner, "hello", nil)
 			d.later(time.Second)
 			d.press(place, owner, d.api.Sent(place)[0], yesOf(m), nil)
@@ -158,22 +158,22 @@ func TestAP5WhoMayNotDecide(t *testing.T) {
 		{"a forwarded command", place, say(place, owner, "/approve 1", forwarded)},
 		{"words through another bot", place, say(place, owner, "yes", viaBot)},
 		{"an anonymous administrator", place, say(place, owner, "yes", anonymous)},
-		{"an edit", place, func(d *desk, _ platformtest.Sent) {
+		{"an edit", place, func(d *desk, _ telegramtest.Sent) {
 			id := d.api.Say(place, owner, "hello", nil)
 			d.later(time.Second)
 			d.api.Edit(place, owner, id, 1700000009, "yes")
 		}},
-		{"an edit that is a command", place, func(d *desk, _ platformtest.Sent) {
+		{"an edit that is a command", place, func(d *desk, _ telegramtest.Sent) {
 			id := d.api.Say(place, owner, "hello", nil)
 			d.later(time.Second)
 			d.api.Edit(place, owner, id, 1700000009, "/approve 1")
 		}},
 		{"a photo with words", place, say(place, owner, "", map[string]any{"caption": "yes", "photo": []any{map[string]any{"file_id": "f", "file_unique_id": "u"}}})},
-		{"a button for something else", owner, func(d *desk, m platformtest.Sent) {
+		{"a button for something else", owner, func(d *desk, m telegramtest.Sent) {
 			d.press(owner, owner, m, yesOf(m)[:len(yesOf(m))-1]+"g", nil)
 		}},
-		{"a button of half a digest", owner, func(d *desk, m platformtest.Sent) { d.press(owner, owner, m, yesOf(m)[:40], nil) }},
-		{"a button for nothing", owner, func(d *desk, m platformtest.Sent) { d.press(owner, owner, m, "y:nobody:"+strings.Repeat("0", 32), nil) }},
+		{"a button of half a digest", owner, func(d *desk, m telegramtest.Sent) { d.press(owner, owner, m, yesOf(m)[:40], nil) }},
+		{"a button for nothing", owner, func(d *desk, m telegramtest.Sent) { d.press(owner, owner, m, "y:nobody:"+strings.Repeat("0", 32), nil) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -198,66 +198,66 @@ func TestAP5WhoMayNotDecide(t *testing.T) {
 func TestAP6OneDecision(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(d *desk, m platformtest.Sent)
+		do   func(d *desk, m telegramtest.Sent)
 		ran  int64
 	}{
-		{"the update comes again", func(d *desk, m platformtest.Sent) {
+		{"the update comes again", func(d *desk, m telegramtest.Sent) {
 			id := d.api.Press(owner, owner, m.ID, yesOf(m), nil)
 			d.later(time.Second)
 			d.api.Redeliver(id)
 		}, 1},
-		{"pressed twice at once", func(d *desk, m platformtest.Sent) {
+		{"pressed twice at once", func(d *desk, m telegramtest.Sent) {
 			d.api.Press(owner, owner, m.ID, yesOf(m), nil)
 			d.api.Press(owner, owner, m.ID, yesOf(m), nil)
 		}, 1},
-		{"yes, then no", func(d *desk, m platformtest.Sent) {
+		{"yes, then no", func(d *desk, m telegramtest.Sent) {
 			d.press(owner, owner, m, yesOf(m), nil)
 			d.press(owner, owner, m, noOf(m), nil)
 		}, 1},
-		{"no, then yes", func(d *desk, m platformtest.Sent) {
+		{"no, then yes", func(d *desk, m telegramtest.Sent) {
 			d.press(owner, owner, m, noOf(m), nil)
 			d.press(owner, owner, m, yesOf(m), nil)
 		}, 0},
-		{"words, then the button", func(d *desk, m platformtest.Sent) {
+		{"words, then the button", func(d *desk, m telegramtest.Sent) {
 			d.api.Say(owner, owner, "yes", nil)
 			d.later(time.Second)
 			d.press(owner, owner, m, yesOf(m), nil)
 		}, 1},
-		{"the button, then words", func(d *desk, m platformtest.Sent) {
+		{"the button, then words", func(d *desk, m telegramtest.Sent) {
 			d.press(owner, owner, m, yesOf(m), nil)
 			d.api.Say(owner, owner, "/approve 1", nil)
 		}, 1},
-		{"again after a restart", func(d *desk, m platformtest.Sent) {
+		{"again after a restart", func(d *desk, m telegramtest.Sent) {
 			d.press(owner, owner, m, yesOf(m), nil)
 			d.again()
 			d.press(owner, owner, m, yesOf(m), nil)
 		}, 1},
-		{"the words come again after a restart", func(d *desk, _ platformtest.Sent) {
+		{"the words come again after a restart", func(d *desk, _ telegramtest.Sent) {
 			d.api.Say(owner, owner, "yes", nil)
 			d.later(time.Second)
 			d.again()
 			d.later(time.Second)
 			d.api.Say(owner, owner, "yes", nil)
 		}, 1},
-		{"after it has expired", func(d *desk, m platformtest.Sent) {
+		{"after it has expired", func(d *desk, m telegramtest.Sent) {
 			d.later(31 * time.Minute)
 			d.press(owner, owner, m, yesOf(m), nil)
 			d.api.Say(owner, owner, "/approve 1", nil)
 		}, 0},
-		{"after it has expired while the host was down", func(d *desk, m platformtest.Sent) {
+		{"after it has expired while the host was down", func(d *desk, m telegramtest.Sent) {
 			d.end()
 			<-time.After(31 * time.Minute) // fake
 			d.store.revive()
 			d.start()
 			d.press(owner, owner, m, yesOf(m), nil)
 		}, 0},
-		{"late", func(d *desk, m platformtest.Sent) {
+		{"late", func(d *desk, m telegramtest.Sent) {
 			d.api.Say(owner, owner, "hello", nil)
 			d.later(time.Second)
 			d.press(owner, owner, m, yesOf(m), nil)
 			d.press(owner, owner, m, yesOf(m), nil)
 		}, 1},
-		{"after a stop", func(d *desk, m platformtest.Sent) {
+		{"after a stop", func(d *desk, m telegramtest.Sent) {
 			d.model.Add(modeltest.CallTools(sh("other", "git pull")))
 			d.press(owner, owner, m, noOf(m), nil)
 			d.api.Say(owner, owner, "/stop", nil)

@@ -18,8 +18,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -43,9 +44,9 @@ func refusals(x *wire) int {
 	return n
 }
 
-func limited(chat int64, seconds int) platformtest.Fault {
-	return platformtest.Fault{
-		Method: "sendMessage", Chat: chat, Kind: platformtest.Refuse, Code: http.StatusTooManyRequests,
+func limited(chat int64, seconds int) telegramtest.Fault {
+	return telegramtest.Fault{
+		Method: "sendMessage", Chat: chat, Kind: faketest.Refuse, Code: http.StatusTooManyRequests,
 		Text: fmt.Sprint("Too Many Requests: retry after ", seconds), RetryAfter: seconds,
 	}
 }
@@ -200,21 +201,21 @@ func TestIO8Paced(t *testing.T) {
 // trouble is one way that a send goes wrong.
 type trouble struct {
 	name  string
-	fault platformtest.Fault
+	fault telegramtest.Fault
 	twice bool // people may see it twice, since nobody can know
 	parks bool
 }
 
 func troubles() []trouble {
-	refuse := func(code int, text string) platformtest.Fault {
-		return platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: code, Text: text}
+	refuse := func(code int, text string) telegramtest.Fault {
+		return telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: code, Text: text}
 	}
 	return []trouble{
 		{"500", refuse(http.StatusInternalServerError, "Internal Server Error"), false, false},
-		{"a page", platformtest.Fault{Method: "sendMessage", Kind: platformtest.Garbage, Code: http.StatusBadGateway}, true, false},
-		{"no answer", platformtest.Fault{Method: "sendMessage", Kind: platformtest.Hang}, true, false},
-		{"reset before", platformtest.Fault{Method: "sendMessage", Kind: platformtest.ResetBefore}, true, false},
-		{"reset after", platformtest.Fault{Method: "sendMessage", Kind: platformtest.ResetAfter}, true, false},
+		{"a page", telegramtest.Fault{Method: "sendMessage", Kind: faketest.Garbage, Code: http.StatusBadGateway}, true, false},
+		{"no answer", telegramtest.Fault{Method: "sendMessage", Kind: faketest.Hang}, true, false},
+		{"reset before", telegramtest.Fault{Method: "sendMessage", Kind: faketest.ResetBefore}, true, false},
+		{"reset after", telegramtest.Fault{Method: "sendMessage", Kind: faketest.ResetAfter}, true, false},
 		{"markup refused", refuse(http.StatusBadRequest, "Bad Request: can't parse entities: x"), false, false},
 		{"limited", limited(0, 3), false, false},
 		{"blocked", refuse(http.StatusForbidden, "Forbidden: bot was blocked by the user"), false, true},

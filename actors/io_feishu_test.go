@@ -12,8 +12,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
 )
@@ -22,7 +23,7 @@ import (
 // without sockets. The store and the service outlive a kill.
 type feishuWire struct {
 	t     *testing.T
-	api   *platformtest.FeishuAPI
+	api   *feishutest.API
 	store *faulty
 	model *modeltest.Script
 	w     *actortest.World
@@ -34,7 +35,7 @@ type feishuWire struct {
 // that it has.
 func newFeishuWire(t *testing.T, link bool) *feishuWire {
 	t.Helper()
-	x := &feishuWire{t: t, api: platformtest.NewFeishuAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), link: link}
+	x := &feishuWire{t: t, api: feishutest.NewAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), link: link}
 	ok := modeltest.Say("ok")
 	x.model.Otherwise = &ok
 	if !link {
@@ -44,9 +45,9 @@ func newFeishuWire(t *testing.T, link bool) *feishuWire {
 }
 
 // closedPipe leads to nobody.
-func closedPipe(t *testing.T) *platformtest.Pipe {
+func closedPipe(t *testing.T) *faketest.Pipe {
 	t.Helper()
-	p := platformtest.NewPipe(t)
+	p := faketest.NewPipe(t)
 	_ = p.Close() // it cannot fail
 	return p
 }
@@ -54,11 +55,11 @@ func closedPipe(t *testing.T) *platformtest.Pipe {
 func (x *feishuWire) start() {
 	x.t.Helper()
 	o := feishu.Options{
-		AppID: platformtest.FeishuApp, AppSecret: x.api.Secret, BaseURL: x.api.URL(), HTTPClient: x.api.Client(), Dial: x.api.Dial,
+		AppID: feishutest.App, AppSecret: x.api.Secret, BaseURL: x.api.URL(), HTTPClient: x.api.Client(), Dial: x.api.Dial,
 		Access: platform.AccessOpen, Egress: "direct", Now: x.api.Now,
 	}
 	if !x.link {
-		pipe := platformtest.NewPipe(x.t)
+		pipe := faketest.NewPipe(x.t)
 		o.Webhook = &feishu.Webhook{Path: "/feishu", Listener: pipe, EncryptKey: x.api.EncryptKey, VerificationToken: x.api.VerificationToken}
 		x.api.SetPipe(pipe, "/feishu")
 	}
@@ -202,7 +203,7 @@ func TestIO13FeishuTenMinutes(t *testing.T) {
 		"connections break": func(x *feishuWire, on bool) {
 			x.api.Heal()
 			if on {
-				x.api.Fail(platformtest.FeishuFault{Kind: platformtest.ResetBefore, N: -1})
+				x.api.Fail(feishutest.Fault{Kind: faketest.ResetBefore, N: -1})
 				x.api.CutLinks()
 			}
 		},
@@ -210,7 +211,7 @@ func TestIO13FeishuTenMinutes(t *testing.T) {
 			x.api.Heal()
 			x.api.FreezeLinks(on)
 			if on {
-				x.api.Fail(platformtest.FeishuFault{Kind: platformtest.Hang, N: -1})
+				x.api.Fail(feishutest.Fault{Kind: faketest.Hang, N: -1})
 			}
 		},
 	} {
@@ -229,7 +230,7 @@ func TestIO13FeishuTenMinutes(t *testing.T) {
 				}
 				x.later(time.Second)
 				for _, c := range chats { // their answers meet the outage
-					x.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages", Kind: platformtest.ResetBefore})
+					x.api.Fail(feishutest.Fault{Path: "/im/v1/messages", Kind: faketest.ResetBefore})
 					x.api.Say(c, "ou_1", "just before", nil)
 				}
 				x.w.Wait()

@@ -12,8 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -88,9 +89,9 @@ func TestIO1CrashBetweenFetchAndConfirm(t *testing.T) {
 	for n := range soak(3, 220) {
 		crash(fmt.Sprintf("batch %d was lost and the process died", n), func(x *wire) {
 			for range n % 8 {
-				x.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.Latency})
+				x.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.Latency})
 			}
-			x.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.ResetAfter})
+			x.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.ResetAfter})
 			x.store.dieAt = 1 + n%total
 		})
 	}
@@ -142,9 +143,9 @@ func TestIO2ReplayAfterRestarts(t *testing.T) {
 func TestIO5AckedBeforeTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const events = 200
-		var pipe *platformtest.Pipe
+		var pipe *faketest.Pipe
 		x := newWire(t, func(o *telegram.Options) {
-			pipe = platformtest.NewPipe(t)
+			pipe = faketest.NewPipe(t)
 			o.Webhook = &telegram.Webhook{URL: "https://bot.example/hook", Listener: pipe}
 		})
 		x.model.Otherwise = &modeltest.Step{Stall: true}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // TestIO13TenMinutesAway: the service is gone for ten minutes, with answers owed
@@ -19,8 +20,8 @@ func TestIO13TenMinutesAway(t *testing.T) {
 		gone func(x *wire, on bool)
 	}{
 		{"nothing connects", func(x *wire, on bool) { x.api.Away(on) }},
-		{"connections break", func(x *wire, on bool) { fail(x, platformtest.ResetBefore, on) }},
-		{"nothing answers", func(x *wire, on bool) { fail(x, platformtest.Hang, on) }},
+		{"connections break", func(x *wire, on bool) { fail(x, faketest.ResetBefore, on) }},
+		{"nothing answers", func(x *wire, on bool) { fail(x, faketest.Hang, on) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestIO13TenMinutesAway(t *testing.T) {
 				x.api.Away(false)
 				want := []string{"before", "just before"}
 				for c := range int64(chats) { // their answers meet the outage
-					x.api.Fail(platformtest.Fault{Method: "sendMessage", Chat: c + 1, Kind: platformtest.ResetBefore})
+					x.api.Fail(telegramtest.Fault{Method: "sendMessage", Chat: c + 1, Kind: faketest.ResetBefore})
 					x.api.Say(c+1, 7, "just before", nil)
 				}
 				x.w.Wait()
@@ -69,10 +70,10 @@ func TestIO13TenMinutesAway(t *testing.T) {
 }
 
 // fail makes every call fail, or none.
-func fail(x *wire, kind platformtest.FaultKind, on bool) {
+func fail(x *wire, kind faketest.FaultKind, on bool) {
 	x.api.Heal()
 	if on {
-		x.api.Fail(platformtest.Fault{Kind: kind, N: -1})
+		x.api.Fail(telegramtest.Fault{Kind: kind, N: -1})
 		x.api.SetWebhook("") // ends the poll under way
 	}
 }

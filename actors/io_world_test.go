@@ -12,8 +12,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -25,7 +25,7 @@ import (
 // without sockets. The store and the service outlive a kill.
 type wire struct {
 	t     *testing.T
-	api   *platformtest.BotAPI
+	api   *telegramtest.API
 	store *faulty
 	model *modeltest.Script
 	w     *actortest.World
@@ -44,7 +44,7 @@ type wire struct {
 // is not scripted is answered with "ok".
 func newWire(t *testing.T, set func(*telegram.Options)) *wire {
 	t.Helper()
-	x := &wire{t: t, api: platformtest.NewBotAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), set: set, state: t.TempDir()}
+	x := &wire{t: t, api: telegramtest.NewAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), set: set, state: t.TempDir()}
 	ok := modeltest.Say("ok")
 	x.model.Otherwise = &ok
 	return x
@@ -111,7 +111,7 @@ func (x *wire) chat(id int64) {
 	if id < 0 {
 		kind = "supergroup"
 	}
-	x.api.AddChat(platformtest.Chat{ID: id, Type: kind, Title: "Chat"})
+	x.api.AddChat(telegramtest.Chat{ID: id, Type: kind, Title: "Chat"})
 }
 
 func keyOf(id int64) messages.ChatKey {

@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -52,7 +52,7 @@ func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 }
 
 // shownIn is the last message with buttons in a chat.
-func (d *desk) shownIn(id int64) platformtest.Sent {
+func (d *desk) shownIn(id int64) telegramtest.Sent {
 	d.t.Helper()
 	for _, m := range slices.Backward(d.api.Sent(id)) {
 		if len(m.Buttons) > 0 {
@@ -60,7 +60,7 @@ func (d *desk) shownIn(id int64) platformtest.Sent {
 		}
 	}
 	d.t.Fatalf("nothing asks in %d: %+v", id, d.api.Sent(id))
-	return platformtest.Sent{}
+	return telegramtest.Sent{}
 }
 
 // Requests of a stranger are decided in the private chats of those who may, by them, once.

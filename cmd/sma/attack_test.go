@@ -13,7 +13,8 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
@@ -86,7 +87,7 @@ func (w *prey) number(t *testing.T, text string) string {
 func (w *prey) hears(t *testing.T, text string) {
 	t.Helper()
 	w.api.Await(t, "the words "+text, func() bool {
-		return slices.ContainsFunc(w.api.Sent(1), func(s platformtest.Sent) bool { return strings.Contains(s.Text, text) })
+		return slices.ContainsFunc(w.api.Sent(1), func(s telegramtest.Sent) bool { return strings.Contains(s.Text, text) })
 	})
 }
 
@@ -130,7 +131,7 @@ func TestAttacksOnTheBinary(t *testing.T) {
 	awaitSoon(t, "the command", func() bool { _, err := os.Stat(filepath.Join(w.victim.dir, "ran-late")); return err == nil })
 
 	// A request that nobody saw.
-	w.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: no", N: -1})
+	w.api.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: 400, Text: "Bad Request: no", N: -1})
 	want := w.run("touch ran-unseen")
 	var open struct{ Approvals []query.ApprovalLine }
 	awaitSoon(t, "the request to be put aside", func() bool {

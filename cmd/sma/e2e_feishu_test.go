@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
 // TestFeishuFakeJudged: the vendor's own library takes our fake for the service: it
@@ -22,7 +22,7 @@ import (
 func TestFeishuFakeJudged(t *testing.T) {
 	node := needNode(t)
 	need(t, filepath.Join("testdata", "e2e", "node_modules", "@larksuiteoapi", "node-sdk", "package.json"))
-	api := platformtest.NewFeishuAPI(t)
+	api := feishutest.NewAPI(t)
 	api.AddChat("oc_1", "p2p")
 	event := func(id, text string) map[string]any {
 		content, err := json.Marshal(map[string]string{"text": text})
@@ -60,7 +60,7 @@ func TestFeishuFakeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forwarded := api.SayForwarded("oc_1", "ou_1", []platformtest.Forwarded{
+	forwarded := api.SayForwarded("oc_1", "ou_1", []feishutest.Forwarded{
 		{From: "ou_2", Kind: "text", Content: `{"text":"x"}`}, {From: "ou_3", Kind: "image", Content: `{"image_key":"img_v3_1"}`},
 	}, nil)
 	api.Mute(false)
@@ -68,7 +68,7 @@ func TestFeishuFakeJudged(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "feishu.mjs")
 	cmd.Dir = filepath.Join("testdata", "e2e")
-	cmd.Env = append(os.Environ(), "FEISHU_URL="+api.URL(), "FEISHU_APP="+platformtest.FeishuApp, "FEISHU_SECRET="+api.Secret(),
+	cmd.Env = append(os.Environ(), "FEISHU_URL="+api.URL(), "FEISHU_APP="+feishutest.App, "FEISHU_SECRET="+api.Secret(),
 		"FEISHU_KEY="+api.EncryptKey(), "FEISHU_TOKEN="+api.VerificationToken(), "FEISHU_REQUEST="+string(request),
 		"FEISHU_HELD="+string(files), "FEISHU_FORWARDED="+forwarded)
 	var out bytes.Buffer

@@ -19,7 +19,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -98,8 +98,8 @@ func TestTelegramJudge(t *testing.T) {
 // TestFakeBotAPIServesAnotherLibrary: what our tests take for the service has to be
 // good enough for a bot that was never written for it.
 func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
-	api := platformtest.NewBotAPI(t)
-	api.AddChat(platformtest.Chat{ID: 7, Type: "private"})
+	api := telegramtest.NewAPI(t)
+	api.AddChat(telegramtest.Chat{ID: 7, Type: "private"})
 	cmd, out := nodeScript(t, []string{"API_ROOT=" + api.URL(), "BOT_TOKEN=" + api.Token()}, "grammy.mjs")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestFakeBotAPIServesAnotherLibrary(t *testing.T) {
 	}
 	command := func(name string, answers int) []string {
 		t.Helper()
-		return say("/"+name, answers, map[string]any{"entities": []any{platformtest.Entity("bot_command", 0, len(name)+1)}})
+		return say("/"+name, answers, map[string]any{"entities": []any{telegramtest.Entity("bot_command", 0, len(name)+1)}})
 	}
 	api.AddFile("doc", []byte("of the chat"))
 	document := map[string]any{"text": nil, "document": map[string]any{"file_id": "doc", "file_unique_id": "udoc"}}

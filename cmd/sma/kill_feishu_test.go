@@ -16,14 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
 // feishuWorld is a project on a fake Feishu and a fake model, and the process that is
 // killed.
 type feishuWorld struct {
 	*victim
-	api    *platformtest.FeishuAPI
+	api    *feishutest.API
 	model  *modeltest.Server
 	random *rand.Rand
 	said   map[string][]string // words of each chat
@@ -32,7 +32,7 @@ type feishuWorld struct {
 func newFeishuWorld(t *testing.T, path, receive string, chats int, random *rand.Rand) *feishuWorld {
 	t.Helper()
 	w := &feishuWorld{
-		api: platformtest.NewFeishuAPI(t), model: modeltest.NewServer(modeltest.NewFunc(acknowledge), modeltest.ServerOptions{Key: "sk-test"}),
+		api: feishutest.NewAPI(t), model: modeltest.NewServer(modeltest.NewFunc(acknowledge), modeltest.ServerOptions{Key: "sk-test"}),
 		random: random, said: map[string][]string{},
 	}
 	t.Cleanup(w.model.Close)
@@ -48,7 +48,7 @@ func newFeishuWorld(t *testing.T, path, receive string, chats int, random *rand.
 		"llm": map[string]any{"provider": "custom", "model": "fake", "baseUrl": w.model.URL, "apiKey": "sk-test"},
 		"adapters": map[string]any{
 			"feishu": map[string]any{
-				"enabled": true, "appId": platformtest.FeishuApp, "appSecret": w.api.Secret(), "encryptKey": w.api.EncryptKey(), "baseUrl": w.api.URL(),
+				"enabled": true, "appId": feishutest.App, "appSecret": w.api.Secret(), "encryptKey": w.api.EncryptKey(), "baseUrl": w.api.URL(),
 				"verificationToken": w.api.VerificationToken(), "access": "open", "receive": receive, "webhook": map[string]any{"listen": hook},
 				"rateLimit": map[string]any{"perSecond": "off", "perChatPerSecond": "off", "perGroupPerMinute": "off"}, "egress": "direct", "drafts": "off",
 			},

@@ -17,7 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -73,7 +73,7 @@ func (p *project) end(t *testing.T, sig os.Signal) int {
 // telegramWorld is a project with a fake Telegram and a fake model.
 type telegramWorld struct {
 	dir   string
-	api   *platformtest.BotAPI
+	api   *telegramtest.API
 	model *modeltest.Server
 	say   sync.Mutex // updates get their ids one after the other
 }
@@ -87,10 +87,10 @@ func (w *telegramWorld) write(chat int64, text string) {
 
 func newTelegramWorld(t *testing.T, chats int, egress string, m model.Model) *telegramWorld {
 	t.Helper()
-	w := &telegramWorld{dir: t.TempDir(), api: platformtest.NewBotAPI(t), model: modeltest.NewServer(m, modeltest.ServerOptions{Key: "sk-test"})}
+	w := &telegramWorld{dir: t.TempDir(), api: telegramtest.NewAPI(t), model: modeltest.NewServer(m, modeltest.ServerOptions{Key: "sk-test"})}
 	t.Cleanup(w.model.Close)
 	for chat := range int64(chats) {
-		w.api.AddChat(platformtest.Chat{ID: chat + 1, Type: "private"})
+		w.api.AddChat(telegramtest.Chat{ID: chat + 1, Type: "private"})
 	}
 	settings, err := json.Marshal(map[string]any{
 		"llm": map[string]any{"provider": "custom", "model": "fake", "baseUrl": w.model.URL, "apiKey": "sk-test"},

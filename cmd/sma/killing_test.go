@@ -20,7 +20,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -234,14 +234,14 @@ type trap struct {
 
 // tap stands before a fake platform and knows the moment that a trap wants.
 type tap struct {
-	api    *platformtest.BotAPI
+	api    *telegramtest.API
 	server *httptest.Server
 	mu     sync.Mutex
 	trap   *trap
 	offset int64 // the highest that was asked for: what is below is confirmed
 }
 
-func newTap(t *testing.T, api *platformtest.BotAPI) *tap {
+func newTap(t *testing.T, api *telegramtest.API) *tap {
 	t.Helper()
 	p := &tap{api: api}
 	p.server = httptest.NewServer(p)

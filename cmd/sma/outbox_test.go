@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
@@ -19,7 +20,7 @@ func TestOutboxCommands(t *testing.T) {
 	v := newVictim(t, w.dir, killable(t))
 	v.start(t)
 	v.ready(t)
-	refuse := platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: this chat takes nothing", N: -1}
+	refuse := telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: 400, Text: "Bad Request: this chat takes nothing", N: -1}
 	w.api.Fail(refuse)
 	for _, words := range []string{"please m-1-0", "please m-1-1"} {
 		before := len(outbox(t, v, "--parked"))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 func TestSplitRich(t *testing.T) {
@@ -98,7 +98,7 @@ func checkRich(tb testing.TB, r *Renderer, src string, lim Limits) {
 		if p.Rich == "" {
 			continue
 		}
-		if _, err := platformtest.ParseRich(p.Rich); err != nil {
+		if _, err := telegramtest.ParseRich(p.Rich); err != nil {
 			tb.Fatalf("%q: %v in %q", src, err, p.Rich)
 		}
 		for _, piece := range strings.Split(p.Rich, "<")[1:] {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 func usual() Limits { return Limits{Aim: 3900, Max: 4096} }
@@ -176,7 +176,7 @@ func check(t *testing.T, r *Renderer, src string, lim Limits) {
 		if p.Markup == "" {
 			continue
 		}
-		shown, err := platformtest.ParseHTML(p.Markup)
+		shown, err := telegramtest.ParseHTML(p.Markup)
 		if err != nil {
 			t.Errorf("part %d of %q: %v\n%s", i, src, err, p.Markup)
 		}

@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
 // Administrators are the owner of a group and its managers by their open ids. A private chat has
@@ -36,7 +37,7 @@ func TestAP5Admins(t *testing.T) {
 	if got, err := bot.Admins(t.Context(), "../../auth"); err != nil || len(got) != 0 {
 		t.Errorf("of no chat: %q, %v", got, err)
 	}
-	b.api.Fail(platformtest.FeishuFault{Path: "/im/v1/chats", Kind: platformtest.Refuse, Code: 99991672, Text: "Access denied. One of the following scopes is required: [im:chat:readonly]."})
+	b.api.Fail(feishutest.Fault{Path: "/im/v1/chats", Kind: faketest.Refuse, Code: 99991672, Text: "Access denied. One of the following scopes is required: [im:chat:readonly]."})
 	if got, err := bot.Admins(t.Context(), group); err == nil || got != nil {
 		t.Errorf("without the scope: %q, %v", got, err)
 	} else {

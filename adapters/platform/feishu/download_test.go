@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -122,12 +124,12 @@ func TestIO12FeishuDownloads(t *testing.T) {
 	if n := len(b.api.Calls("tenant_access_token")); n != 1 {
 		t.Errorf("%d tokens were asked for", n)
 	}
-	for _, f := range []platformtest.FeishuFault{
-		{Kind: platformtest.ResetBefore, N: 2},
-		{Kind: platformtest.Refuse, Status: 500, Code: 2200, Text: "Internal Error"},
-		{Kind: platformtest.Garbage, Status: 502},
-		{Kind: platformtest.Refuse, Status: 429, Code: 99991400, Text: "request trigger frequency limit", Reset: 1},
-		{Kind: platformtest.Refuse, Code: 99991663, Text: "Invalid access token for authorization."},
+	for _, f := range []feishutest.Fault{
+		{Kind: faketest.ResetBefore, N: 2},
+		{Kind: faketest.Refuse, Status: 500, Code: 2200, Text: "Internal Error"},
+		{Kind: faketest.Garbage, Status: 502},
+		{Kind: faketest.Refuse, Status: 429, Code: 99991400, Text: "request trigger frequency limit", Reset: 1},
+		{Kind: faketest.Refuse, Code: 99991663, Text: "Invalid access token for authorization."},
 	} {
 		f.Path = "/resources/"
 		b.api.Fail(f)
@@ -135,7 +137,7 @@ func TestIO12FeishuDownloads(t *testing.T) {
 			t.Errorf("after %+v: %d bytes, %v", f, n, err)
 		}
 	}
-	b.api.Fail(platformtest.FeishuFault{Path: "/resources/", Kind: platformtest.Refuse, Code: 234037, Text: "Downloaded file size exceeds limit."})
+	b.api.Fail(feishutest.Fault{Path: "/resources/", Kind: faketest.Refuse, Code: 234037, Text: "Downloaded file size exceeds limit."})
 	if _, err := get(good, 1<<20); !errors.Is(err, platform.ErrTooLarge) {
 		t.Errorf("above the service's limit: %v", err)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -91,7 +93,7 @@ func TestForwards(t *testing.T) {
 	host := platformtest.NewHost()
 	b.receive(t, host)
 	host.AwaitUp(t)
-	list := []platformtest.Forwarded{
+	list := []feishutest.Forwarded{
 		{From: "ou_a", Kind: "text", Content: `{"text":"/stop all\nyes"}`},
 		{From: "ou_b", Kind: "post", Content: `{"title":"T","content":[[{"tag":"text","text":"rich"},{"tag":"img","image_key":"img_v3_1"}]]}`},
 		{From: "ou_a", Kind: "image", Content: `{"image_key":"img_v3_2"}`},
@@ -115,14 +117,14 @@ func TestForwards(t *testing.T) {
 	if in := host.AwaitTaken(t, 2)[1]; in.Gate.Open || len(b.api.Calls("/im/v1/messages/")) != asked {
 		t.Errorf("somebody unheard was asked for: %+v", in.Gate)
 	}
-	b.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages/", Kind: platformtest.Refuse, Code: 230002, Text: "Bot/User can NOT be out of the chat."})
+	b.api.Fail(feishutest.Fault{Path: "/im/v1/messages/", Kind: faketest.Refuse, Code: 230002, Text: "Bot/User can NOT be out of the chat."})
 	b.api.SayForwarded(private, owner, list, nil)
 	if _, words := filesOf(host.AwaitTaken(t, 3)[2]); len(words) != 1 || words[0] != "[forwarded messages]" {
 		t.Errorf("when they cannot be had: %q", words)
 	}
-	long := make([]platformtest.Forwarded, 300)
+	long := make([]feishutest.Forwarded, 300)
 	for i := range long {
-		long[i] = platformtest.Forwarded{From: "ou_a", Kind: "text", Content: `{"text":"` + strings.Repeat("w", 1000) + `"}`}
+		long[i] = feishutest.Forwarded{From: "ou_a", Kind: "text", Content: `{"text":"` + strings.Repeat("w", 1000) + `"}`}
 	}
 	b.api.SayForwarded(private, owner, long, nil)
 	if _, words := filesOf(host.AwaitTaken(t, 4)[3]); len(words) != 1 || len(words[0]) > 40<<10 || !strings.HasSuffix(words[0], "[more was forwarded]") {

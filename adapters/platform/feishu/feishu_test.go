@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -27,7 +29,7 @@ const (
 
 // bench is an app with its fake service.
 type bench struct {
-	api  *platformtest.FeishuAPI
+	api  *feishutest.API
 	bot  *feishu.Platform
 	log  *safeBuffer
 	hook string // URL of the webhook; empty with the long connection
@@ -55,7 +57,7 @@ func (s *safeBuffer) String() string {
 // set changes its options. At the end of the test its log must not contain a secret.
 func newBench(t *testing.T, link bool, set func(*feishu.Options)) *bench {
 	t.Helper()
-	b := &bench{api: platformtest.NewFeishuAPI(t), log: &safeBuffer{}}
+	b := &bench{api: feishutest.NewAPI(t), log: &safeBuffer{}}
 	b.api.AddChat(private, "p2p")
 	b.api.AddChat(group, "group")
 	b.make(t, link, set)
@@ -67,7 +69,7 @@ func (b *bench) make(t *testing.T, link bool, set func(*feishu.Options)) {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	o := feishu.Options{
-		AppID: platformtest.FeishuApp, AppSecret: b.api.Secret, BaseURL: b.api.URL(), Access: platform.AccessOpen, StateDir: t.TempDir(),
+		AppID: feishutest.App, AppSecret: b.api.Secret, BaseURL: b.api.URL(), Access: platform.AccessOpen, StateDir: t.TempDir(),
 		Rates: platform.Rates{PerChat: platform.Rate{N: 5, Per: time.Second}, PerSender: platform.Rate{N: 50, Per: time.Second}},
 		Now:   b.api.Now, PingEvery: time.Second, HTTPClient: &http.Client{Transport: transport},
 		Logger: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -128,7 +130,7 @@ func target(chat string) platform.Target {
 func inGroup(text string) map[string]any {
 	return map[string]any{
 		"content":  fmt.Sprintf(`{"text":"@_user_1 %s"}`, text),
-		"mentions": []any{platformtest.Mention("@_user_1", platformtest.FeishuBot, "Sample")},
+		"mentions": []any{feishutest.Mention("@_user_1", feishutest.Bot, "Sample")},
 	}
 }
 
@@ -141,16 +143,16 @@ func (b *bench) shown(to platform.Target) []string {
 }
 
 func (b *bench) trouble(x platformtest.Trouble) bool {
-	f := platformtest.FeishuFault{Path: "/im/v1/messages", Kind: platformtest.Refuse}
+	f := feishutest.Fault{Path: "/im/v1/messages", Kind: faketest.Refuse}
 	switch x {
 	case platformtest.Limited:
 		f.Status, f.Code, f.Text, f.Reset = http.StatusTooManyRequests, 99991400, "request trigger frequency limit", 7
 	case platformtest.Broken:
 		f.Status, f.Code, f.Text = http.StatusInternalServerError, 2200, "Internal Error"
 	case platformtest.CutBefore:
-		f.Kind = platformtest.ResetBefore
+		f.Kind = faketest.ResetBefore
 	case platformtest.CutAfter:
-		f.Kind = platformtest.ResetAfter
+		f.Kind = faketest.ResetAfter
 	case platformtest.Unauth:
 		f.Code, f.Text, f.N = 99991663, "Invalid access token for authorization.", 2
 	case platformtest.Banned:

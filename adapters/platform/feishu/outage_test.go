@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
@@ -17,10 +19,10 @@ import (
 // them open and dead. After it has recovered, the app reconnects, and what was said meanwhile
 // arrives in order. With SOAK that takes at most ten seconds.
 func TestIO13FeishuProxy(t *testing.T) {
-	for _, line := range []platformtest.Line{platformtest.Breaking, platformtest.Silent} {
+	for _, line := range []faketest.Line{faketest.Breaking, faketest.Silent} {
 		t.Run(string(line), func(t *testing.T) {
-			api := platformtest.NewFeishuAPI(t)
-			proxy := platformtest.NewProxy(t, strings.TrimPrefix(api.URL(), "http://"))
+			api := feishutest.NewAPI(t)
+			proxy := faketest.NewProxy(t, strings.TrimPrefix(api.URL(), "http://"))
 			b := &bench{api: api, log: &safeBuffer{}}
 			api.AddChat(private, "p2p")
 			b.make(t, true, func(o *feishu.Options) {
@@ -38,7 +40,7 @@ func TestIO13FeishuProxy(t *testing.T) {
 				states := host.States()
 				return !states[len(states)-1].Up
 			})
-			proxy.Set(platformtest.Passing)
+			proxy.Set(faketest.Passing)
 			back := time.Now()
 			api.Await(t, "another connection", func() bool { _, n := api.Links(); return n > made })
 			host.AwaitUp(t)

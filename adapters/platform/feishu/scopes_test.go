@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
 // TestMissing checks that every scope that is not granted is reported, scopes for disabled features
@@ -56,7 +57,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("with a wrong secret: %v", err)
 	}
 	b = newBench(t, false, nil)
-	b.api.Fail(platformtest.FeishuFault{Path: "/scopes", Kind: platformtest.ResetBefore, N: -1})
+	b.api.Fail(feishutest.Fault{Path: "/scopes", Kind: faketest.ResetBefore, N: -1})
 	if _, err := b.bot.Missing(t.Context()); err == nil {
 		t.Error("no answer is no error")
 	}

@@ -11,23 +11,25 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // bubble returns an app with cards for use in simulated time.
-func bubble(t *testing.T) (*platformtest.FeishuAPI, *feishu.Platform) {
+func bubble(t *testing.T) (*feishutest.API, *feishu.Platform) {
 	t.Helper()
-	api := platformtest.NewFeishuAPIInProcess(t)
+	api := feishutest.NewAPIInProcess(t)
 	return api, botOf(t, api)
 }
 
 // botOf returns another process of the app.
-func botOf(t *testing.T, api *platformtest.FeishuAPI) *feishu.Platform {
+func botOf(t *testing.T, api *feishutest.API) *feishu.Platform {
 	t.Helper()
 	bot, err := feishu.New(feishu.Options{
-		AppID: platformtest.FeishuApp, AppSecret: api.Secret, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen,
+		AppID: feishutest.App, AppSecret: api.Secret, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen,
 		Drafts: feishu.DraftsCard, Now: api.Now,
 	})
 	if err != nil {
@@ -106,31 +108,31 @@ func TestStreamingCard(t *testing.T) {
 // at the end, and nothing continues to stream.
 func TestCardFallback(t *testing.T) {
 	const draft, whole = "the beginning", "the beginning and the end"
-	refuse := func(path string, status, code int, n int) platformtest.FeishuFault {
-		return platformtest.FeishuFault{Path: path, Kind: platformtest.Refuse, Status: status, Code: code, Text: "no", N: n}
+	refuse := func(path string, status, code int, n int) feishutest.Fault {
+		return feishutest.Fault{Path: path, Kind: faketest.Refuse, Status: status, Code: code, Text: "no", N: n}
 	}
 	for name, x := range map[string]struct {
-		faults []platformtest.FeishuFault
+		faults []feishutest.Fault
 		wait   time.Duration // between the draft and the end
 		kind   string        // of the message with the whole text
 		tries  int
 	}{
 		"good":                  {nil, 0, "interactive", 1},
-		"text refused":          {[]platformtest.FeishuFault{refuse("/content", 400, 300301, 1)}, 0, "post", 1},
-		"card is too old":       {[]platformtest.FeishuFault{refuse("/cardkit/", 400, 300304, -1)}, 0, "post", 1},
-		"right is withdrawn":    {[]platformtest.FeishuFault{refuse("/cardkit/", 400, 99991672, -1)}, 0, "post", 1},
-		"number is refused":     {[]platformtest.FeishuFault{refuse("/content", 400, 300317, 2)}, 0, "post", 1},
-		"once too small":        {[]platformtest.FeishuFault{refuse("/content", 400, 300317, 1)}, 0, "interactive", 1},
-		"service fails once":    {[]platformtest.FeishuFault{refuse("/content", 500, 2200, 1)}, 0, "interactive", 2},
-		"service fails":         {[]platformtest.FeishuFault{refuse("/cardkit/", 500, 2200, -1)}, 0, "post", 3},
-		"limited once":          {[]platformtest.FeishuFault{refuse("/content", 429, 99991400, 1)}, 0, "interactive", 2},
-		"limited for ever":      {[]platformtest.FeishuFault{refuse("/content", 429, 99991400, -1)}, 0, "post", 3},
-		"cut before":            {[]platformtest.FeishuFault{{Path: "/content", Kind: platformtest.ResetBefore}}, 0, "interactive", 2},
-		"cut after":             {[]platformtest.FeishuFault{{Path: "/content", Kind: platformtest.ResetAfter}}, 0, "interactive", 2},
+		"text refused":          {[]feishutest.Fault{refuse("/content", 400, 300301, 1)}, 0, "post", 1},
+		"card is too old":       {[]feishutest.Fault{refuse("/cardkit/", 400, 300304, -1)}, 0, "post", 1},
+		"right is withdrawn":    {[]feishutest.Fault{refuse("/cardkit/", 400, 99991672, -1)}, 0, "post", 1},
+		"number is refused":     {[]feishutest.Fault{refuse("/content", 400, 300317, 2)}, 0, "post", 1},
+		"once too small":        {[]feishutest.Fault{refuse("/content", 400, 300317, 1)}, 0, "interactive", 1},
+		"service fails once":    {[]feishutest.Fault{refuse("/content", 500, 2200, 1)}, 0, "interactive", 2},
+		"service fails":         {[]feishutest.Fault{refuse("/cardkit/", 500, 2200, -1)}, 0, "post", 3},
+		"limited once":          {[]feishutest.Fault{refuse("/content", 429, 99991400, 1)}, 0, "interactive", 2},
+		"limited for ever":      {[]feishutest.Fault{refuse("/content", 429, 99991400, -1)}, 0, "post", 3},
+		"cut before":            {[]feishutest.Fault{{Path: "/content", Kind: faketest.ResetBefore}}, 0, "interactive", 2},
+		"cut after":             {[]feishutest.Fault{{Path: "/content", Kind: faketest.ResetAfter}}, 0, "interactive", 2},
 		"streams no more":       {nil, 11 * time.Minute, "interactive", 1},
-		"end is refused":        {[]platformtest.FeishuFault{refuse("/settings", 400, 300302, -1)}, 0, "interactive", 1},
-		"nor is it taken back":  {[]platformtest.FeishuFault{refuse("/content", 400, 300301, 1), refuse("/im/v1/messages/om_", 400, 230026, 1)}, 0, "post", 1},
-		"streams no more, ever": {[]platformtest.FeishuFault{refuse("/settings", 400, 300302, -1)}, 11 * time.Minute, "post", 1},
+		"end is refused":        {[]feishutest.Fault{refuse("/settings", 400, 300302, -1)}, 0, "interactive", 1},
+		"nor is it taken back":  {[]feishutest.Fault{refuse("/content", 400, 300301, 1), refuse("/im/v1/messages/om_", 400, 230026, 1)}, 0, "post", 1},
+		"streams no more, ever": {[]feishutest.Fault{refuse("/settings", 400, 300302, -1)}, 11 * time.Minute, "post", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestServiceRate(t *testing.T) {
 	b := newBench(t, false, nil)
 	for _, code := range []int{99991400, 230020, 11232} {
-		b.api.Fail(platformtest.FeishuFault{Path: "/im/v1/messages", Kind: platformtest.Refuse, Code: code, Text: "trigger rate limit"})
+		b.api.Fail(feishutest.Fault{Path: "/im/v1/messages", Kind: faketest.Refuse, Code: code, Text: "trigger rate limit"})
 		_, err := b.bot.Send(t.Context(), target(private), platform.Part{Text: "x"})
 		if e, ok := errors.AsType[*platform.Error](err); !ok || e.Reason != platform.SendRate || !e.Retryable || e.Unknown || e.RetryAfter <= 0 {
 			t.Errorf("%d: %v", code, err)
@@ -55,7 +56,7 @@ func TestLongestTextsFit(t *testing.T) {
 // call gives up.
 func TestTokenKeepsNobody(t *testing.T) {
 	b := newBench(t, false, nil)
-	b.api.Fail(platformtest.FeishuFault{Path: "tenant_access_token", Kind: platformtest.Hang, N: -1})
+	b.api.Fail(feishutest.Fault{Path: "tenant_access_token", Kind: faketest.Hang, N: -1})
 	slow, cancel := context.WithCancel(t.Context())
 	first := make(chan error, 1)
 	go func() {
@@ -118,7 +119,7 @@ func TestSendsWhatPeopleSent(t *testing.T) {
 			t.Errorf("%s is sent as %+v", name, sent)
 		}
 	}
-	b.api.Fail(platformtest.FeishuFault{Path: "/resources/", Kind: platformtest.Refuse, Status: 500, Code: 2200, N: 3})
+	b.api.Fail(feishutest.Fault{Path: "/resources/", Kind: faketest.Refuse, Status: 500, Code: 2200, N: 3})
 	_, err := b.bot.Send(t.Context(), target(private), platform.Part{Attachment: &platform.Attachment{FileID: id("file", "a", "x")}})
 	if e, ok := errors.AsType[*platform.Error](err); !ok || !e.Retryable || e.Unknown {
 		t.Errorf("a service that fails: %v", err)

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -67,7 +69,7 @@ func (b *bench) harness(t *testing.T, link bool) platformtest.Harness {
 		h.Outage = func(on bool) {
 			if on {
 				b.api.Await(t, "a connection", func() bool { open, _ := b.api.Links(); return open > 0 })
-				b.api.Fail(platformtest.FeishuFault{Path: "/callback/ws/endpoint", Kind: platformtest.ResetBefore, N: -1})
+				b.api.Fail(feishutest.Fault{Path: "/callback/ws/endpoint", Kind: faketest.ResetBefore, N: -1})
 				b.api.CutLinks()
 			} else {
 				b.api.Heal()

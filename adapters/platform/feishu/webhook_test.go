@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -36,7 +38,7 @@ func TestIO4Feishu(t *testing.T) {
 	host.AwaitUp(t)
 	now := func(d time.Duration) string { return strconv.FormatInt(b.api.Now().Add(d).Unix(), 10) }
 	sealed := func(key string, event []byte) []byte {
-		raw, err := json.Marshal(map[string]string{"encrypt": platformtest.SealFeishu(key, event)})
+		raw, err := json.Marshal(map[string]string{"encrypt": feishutest.Seal(key, event)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +53,11 @@ func TestIO4Feishu(t *testing.T) {
 		return sealed(key, fmt.Appendf(nil, `{"challenge":"c","token":%q,"type":"url_verification"}`, token))
 	}
 	set := func(stamp, nonce, signKey string, body []byte) func(*http.Request) {
-		return func(r *http.Request) { platformtest.SignFeishu(r, stamp, nonce, signKey, body) }
+		return func(r *http.Request) { feishutest.Sign(r, stamp, nonce, signKey, body) }
 	}
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) {
-			platformtest.SignFeishu(r, now(0), "n", key, good)
+			feishutest.Sign(r, now(0), "n", key, good)
 			r.Header[name] = nil
 			if value != "" {
 				r.Header.Set(name, value)
@@ -86,14 +88,14 @@ func TestIO4Feishu(t *testing.T) {
 		{good, set(now(0), "n", "", good), 401},
 		{good, set(now(0), "n", key, event), 401},
 		{good, func(r *http.Request) {
-			platformtest.SignFeishu(r, now(0), "n", key, good)
+			feishutest.Sign(r, now(0), "n", key, good)
 			r.Header.Add("X-Lark-Signature", strings.Repeat("0", 64))
 		}, 401},
 		{event, nil, 401},
 		{event, set(now(0), "n", key, event), 400}, // unencrypted
 		{sealed("another key", event), nil, 401},
 		{swap(b.api.VerificationToken(), "another token"), nil, 401},
-		{swap(platformtest.FeishuApp, "cli_another"), nil, 401},
+		{swap(feishutest.App, "cli_another"), nil, 401},
 		{challenge("another token"), nil, 401},
 		{[]byte(`{"encrypt":"!"}`), nil, 401},
 		{[]byte(`{"encrypt":"AAAA"}`), nil, 401},
@@ -230,9 +232,9 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			}
 			var slow []<-chan int
 			for range 128 {
-				slow = append(slow, platformtest.SlowBody(t, ctx, at.Host, at.Path, head))
+				slow = append(slow, faketest.SlowBody(t, ctx, at.Host, at.Path, head))
 			}
-			event, err := json.Marshal(map[string]string{"encrypt": platformtest.SealFeishu(b.api.EncryptKey(), b.api.EventBody("im.message.receive_v1", said("om_genuine")))})
+			event, err := json.Marshal(map[string]string{"encrypt": feishutest.Seal(b.api.EncryptKey(), b.api.EventBody("im.message.receive_v1", said("om_genuine")))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +242,7 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 			code := make(chan int, 1)
 			go func() {
 				code <- b.post(t, event, func(r *http.Request) {
-					platformtest.SignFeishu(r, strconv.FormatInt(b.api.Now().Unix(), 10), "n", b.api.EncryptKey(), event)
+					feishutest.Sign(r, strconv.FormatInt(b.api.Now().Unix(), 10), "n", b.api.EncryptKey(), event)
 				})
 			}()
 			select {

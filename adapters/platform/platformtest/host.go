@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // State is what a platform reported with [platform.Host.Status].
@@ -19,7 +20,7 @@ type State struct {
 // Host is a core that records what platforms hand over. Like the real one it
 // knows the ids that it took. It is safe for concurrent use.
 type Host struct {
-	changes
+	faketest.Changes
 	mu      sync.Mutex
 	refuse  func(platform.Inbound) error
 	known   map[string]bool
@@ -42,7 +43,7 @@ func (h *Host) Refuse(f func(platform.Inbound) error) {
 
 // Accept implements [platform.Host].
 func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
-	defer h.signal()
+	defer h.Signal()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := make([]platform.Result, len(in))
@@ -68,7 +69,7 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 
 // Status implements [platform.Host].
 func (h *Host) Status(up bool, note string) {
-	defer h.signal()
+	defer h.Signal()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.states = append(h.states, State{up, note})
@@ -98,20 +99,20 @@ func (h *Host) States() []State {
 // Await waits until ok holds; it is asked again after every change of the host.
 func (h *Host) Await(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	h.await(tb, what, ok)
+	h.Until(tb, what, ok)
 }
 
 // AwaitTaken waits until n inbounds were accepted and returns them.
 func (h *Host) AwaitTaken(tb testing.TB, n int) []platform.Inbound {
 	tb.Helper()
-	h.await(tb, "messages to be taken", func() bool { return len(h.Taken()) >= n })
+	h.Until(tb, "messages to be taken", func() bool { return len(h.Taken()) >= n })
 	return h.Taken()
 }
 
 // AwaitUp waits until the last report is up.
 func (h *Host) AwaitUp(tb testing.TB) {
 	tb.Helper()
-	h.await(tb, "the platform to be up", func() bool {
+	h.Until(tb, "the platform to be up", func() bool {
 		s := h.States()
 		return len(s) > 0 && s[len(s)-1].Up
 	})

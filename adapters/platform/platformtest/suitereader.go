@@ -24,7 +24,7 @@ func (h Harness) converse(t *testing.T, host *Host, text string) {
 // awaitShown waits until people see n texts. Readers ask again and again.
 func (h Harness) awaitShown(t *testing.T, host *Host, n int) {
 	t.Helper()
-	host.poll(t, "people to see it", func() bool { return len(h.Shown(h.Chat)) >= n })
+	host.Poll(t, "people to see it", func() bool { return len(h.Shown(h.Chat)) >= n })
 }
 
 // read has the texts answered one after the other and returns what people saw.

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // store is an access store in memory.
@@ -112,10 +113,10 @@ type said struct {
 }
 
 func mention() map[string]any {
-	return map[string]any{"entities": []any{platformtest.Entity("mention", 0, len(platformtest.BotName)+1)}}
+	return map[string]any{"entities": []any{telegramtest.Entity("mention", 0, len(telegramtest.BotName)+1)}}
 }
 
-const at = "@" + platformtest.BotName + " "
+const at = "@" + telegramtest.BotName + " "
 
 func TestAccess(t *testing.T) {
 	paired := func(o *telegram.Options) { o.AccessStore, o.Access = newStore("77"), platform.AccessPaired }
@@ -151,16 +152,16 @@ func TestAccess(t *testing.T) {
 			{group, other, "just talking", nil, false, false, "unaddressed", ""},
 		}},
 		{"a group opens with /allow", paired, []said{
-			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "group_not_allowed", "may not use me yet"},
+			{group, other, "/allow@" + telegramtest.BotName, nil, false, true, "group_not_allowed", "may not use me yet"},
 			{group, owner, "/allow", nil, true, false, "command", "may use me now"},
-			{group, other, "/allow@" + platformtest.BotName, nil, false, true, "owner_only", "Only my owner"},
+			{group, other, "/allow@" + telegramtest.BotName, nil, false, true, "owner_only", "Only my owner"},
 			{group, other, at + "hi", mention(), true, false, "mention", ""},
 		}},
 		{"the owner says what the bot listens to", paired, []said{
 			{group, owner, "/activation commands", nil, true, false, "command", "I now listen to"},
 			{group, owner, at + "hi", mention(), false, false, "unaddressed", ""},
-			{group, other, "/stop@" + platformtest.BotName, nil, true, false, "command", ""},
-			{group, other, "/activation@" + platformtest.BotName + " always", nil, false, true, "owner_only", "Only my owner"},
+			{group, other, "/stop@" + telegramtest.BotName, nil, true, false, "command", ""},
+			{group, other, "/activation@" + telegramtest.BotName + " always", nil, false, true, "owner_only", "Only my owner"},
 			{group, owner, "/activation loudly", nil, true, false, "command", "Send /activation with"},
 			{group, other, "/activation always", nil, false, false, "unaddressed", ""},
 			{group, owner, "/activation ALWAYS", nil, true, false, "command", "I now listen to"},
@@ -184,7 +185,7 @@ func TestAccess(t *testing.T) {
 			{other, other, "hi", nil, true, false, "private", ""},
 			{group, other, at + "hi", mention(), true, false, "mention", ""},
 			{group, other, "/stop", nil, false, false, "unaddressed", ""},
-			{group, other, "/stop@" + platformtest.BotName, nil, true, false, "command", ""},
+			{group, other, "/stop@" + telegramtest.BotName, nil, true, false, "command", ""},
 			{group, other, "/stop@another_bot", nil, false, false, "other_bot", ""},
 		}},
 		{"a bot is never heard", nil, []said{

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // download downloads a file and checks that the error does not contain the token.
@@ -77,17 +78,17 @@ func TestIO12DownloadsAreBounded(t *testing.T) {
 func TestDownloadTriesAgain(t *testing.T) {
 	b := newBench(t, nil)
 	b.api.AddFile("f", []byte("words"))
-	b.api.Fail(platformtest.Fault{Method: "getFile", Kind: platformtest.Refuse, Code: http.StatusInternalServerError, Text: "Internal Server Error"})
-	b.api.Fail(platformtest.Fault{Method: "download", Kind: platformtest.ResetBefore})
+	b.api.Fail(telegramtest.Fault{Method: "getFile", Kind: faketest.Refuse, Code: http.StatusInternalServerError, Text: "Internal Server Error"})
+	b.api.Fail(telegramtest.Fault{Method: "download", Kind: faketest.ResetBefore})
 	if got, err := b.download(t, platform.File{FileID: "f"}, 100); err != nil || got != "words" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	b.api.Fail(platformtest.Fault{Method: "download", Kind: platformtest.ResetBefore, N: -1})
+	b.api.Fail(telegramtest.Fault{Method: "download", Kind: faketest.ResetBefore, N: -1})
 	if _, err := b.download(t, platform.File{FileID: "f"}, 100); err == nil {
 		t.Error("no error from a file that cannot be had")
 	}
 	b.api.Heal()
-	b.api.Fail(platformtest.Fault{Method: "download", Kind: platformtest.ResetAfter})
+	b.api.Fail(telegramtest.Fault{Method: "download", Kind: faketest.ResetAfter})
 	if _, err := b.download(t, platform.File{FileID: "f"}, 100); err == nil {
 		t.Error("half a file is no error")
 	}

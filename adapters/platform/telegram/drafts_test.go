@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 func withDrafts(o *telegram.Options) { o.Drafts = telegram.DraftsDraft }
@@ -54,7 +55,7 @@ func TestDraftsThatAreNotPossible(t *testing.T) {
 		}
 	}
 	draft := func() error { return b.bot.Draft(t.Context(), target(private, 0), "a/1", platform.Part{Text: "The"}) }
-	b.api.Fail(platformtest.Fault{Method: "sendMessageDraft", Kind: platformtest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 1})
+	b.api.Fail(telegramtest.Fault{Method: "sendMessageDraft", Kind: faketest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 1})
 	if err := draft(); errors.Is(err, platform.ErrNoDraft) || !b.bot.TakesDrafts(target(private, 0)) {
 		t.Errorf("a wait is taken for a refusal: %v", err)
 	}

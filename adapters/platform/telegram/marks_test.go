@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -60,7 +61,7 @@ func TestMarksThatAreNotWanted(t *testing.T) {
 	if calls() != 5 {
 		t.Errorf("%d calls a day later", calls())
 	}
-	b.api.Fail(platformtest.Fault{Method: "setMessageReaction", Kind: platformtest.Refuse, Code: 404, Text: "Not Found", N: -1})
+	b.api.Fail(telegramtest.Fault{Method: "setMessageReaction", Kind: faketest.Refuse, Code: 404, Text: "Not Found", N: -1})
 	mark(private, there)
 	b.api.Heal()
 	mark(private, there)

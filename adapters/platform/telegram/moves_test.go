@@ -6,6 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // A group, and the supergroups that it becomes.
@@ -18,9 +19,9 @@ const (
 func newGroupBench(t *testing.T, dir string) *bench {
 	t.Helper()
 	b := newBench(t, func(o *telegram.Options) { o.Groups, o.StateDir = platform.GroupsAll, dir })
-	b.api.AddChat(platformtest.Chat{ID: notGrown, Type: "group", Title: "Team"})
-	b.api.AddChat(platformtest.Chat{ID: grown, Type: "supergroup", Title: "Team"})
-	b.api.AddChat(platformtest.Chat{ID: regrown, Type: "supergroup", Title: "Team"})
+	b.api.AddChat(telegramtest.Chat{ID: notGrown, Type: "group", Title: "Team"})
+	b.api.AddChat(telegramtest.Chat{ID: grown, Type: "supergroup", Title: "Team"})
+	b.api.AddChat(telegramtest.Chat{ID: regrown, Type: "supergroup", Title: "Team"})
 	return b
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 )
@@ -19,18 +20,18 @@ import (
 func TestIO13Outage(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		line  platformtest.Line
+		line  faketest.Line
 		blink bool // recovers before anybody notices; open connections stay dead
 	}{
-		{"reset", platformtest.Breaking, false},
-		{"silent", platformtest.Silent, false},
-		{"half-open", platformtest.Silent, true},
+		{"reset", faketest.Breaking, false},
+		{"silent", faketest.Silent, false},
+		{"half-open", faketest.Silent, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var proxy *platformtest.Proxy
+			var proxy *faketest.Proxy
 			b := newBench(t, func(o *telegram.Options) {
-				proxy = platformtest.NewProxy(t, strings.TrimPrefix(o.BaseURL, "http://"))
+				proxy = faketest.NewProxy(t, strings.TrimPrefix(o.BaseURL, "http://"))
 				o.BaseURL, o.HTTPClient = "http://"+proxy.Address(), nil
 			})
 			host := platformtest.NewHost()
@@ -53,7 +54,7 @@ func TestIO13Outage(t *testing.T) {
 				want = append(want, fmt.Sprint("meanwhile ", i))
 				b.api.Say(private, owner, want[i+1], nil)
 			}
-			proxy.Set(platformtest.Passing)
+			proxy.Set(faketest.Passing)
 			back := time.Now()
 			got := texts(host.AwaitTaken(t, len(want)))
 			took := time.Since(back)

@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // In privacy mode the service does not deliver what people in a group say among themselves.
@@ -30,8 +31,8 @@ func TestPrivacyMode(t *testing.T) {
 			host := platformtest.NewHost()
 			b.receive(t, host)
 			b.api.Say(group, owner, "among us", nil)
-			b.api.Say(group, owner, "@sample_bot a mention", map[string]any{"entities": []any{platformtest.Entity("mention", 0, 11)}})
-			b.api.Say(group, owner, "an answer", map[string]any{"reply_to_message": map[string]any{"message_id": 9, "from": map[string]any{"id": platformtest.BotID, "is_bot": true}}})
+			b.api.Say(group, owner, "@sample_bot a mention", map[string]any{"entities": []any{telegramtest.Entity("mention", 0, 11)}})
+			b.api.Say(group, owner, "an answer", map[string]any{"reply_to_message": map[string]any{"message_id": 9, "from": map[string]any{"id": telegramtest.BotID, "is_bot": true}}})
 			b.api.Say(group, owner, "/help@sample_bot", nil)
 			want := []string{"@sample_bot a mention", "an answer", "/help@sample_bot"}
 			if diff := cmp.Diff(want, texts(host.AwaitTaken(t, 3))); diff != "" {

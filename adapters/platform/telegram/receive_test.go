@@ -16,8 +16,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 func texts(in []platform.Inbound) []string {
@@ -53,7 +55,7 @@ func TestIO3IDsFallAndJump(t *testing.T) {
 		want = append(want, text)
 		b.api.AwaitPoller(t)
 		b.api.InjectAs(id, "message", map[string]any{
-			"message_id": id, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": platformtest.User(owner, "Ann"), "text": text,
+			"message_id": id, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": telegramtest.User(owner, "Ann"), "text": text,
 		})
 		host.AwaitTaken(t, i+1)
 	}
@@ -86,7 +88,7 @@ func TestIO3AFullBatchWithHoles(t *testing.T) {
 	b.api.Gather(true)
 	for i := range queued {
 		b.api.InjectAs(int64(1000+i), "message", map[string]any{
-			"message_id": i + 1, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": platformtest.User(owner, "Ann"), "text": fmt.Sprint(i),
+			"message_id": i + 1, "date": 1, "chat": map[string]any{"id": private, "type": "private"}, "from": telegramtest.User(owner, "Ann"), "text": fmt.Sprint(i),
 		})
 	}
 	for i := 50; i < queued; i += 2 { // more than a batch
@@ -138,10 +140,10 @@ sma_telegram_unreadable_updates_total{platform="telegram"} 1
 }
 
 func TestATokenThatIsRefusedEndsIt(t *testing.T) {
-	for name, fault := range map[string]platformtest.Fault{
-		"at the start":    {Method: "getMe", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
-		"of a wrong form": {Method: "getMe", Kind: platformtest.Refuse, Code: http.StatusNotFound, Text: "Not Found"},
-		"later":           {Method: "getUpdates", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
+	for name, fault := range map[string]telegramtest.Fault{
+		"at the start":    {Method: "getMe", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
+		"of a wrong form": {Method: "getMe", Kind: faketest.Refuse, Code: http.StatusNotFound, Text: "Not Found"},
+		"later":           {Method: "getUpdates", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil)
@@ -162,14 +164,14 @@ func TestATokenThatIsRefusedEndsIt(t *testing.T) {
 func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
 	cases := []struct {
 		name  string
-		fault platformtest.Fault
+		fault telegramtest.Fault
 		note  string
 	}{
-		{"another poller", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusConflict, Text: "Conflict: terminated by other getUpdates request"}, "another poller or a webhook is using this token"},
-		{"a pause", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1}, "the server asks for a pause"},
-		{"server error", platformtest.Fault{Kind: platformtest.Refuse, Code: http.StatusBadGateway, Text: "Bad Gateway", N: 3}, "the server answers with error 502"},
-		{"a page", platformtest.Fault{Kind: platformtest.Garbage, Code: http.StatusBadGateway, N: 2}, "the server cannot be reached"},
-		{"reset", platformtest.Fault{Kind: platformtest.ResetAfter, N: 2}, "the server cannot be reached"},
+		{"another poller", telegramtest.Fault{Kind: faketest.Refuse, Code: http.StatusConflict, Text: "Conflict: terminated by other getUpdates request"}, "another poller or a webhook is using this token"},
+		{"a pause", telegramtest.Fault{Kind: faketest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1}, "the server asks for a pause"},
+		{"server error", telegramtest.Fault{Kind: faketest.Refuse, Code: http.StatusBadGateway, Text: "Bad Gateway", N: 3}, "the server answers with error 502"},
+		{"a page", telegramtest.Fault{Kind: faketest.Garbage, Code: http.StatusBadGateway, N: 2}, "the server cannot be reached"},
+		{"reset", telegramtest.Fault{Kind: faketest.ResetAfter, N: 2}, "the server cannot be reached"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +195,7 @@ func TestWaitsOutWhatCanBeWaitedOut(t *testing.T) {
 func TestAPauseIsKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1})
+	b.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests", RetryAfter: 1})
 	host := platformtest.NewHost()
 	start := time.Now()
 	b.receive(t, host)
@@ -329,7 +331,7 @@ func TestPollAsksForWhatItReads(t *testing.T) {
 	if a, z := calls[0].Params.Int("timeout"), calls[1].Params.Int("timeout"); a != 0 || z != 3 {
 		t.Errorf("timeouts %d and %d, want 0 and 3", a, z)
 	}
-	if b.bot.Username() != platformtest.BotName {
+	if b.bot.Username() != telegramtest.BotName {
 		t.Errorf("username %q", b.bot.Username())
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // TestIO11Telegram checks that messages of other bots are ignored, however they address ours and
@@ -37,9 +39,9 @@ func TestIO11Telegram(t *testing.T) {
 		{"in a group where all is heard", "bot", group, "hello", robot(nil)},
 		{"by a mention", "bot", group, at + "hello", robot(mention())},
 		{"by a reply", "bot", group, "and then?", robot(map[string]any{"reply_to_message": map[string]any{
-			"message_id": ours, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "from": platformtest.User(1, "Bot"), "text": "x",
+			"message_id": ours, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "from": telegramtest.User(1, "Bot"), "text": "x",
 		}})},
-		{"by a command", "bot", group, "/status@" + platformtest.BotName, robot(nil)},
+		{"by a command", "bot", group, "/status@" + telegramtest.BotName, robot(nil)},
 		{"by going on", "bot", group, "and then?", robot(nil)},
 		{"in a topic", "bot", forum, "hello", robot(map[string]any{"message_thread_id": 5, "is_topic_message": true})},
 		{"in the name of a channel", "anonymous", group, at + "hello", map[string]any{
@@ -101,7 +103,7 @@ func TestIO14Telegram(t *testing.T) {
 		if g := say("and then?", nil); !g.Open || g.Reason != "follow_up" {
 			t.Errorf("before %v: %+v", jump, g)
 		}
-		b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests: retry after 30", RetryAfter: 30})
+		b.api.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusTooManyRequests, Text: "Too Many Requests: retry after 30", RetryAfter: 30})
 		if e, ok := errors.AsType[*platform.Error](send()); !ok || e.RetryAfter != 30*time.Second {
 			t.Errorf("before %v the wait is %+v", jump, e)
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -55,26 +56,26 @@ func TestRichOnTheWire(t *testing.T) {
 		name   string
 		out    platform.Outbound
 		method string
-		want   platformtest.Params
+		want   telegramtest.Params
 	}{
-		{"markdown", platform.Outbound{To: target(private, 0), Text: "# A\n**b** @ann"}, "sendRichMessage", platformtest.Params{
+		{"markdown", platform.Outbound{To: target(private, 0), Text: "# A\n**b** @ann"}, "sendRichMessage", telegramtest.Params{
 			"chat_id": "77", "rich_message": richHTML("<h1>A</h1><p><b>b</b> @ann</p>"),
 		}},
-		{"in a topic, as a reply", platform.Outbound{To: target(forum, 5), Text: "- x", ReplyTo: "12"}, "sendRichMessage", platformtest.Params{
+		{"in a topic, as a reply", platform.Outbound{To: target(forum, 5), Text: "- x", ReplyTo: "12"}, "sendRichMessage", telegramtest.Params{
 			"chat_id": "-10055", "message_thread_id": "5", "rich_message": richHTML("<ul><li>x</li></ul>"),
 			"reply_parameters": `{"allow_sending_without_reply":true,"message_id":12}`,
 		}},
-		{"picture", platform.Outbound{To: target(private, 0), Text: "![p](https://x.y/p.png)"}, "sendRichMessage", platformtest.Params{
+		{"picture", platform.Outbound{To: target(private, 0), Text: "![p](https://x.y/p.png)"}, "sendRichMessage", telegramtest.Params{
 			"chat_id": "77", "rich_message": richHTML(`<p><a href="https://x.y/p.png">p</a></p>`),
 		}},
-		{"nothing to format", platform.Outbound{To: target(private, 0), Text: "See /help"}, "sendMessage", platformtest.Params{
+		{"nothing to format", platform.Outbound{To: target(private, 0), Text: "See /help"}, "sendMessage", telegramtest.Params{
 			"chat_id": "77", "text": "See /help", "link_preview_options": `{"is_disabled":true}`,
 		}},
-		{"request", platform.Outbound{To: target(private, 0), Text: "Run `ls`?", Asks: []messages.Ask{ask}}, "sendMessage", platformtest.Params{
+		{"request", platform.Outbound{To: target(private, 0), Text: "Run `ls`?", Asks: []messages.Ask{ask}}, "sendMessage", telegramtest.Params{
 			"chat_id": "77", "text": "Run <code>ls</code>?", "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
 			"reply_markup": `{"inline_keyboard":[[{"callback_data":"y:ap1:0123456789abcdef","text":"✅ Approve #1"},{"callback_data":"n:ap1:0123456789abcdef","text":"❌ Deny #1"}]]}`,
 		}},
-		{"text under way", platform.Outbound{To: target(private, 0), Text: "**b**", Draft: true}, "sendMessage", platformtest.Params{
+		{"text under way", platform.Outbound{To: target(private, 0), Text: "**b**", Draft: true}, "sendMessage", telegramtest.Params{
 			"chat_id": "77", "text": "<b>b</b>", "parse_mode": "HTML", "link_preview_options": `{"is_disabled":true}`,
 		}},
 	}
@@ -86,7 +87,7 @@ func TestRichOnTheWire(t *testing.T) {
 			if len(calls) != 1 || calls[0].Method != c.method {
 				t.Fatalf("calls: %+v", calls)
 			}
-			got := platformtest.Params{}
+			got := telegramtest.Params{}
 			for name := range calls[0].Params {
 				got[name] = calls[0].Params.Text(name)
 			}
@@ -125,8 +126,8 @@ func TestRichUnknown(t *testing.T) {
 // necessary; the next one is rich again.
 func TestRichRefused(t *testing.T) {
 	b := richBench(t)
-	b.api.Fail(platformtest.Fault{Method: "sendRichMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
-	b.api.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: so it is"})
+	b.api.Fail(telegramtest.Fault{Method: "sendRichMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
+	b.api.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: so it is"})
 	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**a**"})
 	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**b**"})
 	want := []string{
@@ -146,18 +147,18 @@ func TestRichRefused(t *testing.T) {
 func TestRichFailures(t *testing.T) {
 	cases := []struct {
 		name    string
-		fault   platformtest.Fault
+		fault   telegramtest.Fault
 		reason  platform.SendReason
 		unknown bool
 		shown   int
 	}{
-		{"rate", platformtest.Fault{Kind: platformtest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 7}, platform.SendRate, false, 0},
-		{"broken", platformtest.Fault{Kind: platformtest.Refuse, Code: 500, Text: "Internal Server Error"}, platform.SendServer, false, 0},
-		{"cut before", platformtest.Fault{Kind: platformtest.ResetBefore}, platform.SendNetwork, true, 0},
-		{"cut after", platformtest.Fault{Kind: platformtest.ResetAfter}, platform.SendNetwork, true, 1},
-		{"a page", platformtest.Fault{Kind: platformtest.Garbage, Code: 404}, platform.SendNetwork, true, 0},
-		{"blocked", platformtest.Fault{Kind: platformtest.Refuse, Code: 403, Text: "Forbidden: bot was blocked by the user"}, platform.SendForbidden, false, 0},
-		{"unknown chat", platformtest.Fault{Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: chat not found"}, platform.SendNotFound, false, 0},
+		{"rate", telegramtest.Fault{Kind: faketest.Refuse, Code: 429, Text: "Too Many Requests", RetryAfter: 7}, platform.SendRate, false, 0},
+		{"broken", telegramtest.Fault{Kind: faketest.Refuse, Code: 500, Text: "Internal Server Error"}, platform.SendServer, false, 0},
+		{"cut before", telegramtest.Fault{Kind: faketest.ResetBefore}, platform.SendNetwork, true, 0},
+		{"cut after", telegramtest.Fault{Kind: faketest.ResetAfter}, platform.SendNetwork, true, 1},
+		{"a page", telegramtest.Fault{Kind: faketest.Garbage, Code: 404}, platform.SendNetwork, true, 0},
+		{"blocked", telegramtest.Fault{Kind: faketest.Refuse, Code: 403, Text: "Forbidden: bot was blocked by the user"}, platform.SendForbidden, false, 0},
+		{"unknown chat", telegramtest.Fault{Kind: faketest.Refuse, Code: 400, Text: "Bad Request: chat not found"}, platform.SendNotFound, false, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestRichFailures(t *testing.T) {
 // TestRichFollowsAMove checks that a group that became a supergroup gets the rich message there.
 func TestRichFollowsAMove(t *testing.T) {
 	b := richBench(t)
-	b.api.AddChat(platformtest.Chat{ID: -100777, Type: "supergroup", Title: "Group"})
+	b.api.AddChat(telegramtest.Chat{ID: -100777, Type: "supergroup", Title: "Group"})
 	b.api.Migrate(group, -100777)
 	planned(t, b, platform.Outbound{To: target(group, 0), Text: "**a**"})
 	if sent := b.api.Sent(-100777); len(sent) != 1 || !sent[0].Rich || len(b.texts()) != 2 {
@@ -192,16 +193,16 @@ func TestRichEdits(t *testing.T) {
 	to := target(private, 0)
 	cases := []struct {
 		name  string
-		spoil func(*platformtest.BotAPI)
+		spoil func(*telegramtest.API)
 		want  []string
 		rich  bool
 	}{
 		{"taken", nil, []string{"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText " + richHTML("<p><b>b</b></p>")}, true},
-		{"not known", (*platformtest.BotAPI).WithoutRich, []string{
+		{"not known", (*telegramtest.API).WithoutRich, []string{
 			"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText <b>b</b>", "editMessageText <b>b</b>",
 		}, false},
-		{"refused", func(a *platformtest.BotAPI) {
-			a.Fail(platformtest.Fault{Method: "editMessageText", Kind: platformtest.Refuse, Code: 400, Text: "Bad Request: MESSAGE_TYPE_INVALID"})
+		{"refused", func(a *telegramtest.API) {
+			a.Fail(telegramtest.Fault{Method: "editMessageText", Kind: faketest.Refuse, Code: 400, Text: "Bad Request: MESSAGE_TYPE_INVALID"})
 		}, []string{
 			"editMessageText " + richHTML("<p><b>b</b></p>"), "editMessageText <b>b</b>", "editMessageText " + richHTML("<p><b>b</b></p>"),
 		}, true},

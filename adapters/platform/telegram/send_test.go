@@ -18,8 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 func TestSendOnTheWire(t *testing.T) {
@@ -27,17 +28,17 @@ func TestSendOnTheWire(t *testing.T) {
 		name string
 		to   platform.Target
 		part platform.Part
-		want platformtest.Params
+		want telegramtest.Params
 	}{
-		{"plain", target(private, 0), platform.Part{Text: "a < b"}, platformtest.Params{"chat_id": "77", "text": "a < b"}},
-		{"markup", target(private, 0), platform.Part{Text: "x", Markup: "<b>x</b>"}, platformtest.Params{"chat_id": "77", "text": "<b>x</b>", "parse_mode": "HTML"}},
-		{"topic", target(forum, 5), platform.Part{Text: "x"}, platformtest.Params{"chat_id": "-10055", "text": "x", "message_thread_id": "5"}},
-		{"general topic", target(forum, 1), platform.Part{Text: "x"}, platformtest.Params{"chat_id": "-10055", "text": "x"}},
-		{"reply", target(private, 0), platform.Part{Text: "x", ReplyTo: "12"}, platformtest.Params{
+		{"plain", target(private, 0), platform.Part{Text: "a < b"}, telegramtest.Params{"chat_id": "77", "text": "a < b"}},
+		{"markup", target(private, 0), platform.Part{Text: "x", Markup: "<b>x</b>"}, telegramtest.Params{"chat_id": "77", "text": "<b>x</b>", "parse_mode": "HTML"}},
+		{"topic", target(forum, 5), platform.Part{Text: "x"}, telegramtest.Params{"chat_id": "-10055", "text": "x", "message_thread_id": "5"}},
+		{"general topic", target(forum, 1), platform.Part{Text: "x"}, telegramtest.Params{"chat_id": "-10055", "text": "x"}},
+		{"reply", target(private, 0), platform.Part{Text: "x", ReplyTo: "12"}, telegramtest.Params{
 			"chat_id": "77", "text": "x", "reply_parameters": `{"allow_sending_without_reply":true,"message_id":12}`,
 		}},
-		{"reply to nothing of ours", target(private, 0), platform.Part{Text: "x", ReplyTo: "abc"}, platformtest.Params{"chat_id": "77", "text": "x"}},
-		{"only a key", platform.Target{ChatKey: "telegram-chat--10055-topic-5", Topic: 5}, platform.Part{Text: "x"}, platformtest.Params{
+		{"reply to nothing of ours", target(private, 0), platform.Part{Text: "x", ReplyTo: "abc"}, telegramtest.Params{"chat_id": "77", "text": "x"}},
+		{"only a key", platform.Target{ChatKey: "telegram-chat--10055-topic-5", Topic: 5}, platform.Part{Text: "x"}, telegramtest.Params{
 			"chat_id": "-10055", "text": "x", "message_thread_id": "5",
 		}},
 	}
@@ -48,7 +49,7 @@ func TestSendOnTheWire(t *testing.T) {
 			if err != nil || id.ID == "" {
 				t.Fatalf("Send: %+v, %v", id, err)
 			}
-			got := platformtest.Params{}
+			got := telegramtest.Params{}
 			params := b.api.Calls("sendMessage")[0].Params
 			for name := range params {
 				got[name] = params.Text(name)
@@ -106,11 +107,11 @@ func TestTheTokenIsNeverTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := map[string]platform.Part{"sendMessage": {Text: "x"}, "sendDocument": {Attachment: &platform.Attachment{Path: file}}}
-	faults := []platformtest.Fault{
-		{Kind: platformtest.ResetBefore},
-		{Kind: platformtest.Garbage, Code: http.StatusBadGateway},
-		{Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: not with " + b.api.Token()},
-		{Kind: platformtest.Hang},
+	faults := []telegramtest.Fault{
+		{Kind: faketest.ResetBefore},
+		{Kind: faketest.Garbage, Code: http.StatusBadGateway},
+		{Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: not with " + b.api.Token()},
+		{Kind: faketest.Hang},
 	}
 	for method, part := range parts {
 		for _, f := range faults {
@@ -175,7 +176,7 @@ func TestAttachments(t *testing.T) {
 		{FileID: "known", Kind: "photo", Caption: strings.Repeat("long caption. ", 120)},
 		{FileID: "known", Kind: "voice"},
 	}}
-	b.api.Fail(platformtest.Fault{Method: "sendDocument", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
+	b.api.Fail(telegramtest.Fault{Method: "sendDocument", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
 	for i, p := range b.bot.Plan(out) {
 		if _, err := b.bot.Send(t.Context(), to, p); err != nil {
 			t.Fatalf("part %d: %v", i, err)
@@ -200,14 +201,14 @@ func TestAttachments(t *testing.T) {
 
 func TestAttachmentTroubles(t *testing.T) {
 	part := platform.Part{Attachment: &platform.Attachment{FileID: "x", Kind: "voice"}}
-	refuse := func(code int, text string) platformtest.Fault {
-		return platformtest.Fault{Method: "sendVoice", Kind: platformtest.Refuse, Code: code, Text: text}
+	refuse := func(code int, text string) telegramtest.Fault {
+		return telegramtest.Fault{Method: "sendVoice", Kind: faketest.Refuse, Code: code, Text: text}
 	}
 	limited, moved := refuse(http.StatusTooManyRequests, "Too Many Requests"), refuse(http.StatusBadRequest, "Bad Request: upgraded")
 	limited.RetryAfter, moved.MoveTo = 9, -100777
 	cases := []struct {
 		name  string
-		fault platformtest.Fault
+		fault telegramtest.Fault
 		want  platform.Error
 	}{
 		{"limited", limited, platform.Error{Reason: platform.SendRate, Retryable: true, RetryAfter: 9 * time.Second}},
@@ -216,7 +217,7 @@ func TestAttachmentTroubles(t *testing.T) {
 		{"not found", refuse(http.StatusBadRequest, "Bad Request: chat not found"), platform.Error{Reason: platform.SendNotFound}},
 		{"token", refuse(http.StatusUnauthorized, "Unauthorized"), platform.Error{Reason: platform.SendAuth}},
 		{"server", refuse(http.StatusInternalServerError, "Internal"), platform.Error{Reason: platform.SendServer, Retryable: true}},
-		{"cut", platformtest.Fault{Method: "sendVoice", Kind: platformtest.ResetAfter}, platform.Error{Reason: platform.SendNetwork, Retryable: true, Unknown: true}},
+		{"cut", telegramtest.Fault{Method: "sendVoice", Kind: faketest.ResetAfter}, platform.Error{Reason: platform.SendNetwork, Retryable: true, Unknown: true}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestEditAndTypingOnTheWire(t *testing.T) {
 	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "y", Markup: "<b>y</b>"}); err != nil {
 		t.Error(err)
 	}
-	b.api.Fail(platformtest.Fault{Method: "editMessageText", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
+	b.api.Fail(telegramtest.Fault{Method: "editMessageText", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: x"})
 	if err := b.bot.Edit(t.Context(), to, id.ID, platform.Part{Text: "z", Markup: "<b>z</b>"}); err != nil {
 		t.Error(err)
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -58,7 +59,7 @@ func TestPicturesThatAreNone(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, nil)
 			if c.text != "" {
-				b.api.Fail(platformtest.Fault{Method: "sendPhoto", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: c.text})
+				b.api.Fail(telegramtest.Fault{Method: "sendPhoto", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: c.text})
 			}
 			part := b.bot.Plan(platform.Outbound{ReplyTo: "3", Attachments: []platform.Attachment{{Path: c.path, Kind: "photo", Caption: "**so**"}}})[0]
 			_, err := b.bot.Send(t.Context(), target(forum, 5), part)

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -86,8 +88,8 @@ func (b *bench) harness() platformtest.Harness {
 		Repeat: func() { b.api.Redeliver(1000) },
 		Outage: func(on bool) {
 			if on {
-				b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: -1})
-				b.api.Fail(platformtest.Fault{Method: "getUpdates", Kind: platformtest.ResetBefore, N: -1})
+				b.api.Fail(telegramtest.Fault{Method: "getMe", Kind: faketest.ResetBefore, N: -1})
+				b.api.Fail(telegramtest.Fault{Method: "getUpdates", Kind: faketest.ResetBefore, N: -1})
 				b.api.SetWebhook("") // ends the poll in progress
 			} else {
 				b.api.Heal()

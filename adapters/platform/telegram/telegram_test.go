@@ -13,8 +13,10 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -28,7 +30,7 @@ const (
 
 // bench is a bot with its fake server.
 type bench struct {
-	api *platformtest.BotAPI
+	api *telegramtest.API
 	bot *telegram.Platform
 	log *safeBuffer
 	// edits counts the edits of people; each edit has its own date.
@@ -57,11 +59,11 @@ func (s *safeBuffer) String() string {
 // the token.
 func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 	t.Helper()
-	b := &bench{api: platformtest.NewBotAPI(t), log: &safeBuffer{}}
-	b.api.AddChat(platformtest.Chat{ID: private, Type: "private"})
-	b.api.AddChat(platformtest.Chat{ID: other, Type: "private"})
-	b.api.AddChat(platformtest.Chat{ID: group, Type: "supergroup", Title: "Group"})
-	b.api.AddChat(platformtest.Chat{ID: forum, Type: "supergroup", Title: "Forum", Forum: true, Topics: []int64{5}})
+	b := &bench{api: telegramtest.NewAPI(t), log: &safeBuffer{}}
+	b.api.AddChat(telegramtest.Chat{ID: private, Type: "private"})
+	b.api.AddChat(telegramtest.Chat{ID: other, Type: "private"})
+	b.api.AddChat(telegramtest.Chat{ID: group, Type: "supergroup", Title: "Group"})
+	b.api.AddChat(telegramtest.Chat{ID: forum, Type: "supergroup", Title: "Forum", Forum: true, Topics: []int64{5}})
 	o := telegram.Options{
 		Token: b.api.Token, BaseURL: b.api.URL(), Access: platform.AccessOpen,
 		HTTPClient: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
@@ -130,16 +132,16 @@ func (b *bench) shown(to platform.Target) []string {
 }
 
 func (b *bench) trouble(x platformtest.Trouble) bool {
-	f := platformtest.Fault{Method: "sendMessage", Kind: platformtest.Refuse, Code: http.StatusBadRequest}
+	f := telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest}
 	switch x {
 	case platformtest.Limited:
 		f.Code, f.Text, f.RetryAfter = http.StatusTooManyRequests, "Too Many Requests: retry after 7", 7
 	case platformtest.Broken:
 		f.Code, f.Text = http.StatusInternalServerError, "Internal Server Error"
 	case platformtest.CutBefore:
-		f.Kind = platformtest.ResetBefore
+		f.Kind = faketest.ResetBefore
 	case platformtest.CutAfter:
-		f.Kind = platformtest.ResetAfter
+		f.Kind = faketest.ResetAfter
 	case platformtest.Unauth:
 		f.Code, f.Text = http.StatusUnauthorized, "Unauthorized"
 	case platformtest.Banned:

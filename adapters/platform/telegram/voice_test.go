@@ -9,7 +9,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
@@ -50,7 +51,7 @@ func TestVoiceMessageThatIsNotTaken(t *testing.T) {
 		{"Bad Request: CHAT_SEND_VOICES_FORBIDDEN", strings.Repeat("😀", 3000), ""},
 	} {
 		b := newBench(t, nil)
-		b.api.Fail(platformtest.Fault{Method: "sendVoice", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: c.refusal})
+		b.api.Fail(telegramtest.Fault{Method: "sendVoice", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: c.refusal})
 		to := target(private, 0)
 		part := platform.Part{ReplyTo: "3", Attachment: &platform.Attachment{Path: voiceFile(t), Kind: "voice", Spoken: c.words}}
 		id, err := b.bot.Send(t.Context(), to, part)
@@ -82,7 +83,7 @@ func TestVoiceMessageThatFails(t *testing.T) {
 		if part.Attachment.Spoken == "" {
 			text = "Bad Request: VOICE_MESSAGES_FORBIDDEN"
 		}
-		b.api.Fail(platformtest.Fault{Method: "sendVoice", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: text})
+		b.api.Fail(telegramtest.Fault{Method: "sendVoice", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: text})
 		if _, err := b.bot.Send(t.Context(), target(private, 0), part); err == nil {
 			t.Error("no error")
 		}

@@ -16,8 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 const hookSecret = "a-secret_of-32-characters-000000"
@@ -67,7 +69,7 @@ func (r request) send(t *testing.T, root string) int {
 	}
 	req.Header.Set("Content-Type", r.kind)
 	for _, s := range r.secret {
-		req.Header.Add(platformtest.SecretHeader, s)
+		req.Header.Add(telegramtest.SecretHeader, s)
 	}
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 	if err != nil {
@@ -177,8 +179,8 @@ func TestWebhookIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
-		b.api.Fail(platformtest.Fault{Method: "getMe", Kind: platformtest.ResetBefore, N: 2})
-		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: platformtest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: bad webhook", N: 2})
+		b.api.Fail(telegramtest.Fault{Method: "getMe", Kind: faketest.ResetBefore, N: 2})
+		b.api.Fail(telegramtest.Fault{Method: "setWebhook", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: bad webhook", N: 2})
 		host := platformtest.NewHost()
 		b.receive(t, host)
 		host.AwaitUp(t)
@@ -197,7 +199,7 @@ func TestWebhookIsSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBench(t, func(o *telegram.Options) { o.Webhook = &telegram.Webhook{URL: "https://bot.example/", Listener: l} })
-		b.api.Fail(platformtest.Fault{Method: "setWebhook", Kind: platformtest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"})
+		b.api.Fail(telegramtest.Fault{Method: "setWebhook", Kind: faketest.Refuse, Code: http.StatusUnauthorized, Text: "Unauthorized"})
 		if err := b.bot.Receive(t.Context(), platformtest.NewHost()); !errors.Is(err, telegram.ErrToken) {
 			t.Errorf("got %v", err)
 		}
@@ -273,8 +275,8 @@ func FuzzWebhookBody(f *testing.F) {
 	f.Add([]byte(textUpdate(1, "hi")))
 	f.Add([]byte(`{"update_id":1},{"update_id":2}`))
 	f.Add([]byte(`null`))
-	pipe := platformtest.NewPipe(f)
-	api := platformtest.NewBotAPIInProcess(f)
+	pipe := faketest.NewPipe(f)
+	api := telegramtest.NewAPIInProcess(f)
 	bot, err := telegram.New(telegram.Options{
 		Token: api.Token, BaseURL: api.URL(), HTTPClient: api.Client(), Access: platform.AccessOpen, Groups: platform.GroupsAll,
 		Webhook: &telegram.Webhook{URL: "https://bot.example/", Listener: pipe},
@@ -305,10 +307,10 @@ func TestWebhookOfSlowBodies(t *testing.T) {
 	b, host, root := hooked(t, hookSecret)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // ends hangs before the server's limits
 	defer cancel()
-	head := http.Header{platformtest.SecretHeader: {hookSecret}, "Content-Type": {"application/json"}}
+	head := http.Header{telegramtest.SecretHeader: {hookSecret}, "Content-Type": {"application/json"}}
 	var slow []<-chan int
 	for range 128 {
-		slow = append(slow, platformtest.SlowBody(t, ctx, strings.TrimPrefix(root, "http://"), "/hook/telegram", head))
+		slow = append(slow, faketest.SlowBody(t, ctx, strings.TrimPrefix(root, "http://"), "/hook/telegram", head))
 	}
 	began := time.Now()
 	if code, err := b.api.Bring(ctx, nil, root+"/hook/telegram", []byte(textUpdate(1, "first"))); err != nil || code != http.StatusOK {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 )
@@ -18,7 +19,7 @@ func TestShutdownWaitsForNobodyWhoAskedNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		pipe, ended := platformtest.NewPipe(t), make(chan error, 1)
+		pipe, ended := faketest.NewPipe(t), make(chan error, 1)
 		go func() { ended <- p.Serve(ctx, pipe) }()
 		for range 3 {
 			conn, err := pipe.Dial(ctx, "tcp", "web.invalid:80")

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -344,12 +345,12 @@ func execute(v *visitor, base string, m letter) bool {
 // TestIO13Web lets the network between people and the web break, fall silent and recover. What
 // people said meanwhile is accepted once and in order, and the answers are read in order.
 func TestIO13Web(t *testing.T) {
-	for _, line := range []platformtest.Line{platformtest.Breaking, platformtest.Silent} {
+	for _, line := range []faketest.Line{faketest.Breaking, faketest.Silent} {
 		t.Run(string(line), func(t *testing.T) {
 			v, p := newVisitor(t, postChat)
-			var proxy *platformtest.Proxy
+			var proxy *faketest.Proxy
 			v.via = func(addr string) string {
-				proxy = platformtest.NewProxy(t, addr)
+				proxy = faketest.NewProxy(t, addr)
 				return proxy.Address()
 			}
 			served := make(chan error, 1)
@@ -384,7 +385,7 @@ func TestIO13Web(t *testing.T) {
 			if os.Getenv("SOAK") != "" {
 				<-time.After(10 * time.Minute)
 			}
-			proxy.Set(platformtest.Passing)
+			proxy.Set(faketest.Passing)
 			back := time.Now()
 			v.live.AwaitTaken(t, len(said))
 			v.awaitShown(t, len(answered))

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -12,9 +12,9 @@ import (
 // TestDoctorNamesScopes: doctor asks the service and names each scope that the app
 // lacks, with what people miss without it and what to do.
 func TestDoctorNamesScopes(t *testing.T) {
-	api := platformtest.NewFeishuAPI(t)
+	api := feishutest.NewAPI(t)
 	var s config.Settings
-	s.Adapters.Feishu = config.Feishu{Enabled: true, AppID: platformtest.FeishuApp, AppSecret: config.NewSecret(api.Secret()), BaseURL: api.URL(), Drafts: "card"}
+	s.Adapters.Feishu = config.Feishu{Enabled: true, AppID: feishutest.App, AppSecret: config.NewSecret(api.Secret()), BaseURL: api.URL(), Drafts: "card"}
 	if got := askPlatform(t, "feishu", s); len(got) != 1 || got[0].Mark != checkup.OK {
 		t.Errorf("with all scopes: %+v", got)
 	}

@@ -9,15 +9,15 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // Two bots of one host have separate chats, even with the same person.
 func TestTelegramAccounts(t *testing.T) {
 	const second = "4343:second"
 	p := newProject(t)
-	other := platformtest.NewBotAPI(t)
-	other.AddChat(platformtest.Chat{ID: 1, Type: "private"})
+	other := telegramtest.NewAPI(t)
+	other.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/bot"+second+"/") {
 			p.api.ServeHTTP(w, r)

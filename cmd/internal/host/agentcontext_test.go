@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // TestPI6AgentContextOfAHost: a run reads the results of earlier runs of its own chat, as a tool
 // result and never as system text. It reads nothing of another chat. The same holds after a restart.
 func TestPI6AgentContextOfAHost(t *testing.T) {
 	p := newProject(t)
-	p.api.AddChat(platformtest.Chat{ID: 2, Type: "private"})
+	p.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})
 	send := func(id, text string) modeltest.Step {
 		return modeltest.CallTools(modeltest.Call{ID: id, Name: "chat_send", Input: `{"text":"` + text + `","final":true}`})
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // TestAP5AdministratorsDecide: with the real host and a strict fake of the service. An
@@ -22,10 +23,10 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		w.api.Say(chat, max(3, chat), "RUN-"+id+"-NOW", w.addressed(chat))
 		w.api.Await(t, "the request", func() bool { return strings.Contains(w.texts(chat), "ran-"+id) })
 	}
-	group := func(t *testing.T, id string, admins ...platformtest.Admin) int64 {
+	group := func(t *testing.T, id string, admins ...telegramtest.Admin) int64 {
 		t.Helper()
 		chat := -w.newChat()
-		w.api.AddChat(platformtest.Chat{ID: chat, Type: "group", Title: "Friends"})
+		w.api.AddChat(telegramtest.Chat{ID: chat, Type: "group", Title: "Friends"})
 		w.api.SetAdmins(chat, admins...)
 		request(t, chat, id)
 		return chat
@@ -42,7 +43,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		t.Fatal("the request has no buttons")
 		return ""
 	}
-	all := []platformtest.Admin{{ID: admin, Owner: true}, {ID: hidden, Anonymous: true}, {ID: robot, Bot: true}}
+	all := []telegramtest.Admin{{ID: admin, Owner: true}, {ID: hidden, Anonymous: true}, {ID: robot, Bot: true}}
 	for _, tt := range []struct {
 		id    string
 		who   int64
@@ -78,7 +79,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 	}
 	t.Run("unreachable", func(t *testing.T) {
 		chat := group(t, "un", all...)
-		w.api.Fail(platformtest.Fault{Method: "getChatAdministrators", Kind: platformtest.Refuse, Code: 500, Text: "Internal Server Error", N: -1})
+		w.api.Fail(telegramtest.Fault{Method: "getChatAdministrators", Kind: faketest.Refuse, Code: 500, Text: "Internal Server Error", N: -1})
 		w.h.deciders.Admins().Lock() // as a minute later
 		clear(w.h.deciders.Admins().Known)
 		w.h.deciders.Admins().Unlock()
@@ -99,7 +100,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 	})
 	t.Run("grant", func(t *testing.T) {
 		chat := -w.newChat()
-		w.api.AddChat(platformtest.Chat{ID: chat, Type: "group", Title: "Friends"})
+		w.api.AddChat(telegramtest.Chat{ID: chat, Type: "group", Title: "Friends"})
 		w.api.SetAdmins(chat, all...)
 		run := func(id string) {
 			w.model.tell(w.model.runs, id, want.call(w, id))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // taskBody is the way of a text that runs in a chat of its own.
@@ -12,7 +12,7 @@ const taskBody = "the instructions of a task"
 
 // waysOfOthers are texts that come with somebody else's message, or by the clock.
 func waysOfOthers() []way {
-	eve := platformtest.User(9, "Eve")
+	eve := telegramtest.User(9, "Eve")
 	of := func(from map[string]any, a attack, name string, value any) map[string]any {
 		return map[string]any{"reply_to_message": map[string]any{
 			"message_id": 5, "date": 1, "from": from, "chat": map[string]any{"id": a.chat, "type": "private"}, name: value,
@@ -22,7 +22,7 @@ func waysOfOthers() []way {
 	return []way{
 		{"what a group said before", nothing, func(t *testing.T, w *world, a attack) {
 			t.Helper()
-			w.api.AddChat(platformtest.Chat{ID: -a.chat, Type: "group", Title: "Friends"})
+			w.api.AddChat(telegramtest.Chat{ID: -a.chat, Type: "group", Title: "Friends"})
 			if err := w.h.access.AllowGroup(t.Context(), "telegram", fmt.Sprint(-a.chat), "Friends", "1"); err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func waysOfOthers() []way {
 			return more
 		})},
 		{"the name of who is answered", nothing, says("what does it say?", func(a attack) map[string]any {
-			return of(platformtest.User(9, a.order()), a, "text", "hm")
+			return of(telegramtest.User(9, a.order()), a, "text", "hm")
 		})},
 		{"the caption of a photo", nothing, says("", func(a attack) map[string]any {
 			return map[string]any{"caption": a.order(), "photo": []any{map[string]any{"file_id": "F3", "file_unique_id": "U3", "width": 1, "height": 1}}}

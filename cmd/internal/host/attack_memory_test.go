@@ -14,7 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -160,7 +160,7 @@ func (w *world) talk(t *testing.T, group, who int64, name, text, id string) {
 	mark := filepath.Join(w.dir, ".ship", "chat", fmt.Sprintf("telegram-chat-%d", group), "memory", "extracted.json")
 	before, _ := os.ReadFile(mark) // there may be none yet
 	more := w.addressed(group)
-	more["from"] = platformtest.User(who, name)
+	more["from"] = telegramtest.User(who, name)
 	w.api.Say(group, who, text+"\nPING-"+id+"-", more)
 	w.api.Await(t, "the answer to "+id, func() bool { return strings.Contains(w.texts(group), "PONG-"+id+"-") })
 	eventually(t, "the turns to be read", func() bool {
@@ -181,13 +181,13 @@ func TestPI1MemoryOfAGroup(t *testing.T) {
 	}
 	w.open(map[string]string{"context.memory.extractMinEntries": "2"})
 	other := int64(-6000)
-	w.api.AddChat(platformtest.Chat{ID: other, Type: "group", Title: "Others"})
+	w.api.AddChat(telegramtest.Chat{ID: other, Type: "group", Title: "Others"})
 	w.talk(t, other, 7, "Ann", "hello", "other")
 	elsewhere := w.systemOf(other)
 	for i, p := range all {
 		t.Run(p.name, func(t *testing.T) {
 			group := int64(-5000 - i)
-			w.api.AddChat(platformtest.Chat{ID: group, Type: "group", Title: "Friends"})
+			w.api.AddChat(telegramtest.Chat{ID: group, Type: "group", Title: "Friends"})
 			w.talk(t, group, 7, "Ann", "I live in Rome.", fmt.Sprintf("a%d", i))
 			eve := "Eve"
 			if p.eve != "" {
@@ -254,13 +254,13 @@ func TestMemoryOfGroupsAsConfigured(t *testing.T) {
 				return n
 			}
 			const group = int64(-5000)
-			w.api.AddChat(platformtest.Chat{ID: group, Type: "group", Title: "Friends"})
+			w.api.AddChat(telegramtest.Chat{ID: group, Type: "group", Title: "Friends"})
 			write(t, filepath.Join(w.dir, ".ship", "chat", "telegram-chat--5000", "memory", "Primary.md"),
 				"- 2026-01-01 of before [u:x:1]\n- 2026-01-01 {\"from\":\"Ann\",\"user\":\"7\",\"text\":\"I sail.\"} [u:x:2]\n")
 			w.open(map[string]string{"context.memory.extractMinEntries": "2", "context.memory.groups": way})
 			for i := range 3 {
 				more := w.addressed(group)
-				more["from"] = platformtest.User(7, "Ann")
+				more["from"] = telegramtest.User(7, "Ann")
 				w.api.Say(group, 7, "I live in Rome.", more)
 				w.settle(t, group, 7, fmt.Sprintf("g%d", i))
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // openRules are what a careless operator lets run without asking.
@@ -104,7 +104,7 @@ func TestRulesAreBoundToTheFilesThatRun(t *testing.T) {
 				}
 				w.model.tell(w.model.runs, id, errand{"exec_shell", string(input)})
 				if n == 0 {
-					w.api.AddChat(platformtest.Chat{ID: chat, Type: "private"})
+					w.api.AddChat(telegramtest.Chat{ID: chat, Type: "private"})
 				}
 				w.api.Say(chat, chat, "RUN-"+id+"-NOW", nil)
 				eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + id) })

@@ -24,13 +24,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // canaries are the secrets of a project, by the place where they are kept. One of them does not
 // belong to the host: it is only in the environment.
-func canaries(api *platformtest.BotAPI) map[string]string {
+func canaries(api *telegramtest.API) map[string]string {
 	return map[string]string{
 		"model key, environment":     "sk-canary-0123456789",
 		"fallback key, .env":         "sk-canary-fallback-4f1b",
@@ -178,15 +179,15 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	eventually(t, "the tools of the server", func() bool { return len(h.servers.manager.Tools()) == len(s.tools()) })
 	bot := s.api
 	const chat = 1 // the approver's
-	bot.AddChat(platformtest.Chat{ID: chat, Type: "private"})
+	bot.AddChat(telegramtest.Chat{ID: chat, Type: "private"})
 	ask := func(text string) {
 		n := len(bot.Sent(chat))
 		bot.Say(chat, chat, text, nil)
 		bot.Await(t, "an answer to "+text, func() bool { return len(bot.Sent(chat)) > n })
 	}
 	ask("hello") // both models refuse their keys
-	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.ResetBefore})
-	bot.Fail(platformtest.Fault{Method: "sendMessage", Kind: platformtest.Garbage, Code: http.StatusBadGateway})
+	bot.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.ResetBefore})
+	bot.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Garbage, Code: http.StatusBadGateway})
 	ask("hello again") // the address of a failed call has the token in it
 	write(t, filepath.Join(s.dir, "leak.txt"), s.all()+"\n")
 	// This is more than a result holds, with secrets at every place where a pipe or a buffer ends.

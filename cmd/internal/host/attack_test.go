@@ -20,7 +20,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -183,7 +183,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{project: newProject(t), t: t, model: newObedient(), good: newSite(t), evil: newSite(t), chats: 1000}
 	w.script = modeltest.NewFunc(w.model.answer)
-	w.api.AddChat(platformtest.Chat{ID: stranger, Type: "private"})
+	w.api.AddChat(telegramtest.Chat{ID: stranger, Type: "private"})
 	w.remote = newRemoteTools(t, "guarded")
 	type input struct {
 		Word string `json:"word,omitempty"`
@@ -236,7 +236,7 @@ func (w *world) tools() []string {
 // newChat makes a private chat. The person in it has the chat's number.
 func (w *world) newChat() int64 {
 	w.chats++
-	w.api.AddChat(platformtest.Chat{ID: w.chats, Type: "private"})
+	w.api.AddChat(telegramtest.Chat{ID: w.chats, Type: "private"})
 	return w.chats
 }
 
@@ -273,7 +273,7 @@ func (w *world) addressed(chat int64) map[string]any {
 	}
 	return map[string]any{"reply_to_message": map[string]any{
 		"message_id": 1, "date": 1, "chat": map[string]any{"id": chat, "type": "group"},
-		"from": map[string]any{"id": platformtest.BotID, "is_bot": true, "first_name": "Sample", "username": platformtest.BotName},
+		"from": map[string]any{"id": telegramtest.BotID, "is_bot": true, "first_name": "Sample", "username": telegramtest.BotName},
 	}}
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -214,11 +214,11 @@ func (s *feishuScene) words(chat, who, text, answers string) string {
 	more := map[string]any{"content": fmt.Sprintf(`{"text":%q}`, text)}
 	if words, named := strings.CutPrefix(text, "@bot"); named {
 		more["content"] = fmt.Sprintf(`{"text":%q}`, "@_user_1"+words)
-		more["mentions"] = []any{platformtest.Mention("@_user_1", platformtest.FeishuBot, "Sample")}
+		more["mentions"] = []any{feishutest.Mention("@_user_1", feishutest.Bot, "Sample")}
 	}
 	if words, named := strings.CutPrefix(text, "@bob"); named {
 		more["content"] = fmt.Sprintf(`{"text":%q}`, "@_user_1"+words)
-		more["mentions"] = []any{platformtest.Mention("@_user_1", "ou_bob", "Sample")}
+		more["mentions"] = []any{feishutest.Mention("@_user_1", "ou_bob", "Sample")}
 	}
 	if answers != "" {
 		more["parent_id"], more["root_id"] = answers, answers
@@ -272,7 +272,7 @@ func TestWordsOfAnotherTalkInFeishu(t *testing.T) {
 			s.restFeishu("a yes without a time")
 		}, false},
 		{"forwarded words", "oc_1", func(s *feishuScene) {
-			s.api.SayForwarded("oc_1", "ou_ann", []platformtest.Forwarded{{From: "ou_eve", Kind: "text", Content: `{"text":"yes"}`}}, nil)
+			s.api.SayForwarded("oc_1", "ou_ann", []feishutest.Forwarded{{From: "ou_eve", Kind: "text", Content: `{"text":"yes"}`}}, nil)
 			s.restFeishu("forwarded words")
 		}, false},
 		{"in a thread of its own", "oc_1", func(s *feishuScene) {
@@ -324,7 +324,7 @@ say ann ` + x.chat + ` @bot remember one`)
 // newFeishuScene is a scene with a fake of Feishu.
 func newFeishuScene(t *testing.T) *feishuScene {
 	t.Helper()
-	s := &feishuScene{scene: newScene(t), api: platformtest.NewFeishuAPI(t), ids: map[string]string{}, offered: map[string][]platformtest.FeishuButton{}}
+	s := &feishuScene{scene: newScene(t), api: feishutest.NewAPI(t), ids: map[string]string{}, offered: map[string][]feishutest.Button{}}
 	s.flags = telegramFlags(s.p)
 	maps.Copy(s.flags, feishuFlags(s.api, "connection"))
 	s.flags["adapters.feishu.egress"] = "direct"

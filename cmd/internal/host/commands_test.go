@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // post sends a text to the web chat and returns the stream.
@@ -114,6 +114,6 @@ func TestCommandsOnTelegram(t *testing.T) {
 	}
 	p.api.Say(1, 7, "/status", nil)
 	p.api.Await(t, "the status", func() bool {
-		return slices.ContainsFunc(p.api.Sent(1), func(s platformtest.Sent) bool { return strings.Contains(s.Text, "telegram-chat-1") })
+		return slices.ContainsFunc(p.api.Sent(1), func(s telegramtest.Sent) bool { return strings.Contains(s.Text, "telegram-chat-1") })
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 
 // feishuFlags switch the Feishu app on, with a fake behind it and Telegram off.
-func feishuFlags(api *platformtest.FeishuAPI, receive string) map[string]string {
+func feishuFlags(api *feishutest.API, receive string) map[string]string {
 	return map[string]string{
-		"adapters.telegram.enabled": "false", "adapters.feishu.enabled": "true", "adapters.feishu.appId": platformtest.FeishuApp,
+		"adapters.telegram.enabled": "false", "adapters.feishu.enabled": "true", "adapters.feishu.appId": feishutest.App,
 		"adapters.feishu.baseUrl": api.URL(), "adapters.feishu.access": "open",
 		"adapters.feishu.receive": receive, "adapters.feishu.webhook.listen": "127.0.0.1:0",
 	}
@@ -25,7 +25,7 @@ func feishuFlags(api *platformtest.FeishuAPI, receive string) map[string]string 
 func TestFeishu(t *testing.T) {
 	for _, receive := range []string{"connection", "webhook"} {
 		t.Run(receive, func(t *testing.T) {
-			api := platformtest.NewFeishuAPI(t)
+			api := feishutest.NewAPI(t)
 			api.AddChat("oc_1", "p2p")
 			script := modeltest.NewScript()
 			answer := modeltest.Say("the **answer**")

@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // project is a folder with a host in it.
 type project struct {
 	dir string
-	api *platformtest.BotAPI
+	api *telegramtest.API
 	log *logBuffer
 }
 
@@ -47,8 +47,8 @@ func (b *logBuffer) String() string {
 
 func newProject(t *testing.T) *project {
 	t.Helper()
-	p := &project{dir: t.TempDir(), api: platformtest.NewBotAPI(t), log: &logBuffer{}}
-	p.api.AddChat(platformtest.Chat{ID: 1, Type: "private"})
+	p := &project{dir: t.TempDir(), api: telegramtest.NewAPI(t), log: &logBuffer{}}
+	p.api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
 	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nKind.")
 	return p
 }
@@ -162,7 +162,7 @@ func TestHostAnswersOnTelegram(t *testing.T) {
 	}
 	status := h.Status(t.Context())
 	for _, ps := range status.Platforms {
-		if ps.Name == "telegram" && (!ps.Up || ps.Bot != "@"+platformtest.BotName) {
+		if ps.Name == "telegram" && (!ps.Up || ps.Bot != "@"+telegramtest.BotName) {
 			t.Errorf("telegram = %+v, want it up under its name", ps)
 		}
 	}

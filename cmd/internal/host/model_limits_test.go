@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // The settings reach the limiter of model calls: with one call at once, or one a minute, the second
@@ -20,7 +20,7 @@ func TestOV1ModelLimitsAreWired(t *testing.T) {
 	} {
 		t.Run(tt.setting, func(t *testing.T) {
 			p := newProject(t)
-			p.api.AddChat(platformtest.Chat{ID: 2, Type: "private"})
+			p.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})
 			first, release := modeltest.Say("first"), make(chan struct{})
 			if tt.held {
 				first = modeltest.Held(release, first)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // Somebody who asks for the whole of what a tool said gets a file on Telegram, with
@@ -25,7 +25,7 @@ func TestOutputOnTelegram(t *testing.T) {
 	p.start(t, Options{Model: script}, flags)
 	p.api.Say(1, 1, "read it", nil)
 	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(1)) == 1 })
-	p.api.Say(1, 1, "/output", map[string]any{"entities": []any{platformtest.Entity("bot_command", 0, 7)}})
+	p.api.Say(1, 1, "/output", map[string]any{"entities": []any{telegramtest.Entity("bot_command", 0, 7)}})
 	sent := p.api.AwaitCalls(t, "sendDocument", 1)[0].Params
 	if name := sent.Text("file_name"); name != "output-1.txt" {
 		t.Errorf("the file is called %q", name)

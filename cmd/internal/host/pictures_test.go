@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // served is a host on Telegram that asks a model over HTTP, and that model's server.
@@ -178,13 +178,13 @@ func TestPictureBombs(t *testing.T) {
 func TestPicturesOfAnsweredMessages(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("A cat."))
 	p, server := served(t, script, nil, nil)
-	p.api.AddChat(platformtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
+	p.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
 	content := contentOf("cat-640x480.jpg")
 	photo := map[string]any{
 		"message_id": 7, "date": 1, "from": map[string]any{"id": 2, "first_name": "Bob"}, "caption": "mine",
 		"photo": []any{p.api.AddFileAs("p7", "photos/p7", int64(len(content)), content)},
 	}
-	p.api.Say(-5, 1, "@"+platformtest.BotName+" what is this?", map[string]any{"reply_to_message": photo, "entities": []any{map[string]any{"type": "mention", "offset": 0, "length": len(platformtest.BotName) + 1}}})
+	p.api.Say(-5, 1, "@"+telegramtest.BotName+" what is this?", map[string]any{"reply_to_message": photo, "entities": []any{map[string]any{"type": "mention", "offset": 0, "length": len(telegramtest.BotName) + 1}}})
 	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(-5)) == 1 })
 	body := server.Bodies()[0]
 	if !dataURL.Match(body) || !bytes.Contains(body, []byte("[photo of the message that this one answers]")) {

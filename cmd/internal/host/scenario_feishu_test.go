@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -52,11 +53,11 @@ func TestFeishuScenarios(t *testing.T) {
 type feishuScene struct {
 	*scene
 
-	api *platformtest.FeishuAPI
+	api *feishutest.API
 	ids map[string]string // of messages, by label: ann#1
 
-	offered map[string][]platformtest.FeishuButton // that a message has had, by its id
-	answers []string                               // to presses of buttons
+	offered map[string][]feishutest.Button // that a message has had, by its id
+	answers []string                       // to presses of buttons
 }
 
 func (s *feishuScene) playFeishu(script string) {
@@ -132,7 +133,7 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 }
 
 func (s *feishuScene) failFeishu(path string, words []string) error {
-	f := platformtest.FeishuFault{Path: path, Kind: platformtest.Refuse, Text: "scripted"}
+	f := feishutest.Fault{Path: path, Kind: faketest.Refuse, Text: "scripted"}
 	for i, w := range words {
 		n, err := strconv.Atoi(strings.TrimPrefix(w, "times="))
 		if err != nil {
@@ -180,7 +181,7 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 			if err != nil {
 				return err
 			}
-			more["content"], more["mentions"] = string(raw), []any{platformtest.Mention("@_user_1", platformtest.FeishuBot, "Sample")}
+			more["content"], more["mentions"] = string(raw), []any{feishutest.Mention("@_user_1", feishutest.Bot, "Sample")}
 		}
 		label(s.api.Say(chat, from, text, more))
 	case "send":
@@ -201,7 +202,7 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		if err != nil {
 			return err
 		}
-		label(s.api.SayForwarded(chat, from, []platformtest.Forwarded{{From: "ou_eve", Kind: "text", Content: string(raw)}}, nil))
+		label(s.api.SayForwarded(chat, from, []feishutest.Forwarded{{From: "ou_eve", Kind: "text", Content: string(raw)}}, nil))
 	case "recall":
 		id, ok := s.ids[who]
 		if !ok {

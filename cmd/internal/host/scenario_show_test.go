@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -27,7 +28,7 @@ func (s *scene) migrate(rest string) error {
 	if err != nil {
 		return err
 	}
-	s.p.api.AddChat(platformtest.Chat{ID: to, Type: "supergroup", Title: "Group"})
+	s.p.api.AddChat(telegramtest.Chat{ID: to, Type: "supergroup", Title: "Group"})
 	s.chats, s.moved[to] = append(s.chats, to), from
 	s.p.api.Say(from, 1, "", map[string]any{"text": nil, "migrate_to_chat_id": to})
 	s.p.api.Migrate(from, to)
@@ -95,7 +96,7 @@ func (s *scene) meddle(verb, rest string) error {
 		}
 		return err
 	case verb == "fail" && len(fields) > 1:
-		f := platformtest.Fault{Method: fields[0], Kind: platformtest.Refuse}
+		f := telegramtest.Fault{Method: fields[0], Kind: faketest.Refuse}
 		f.Code, _ = strconv.Atoi(fields[1])
 		for _, w := range fields[2:] {
 			if n, ok := strings.CutPrefix(w, "retry="); ok {
@@ -160,9 +161,9 @@ func (s *scene) same(text string) string {
 
 // inOrder are the calls with the answer to each press right behind it: what else follows a
 // press goes out at the same time.
-func (s *scene) inOrder() []platformtest.Call {
+func (s *scene) inOrder() []telegramtest.Call {
 	type placed struct {
-		platformtest.Call
+		telegramtest.Call
 		at int
 	}
 	var calls []placed
@@ -176,7 +177,7 @@ func (s *scene) inOrder() []platformtest.Call {
 		calls = append(calls, placed{c, at})
 	}
 	slices.SortStableFunc(calls, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
-	var out []platformtest.Call
+	var out []telegramtest.Call
 	for _, c := range calls {
 		out = append(out, c.Call)
 	}
@@ -184,7 +185,7 @@ func (s *scene) inOrder() []platformtest.Call {
 }
 
 func (s *scene) showCalls(script string) string {
-	var all []platformtest.Call
+	var all []telegramtest.Call
 	for _, c := range s.inOrder() {
 		if slices.Contains(s.hidden, c.Method) || slices.Contains(quiet(), c.Method) && !slices.Contains(s.shown, c.Method) {
 			continue
@@ -192,7 +193,7 @@ func (s *scene) showCalls(script string) string {
 		all = append(all, c)
 	}
 	if slices.Contains(s.shown, "apart") { // what happens in several chats at once has no order
-		slices.SortStableFunc(all, func(a, b platformtest.Call) int { return cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")) })
+		slices.SortStableFunc(all, func(a, b telegramtest.Call) int { return cmp.Compare(a.Params.Int("chat_id"), b.Params.Int("chat_id")) })
 	}
 	ids, names := s.sentIDs(all), s.names()
 	var rows []string
@@ -213,7 +214,7 @@ func (s *scene) showCalls(script string) string {
 }
 
 // sentIDs say which message each send made.
-func (s *scene) sentIDs(calls []platformtest.Call) map[int]string {
+func (s *scene) sentIDs(calls []telegramtest.Call) map[int]string {
 	place := map[int64][]int64{}
 	for _, m := range s.sent() {
 		place[m.chat] = append(place[m.chat], m.id)
@@ -248,7 +249,7 @@ func (s *scene) names() map[spot]string {
 }
 
 // showCall is one call with what matters of it.
-func (s *scene) showCall(c platformtest.Call, names map[spot]string) string {
+func (s *scene) showCall(c telegramtest.Call, names map[spot]string) string {
 	p, line := c.Params, c.Method
 	chat := p.Int("chat_id")
 	if chat != 0 {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -250,8 +250,8 @@ func (s *scene) settled(platformName string) bool {
 }
 
 // answered are the calls of a method that have their answer.
-func (s *scene) answered(method string) []platformtest.Call {
-	return slices.DeleteFunc(s.p.api.Calls(method), func(c platformtest.Call) bool { return c.Code == 0 })
+func (s *scene) answered(method string) []telegramtest.Call {
+	return slices.DeleteFunc(s.p.api.Calls(method), func(c telegramtest.Call) bool { return c.Code == 0 })
 }
 
 // held tells whether the model, or the service for audio, is at a gate.

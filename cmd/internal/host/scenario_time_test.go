@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // expireRequests makes all that was asked half an hour older in the files of a stopped host.
@@ -70,13 +70,13 @@ func (s *scene) admins(rest string) error {
 	if err != nil {
 		return err
 	}
-	var all []platformtest.Admin
+	var all []telegramtest.Admin
 	for i, who := range fields[1:] {
 		p, ok := s.people[who]
 		if !ok {
 			return fmt.Errorf("nobody is called %s", who)
 		}
-		all = append(all, platformtest.Admin{ID: p.id, Owner: i == 0})
+		all = append(all, telegramtest.Admin{ID: p.id, Owner: i == 0})
 	}
 	s.p.api.SetAdmins(chat, all...)
 	s.minute()

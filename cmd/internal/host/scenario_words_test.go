@@ -13,7 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // The words of a script, one a line. A place is the id of a chat, or chat/topic; a
@@ -147,7 +147,7 @@ func (s *scene) addChat(word, more string) error {
 	if err != nil {
 		return err
 	}
-	c := platformtest.Chat{ID: id}
+	c := telegramtest.Chat{ID: id}
 	fields := strings.Fields(more)
 	if kind, quoted, ok := strings.Cut(more, ` "`); ok {
 		if c.Title, err = strconv.Unquote(`"` + quoted); err != nil {
@@ -265,7 +265,7 @@ func (s *scene) who(rest string) (p person, who, word, text string, more map[str
 }
 
 func from(p person) map[string]any {
-	u := platformtest.User(p.id, p.name)
+	u := telegramtest.User(p.id, p.name)
 	if p.language != "" {
 		u["language_code"] = p.language
 	}
@@ -276,11 +276,11 @@ func from(p person) map[string]any {
 func entities(text string) []map[string]any {
 	var out []map[string]any
 	units := func(s string) int { return len(utf16.Encode([]rune(s))) }
-	if before, _, ok := strings.Cut(text, "@"+platformtest.BotName); ok && !strings.HasPrefix(text, "/") {
-		out = append(out, platformtest.Entity("mention", units(before), len(platformtest.BotName)+1))
+	if before, _, ok := strings.Cut(text, "@"+telegramtest.BotName); ok && !strings.HasPrefix(text, "/") {
+		out = append(out, telegramtest.Entity("mention", units(before), len(telegramtest.BotName)+1))
 	}
 	if word, _, _ := strings.Cut(text, " "); strings.HasPrefix(word, "/") {
-		out = append(out, platformtest.Entity("bot_command", 0, units(word)))
+		out = append(out, telegramtest.Entity("bot_command", 0, units(word)))
 	}
 	return out
 }
@@ -317,7 +317,7 @@ func (s *scene) reply(rest string) error {
 	if !ok {
 		return fmt.Errorf("no message %s", label)
 	}
-	author := map[string]any{"id": platformtest.BotID, "is_bot": true, "first_name": "Sample", "username": platformtest.BotName}
+	author := map[string]any{"id": telegramtest.BotID, "is_bot": true, "first_name": "Sample", "username": telegramtest.BotName}
 	for _, x := range s.people {
 		if x.id == m.from {
 			author = from(x)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
@@ -17,7 +17,7 @@ import (
 // beside it. Until then the index is not opened.
 func TestPI6HistorySearchOfAHost(t *testing.T) {
 	p := newProject(t)
-	p.api.AddChat(platformtest.Chat{ID: 2, Type: "private"})
+	p.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})
 	send := func(id, text string) modeltest.Step {
 		return modeltest.CallTools(modeltest.Call{ID: id, Name: "chat_send", Input: `{"text":"` + text + `","final":true}`})
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // Whatever the number of chats, people and tools, and whatever names a model
@@ -24,7 +24,7 @@ func TestOV4SeriesAreBounded(t *testing.T) {
 	h := p.start(t, Options{Model: modeltest.NewFunc(inventive)}, merged(telegramFlags(p), map[string]string{"adapters.web.enabled": "true", "limits.activeChats": "20000"}))
 	const first, batch = 7_700_000, 20
 	for chat := range int64(chats) {
-		p.api.AddChat(platformtest.Chat{ID: first + chat, Type: "private"})
+		p.api.AddChat(telegramtest.Chat{ID: first + chat, Type: "private"})
 		p.api.Say(first+chat, first+chat, fmt.Sprintf("canary-text-%d", chat), nil)
 		if chat%batch == batch-1 {
 			p.api.Await(t, "an answer in every chat", func() bool { return p.answered(first+chat-batch+1, batch) })

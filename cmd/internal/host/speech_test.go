@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 )
@@ -259,7 +259,7 @@ func TestSpeakOnTheWeb(t *testing.T) {
 
 // Feishu's voice messages are heard, and answered with one of its own.
 func TestVoiceOnFeishu(t *testing.T) {
-	api := platformtest.NewFeishuAPI(t)
+	api := feishutest.NewAPI(t)
 	api.AddChat("oc_1", "p2p")
 	p, s := newProject(t), speechtest.NewServer(t, nil)
 	speechSettings(t, p, s, `, "language": "zh"`)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // TestIO5WebhookOfAStalledModel: two hundred events over real sockets and the
@@ -28,7 +28,7 @@ func TestIO5WebhookOfAStalledModel(t *testing.T) {
 	address := p.start(t, Options{Model: script}, flags).hookAddr
 	p.api.Await(t, "the webhook", func() bool { return p.api.Webhook() != "" })
 	for c := range int64(events) {
-		p.api.AddChat(platformtest.Chat{ID: c + 1, Type: "private"})
+		p.api.AddChat(telegramtest.Chat{ID: c + 1, Type: "private"})
 		p.api.Say(c+1, 7, fmt.Sprint("event ", c), nil)
 	}
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 40, MaxIdleConnsPerHost: 40}}

@@ -14,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -23,7 +23,7 @@ import (
 
 // village is a town of Feishu groups, in which all that is said is for the bot.
 type village struct {
-	api   *platformtest.FeishuAPI
+	api   *feishutest.API
 	model *modeltest.Server
 	dir   string
 	rooms []*hamlet
@@ -43,7 +43,7 @@ func (r *hamlet) key() messages.ChatKey { return messages.NewChatKey("feishu", "
 func newVillage(t *testing.T, rooms []room) *village {
 	t.Helper()
 	v := &village{
-		api: platformtest.NewFeishuAPI(t), model: modeltest.NewServer(clerk{}, modeltest.ServerOptions{Key: modelKey}), dir: t.TempDir(), users: map[string]string{},
+		api: feishutest.NewAPI(t), model: modeltest.NewServer(clerk{}, modeltest.ServerOptions{Key: modelKey}), dir: t.TempDir(), users: map[string]string{},
 	}
 	t.Cleanup(v.model.Close)
 	for i, r := range rooms {
@@ -61,7 +61,7 @@ func newVillage(t *testing.T, rooms []room) *village {
 		"llm": map[string]any{"provider": "custom", "model": "clerk", "baseUrl": v.model.URL},
 		"adapters": map[string]any{
 			"feishu": map[string]any{
-				"enabled": true, "appId": platformtest.FeishuApp, "baseUrl": v.api.URL(), "access": "open", "receive": "connection",
+				"enabled": true, "appId": feishutest.App, "baseUrl": v.api.URL(), "access": "open", "receive": "connection",
 				"groups": map[string]any{"*": map[string]any{"addressed": "always"}}, "egress": config.EgressTool,
 			},
 			"web": map[string]any{"enabled": false}, "cli": map[string]any{"enabled": false},

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -360,7 +360,7 @@ func (w *town) answer(p *place, s *said, more map[string]any) {
 			return
 		}
 		m := sent[s.pick%len(sent)]
-		bot := map[string]any{"id": platformtest.BotID, "is_bot": true, "first_name": "Sample", "username": platformtest.BotName}
+		bot := map[string]any{"id": telegramtest.BotID, "is_bot": true, "first_name": "Sample", "username": telegramtest.BotName}
 		s.quoted = quotedMessage{From: "you", Msg: num(m.ID), Text: m.Text}
 		more["reply_to_message"] = map[string]any{"message_id": m.ID, "date": 1, "from": bot, "text": m.Text}
 		s.addressed = true
@@ -377,7 +377,7 @@ func (w *town) answer(p *place, s *said, more map[string]any) {
 		return
 	}
 	t := targets[s.pick%len(targets)]
-	answered := map[string]any{"message_id": t.id, "date": 1, "from": platformtest.User(t.user, t.nick)}
+	answered := map[string]any{"message_id": t.id, "date": 1, "from": telegramtest.User(t.user, t.nick)}
 	maps.Copy(answered, t.members)
 	more["reply_to_message"] = answered
 	s.quoted = quotedMessage{From: t.from(), User: num(t.user), Msg: num(t.id), Text: t.text}
@@ -410,7 +410,7 @@ func (w *town) choose(s *said, text string, more map[string]any) {
 
 // send makes somebody send the files of a line, each in a message of its own.
 func (w *town) send(p *place, s said, more map[string]any) said {
-	if s.kind == kindSticker || s.silent && !strings.HasPrefix(s.text, "@"+platformtest.BotName) {
+	if s.kind == kindSticker || s.silent && !strings.HasPrefix(s.text, "@"+telegramtest.BotName) {
 		s.text = ""
 	}
 	if s.kind == kindSticker && !s.toBot() {

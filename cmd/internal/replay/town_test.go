@@ -15,7 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -70,7 +70,7 @@ func (p *place) joined() []said {
 
 // town is everything outside the host: the platform with its rooms, and the model.
 type town struct {
-	api    *platformtest.BotAPI
+	api    *telegramtest.API
 	model  *modeltest.Server
 	places []*place
 	users  map[string]int64 // nick: id; the same person in every room
@@ -84,13 +84,13 @@ type town struct {
 func newTown(tb testing.TB, rooms []room, m model.Model) *town {
 	tb.Helper()
 	w := &town{
-		api: platformtest.NewBotAPI(tb), model: modeltest.NewServer(m, modeltest.ServerOptions{Key: modelKey}),
+		api: telegramtest.NewAPI(tb), model: modeltest.NewServer(m, modeltest.ServerOptions{Key: modelKey}),
 		users: map[string]int64{}, asked: map[*place][]request{},
 	}
 	tb.Cleanup(w.model.Close)
 	for i, r := range rooms {
 		p := &place{room: r, chat: -1001700000000 - int64(i)}
-		w.api.AddChat(platformtest.Chat{ID: p.chat, Type: "supergroup", Title: "Room " + r.name})
+		w.api.AddChat(telegramtest.Chat{ID: p.chat, Type: "supergroup", Title: "Room " + r.name})
 		w.places = append(w.places, p)
 		for _, l := range r.lines {
 			if w.users[l.nick] == 0 {
@@ -105,11 +105,11 @@ func newTown(tb testing.TB, rooms []room, m model.Model) *town {
 // say makes somebody write the next line of a room.
 func (w *town) say(p *place, l line) said {
 	s := said{line: l, text: l.text, user: w.users[l.nick]}
-	more := map[string]any{"from": platformtest.User(s.user, l.nick), "date": 1700000000 + len(p.said)}
+	more := map[string]any{"from": telegramtest.User(s.user, l.nick), "date": 1700000000 + len(p.said)}
 	if l.addressed {
-		mention := "@" + platformtest.BotName
+		mention := "@" + telegramtest.BotName
 		s.text = mention + l.words
-		more["entities"] = []any{platformtest.Entity("mention", 0, len(mention))}
+		more["entities"] = []any{telegramtest.Entity("mention", 0, len(mention))}
 	}
 	s.addressed = s.addressed || p.all
 	if l.answers != "" {
@@ -170,7 +170,7 @@ func (w *town) awaitAnswers(tb testing.TB) {
 	for _, p := range w.places {
 		for _, s := range p.asked() {
 			w.api.Await(tb, fmt.Sprintf("the answer to message %d in %s, %.60q with %+v", s.id, p.name, s.text, s.extra), func() bool {
-				return slices.ContainsFunc(w.api.Sent(p.chat), func(m platformtest.Sent) bool {
+				return slices.ContainsFunc(w.api.Sent(p.chat), func(m telegramtest.Sent) bool {
 					return slices.ContainsFunc(quotes(m.Text), func(h header) bool { return h.Msg == num(s.id) })
 				})
 			})

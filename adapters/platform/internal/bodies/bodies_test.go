@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // handler responds with the status of reading, and with what was read.
@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 // and that work on a complete body is not cut off by that.
 func TestSlowBodiesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pipe := platformtest.NewPipe(t)
+		pipe := faketest.NewPipe(t)
 		var r Reader
 		server := &http.Server{ReadHeaderTimeout: time.Second, ReadTimeout: 15 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			if _, code := r.Read(w, req, 1000); code != http.StatusOK {

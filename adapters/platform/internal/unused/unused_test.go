@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/unused"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
 // A shutdown waits for requests, but not for unused connections.
@@ -21,7 +21,7 @@ func TestShutdown(t *testing.T) {
 			<-answer
 			_, _ = io.WriteString(w, "done")
 		})}
-		ahead, pipe := unused.Of(srv), platformtest.NewPipe(t)
+		ahead, pipe := unused.Of(srv), faketest.NewPipe(t)
 		served := make(chan error, 1)
 		go func() { served <- srv.Serve(pipe) }()
 		conn, err := pipe.Dial(t.Context(), "tcp", "any")

@@ -1,0 +1,73 @@
+package faketest
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// Patience is how long a condition may take to come true.
+const Patience = 20 * time.Second
+
+// Changes lets tests wait for a state instead of for a time.
+type Changes struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// Signal wakes all who wait.
+func (c *Changes) Signal() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ch != nil {
+		close(c.ch)
+		c.ch = nil
+	}
+}
+
+// Next returns a channel that is closed at the next signal.
+func (c *Changes) Next() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ch == nil {
+		c.ch = make(chan struct{})
+	}
+	return c.ch
+}
+
+// Until returns once ok is true. The text says what was waited for if it never is.
+func (c *Changes) Until(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	deadline := time.NewTimer(Patience)
+	defer deadline.Stop()
+	for {
+		next := c.Next()
+		if ok() {
+			return
+		}
+		select {
+		case <-next:
+		case <-deadline.C:
+			tb.Fatalf("waited %v for %s", Patience, what)
+		}
+	}
+}
+
+// lookEvery is how often a state is looked at whose changes are not signalled.
+const lookEvery = 5 * time.Millisecond
+
+// Poll returns once ok is true of something outside, which does not signal.
+func (c *Changes) Poll(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	deadline := time.NewTimer(Patience)
+	defer deadline.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for !ok() {
+		select {
+		case <-look.C:
+		case <-deadline.C:
+			tb.Fatalf("waited %v for %s", Patience, what)
+		}
+	}
+}

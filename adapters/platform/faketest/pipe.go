@@ -1,0 +1,62 @@
+package faketest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+)
+
+// Pipe is a listener without a socket, and the client that reaches it, for
+// servers where time is simulated.
+type Pipe struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+// NewPipe makes a pipe that is closed with the test.
+func NewPipe(tb testing.TB) *Pipe {
+	tb.Helper()
+	p := &Pipe{conns: make(chan net.Conn), done: make(chan struct{})}
+	tb.Cleanup(func() { _ = p.Close() }) // it cannot fail
+	return p
+}
+
+// Accept implements [net.Listener].
+func (p *Pipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (p *Pipe) Close() error {
+	p.once.Do(func() { close(p.done) })
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (*Pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// Client reaches the pipe whatever the address; each request has a connection of its own.
+func (p *Pipe) Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: p.Dial}}
+}
+
+// Dial connects to the pipe whatever the address.
+func (p *Pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

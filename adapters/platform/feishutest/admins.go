@@ -1,0 +1,33 @@
+package feishutest
+
+import "net/http"
+
+// SetAdmins says who owns and manages a group from now on, by open ids; without an
+// owner it belongs to a bot, as the service tells it.
+func (a *API) SetAdmins(chat, owner string, managers ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chats[chat].owner, a.chats[chat].managers = owner, managers
+}
+
+// readChat answers what a chat is and who administers it.
+func (a *API) readChat(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
+	c := a.chats[r.PathValue("id")]
+	switch {
+	case r.URL.Query().Get("user_id_type") != "open_id":
+		return nil, feishuNo(99992402, "field validation failed")
+	case c == nil:
+		return nil, feishuNo(232006, "Your request specifies a chat_id which is invalid.")
+	case !c.member:
+		return nil, feishuNo(232011, "Operator can NOT be out of the chat.")
+	}
+	mode := map[string]string{"topic_group": "topic"}[c.kind]
+	if mode == "" {
+		mode = c.kind
+	}
+	out := map[string]any{"name": "Friends", "chat_mode": mode, "user_manager_id_list": append([]string{}, c.managers...), "bot_manager_id_list": []string{Bot}}
+	if c.owner != "" {
+		out["owner_id"], out["owner_id_type"] = c.owner, "open_id"
+	}
+	return out, nil
+}

@@ -1,0 +1,65 @@
+package feishutest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+)
+
+// NewAPIInProcess is a fake that is reached through its [API.Client] and its
+// [API.Dial] only, with no socket, so that it works where time is simulated. It
+// waits as long for answers as the service does, and brings what is due by itself.
+func NewAPIInProcess(tb testing.TB) *API {
+	tb.Helper()
+	a := newFeishuAPI()
+	a.pipe = faketest.NewPipe(tb)
+	server := &http.Server{Handler: a} //nolint:gosec // nobody reaches it
+	a.work.Go(func() { _ = server.Serve(a.pipe) })
+	a.work.Go(a.deliver)
+	tb.Cleanup(func() {
+		close(a.quit)
+		a.links.closeAll()
+		_ = server.Close()
+		_ = a.pipe.Close()
+		a.work.Wait()
+	})
+	return a
+}
+
+// Client calls the fake without a socket.
+func (a *API) Client() *http.Client { return faketest.ClientOf(a) }
+
+// Dial connects to the fake without a socket.
+func (a *API) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if a.Gone() {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: net.ErrClosed}
+	}
+	return a.pipe.Dial(ctx, network, address)
+}
+
+// SetPipe makes events go to a webhook behind a pipe.
+func (a *API) SetPipe(p *faketest.Pipe, path string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.client, a.push.hook = p.Client(), "http://hook.invalid"+path
+}
+
+// Away makes the fake unreachable, or reachable again: connections end, and none is made.
+func (a *API) Away(on bool) {
+	a.mu.Lock()
+	a.away = on
+	a.mu.Unlock()
+	if on {
+		a.CutLinks()
+	}
+}
+
+// Gone tells whether nothing connects.
+func (a *API) Gone() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.away
+}

@@ -1,0 +1,449 @@
+package feishutest
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+)
+
+// feishuPatience is how long the service waits for an answer, and so does the fake
+// where time is simulated; a machine that is busy with tests gets feishuKindness.
+const (
+	feishuPatience = 3 * time.Second
+	feishuKindness = 30 * time.Second
+)
+
+// feishuSchedule is when an event comes again that was not answered, after the try before.
+func feishuSchedule() []time.Duration {
+	return []time.Duration{15 * time.Second, 5 * time.Minute, time.Hour, 6 * time.Hour}
+}
+
+// feishuPush is what the fake has to bring.
+type feishuPush struct {
+	client *http.Client
+	hook   string // empty: events go over the long connection
+	more   chan struct{}
+	queue  []*feishuEvent // due now
+	late   []*feishuEvent // due later
+	all    []*feishuEvent
+	busy   int  // so many are being brought
+	mute   bool // no event is made
+	ahead  bool // the next one goes before the one before is answered
+}
+
+type feishuEvent struct {
+	id    string
+	body  []byte
+	due   time.Time
+	tries int
+	lost  bool // every try has failed
+	done  bool
+}
+
+// Mention is an entry of a message's mentions: key stands in the text for a person.
+func Mention(key, openID, name string) map[string]any {
+	return map[string]any{"key": key, "id": map[string]any{"open_id": openID, "union_id": "on_2", "user_id": ""}, "name": name, "tenant_key": "tenant"}
+}
+
+// Sign sets the three headers of a signed request.
+func Sign(req *http.Request, stamp, nonce, key string, body []byte) {
+	sum := sha256.Sum256(slices.Concat([]byte(stamp+nonce+key), body))
+	req.Header.Set("X-Lark-Request-Timestamp", stamp)
+	req.Header.Set("X-Lark-Request-Nonce", nonce)
+	req.Header.Set("X-Lark-Signature", fmt.Sprintf("%x", sum))
+}
+
+// Seal encrypts an event as the service does: AES-256-CBC under the hash of
+// the key, the initial vector in front.
+func Seal(key string, event []byte) string {
+	sum := sha256.Sum256([]byte(key))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil { // Unreachable: the hash has the right length
+		return ""
+	}
+	pad := aes.BlockSize - len(event)%aes.BlockSize
+	out := make([]byte, aes.BlockSize, aes.BlockSize+len(event)+pad)
+	_, _ = rand.Read(out)
+	out = append(append(out, event...), bytes.Repeat([]byte{byte(pad)}, pad)...)
+	cipher.NewCBCEncrypter(block, out[:aes.BlockSize]).CryptBlocks(out[aes.BlockSize:], out[aes.BlockSize:])
+	return base64.StdEncoding.EncodeToString(out)
+}
+
+func decodeCard(content string) map[string]any {
+	var c map[string]any
+	if json.Unmarshal([]byte(content), &c) != nil {
+		return nil
+	}
+	return c
+}
+
+// SetWebhook makes events go to an address.
+func (a *API) SetWebhook(url string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.hook = url
+}
+
+// Say makes somebody write a text into a chat; members of more are set in the
+// message of the event, or removed when nil. It returns the message's id.
+func (a *API) Say(chat, from, text string, more map[string]any) string {
+	content, _ := json.Marshal(map[string]any{"text": text})
+	a.mu.Lock()
+	id := a.newID("om_u")
+	m := map[string]any{
+		"message_id": id, "chat_id": chat, "chat_type": a.chats[chat].kind, "message_type": "text", "content": string(content),
+		"create_time": strconv.FormatInt(a.now().UnixMilli(), 10),
+	}
+	for k, v := range more {
+		if m[k] = v; v == nil {
+			delete(m, k)
+		}
+	}
+	id = stringOf(m["message_id"])                                    // perhaps another one
+	if a.chats[chat].kind == "topic_group" && m["thread_id"] == nil { // there is nothing outside of topics
+		m["thread_id"] = a.newID("omt_")
+	}
+	a.messages[id] = &Message{
+		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Thread: stringOf(m["thread_id"]), from: from, made: a.now(),
+		children: a.forwards[id],
+	}
+	a.inject("im.message.receive_v1", map[string]any{
+		"sender":  map[string]any{"sender_id": map[string]any{"open_id": from, "union_id": "on_1", "user_id": nil}, "sender_type": "user", "tenant_key": "tenant"},
+		"message": m,
+	})
+	a.mu.Unlock()
+	return id
+}
+
+// Inject makes an event and brings it. It returns its id.
+func (a *API) Inject(kind string, event any) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.inject(kind, event)
+}
+
+// inject is Inject with the lock held.
+func (a *API) inject(kind string, event any) string {
+	id := a.newID("")
+	if a.push.mute {
+		return id
+	}
+	e := &feishuEvent{id: id, body: a.eventBody(id, kind, event)}
+	a.push.all = append(a.push.all, e)
+	a.queue(e)
+	return id
+}
+
+// eventBody is an event in clear; the lock is held.
+func (a *API) eventBody(id, kind string, event any) []byte {
+	body, err := json.Marshal(map[string]any{
+		"schema": "2.0",
+		"header": map[string]any{
+			"event_id": id, "event_type": kind, "create_time": strconv.FormatInt(a.now().UnixMilli(), 10),
+			"token": feishuVerify, "app_id": App, "tenant_key": "tenant",
+		},
+		"event": event,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("tests inject what JSON can hold: %v", err))
+	}
+	return body
+}
+
+// EventBody is an event in clear, as [API.Request] takes it, that is brought to nobody.
+func (a *API) EventBody(kind string, event any) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.eventBody(a.newID(""), kind, event)
+}
+
+func (a *API) queue(e *feishuEvent) {
+	a.push.queue = append(a.push.queue, e)
+	select {
+	case a.push.more <- struct{}{}:
+	default:
+	}
+}
+
+// Repeat brings every event once more.
+func (a *API) Repeat() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.push.all {
+		again := *e
+		a.queue(&again)
+	}
+}
+
+// Advance moves the clock of the fake and brings what is due by then.
+func (a *API) Advance(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shift += d
+	now := a.now()
+	due := slices.DeleteFunc(slices.Clone(a.push.late), func(e *feishuEvent) bool { return e.due.After(now) })
+	a.push.late = slices.DeleteFunc(a.push.late, func(e *feishuEvent) bool { return !e.due.After(now) })
+	for _, e := range due {
+		a.queue(e)
+	}
+}
+
+// Mute makes what people do no events, or makes it events again.
+func (a *API) Mute(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.mute = on
+}
+
+// Hurry brings every event that waits for another try, without moving the clock and as
+// if it were the first try.
+func (a *API) Hurry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	late := a.push.late
+	a.push.late = nil
+	for _, e := range late {
+		e.tries = 0
+		a.queue(e)
+	}
+}
+
+// Pushed tells how many events were answered, wait for another try, and are lost.
+func (a *API) Pushed() (done, waiting, lost int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.push.all {
+		switch {
+		case e.done:
+			done++
+		case e.lost:
+			lost++
+		default:
+			waiting++
+		}
+	}
+	return done, waiting, lost
+}
+
+// Await waits until ok holds; it is asked again after every change of the fake.
+func (a *API) Await(tb interface {
+	Helper()
+	Fatalf(string, ...any)
+}, what string, ok func() bool,
+) {
+	tb.Helper()
+	deadline := time.NewTimer(faketest.Patience)
+	defer deadline.Stop()
+	for {
+		next := a.Next()
+		if ok() {
+			return
+		}
+		select {
+		case <-next:
+		case <-deadline.C:
+			tb.Fatalf("waited %v for %s", faketest.Patience, what)
+		}
+	}
+}
+
+// deliver brings events, one after the other, until the fake is closed.
+func (a *API) deliver() {
+	for {
+		select {
+		case <-a.quit:
+			return
+		case <-a.push.more:
+		}
+		for a.deliverNext() {
+		}
+	}
+}
+
+func (a *API) deliverNext() bool {
+	a.mu.Lock()
+	if len(a.push.queue) == 0 {
+		a.mu.Unlock()
+		return false
+	}
+	e, hook := a.push.queue[0], a.push.hook
+	a.push.queue = a.push.queue[1:]
+	a.push.busy++
+	ahead := a.push.ahead && hook == ""
+	a.mu.Unlock()
+	patience := feishuKindness
+	if a.server == nil {
+		patience = feishuPatience
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	stop := make(chan struct{})
+	a.work.Go(func() {
+		select {
+		case <-a.quit:
+			cancel()
+		case <-stop:
+		}
+	})
+	wait := func() bool {
+		code, _, err := a.Bring(ctx, a.push.client, hook, e.body)
+		return err == nil && code == http.StatusOK
+	}
+	if hook == "" {
+		answer := a.links.post(ctx, e.body)
+		wait = func() bool { _, ok := answer(); return ok }
+	}
+	settle := func() {
+		ok := wait()
+		close(stop)
+		cancel()
+		a.settle(e, ok)
+	}
+	if ahead {
+		a.work.Go(settle)
+	} else {
+		settle()
+	}
+	return true
+}
+
+// Ahead makes events go over the long connection without waiting for the answers to
+// those before.
+func (a *API) Ahead(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.ahead = on
+}
+
+// settle notes what became of a try.
+func (a *API) settle(e *feishuEvent, ok bool) {
+	defer a.Signal()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.push.busy--
+	steps := feishuSchedule()
+	switch {
+	case ok:
+		e.done = true
+	case e.done:
+	case e.tries >= len(steps):
+		e.lost = true
+	default:
+		e.due = a.now().Add(steps[e.tries])
+		e.tries++
+		a.push.late = append(a.push.late, e)
+		if a.server == nil { // time passes by itself
+			time.AfterFunc(e.due.Sub(a.now()), func() { a.Advance(0) })
+		}
+	}
+}
+
+// Request is a request as the service makes it: encrypted and signed.
+func (a *API) Request(ctx context.Context, target string, event []byte) (*http.Request, error) {
+	raw, err := json.Marshal(map[string]any{"encrypt": Seal(feishuEncrypt, event)})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	stamp, nonce := strconv.FormatInt(a.Now().Unix(), 10), rand.Text()
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	Sign(req, stamp, nonce, feishuEncrypt, raw)
+	return req, nil
+}
+
+// Bring posts an event to a webhook and returns the answer. client may be nil.
+func (a *API) Bring(ctx context.Context, client *http.Client, target string, event []byte) (int, []byte, error) {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	req, err := a.Request(ctx, target, event)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing was written
+	body, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
+}
+
+// Press makes somebody press a button of a message and returns what the app
+// answers; members of more are set in the event. It goes the way that events go.
+func (a *API) Press(ctx context.Context, chat, message, by string, value map[string]any, more map[string]any) (map[string]any, error) {
+	event := map[string]any{
+		"operator": map[string]any{"tenant_key": "tenant", "open_id": by, "union_id": "on_3", "user_id": ""}, "token": "c-sample",
+		"action": map[string]any{"value": value, "tag": "button"}, "host": "im_message",
+		"context": map[string]any{"open_message_id": message, "open_chat_id": chat},
+	}
+	maps.Copy(event, more)
+	a.mu.Lock()
+	body, hook := a.eventBody(a.newID(""), "card.action.trigger", event), a.push.hook
+	a.mu.Unlock()
+	var answer []byte
+	if hook != "" {
+		code, got, err := a.Bring(ctx, a.push.client, hook, body)
+		if err != nil || code != http.StatusOK {
+			return nil, fmt.Errorf("answered %d: %w", code, err)
+		}
+		answer = got
+	} else {
+		got, ok := a.links.send(ctx, body)
+		if !ok {
+			return nil, fmt.Errorf("the app did not answer")
+		}
+		answer = got
+	}
+	var out map[string]any
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return nil, err
+	}
+	return out, a.showAnswer(message, out)
+}
+
+// showAnswer replaces the card of a message by the one of an answer.
+func (a *API) showAnswer(message string, out map[string]any) error {
+	card, ok := out["card"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(card["data"])
+	if err != nil {
+		return err
+	}
+	defer a.Signal()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	shown, no := a.content("interactive", string(raw))
+	if no != nil || card["type"] != "raw" {
+		return fmt.Errorf("the card of the answer is refused")
+	}
+	if m := a.messages[message]; m != nil {
+		m.Content, m.Text = string(raw), shown
+	}
+	return nil
+}
+
+// Idle tells that no event is being brought or due.
+func (a *API) Idle() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.push.queue) == 0 && a.push.busy == 0
+}

@@ -1,0 +1,79 @@
+package telegramtest
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// limiter answers 429 as the service does.
+type limiter struct {
+	rates platform.Rates
+	sent  map[int64][]time.Time
+	all   []time.Time
+	until map[int64]time.Time // told to wait
+	early int
+}
+
+// told notes a wait that a fault asked for.
+func (l *limiter) told(chat int64, seconds int) {
+	l.until[chat] = time.Now().Add(time.Duration(seconds) * time.Second)
+}
+
+// before notes an attempt, whatever becomes of it.
+func (l *limiter) before(chat int64) {
+	if time.Now().Before(l.until[chat]) {
+		l.early++
+	}
+}
+
+// take counts a message, or says no.
+func (l *limiter) take(chat int64, private bool) *refused {
+	now := time.Now()
+	mine := l.sent[chat]
+	perChat := l.rates.PerChat
+	if n := l.rates.Burst; private && n > 1 {
+		perChat = platform.Rate{N: n * perChat.N, Per: time.Duration(n) * perChat.Per}
+	}
+	wait := max(over(mine, perChat, now), over(l.all, l.rates.PerSender, now))
+	if !private {
+		wait = max(wait, over(mine, l.rates.PerGroup, now))
+	}
+	if wait > 0 {
+		seconds := int(math.Ceil(wait.Seconds()))
+		l.told(chat, seconds)
+		return &refused{code: http.StatusTooManyRequests, text: fmt.Sprint("Too Many Requests: retry after ", seconds), retry: seconds}
+	}
+	l.sent[chat], l.all = append(mine, now), append(l.all, now)
+	return nil
+}
+
+// over is how long a rate holds the next event back.
+func over(at []time.Time, r platform.Rate, now time.Time) time.Duration {
+	if r.N <= 0 || len(at) < r.N {
+		return 0
+	}
+	return max(0, r.Per-now.Sub(at[len(at)-r.N]))
+}
+
+// Limit makes the fake refuse sends and edits beyond rates, exactly. PerChat with
+// Burst holds in private chats, PerChat without it and PerGroup in all others. What a
+// chat sends before the time that it was told is counted as early.
+func (a *API) Limit(r platform.Rates) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}}
+}
+
+// Early is how many sends came before the time that their chat was told to wait.
+func (a *API) Early() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.limits == nil {
+		return 0
+	}
+	return a.limits.early
+}
