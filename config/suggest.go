@@ -66,19 +66,27 @@ func unknownKey(block, name string, t reflect.Type) string {
 		}
 		return msg
 	}
-	if elsewhere := keyElsewhere(block, name); elsewhere != "" {
+	switch elsewhere := keyElsewhere(block, name); {
+	case elsewhere != "" && elsewhere == name:
+		return msg + "; it belongs at the top level"
+	case elsewhere != "":
 		return fmt.Sprintf("%s; did you mean %q?", msg, elsewhere)
 	}
 	return msg + "; it has " + strings.Join(names, ", ")
 }
 
-// keyElsewhere finds the only block that has a key of this name: first within the block, then anywhere. It returns ""
-// if none or several have it.
+// keyElsewhere finds the only key of this name that a person may have meant: first within the block, then within the
+// outermost block around it, then at the top level. Other blocks are unrelated, except that a key at the top level
+// may belong into any block. It returns "" if there is no such key, or several.
 func keyElsewhere(block, name string) string {
-	for _, within := range []string{block + ".", ""} {
+	outermost, _, _ := strings.Cut(block, ".")
+	for _, within := range []string{block, outermost} {
 		var found []string
 		for _, k := range fixedKeys(settingsValue(&Settings{})) {
-			if k.name == name && strings.HasPrefix(k.key, within) {
+			if k.key == name {
+				return name
+			}
+			if k.name == name && (within == "" || strings.HasPrefix(k.key, within+".")) {
 				found = append(found, k.key)
 			}
 		}

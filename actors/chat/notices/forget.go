@@ -1,14 +1,18 @@
 package notices
 
-// ForgetAsk asks before a chat is deleted.
-func ForgetAsk() Text {
+// ForgetAsk asks before a chat is deleted. It mentions the buttons only where people see them.
+func ForgetAsk(buttons bool) Text {
+	how := Text{"send /forget yes", "发送 /forget 确认"}
+	if buttons {
+		how = Text{"press the button or send /forget yes", "按下按钮或发送 /forget 确认"}
+	}
 	return Text{
 		"This deletes everything that I keep of this chat, for good: messages, archived conversations and summaries, what I remember of it, its files and recordings, its tasks, and what was allowed here. " +
 			"In a private chat it also deletes what I remember of you. What was remembered for the whole project stays, and so do the messages that you see here.\n\n" +
-			"To delete, press the button or send /forget yes within 30 minutes. To keep everything, do nothing.",
+			"To delete, " + how[0] + " within 30 minutes. To keep everything, do nothing.",
 		"这会永久删除我保存的关于这个聊天的全部内容：消息、已归档的对话和摘要、我记住的内容、文件和录音、任务，以及这里授予的权限。" +
 			"在私聊中还会删除我记住的关于你的内容。为整个项目记住的内容会保留，你在这里看到的消息也不会消失。\n\n" +
-			"要删除，请在 30 分钟内按下按钮或发送 /forget 确认。要保留，不用做任何事。",
+			"要删除，请在 30 分钟内" + how[1] + "。要保留，不用做任何事。",
 	}
 }
 

@@ -64,11 +64,14 @@ func (a *app) sendCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.MaximumNArgs(1),
 		Long: "Sends a message to a terminal chat and prints the answer. A TEXT of - is read from stdin.\n" +
-			"With --id the same message may be sent again: it counts once. Files go with it by --file; TEXT may be left out then.\n\n" +
+			"With --id the same TEXT may be sent again: it counts once. Another TEXT is another message. Files go with it by --file; TEXT may be left out then.\n\n" +
 			"Exit codes: 0 the agent answered; 7 it waits for a decision, which stderr shows; 1 it failed, and stderr says why;\n" +
 			"4 it failed because the model's key was refused. --json has the same as state, waiting, reason and error.",
 		Example: "  sma send 'What is on my list today?'\n  sma send --file photo.jpg 'What is this?'\n  echo \"$REPORT\" | sma send --chat reports --json -",
 		RunE: func(c *cobra.Command, args []string) error {
+			if name == "" {
+				return &console.Failure{Code: console.CodeUsage, What: "--chat wants the name of a chat", Help: "sma send --help"}
+			}
 			text, err := a.textWith(args, files)
 			if err != nil {
 				return err
@@ -86,7 +89,7 @@ func (a *app) sendCmd() *cobra.Command {
 	cmd.Flags().StringVar(&name, "chat", "main", "the `name` of the chat")
 	cmd.Flags().StringArrayVar(&files, "file", nil, "a `path` of a file to send along; may be given more than once")
 	cmd.Flags().StringVar(&id, "id", "", "an `id` of your own, which makes sending again harmless")
-	cmd.Flags().BoolVar(&detach, "no-wait", false, "return once the message is safe, without the answer (needs a running host)")
+	cmd.Flags().BoolVar(&detach, "no-wait", false, "return once the message is safe, without the answer; a host that is started for it leaves the answer to the next one")
 	return cmd
 }
 

@@ -23,7 +23,8 @@ func (a *app) demoCmd() *cobra.Command {
 		Example: "  sma demo\n  sma demo ./demo     keeps its chats; in another terminal: sma chat -C ./demo\n  sma demo --listen 127.0.0.1:3001",
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.demo(c.Context(), args, listen)
-			if f, ok := errors.AsType[*console.Failure](err); ok && f.Code == console.CodeUnreachable {
+			f, ok := errors.AsType[*console.Failure](err)
+			if ok && (f.Code == console.CodeUnreachable || f.Code == console.CodeConfig && c.Flag("listen").Changed) {
 				f.Help = "sma demo --listen 127.0.0.1:3001"
 			}
 			return err

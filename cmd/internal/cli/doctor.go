@@ -138,11 +138,24 @@ func (a *app) checkSettings(dir string) (*config.Loaded, []checkup.Finding) {
 	if err != nil {
 		return nil, []checkup.Finding{checkup.New("config", checkup.Fail, checkup.ErrText(err), "sma config check")}
 	}
-	out := marked("config", loaded.Findings)
+	out := marked("config", a.strictFindings(dir, loaded))
 	if len(out) == 0 {
 		out = append(out, checkup.New("config", checkup.OK, "the settings have no faults", ""))
 	}
 	return loaded, out
+}
+
+// strictFindings are the findings as config check reports them: unknown keys are errors, although a host starts with
+// them. Settings without findings are not read again.
+func (a *app) strictFindings(dir string, loaded *config.Loaded) []config.Finding {
+	if len(loaded.Findings) == 0 {
+		return nil
+	}
+	_, err := a.Load(dir, true)
+	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
+		return invalid.Findings
+	}
+	return loaded.Findings
 }
 
 // checkSandbox tests the sandbox for commands.

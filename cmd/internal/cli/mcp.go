@@ -209,7 +209,7 @@ func serverFindings(found *config.MCP, err error) ([]config.Finding, error) {
 
 // checkServers checks the configuration of MCP servers without starting them.
 func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
-	found, err := loadServers(state, loaded, false)
+	found, err := loadServers(state, loaded, true)
 	findings, err := serverFindings(found, err)
 	if err != nil {
 		return []checkup.Finding{checkup.New("mcp", checkup.Fail, checkup.ErrText(err), "")}

@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -164,7 +166,7 @@ func (a *app) verdict(state string, s sent) error {
 		}
 		return f
 	case stateFailed:
-		f := &console.Failure{Code: console.CodeFailed, What: a.Text("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: "sma doctor --online"}
+		f := &console.Failure{Code: console.CodeFailed, What: a.Text("no answer ("+s.Reason+")", "没有得到回答（"+s.Reason+"）"), Help: helpFor(s.Reason)}
 		if s.Error != "" && s.Error != s.Reason {
 			f.Why = errors.New(s.Error)
 		}
@@ -174,6 +176,18 @@ func (a *app) verdict(state string, s sent) error {
 		return f
 	default:
 		return nil
+	}
+}
+
+// helpFor is the command that helps after a failure. It is empty if the model could be reached and the answer was
+// unusable, since the sentence about the failure already says what to do.
+func helpFor(reason string) string {
+	switch reason {
+	case messages.ReasonEmpty, messages.ReasonFiltered, messages.ReasonLength, messages.ReasonOnlyThoughts,
+		messages.ReasonRefused, messages.ReasonUnfinished, string(model.ReasonCut):
+		return ""
+	default:
+		return "sma doctor --online"
 	}
 }
 
@@ -233,7 +247,7 @@ func uploadOne(ctx context.Context, client *terminal.Client, chat, name string) 
 	}
 	sent, err := client.Upload(ctx, chat, name, f)
 	if _, refused := errors.AsType[*terminal.RefusedError](err); refused {
-		return sent, &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("the file %s was not taken", filepath.Base(name)), Why: err, Help: "sma config show limits.fileMB"}
+		return sent, &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("the file %s was not taken", filepath.Base(name)), Why: err, Help: "sma config show, which lists limits.fileMB"}
 	}
 	return sent, fromClient(err)
 }

@@ -201,7 +201,7 @@ func (a *app) trustFinding(dir, state string, loaded *config.Loaded) []checkup.F
 	case len(reaches) == 0:
 		return nil
 	case err != nil:
-		return []checkup.Finding{checkup.New("trust", checkup.Warn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; it does not start", len(reaches)), "sma trust "+checkup.ShellWord(dir))}
+		return []checkup.Finding{checkup.New("trust", checkup.Warn, fmt.Sprintf("the settings use %d things outside of the folder that you have not agreed to; the agent does not start until you have", len(reaches)), "sma trust "+checkup.ShellWord(dir))}
 	}
 	return []checkup.Finding{checkup.New("trust", checkup.OK, fmt.Sprintf("the settings use %d things outside of the folder, as you agreed", len(reaches)), "")}
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
+// Commands is the command chats with its subcommands. They ask the running host, or read the files if no host runs;
+// those that change files directly refuse to work while a host is running.
 func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "chats", Short: "List, explain, export, import, fork, rewind, verify and repair chats",

@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
+// Search is the command search, which finds turns in the history of all chats or of one, including what was archived.
 func Search(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS...", Short: "Find what was said in chats", Args: cobra.MinimumNArgs(1),

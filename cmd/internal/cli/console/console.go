@@ -164,7 +164,7 @@ func (a *Console) Load(dir string, strict bool) (*config.Loaded, error) {
 	return a.LoadWith(dir, a.Also, strict)
 }
 
-// LoadWith is load with the command's own settings, which --set overrides.
+// LoadWith is [Console.Load] with the command's own settings, which --set overrides.
 func (a *Console) LoadWith(dir string, also map[string]string, strict bool) (*config.Loaded, error) {
 	flags := maps.Clone(also)
 	if flags == nil {

@@ -34,6 +34,8 @@ func (c Control) Within(d time.Duration) Control {
 	return c
 }
 
+// NewControl returns a client of the host that uses a state folder. It connects with the first request, so it does
+// not fail if no host is running.
 func NewControl(state string) Control {
 	socket := host.SocketPath(state)
 	return Control{socket: socket, http: &http.Client{
@@ -56,11 +58,13 @@ func NoAnswer(err error) error {
 	return f
 }
 
+// Status asks the host what it is doing: its process, its platforms, and whether it is ready.
 func (c Control) Status(ctx context.Context) (host.Status, error) {
 	var out host.Status
 	return out, c.Get(ctx, "/control/status", &out)
 }
 
+// Login asks the host for the link that logs a browser in. The link is a secret.
 func (c Control) Login(ctx context.Context) (host.LoginDocument, error) {
 	var out host.LoginDocument
 	return out, c.Get(ctx, "/control/login", &out)

@@ -3,8 +3,11 @@ package console
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -107,7 +111,7 @@ func ChatFailure(key messages.ChatKey, what, help string, err error) error {
 
 // atDesk works with the running host, or with a desk on the files if no host is running.
 func (a *Console) atDesk(ctx context.Context, running func(Control) error, stopped func(*query.Desk) error) error {
-	_, state, err := a.Folders(nil)
+	dir, state, err := a.Folders(nil)
 	if err != nil {
 		return err
 	}
@@ -120,6 +124,9 @@ func (a *Console) atDesk(ctx context.Context, running func(Control) error, stopp
 	case !errors.Is(err, ErrNotRunning):
 		return NoAnswer(err)
 	}
+	if missing(filepath.Join(dir, "Agent.md")) && missing(state) {
+		return &Failure{Code: CodeConfig, What: "there is no Agent.md in " + dir, Help: "sma init " + checkup.ShellWord(dir)}
+	}
 	desk, err := query.OpenStopped(query.StoppedOptions{
 		State: state, StoreLogger: a.Logger(slog.LevelWarn), IndexLogger: a.Logger(slog.LevelError), Zone: a.zone,
 	})
@@ -131,6 +138,11 @@ func (a *Console) atDesk(ctx context.Context, running func(Control) error, stopp
 		return &Failure{Code: code, What: "the chats cannot be read", Why: err, Help: "sma status"}
 	}
 	return errors.Join(stopped(desk), desk.Close())
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // zone is the time zone of the project's tasks.

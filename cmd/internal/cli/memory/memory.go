@@ -23,6 +23,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
+// Commands is the command memory with its subcommands. They work on the files of the memory store, also while a host
+// is running; a chat sees a change with its next answer.
 func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "memory", Short: "List, show, edit and forget what is remembered",

@@ -19,6 +19,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
+// Approvals is the command approvals with its subcommands. What waits can be listed at any time, but only a running
+// host can decide, because the chat has to continue.
 func Approvals(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "approvals", Short: "List what waits for a decision, and decide it",

@@ -14,6 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
+// Outbox is the command outbox with its subcommands. Parked messages stay until a person retries or drops them, which
+// only a running host can do.
 func Outbox(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "outbox", Short: "List what chats owe to people, and retry or drop what was put aside",

@@ -23,6 +23,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
+// Tasks is the command tasks with its subcommands. They work on the files of the tasks, which a running host follows.
 func Tasks(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "tasks", Short: "List, add, run and pause what is done at certain times",

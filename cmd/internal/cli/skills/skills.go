@@ -18,6 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/skilllock"
 )
 
+// Commands is the command skills with its subcommands. An approval is for a skill's folder as it is now: any later
+// change in the folder asks again.
 func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "skills", Short: "List, show, approve and forget skills",
