@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
@@ -130,9 +131,39 @@ func (d *Deciders) TaskPlace(key messages.ChatKey) referral.TaskPlace {
 	if c.Group {
 		out.ChatTitle = d.ChatName(f.ChatKey)
 	} else {
-		out.Person = cmp.Or(d.ChatName(f.ChatKey), c.Asker)
+		maker := d.maker(f.Task)
+		out.Person = cmp.Or(d.ChatName(f.ChatKey), d.personName(groupOf(f.ChatKey).platform, maker), c.Asker, maker)
 	}
 	return out
+}
+
+// maker is the person who asked for a task, by their id on the platform. It is empty if the operator made the task, or
+// if that is not known.
+func (d *Deciders) maker(task string) string {
+	tasks, _, err := taskfile.New(d.State, time.UTC).Tasks(context.Background())
+	if err != nil {
+		d.Logger.Warn("who made a task is not known, as the tasks cannot be read", "error", err)
+	}
+	for _, t := range tasks {
+		if t.ID == task {
+			_, id, _ := strings.Cut(t.MadeBy, "-")
+			return id
+		}
+	}
+	return ""
+}
+
+// personName is the name of a person who has access to a bot, or empty.
+func (d *Deciders) personName(bot, person string) string {
+	if private, found := d.Access().Private(bot, person); found && private.Name != "" {
+		return private.Name
+	}
+	for _, p := range d.Access().Account(bot).People {
+		if p.ID == person {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // ChatName is the title of an admitted group, or the name of the person of a private chat. It is empty if unknown.
@@ -142,21 +173,12 @@ func (d *Deciders) ChatName(key messages.ChatKey) string {
 		return ""
 	}
 	bot := groupOf(key).platform
-	account := d.Access().Account(bot)
-	for _, g := range account.Groups {
+	for _, g := range d.Access().Account(bot).Groups {
 		if g.ID == a.Chat {
 			return g.Title
 		}
 	}
-	if private, found := d.Access().Private(bot, a.Chat); found && private.Name != "" {
-		return private.Name
-	}
-	for _, p := range account.People {
-		if p.ID == a.Chat {
-			return p.Name
-		}
-	}
-	return ""
+	return d.personName(bot, a.Chat)
 }
 
 // AskedAboutTask names the people who are asked about a task's requests.
