@@ -146,21 +146,27 @@ func (s *shell) childOf(who *actor.PID) string {
 	return name
 }
 
-// take decides a message. While the chat is not loaded, the message is refused, kept or dropped.
+// take decides a message. While the chat is not loaded, the message is refused, kept or dropped. Pieces of an answer in
+// progress are shown at once; those that come with something to write, such as the result of a tool, after the write.
 func (s *shell) take(ac actor.Context, msg any) {
-	if s.loaded || s.whileAway(ac, msg) {
-		in := machine.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
-		if chunks, shows := machine.Chunks(msg); shows {
-			if in.Child == "" || in.Child != s.chat.RunChild() {
-				return // from a run that is over
-			}
-			s.effects(ac, s.chat.Progress(machine.Input{Now: time.Now()}, chunks))
-			if _, only := msg.(messages.RunProgressed); only {
-				return
-			}
-		}
-		s.decide(ac, in)
+	if !s.loaded && !s.whileAway(ac, msg) {
+		return
 	}
+	in := machine.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
+	chunks, shows := machine.Chunks(msg)
+	if !shows {
+		s.decide(ac, in)
+		return
+	}
+	if in.Child == "" || in.Child != s.chat.RunChild() {
+		return // from a run that is over
+	}
+	shown := s.chat.Progress(machine.Input{Now: time.Now()}, chunks)
+	if _, only := msg.(messages.RunProgressed); only {
+		s.effects(ac, shown)
+		return
+	}
+	s.decide(ac, in, shown...)
 }
 
 // whileAway handles a message to a chat that is not loaded. It returns true if the chat is loaded now and can decide
@@ -217,9 +223,9 @@ func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
 	}
 }
 
-// decide handles one input, and then everything that follows from it.
-func (s *shell) decide(ac actor.Context, in machine.Input) {
-	if !s.perform(ac, in) {
+// decide handles one input, and then everything that follows from it. The effects first come before those of the plan.
+func (s *shell) decide(ac actor.Context, in machine.Input, first ...machine.Effect) {
+	if !s.perform(ac, in, first...) {
 		return
 	}
 	for range maxRounds {
@@ -232,7 +238,7 @@ func (s *shell) decide(ac actor.Context, in machine.Input) {
 
 // perform decides an input, writes the plan and runs its effects. It returns false if the writes were refused or
 // failed.
-func (s *shell) perform(ac actor.Context, in machine.Input) bool {
+func (s *shell) perform(ac actor.Context, in machine.Input, first ...machine.Effect) bool {
 	in.Now, in.NewID = time.Now(), newID
 	p := s.chat.Decide(in)
 	if err := s.writeFiles(p); err != nil {
@@ -240,9 +246,9 @@ func (s *shell) perform(ac actor.Context, in machine.Input) bool {
 		in.NoFiles = true
 		p = s.chat.Decide(in)
 	}
-	first, err := s.write(p)
+	nothing, err := s.write(p)
 	if err != nil {
-		return s.notWritten(ac, in, p, first, err)
+		return s.notWritten(ac, in, p, nothing, err)
 	}
 	s.chat = p.Commit()
 	if p.Rest {
@@ -250,6 +256,7 @@ func (s *shell) perform(ac actor.Context, in machine.Input) bool {
 			s.log.Warn("the chat could not be marked as resting", "error", err)
 		}
 	}
+	s.effects(ac, first)
 	s.effects(ac, p.Effects)
 	if s.loaded {
 		s.count()
