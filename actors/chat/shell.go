@@ -246,9 +246,9 @@ func (s *shell) perform(ac actor.Context, in machine.Input, first ...machine.Eff
 		in.NoFiles = true
 		p = s.chat.Decide(in)
 	}
-	nothing, err := s.write(p)
+	unchanged, err := s.write(p)
 	if err != nil {
-		return s.notWritten(ac, in, p, nothing, err)
+		return s.notWritten(ac, in, p, unchanged, err)
 	}
 	s.chat = p.Commit()
 	if p.Rest {
