@@ -29,7 +29,7 @@
 //  7. A person's answer is bound to what they saw and becomes a fact
 //     (actors/chat/machine/approval.go; words: reply.go). If other messages have
 //     followed since, the chat puts a copy of the call into a new message and runs that (outcome.go:
-//     beginOutcome, or copies at a step boundary of a run); otherwise the message that asked goes on.
+//     beginOutcome, or copies at a step boundary of a run); otherwise the message that asked continues.
 //  8. The end of a run is one fact: the assistant message, the fates of its turns and the
 //     rows that it owes (actors/chat/machine/finish.go). The adapter actor sends the rows in their
 //     order (actors/adapter/lane.go) and reports receipts (actors/chat/machine/egress.go).

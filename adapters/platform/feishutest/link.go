@@ -269,7 +269,7 @@ func (a *API) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Req
 		if body["AppID"] != App || body["AppSecret"] != feishuSecret {
 			return nil, &feishuRefusal{status: http.StatusOK, code: 1000040351, text: "app id or secret is incorrect"}
 		}
-		// By the way that the app came, so that what stands in between stays there.
+		// Under the address that the app used, so that a proxy between them stays in use.
 		url := "ws://" + r.Host + "/callback/ws/link?device_id=7&service_id=33&access_key=CANARY&ticket=" + a.newID("t")
 		return map[string]any{"URL": url, "ClientConfig": linkConfig()}, nil
 	})

@@ -25,7 +25,7 @@ func (a *API) readNames(r *http.Request, body map[string]any) (any, *feishuRefus
 }
 
 // Join makes somebody add the bot to a group with a name, and Leave take it out. They return
-// the id of the event. In a group that was dissolved there is nobody.
+// the id of the event. A group that was dissolved has no members.
 func (a *API) Join(chat, by, name string) string {
 	return a.member("im.chat.member.bot.added_v1", chat, by, name, true)
 }

@@ -140,7 +140,7 @@ type Revocation struct {
 	Book    *Book
 	Taken   []permission.Grant // that were active
 	Numbers []int              // of the grants that are revoked now, also of those that were before
-	Reason  string             // why there are none
+	Reason  string             // why none were revoked
 }
 
 // Revoke revokes grants by their numbers, or without numbers all that the person may revoke. If one of the numbers is
