@@ -5,17 +5,16 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
 // decoder writes a tree of JSON into settings. It is strict, continues after a fault, and reports all findings to the
-// loader.
+// reader.
 type decoder struct {
-	*loader
-	origin Origin // where the tree comes from
-	// expands says whether ${…} in strings is replaced.
-	expands bool
+	*reader
+	origin Origin // where the tree comes from; only strings of files are expanded
 	// moved are values of older keys, to be read under their new key.
 	moved []movedValue
 }
@@ -35,13 +34,14 @@ func (d *decoder) at(p jsonpos.Place) Origin {
 	return o
 }
 
-func (d *decoder) fault(k keyValue, n *jsonpos.Node, format string, args ...any) {
-	d.report(Error, d.at(n.Place), k.key, keyOrRoot(k.key)+" "+fmt.Sprintf(format, args...))
+// wrong reports a value that cannot be read.
+func (d *decoder) wrong(k keyValue, n *jsonpos.Node, message string) {
+	d.report(Error, d.at(n.Place), k.key, d.keyOrFile(k.key)+" "+message)
 }
 
-func keyOrRoot(key string) string {
+func (r *reader) keyOrFile(key string) string {
 	if key == "" {
-		return FileName
+		return r.name
 	}
 	return key
 }
@@ -52,65 +52,96 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 		d.origins[k.key] = d.at(n.Place)
 	}
 	t := k.value.Type()
-	wanted, ok := scalarOf(t)
-	switch {
-	case ok:
+	if wanted, ok := scalarOf(t); ok {
 		d.scalar(k, n, wanted)
+		return
+	}
+	kind := jsonpos.Number
+	switch {
 	case t == reflect.TypeFor[Tags]():
 		d.tags(k, n)
-	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
-		d.text(k, n)
+		return
 	case t.Kind() == reflect.Pointer:
 		k.value.Set(reflect.New(t.Elem()))
 		k.value = k.value.Elem()
 		d.value(k, n)
-	case t.Kind() == reflect.Struct:
-		d.block(k, n)
-	case t.Kind() == reflect.Map:
-		d.dictionary(k, n)
+		return
+	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
+		kind = jsonpos.String
+	case t.Kind() == reflect.Struct, t.Kind() == reflect.Map:
+		kind = jsonpos.Object
 	case t.Kind() == reflect.Slice:
-		d.list(k, n)
+		kind = jsonpos.Array
 	case t.Kind() == reflect.Bool:
-		if d.wants(k, n, jsonpos.Bool) {
-			k.value.SetBool(n.Text == "true")
+		kind = jsonpos.Bool
+	}
+	if d.wants(k, n, kind) {
+		d.read(k, n)
+	}
+}
+
+// read reads a node of the right kind.
+func (d *decoder) read(k keyValue, n *jsonpos.Node) {
+	switch v := k.value; n.Kind {
+	case jsonpos.Object:
+		d.object(k, n)
+	case jsonpos.Array:
+		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
+		for i, item := range n.Items {
+			d.value(k.item(i), item)
 		}
-	default:
+	case jsonpos.String:
+		if text, ok := d.text(k, n); ok && v.Kind() == reflect.String {
+			v.SetString(text)
+		} else if ok {
+			v.Set(reflect.ValueOf(NewSecret(text)))
+		}
+	case jsonpos.Number:
 		d.number(k, n)
+	case jsonpos.Bool:
+		v.SetBool(n.Text == "true")
+	case jsonpos.Null:
 	}
 }
 
 // wants checks the kind of a node, and reports a wrong one.
 func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
-	if n.Kind == kind {
-		return true
-	}
-	hint := ""
+	message := fmt.Sprintf("wants %s, not %s", kind, n.Kind)
 	switch {
-	case !d.expands && n.Kind == jsonpos.String: // a variable has no quotes
-		d.fault(k, n, "wants %s", kind)
-		return false
+	case n.Kind == kind:
+		return true
+	case d.origin.Source != FromFile && n.Kind == jsonpos.String: // a variable has no quotes
+		message = fmt.Sprintf("wants %s", kind)
 	case n.Kind == jsonpos.Null:
-		hint = "; leave the key out for its default"
+		message += "; leave the key out for its default"
 	case n.Kind == jsonpos.String && (kind == jsonpos.Bool || kind == jsonpos.Number):
-		hint = "; write it without quotes"
+		message += "; write it without quotes"
 	case kind == jsonpos.String && (n.Kind == jsonpos.Number || n.Kind == jsonpos.Bool):
-		hint = "; put it into double quotes"
+		message += "; put it into double quotes"
 	}
-	d.fault(k, n, "wants %s, not %s%s", kind, n.Kind, hint)
+	d.wrong(k, n, message)
 	return false
 }
 
-func (d *decoder) block(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.Object) {
-		return
+// object reads the keys of a block or the elements of a map.
+func (d *decoder) object(k keyValue, n *jsonpos.Node) {
+	isMap := k.value.Kind() == reflect.Map
+	if isMap {
+		k.value.Set(reflect.MakeMap(k.value.Type()))
 	}
 	for _, m := range d.lastMembers(k.key, n) {
-		f, ok := fieldNamed(k.value.Type(), m.Key)
+		child, ok := k.child(m.Key)
 		if !ok {
 			d.unknown(k, m)
 			continue
 		}
-		d.value(keyValue{key: joinKey(k.key, f.name), field: f, value: k.value.Field(f.index)}, m.Value)
+		d.value(child, m.Value)
+		if isMap {
+			k.value.SetMapIndex(reflect.ValueOf(m.Key), child.value)
+		}
+		if isMap && isBlock(child.value.Type()) {
+			d.origins[child.key] = d.at(m.Place) // What is said about the element is about its name.
+		}
 	}
 }
 
@@ -126,7 +157,7 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 			continue
 		}
 		d.report(Warn, d.at(m.Place), joinKey(block, m.Key),
-			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", shorten(m.Key), keyOrRoot(block), d.at(members[i].Place).Line))
+			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", shorten(m.Key), d.keyOrFile(block), d.at(members[i].Place).Line))
 		members[i] = m
 	}
 	return members
@@ -136,55 +167,24 @@ func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
 	key := joinKey(k.key, m.Key)
 	switch {
 	case d.full(): // Too many findings: only count it, which is fast for long files.
-		d.report(d.unknownSeverity(), d.origin, "", "")
+		d.report(d.unknownSeverity(), d.at(m.Place), key, "unknown key")
 	case !d.older(key, m.Place, m.Value):
-		d.report(d.unknownSeverity(), d.at(m.Place), key, unknownKey(k.key, m.Key, k.value.Type()))
+		d.report(d.unknownSeverity(), d.at(m.Place), key, d.unknownKey(k, m.Key))
 	}
-}
-
-func (d *decoder) dictionary(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.Object) {
-		return
-	}
-	k.value.Set(reflect.MakeMap(k.value.Type()))
-	for _, m := range d.lastMembers(k.key, n) {
-		element := reflect.New(k.value.Type().Elem()).Elem()
-		if isBlock(element.Type()) {
-			setDefaults(element)
-		}
-		d.value(keyValue{key: joinKey(k.key, m.Key), value: element}, m.Value)
-		k.value.SetMapIndex(reflect.ValueOf(m.Key), element)
-	}
-}
-
-func (d *decoder) list(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.Array) {
-		return
-	}
-	list := reflect.MakeSlice(k.value.Type(), len(n.Items), len(n.Items))
-	for i, item := range n.Items {
-		d.value(keyValue{key: fmt.Sprintf("%s[%d]", k.key, i), value: list.Index(i)}, item)
-	}
-	k.value.Set(list)
 }
 
 func (d *decoder) number(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.Number) {
-		return
-	}
 	if k.value.Kind() == reflect.Float64 {
 		v, err := strconv.ParseFloat(n.Text, 64)
 		if err != nil {
-			d.fault(k, n, "is out of range")
-			return
+			d.wrong(k, n, "is out of range")
 		}
 		k.value.SetFloat(v)
 		return
 	}
 	v, ok := wholeNumber(n.Text)
 	if !ok {
-		d.fault(k, n, "wants a whole number")
-		return
+		d.wrong(k, n, "wants a whole number")
 	}
 	k.value.SetInt(v)
 }
@@ -192,7 +192,7 @@ func (d *decoder) number(k keyValue, n *jsonpos.Node) {
 func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
 	text, isWord := n.Text, n.Kind == jsonpos.String
 	if isWord {
-		if text, isWord = d.expanded(k, n); !isWord {
+		if text, isWord = d.text(k, n); !isWord {
 			return
 		}
 	}
@@ -203,7 +203,7 @@ func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
 	case n.Kind == jsonpos.Number && inRange:
 		k.value.Set(v.Convert(k.value.Type()))
 	default:
-		d.fault(k, n, "%v", wanted)
+		d.wrong(k, n, wanted.String())
 	}
 }
 
@@ -217,50 +217,64 @@ func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
 		}
 		k.value.Set(reflect.ValueOf(list))
 	case jsonpos.String:
-		d.list(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
+		d.read(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
 	case jsonpos.Array:
-		d.list(k, n)
+		d.read(k, n)
 	case jsonpos.Null, jsonpos.Number, jsonpos.Object:
-		d.fault(k, n, `wants the names of tags, such as ["think"], or true`)
+		d.wrong(k, n, `wants the names of tags, such as ["think"], or true`)
 	}
 }
 
-// text reads a string or a secret.
-func (d *decoder) text(k keyValue, n *jsonpos.Node) {
-	if !d.wants(k, n, jsonpos.String) {
-		return
-	}
-	switch text, ok := d.expanded(k, n); {
-	case !ok:
-	case k.value.Kind() == reflect.String:
-		k.value.SetString(text)
-	default:
-		k.value.Set(reflect.ValueOf(NewSecret(text)))
-	}
-}
-
-// expanded returns the text of a string node. It returns false if a part of the text is unavailable; the fault is
-// then reported, or recorded until it is known whether the key is used.
-func (d *decoder) expanded(k keyValue, n *jsonpos.Node) (string, bool) {
-	if !d.expands {
+// text returns the text of a string node. It returns false if a part of the text is unavailable; the fault is then
+// reported, or noted until it is known whether the key is used.
+func (d *decoder) text(k keyValue, n *jsonpos.Node) (string, bool) {
+	if d.origin.Source != FromFile {
 		return n.Text, true
 	}
 	x, err := d.expand(n.Text)
 	d.addFiles(x.files...)
+	x.written, x.secret, x.variable = n.Text, err == nil && k.value.Type() == reflect.TypeFor[Secret](), k.variable
+	x.at = d.at(n.Place)
+	x.at.Via = slices.Compact(x.via)
 	d.notes[k.key] = x
 	if err != nil {
-		d.fault(k, n, "%v", err)
+		d.wrong(k, n, err.Error())
 		return "", false
 	}
-	o := d.at(n.Place)
-	o.Via = slices.Compact(x.via)
-	d.origins[k.key] = o
-	if len(x.missing) > 0 {
-		d.missing[k.key] = missingValue{origin: o, what: x.missing}
-		return "", false
+	d.origins[k.key] = x.at
+	return x.text, len(x.missing) == 0
+}
+
+// readText sets a key from the text of a variable or flag.
+func (r *reader) readText(k keyValue, text string, at Origin) {
+	n, err := textNode(k.value.Type(), text)
+	if err != nil {
+		r.report(Error, at, k.key, k.key+" wants JSON: "+err.Error())
+		return
 	}
-	if k.value.Type() == reflect.TypeFor[Secret]() {
-		d.noteSecret(k, o, x)
+	r.origins.replace(k.key, at)
+	(&decoder{reader: r, origin: at}).value(k, n)
+	r.origins.replace(k.key, at)
+}
+
+// textNode makes the node that a file would have for a plain text.
+func textNode(t reflect.Type, text string) (*jsonpos.Node, error) {
+	parsed, err := jsonpos.Parse([]byte(text))
+	flag := map[string]string{"1": "true", "true": "true", "yes": "true", "on": "true", "0": "false", "false": "false", "no": "false", "off": "false"}[strings.ToLower(strings.TrimSpace(text))]
+	switch {
+	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
+	case flag != "" && (t.Kind() == reflect.Bool || t == reflect.TypeFor[Tags]()):
+		return &jsonpos.Node{Kind: jsonpos.Bool, Text: flag}, nil
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String && !strings.HasPrefix(strings.TrimSpace(text), "["):
+		n := &jsonpos.Node{Kind: jsonpos.Array}
+		for item := range strings.SplitSeq(text, ",") {
+			n.Items = append(n.Items, &jsonpos.Node{Kind: jsonpos.String, Text: strings.TrimSpace(item)})
+		}
+		return n, nil
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
+		return parsed, err
+	case err == nil && parsed.Kind == jsonpos.Number:
+		return parsed, nil
 	}
-	return x.text, true
+	return &jsonpos.Node{Kind: jsonpos.String, Text: text}, nil
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -13,14 +12,20 @@ const (
 	maxEnvFile  = 256 << 10
 )
 
+// envFault is a malformed line.
+type envFault struct {
+	line    int
+	message string // does not quote the line
+}
+
 // parseEnv parses a .env file: lines of the form NAME=value, optionally after export, with # comments and single or
 // double quotes (\n, \t, \", \\ and \$ in double ones). Nothing is expanded. The last of several lines for a name
-// counts. Malformed lines become findings that do not quote them.
-func parseEnv(src []byte) (map[string]string, []Finding) {
+// counts.
+func parseEnv(src []byte) (map[string]string, []envFault) {
 	vars := map[string]string{}
-	var findings []Finding
+	var faults []envFault
 	number := 0
-	for line := range strings.Lines(string(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) {
+	for line := range strings.Lines(strings.TrimPrefix(string(src), bom)) {
 		number++
 		text := strings.TrimSpace(line)
 		if text == "" || text[0] == '#' {
@@ -28,12 +33,12 @@ func parseEnv(src []byte) (map[string]string, []Finding) {
 		}
 		name, value, fault := parseEnvLine(text)
 		if fault != "" {
-			findings = append(findings, Finding{Severity: Error, File: envFileName, Line: number, Col: 1, Message: fault})
+			faults = append(faults, envFault{number, fault})
 			continue
 		}
 		vars[name] = value
 	}
-	return vars, findings
+	return vars, faults
 }
 
 func parseEnvLine(text string) (name, value, fault string) {

@@ -17,9 +17,13 @@ const (
 	maxExpanded = 4 << 20
 )
 
-// expansion is a string of ship.json after expansion.
-type expansion struct {
-	text string
+// note is what is known about a string of a file of settings after its expansion.
+type note struct {
+	at            Origin
+	written, text string
+	// secret says that the string is a secret, and variable which variable its row proposes.
+	secret   bool
+	variable string
 	// via names the variables and files that were used.
 	via []string
 	// literal is set if the file itself contains the text, at least as a fallback.
@@ -36,8 +40,8 @@ type expansion struct {
 }
 
 // expand expands a string. It fails only for bad syntax, with an error that does not quote the string.
-func (l *loader) expand(s string) (expansion, error) {
-	x := expansion{}
+func (r *reader) expand(s string) (note, error) {
+	x := note{}
 	var b, bound strings.Builder
 	both := func(text string) {
 		b.WriteString(text)
@@ -60,7 +64,7 @@ func (l *loader) expand(s string) (expansion, error) {
 			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
 		}
 		foreign := len(x.named) + len(x.outside)
-		text, err := l.reference(inner, &x)
+		text, err := r.reference(inner, &x)
 		if err != nil {
 			return x, err
 		}
@@ -69,7 +73,7 @@ func (l *loader) expand(s string) (expansion, error) {
 		} else {
 			bound.WriteString(text)
 		}
-		if l.expanded += len(text); l.expanded > maxExpanded {
+		if r.expanded += len(text); r.expanded > maxExpanded {
 			return x, errors.New("expands to too much text")
 		}
 		b.WriteString(text)
@@ -81,20 +85,20 @@ func (l *loader) expand(s string) (expansion, error) {
 }
 
 // reference replaces the text between the braces.
-func (l *loader) reference(inner string, x *expansion) (string, error) {
+func (r *reader) reference(inner string, x *note) (string, error) {
 	if strings.Contains(inner, "${") {
 		return "", errors.New("nests one ${…} in another, which is not possible")
 	}
 	if path, ok := strings.CutPrefix(inner, "file:"); ok {
-		return l.file(path, x)
+		return r.file(path, x)
 	}
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
 	if !isVariable(name) {
 		return "", errors.New("has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${")
 	}
 	x.via = append(x.via, "${"+name+"}")
-	if text, ok := l.lookup(name); ok && text != "" {
-		if l.byOperator(name) {
+	if text, ok := r.lookup(name); ok && text != "" {
+		if r.byOperator(name) {
 			x.named = append(x.named, name)
 		}
 		return text, nil
@@ -107,14 +111,14 @@ func (l *loader) reference(inner string, x *expansion) (string, error) {
 	return fallback, nil
 }
 
-func (l *loader) file(path string, x *expansion) (string, error) {
+func (r *reader) file(path string, x *note) (string, error) {
 	if path == "" {
 		return "", errors.New("has a ${file:} without a path")
 	}
-	full := l.absolute(path)
+	full := r.absolute(path)
 	x.via = append(x.via, "${file:"+path+"}")
 	x.files = append(x.files, full)
-	if out := leadsOut(l.Dir, path); out != "" {
+	if out := leadsOut(r.Dir, path); out != "" {
 		x.outside = append(x.outside, out)
 	}
 	text, err := readSmall(full, maxIncludedFile)

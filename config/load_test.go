@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -326,7 +325,7 @@ func TestEnvNames(t *testing.T) {
 		}
 	}
 	seen := map[string]string{}
-	for _, k := range fixedKeys(reflect.ValueOf(Default())) {
+	for _, k := range table(&Settings{}).fixed() {
 		name := EnvName(k.key)
 		if other, ok := seen[name]; ok {
 			t.Errorf("%s and %s share %s", other, k.key, name)
@@ -397,7 +396,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if faults := loaded.Settings.faults(); len(faults) > 0 {
+		if faults := faults(t, loaded.Settings); len(faults) > 0 {
 			t.Fatalf("loaded, but not valid: %v", faults)
 		}
 		shown, err := loaded.Show(true)

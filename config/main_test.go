@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Bool("update", false, "rewrite golden files and the schema")
+	flag.Bool("update", false, "rewrite golden files")
 	flag.Parse()
 	os.Exit(m.Run())
 }

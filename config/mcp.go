@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/cmdline"
-	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
 )
 
 const (
@@ -22,9 +20,6 @@ const (
 	mcpFileName = "mcp.json"
 	// maxMCPServers is how many servers a project may have.
 	maxMCPServers = 64
-	// defaultMCPTimeout bounds one call unless a server says otherwise.
-	defaultMCPTimeout = 60
-	maxMCPTimeout     = 3600
 )
 
 // MCP are the MCP servers of a project, as .ship/config/mcp.json defines them.
@@ -74,20 +69,27 @@ type MCPServer struct {
 	spelled  []Secret // secrets that are literally in its settings
 }
 
+// mcpFile is the table of keys of mcp.json. The second name of the servers is that of other programs.
+type mcpFile struct {
+	Schema     string               `json:"$schema,omitempty"`
+	Servers    map[string]mcpFields `json:"servers,omitempty" rule:"server"`
+	MCPServers map[string]mcpFields `json:"mcpServers,omitempty" rule:"server"`
+}
+
 // mcpFields are the keys of one server.
 type mcpFields struct {
 	Type     string            `json:"type,omitempty"`
 	Command  string            `json:"command,omitempty"`
 	Args     []string          `json:"args,omitempty"`
-	Env      map[string]Secret `json:"env,omitempty"`
+	Env      map[string]Secret `json:"env,omitempty" rule:"variable"`
 	Cwd      string            `json:"cwd,omitempty"`
-	Read     []string          `json:"read,omitempty"`
-	Write    []string          `json:"write,omitempty"`
+	Read     []string          `json:"read,omitempty" rule:"path"`
+	Write    []string          `json:"write,omitempty" rule:"path"`
 	Network  bool              `json:"network,omitempty"`
-	URL      Secret            `json:"url,omitzero"`
-	Headers  map[string]Secret `json:"headers,omitempty"`
+	URL      Secret            `json:"url,omitzero" rule:"serverUrl"`
+	Headers  map[string]Secret `json:"headers,omitempty" rule:"header"`
 	Allow    []string          `json:"allow,omitempty"`
-	TimeoutS int               `json:"timeoutS,omitempty"`
+	TimeoutS int               `json:"timeoutS,omitempty" default:"60" min:"1" max:"3600"`
 	Disabled bool              `json:"disabled,omitempty"`
 }
 
@@ -95,23 +97,28 @@ type mcpFields struct {
 // two forms: {"servers": {name: …}}, or {"mcpServers": {name: …}} as in other programs. A file that is not JSON is an
 // [*InvalidError]; a fault in one server only turns that server off.
 func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
+	var file mcpFile
 	o := l.loader.Options
 	o.Strict = strict
-	inner, err := newLoader(o)
+	r, err := newReader(o, mcpFileName, &file)
 	if err != nil {
 		return nil, err
 	}
-	inner.variables = l.loader.variables
-	m := mcpLoader{decoder: decoder{loader: inner, origin: Origin{Source: FromFile, Name: mcpFileName}, expands: true}, servers: map[string]MCPServer{}}
-	root, ok := inner.parse(path, m.origin)
-	if root != nil {
-		ok = m.read(root)
+	r.variables = l.loader.variables
+	m := mcpLoader{reader: r, servers: map[string]MCPServer{}}
+	usable := r.readFile(path)
+	for _, key := range []string{"", "servers", "mcpServers"} {
+		_, wrong := r.errors[key]
+		usable = usable && !wrong
 	}
-	sortFindings(m.findings)
-	if !ok {
-		return nil, &InvalidError{Findings: m.findings}
+	if usable {
+		m.add("servers", file.Servers)
+		m.add("mcpServers", file.MCPServers)
 	}
-	out := &MCP{Findings: m.findings, Files: m.files, reaches: m.reaches}
+	if err := r.invalid(); err != nil && !usable {
+		return nil, err
+	}
+	out := &MCP{Findings: r.findings, Files: r.files, reaches: m.reaches}
 	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
 		out.Servers = append(out.Servers, m.servers[name])
 	}
@@ -120,158 +127,98 @@ func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 
 // mcpLoader collects the servers of one file.
 type mcpLoader struct {
-	decoder
+	*reader
 	servers map[string]MCPServer
 	reaches []Reach
 }
 
-// read reads all servers. It returns false if the file is unusable.
-func (m *mcpLoader) read(root *jsonpos.Node) bool {
-	if root.Kind != jsonpos.Object {
-		m.report(Error, m.at(root.Place), "", fmt.Sprintf(`the file wants an object such as {"servers": {…}}, not %s`, root.Kind))
-		return false
-	}
-	usable := true
-	for _, member := range root.Members {
-		switch {
-		case member.Key == "$schema":
-		case member.Key != "servers" && member.Key != "mcpServers":
-			m.report(m.unknownSeverity(), m.at(member.Place), member.Key, fmt.Sprintf(`unknown key %q at the top; it has "servers" (or "mcpServers")`, shorten(member.Key)))
-		case member.Value.Kind != jsonpos.Object:
-			m.report(Error, m.at(member.Value.Place), member.Key, fmt.Sprintf("%s wants an object of servers by name, not %s", member.Key, member.Value.Kind))
-			usable = false
-		default:
-			for _, s := range member.Value.Members {
-				m.server(member.Key, s)
-			}
+// add adds the servers of a block. Their faults are reported and turn them off.
+func (m *mcpLoader) add(block string, all map[string]mcpFields) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		key, why := joinKey(block, name), m.rules["server"](name, "")
+		if _, twice := m.servers[name]; twice {
+			why = `is listed twice; the one in "servers" counts`
+		} else if len(m.servers) == maxMCPServers {
+			why = fmt.Sprintf("is one too many; a project has at most %d servers", maxMCPServers)
+		}
+		if why != "" {
+			m.fault(key, why)
+			continue
+		}
+		s := m.server(key, name, all[name])
+		m.servers[name] = s
+		if s.Off == "" {
+			m.reaches = append(m.reaches, m.serverReaches(key, s)...)
 		}
 	}
-	return usable
 }
 
-// server reads one server. Its faults are reported and turn it off.
-func (m *mcpLoader) server(block string, member jsonpos.Member) {
-	key, name := joinKey(block, member.Key), member.Key
-	at := m.at(member.Place)
-	_, twice := m.servers[name]
-	switch {
-	case !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`).MatchString(name):
-		m.report(Error, at, key, fmt.Sprintf("the server name %q wants 1 to 32 letters, digits, _ and -", shorten(name)))
-		return
-	case twice:
-		m.report(Error, at, key, "the server is listed twice; the first one counts")
-		return
-	case len(m.servers) == maxMCPServers:
-		m.report(Error, at, key, fmt.Sprintf("there are more than %d servers", maxMCPServers))
-		return
+// server makes a server from its fields.
+func (m *mcpLoader) server(key, name string, f mcpFields) MCPServer {
+	s := MCPServer{
+		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
+		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Hidden: m.hidden(key, f),
 	}
-	before := len(m.findings)
-	m.failed = false // for this server
-	fields := mcpFields{TimeoutS: defaultMCPTimeout}
-	m.value(keyValue{key: key, value: reflect.ValueOf(&fields).Elem()}, member.Value)
-	if !fields.Disabled {
-		m.reportMissing(key)
-		m.check(key, at, fields)
+	for _, found := range f.spelledOut(key) {
+		s.spelled = append(s.spelled, NewSecret(found.text))
 	}
-	s := m.made(key, name, fields, member.Value)
-	if i := slices.IndexFunc(m.findings[min(before, len(m.findings)):], func(f Finding) bool { return f.Severity == Error }); i >= 0 {
-		s.Off = m.findings[before+i].String()
-	} else if m.failed {
-		s.Off = "it has faults, which are not shown: mcp.json has more findings than that"
+	s.Shown = s.withoutSpelled(m.shown(key, f))
+	for _, p := range f.Read {
+		s.Read = append(s.Read, filepath.Clean(m.absolute(p)))
 	}
-	if fields.Disabled {
+	for _, p := range f.Write {
+		s.Write = append(s.Write, filepath.Clean(m.absolute(p)))
+	}
+	if f.Cwd != "" {
+		s.Dir = m.absolute(f.Cwd)
+	}
+	if strings.ContainsRune(s.Command, filepath.Separator) {
+		s.Command = m.absolute(s.Command)
+	}
+	if s.Command != "" {
+		s.Fetch, s.packages = cmdline.Fetch(s.Command, s.Args)
+	}
+	if f.Disabled {
 		s.Off = "disabled in mcp.json"
+		return s
 	}
-	m.servers[name] = s
-	if s.Off == "" {
-		m.reaches = append(m.reaches, m.serverReaches(key, s)...)
-	}
-}
-
-// reportMissing reports the missing variables and files that a server refers to.
-func (m *mcpLoader) reportMissing(key string) {
-	for _, k := range slices.Sorted(maps.Keys(m.missing)) {
-		if k == key || strings.HasPrefix(k, key+".") {
-			m.report(Error, m.missing[k].origin, k, k+": "+strings.Join(m.missing[k].what, ", and "))
+	m.validate(key, f)
+	for _, at := range slices.Sorted(maps.Keys(m.errors)) {
+		if at == key || strings.HasPrefix(at, key+".") {
+			s.Off = cmp.Or(s.Off, m.errors[at])
 		}
 	}
+	return s
 }
 
-func (m *mcpLoader) check(key string, at Origin, f mcpFields) {
-	fault := func(sub, text string) {
-		o, ok := m.origins[key+"."+sub]
-		if !ok {
-			o = at
-		}
-		m.report(Error, o, joinKey(key, sub), joinKey(key, sub)+" "+text)
-	}
+func (m *mcpLoader) validate(key string, f mcpFields) {
+	m.reportMissing(func(k string) bool { return strings.HasPrefix(k, key+".") })
+	m.check(keyValue{key: key, value: reflect.ValueOf(&f).Elem()})
 	_, hasURL := m.origins[key+".url"]
 	_, hasCommand := m.origins[key+".command"]
-	switch {
-	case hasURL == hasCommand:
-		m.report(Error, at, key, key+" wants one of command (a program) and url (an address)")
-	case hasCommand && f.Command == "" && !m.isLacking(key+".command"):
-		fault("command", "is empty")
-	case hasCommand && !slices.Contains([]string{"", "stdio"}, f.Type), hasURL && !slices.Contains([]string{"", "http", "streamable-http", "streamableHttp"}, f.Type):
-		fault("type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
-	case hasURL && !m.isLacking(key+".url"):
-		if u, err := url.Parse(f.URL.Reveal()); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			fault("url", "wants an address such as https://example.com/mcp")
-		}
+	types := []string{"", "stdio"}
+	if hasURL {
+		types = []string{"", "http", "streamable-http", "streamableHttp"}
 	}
-	if f.TimeoutS < 1 || f.TimeoutS > maxMCPTimeout {
-		fault("timeoutS", fmt.Sprintf("wants 1 to %d", maxMCPTimeout))
-	}
-	for name := range f.Env {
-		if !isVariable(name) {
-			fault("env", fmt.Sprintf("has %q, which is no name of a variable", shorten(name)))
-		}
-	}
-	for name, value := range f.Headers {
-		if !(&checker{}).isHeader(name, value.Reveal()) {
-			fault("headers", fmt.Sprintf("has %q, which is no header that can be sent", shorten(name)))
-		}
-	}
-	for _, p := range slices.Concat([]string{f.Cwd}, f.Read, f.Write) {
-		if strings.ContainsRune(p, 0) {
-			fault("read", "has a path with a NUL character")
-		}
-	}
-	for name, paths := range map[string][]string{"read": f.Read, "write": f.Write} {
-		if slices.Contains(paths, "") { // a variable without a value must not grant the project's folder
-			fault(name, "has an empty path; name a file or folder, or \".\" for the project's folder")
-		}
-	}
+	m.faultIf(hasCommand && f.Command == "", key+".command", "is empty")
+	m.faultIf(hasURL && f.URL.IsZero(), key+".url", "is empty")
+	m.faultIf(hasURL != hasCommand && !slices.Contains(types, f.Type), key+".type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
+	m.faultIf(hasURL == hasCommand, key, "wants one of command (a program) and url (an address)")
 	m.warnShown(key, f)
 	m.warnFolders(key, f)
-}
-
-func (m *mcpLoader) isLacking(key string) bool {
-	_, ok := m.missing[key]
-	return ok
 }
 
 // warnShown warns about secrets that others can see.
 func (m *mcpLoader) warnShown(key string, f mcpFields) {
 	for i := range f.Args {
-		arg := fmt.Sprintf("%s.args[%d]", key, i)
-		if o, ok := m.origins[arg]; ok && len(o.Via) > 0 {
-			m.report(Warn, o, arg, arg+" takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
+		if at := fmt.Sprintf("%s.args[%d]", key, i); len(m.notes[at].via) > 0 {
+			m.warn(at, "takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
 		}
 	}
-	const help = `write "${NAME}" and set the variable in the environment or in ` + envFileName
-	words := secretWords()
+	m.warnSecrets(key + ".")
 	reported := map[string]bool{}
-	for _, s := range m.literals {
-		name := s.key[strings.LastIndexByte(s.key, '.')+1:]
-		if strings.HasPrefix(s.key, key+".") && s.key != key+".url" && words.MatchString(name) {
-			reported[s.key] = true
-			m.report(Warn, s.origin, s.key, s.key+" is spelled out here; "+help)
-		}
-	}
 	for _, s := range f.spelledOut(key) {
-		o, ok := m.origins[s.key]
-		if !ok || len(o.Via) > 0 || reported[s.key] {
+		if n := m.notes[s.key]; len(n.via) > 0 || reported[s.key] || n.secret && n.proposed(s.key) != "" {
 			continue
 		}
 		reported[s.key] = true
@@ -279,7 +226,7 @@ func (m *mcpLoader) warnShown(key string, f mcpFields) {
 		if strings.HasPrefix(s.key, key+".args[") {
 			also = "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
 		}
-		m.report(Warn, o, s.key, s.key+" holds a secret that is spelled out here; "+help+also)
+		m.warn(s.key, `holds a secret that is spelled out here; write "${NAME}" and set the variable in the environment or in `+envFileName+also)
 	}
 }
 
@@ -289,57 +236,23 @@ func (m *mcpLoader) warnFolders(key string, f mcpFields) {
 	if f.Cwd != "" {
 		granted = append(granted, f.Cwd)
 	}
-	isIn := func(path, folder string) bool {
-		rel, err := filepath.Rel(folder, path)
-		return err == nil && filepath.IsLocal(rel)
+	isIn := func(path string, folders ...string) bool {
+		return slices.ContainsFunc(folders, func(folder string) bool {
+			rel, err := filepath.Rel(m.absolute(folder), path)
+			return err == nil && filepath.IsLocal(rel)
+		})
 	}
 	for i, arg := range f.Args {
 		if !filepath.IsAbs(arg) && f.Cwd != "" || arg == "" || strings.HasPrefix(arg, "-") {
 			continue
 		}
 		path := filepath.Clean(m.absolute(arg))
-		system := slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/proc", "/dev"}, func(dir string) bool { return isIn(path, dir) })
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() || system || path == "/tmp" {
+		if err != nil || !info.IsDir() || path == "/tmp" || isIn(path, "/usr", "/bin", "/lib", "/proc", "/dev") || isIn(path, granted...) {
 			continue
 		}
-		if !slices.ContainsFunc(granted, func(folder string) bool { return isIn(path, m.absolute(folder)) }) {
-			at := fmt.Sprintf("%s.args[%d]", key, i)
-			m.report(Warn, m.origins[at], at, at+` names a folder that the server may not read; name it in "read" or "write" too`)
-		}
+		m.warn(fmt.Sprintf("%s.args[%d]", key, i), `names a folder that the server may not read; name it in "read" or "write" too`)
 	}
-}
-
-// made makes a server from its fields.
-func (m *mcpLoader) made(key, name string, f mcpFields, node *jsonpos.Node) MCPServer {
-	s := MCPServer{
-		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
-		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Shown: shownServer(node),
-	}
-	s.Read, s.Write = m.folders(f.Read), m.folders(f.Write)
-	if f.Cwd != "" {
-		s.Dir = m.absolute(f.Cwd)
-	}
-	if strings.ContainsRune(s.Command, filepath.Separator) {
-		s.Command = m.absolute(s.Command)
-	}
-	s.Hidden = m.hidden(key, f)
-	for _, found := range f.spelledOut(key) {
-		s.spelled = append(s.spelled, NewSecret(found.text))
-	}
-	s.Shown = s.withoutSpelled(s.Shown)
-	if s.Command != "" {
-		s.Fetch, s.packages = cmdline.Fetch(s.Command, s.Args)
-	}
-	return s
-}
-
-// folders resolves paths relative to the project's folder.
-func (l *loader) folders(paths []string) (out []string) {
-	for _, p := range paths {
-		out = append(out, filepath.Clean(l.absolute(p)))
-	}
-	return out
 }
 
 // hidden are the texts of a server that must not be shown: values from variables and files, and values that are
@@ -347,7 +260,7 @@ func (l *loader) folders(paths []string) (out []string) {
 func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 	seen := map[string]bool{}
 	hide := func(text string) {
-		if len(text) >= 6 { // shorter ones may occur by chance
+		if len(text) >= minLiteral {
 			seen[text] = true
 		}
 		for part := range strings.FieldsSeq(text) { // skips words such as Bearer
@@ -356,29 +269,23 @@ func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 			}
 		}
 	}
-	for k, o := range m.origins {
-		if !strings.HasPrefix(k, key+".") {
+	words := secretWords()
+	for k, n := range m.notes {
+		field, ok := strings.CutPrefix(k, key+".")
+		if !ok {
 			continue
 		}
-		for _, via := range o.Via {
+		fromFile := false
+		for _, via := range n.via {
+			fromFile = fromFile || strings.HasPrefix(via, "${file:")
 			if value, ok := m.lookup(strings.TrimSuffix(strings.TrimPrefix(via, "${"), "}")); ok {
 				hide(value)
 			}
 		}
-	}
-	words := secretWords()
-	for name, value := range f.Headers {
-		if len(m.origins[key+".headers."+name].Via) > 0 || words.MatchString(name) {
-			hide(value.Reveal())
+		isEnv := strings.HasPrefix(field, "env.")
+		if n.secret && (words.MatchString(field[strings.LastIndexByte(field, '.')+1:]) || fromFile || !isEnv && len(n.via) > 0) {
+			hide(n.text)
 		}
-	}
-	for name, value := range f.Env {
-		if strings.Contains(strings.Join(m.origins[key+".env."+name].Via, ""), "${file:") || words.MatchString(name) {
-			hide(value.Reveal())
-		}
-	}
-	if len(m.origins[key+".url"].Via) > 0 {
-		hide(f.URL.Reveal())
 	}
 	for _, found := range f.spelledOut(key) {
 		seen[found.text] = true
@@ -395,17 +302,16 @@ func secretWords() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)auth|token|key|secret|password|cookie`)
 }
 
-// shownServer is a command line or URL as written, with ${NAME} unexpanded.
-func shownServer(node *jsonpos.Node) string {
+// shown is a command line or URL as written, with ${NAME} unexpanded.
+func (m *mcpLoader) shown(key string, f mcpFields) string {
+	keys := []string{key + ".command", key + ".url"}
+	for i := range f.Args {
+		keys = append(keys, fmt.Sprintf("%s.args[%d]", key, i))
+	}
 	var words []string
-	for _, member := range node.Members {
-		switch {
-		case (member.Key == "command" || member.Key == "url") && member.Value.Kind == jsonpos.String:
-			words = append([]string{member.Value.Text}, words...)
-		case member.Key == "args":
-			for _, item := range member.Value.Items {
-				words = append(words, item.Text)
-			}
+	for _, k := range keys {
+		if n, ok := m.notes[k]; ok {
+			words = append(words, n.written)
 		}
 	}
 	return printable(strings.Join(words, " "))

@@ -95,10 +95,10 @@ func TestMCPFindings(t *testing.T) {
 			true,
 		},
 		{"no address", `{"servers": {"a": {"url": "example.com"}}}`, []string{"mcp.json:1:27: servers.a.url wants an address such as https://example.com/mcp"}, true},
-		{"missing", "{\"servers\": {\"a\": {\"command\": \"x\",\n \"env\": {\"K\": \"${NO}\"}}}}", []string{"mcp.json:2:15: servers.a.env.K: the environment variable NO is not set, or empty"}, true},
-		{"a wrong kind", `{"servers": {"a": {"command": ["x"]}}}`, []string{"mcp.json:1:31: servers.a.command wants a string, not a list", "mcp.json:1:31: servers.a.command is empty"}, true},
-		{"an empty path", `{"servers": {"a": {"command": "x", "write": [""]}}}`, []string{"mcp.json:1:45: servers.a.write has an empty path; name a file or folder, or \".\" for the project's folder"}, true},
-		{"too long", `{"servers": {"a": {"command": "x", "timeoutS": 100000}}}`, []string{"mcp.json:1:48: servers.a.timeoutS wants 1 to 3600"}, true},
+		{"missing", "{\"servers\": {\"a\": {\"command\": \"x\",\n \"env\": {\"K\": \"${NO}\"}}}}", []string{"mcp.json:2:15: servers.a.env.K: the environment variable NO is not set, or empty; set it in the environment or in .env, or write ${NO:-} if it may be empty"}, true},
+		{"a wrong kind", `{"servers": {"a": {"command": ["x"]}}}`, []string{"mcp.json:1:31: servers.a.command wants a string, not a list"}, true},
+		{"an empty path", `{"servers": {"a": {"command": "x", "write": [""]}}}`, []string{"mcp.json:1:46: servers.a.write[0] is no path; name a file or folder, or \".\" for the project's folder"}, true},
+		{"too long", `{"servers": {"a": {"command": "x", "timeoutS": 100000}}}`, []string{"mcp.json:1:48: servers.a.timeoutS wants a number from 1 to 3600"}, true},
 		{"no variable", `{"servers": {"a": {"command": "x", "env": {"A=B": "1"}}}}`, []string{`mcp.json:1:43: servers.a.env has "A=B", which is no name of a variable`}, true},
 		{"no header", `{"servers": {"a": {"url": "http://h", "headers": {"X": "1\r\nY: 2"}}}}`, []string{`mcp.json:1:50: servers.a.headers has "X", which is no header that can be sent`}, true},
 		{
@@ -107,7 +107,7 @@ func TestMCPFindings(t *testing.T) {
 			false,
 		},
 		{"a literal secret", `{"servers": {"a": {"url": "http://h", "headers": {"Authorization": "Bearer x"}}}}`, []string{
-			`mcp.json:1:68: servers.a.headers.Authorization is spelled out here; write "${NAME}" and set the variable in the environment or in .env`,
+			`mcp.json:1:68: servers.a.headers.Authorization is spelled out here; write "${A_AUTHORIZATION}" and set A_AUTHORIZATION in the environment or in .env`,
 		}, false},
 		{"a secret in args", `{"servers": {"a": {"command": "x", "args": ["${TOKEN}"]}}}`, []string{
 			"mcp.json:1:45: servers.a.args[0] takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env",
@@ -152,8 +152,8 @@ func TestSE4SecretsInArguments(t *testing.T) {
 func TestMCPRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no JSON", `{"servers": `, "mcp.json:1:"},
-		{"a list", `[]`, `mcp.json:1:1: the file wants an object such as {"servers": {…}}, not a list`},
-		{"a list of servers", `{"servers": []}`, "mcp.json:1:13: servers wants an object of servers by name, not a list"},
+		{"a list", `[]`, "mcp.json:1:1: mcp.json wants an object, not a list"},
+		{"a list of servers", `{"servers": []}`, "mcp.json:1:13: servers wants an object, not a list"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := loadMCP(t, tt.text, nil)

@@ -88,11 +88,11 @@ func (d *decoder) withoutEffect(key string, at jsonpos.Place, note string) {
 
 // readMoved applies the values of older keys whose current key is not set. For blocks, this is decided for each key
 // in them.
-func (d *decoder) readMoved(root keyValue) {
+func (d *decoder) readMoved() {
 	for len(d.moved) > 0 {
 		m := d.moved[0]
 		d.moved = d.moved[1:]
-		k, ok := keyAt(root.value, m.to)
+		k, ok := d.table.at(m.to)
 		if _, set := d.origins[m.to]; set && ok && isBlock(k.value.Type()) {
 			m.node.Members = slices.DeleteFunc(m.node.Members, func(inner jsonpos.Member) bool {
 				_, set := d.origins[joinKey(m.to, inner.Key)]

@@ -200,21 +200,21 @@ func (l *loader) reaches() []Reach {
 		if o := l.origins.of(key); o.Source != FromFile {
 			continue // a flag or a variable replaced it
 		}
-		out = append(out, l.noteReaches(key, l.notes[key])...)
+		out = append(out, slices.DeleteFunc(l.notes[key].reaches(key), func(r Reach) bool {
+			return r.Kind == ReachVariable && r.bound == "${"+r.Text+"}" && l.goesByItself(key, r.Text)
+		})...)
 	}
 	return append(append(out, l.addressReaches()...), l.programReaches()...)
 }
 
-// noteReaches are the variables and files that one string names.
-func (l *loader) noteReaches(key string, x expansion) []Reach {
+// reaches are the variables and files that a string names.
+func (n note) reaches(key string) []Reach {
 	var out []Reach
-	for _, name := range x.named {
-		if x.bound != "${"+name+"}" || !l.goesByItself(key, name) {
-			out = append(out, Reach{Kind: ReachVariable, Key: key, Text: name, bound: x.bound})
-		}
+	for _, name := range n.named {
+		out = append(out, Reach{Kind: ReachVariable, Key: key, Text: name, bound: n.bound})
 	}
-	for _, path := range x.outside {
-		out = append(out, Reach{Kind: ReachFile, Key: key, Text: printable(path), bound: x.bound})
+	for _, path := range n.outside {
+		out = append(out, Reach{Kind: ReachFile, Key: key, Text: printable(path), bound: n.bound})
 	}
 	return out
 }
@@ -242,7 +242,7 @@ func (l *loader) goesByItself(key, name string) bool {
 // another key is listed at that key.
 func (l *loader) addressReaches() []Reach {
 	var out []Reach
-	for _, k := range allKeys(settingsValue(&l.settings)) {
+	for _, k := range l.table.all() {
 		if !k.address || k.value.String() == "" || l.origins.of(k.key).Source == FromKey {
 			continue
 		}
@@ -290,7 +290,7 @@ func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
 	for _, k := range slices.Sorted(maps.Keys(m.notes)) {
 		if sub, ok := strings.CutPrefix(k, key+"."); ok {
 			bound[sub] = m.notes[k].bound
-			out = append(out, m.noteReaches(mcpFileName+" "+k, m.notes[k])...)
+			out = append(out, m.notes[k].reaches(mcpFileName+" "+k)...)
 		}
 	}
 	// Marshalling strings cannot fail.

@@ -3,9 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -17,20 +15,7 @@ func (l *loader) resolve() {
 	l.resolveSpeech()
 	l.resolveAdapters()
 	l.resolveEgress()
-	for _, key := range slices.Sorted(maps.Keys(l.missing)) {
-		if m := l.missing[key]; l.isMissing(key) && l.inUse(key) {
-			l.report(Error, m.origin, key, key+": "+strings.Join(m.what, ", and ")+emptyForm(m))
-		}
-	}
-}
-
-// emptyForm says how to allow a single missing variable.
-func emptyForm(m missingValue) string {
-	if len(m.origin.Via) != 1 || strings.HasPrefix(m.origin.Via[0], "${file:") {
-		return ""
-	}
-	name := strings.TrimSuffix(strings.TrimPrefix(m.origin.Via[0], "${"), "}")
-	return "; set it in the environment or in " + envFileName + ", or write ${" + name + ":-} if it may be empty"
+	l.reportMissing(l.inUse)
 }
 
 // follow records that a key follows from another.
@@ -38,21 +23,19 @@ func (l *loader) follow(key, from string) {
 	l.origins.replace(key, Origin{Source: FromKey, Name: from})
 }
 
-// follows reports whether an unset key follows from another, and records it. A key that ship.json sets to a missing
-// variable does not follow from another.
-func (l *loader) follows(unset bool, key, from string) bool {
-	if unset = unset && !l.isMissing(key); unset {
+// follows gives an unset key a value that follows from another key, if there is one, and records it. A key that
+// ship.json sets to a missing variable does not follow from another.
+func follows[T any](l *loader, p *T, value T, key, from string) {
+	v, source := reflect.ValueOf(p).Elem(), reflect.ValueOf(value)
+	if v.IsZero() && !source.IsZero() && !l.isMissing(key) {
+		v.Set(source)
 		l.follow(key, from)
 	}
-	return unset
 }
 
 // wellKnown reads a variable that is used automatically for an unset key.
 func (l *loader) wellKnown(key, name string) {
-	if !l.origins.untouched(key) {
-		return
-	}
-	if k, ok := keyAt(reflect.ValueOf(&l.settings).Elem(), key); ok {
+	if k, ok := l.table.at(key); ok && l.origins.untouched(key) {
 		l.readVariable(k, name)
 	}
 }
@@ -61,14 +44,12 @@ func (l *loader) wellKnown(key, name string) {
 // service's own address, to an address that the operator sets, or to this machine. For other addresses, ship.json
 // must name the variable.
 func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
-	text, set := l.Env(name)
-	switch {
-	case set && text != "" && l.origins.untouched(key) && !l.mayHave(name, addressKey, address):
+	if text, _ := l.Env(name); text != "" && l.origins.untouched(key) && !l.mayHave(name, addressKey, address) {
 		l.report(Warn, l.place(addressKey), addressKey,
 			fmt.Sprintf("%s is not given to this address, which is not that of the service it belongs to; write \"${%s}\" as %s if it should be", name, name, key))
-	default:
-		l.wellKnown(key, name)
+		return
 	}
+	l.wellKnown(key, name)
 }
 
 // resolveModel completes the provider, base URL, key and model.
@@ -95,18 +76,30 @@ func (l *loader) resolveModel() {
 		}
 	}
 	known := providerOf(llm.Provider)
-	if l.follows(llm.BaseURL == "" && known.baseURL != "", "llm.baseUrl", "llm.provider") {
-		llm.BaseURL = known.baseURL
-	}
-	if l.follows(llm.Model == "" && known.model != "", "llm.model", "llm.provider") {
-		llm.Model = known.model
-	}
+	follows(l, &llm.BaseURL, known.baseURL, "llm.baseUrl", "llm.provider")
+	follows(l, &llm.Model, known.model, "llm.model", "llm.provider")
 }
 
-// isMissing reports whether ship.json sets a key to a missing variable or file.
-func (l *loader) isMissing(key string) bool {
-	_, missing := l.missing[key]
-	return missing && l.origins[key].Source == FromFile
+// chooseByKey chooses the provider whose well-known variable is set, if nothing else selects a provider. It chooses
+// none if the settings have a base URL or a key, and none without a default model unless a model is set.
+func (l *loader) chooseByKey() bool {
+	llm := &l.settings.LLM
+	for _, key := range []string{"llm.apiKey", "llm.baseUrl"} {
+		if !l.origins.untouched(key) || l.isMissing(key) {
+			return false
+		}
+	}
+	for _, known := range providers() {
+		if !known.byKey || known.model == "" && llm.Model == "" {
+			continue
+		}
+		if key, _ := l.lookup(known.variable()); key != "" {
+			llm.Provider = known.name
+			l.follow("llm.provider", known.variable())
+			return true
+		}
+	}
+	return false
 }
 
 // firstByteWithFallbacks is the default of llm.firstByteS if there are fallbacks.
@@ -114,47 +107,126 @@ const firstByteWithFallbacks = 15
 
 // resolveFallbacks completes fallbacks from their provider and the main model.
 func (l *loader) resolveFallbacks() {
-	main := l.settings.LLM
+	main := &l.settings.LLM
 	if len(main.Fallbacks) > 0 && l.origins.untouched("llm.firstByteS") {
-		l.settings.LLM.FirstByteS = firstByteWithFallbacks
+		main.FirstByteS = firstByteWithFallbacks
 		l.follow("llm.firstByteS", "llm.fallbacks")
 	}
 	for i := range main.Fallbacks {
-		f := &main.Fallbacks[i]
-		at := fmt.Sprintf("llm.fallbacks[%d]", i)
-		if l.follows(f.Provider == "" && main.Provider != ProviderDemo, at+".provider", "llm.provider") {
-			f.Provider = main.Provider
+		f, at := &main.Fallbacks[i], fmt.Sprintf("llm.fallbacks[%d].", i)
+		if main.Provider != ProviderDemo {
+			follows(l, &f.Provider, main.Provider, at+"provider", "llm.provider")
 		}
-		address, from := main.BaseURL, "llm.baseUrl"
-		if f.Provider != main.Provider {
-			address, from = providerOf(f.Provider).baseURL, at+".provider"
+		if f.Provider == main.Provider {
+			follows(l, &f.BaseURL, main.BaseURL, at+"baseUrl", "llm.baseUrl")
+		} else {
+			follows(l, &f.BaseURL, providerOf(f.Provider).baseURL, at+"baseUrl", at+"provider")
 		}
-		if l.follows(f.BaseURL == "", at+".baseUrl", from) {
-			f.BaseURL = address
-		}
-		same := f.BaseURL == main.BaseURL
-		if l.follows(same && f.APIKey.IsZero(), at+".apiKey", "llm.apiKey") {
-			f.APIKey = main.APIKey
+		if f.BaseURL == main.BaseURL {
+			follows(l, &f.APIKey, main.APIKey, at+"apiKey", "llm.apiKey")
+			follows(l, &f.Organization, main.Organization, at+"organization", "llm.organization")
+			follows(l, &f.APIVersion, main.APIVersion, at+"apiVersion", "llm.apiVersion")
+			follows(l, &f.Headers, main.Headers, at+"headers", "llm.headers")
+			follows(l, &f.Query, main.Query, at+"query", "llm.query")
 		}
 		l.fallbackKey(f, at)
-		if l.follows(same && main.Organization != "" && f.Organization == "", at+".organization", "llm.organization") {
-			f.Organization = main.Organization
-		}
-		if l.follows(same && main.APIVersion != "" && f.APIVersion == "", at+".apiVersion", "llm.apiVersion") {
-			f.APIVersion = main.APIVersion
-		}
-		if l.follows(same && main.Headers != nil && f.Headers == nil, at+".headers", "llm.headers") {
-			f.Headers = main.Headers
-		}
-		if l.follows(same && main.Query != nil && f.Query == nil, at+".query", "llm.query") {
-			f.Query = main.Query
+	}
+}
+
+// fallbackKey gives a fallback the first well-known variable of its provider that is set, but only at the service's
+// own addresses.
+func (l *loader) fallbackKey(f *Fallback, at string) {
+	for _, name := range providerOf(f.Provider).variables {
+		if key, _ := l.lookup(name); f.APIKey.IsZero() && !l.isMissing(at+"apiKey") && key != "" && l.mayHave(name, at+"baseUrl", f.BaseURL) {
+			f.APIKey = NewSecret(key)
+			l.origins[at+"apiKey"] = l.fromVariable(name)
 		}
 	}
 }
 
-func (l *loader) whatIsMissing(key string) string {
-	if !l.isMissing(key) {
-		return ""
+// resolveSpeech completes the address and key of a model from those of llm. A key is used only at its own address.
+func (l *loader) resolveSpeech() {
+	llm := l.settings.LLM
+	for _, a := range l.settings.Speech.apis() {
+		if a.model == "" || llm.Provider == ProviderDemo {
+			continue
+		}
+		follows(l, a.baseURL, llm.BaseURL, a.block+".baseUrl", "llm.baseUrl")
+		if *a.baseURL == llm.BaseURL {
+			follows(l, a.key, llm.APIKey, a.block+".apiKey", "llm.apiKey")
+		}
 	}
-	return " (" + strings.Join(l.missing[key].what, ", and ") + ")"
+}
+
+// resolveAdapters enables the platforms whose credentials are set.
+func (l *loader) resolveAdapters() {
+	a := &l.settings.Adapters
+	for _, p := range a.platforms() {
+		if p.variable != "" {
+			l.wellKnownSecret(p.key(p.credentials[0].name), p.variable, p.key("baseUrl"), p.address)
+		}
+	}
+	for _, p := range a.platforms() { // again, with the credentials that were just read
+		if len(p.credentials) > 0 && l.origins.untouched(p.key("enabled")) {
+			l.switchOn(p)
+		}
+	}
+}
+
+// switchOn enables a platform that has all its credentials. It warns if only some of them are set.
+func (l *loader) switchOn(p platform) {
+	var touched, absent string // the first of each
+	for _, c := range p.credentials {
+		key := p.key(c.name)
+		if !l.origins.untouched(key) {
+			touched = cmp.Or(touched, key)
+		}
+		if !c.set {
+			absent = cmp.Or(absent, key)
+		}
+	}
+	switch {
+	case absent == "":
+		*p.enabled = true
+		l.follow(p.key("enabled"), p.key(p.credentials[0].name))
+	case touched != "":
+		what := ""
+		if l.isMissing(absent) {
+			what = " (" + l.whatIsMissing(absent) + ")"
+		}
+		l.report(Warn, l.origins.place(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
+	}
+}
+
+// resolveEgress applies context.chatEgress.mode to the platforms without their own setting.
+func (l *loader) resolveEgress() {
+	mode := l.settings.Context.ChatEgress.Mode
+	for _, p := range l.settings.Adapters.platforms() {
+		if key := p.key("egress"); (mode == EgressTool || mode == EgressDirect) && l.origins.untouched(key) {
+			*p.egress = mode
+			l.follow(key, "context.chatEgress.mode")
+		}
+	}
+}
+
+// inUse reports whether a key matters. Keys of a disabled adapter do not, nor does access to a model while the demo
+// model is chosen.
+func (l *loader) inUse(key string) bool {
+	s := &l.settings
+	switch {
+	case strings.HasPrefix(key, "llm."):
+		return s.LLM.Provider != ProviderDemo
+	case strings.HasPrefix(key, "speech.transcribe."):
+		return s.Speech.Transcribe.On()
+	case strings.HasPrefix(key, "speech.speak."):
+		return s.Speech.Speak.On()
+	case strings.HasPrefix(key, "adapters.web.") && s.Adapters.API.Enabled: // The API listens where the pages do.
+		return true
+	}
+	for _, p := range s.Adapters.platforms() {
+		if strings.HasPrefix(key, p.key("")) {
+			return *p.enabled
+		}
+	}
+	return true
 }

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,64 +15,151 @@ import (
 	"unicode"
 )
 
-// broken says how a text violates the rule of its key, or returns "". The message continues a sentence that begins
-// with the key.
-func (c *checker) broken(f field, text string) string {
-	switch f.rule {
-	case "baseUrl":
-		return wrongBaseURL(text)
-	case "listen":
-		return unless(isAddress(text), fmt.Sprintf("wants host:port, such as %q", f.initial))
-	case "listenOrOff":
-		return unless(text == Off || isAddress(text), fmt.Sprintf(`wants host:port, such as %q, or "off"`, f.initial))
-	case "publicUrl":
-		u, err := url.Parse(text)
-		fine := err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
-		return unless(text == "" || fine, `wants the public https address that Telegram calls, such as "https://bot.example.com/telegram"`)
-	case "proxy":
-		u, err := url.Parse(text)
-		fine := err == nil && slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) && u.Hostname() != "" && u.User == nil && strings.Trim(u.Path, "/") == ""
-		return unless(text == "" || fine, `wants http://, https:// or socks5:// with host and port, such as "http://127.0.0.1:3128"; a name and a password go into HTTPS_PROXY`)
-	case "timezone":
-		_, err := time.LoadLocation(text)
-		return unless(err == nil, `wants the name of a time zone, such as "Europe/Berlin", "Asia/Shanghai" or "UTC"`)
-	case "folder":
-		return unless(strings.TrimSpace(text) != "" && !hasControl(text), "wants the path of a folder")
-	case "inside":
-		fine := filepath.IsLocal(text) && filepath.Clean(text) != "." && !hasControl(text)
-		return unless(fine, `wants the path of a folder in the project, relative to it, such as "data/archive"`)
-	case "command":
-		return unless(strings.TrimSpace(text) != "" && !hasControl(text), `wants the words of a command, such as "git status"`)
-	case "host":
-		fine := len(text) <= 253 && c.matches(`(\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*)`, text)
-		return unless(fine, `wants the name of a host without scheme, port or path, such as "example.org", "*.example.org" for all below it, or "*"`)
+// rule says what is wrong with a text, or returns "". Its message continues a sentence that begins with the key and
+// never quotes the text; {default} in it is the default of the key. For an entry of a map of texts, the text is the
+// name and value the value.
+type rule func(text, value string) string
+
+// rules are the checks that rows of the table name.
+func rules() map[string]rule {
+	form := func(pattern, why string) rule {
+		compiled := regexp.MustCompile("^(?:" + pattern + ")$")
+		return func(text, _ string) string { return unless(compiled.MatchString(text), why) }
 	}
-	return c.mismatch(f, text)
+	is := func(fits func(string) bool, why string) rule {
+		return func(text, _ string) string { return unless(fits(text), why) }
+	}
+	host := form(`\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*`, `wants the name of a host without scheme, port or path, such as "example.org", "*.example.org" for all below it, or "*"`)
+	token := form("[a-zA-Z0-9!#$%&'*+.^_`|~-]+", "is no header that can be sent")
+	header := func(name, value string) string {
+		if strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+			name = ""
+		}
+		return token(name, "")
+	}
+	return map[string]rule{
+		"account":     form(`[a-z0-9_]{1,32}`, "is not an account name; use 1 to 32 small letters, digits and _"),
+		"apiVersion":  form(`[A-Za-z0-9._-]*`, `wants a version such as "2024-10-21"`),
+		"approver":    form(`owner|initiator|platformAdmins|[0-9]{1,20}|o[un]_[A-Za-z0-9]{1,64}|[a-z]+(@[A-Za-z0-9_-]+)?-[A-Za-z0-9_-]{1,80}`, `wants "owner", "initiator", "platformAdmins" or the id of a person, such as "123456789"; names can be taken over by others`),
+		"baseUrl":     func(text, _ string) string { return wrongBaseURL(text) },
+		"command":     is(isPlain, `wants the words of a command, such as "git status"`),
+		"feishuGroup": form(`\*|oc_[A-Za-z0-9]{1,64}`, "is not named by the id of a group, such as oc_a0553eda9014c201e6969b478895c230, or *"),
+		"folder":      is(isPlain, "wants the path of a folder"),
+		"header":      header,
+		"host": func(text, _ string) string {
+			if len(text) > 253 {
+				text = ""
+			}
+			return host(text, "")
+		},
+		"inside": is(func(text string) bool {
+			return filepath.IsLocal(text) && filepath.Clean(text) != "." && !hasControl(text)
+		},
+			`wants the path of a folder in the project, relative to it, such as "data/archive"`),
+		"language":    form(`[a-z]{2}`, `wants two small letters, such as "en" or "zh"`),
+		"listen":      is(isAddress, `wants host:port, such as "{default}"`),
+		"listenOrOff": is(func(text string) bool { return text == Off || isAddress(text) }, `wants host:port, such as "{default}", or "off"`),
+		"modelHeader": func(name, value string) string {
+			own := []string{"content-type", "content-length", "host", "accept", "transfer-encoding", "connection", "accept-encoding"}
+			if slices.Contains(own, strings.ToLower(name)) {
+				return "every request sets by itself; leave it out"
+			}
+			return header(name, value)
+		},
+		"parameter": is(func(name string) bool { return name != "" && !hasControl(name) }, "is no usable name of a parameter"),
+		"path":      is(func(text string) bool { return text != "" && !hasControl(text) }, `is no path; name a file or folder, or "." for the project's folder`),
+		"proxy": is(func(text string) bool {
+			u, err := url.Parse(text)
+			return err == nil && slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) && u.Hostname() != "" && u.User == nil && strings.Trim(u.Path, "/") == ""
+		}, `wants http://, https:// or socks5:// with host and port, such as "http://127.0.0.1:3128"; a name and a password go into HTTPS_PROXY`),
+		"publicUrl": is(func(text string) bool {
+			u, err := url.Parse(text)
+			return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+		}, `wants the public https address that Telegram calls, such as "https://bot.example.com/telegram"`),
+		"secretWord": form(`[A-Za-z0-9_-]{0,256}`, "wants at most 256 letters, digits, _ and -"),
+		"server":     form(`[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}`, "is not the name of a server; use 1 to 32 letters, digits, _ and -"),
+		"serverUrl": is(func(text string) bool {
+			u, err := url.Parse(text)
+			return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+		}, "wants an address such as https://example.com/mcp"),
+		"tag": form(`[A-Za-z][A-Za-z0-9_:-]{0,63}`, `wants names of tags without brackets, such as "think"`),
+		"timezone": is(func(text string) bool {
+			_, err := time.LoadLocation(text)
+			return err == nil
+		}, `wants the name of a time zone, such as "Europe/Berlin", "Asia/Shanghai" or "UTC"`),
+		"urlPath":  form(`(/[A-Za-z0-9._~-]+)+`, `wants a path of letters, digits, ., _, ~ and -, such as "/feishu"`),
+		"variable": is(isVariable, "is no name of a variable"),
+	}
 }
 
-// mismatch is the part of broken that matches the whole text against a pattern.
-func (c *checker) mismatch(f field, text string) string {
-	pattern, message := "", ""
-	switch f.rule {
-	case "":
-		return ""
-	case "tag":
-		pattern, message = `[A-Za-z][A-Za-z0-9_:-]{0,63}`, `wants names of tags without brackets, such as "think"`
-	case "language":
-		pattern, message = `([a-z]{2})?`, `wants two small letters, such as "en" or "zh"`
-	case "secretWord":
-		pattern, message = `[A-Za-z0-9_-]{0,256}`, "wants at most 256 letters, digits, _ and -"
-	case "urlPath":
-		pattern, message = `(/[A-Za-z0-9._~-]+)+`, `wants a path of letters, digits, ., _, ~ and -, such as "/feishu"`
-	case "feishuGroup":
-		pattern, message = `(\*|oc_[A-Za-z0-9]{1,64})`, "is not named by the id of a group, such as oc_a0553eda9014c201e6969b478895c230, or *"
-	case "approver":
-		pattern = `(owner|initiator|platformAdmins|[0-9]{1,20}|o[un]_[A-Za-z0-9]{1,64}|[a-z]+(@[A-Za-z0-9_-]+)?-[A-Za-z0-9_-]{1,80})`
-		message = `wants "owner", "initiator", "platformAdmins" or the id of a person, such as "123456789"; names can be taken over by others`
-	default:
-		return "has a rule that does not exist: " + f.rule
+// check reports what is wrong with a value, and with the values in it, by their rows.
+func (r *reader) check(k keyValue) {
+	if r.origins[k.key].Source == FromKey {
+		return // It is checked where it comes from.
 	}
-	return unless(c.matches(pattern, text), message)
+	v := reflect.Indirect(k.value)
+	secret, isSecret := reflect.TypeAssert[Secret](k.value)
+	switch {
+	case isSecret && k.variable != "" && strings.ContainsFunc(secret.Reveal(), notInToken):
+		r.fault(k.key, "has blanks or characters that no key or token has; check what was pasted")
+	case isSecret:
+		r.checkText(k, secret.Reveal())
+	case v.Kind() == reflect.String:
+		r.checkWord(k, v.String())
+		r.checkText(k, v.String())
+	case v.CanInt():
+		r.checkRange(k, float64(v.Int()))
+	case v.CanFloat():
+		r.checkRange(k, v.Float())
+	case k.rule == "":
+	case v.Kind() == reflect.Map:
+		for _, name := range k.names() {
+			text, isText := reflect.TypeAssert[Secret](v.MapIndex(reflect.ValueOf(name)))
+			why := r.rules[k.rule](name, text.Reveal())
+			if !isText {
+				r.fault(joinKey(k.key, name), why)
+			} else if why != "" {
+				r.fault(k.key, fmt.Sprintf("has %q, which %s", shorten(name), why))
+			}
+		}
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			at := fmt.Sprintf("%s[%d]", k.key, i)
+			if v.Type() == reflect.TypeFor[Tags]() {
+				at = k.key // One fault is enough, and the list may be a single word.
+			}
+			r.fault(at, r.rules[k.rule](v.Index(i).String(), ""))
+		}
+	}
+	for _, child := range k.children() {
+		r.check(child)
+	}
+}
+
+func (r *reader) checkText(k keyValue, text string) {
+	if k.rule != "" && (text != "" || !k.optional) {
+		r.fault(k.key, strings.ReplaceAll(r.rules[k.rule](text, ""), "{default}", k.initial))
+	}
+}
+
+func (r *reader) checkWord(k keyValue, word string) {
+	switch {
+	case len(k.words) == 0 && k.key != "description" && hasControl(word):
+		r.fault(k.key, "has a line break or another control character")
+	case len(k.words) == 0 || slices.Contains(k.words, word) || word == "" && k.optional:
+	default:
+		hint := ""
+		if near := Nearest(word, k.words); near != "" && word != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		r.fault(k.key, "wants "+oneOf(k.words)+hint)
+	}
+}
+
+func (r *reader) checkRange(k keyValue, v float64) {
+	if k.min != nil && v < *k.min || k.max != nil && v > *k.max {
+		r.fault(k.key, fmt.Sprintf("wants a number from %.0f to %.0f", *k.min, *k.max))
+	}
 }
 
 func unless(fine bool, message string) string {
@@ -81,22 +169,12 @@ func unless(fine bool, message string) string {
 	return message
 }
 
-// matches reports whether a pattern matches a whole text. Patterns are compiled once.
-func (c *checker) matches(pattern, text string) bool {
-	compiled, ok := c.patterns[pattern]
-	if !ok {
-		compiled = regexp.MustCompile("^" + pattern + "$")
-		if c.patterns == nil {
-			c.patterns = map[string]*regexp.Regexp{}
-		}
-		c.patterns[pattern] = compiled
-	}
-	return compiled.MatchString(text)
-}
-
 func notInToken(r rune) bool { return r <= ' ' || r >= 0x7f }
 
 func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
+
+// isPlain reports whether a text says something on one line.
+func isPlain(text string) bool { return strings.TrimSpace(text) != "" && !hasControl(text) }
 
 func wrongBaseURL(text string) string {
 	u, err := url.Parse(text)
@@ -110,11 +188,6 @@ func wrongBaseURL(text string) string {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	return unless(u.Port() == "" || err == nil && port > 0, "wants a port from 1 to 65535")
-}
-
-// isHeader reports whether a header has a name and a value that can be sent.
-func (c *checker) isHeader(name, value string) bool {
-	return c.matches("[a-zA-Z0-9!#$%&'*+.^_`|~-]+", name) && !strings.ContainsAny(value, "\r\n\x00")
 }
 
 // isAddress reports whether a text is host:port with a numeric port.
@@ -131,15 +204,11 @@ func isAddress(text string) bool {
 func sameAddress(a, b string) bool {
 	hostA, portA, errA := net.SplitHostPort(a)
 	hostB, portB, errB := net.SplitHostPort(b)
-	if errA != nil || errB != nil || portA != portB || portA == "0" {
-		return false
+	wildcard := func(host string) bool {
+		ip, err := netip.ParseAddr(host)
+		return host == "" || err == nil && ip.IsUnspecified()
 	}
-	return hostA == hostB || isWildcard(hostA) || isWildcard(hostB)
-}
-
-func isWildcard(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "" || (err == nil && ip.IsUnspecified())
+	return errA == nil && errB == nil && portA == portB && portA != "0" && (hostA == hostB || wildcard(hostA) || wildcard(hostB))
 }
 
 // IsLoopback reports whether an address host:port can be reached from this
@@ -153,8 +222,5 @@ func IsLoopback(address string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// isLoopbackURL reports whether a URL names a server on this machine.
-func isLoopbackURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && IsLoopback(net.JoinHostPort(u.Hostname(), "0"))
-}
+// isPublic reports whether an address host:port can be reached from other machines.
+func isPublic(address string) bool { return isAddress(address) && !IsLoopback(address) }

@@ -2,108 +2,17 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/invopop/jsonschema"
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
 )
-
-// expandable matches strings that contain ${…}, whose value is known only when settings are loaded.
-const expandable = `\$\{`
-
-func TestSchemaIsCurrent(t *testing.T) {
-	got := generateSchema(t)
-	if updating() {
-		if err := os.WriteFile("ship.schema.json", got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(Schema()), string(got)); diff != "" {
-		t.Errorf("ship.schema.json is not what the types say; run go test ./config -update (-file +types):\n%s", diff)
-	}
-}
-
-// generateSchema makes the schema from the types, their tags and the defaults.
-func generateSchema(t *testing.T) []byte {
-	t.Helper()
-	r := &jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: scalarSchema}
-	root := r.Reflect(Settings{})
-	root.Title = "ship.json"
-	root.Description = "Settings of a ShipMyAgent project. Everything is optional. Strings expand ${NAME}, ${NAME:-text} and ${file:path}."
-	addDefaults(root, reflect.ValueOf(Default()))
-	group := reflect.New(reflect.TypeFor[Group]()).Elem()
-	setDefaults(group)
-	adapters, _ := root.Properties.Get("adapters")
-	feishu, _ := adapters.Properties.Get("feishu")
-	groups, _ := feishu.Properties.Get("groups")
-	addDefaults(groups.AdditionalProperties, group)
-	allowExpansion(root)
-	text, err := encode(root, "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(text, '\n')
-}
-
-// scalarSchema describes the types that marshal themselves.
-func scalarSchema(t reflect.Type) *jsonschema.Schema {
-	switch t {
-	case reflect.TypeFor[Secret]():
-		return &jsonschema.Schema{Type: "string"}
-	case reflect.TypeFor[Tags]():
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "boolean"}, {Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}}}}
-	}
-	wanted, ok := scalarOf(t)
-	if !ok {
-		return nil
-	}
-	low, high := json.Number(fmt.Sprint(wanted.min)), json.Number(fmt.Sprint(wanted.max))
-	number := &jsonschema.Schema{Type: "integer", Minimum: low, Maximum: high}
-	if wanted.above {
-		number = &jsonschema.Schema{Type: "number", ExclusiveMinimum: low, Maximum: high}
-	}
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, {Const: wanted.word}, {Type: "string", Pattern: expandable}}}
-}
-
-// addDefaults writes the defaults into the schema of a block.
-func addDefaults(s *jsonschema.Schema, v reflect.Value) {
-	for _, f := range fieldsOf(v.Type()) {
-		property, _ := s.Properties.Get(f.name)
-		switch value := v.Field(f.index); {
-		case isBlock(value.Type()):
-			addDefaults(property, value)
-		case !f.optional || !value.IsZero():
-			property.Default = value.Interface()
-		}
-	}
-}
-
-// allowExpansion accepts ${…} in place of an enum value.
-func allowExpansion(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	if len(s.Enum) > 0 {
-		s.AnyOf = []*jsonschema.Schema{{Enum: s.Enum}, {Pattern: expandable}}
-		s.Enum = nil
-	}
-	allowExpansion(s.AdditionalProperties)
-	allowExpansion(s.Items)
-	if s.Properties == nil {
-		return
-	}
-	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
-		allowExpansion(pair.Value)
-	}
-}
 
 func compileSchema(t *testing.T) *schemacheck.Schema {
 	t.Helper()
@@ -203,62 +112,82 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 // TestTableIsComplete fails when a row of the table of keys is incomplete or names something
 // unknown. CONTRIBUTING.md lists the steps for a new setting.
 func TestTableIsComplete(t *testing.T) {
-	var walk func(key string, typ reflect.Type)
-	walk = func(key string, typ reflect.Type) {
+	rules := rules()
+	var walk func(k keyValue)
+	walk = func(k keyValue) {
+		if _, ok := rules[k.rule]; !ok && k.rule != "" {
+			t.Errorf("%s: rule %q does not exist", k.key, k.rule)
+		}
+		if !strings.HasSuffix(k.about, ".") {
+			t.Errorf("%s: description %q is no sentence", k.key, k.about)
+		}
+		if (k.min == nil) != (k.max == nil) {
+			t.Errorf("%s has only one bound", k.key)
+		}
+		typ := k.value.Type()
+		if typ == reflect.TypeFor[Secret]() && k.variable == "" {
+			t.Errorf("%s: no variable to propose", k.key)
+		}
+		if strings.HasSuffix(k.name, "Url") && !k.address {
+			t.Errorf(`%s: an address needs reach:"address"`, k.key)
+		}
+		if typ.Kind() == reflect.String && !k.optional && k.initial == "" && len(k.words) == 0 && !k.required {
+			t.Errorf("%s: neither a default nor omitempty", k.key)
+		}
+		checkDefault(t, k)
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Map || typ.Kind() == reflect.Slice {
 			typ = typ.Elem()
 		}
-		if !isBlock(typ) {
-			return
-		}
-		for i, f := range fieldsOf(typ) {
-			sub := joinKey(key, f.name)
-			field := typ.Field(i)
-			if text := field.Tag.Get("jsonschema_description"); !strings.HasSuffix(text, ".") {
-				t.Errorf("%s: description %q is no sentence", sub, text)
+		if isBlock(typ) {
+			for _, child := range (keyValue{key: k.key, value: reflect.New(typ).Elem()}).children() {
+				walk(child)
 			}
-			if (f.min == nil) != (f.max == nil) {
-				t.Errorf("%s has only one bound", sub)
-			}
-			if field.Type == reflect.TypeFor[Secret]() && f.variable == "" {
-				t.Errorf("%s: no variable to propose", sub)
-			}
-			if strings.HasSuffix(f.name, "Url") && !f.address {
-				t.Errorf(`%s: an address needs reach:"address"`, sub)
-			}
-			if field.Type.Kind() == reflect.String && !f.optional && f.initial == "" && len(f.enum) == 0 && !strings.Contains(field.Tag.Get("jsonschema"), "required") {
-				t.Errorf("%s: neither a default nor omitempty", sub)
-			}
-			if strings.Contains((&checker{}).broken(f, "x"), "rule that does not exist") {
-				t.Errorf("%s: rule %q does not exist", sub, f.rule)
-			}
-			checkDefault(t, sub, f, field.Type)
-			walk(sub, field.Type)
 		}
 	}
-	walk("", reflect.TypeFor[Settings]())
+	for _, k := range table(&Settings{}).children() {
+		walk(k)
+	}
 }
 
 // checkDefault compares a default with the value that the same text has in ship.json.
-func checkDefault(t *testing.T, key string, f field, typ reflect.Type) {
+func checkDefault(t *testing.T, k keyValue) {
 	t.Helper()
-	if f.initial == "" {
+	if k.initial == "" {
 		return
 	}
-	text := f.initial
-	l := &loader{origins: origins{}, settings: Default()}
-	got := keyValue{key: key, field: f, value: reflect.New(typ).Elem()}
-	l.readText(got, text, Origin{Source: FromFlag})
-	c := &checker{}
-	got.walk(c.value)
-	if len(l.findings) > 0 || len(c.faults) > 0 {
-		t.Errorf("%s: the default %q is wrong: %v %v", key, text, l.findings, c.faults)
+	l := loaderOf(t, Default())
+	got := k
+	got.value = reflect.New(k.value.Type()).Elem()
+	l.readText(got, k.initial, Origin{Source: FromFlag})
+	l.check(got)
+	if len(l.findings) > 0 {
+		t.Errorf("%s: the default %q is wrong: %v", k.key, k.initial, l.findings)
 	}
-	block := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "X", Type: typ, Tag: reflect.StructTag(fmt.Sprintf(`json:"x" default:%q`, text))}})).Elem()
-	setDefaults(block)
-	if diff := cmp.Diff(got.value.Interface(), block.Field(0).Interface()); diff != "" {
-		t.Errorf("%s: the default %q is set as something else (-want +got):\n%s", key, text, diff)
+	block := keyValue{value: reflect.New(reflect.StructOf([]reflect.StructField{{Name: "X", Type: k.value.Type(), Tag: reflect.StructTag(fmt.Sprintf(`json:"x" default:%q`, k.initial))}})).Elem()}
+	block.setDefaults()
+	if diff := cmp.Diff(got.value.Interface(), block.value.Field(0).Interface()); diff != "" {
+		t.Errorf("%s: the default %q is set as something else (-want +got):\n%s", k.key, k.initial, diff)
 	}
+}
+
+// loaderOf is a loader with settings that were not read.
+func loaderOf(t *testing.T, s Settings) *loader {
+	t.Helper()
+	l := &loader{}
+	var err error
+	if l.reader, err = newReader(Options{Dir: t.TempDir()}, FileName, &l.settings); err != nil {
+		t.Fatal(err)
+	}
+	l.settings = s
+	return l
+}
+
+// faults are the errors of settings that were not read.
+func faults(t *testing.T, s Settings) (faults []Finding) {
+	t.Helper()
+	l := loaderOf(t, s)
+	l.validate()
+	return slices.DeleteFunc(l.findings, func(f Finding) bool { return f.Severity != Error })
 }
 
 // TestEveryKeyIsTried: each key is set by a valid project in testdata. Its golden file shows the
@@ -274,12 +203,12 @@ func TestEveryKeyIsTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range fixedKeys(settingsValue(&loaded.Settings)) {
+		for _, k := range table(&loaded.Settings).fixed() {
 			_, inside := loaded.loader.origins[k.key]
 			tried[k.key] = tried[k.key] || inside && loaded.Origin(k.key).Source == FromFile
 		}
 	}
-	for _, k := range fixedKeys(settingsValue(&Settings{})) {
+	for _, k := range table(&Settings{}).fixed() {
 		if !tried[k.key] {
 			t.Errorf("%s is not set in any project of testdata/good", k.key)
 		}

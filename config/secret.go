@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,9 +61,6 @@ func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, s.String())
 }
 
-// MarshalJSON writes stars.
-func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
-
 // MarshalText writes stars.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
@@ -80,10 +76,10 @@ func (s *Secret) UnmarshalJSON([]byte) error { return errSecretDecoded }
 // Secrets are all secrets that are set, in the order of the table, each once.
 func (s *Settings) Secrets() []Secret {
 	var out []Secret
-	for _, k := range allKeys(settingsValue(s)) {
+	for _, k := range table(s).all() {
 		secret, _ := reflect.TypeAssert[Secret](k.value)
 		parts := []string{secret.Reveal()}
-		if isExtra(k.key) {
+		if k.variable == "" {
 			parts = secretParts(k.name, secret.Reveal())
 		}
 		for _, part := range parts {

@@ -18,12 +18,15 @@ type Effective struct {
 
 // Effective lists all keys in the order of the reference, with secrets hidden.
 func (l *Loaded) Effective() ([]Effective, error) {
-	var keys []Effective
-	for _, k := range allKeys(settingsValue(&l.Settings)) {
+	return l.effective(func(k keyValue) any { return k.value.Interface() })
+}
+
+func (l *Loaded) effective(shown func(keyValue) any) (keys []Effective, err error) {
+	for _, k := range table(&l.Settings).all() {
 		if k.optional && k.value.IsZero() && l.loader.origins.untouched(k.key) {
 			continue
 		}
-		value, err := encode(k.value.Interface(), "")
+		value, err := encode(shown(k), "")
 		if err != nil {
 			return nil, fmt.Errorf("show %s: %w", k.key, err)
 		}
@@ -50,20 +53,17 @@ func (l *Loaded) Changed(other *Loaded) ([]string, error) {
 
 // values are the keys of Effective with their values as text, including secrets.
 func (l *Loaded) values() (map[string]string, error) {
-	keys, err := l.Effective()
-	if err != nil {
-		return nil, err
-	}
+	keys, err := l.effective(func(k keyValue) any {
+		if secret, ok := reflect.TypeAssert[Secret](k.value); ok {
+			return secret.Reveal()
+		}
+		return k.value.Interface()
+	})
 	out := make(map[string]string, len(keys))
 	for _, k := range keys {
 		out[k.Key] = string(k.Value)
 	}
-	for _, k := range allKeys(settingsValue(&l.Settings)) {
-		if secret, ok := reflect.TypeAssert[Secret](k.value); ok && !secret.IsZero() {
-			out[k.key] = secret.Reveal()
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // Show returns the effective settings as indented JSON, with secrets hidden. With withOrigins the document has the

@@ -10,7 +10,9 @@ import (
 func TestChangedSecretsNeedARestart(t *testing.T) {
 	changed := func(a, b Settings) []string {
 		t.Helper()
-		loaded := func(s Settings) *Loaded { return &Loaded{Settings: s, loader: &loader{origins: origins{}}} }
+		loaded := func(s Settings) *Loaded {
+			return &Loaded{Settings: s, loader: &loader{reader: &reader{origins: origins{}}}}
+		}
 		keys, err := loaded(a).Changed(loaded(b))
 		if err != nil {
 			t.Fatal(err)

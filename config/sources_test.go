@@ -24,15 +24,15 @@ func TestParseEnv(t *testing.T) {
 	}
 	var got []string
 	for _, f := range findings {
-		got = append(got, f.String())
+		got = append(got, fmt.Sprintf("%d: %s", f.line, f.message))
 	}
 	wantFindings := []string{
-		".env:11:1: the line is not of the form NAME=value",
-		".env:12:1: the line is not of the form NAME=value",
-		".env:13:1: the value's quote is not closed on its line",
-		".env:14:1: text follows the closing quote of the value",
-		".env:15:1: the line is not plain UTF-8 text",
-		".env:16:1: the line is not of the form NAME=value",
+		"11: the line is not of the form NAME=value",
+		"12: the line is not of the form NAME=value",
+		"13: the value's quote is not closed on its line",
+		"14: text follows the closing quote of the value",
+		"15: the line is not plain UTF-8 text",
+		"16: the line is not of the form NAME=value",
 	}
 	if diff := cmp.Diff(wantFindings, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
@@ -77,7 +77,7 @@ func TestSE1Expand(t *testing.T) {
 		{"no path", "${file:}", result{Err: "has a ${file:} without a path"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := loader{Options: Options{Dir: dir, Env: lookup}}
+			l := reader{Options: Options{Dir: dir, Env: lookup}}
 			x, err := l.expand(tt.in)
 			got := result{Text: x.text, Missing: x.missing, Literal: x.literal}
 			if err != nil {
@@ -89,7 +89,7 @@ func TestSE1Expand(t *testing.T) {
 		})
 	}
 	t.Run("too much", func(t *testing.T) {
-		l := loader{Options: Options{Env: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}}
+		l := reader{Options: Options{Env: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}}
 		if _, err := l.expand("${BIG}${BIG}${BIG}"); err == nil {
 			t.Error("expanded without limit")
 		}

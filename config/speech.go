@@ -3,36 +3,36 @@ package config
 // Speech configures voice messages in both directions. Without a model or command, nothing that people say is sent
 // elsewhere for it.
 type Speech struct {
-	Transcribe Transcribe `json:"transcribe" jsonschema_description:"Voice messages of people, as text."`
-	Speak      Speak      `json:"speak" jsonschema_description:"Answers as voice messages, with the tool tts_speak."`
+	Transcribe Transcribe `json:"transcribe" about:"Voice messages of people, as text."`
+	Speak      Speak      `json:"speak" about:"Answers as voice messages, with the tool tts_speak."`
 }
 
 // Transcribe configures how voice messages become text.
 type Transcribe struct {
-	Model          string   `json:"model,omitempty" jsonschema_description:"Model that turns recordings into text, such as gpt-4o-mini-transcribe or whisper-1. Unset, and no command either: voice messages stay files, and the model is informed."`
-	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" jsonschema_description:"Root of the API that has /audio/transcriptions, the only place recordings are sent to. Default: llm's."`
-	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" jsonschema_description:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
-	Command        []string `json:"command,omitempty" jsonschema_description:"Program and arguments used instead of a model, such as [\"whisper-cli\", \"-m\", \"/models/ggml-base.bin\", \"-nt\", \"-f\", \"{file}\"]. {file} is the recording, {language} the language; what it writes is the text. It runs in the sandbox, without network."`
-	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
-	Language       string   `json:"language,omitempty" rule:"language" jsonschema_description:"Language that is mostly spoken, such as en or zh; unset: found out."`
-	MaxMB          int      `json:"maxMB" default:"20" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Largest recording in megabytes that is listened to."`
-	MaxSeconds     int      `json:"maxSeconds" default:"600" jsonschema:"minimum=1,maximum=7200" jsonschema_description:"Longest recording in seconds that is listened to."`
-	MaxConcurrency int      `json:"maxConcurrency" default:"4" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Recordings listened to at once, over all chats."`
-	TimeoutS       int      `json:"timeoutS" default:"90" jsonschema:"minimum=1,maximum=150" jsonschema_description:"Seconds one recording may take."`
+	Model          string   `json:"model,omitempty" about:"Model that turns recordings into text, such as gpt-4o-mini-transcribe or whisper-1. Unset, and no command either: voice messages stay files, and the model is informed."`
+	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" about:"Root of the API that has /audio/transcriptions, the only place recordings are sent to. Default: llm's."`
+	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" about:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
+	Command        []string `json:"command,omitempty" about:"Program and arguments used instead of a model, such as [\"whisper-cli\", \"-m\", \"/models/ggml-base.bin\", \"-nt\", \"-f\", \"{file}\"]. {file} is the recording, {language} the language; what it writes is the text. It runs in the sandbox, without network."`
+	Read           []string `json:"read,omitempty" about:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
+	Language       string   `json:"language,omitempty" rule:"language" about:"Language that is mostly spoken, such as en or zh; unset: found out."`
+	MaxMB          int      `json:"maxMB" default:"20" min:"1" max:"100" about:"Largest recording in megabytes that is listened to."`
+	MaxSeconds     int      `json:"maxSeconds" default:"600" min:"1" max:"7200" about:"Longest recording in seconds that is listened to."`
+	MaxConcurrency int      `json:"maxConcurrency" default:"4" min:"1" max:"256" about:"Recordings listened to at once, over all chats."`
+	TimeoutS       int      `json:"timeoutS" default:"90" min:"1" max:"150" about:"Seconds one recording may take."`
 }
 
 // Speak configures how text becomes voice messages.
 type Speak struct {
-	Model          string   `json:"model,omitempty" jsonschema_description:"Model that speaks, such as gpt-4o-mini-tts or tts-1. Unset, and no command either: the tool tts_speak is not offered."`
-	Voice          string   `json:"voice" default:"alloy" jsonschema_description:"Voice, as the API names it."`
-	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" jsonschema_description:"Root of the API that has /audio/speech. Default: llm's."`
-	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" jsonschema_description:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
-	Command        []string `json:"command,omitempty" jsonschema_description:"Program and arguments used instead of a model. It reads the text and writes a recording, to {output} or to its output; Opus in Ogg becomes a voice message, MP3 and WAV a file. {voice} is the voice. It runs in the sandbox, without network."`
-	Read           []string `json:"read,omitempty" jsonschema_description:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
-	Format         string   `json:"format" default:"opus" jsonschema:"enum=opus,enum=mp3" jsonschema_description:"Format asked of the API. Only opus becomes a voice message."`
-	MaxChars       int      `json:"maxChars" default:"2000" jsonschema:"minimum=1,maximum=4096" jsonschema_description:"Longest text of one voice message."`
-	MaxConcurrency int      `json:"maxConcurrency" default:"4" jsonschema:"minimum=1,maximum=256" jsonschema_description:"Texts spoken at once, over all chats."`
-	TimeoutS       int      `json:"timeoutS" default:"60" jsonschema:"minimum=1,maximum=100" jsonschema_description:"Seconds one text may take."`
+	Model          string   `json:"model,omitempty" about:"Model that speaks, such as gpt-4o-mini-tts or tts-1. Unset, and no command either: the tool tts_speak is not offered."`
+	Voice          string   `json:"voice" default:"alloy" about:"Voice, as the API names it."`
+	BaseURL        string   `json:"baseUrl,omitempty" reach:"address" about:"Root of the API that has /audio/speech. Default: llm's."`
+	APIKey         Secret   `json:"apiKey,omitzero" variable:"SPEECH_API_KEY" about:"Key of that API; write ${SPEECH_API_KEY}. Default: llm's, if the API is the same."`
+	Command        []string `json:"command,omitempty" about:"Program and arguments used instead of a model. It reads the text and writes a recording, to {output} or to its output; Opus in Ogg becomes a voice message, MP3 and WAV a file. {voice} is the voice. It runs in the sandbox, without network."`
+	Read           []string `json:"read,omitempty" about:"Files and folders that the command may read, in addition to the system's and those its arguments name."`
+	Format         string   `json:"format" default:"opus" words:"opus mp3" about:"Format asked of the API. Only opus becomes a voice message."`
+	MaxChars       int      `json:"maxChars" default:"2000" min:"1" max:"4096" about:"Longest text of one voice message."`
+	MaxConcurrency int      `json:"maxConcurrency" default:"4" min:"1" max:"256" about:"Texts spoken at once, over all chats."`
+	TimeoutS       int      `json:"timeoutS" default:"60" min:"1" max:"100" about:"Seconds one text may take."`
 }
 
 // On reports whether recordings become text.
@@ -55,21 +55,5 @@ func (s *Speech) apis() []voiceAPI {
 	return []voiceAPI{
 		{"speech.transcribe", t.Model, &t.BaseURL, &t.APIKey, t.Command, t.Read},
 		{"speech.speak", k.Model, &k.BaseURL, &k.APIKey, k.Command, k.Read},
-	}
-}
-
-// resolveSpeech completes the address and key of a model from those of llm. A key is used only at its own address.
-func (l *loader) resolveSpeech() {
-	llm := l.settings.LLM
-	for _, a := range l.settings.Speech.apis() {
-		if a.model == "" || llm.Provider == ProviderDemo {
-			continue
-		}
-		if l.follows(*a.baseURL == "", a.block+".baseUrl", "llm.baseUrl") {
-			*a.baseURL = llm.BaseURL
-		}
-		if l.follows(a.key.IsZero() && *a.baseURL == llm.BaseURL && !llm.APIKey.IsZero(), a.block+".apiKey", "llm.apiKey") {
-			*a.key = llm.APIKey
-		}
 	}
 }

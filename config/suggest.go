@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 )
 
@@ -10,8 +9,7 @@ import (
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", 1+max(1, min(len(word)/3, 3))
 	for _, c := range candidates {
-		d := editDistance(strings.ToLower(word), strings.ToLower(c))
-		if d < bestDistance {
+		if d := editDistance([]rune(strings.ToLower(word)), []rune(strings.ToLower(c))); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
@@ -20,69 +18,62 @@ func Nearest(word string, candidates []string) string {
 
 // editDistance counts insertions, deletions, replacements and swaps of neighbors. Words longer than 64 characters are
 // never similar.
-func editDistance(a, b string) int {
-	s, t := []rune(a), []rune(b)
+func editDistance(s, t []rune) int {
 	if len(s) > 64 || len(t) > 64 {
 		return 64
 	}
 	rows := make([][]int, len(s)+1)
 	for i := range rows {
 		rows[i] = make([]int, len(t)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(s); i++ {
-		for j := 1; j <= len(t); j++ {
-			cost := 1
-			if s[i-1] == t[j-1] {
-				cost = 0
+		for j := range rows[i] {
+			switch {
+			case i == 0 || j == 0:
+				rows[i][j] = i + j
+			case s[i-1] == t[j-1]:
+				rows[i][j] = rows[i-1][j-1]
+			default:
+				rows[i][j] = 1 + min(rows[i-1][j], rows[i][j-1], rows[i-1][j-1])
+				if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+					rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
+				}
 			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
 		}
 	}
 	return rows[len(s)][len(t)]
 }
 
 // unknownKey is the message about an unknown key of a block.
-func unknownKey(block, name string, t reflect.Type) string {
-	msg := fmt.Sprintf("unknown key %q in %s", shorten(name), block)
-	if block == "" {
-		msg = fmt.Sprintf("unknown key %q at the top", shorten(name))
+func (r *reader) unknownKey(block keyValue, name string) string {
+	where := "at the top"
+	if block.key != "" {
+		where = "in " + block.key
 	}
-	var names []string
-	for _, f := range fieldsOf(t) {
-		names = append(names, f.name)
-	}
-	if near := Nearest(name, names); near != "" {
-		msg += fmt.Sprintf("; did you mean %q?", near)
-		if f, _ := fieldNamed(t, near); len(f.enum) > 0 {
-			msg += " It takes " + oneOf(f.enum)
+	message := fmt.Sprintf("unknown key %q %s; ", shorten(name), where)
+	if near := Nearest(name, block.names()); near != "" {
+		message += fmt.Sprintf("did you mean %q?", near)
+		if k, _ := block.child(near); len(k.words) > 0 {
+			message += " It takes " + oneOf(k.words)
 		}
-		return msg
+		return message
 	}
-	switch elsewhere := keyElsewhere(block, name); {
-	case elsewhere != "" && elsewhere == name:
-		return msg + "; it belongs at the top level"
-	case elsewhere != "":
-		return fmt.Sprintf("%s; did you mean %q?", msg, elsewhere)
+	switch elsewhere := r.elsewhere(block.key, name); elsewhere {
+	case "":
+		return message + "it has " + strings.Join(block.names(), ", ")
+	case name:
+		return message + "it belongs at the top level"
+	default:
+		return message + fmt.Sprintf("did you mean %q?", elsewhere)
 	}
-	return msg + "; it has " + strings.Join(names, ", ")
 }
 
-// keyElsewhere finds the only key of this name that a person may have meant: first within the block, then within the
+// elsewhere finds the only key of this name that a person may have meant: first within the block, then within the
 // outermost block around it, then at the top level. Other blocks are unrelated, except that a key at the top level
 // may belong into any block. It returns "" if there is no such key, or several.
-func keyElsewhere(block, name string) string {
+func (r *reader) elsewhere(block, name string) string {
 	outermost, _, _ := strings.Cut(block, ".")
 	for _, within := range []string{block, outermost} {
 		var found []string
-		for _, k := range fixedKeys(settingsValue(&Settings{})) {
+		for _, k := range r.table.fixed() {
 			if k.key == name {
 				return name
 			}
@@ -97,11 +88,10 @@ func keyElsewhere(block, name string) string {
 	return ""
 }
 
-// oneOf lists the words of an enum, which has at least two.
+// oneOf lists words, of which there are at least two.
 func oneOf(words []string) string {
-	list := `"` + strings.Join(words, `", "`) + `"`
-	last := strings.LastIndex(list, ", ")
-	return "one of " + list[:last] + " or " + list[last+len(", "):]
+	last := len(words) - 1
+	return `one of "` + strings.Join(words[:last], `", "`) + `" or "` + words[last] + `"`
 }
 
 // shorten limits the length of names from files in findings.

@@ -9,95 +9,52 @@ import (
 	"unicode"
 )
 
-// field is one row of the table of keys: what the struct tags say about a key. See
-// [Settings] for the tags.
-type field struct {
-	name     string
-	index    int
-	optional bool // the string may be empty
-	enum     []string
-	min, max *float64
-	initial  string // the default as text
-	rule     string
-	variable string
-	address  bool // the folder may set it only with the operator's agreement
+// row is one row of a table of keys: what the struct tags say about a key. See [Settings] for the tags.
+type row struct {
+	name, initial, rule, variable, idle, about string
+	words                                      []string
+	min, max                                   *float64
+	optional, required, address                bool
 }
 
-// fieldsOf reads the tags of a struct type, in the order of its fields.
-func fieldsOf(t reflect.Type) []field {
-	fields := make([]field, 0, t.NumField())
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
-		name, options, _ := strings.Cut(tag.Get("json"), ",")
-		f := field{
-			name: name, index: i, optional: options != "", initial: tag.Get("default"), rule: tag.Get("rule"),
-			variable: tag.Get("variable"), address: tag.Get("reach") == "address",
+// rowOf reads the tags of a field.
+func rowOf(tag reflect.StructTag) row {
+	name, options, _ := strings.Cut(tag.Get("json"), ",")
+	number := func(key string) *float64 {
+		if v, err := strconv.ParseFloat(tag.Get(key), 64); err == nil {
+			return &v
 		}
-		for limit := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
-			f.limit(limit)
-		}
-		fields = append(fields, f)
+		return nil
 	}
-	return fields
-}
-
-func (f *field) limit(limit string) {
-	name, value, _ := strings.Cut(limit, "=")
-	number, err := strconv.ParseFloat(value, 64)
-	switch {
-	case name == "enum":
-		f.enum = append(f.enum, value)
-	case name == "minimum" && err == nil:
-		f.min = &number
-	case name == "maximum" && err == nil:
-		f.max = &number
+	return row{
+		name: name, initial: tag.Get("default"), rule: tag.Get("rule"), variable: tag.Get("variable"), idle: tag.Get("idle"), about: tag.Get("about"),
+		words: strings.Fields(tag.Get("words")), min: number("min"), max: number("max"),
+		optional: options != "", required: tag.Get("required") != "", address: tag.Get("reach") == "address",
 	}
 }
 
-// fieldNamed finds a key of a block.
-func fieldNamed(t reflect.Type, name string) (field, bool) {
-	fields := fieldsOf(t)
-	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
-	if i < 0 {
-		return field{}, false
-	}
-	return fields[i], true
-}
-
-// Default returns the settings of a project that sets nothing. They are valid: the demo model in the web chat on
-// loopback and in the terminal.
-func Default() Settings {
-	var s Settings
-	setDefaults(settingsValue(&s))
-	return s
-}
-
-// setDefaults writes the defaults of the table to a block. Default lists have one word.
-func setDefaults(block reflect.Value) {
-	for _, f := range fieldsOf(block.Type()) {
-		v := block.Field(f.index)
-		number, _ := strconv.ParseInt(f.initial, 10, 64)
-		switch {
-		case isBlock(v.Type()):
-			setDefaults(v)
-		case f.initial == "":
-		case v.Kind() == reflect.String:
-			v.SetString(f.initial)
-		case v.Kind() == reflect.Bool:
-			v.SetBool(f.initial == "true")
-		case v.Kind() == reflect.Slice:
-			v.Set(reflect.Append(v, reflect.ValueOf(f.initial)))
-		default:
-			v.SetInt(number)
-		}
-	}
-}
-
-// keyValue is a key with its field in Settings.
+// keyValue is a key with its row and its value.
 type keyValue struct {
 	key string
-	field
+	row
 	value reflect.Value
+}
+
+// table is the root of a table of keys: a pointer to a struct as a value without a name.
+func table(p any) keyValue { return keyValue{value: reflect.ValueOf(p).Elem()} }
+
+// isBlock reports whether a type is a block of keys rather than a value.
+func isBlock(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
+}
+
+// field is the n-th key of a block. A block without effect has no keys with one.
+func (k keyValue) field(n int) keyValue {
+	r := rowOf(k.value.Type().Field(n).Tag)
+	if r.idle == "" {
+		r.idle = k.idle
+	}
+	return keyValue{key: joinKey(k.key, r.name), row: r, value: k.value.Field(n)}
 }
 
 // children are the keys of a block, or the elements of a map or of a list of blocks.
@@ -105,24 +62,30 @@ func (k keyValue) children() []keyValue {
 	var out []keyValue
 	switch t := k.value.Type(); {
 	case isBlock(t):
-		for _, f := range fieldsOf(t) {
-			out = append(out, keyValue{key: joinKey(k.key, f.name), field: f, value: k.value.Field(f.index)})
+		for n := range t.NumField() {
+			out = append(out, k.field(n))
 		}
 	case t.Kind() == reflect.Map:
 		for _, name := range k.names() {
-			out = append(out, keyValue{key: joinKey(k.key, name), field: field{name: name}, value: k.value.MapIndex(reflect.ValueOf(name))})
+			out = append(out, keyValue{key: joinKey(k.key, name), row: row{name: name}, value: k.value.MapIndex(reflect.ValueOf(name))})
 		}
 	case t.Kind() == reflect.Slice && isBlock(t.Elem()):
 		for i := range k.value.Len() {
-			out = append(out, keyValue{key: fmt.Sprintf("%s[%d]", k.key, i), value: k.value.Index(i)})
+			out = append(out, k.item(i))
 		}
 	}
 	return out
 }
 
-// names are the sorted keys of a map.
+// names are the sorted keys of a map, or those of a block in their order.
 func (k keyValue) names() []string {
 	var names []string
+	if isBlock(k.value.Type()) {
+		for n := range k.value.NumField() {
+			names = append(names, k.field(n).name)
+		}
+		return names
+	}
 	for _, name := range k.value.MapKeys() {
 		names = append(names, name.String())
 	}
@@ -130,64 +93,88 @@ func (k keyValue) names() []string {
 	return names
 }
 
-// walk visits a value and then, if visit returns true, the values in it, in the order of the table.
-func (k keyValue) walk(visit func(keyValue) (inside bool)) {
-	if !visit(k) {
-		return
+// item is an element of a list.
+func (k keyValue) item(i int) keyValue {
+	return keyValue{key: fmt.Sprintf("%s[%d]", k.key, i), value: k.value.Index(i)}
+}
+
+// child is the key of this name in a block, or a new element for a map.
+func (k keyValue) child(name string) (keyValue, bool) {
+	if k.value.Kind() == reflect.Map {
+		element := keyValue{key: joinKey(k.key, name), row: row{name: name}, value: reflect.New(k.value.Type().Elem()).Elem()}
+		element.setDefaults()
+		return element, true
 	}
-	for _, child := range k.children() {
-		child.walk(visit)
+	n := -1
+	if isBlock(k.value.Type()) {
+		n = slices.Index(k.names(), name)
 	}
+	if n < 0 {
+		return keyValue{}, false
+	}
+	return k.field(n), true
 }
 
-// fixedKeys lists the keys of every project: all values that are not blocks, with lists and maps as one key each.
-func fixedKeys(v reflect.Value) (keys []keyValue) {
-	keyValue{value: v}.walk(func(k keyValue) bool {
-		inside := isBlock(k.value.Type())
-		if !inside {
-			keys = append(keys, k)
-		}
-		return inside
-	})
-	return keys
-}
-
-// allKeys lists all values, including those inside maps and lists of blocks. Empty maps and lists of blocks are left
-// out.
-func allKeys(v reflect.Value) (keys []keyValue) {
-	keyValue{value: v}.walk(func(k keyValue) bool {
-		t := k.value.Type()
-		inside := isBlock(t) || t.Kind() == reflect.Map || t.Kind() == reflect.Slice && isBlock(t.Elem())
-		if !inside {
-			keys = append(keys, k)
-		}
-		return inside
-	})
-	return keys
-}
-
-// settingsValue is the reflect value of settings.
-func settingsValue(s *Settings) reflect.Value { return reflect.ValueOf(s).Elem() }
-
-// isBlock reports whether a type is a block of keys rather than a value.
-func isBlock(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
-}
-
-// keyAt finds a fixed key or block by its path.
-func keyAt(v reflect.Value, key string) (keyValue, bool) {
-	k := keyValue{key: key, value: v}
+// at finds a key that every project has, or a block, by its path.
+func (k keyValue) at(key string) (keyValue, bool) {
 	for name := range strings.SplitSeq(key, ".") {
-		if !isBlock(k.value.Type()) {
+		child, ok := k.child(name)
+		if !ok || k.value.Kind() == reflect.Map {
 			return keyValue{}, false
 		}
-		f, ok := fieldNamed(k.value.Type(), name)
-		if !ok {
-			return keyValue{}, false
-		}
-		k.field, k.value = f, k.value.Field(f.index)
+		k = child
 	}
 	return k, true
+}
+
+// fixed lists the keys of every project: all values that are not blocks, with lists and maps as one key each.
+func (k keyValue) fixed() []keyValue { return k.list(func(t reflect.Type) bool { return isBlock(t) }) }
+
+// all lists all values, including those in maps and lists of blocks. Empty maps and lists of blocks are left out.
+func (k keyValue) all() []keyValue {
+	return k.list(func(t reflect.Type) bool {
+		return isBlock(t) || t.Kind() == reflect.Map || t.Kind() == reflect.Slice && isBlock(t.Elem())
+	})
+}
+
+func (k keyValue) list(inside func(reflect.Type) bool) (keys []keyValue) {
+	if !inside(k.value.Type()) {
+		return []keyValue{k}
+	}
+	for _, child := range k.children() {
+		keys = append(keys, child.list(inside)...)
+	}
+	return keys
+}
+
+// Default returns the settings of a project that sets nothing. They are valid: the demo model in the web chat on
+// loopback and in the terminal.
+func Default() Settings {
+	var s Settings
+	table(&s).setDefaults()
+	return s
+}
+
+// setDefaults writes the defaults of the table to a block. Default lists have one word.
+func (k keyValue) setDefaults() {
+	if !isBlock(k.value.Type()) {
+		return
+	}
+	for _, c := range k.children() {
+		number, _ := strconv.ParseInt(c.initial, 10, 64)
+		switch v := c.value; {
+		case c.initial == "":
+			c.setDefaults()
+		case v.Kind() == reflect.String:
+			v.SetString(c.initial)
+		case v.Kind() == reflect.Bool:
+			v.SetBool(c.initial == "true")
+		case v.Kind() == reflect.Slice:
+			v.Set(reflect.Append(v, reflect.ValueOf(c.initial)))
+		default:
+			v.SetInt(number)
+		}
+	}
 }
 
 // EnvName is the environment variable that sets a key.

@@ -3,250 +3,202 @@ package config
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
 
-// fault is one wrong value. The message continues a sentence that begins with the key
-// and never quotes the value.
-type fault struct{ key, message string }
+// shortToken is the length below which a token is considered easy to guess.
+const shortToken = 16
 
-// faults checks all values against the table, and then their combinations. It uses neither files nor the network,
-// except for the time zone data.
-func (s *Settings) faults() []fault {
-	c := &checker{}
-	keyValue{value: settingsValue(s)}.walk(c.value)
-	c.llm(s)
-	c.accounts(s.Adapters.Telegram)
-	c.credentials(s)
-	if s.LLM.Provider == ProviderDemo {
-		c.demo(s.Adapters)
+// validate reports faulty settings at the places where they are set, and warns about settings that are allowed but
+// unwise. Values are checked against the table first, and then their combinations.
+func (l *loader) validate() {
+	l.check(l.table)
+	l.validateModels()
+	l.validatePlatforms()
+	l.validateListeners()
+	l.validateBudget()
+	l.validateSpeech()
+	l.validatePermissions()
+	if info, err := os.Stat(filepath.Join(l.Dir, FileName)); l.warnSecrets("") && err == nil && openToOthers(info) {
+		l.report(Warn, Origin{Source: FromFile, Name: FileName}, "",
+			fmt.Sprintf("the file holds secrets and its mode is %#o, so others may read them; run: chmod 600 %s", info.Mode().Perm(), FileName))
 	}
-	c.listeners(s)
-	c.budget(s)
-	c.speech(s)
-	if len(s.Permissions.Exec.Approvers) == 0 {
-		c.fault("permissions.exec.approvers", `is empty, so nothing could ever be approved; "owner" is the usual entry`)
-	}
-	return c.faults
-}
-
-// checker collects faults.
-type checker struct {
-	faults   []fault
-	patterns map[string]*regexp.Regexp
-}
-
-func (c *checker) fault(key, format string, args ...any) {
-	c.faults = append(c.faults, fault{key, fmt.Sprintf(format, args...)})
-}
-
-// check reports a message about a key, unless it is empty.
-func (c *checker) check(key, message string) {
-	if message != "" {
-		c.faults = append(c.faults, fault{key, message})
-	}
-}
-
-// unset reports a key that must be set, if needed.
-func (c *checker) unset(needed bool, key, message string) {
-	if needed {
-		c.check(key, "is not set"+message)
-	}
-}
-
-// value checks one value against the table, and that secrets can be sent.
-func (c *checker) value(k keyValue) bool {
-	v := reflect.Indirect(k.value)
-	if tags, ok := reflect.TypeAssert[Tags](k.value); ok {
-		if i := slices.IndexFunc(tags, func(tag string) bool { return c.broken(k.field, tag) != "" }); i >= 0 {
-			c.fault(k.key, "%s", c.broken(k.field, tags[i])) // One fault is enough, and the list may be a single word.
-		}
-		return false
-	}
-	secret, isSecret := reflect.TypeAssert[Secret](k.value)
-	switch {
-	case isSecret && !isExtra(k.key) && strings.ContainsFunc(secret.Reveal(), notInToken):
-		c.fault(k.key, "has blanks or characters that no key or token has; check what was pasted")
-	case isSecret:
-		c.check(k.key, c.broken(k.field, secret.Reveal()))
-	case v.Kind() == reflect.String:
-		c.word(k, v.String())
-	case v.CanInt():
-		c.between(k, float64(v.Int()))
-	case v.CanFloat():
-		c.between(k, v.Float())
-	case v.Kind() == reflect.Map:
-		for _, name := range k.names() {
-			c.check(joinKey(k.key, name), c.broken(k.field, name))
-		}
-	case v.Kind() == reflect.Slice && k.rule != "":
-		for i := range v.Len() {
-			c.check(fmt.Sprintf("%s[%d]", k.key, i), c.broken(k.field, v.Index(i).String()))
+	l.warnOpenness()
+	for i, path := range l.settings.Skills.Paths {
+		rel, err := filepath.Rel(l.Dir, l.absolute(path))
+		if !l.settings.Skills.AllowExternalPaths && (err != nil || !filepath.IsLocal(rel)) {
+			l.warn(fmt.Sprintf("skills.paths[%d]", i), "leads out of the project and is skipped; move the skills, or set skills.allowExternalPaths to true")
 		}
 	}
-	return true
-}
-
-func (c *checker) word(k keyValue, word string) {
-	if len(k.enum) == 0 && k.key != "description" && hasControl(word) {
-		c.fault(k.key, "has a line break or another control character")
-	}
-	c.check(k.key, c.broken(k.field, word))
-	if len(k.enum) == 0 || slices.Contains(k.enum, word) || (word == "" && k.optional) {
-		return
-	}
-	hint := ""
-	if near := Nearest(word, k.enum); near != "" && word != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	c.fault(k.key, "wants %s%s", oneOf(k.enum), hint)
-}
-
-func (c *checker) between(k keyValue, v float64) {
-	plain := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	if k.min != nil && v < *k.min || k.max != nil && v > *k.max {
-		c.fault(k.key, "wants a number from %s to %s", plain(*k.min), plain(*k.max))
+	for _, k := range l.table.all() { // Nobody relies on a limit that is not enforced.
+		if _, set := l.origins[k.key]; set && k.idle != "" && !k.value.IsZero() {
+			l.warn(k.key, "has no effect yet; "+k.idle)
+		}
 	}
 }
 
-// isExtra reports whether a key is a header or query parameter of a model.
-func isExtra(key string) bool {
-	return strings.HasPrefix(key, "llm.") && (strings.Contains(key, ".headers.") || strings.Contains(key, ".query."))
-}
-
-func (c *checker) llm(s *Settings) {
+// endpoints are the main model and its fallbacks, by their blocks.
+func (s *Settings) endpoints() (blocks []string, all []Fallback) {
 	llm := s.LLM
-	c.api("llm", Fallback{Provider: llm.Provider, BaseURL: llm.BaseURL, Model: llm.Model, APIKey: llm.APIKey, APIVersion: llm.APIVersion, Headers: llm.Headers, Query: llm.Query})
+	blocks = []string{"llm"}
+	all = []Fallback{{Provider: llm.Provider, BaseURL: llm.BaseURL, Model: llm.Model, APIKey: llm.APIKey, Headers: llm.Headers, Query: llm.Query}}
 	for i, f := range llm.Fallbacks {
-		c.api(fmt.Sprintf("llm.fallbacks[%d]", i), f)
+		blocks, all = append(blocks, fmt.Sprintf("llm.fallbacks[%d]", i)), append(all, f)
 	}
-	if len(llm.Fallbacks) > 0 && llm.Provider == ProviderDemo {
-		c.fault("llm.fallbacks", "stand in for a model, but there is only the demo model; set llm.model and its key")
-	}
-	const key = "context.memory.embeddingModel"
-	known, name := providerOf(llm.Provider), s.Context.Memory.EmbeddingModel
-	switch own := llm.BaseURL == "" || llm.BaseURL == known.baseURL; {
-	case name == "":
-	case strings.ContainsFunc(name, unicode.IsSpace):
-		c.fault(key, "has blanks, which no name of a model has")
-	case llm.Provider == ProviderDemo:
-		c.fault(key, "needs a model's API, but there is only the demo model; set llm.model and its key, or leave it out")
-	case own && known.noEmbeddings:
-		c.fault(key, "is asked for at llm's address, and %s has no embeddings; leave it out", llm.Provider)
-	}
+	return blocks, all
 }
 
-// api checks that a model can be called, and the additional headers and parameters of its requests.
-func (c *checker) api(block string, f Fallback) {
+func (l *loader) validateModels() {
+	s := &l.settings
+	blocks, all := s.endpoints()
+	for i, f := range all {
+		l.validateModel(blocks[i], f)
+	}
+	if len(all) > 1 && s.LLM.Provider == ProviderDemo {
+		l.fault("llm.fallbacks", "stand in for a model, but there is only the demo model; set llm.model and its key")
+	}
+	known, name := providerOf(s.LLM.Provider), s.Context.Memory.EmbeddingModel
+	own := s.LLM.BaseURL == "" || s.LLM.BaseURL == known.baseURL
+	const key = "context.memory.embeddingModel"
+	l.faultIf(strings.ContainsFunc(name, unicode.IsSpace), key, "has blanks, which no name of a model has")
+	l.faultIf(name != "" && s.LLM.Provider == ProviderDemo, key, "needs a model's API, but there is only the demo model; set llm.model and its key, or leave it out")
+	l.faultIf(name != "" && own && known.noEmbeddings, key, "is asked for at llm's address, and "+known.name+" has no embeddings; leave it out")
+}
+
+// validateModel checks that a model can be called. A remote service without a key is only warned about, as some need
+// none.
+func (l *loader) validateModel(block string, f Fallback) {
 	known := providerOf(f.Provider)
 	isKnown := known.name != "" || f.Provider == ProviderCustom
 	if f.BaseURL != "" && f.Provider != ProviderDemo {
-		c.check(block+".baseUrl", wrongBaseURL(f.BaseURL))
+		l.fault(block+".baseUrl", wrongBaseURL(f.BaseURL))
 	}
-	c.unset(isKnown && f.Model == "", block+".model", "; write the name of the model as its provider spells it")
-	c.unset(isKnown && f.BaseURL == "" && known.baseURL == "", block+".baseUrl", `; provider "custom" needs it, such as "http://127.0.0.1:11434/v1"`)
-	c.unset(known.needsKeyAt(f.BaseURL) && f.APIKey.IsZero(), block+".apiKey", "; "+keyHint(block, f.Provider))
-	c.check(block+".apiVersion", unless(c.matches(`[A-Za-z0-9._-]*`, f.APIVersion), `wants a version such as "2024-10-21"`))
-	own := []string{"content-type", "content-length", "host", "accept", "transfer-encoding", "connection", "accept-encoding"}
-	for _, name := range slices.Sorted(maps.Keys(f.Headers)) {
-		switch {
-		case !c.isHeader(name, "") || hasControl(f.Headers[name].Reveal()):
-			c.fault(block+".headers", "has %q, which is no header that can be sent", shorten(name))
-		case slices.Contains(own, strings.ToLower(name)):
-			c.fault(block+".headers", "has %q, which every request sets by itself; leave it out", shorten(name))
+	hint := `write "${NAME}" and set that variable in the environment or in ` + envFileName
+	if variable := known.variable(); block == "llm" {
+		if variable == "" {
+			variable = EnvName("llm.apiKey")
 		}
+		hint = "set " + variable + " in the environment or in " + envFileName
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Query)) {
-		if name == "" || hasControl(name) {
-			c.fault(block+".query", "has a parameter without a usable name")
-		}
+	l.faultIf(isKnown && f.Model == "", block+".model", "is not set; write the name of the model as its provider spells it")
+	l.faultIf(isKnown && f.BaseURL == "" && known.baseURL == "", block+".baseUrl", `is not set; provider "custom" needs it, such as "http://127.0.0.1:11434/v1"`)
+	l.faultIf(known.needsKeyAt(f.BaseURL) && f.APIKey.IsZero(), block+".apiKey", "is not set; "+hint)
+	given := !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0
+	if f.Provider == ProviderCustom && !given && f.BaseURL != "" && !isLoopback(f.BaseURL) && !l.hasError(block+".apiKey") && !l.hasError(block+".baseUrl") {
+		l.report(Warn, l.place(block+".baseUrl"), block+".apiKey", block+".apiKey is not set; if this service wants a key, "+hint)
 	}
 }
 
-// keyHint says how a model's key is given.
-func keyHint(block, provider string) string {
-	switch variable := providerOf(provider).variable(); {
-	case block != "llm":
-		return `write "${NAME}" and set that variable in the environment or in ` + envFileName
-	case variable != "":
-		return "set " + variable + " in the environment or in " + envFileName
-	}
-	return "set " + EnvName("llm.apiKey") + " in the environment or in " + envFileName
-}
-
-// budget refuses limits in dollars that cannot be enforced because prices are missing.
-func (c *checker) budget(s *Settings) {
+// validateBudget refuses limits in dollars that cannot be enforced because prices are missing.
+func (l *loader) validateBudget() {
+	s := &l.settings
 	b := s.Budget
 	if b.USDPerRun == 0 && b.USDPerChatPerDay == 0 && b.USDPerHostPerDay == 0 || s.LLM.Provider == ProviderDemo {
 		return
 	}
-	models := []string{s.LLM.Model}
-	for _, f := range s.LLM.Fallbacks {
-		models = append(models, f.Model)
-	}
-	slices.Sort(models)
-	for _, name := range slices.Compact(models) {
-		if p := s.LLM.Models[name]; name != "" && (p.USDPerMInput == 0 || p.USDPerMOutput == 0) {
-			c.fault("budget", "limits US dollars, but the prices of the model are not known; set usdPerMInput and usdPerMOutput in %s", joinKey("llm.models", shorten(name)))
+	_, all := s.endpoints()
+	for _, f := range all {
+		if p := s.LLM.Models[f.Model]; f.Model != "" && (p.USDPerMInput == 0 || p.USDPerMOutput == 0) {
+			l.fault("budget", "limits US dollars, but the prices of the model are not known; set usdPerMInput and usdPerMOutput in "+joinKey("llm.models", shorten(f.Model)))
 		}
 	}
 }
 
-// speech checks the models and programs for voice messages.
-func (c *checker) speech(s *Settings) {
+// validateSpeech checks the models and programs for voice messages.
+func (l *loader) validateSpeech() {
+	s := &l.settings
 	for _, a := range s.Speech.apis() {
 		switch {
 		case a.model != "" && len(a.command) > 0:
-			c.fault(a.block+".command", "is set together with %s.model; use one of the two", a.block)
+			l.fault(a.block+".command", "is set together with "+a.block+".model; use one of the two")
 		case len(a.command) > 0:
-			c.voiceCommand(a)
+			l.validateVoiceCommand(a)
 		case a.model != "":
-			c.voiceModel(a, s.LLM)
+			l.validateVoiceModel(a)
 		}
 	}
-	if s.Speech.Transcribe.On() && s.Limits.FileMB == 0 {
-		c.fault("speech.transcribe", "needs the files that people send; set limits.fileMB")
-	}
+	l.faultIf(s.Speech.Transcribe.On() && s.Limits.FileMB == 0, "speech.transcribe", "needs the files that people send; set limits.fileMB")
 }
 
-func (c *checker) voiceModel(a voiceAPI, llm LLM) {
-	url := *a.baseURL
-	if strings.ContainsFunc(a.model, unicode.IsSpace) {
-		c.fault(a.block+".model", "has blanks, which no name of a model has")
-	}
+func (l *loader) validateVoiceModel(a voiceAPI) {
+	llm, url := l.settings.LLM, *a.baseURL
 	known := providerOf(llm.Provider)
-	switch {
-	case url == "":
-		c.fault(a.block+".baseUrl", "is not set, and there is only the demo model; set it, or llm.model and its key")
-	case llm.Provider != ProviderDemo && url == llm.BaseURL && url == known.baseURL && known.noSpeech:
-		c.fault(a.block+".model", "is asked for at llm's address, and %s has no audio; set %s.baseUrl to an API that has", known.name, a.block)
-	default:
-		c.check(a.block+".baseUrl", wrongBaseURL(url))
-		c.unset(url == providerOf(ProviderOpenAI).baseURL && a.key.IsZero(), a.block+".apiKey", `; write "${SPEECH_API_KEY}" and set that variable in the environment or in `+envFileName)
-	}
+	l.faultIf(strings.ContainsFunc(a.model, unicode.IsSpace), a.block+".model", "has blanks, which no name of a model has")
+	l.faultIf(url != "" && llm.Provider != ProviderDemo && url == llm.BaseURL && url == known.baseURL && known.noSpeech,
+		a.block+".model", "is asked for at llm's address, and "+known.name+" has no audio; set "+a.block+".baseUrl to an API that has")
+	l.faultIf(url == "", a.block+".baseUrl", "is not set, and there is only the demo model; set it, or llm.model and its key")
+	l.fault(a.block+".baseUrl", wrongBaseURL(url))
+	l.faultIf(url == providerOf(ProviderOpenAI).baseURL && a.key.IsZero(),
+		a.block+".apiKey", `is not set; write "${SPEECH_API_KEY}" and set that variable in the environment or in `+envFileName)
 }
 
-func (c *checker) voiceCommand(a voiceAPI) {
-	if strings.TrimSpace(a.command[0]) == "" || strings.HasPrefix(a.command[0], "{") {
-		c.fault(a.block+".command[0]", "wants a program, such as \"whisper-cli\"")
-	}
+func (l *loader) validateVoiceCommand(a voiceAPI) {
+	l.faultIf(strings.TrimSpace(a.command[0]) == "" || strings.HasPrefix(a.command[0], "{"), a.block+".command[0]", "wants a program, such as \"whisper-cli\"")
 	for i, arg := range a.command {
-		if strings.ContainsRune(arg, 0) {
-			c.fault(fmt.Sprintf("%s.command[%d]", a.block, i), "has a NUL in it")
-		}
+		l.faultIf(strings.ContainsRune(arg, 0), fmt.Sprintf("%s.command[%d]", a.block, i), "has a NUL in it")
 	}
 	for i, path := range a.read {
-		if !filepath.IsAbs(path) || hasControl(path) {
-			c.fault(fmt.Sprintf("%s.read[%d]", a.block, i), "wants a whole path, such as \"/opt/models\"")
+		l.faultIf(!filepath.IsAbs(path) || hasControl(path), fmt.Sprintf("%s.read[%d]", a.block, i), "wants a whole path, such as \"/opt/models\"")
+	}
+	l.faultIf(*a.baseURL != "" || !a.key.IsZero(), a.block+".command", "runs a program, which needs neither baseUrl nor apiKey; leave them out")
+}
+
+// validatePermissions reports deny rules that can never match, because people rely on them, and warns about allow rules
+// that cover nothing.
+func (l *loader) validatePermissions() {
+	exec := l.settings.Permissions.Exec
+	l.faultIf(len(exec.Approvers) == 0, "permissions.exec.approvers", `is empty, so nothing could ever be approved; "owner" is the usual entry`)
+	for i, rule := range exec.Deny {
+		if key := fmt.Sprintf("permissions.exec.deny[%d]", i); l.DenyFault != nil && !l.hasError(key) {
+			if err := l.DenyFault(rule); err != nil {
+				l.fault(key, "can never match: "+err.Error())
+			}
 		}
 	}
-	if *a.baseURL != "" || !a.key.IsZero() {
-		c.fault(a.block+".command", "runs a program, which needs neither baseUrl nor apiKey; leave them out")
+	for i, rule := range exec.Allow {
+		if key := fmt.Sprintf("permissions.exec.allow[%d]", i); l.VoidRule != nil && !l.hasError(key) && l.VoidRule(rule) {
+			l.warn(key, `covers nothing: a rule is one plain command, such as "git status" or "ls *"; `+
+				"* at its end stands for further operands and cannot follow a program that runs others, such as bash")
+		}
 	}
+}
+
+// warnSecrets warns about secrets below a key that the file contains literally, and about those that come from files
+// which others can read. It reports whether there are literal ones.
+func (r *reader) warnSecrets(below string) (literal bool) {
+	for _, key := range slices.Sorted(maps.Keys(r.notes)) {
+		n := r.notes[key]
+		if !n.secret || len(n.missing) > 0 || !strings.HasPrefix(key, below) {
+			continue
+		}
+		if variable := n.proposed(key); n.literal && variable != "" {
+			literal = true
+			r.report(Warn, n.at, key, fmt.Sprintf("%s is spelled out here; write \"${%s}\" and set %s in the environment or in %s", key, variable, variable, envFileName))
+		}
+		for _, path := range n.files {
+			if info, err := os.Stat(path); err == nil && openToOthers(info) {
+				r.report(Warn, n.at, key, key+" is read from a file that others can read; run chmod 600 on it")
+			}
+		}
+	}
+	return literal
+}
+
+// proposed is the variable that a secret may be moved to: that of its row, or one after the name of a header or
+// variable that is secret by its name.
+func (n note) proposed(key string) string {
+	block, name := parentKey(parentKey(key)), key[strings.LastIndexByte(key, '.')+1:]
+	if n.variable != "" || !secretWords().MatchString(name) {
+		return n.variable
+	}
+	for strings.HasSuffix(block, "]") {
+		block = parentKey(parentKey(block))
+	}
+	block = block[strings.LastIndexByte(block, '.')+1:]
+	return strings.ToUpper(regexp.MustCompile("[^a-zA-Z0-9]+").ReplaceAllString(block+"_"+name, "_"))
 }

@@ -8,8 +8,7 @@ import (
 )
 
 func TestDefaultIsValid(t *testing.T) {
-	s := Default()
-	if faults := s.faults(); len(faults) > 0 {
+	if faults := faults(t, Default()); len(faults) > 0 {
 		t.Error(faults)
 	}
 }
@@ -22,8 +21,8 @@ func TestAllFaultsAreFound(t *testing.T) {
 	s.LLM.Fallbacks = []Fallback{{Provider: "custom"}}
 	s.Permissions.Exec.Approvers = nil
 	var got []string
-	for _, f := range s.faults() {
-		got = append(got, f.key)
+	for _, f := range faults(t, s) {
+		got = append(got, f.Key)
 	}
 	want := []string{"timezone", "limits.activeChats", "log.level", "llm.fallbacks[0].model", "llm.fallbacks[0].baseUrl", "llm.fallbacks", "permissions.exec.approvers"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -61,11 +60,11 @@ func TestListenMatrix(t *testing.T) {
 			s := Default()
 			s.LLM = LLM{Provider: ProviderCustom, BaseURL: "http://127.0.0.1:1", Model: "m", FirstByteS: 1, IdleTimeoutS: 1, MaxConcurrency: 1}
 			s.Adapters.Web.Listen = tt.listen
-			if faults := s.faults(); (len(faults) == 0) != tt.loopback {
+			if faults := faults(t, s); (len(faults) == 0) != tt.loopback {
 				t.Errorf("without a token: %v", faults)
 			}
 			s.Adapters.Web.Token = NewSecret("0123456789abcdef")
-			if faults := s.faults(); (len(faults) == 0) != tt.open {
+			if faults := faults(t, s); (len(faults) == 0) != tt.open {
 				t.Errorf("with a token: %v", faults)
 			}
 		})
@@ -88,8 +87,8 @@ func TestDemoStaysLocal(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := Default()
 			tt.change(&s.Adapters)
-			faults := s.faults()
-			if len(faults) != 1 || faults[0].key != tt.want || !strings.Contains(faults[0].message, "demo model") {
+			faults := faults(t, s)
+			if len(faults) != 1 || faults[0].Key != tt.want || !strings.Contains(faults[0].Message, "demo model") {
 				t.Errorf("faults = %v, want one of %s on the demo model", faults, tt.want)
 			}
 		})
@@ -173,8 +172,8 @@ func TestWebhook(t *testing.T) {
 			s := Default()
 			tt.set(&s, &s.Adapters.Telegram.Webhook)
 			got := ""
-			for _, f := range s.faults() {
-				got += f.key
+			for _, f := range faults(t, s) {
+				got += f.Key
 			}
 			if got != tt.want {
 				t.Errorf("faults at %q, want %q", got, tt.want)

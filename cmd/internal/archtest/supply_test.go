@@ -46,7 +46,6 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		"github.com/gofrs/flock",
 		"github.com/google/go-cmp",
 		"github.com/google/renameio/v2",
-		"github.com/invopop/jsonschema",
 		"github.com/larksuite/oapi-sdk-go/v3",
 		"github.com/modelcontextprotocol/go-sdk",
 		"github.com/netresearch/go-cron",
