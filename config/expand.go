@@ -42,46 +42,44 @@ type note struct {
 // expand expands a string. It fails only for bad syntax, with an error that does not quote the string.
 func (r *reader) expand(s string) (note, error) {
 	x := note{}
-	var b, bound strings.Builder
+	var full, bound strings.Builder
 	both := func(text string) {
-		b.WriteString(text)
+		full.WriteString(text)
 		bound.WriteString(text)
 	}
 	for rest := s; ; {
 		before, after, found := strings.Cut(rest, "${")
-		if !found {
+		literal, escaped := strings.CutSuffix(before, "$")
+		inner, tail, closed := strings.Cut(after, "}")
+		switch {
+		case !found:
 			both(rest)
-			break
-		}
-		if literal, escaped := strings.CutSuffix(before, "$"); escaped {
+			x.text, x.bound = full.String(), bound.String()
+			x.literal = x.literal || len(x.via) == 0 && x.text != ""
+			return x, nil
+		case escaped:
 			both(literal + "${")
 			rest = after
 			continue
-		}
-		both(before)
-		inner, tail, closed := strings.Cut(after, "}")
-		if !closed {
+		case !closed:
 			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
 		}
+		both(before)
 		foreign := len(x.named) + len(x.outside)
 		text, err := r.reference(inner, &x)
+		if r.expanded += len(text); err == nil && r.expanded > maxExpanded {
+			err = errors.New("expands to too much text")
+		}
 		if err != nil {
 			return x, err
 		}
+		full.WriteString(text)
 		if len(x.named)+len(x.outside) > foreign {
-			bound.WriteString("${" + inner + "}")
-		} else {
-			bound.WriteString(text)
+			text = "${" + inner + "}"
 		}
-		if r.expanded += len(text); r.expanded > maxExpanded {
-			return x, errors.New("expands to too much text")
-		}
-		b.WriteString(text)
+		bound.WriteString(text)
 		rest = tail
 	}
-	x.text, x.bound = b.String(), bound.String()
-	x.literal = x.literal || (len(x.via) == 0 && x.text != "")
-	return x, nil
 }
 
 // reference replaces the text between the braces.
@@ -170,21 +168,21 @@ func readSmall(path string, limit int64) ([]byte, error) {
 
 // reason says in our own words why a file could not be read.
 func reason(err error) string {
+	path, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "it does not exist"
-	case errors.Is(err, fs.ErrPermission):
-		return "permission denied"
-	case errors.Is(err, errNotRegular), errors.Is(err, errTooLarge):
-		return err.Error()
-	}
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
+	case ok:
 		return path.Err.Error()
 	}
 	return err.Error()
 }
 
-// openToOthers reports whether people other than the owner can read a file.
-func openToOthers(info fs.FileInfo) bool {
-	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+// openToOthers reports whether people other than the owner can read a file, and its mode.
+func openToOthers(path string) (fs.FileMode, bool) {
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS == "windows" {
+		return 0, false
+	}
+	return info.Mode().Perm(), info.Mode().Perm()&0o077 != 0
 }

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/cmdline"
 )
@@ -34,27 +33,30 @@ type MCP struct {
 	reaches []Reach
 }
 
-// MCPServer is one server: a program (Command) or an address (URL).
+// MCPServer is one server: a program (Command) or an address (URL). The fields with tags are the keys of a server.
 type MCPServer struct {
 	Name string
 	// Off says why the server is not used, or is empty if it is.
 	Off string
 
-	Command string
-	Args    []string
-	Env     map[string]Secret
+	Type    string            `json:"type,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]Secret `json:"env,omitempty" rule:"variable"`
 	// Read and Write are files and folders that the program may read or change, and Dir is its working directory. All
 	// are absolute. An empty Dir is the program's own home.
-	Read, Write []string
-	Dir         string
-	Network     bool
+	Dir     string   `json:"cwd,omitempty"`
+	Read    []string `json:"read,omitempty" rule:"path"`
+	Write   []string `json:"write,omitempty" rule:"path"`
+	Network bool     `json:"network,omitempty"`
 
-	URL     Secret
-	Headers map[string]Secret
+	URL     Secret            `json:"url,omitzero" rule:"serverUrl"`
+	Headers map[string]Secret `json:"headers,omitempty" rule:"header"`
 
 	// Allow names tools that run without approval; * is every tool of the server.
-	Allow   []string
-	Timeout time.Duration // of one call
+	Allow    []string `json:"allow,omitempty"`
+	TimeoutS int      `json:"timeoutS,omitempty" default:"60" min:"1" max:"3600"` // of one call
+	Disabled bool     `json:"disabled,omitempty"`
 
 	// Shown is the command line or URL for people, with ${NAME} unexpanded.
 	Shown string
@@ -65,32 +67,15 @@ type MCPServer struct {
 	// Args. It is empty for other programs.
 	Fetch []string
 
-	packages []string // downloaded by Fetch
-	spelled  []Secret // secrets that are literally in its settings
+	packages []string        // downloaded by Fetch
+	spelled  []spelledSecret // literally in its settings
 }
 
 // mcpFile is the table of keys of mcp.json. The second name of the servers is that of other programs.
 type mcpFile struct {
 	Schema     string               `json:"$schema,omitempty"`
-	Servers    map[string]mcpFields `json:"servers,omitempty" rule:"server"`
-	MCPServers map[string]mcpFields `json:"mcpServers,omitempty" rule:"server"`
-}
-
-// mcpFields are the keys of one server.
-type mcpFields struct {
-	Type     string            `json:"type,omitempty"`
-	Command  string            `json:"command,omitempty"`
-	Args     []string          `json:"args,omitempty"`
-	Env      map[string]Secret `json:"env,omitempty" rule:"variable"`
-	Cwd      string            `json:"cwd,omitempty"`
-	Read     []string          `json:"read,omitempty" rule:"path"`
-	Write    []string          `json:"write,omitempty" rule:"path"`
-	Network  bool              `json:"network,omitempty"`
-	URL      Secret            `json:"url,omitzero" rule:"serverUrl"`
-	Headers  map[string]Secret `json:"headers,omitempty" rule:"header"`
-	Allow    []string          `json:"allow,omitempty"`
-	TimeoutS int               `json:"timeoutS,omitempty" default:"60" min:"1" max:"3600"`
-	Disabled bool              `json:"disabled,omitempty"`
+	Servers    map[string]MCPServer `json:"servers,omitempty"`
+	MCPServers map[string]MCPServer `json:"mcpServers,omitempty"`
 }
 
 // MCP reads the servers from a file, which may be missing, with the variables of these settings. The file has one of
@@ -133,7 +118,7 @@ type mcpLoader struct {
 }
 
 // add adds the servers of a block. Their faults are reported and turn them off.
-func (m *mcpLoader) add(block string, all map[string]mcpFields) {
+func (m *mcpLoader) add(block string, all map[string]MCPServer) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		key, why := joinKey(block, name), m.rules["server"](name, "")
 		if _, twice := m.servers[name]; twice {
@@ -145,7 +130,9 @@ func (m *mcpLoader) add(block string, all map[string]mcpFields) {
 			m.fault(key, why)
 			continue
 		}
-		s := m.server(key, name, all[name])
+		s := all[name]
+		s.Name = name
+		m.complete(key, &s)
 		m.servers[name] = s
 		if s.Off == "" {
 			m.reaches = append(m.reaches, m.serverReaches(key, s)...)
@@ -153,24 +140,28 @@ func (m *mcpLoader) add(block string, all map[string]mcpFields) {
 	}
 }
 
-// server makes a server from its fields.
-func (m *mcpLoader) server(key, name string, f mcpFields) MCPServer {
-	s := MCPServer{
-		Name: name, Command: f.Command, Args: f.Args, Env: f.Env, Network: f.Network, URL: f.URL, Headers: f.Headers,
-		Allow: f.Allow, Timeout: time.Duration(f.TimeoutS) * time.Second, Hidden: m.hidden(key, f),
+// complete checks a server and adds what follows from its keys.
+func (m *mcpLoader) complete(key string, s *MCPServer) {
+	s.spelled = s.spelledOut(key)
+	s.Hidden = m.hidden(key, s)
+	s.Shown = s.withoutSpelled(m.shown(key, s))
+	if s.Disabled {
+		s.Off = "disabled in mcp.json"
+	} else {
+		m.validate(key, s)
 	}
-	for _, found := range f.spelledOut(key) {
-		s.spelled = append(s.spelled, NewSecret(found.text))
+	for _, at := range slices.Sorted(maps.Keys(m.errors)) {
+		if at == key || strings.HasPrefix(at, key+".") {
+			s.Off = cmp.Or(s.Off, m.errors[at])
+		}
 	}
-	s.Shown = s.withoutSpelled(m.shown(key, f))
-	for _, p := range f.Read {
-		s.Read = append(s.Read, filepath.Clean(m.absolute(p)))
+	for _, list := range [][]string{s.Read, s.Write} {
+		for i := range list {
+			list[i] = filepath.Clean(m.absolute(list[i]))
+		}
 	}
-	for _, p := range f.Write {
-		s.Write = append(s.Write, filepath.Clean(m.absolute(p)))
-	}
-	if f.Cwd != "" {
-		s.Dir = m.absolute(f.Cwd)
+	if s.Dir != "" {
+		s.Dir = m.absolute(s.Dir)
 	}
 	if strings.ContainsRune(s.Command, filepath.Separator) {
 		s.Command = m.absolute(s.Command)
@@ -178,63 +169,52 @@ func (m *mcpLoader) server(key, name string, f mcpFields) MCPServer {
 	if s.Command != "" {
 		s.Fetch, s.packages = cmdline.Fetch(s.Command, s.Args)
 	}
-	if f.Disabled {
-		s.Off = "disabled in mcp.json"
-		return s
-	}
-	m.validate(key, f)
-	for _, at := range slices.Sorted(maps.Keys(m.errors)) {
-		if at == key || strings.HasPrefix(at, key+".") {
-			s.Off = cmp.Or(s.Off, m.errors[at])
-		}
-	}
-	return s
 }
 
-func (m *mcpLoader) validate(key string, f mcpFields) {
+func (m *mcpLoader) validate(key string, s *MCPServer) {
 	m.reportMissing(func(k string) bool { return strings.HasPrefix(k, key+".") })
-	m.check(keyValue{key: key, value: reflect.ValueOf(&f).Elem()})
+	m.check(keyValue{key: key, value: reflect.ValueOf(s).Elem()})
 	_, hasURL := m.origins[key+".url"]
 	_, hasCommand := m.origins[key+".command"]
 	types := []string{"", "stdio"}
 	if hasURL {
 		types = []string{"", "http", "streamable-http", "streamableHttp"}
 	}
-	m.faultIf(hasCommand && f.Command == "", key+".command", "is empty")
-	m.faultIf(hasURL && f.URL.IsZero(), key+".url", "is empty")
-	m.faultIf(hasURL != hasCommand && !slices.Contains(types, f.Type), key+".type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
+	m.faultIf(hasCommand && s.Command == "", key+".command", "is empty")
+	m.faultIf(hasURL && s.URL.IsZero(), key+".url", "is empty")
+	m.faultIf(hasURL != hasCommand && !slices.Contains(types, s.Type), key+".type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
 	m.faultIf(hasURL == hasCommand, key, "wants one of command (a program) and url (an address)")
-	m.warnShown(key, f)
-	m.warnFolders(key, f)
+	m.warnShown(key, s)
+	m.warnFolders(key, s)
 }
 
 // warnShown warns about secrets that others can see.
-func (m *mcpLoader) warnShown(key string, f mcpFields) {
-	for i := range f.Args {
+func (m *mcpLoader) warnShown(key string, s *MCPServer) {
+	for i := range s.Args {
 		if at := fmt.Sprintf("%s.args[%d]", key, i); len(m.notes[at].via) > 0 {
 			m.warn(at, "takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
 		}
 	}
 	m.warnSecrets(key + ".")
 	reported := map[string]bool{}
-	for _, s := range f.spelledOut(key) {
-		if n := m.notes[s.key]; len(n.via) > 0 || reported[s.key] || n.secret && n.proposed(s.key) != "" {
+	for _, found := range s.spelled {
+		if n := m.notes[found.key]; len(n.via) > 0 || reported[found.key] || n.secret && n.proposed(found.key) != "" {
 			continue
 		}
-		reported[s.key] = true
+		reported[found.key] = true
 		also := ""
-		if strings.HasPrefix(s.key, key+".args[") {
+		if strings.HasPrefix(found.key, key+".args[") {
 			also = "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
 		}
-		m.warn(s.key, `holds a secret that is spelled out here; write "${NAME}" and set the variable in the environment or in `+envFileName+also)
+		m.warn(found.key, `holds a secret that is spelled out here; write "${NAME}" and set the variable in the environment or in `+envFileName+also)
 	}
 }
 
 // warnFolders warns about arguments that name a folder which the program may not read.
-func (m *mcpLoader) warnFolders(key string, f mcpFields) {
-	granted := slices.Concat(f.Read, f.Write)
-	if f.Cwd != "" {
-		granted = append(granted, f.Cwd)
+func (m *mcpLoader) warnFolders(key string, s *MCPServer) {
+	granted := slices.Concat(s.Read, s.Write)
+	if s.Dir != "" {
+		granted = append(granted, s.Dir)
 	}
 	isIn := func(path string, folders ...string) bool {
 		return slices.ContainsFunc(folders, func(folder string) bool {
@@ -242,8 +222,8 @@ func (m *mcpLoader) warnFolders(key string, f mcpFields) {
 			return err == nil && filepath.IsLocal(rel)
 		})
 	}
-	for i, arg := range f.Args {
-		if !filepath.IsAbs(arg) && f.Cwd != "" || arg == "" || strings.HasPrefix(arg, "-") {
+	for i, arg := range s.Args {
+		if !filepath.IsAbs(arg) && s.Dir != "" || arg == "" || strings.HasPrefix(arg, "-") {
 			continue
 		}
 		path := filepath.Clean(m.absolute(arg))
@@ -257,7 +237,7 @@ func (m *mcpLoader) warnFolders(key string, f mcpFields) {
 
 // hidden are the texts of a server that must not be shown: values from variables and files, and values that are
 // secret by their name.
-func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
+func (m *mcpLoader) hidden(key string, s *MCPServer) []Secret {
 	seen := map[string]bool{}
 	hide := func(text string) {
 		if len(text) >= minLiteral {
@@ -287,8 +267,8 @@ func (m *mcpLoader) hidden(key string, f mcpFields) []Secret {
 			hide(n.text)
 		}
 	}
-	for _, found := range f.spelledOut(key) {
-		seen[found.text] = true
+	for _, found := range s.spelled {
+		seen[found.text.Reveal()] = true
 	}
 	var out []Secret
 	for _, text := range slices.Sorted(maps.Keys(seen)) {
@@ -303,9 +283,9 @@ func secretWords() *regexp.Regexp {
 }
 
 // shown is a command line or URL as written, with ${NAME} unexpanded.
-func (m *mcpLoader) shown(key string, f mcpFields) string {
+func (m *mcpLoader) shown(key string, s *MCPServer) string {
 	keys := []string{key + ".command", key + ".url"}
-	for i := range f.Args {
+	for i := range s.Args {
 		keys = append(keys, fmt.Sprintf("%s.args[%d]", key, i))
 	}
 	var words []string
@@ -317,42 +297,44 @@ func (m *mcpLoader) shown(key string, f mcpFields) string {
 	return printable(strings.Join(words, " "))
 }
 
-// spelledOut are the literal secrets in a server's arguments, URL, headers and variables, each with its key.
-func (f *mcpFields) spelledOut(key string) []spelledSecret {
-	var out []spelledSecret
-	add := func(at string, texts ...string) {
-		for _, text := range texts {
-			if len(text) >= minLiteral {
-				out = append(out, spelledSecret{at, text})
-			}
-		}
-	}
-	for i, secrets := range cmdline.ArgSecrets(f.Args) {
-		add(fmt.Sprintf("%s.args[%d]", key, i), secrets...)
-	}
-	add(key+".url", cmdline.Secrets(f.URL.Reveal())...)
-	for name, value := range f.Headers {
-		add(key+".headers."+name, cmdline.Secrets(value.Reveal())...)
-	}
-	for name, value := range f.Env {
-		add(key+".env."+name, cmdline.Secrets(value.Reveal())...)
-	}
-	return out
+// spelledSecret is a secret and its key.
+type spelledSecret struct {
+	key  string
+	text Secret
 }
 
 // minLiteral is the minimum length of a text that is treated as a secret, in bytes. Shorter ones may occur by chance.
 const minLiteral = 6
 
-// spelledSecret is a secret and its key.
-type spelledSecret struct{ key, text string }
+// spelledOut are the literal secrets in a server's arguments, URL, headers and variables. Longer ones are first,
+// because one may be a prefix of another.
+func (s *MCPServer) spelledOut(key string) []spelledSecret {
+	var out []spelledSecret
+	add := func(at string, texts ...string) {
+		for _, text := range texts {
+			if len(text) >= minLiteral {
+				out = append(out, spelledSecret{key + at, NewSecret(text)})
+			}
+		}
+	}
+	for i, secrets := range cmdline.ArgSecrets(s.Args) {
+		add(fmt.Sprintf(".args[%d]", i), secrets...)
+	}
+	add(".url", cmdline.Secrets(s.URL.Reveal())...)
+	for name, value := range s.Headers {
+		add(".headers."+name, cmdline.Secrets(value.Reveal())...)
+	}
+	for name, value := range s.Env {
+		add(".env."+name, cmdline.Secrets(value.Reveal())...)
+	}
+	slices.SortStableFunc(out, func(a, b spelledSecret) int { return cmp.Compare(len(b.text.Reveal()), len(a.text.Reveal())) })
+	return out
+}
 
-// withoutSpelled is a text without the literal secrets in the settings of the server. Longer secrets are replaced
-// first, because one may be a prefix of another.
+// withoutSpelled is a text without the literal secrets in the settings of the server.
 func (s *MCPServer) withoutSpelled(text string) string {
-	secrets := slices.Clone(s.spelled)
-	slices.SortStableFunc(secrets, func(a, b Secret) int { return cmp.Compare(len(b.Reveal()), len(a.Reveal())) })
-	for _, secret := range secrets {
-		text = strings.ReplaceAll(text, secret.Reveal(), secret.String())
+	for _, found := range s.spelled {
+		text = strings.ReplaceAll(text, found.text.Reveal(), stars)
 	}
 	return text
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -55,14 +54,14 @@ func TestMCP(t *testing.T) {
 	if diff := cmp.Diff([]string{"server.js", "/data"}, files.Args); diff != "" {
 		t.Errorf("args (-want +got):\n%s", diff)
 	}
-	if files.Env["API_TOKEN"].Reveal() != "very-secret-token" || files.Timeout != 5*time.Second || !files.Network || files.Dir != dir ||
+	if files.Env["API_TOKEN"].Reveal() != "very-secret-token" || files.TimeoutS != 5 || !files.Network || files.Dir != dir ||
 		files.Read[0] != filepath.Join(dir, "docs") || files.Write[0] != "/data" || files.Shown != "node server.js ${ROOT:-/data}" || files.Off != "" {
 		t.Errorf("files = %+v", files)
 	}
 	if off.Off != "disabled in mcp.json" {
 		t.Errorf("off = %q", off.Off)
 	}
-	if search.URL.Reveal() != "https://example.com/mcp?key=very-secret-token" || search.Timeout != time.Minute || search.Shown != "https://example.com/mcp?key=${TOKEN}" {
+	if search.URL.Reveal() != "https://example.com/mcp?key=very-secret-token" || search.TimeoutS != 60 || search.Shown != "https://example.com/mcp?key=${TOKEN}" {
 		t.Errorf("search = %+v", search)
 	}
 	for _, s := range []MCPServer{files, search} {

@@ -49,17 +49,6 @@ func (a *Adapters) platforms() []platform {
 // key is the key of one of the platform's settings.
 func (p platform) key(name string) string { return joinKey("adapters."+p.name, name) }
 
-// platformHosts are the hosts of the platform whose address a key sets. A proxy or another address of the operator has
-// none.
-func platformHosts(key string) []string {
-	for _, p := range (&Adapters{}).platforms() {
-		if key == p.key("baseUrl") {
-			return p.hosts
-		}
-	}
-	return nil
-}
-
 // validatePlatforms checks that the platforms have what they need, and that the demo model serves only those that the
 // operator alone can reach.
 func (l *loader) validatePlatforms() {

@@ -136,22 +136,22 @@ func isLoopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// ownHosts are the hosts of the service whose address a key sets.
+// ownHosts are the hosts of the service whose address a key sets. A proxy or another address of the operator has none.
 func (l *loader) ownHosts(key string) []string {
-	provider := l.settings.LLM.Provider
-	switch {
-	case strings.HasPrefix(key, "adapters."):
-		return platformHosts(key)
-	case strings.HasPrefix(key, "speech."):
-		provider = ProviderOpenAI
-	}
-	for i, f := range l.settings.LLM.Fallbacks {
-		if key == fmt.Sprintf("llm.fallbacks[%d].baseUrl", i) {
-			provider = f.Provider
+	for _, p := range l.settings.Adapters.platforms() {
+		if key == p.key("baseUrl") {
+			return p.hosts
 		}
 	}
-	if provider == ProviderCustom || provider == ProviderDemo {
-		provider = ProviderOpenAI
+	provider := ProviderOpenAI // also for speech
+	blocks, models := l.settings.endpoints()
+	for i, m := range models {
+		if key == blocks[i]+".baseUrl" && m.Provider != ProviderCustom && m.Provider != ProviderDemo {
+			provider = m.Provider
+		}
+	}
+	if strings.HasPrefix(key, "adapters.") {
+		return nil
 	}
 	return providerOf(provider).ownHosts()
 }
@@ -163,29 +163,18 @@ func (l *loader) mayHave(name, key, address string) bool {
 }
 
 // fromFolder reports whether the folder sets the value of a key, in ship.json or its .env. It also returns the value
-// with references to the operator's variables unexpanded.
+// with references to the operator's variables unexpanded. An address that follows from the provider counts as set by
+// the folder.
 func (l *loader) fromFolder(key, value string) (folder bool, text string) {
 	o := l.origins.of(key)
-	for range 100 { // Chains are short; the bound only prevents an endless loop.
-		if o.Source != FromKey || !strings.HasSuffix(o.Name, ".baseUrl") {
-			break
-		}
+	for o.Source == FromKey && strings.HasSuffix(o.Name, ".baseUrl") {
 		key = o.Name
 		o = l.origins.of(key)
 	}
-	switch o.Source {
-	case FromFile:
-		if x, ok := l.notes[key]; ok {
-			return true, x.bound
-		}
-		return true, value
-	case FromEnv:
-		return slices.Contains(o.Via, envFileName), value
-	case FromKey: // an address that follows from the provider counts as set by the folder
-		return true, value
-	case FromFlag, FromDefault:
+	if n, ok := l.notes[key]; ok && o.Source == FromFile {
+		value = n.bound
 	}
-	return false, value
+	return o.Source == FromFile || o.Source == FromKey || o.Source == FromEnv && slices.Contains(o.Via, envFileName), value
 }
 
 // reaches lists what the settings use outside of the folder.
@@ -320,14 +309,11 @@ func serverText(s MCPServer, bound map[string]string) string {
 	if s.Network {
 		words = append(words, "with the network")
 	}
-	for _, list := range []struct{ key, what string }{{"read", "reading"}, {"write", "changing"}} {
-		for i := 0; ; i++ {
-			path, ok := bound[fmt.Sprintf("%s[%d]", list.key, i)]
-			if !ok {
-				break
-			}
-			words = append(words, list.what+" "+path)
-		}
+	for i := range s.Read {
+		words = append(words, "reading "+bound[fmt.Sprintf("read[%d]", i)])
+	}
+	for i := range s.Write {
+		words = append(words, "changing "+bound[fmt.Sprintf("write[%d]", i)])
 	}
 	if len(s.packages) > 0 {
 		words = append(words, "after fetching over the network, into a folder of its own, "+strings.Join(s.packages, " ")+" and what that needs")

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -225,8 +224,13 @@ func (r *reader) readEnvFile() {
 	for _, f := range faults {
 		r.report(Error, Origin{Source: FromFile, Name: envFileName, Line: f.line, Col: 1}, "", f.message)
 	}
-	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&^0o600 != 0 {
-		r.report(Warn, at, "", fmt.Sprintf("the mode is %#o, so others may get at the secrets; run: chmod 600 %s", info.Mode().Perm(), envFileName))
+	r.warnOpen(path, envFileName, "the mode is %#o, so others may get at the secrets; run: chmod 600 %s")
+}
+
+// warnOpen warns about a file of the project that others can read.
+func (r *reader) warnOpen(path, name, message string) {
+	if mode, open := openToOthers(path); open {
+		r.report(Warn, Origin{Source: FromFile, Name: name}, "", fmt.Sprintf(message, mode, name))
 	}
 }
 

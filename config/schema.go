@@ -70,10 +70,13 @@ func (k keyValue) valueSchema() object {
 	}
 	scalar, isScalar := scalarOf(t)
 	switch {
-	case isScalar && scalar.above:
-		return object{{"anyOf", []object{append(number, member{"maximum", scalar.max}, member{"exclusiveMinimum", scalar.min}), {{"const", scalar.word}}, append(text, expandable)}}}
 	case isScalar:
-		return object{{"anyOf", []object{append(number, member{"maximum", scalar.max}, member{"minimum", scalar.min}), {{"const", scalar.word}}, append(text, expandable)}}}
+		least := "minimum"
+		if scalar.above {
+			least = "exclusiveMinimum"
+		}
+		number = append(number, member{"maximum", scalar.max}, member{least, scalar.min})
+		return object{{"anyOf", []object{number, {{"const", scalar.word}}, append(text, expandable)}}}
 	case t == reflect.TypeFor[Tags]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text, {{"items", text}, {"type", "array"}}}}}
 	case isBlock(t):

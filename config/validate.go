@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,9 +23,8 @@ func (l *loader) validate() {
 	l.validateBudget()
 	l.validateSpeech()
 	l.validatePermissions()
-	if info, err := os.Stat(filepath.Join(l.Dir, FileName)); l.warnSecrets("") && err == nil && openToOthers(info) {
-		l.report(Warn, Origin{Source: FromFile, Name: FileName}, "",
-			fmt.Sprintf("the file holds secrets and its mode is %#o, so others may read them; run: chmod 600 %s", info.Mode().Perm(), FileName))
+	if l.warnSecrets("") {
+		l.warnOpen(filepath.Join(l.Dir, FileName), FileName, "the file holds secrets and its mode is %#o, so others may read them; run: chmod 600 %s")
 	}
 	l.warnOpenness()
 	for i, path := range l.settings.Skills.Paths {
@@ -181,7 +179,7 @@ func (r *reader) warnSecrets(below string) (literal bool) {
 			r.report(Warn, n.at, key, fmt.Sprintf("%s is spelled out here; write \"${%s}\" and set %s in the environment or in %s", key, variable, variable, envFileName))
 		}
 		for _, path := range n.files {
-			if info, err := os.Stat(path); err == nil && openToOthers(info) {
+			if _, open := openToOthers(path); open {
 				r.report(Warn, n.at, key, key+" is read from a file that others can read; run chmod 600 on it")
 			}
 		}

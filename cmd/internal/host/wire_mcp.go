@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -36,7 +37,7 @@ func MCPServers(loaded *config.MCP) []mcp.Server {
 	for _, s := range loaded.Servers {
 		server := mcp.Server{
 			Name: s.Name, Off: s.Off, Command: s.Command, Args: s.Args, Dir: s.Dir, Read: s.Read, Write: s.Write, Network: s.Network,
-			URL: s.URL.Reveal(), Allow: s.Allow, Timeout: s.Timeout, Shown: s.Shown, Fetch: s.Fetch,
+			URL: s.URL.Reveal(), Allow: s.Allow, Timeout: time.Duration(s.TimeoutS) * time.Second, Shown: s.Shown, Fetch: s.Fetch,
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 			server.Env = append(server.Env, name+"="+s.Env[name].Reveal())
