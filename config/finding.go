@@ -52,26 +52,11 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sortFindings orders findings by place; those without a place come last.
+// sortFindings orders findings by place: those of ship.json first, then those of .env; those without a line come last.
 func sortFindings(findings []Finding) {
+	rank := func(f Finding) int { return slices.Index([]string{envFileName, FileName}, f.File) }
+	line := func(f Finding) uint { return uint(f.Line) - 1 }
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(fileRank(a), fileRank(b)),
-			cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Col, b.Col),
-		)
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.File, b.File), cmp.Compare(line(a), line(b)), cmp.Compare(a.Col, b.Col))
 	})
-}
-
-func fileRank(f Finding) int {
-	switch {
-	case f.File == FileName && f.Line > 0:
-		return 0
-	case f.File == FileName:
-		return 1
-	case f.File == envFileName:
-		return 2
-	}
-	return 3
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // TestGolden loads every project in testdata. NAME.json is its ship.json. NAME.env is the
@@ -17,6 +19,7 @@ import (
 // ones every value that is not a default, with its origin, and the warnings. The schema must
 // accept every valid project too.
 func TestGolden(t *testing.T) {
+	schema := compileSchema(t)
 	for _, kind := range []string{"good", "warned", "bad"} {
 		files, err := filepath.Glob(filepath.Join("testdata", kind, "*.json"))
 		if err != nil || len(files) == 0 {
@@ -27,6 +30,14 @@ func TestGolden(t *testing.T) {
 			t.Run(kind+"/"+filepath.Base(base), func(t *testing.T) {
 				got := describe(t, kind != "bad", goldenOptions(t, base))
 				compareGolden(t, base+".want", got)
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// An empty file is fine for Load, but no JSON.
+				if doc, err := schemacheck.UnmarshalJSON(bytes.NewReader(text)); kind == "good" && len(bytes.TrimSpace(text)) > 0 && (err != nil || schema.Validate(doc) != nil) {
+					t.Errorf("the schema refuses it: %v, %v", err, schema.Validate(doc))
+				}
 			})
 		}
 	}

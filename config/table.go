@@ -157,25 +157,19 @@ func Default() Settings {
 	return s
 }
 
-// setDefaults writes the defaults of the table to a block. Default lists have one word.
+// setDefaults gives the keys of a block their defaults, which are read like texts of variables.
 func (k keyValue) setDefaults() {
 	if !isBlock(k.value.Type()) {
 		return
 	}
 	for _, c := range k.children() {
-		number, _ := strconv.ParseInt(c.initial, 10, 64)
-		switch v := c.value; {
-		case c.initial == "":
+		if c.initial == "" {
 			c.setDefaults()
-		case v.Kind() == reflect.String:
-			v.SetString(c.initial)
-		case v.Kind() == reflect.Bool:
-			v.SetBool(c.initial == "true")
-		case v.Kind() == reflect.Slice:
-			v.Set(reflect.Append(v, reflect.ValueOf(c.initial)))
-		default:
-			v.SetInt(number)
+			continue
 		}
+		d := decoder{reader: &reader{origins: origins{}, errors: map[string]string{}}}
+		n, _ := textNode(c.value.Type(), c.initial) // TestTableIsComplete reads all defaults.
+		d.value(c, n)
 	}
 }
 
