@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +31,21 @@ func TestExtrasReachLikeKeys(t *testing.T) {
 	slices.Sort(secrets)
 	if want := []string{"canary-2", "sk-canary-1"}; !slices.Equal(secrets, want) {
 		t.Errorf("secrets are %q, want %q", secrets, want)
+	}
+}
+
+func TestSecretsAreAllThatAreSet(t *testing.T) {
+	s := Default()
+	if got := s.Secrets(); len(got) != 0 {
+		t.Errorf("%d secrets by default", len(got))
+	}
+	s.LLM.APIKey, s.Adapters.Telegram.Webhook.Secret = NewSecret("one"), NewSecret("two")
+	s.LLM.Fallbacks = []Fallback{{APIKey: NewSecret("one")}, {APIKey: NewSecret("three")}}
+	var got []string
+	for _, secret := range s.Secrets() {
+		got = append(got, secret.Reveal())
+	}
+	if want := "one three two"; strings.Join(got, " ") != want {
+		t.Errorf("secrets %q, want %q", got, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // TestGolden loads every project in testdata. NAME.json is its ship.json. NAME.env is the
@@ -139,7 +140,7 @@ func TestShow(t *testing.T) {
 	}
 	llm := shown.Settings.LLM
 	for _, tt := range []struct{ name, got, want string }{
-		{"key", llm.APIKey, stars},
+		{"key", llm.APIKey, keys.Stars},
 		{"base URL", llm.BaseURL, "https://b.example/v1"},
 		{"off", llm.RequestsPerMinute, "off"},
 		{"origin of file and variable", shown.Origins["llm.apiKey"], "ship.json:1:20 via ${KEY}"},

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // FileName is the settings file of a project.
@@ -46,57 +48,56 @@ type Loaded struct {
 }
 
 // Lookup looks a variable up like Load: in the environment, then in the project's .env. The value may be secret.
-func (l *Loaded) Lookup(name string) (string, bool) { return l.loader.lookup(name) }
+func (l *Loaded) Lookup(name string) (string, bool) { return l.loader.Lookup(name) }
 
 // Origin says where the value of a key came from.
-func (l *Loaded) Origin(key string) Origin { return l.loader.origins.of(key) }
+func (l *Loaded) Origin(key string) Origin { return l.loader.Origins.Of(key) }
 
 // Load reads the settings. ship.json may be missing or empty. Unusable settings are an [*InvalidError] with all
 // findings; any other error means that the folder could not be read.
 func Load(o Options) (*Loaded, error) {
-	l := &loader{}
+	l := &loader{options: o}
 	var err error
-	if l.reader, err = newReader(o, FileName, &l.settings); err != nil {
+	if l.Reader, err = keys.NewReader(o.spec(FileName), keys.Table(&l.settings)); err != nil {
 		return nil, err
 	}
-	l.readEnvFile()
-	if l.readFile(filepath.Join(l.Dir, FileName)) {
+	l.ReadEnvFile()
+	if l.ReadFile(filepath.Join(l.Dir, FileName)) {
 		l.readVariables()
 		l.readFlags()
 		l.resolve()
 		l.validate()
 	}
-	if l.dropped > 0 {
-		severity := Warn
-		if len(l.errors) > 0 {
-			severity = Error
-		}
-		l.findings = append(l.findings, Finding{Severity: severity, File: "settings", Message: fmt.Sprintf("%d more findings are not shown", l.dropped)})
-	}
-	if err := l.invalid(); err != nil {
+	if err := l.Finish(); err != nil {
 		return nil, err
 	}
-	return &Loaded{Settings: l.settings, Findings: l.findings, Files: l.files, reaches: l.reaches(), loader: l}, nil
+	return &Loaded{Settings: l.settings, Findings: l.Findings, Files: l.Files, reaches: l.reaches(), loader: l}, nil
+}
+
+// spec says how a file of settings is read.
+func (o Options) spec(name string) keys.Spec {
+	return keys.Spec{Name: name, Dir: o.Dir, Env: o.Env, Strict: o.Strict, Rules: rules(), Older: olderKeys}
 }
 
 // loader reads ship.json.
 type loader struct {
-	*reader
+	*keys.Reader
+	options  Options
 	settings Settings
 }
 
 // readVariables reads the SMA_ variables of all keys, and warns about those that set nothing.
 func (l *loader) readVariables() {
 	known := []string{"SMA_TRUST"} // It sets no key.
-	for _, k := range l.table.fixed() {
-		known = append(known, EnvName(k.key))
-		if !strings.HasPrefix(k.key, "$") {
-			l.readVariable(k, EnvName(k.key))
+	for _, k := range l.Table.Fixed() {
+		known = append(known, EnvName(k.Path))
+		if !strings.HasPrefix(k.Path, "$") {
+			l.readVariable(k, EnvName(k.Path))
 		}
 	}
-	names := slices.Collect(maps.Keys(l.variables))
-	if l.Names != nil {
-		names = append(names, l.Names()...)
+	names := slices.Collect(maps.Keys(l.Variables))
+	if l.options.Names != nil {
+		names = append(names, l.options.Names()...)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -107,28 +108,41 @@ func (l *loader) readVariables() {
 		if near := Nearest(name, known); near != "" {
 			hint = fmt.Sprintf("; did you mean %s?", near)
 		}
-		l.report(Warn, Origin{Source: FromEnv, Name: name}, "", fmt.Sprintf("no setting has the variable %s%s", shorten(name), hint))
+		l.Report(Warn, Origin{Source: FromEnv, Name: name}, "", fmt.Sprintf("no setting has the variable %s%s", keys.Shorten(name), hint))
 	}
 }
 
 // readVariable sets a key from a variable, if it is set.
-func (l *loader) readVariable(k keyValue, name string) {
-	if text, _ := l.lookup(name); text != "" {
-		l.readText(k, text, l.fromVariable(name))
+func (l *loader) readVariable(k keys.Key, name string) {
+	if text, _ := l.Lookup(name); text != "" {
+		l.ReadText(k, text, l.FromVariable(name))
 	}
 }
 
 func (l *loader) readFlags() {
-	for _, key := range slices.Sorted(maps.Keys(l.Flags)) {
+	for _, key := range slices.Sorted(maps.Keys(l.options.Flags)) {
 		at := Origin{Source: FromFlag, Name: key}
-		k, ok := l.table.at(key)
+		k, ok := l.Table.At(key)
 		switch {
-		case !ok || isBlock(k.value.Type()):
-			l.report(Error, at, key, fmt.Sprintf("there is no key %q to set", shorten(key)))
-		case k.value.Type() == reflect.TypeFor[Secret]():
-			l.report(Error, at, key, fmt.Sprintf("a secret is not given on the command line, where others see it; set %s", EnvName(key)))
+		case !ok || keys.IsBlock(k.Value.Type()):
+			l.Report(Error, at, key, fmt.Sprintf("there is no key %q to set", keys.Shorten(key)))
+		case k.Value.Type() == reflect.TypeFor[Secret]():
+			l.Report(Error, at, key, fmt.Sprintf("a secret is not given on the command line, where others see it; set %s", EnvName(key)))
 		default:
-			l.readText(k, l.Flags[key], at)
+			l.ReadText(k, l.options.Flags[key], at)
 		}
 	}
+}
+
+// Default returns the settings of a project that sets nothing. They are valid: the demo model in the web chat on
+// loopback and in the terminal.
+func Default() Settings {
+	var s Settings
+	keys.Table(&s).SetDefaults()
+	return s
+}
+
+// Schema returns the JSON Schema of ship.json, which is made from the table.
+func Schema() []byte {
+	return keys.Table(&Settings{}).Schema(FileName, "Settings of a ShipMyAgent project. Everything is optional. Strings expand ${NAME}, ${NAME:-text} and ${file:path}.")
 }

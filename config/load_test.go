@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 func TestLoadNothing(t *testing.T) {
@@ -42,7 +43,7 @@ func TestLoadUnreadable(t *testing.T) {
 	if _, err := Load(Options{Dir: file}); err == nil {
 		t.Error("a file passed for a folder")
 	}
-	for _, name := range []string{FileName, envFileName} {
+	for _, name := range []string{FileName, keys.EnvFile} {
 		sub := t.TempDir()
 		if err := os.Mkdir(filepath.Join(sub, name), 0o700); err != nil {
 			t.Fatal(err)
@@ -208,14 +209,14 @@ func TestOlderBlockYieldsToItsSuccessor(t *testing.T) {
 func TestFindingsAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"x": 0`)
-	for i := range 3 * maxFindings {
+	for i := range 3 * 200 {
 		fmt.Fprintf(&b, ",\n\"x%d\": 0", i)
 	}
 	b.WriteString(`, "name": 1}`)
 	_, err := Load(Options{Dir: project(t, b.String(), "")})
 	invalid, ok := errors.AsType[*InvalidError](err)
-	if !ok || len(invalid.Findings) != maxFindings+1 {
-		t.Fatalf("Load = %T with %d findings, want an InvalidError with %d", err, len(invalid.Findings), maxFindings+1)
+	if !ok || len(invalid.Findings) != 200+1 {
+		t.Fatalf("Load = %T with %d findings, want an InvalidError with %d", err, len(invalid.Findings), 200+1)
 	}
 	if want := "settings: 402 more findings are not shown"; err.Error() != want {
 		t.Errorf("error = %q, want %q", err, want)
@@ -247,7 +248,7 @@ func TestSE2NoSecretLeaks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := project(t, fmt.Sprintf(ship, tt.more), "KEY=canary-2\nBAD canary-9\n")
 			if tt.name == "good" {
-				write(t, filepath.Join(dir, envFileName), "KEY=canary-2\n", 0o644)
+				write(t, filepath.Join(dir, keys.EnvFile), "KEY=canary-2\n", 0o644)
 			}
 			write(t, filepath.Join(dir, "secret"), "canary-4-canary-4", 0o644)
 			loaded, err := Load(Options{Dir: dir, Env: environment(tt.env), Flags: map[string]string{}})
@@ -325,12 +326,12 @@ func TestEnvNames(t *testing.T) {
 		}
 	}
 	seen := map[string]string{}
-	for _, k := range table(&Settings{}).fixed() {
-		name := EnvName(k.key)
+	for _, k := range keys.Table(&Settings{}).Fixed() {
+		name := EnvName(k.Path)
 		if other, ok := seen[name]; ok {
-			t.Errorf("%s and %s share %s", other, k.key, name)
+			t.Errorf("%s and %s share %s", other, k.Path, name)
 		}
-		seen[name] = k.key
+		seen[name] = k.Path
 	}
 }
 
@@ -387,7 +388,7 @@ func FuzzLoad(f *testing.F) {
 			t.Skip()
 		}
 		write(t, filepath.Join(dir, FileName), string(ship), 0o600)
-		write(t, filepath.Join(dir, envFileName), string(dotEnv), 0o600)
+		write(t, filepath.Join(dir, keys.EnvFile), string(dotEnv), 0o600)
 		loaded, err := Load(Options{Dir: dir, Env: environment(map[string]string{"LLM_KEY": canary, "OPENAI_API_KEY": canary})})
 		if err != nil {
 			invalid, ok := errors.AsType[*InvalidError](err)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 func TestMain(m *testing.M) {
@@ -24,7 +26,7 @@ func updating() bool {
 func project(tb testing.TB, shipJSON, dotEnv string) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	for name, text := range map[string]string{FileName: shipJSON, envFileName: dotEnv} {
+	for name, text := range map[string]string{FileName: shipJSON, keys.EnvFile: dotEnv} {
 		if text != "" {
 			write(tb, filepath.Join(dir, name), text, 0o600)
 		}

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/cmdline"
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 const (
@@ -83,27 +83,27 @@ type mcpFile struct {
 // [*InvalidError]; a fault in one server only turns that server off.
 func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 	var file mcpFile
-	o := l.loader.Options
+	o := l.loader.options
 	o.Strict = strict
-	r, err := newReader(o, mcpFileName, &file)
+	r, err := keys.NewReader(o.spec(mcpFileName), keys.Table(&file))
 	if err != nil {
 		return nil, err
 	}
-	r.variables = l.loader.variables
-	m := mcpLoader{reader: r, servers: map[string]MCPServer{}}
-	usable := r.readFile(path)
+	r.Variables = l.loader.Variables
+	m := mcpLoader{Reader: r, servers: map[string]MCPServer{}}
+	usable := r.ReadFile(path)
 	for _, key := range []string{"", "servers", "mcpServers"} {
-		_, wrong := r.errors[key]
+		_, wrong := r.Errors[key]
 		usable = usable && !wrong
 	}
 	if usable {
 		m.add("servers", file.Servers)
 		m.add("mcpServers", file.MCPServers)
 	}
-	if err := r.invalid(); err != nil && !usable {
+	if err := r.Finish(); err != nil && !usable {
 		return nil, err
 	}
-	out := &MCP{Findings: r.findings, Files: r.files, reaches: m.reaches}
+	out := &MCP{Findings: r.Findings, Files: r.Files, reaches: m.reaches}
 	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
 		out.Servers = append(out.Servers, m.servers[name])
 	}
@@ -112,7 +112,7 @@ func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 
 // mcpLoader collects the servers of one file.
 type mcpLoader struct {
-	*reader
+	*keys.Reader
 	servers map[string]MCPServer
 	reaches []Reach
 }
@@ -120,14 +120,14 @@ type mcpLoader struct {
 // add adds the servers of a block. Their faults are reported and turn them off.
 func (m *mcpLoader) add(block string, all map[string]MCPServer) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		key, why := joinKey(block, name), m.rules["server"](name, "")
+		key, why := keys.Join(block, name), m.Rules["server"](name, "")
 		if _, twice := m.servers[name]; twice {
 			why = `is listed twice; the one in "servers" counts`
 		} else if len(m.servers) == maxMCPServers {
 			why = fmt.Sprintf("is one too many; a project has at most %d servers", maxMCPServers)
 		}
 		if why != "" {
-			m.fault(key, why)
+			m.Fault(key, why)
 			continue
 		}
 		s := all[name]
@@ -150,21 +150,21 @@ func (m *mcpLoader) complete(key string, s *MCPServer) {
 	} else {
 		m.validate(key, s)
 	}
-	for _, at := range slices.Sorted(maps.Keys(m.errors)) {
+	for _, at := range slices.Sorted(maps.Keys(m.Errors)) {
 		if at == key || strings.HasPrefix(at, key+".") {
-			s.Off = cmp.Or(s.Off, m.errors[at])
+			s.Off = cmp.Or(s.Off, m.Errors[at])
 		}
 	}
 	for _, list := range [][]string{s.Read, s.Write} {
 		for i := range list {
-			list[i] = filepath.Clean(m.absolute(list[i]))
+			list[i] = filepath.Clean(m.Absolute(list[i]))
 		}
 	}
 	if s.Dir != "" {
-		s.Dir = m.absolute(s.Dir)
+		s.Dir = m.Absolute(s.Dir)
 	}
 	if strings.ContainsRune(s.Command, filepath.Separator) {
-		s.Command = m.absolute(s.Command)
+		s.Command = m.Absolute(s.Command)
 	}
 	if s.Command != "" {
 		s.Fetch, s.packages = cmdline.Fetch(s.Command, s.Args)
@@ -172,18 +172,18 @@ func (m *mcpLoader) complete(key string, s *MCPServer) {
 }
 
 func (m *mcpLoader) validate(key string, s *MCPServer) {
-	m.reportMissing(func(k string) bool { return strings.HasPrefix(k, key+".") })
-	m.check(keyValue{key: key, value: reflect.ValueOf(s).Elem()})
-	_, hasURL := m.origins[key+".url"]
-	_, hasCommand := m.origins[key+".command"]
+	m.ReportMissing(func(k string) bool { return strings.HasPrefix(k, key+".") })
+	m.Check(keys.Key{Path: key, Value: reflect.ValueOf(s).Elem()})
+	_, hasURL := m.Origins[key+".url"]
+	_, hasCommand := m.Origins[key+".command"]
 	types := []string{"", "stdio"}
 	if hasURL {
 		types = []string{"", "http", "streamable-http", "streamableHttp"}
 	}
-	m.faultIf(hasCommand && s.Command == "", key+".command", "is empty")
-	m.faultIf(hasURL && s.URL.IsZero(), key+".url", "is empty")
-	m.faultIf(hasURL != hasCommand && !slices.Contains(types, s.Type), key+".type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
-	m.faultIf(hasURL == hasCommand, key, "wants one of command (a program) and url (an address)")
+	m.FaultIf(hasCommand && s.Command == "", key+".command", "is empty")
+	m.FaultIf(hasURL && s.URL.IsZero(), key+".url", "is empty")
+	m.FaultIf(hasURL != hasCommand && !slices.Contains(types, s.Type), key+".type", `wants "stdio" with a command, and "http" with a url; the older "sse" is not supported`)
+	m.FaultIf(hasURL == hasCommand, key, "wants one of command (a program) and url (an address)")
 	m.warnShown(key, s)
 	m.warnFolders(key, s)
 }
@@ -191,14 +191,14 @@ func (m *mcpLoader) validate(key string, s *MCPServer) {
 // warnShown warns about secrets that others can see.
 func (m *mcpLoader) warnShown(key string, s *MCPServer) {
 	for i := range s.Args {
-		if at := fmt.Sprintf("%s.args[%d]", key, i); len(m.notes[at].via) > 0 {
-			m.warn(at, "takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
+		if at := fmt.Sprintf("%s.args[%d]", key, i); len(m.Notes[at].Via) > 0 {
+			m.Warn(at, "takes its text from a variable or file: if it is a secret, others on this machine see it in the list of processes; use env")
 		}
 	}
-	m.warnSecrets(key + ".")
+	m.WarnSecrets(key + ".")
 	reported := map[string]bool{}
 	for _, found := range s.spelled {
-		if n := m.notes[found.key]; len(n.via) > 0 || reported[found.key] || n.secret && n.proposed(found.key) != "" {
+		if n := m.Notes[found.key]; len(n.Via) > 0 || reported[found.key] || n.Secret && n.Proposed(found.key) != "" {
 			continue
 		}
 		reported[found.key] = true
@@ -206,7 +206,7 @@ func (m *mcpLoader) warnShown(key string, s *MCPServer) {
 		if strings.HasPrefix(found.key, key+".args[") {
 			also = "; others on this machine see arguments in the list of processes, so pass it in env if the program takes it there"
 		}
-		m.warn(found.key, `holds a secret that is spelled out here; write "${NAME}" and set the variable in the environment or in `+envFileName+also)
+		m.Warn(found.key, `holds a secret that is spelled out here; write "${NAME}" and set the variable in the environment or in `+keys.EnvFile+also)
 	}
 }
 
@@ -218,7 +218,7 @@ func (m *mcpLoader) warnFolders(key string, s *MCPServer) {
 	}
 	isIn := func(path string, folders ...string) bool {
 		return slices.ContainsFunc(folders, func(folder string) bool {
-			rel, err := filepath.Rel(m.absolute(folder), path)
+			rel, err := filepath.Rel(m.Absolute(folder), path)
 			return err == nil && filepath.IsLocal(rel)
 		})
 	}
@@ -226,12 +226,12 @@ func (m *mcpLoader) warnFolders(key string, s *MCPServer) {
 		if !filepath.IsAbs(arg) && s.Dir != "" || arg == "" || strings.HasPrefix(arg, "-") {
 			continue
 		}
-		path := filepath.Clean(m.absolute(arg))
+		path := filepath.Clean(m.Absolute(arg))
 		info, err := os.Stat(path)
 		if err != nil || !info.IsDir() || path == "/tmp" || isIn(path, "/usr", "/bin", "/lib", "/proc", "/dev") || isIn(path, granted...) {
 			continue
 		}
-		m.warn(fmt.Sprintf("%s.args[%d]", key, i), `names a folder that the server may not read; name it in "read" or "write" too`)
+		m.Warn(fmt.Sprintf("%s.args[%d]", key, i), `names a folder that the server may not read; name it in "read" or "write" too`)
 	}
 }
 
@@ -249,22 +249,22 @@ func (m *mcpLoader) hidden(key string, s *MCPServer) []Secret {
 			}
 		}
 	}
-	words := secretWords()
-	for k, n := range m.notes {
+	words := keys.SecretWords()
+	for k, n := range m.Notes {
 		field, ok := strings.CutPrefix(k, key+".")
 		if !ok {
 			continue
 		}
 		fromFile := false
-		for _, via := range n.via {
+		for _, via := range n.Via {
 			fromFile = fromFile || strings.HasPrefix(via, "${file:")
-			if value, ok := m.lookup(strings.TrimSuffix(strings.TrimPrefix(via, "${"), "}")); ok {
+			if value, ok := m.Lookup(strings.TrimSuffix(strings.TrimPrefix(via, "${"), "}")); ok {
 				hide(value)
 			}
 		}
 		isEnv := strings.HasPrefix(field, "env.")
-		if n.secret && (words.MatchString(field[strings.LastIndexByte(field, '.')+1:]) || fromFile || !isEnv && len(n.via) > 0) {
-			hide(n.text)
+		if n.Secret && (words.MatchString(field[strings.LastIndexByte(field, '.')+1:]) || fromFile || !isEnv && len(n.Via) > 0) {
+			hide(n.Text)
 		}
 	}
 	for _, found := range s.spelled {
@@ -277,24 +277,19 @@ func (m *mcpLoader) hidden(key string, s *MCPServer) []Secret {
 	return out
 }
 
-// secretWords matches the names of variables and headers that contain secrets.
-func secretWords() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)auth|token|key|secret|password|cookie`)
-}
-
 // shown is a command line or URL as written, with ${NAME} unexpanded.
 func (m *mcpLoader) shown(key string, s *MCPServer) string {
-	keys := []string{key + ".command", key + ".url"}
+	all := []string{key + ".command", key + ".url"}
 	for i := range s.Args {
-		keys = append(keys, fmt.Sprintf("%s.args[%d]", key, i))
+		all = append(all, fmt.Sprintf("%s.args[%d]", key, i))
 	}
 	var words []string
-	for _, k := range keys {
-		if n, ok := m.notes[k]; ok {
-			words = append(words, n.written)
+	for _, k := range all {
+		if n, ok := m.Notes[k]; ok {
+			words = append(words, n.Written)
 		}
 	}
-	return printable(strings.Join(words, " "))
+	return keys.Printable(strings.Join(words, " "))
 }
 
 // spelledSecret is a secret and its key.
@@ -334,7 +329,7 @@ func (s *MCPServer) spelledOut(key string) []spelledSecret {
 // withoutSpelled is a text without the literal secrets in the settings of the server.
 func (s *MCPServer) withoutSpelled(text string) string {
 	for _, found := range s.spelled {
-		text = strings.ReplaceAll(text, found.text.Reveal(), stars)
+		text = strings.ReplaceAll(text, found.text.Reveal(), keys.Stars)
 	}
 	return text
 }

@@ -204,8 +204,8 @@ func TestMCPManyFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Findings) != maxFindings {
-		t.Errorf("%d findings, want %d", len(got.Findings), maxFindings)
+	if len(got.Findings) != 201 { // The last one says that there are more.
+		t.Errorf("%d findings, want 201", len(got.Findings))
 	}
 	for _, s := range got.Servers {
 		if (s.Off != "") != (s.Name == "z") {

@@ -1,13 +1,5 @@
 package config
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/shipmyagent/shipmyagent/config/internal/jsonpos"
-)
-
 // olderKeys lists the keys of earlier versions, one per line: the key and what to do instead, or -> and the key that
 // replaces it. A block that is not listed itself is recognized by the keys in it.
 const olderKeys = `
@@ -58,51 +50,3 @@ context.chatQueue.correctionMaxChars set context.chatQueue.mode, which is "merge
 context.chatQueue.maxConcurrency chats no longer wait for each other; set llm.maxConcurrency
 context.chatEgress.chatSendIdempotency -> context.chatEgress.idempotency
 `
-
-// older reports a key of an earlier version, and keeps its value if a current key replaces it. It returns false for
-// keys that no version had.
-func (d *decoder) older(key string, at jsonpos.Place, n *jsonpos.Node) bool {
-	_, row, found := strings.Cut(olderKeys, "\n"+strings.ReplaceAll(key, " ", "\n")+" ") // Keys contain no spaces.
-	row, _, _ = strings.Cut(row, "\n")
-	switch to, moved := strings.CutPrefix(row, "-> "); {
-	case moved:
-		d.moved = append(d.moved, movedValue{to: to, node: n})
-		d.report(Warn, d.at(at), key, fmt.Sprintf("%s is now called %s; its value counts where that is not set, but please rename it", key, to))
-	case found:
-		d.withoutEffect(key, at, row)
-	case strings.Contains(olderKeys, "\n"+key+".") && n.Kind == jsonpos.Object:
-		for _, m := range d.lastMembers(key, n) {
-			if !d.older(key+"."+m.Key, m.Place, m.Value) {
-				d.withoutEffect(key+"."+m.Key, m.Place, "nothing replaces it")
-			}
-		}
-	default:
-		return false
-	}
-	return true
-}
-
-func (d *decoder) withoutEffect(key string, at jsonpos.Place, note string) {
-	d.report(d.unknownSeverity(), d.at(at), key, fmt.Sprintf("%s is a key of an earlier version and has no effect; %s", key, note))
-}
-
-// readMoved applies the values of older keys whose current key is not set. For blocks, this is decided for each key
-// in them.
-func (d *decoder) readMoved() {
-	for len(d.moved) > 0 {
-		m := d.moved[0]
-		d.moved = d.moved[1:]
-		k, ok := d.table.at(m.to)
-		if _, set := d.origins[m.to]; set && ok && isBlock(k.value.Type()) {
-			m.node.Members = slices.DeleteFunc(m.node.Members, func(inner jsonpos.Member) bool {
-				_, set := d.origins[joinKey(m.to, inner.Key)]
-				return set
-			})
-		} else if set {
-			continue
-		}
-		if ok {
-			d.value(k, m.node)
-		}
-	}
-}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // This file holds what follows from the settings of platforms, and what must fit together in them.
@@ -47,7 +49,7 @@ func (a *Adapters) platforms() []platform {
 }
 
 // key is the key of one of the platform's settings.
-func (p platform) key(name string) string { return joinKey("adapters."+p.name, name) }
+func (p platform) key(name string) string { return keys.Join("adapters."+p.name, name) }
 
 // validatePlatforms checks that the platforms have what they need, and that the demo model serves only those that the
 // operator alone can reach.
@@ -57,26 +59,26 @@ func (l *loader) validatePlatforms() {
 	const noToken = "is not a token of BotFather, which looks like 123456:letters-and-digits"
 	isToken := func(token Secret) bool { return !strings.ContainsAny(token.Reveal(), "/?#%") }
 	tokens := map[string]bool{telegram.BotToken.Reveal(): true}
-	l.faultIf(len(telegram.Accounts) > 0 && telegram.BotToken.IsZero(), "adapters.telegram.accounts", "are further bots, but adapters.telegram.botToken, the first, is not set")
+	l.FaultIf(len(telegram.Accounts) > 0 && telegram.BotToken.IsZero(), "adapters.telegram.accounts", "are further bots, but adapters.telegram.botToken, the first, is not set")
 	for _, name := range slices.Sorted(maps.Keys(telegram.Accounts)) {
 		key, token := "adapters.telegram.accounts."+name+".botToken", telegram.Accounts[name].BotToken
-		l.faultIf(token.IsZero(), key, "is not set; BotFather gives every bot a token")
-		l.faultIf(!isToken(token), key, noToken)
-		l.faultIf(tokens[token.Reveal()], key, "is the token of another bot here; every bot needs its own")
+		l.FaultIf(token.IsZero(), key, "is not set; BotFather gives every bot a token")
+		l.FaultIf(!isToken(token), key, noToken)
+		l.FaultIf(tokens[token.Reveal()], key, "is the token of another bot here; every bot needs its own")
 		tokens[token.Reveal()] = true
 	}
-	l.faultIf(telegram.Enabled && telegram.BotToken.IsZero(), "adapters.telegram.botToken", "is not set, but the adapter is on; set TELEGRAM_BOT_TOKEN to the token from BotFather")
-	l.faultIf(telegram.Enabled && !isToken(telegram.BotToken), "adapters.telegram.botToken", noToken)
-	l.faultIf(feishu.Enabled && feishu.AppID == "", "adapters.feishu.appId", "is not set, but the adapter is on")
-	l.faultIf(feishu.Enabled && feishu.AppSecret.IsZero(), "adapters.feishu.appSecret", `is not set, but the adapter is on; write "${FEISHU_APP_SECRET}" and set that variable`)
-	l.faultIf(feishu.Enabled && feishu.Receive == "webhook" && feishu.EncryptKey.IsZero(), "adapters.feishu.encryptKey", `is not set, but receive is "webhook", whose events are checked with it`)
-	l.faultIf(a.API.Enabled && a.API.Token.IsZero(), "adapters.api.token", `is not set, but the API is on; write "${API_TOKEN}" and set that variable, or switch the API off`)
+	l.FaultIf(telegram.Enabled && telegram.BotToken.IsZero(), "adapters.telegram.botToken", "is not set, but the adapter is on; set TELEGRAM_BOT_TOKEN to the token from BotFather")
+	l.FaultIf(telegram.Enabled && !isToken(telegram.BotToken), "adapters.telegram.botToken", noToken)
+	l.FaultIf(feishu.Enabled && feishu.AppID == "", "adapters.feishu.appId", "is not set, but the adapter is on")
+	l.FaultIf(feishu.Enabled && feishu.AppSecret.IsZero(), "adapters.feishu.appSecret", `is not set, but the adapter is on; write "${FEISHU_APP_SECRET}" and set that variable`)
+	l.FaultIf(feishu.Enabled && feishu.Receive == "webhook" && feishu.EncryptKey.IsZero(), "adapters.feishu.encryptKey", `is not set, but receive is "webhook", whose events are checked with it`)
+	l.FaultIf(a.API.Enabled && a.API.Token.IsZero(), "adapters.api.token", `is not set, but the API is on; write "${API_TOKEN}" and set that variable, or switch the API off`)
 	isDemo := l.settings.LLM.Provider == ProviderDemo
 	for _, p := range a.platforms() {
-		l.faultIf(isDemo && !p.demo && *p.enabled, p.key("enabled"), "cannot be on with the demo model, which serves only the terminal and the loopback web chat; set OPENAI_API_KEY, or llm.baseUrl and llm.model")
+		l.FaultIf(isDemo && !p.demo && *p.enabled, p.key("enabled"), "cannot be on with the demo model, which serves only the terminal and the loopback web chat; set OPENAI_API_KEY, or llm.baseUrl and llm.model")
 	}
-	l.faultIf(isDemo && web.Enabled && isPublic(web.Listen), "adapters.web.listen", "must be loopback with the demo model; set OPENAI_API_KEY, or listen on 127.0.0.1")
-	l.faultIf(web.Enabled && web.Token.IsZero() && isPublic(web.Listen), "adapters.web.listen",
+	l.FaultIf(isDemo && web.Enabled && isPublic(web.Listen), "adapters.web.listen", "must be loopback with the demo model; set OPENAI_API_KEY, or listen on 127.0.0.1")
+	l.FaultIf(web.Enabled && web.Token.IsZero() && isPublic(web.Listen), "adapters.web.listen",
 		`is reachable from other machines, so a token is needed: set adapters.web.token to "${WEB_TOKEN}" and that variable to a long random text, or listen on 127.0.0.1`)
 }
 
@@ -94,7 +96,7 @@ func (l *loader) validateListeners() {
 	}
 	for i, listener := range all {
 		for _, before := range all[:i] {
-			l.faultIf(listener.checked && before.on && sameAddress(listener.address, before.address), listener.key, "takes the port of "+before.key+"; each needs its own")
+			l.FaultIf(listener.checked && before.on && sameAddress(listener.address, before.address), listener.key, "takes the port of "+before.key+"; each needs its own")
 		}
 	}
 }
@@ -121,7 +123,7 @@ func (l *loader) warnOpenness() {
 		{a.API.Enabled && short(a.API.Token), "adapters.api.token", guessed},
 	} {
 		if w.unwise {
-			l.warn(w.key, w.message)
+			l.Warn(w.key, w.message)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // TestWellKnownKeys: the variable of each named provider is used at the provider's own address and
@@ -65,7 +67,7 @@ func TestWellKnownKeys(t *testing.T) {
 // that set something, or belong to other programs, are not reported.
 func TestUnknownVariables(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/"+envFileName, "SMA_LLM_MODELL=x\n", 0o600)
+	write(t, dir+"/"+keys.EnvFile, "SMA_LLM_MODELL=x\n", 0o600)
 	loaded, err := Load(Options{Dir: dir, Names: func() []string {
 		return []string{"SMA_LLM_BASEURL", "SMA_LLM_MODEL", "SMA_TRUST", "PATH", "SMALL", "SMA_ADAPTERS_WEB_LISTEN"}
 	}})
@@ -126,8 +128,8 @@ func TestProviders(t *testing.T) {
 		}
 	}
 	for block, add := range map[any][]string{&LLM{}: {"custom", "demo"}, &Fallback{}: {"custom"}} {
-		if k, _ := table(block).child("provider"); !slices.Equal(k.words, append(slices.Clone(names), add...)) {
-			t.Errorf("%T takes %v, the table has %v", block, k.words, names)
+		if k, _ := keys.Table(block).Child("provider"); !slices.Equal(k.Words, append(slices.Clone(names), add...)) {
+			t.Errorf("%T takes %v, the table has %v", block, k.Words, names)
 		}
 	}
 	load := func(ship string, env map[string]string) (LLM, string) {

@@ -9,9 +9,10 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // The kinds of a Reach.
@@ -82,31 +83,6 @@ func Digest(reaches []Reach) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// leadsOut is where a path in the settings leads if that is outside of dir: an absolute path, or a path relative to
-// dir if it was written so. It is empty for a file in the folder. Links are resolved.
-func leadsOut(dir, path string) string {
-	full := path
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(dir, full)
-	}
-	root, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return filepath.Clean(full)
-	}
-	target, err := filepath.EvalSymlinks(full)
-	if err != nil { // The file does not exist, so it yields no text.
-		return ""
-	}
-	rel, err := filepath.Rel(root, target)
-	switch {
-	case err == nil && filepath.IsLocal(rel):
-		return ""
-	case err == nil && !filepath.IsAbs(path):
-		return rel
-	}
-	return target
-}
-
 // isOwn reports whether a URL is https on one of the hosts, in exactly that spelling, with nothing but a path.
 func isOwn(address string, hosts ...string) bool {
 	u, err := url.Parse(address)
@@ -166,44 +142,44 @@ func (l *loader) mayHave(name, key, address string) bool {
 // with references to the operator's variables unexpanded. An address that follows from the provider counts as set by
 // the folder.
 func (l *loader) fromFolder(key, value string) (folder bool, text string) {
-	o := l.origins.of(key)
+	o := l.Origins.Of(key)
 	for o.Source == FromKey && strings.HasSuffix(o.Name, ".baseUrl") {
 		key = o.Name
-		o = l.origins.of(key)
+		o = l.Origins.Of(key)
 	}
-	if n, ok := l.notes[key]; ok && o.Source == FromFile {
-		value = n.bound
+	if n, ok := l.Notes[key]; ok && o.Source == FromFile {
+		value = n.Bound
 	}
-	return o.Source == FromFile || o.Source == FromKey || o.Source == FromEnv && slices.Contains(o.Via, envFileName), value
+	return o.Source == FromFile || o.Source == FromKey || o.Source == FromEnv && slices.Contains(o.Via, keys.EnvFile), value
 }
 
 // reaches lists what the settings use outside of the folder.
 func (l *loader) reaches() []Reach {
 	var out []Reach
-	for _, name := range []string{envFileName, FileName, "Agent.md"} {
-		if to := leadsOut(l.Dir, name); to != "" {
+	for _, name := range []string{keys.EnvFile, FileName, "Agent.md"} {
+		if to := keys.LeadsOut(l.Dir, name); to != "" {
 			out = append(out, Reach{Kind: ReachFile, Key: name, Text: to})
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(l.notes)) {
-		if o := l.origins.of(key); o.Source != FromFile {
+	for _, key := range slices.Sorted(maps.Keys(l.Notes)) {
+		if o := l.Origins.Of(key); o.Source != FromFile {
 			continue // a flag or a variable replaced it
 		}
-		out = append(out, slices.DeleteFunc(l.notes[key].reaches(key), func(r Reach) bool {
+		out = append(out, slices.DeleteFunc(noteReaches(l.Notes[key], key), func(r Reach) bool {
 			return r.Kind == ReachVariable && r.bound == "${"+r.Text+"}" && l.goesByItself(key, r.Text)
 		})...)
 	}
 	return append(append(out, l.addressReaches()...), l.programReaches()...)
 }
 
-// reaches are the variables and files that a string names.
-func (n note) reaches(key string) []Reach {
+// noteReaches are the variables and files that a string names.
+func noteReaches(n keys.Note, key string) []Reach {
 	var out []Reach
-	for _, name := range n.named {
-		out = append(out, Reach{Kind: ReachVariable, Key: key, Text: name, bound: n.bound})
+	for _, name := range n.Named {
+		out = append(out, Reach{Kind: ReachVariable, Key: key, Text: name, bound: n.Bound})
 	}
-	for _, path := range n.outside {
-		out = append(out, Reach{Kind: ReachFile, Key: key, Text: printable(path), bound: n.bound})
+	for _, path := range n.Outside {
+		out = append(out, Reach{Kind: ReachFile, Key: key, Text: keys.Printable(path), bound: n.Bound})
 	}
 	return out
 }
@@ -231,13 +207,13 @@ func (l *loader) goesByItself(key, name string) bool {
 // another key is listed at that key.
 func (l *loader) addressReaches() []Reach {
 	var out []Reach
-	for _, k := range l.table.all() {
-		if !k.address || k.value.String() == "" || l.origins.of(k.key).Source == FromKey {
+	for _, k := range l.Table.All() {
+		if !k.Address || k.Value.String() == "" || l.Origins.Of(k.Path).Source == FromKey {
 			continue
 		}
-		folder, text := l.fromFolder(k.key, k.value.String())
-		if folder && !isLoopback(text) && !isOwn(text, l.ownHosts(k.key)...) {
-			out = append(out, Reach{Kind: ReachAddress, Key: k.key, Text: printable(text)})
+		folder, text := l.fromFolder(k.Path, k.Value.String())
+		if folder && !isLoopback(text) && !isOwn(text, l.ownHosts(k.Path)...) {
+			out = append(out, Reach{Kind: ReachAddress, Key: k.Path, Text: keys.Printable(text)})
 		}
 	}
 	return out
@@ -255,7 +231,7 @@ func (l *loader) programReaches() []Reach {
 		if read := l.boundList(a.block+".read", a.read); len(read) > 0 {
 			text += " with " + strings.Join(read, " ")
 		}
-		out = append(out, Reach{Kind: ReachProgram, Key: key, Text: printable(text)})
+		out = append(out, Reach{Kind: ReachProgram, Key: key, Text: keys.Printable(text)})
 	}
 	return out
 }
@@ -264,8 +240,8 @@ func (l *loader) programReaches() []Reach {
 func (l *loader) boundList(key string, list []string) []string {
 	out := slices.Clone(list)
 	for i := range out {
-		if x, ok := l.notes[fmt.Sprintf("%s[%d]", key, i)]; ok {
-			out[i] = x.bound
+		if x, ok := l.Notes[fmt.Sprintf("%s[%d]", key, i)]; ok {
+			out[i] = x.Bound
 		}
 	}
 	return out
@@ -276,10 +252,10 @@ func (l *loader) boundList(key string, list []string) []string {
 func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
 	var out []Reach
 	bound := map[string]string{"network": fmt.Sprint(s.Network)}
-	for _, k := range slices.Sorted(maps.Keys(m.notes)) {
+	for _, k := range slices.Sorted(maps.Keys(m.Notes)) {
 		if sub, ok := strings.CutPrefix(k, key+"."); ok {
-			bound[sub] = m.notes[k].bound
-			out = append(out, m.notes[k].reaches(mcpFileName+" "+k)...)
+			bound[sub] = m.Notes[k].Bound
+			out = append(out, noteReaches(m.Notes[k], mcpFileName+" "+k)...)
 		}
 	}
 	// Marshalling strings cannot fail.
@@ -318,5 +294,5 @@ func serverText(s MCPServer, bound map[string]string) string {
 	if len(s.packages) > 0 {
 		words = append(words, "after fetching over the network, into a folder of its own, "+strings.Join(s.packages, " ")+" and what that needs")
 	}
-	return printable(s.withoutSpelled(strings.Join(words, " ")))
+	return keys.Printable(s.withoutSpelled(strings.Join(words, " ")))
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // TestDigestIsOfTheFolder: the digest does not depend on where the folder is or on the values of
@@ -20,7 +22,7 @@ func TestDigestIsOfTheFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(root, "key"), "k", 0o600)
-		for name, text := range map[string]string{FileName: ship, envFileName: dotEnv, "mcp.json": servers} {
+		for name, text := range map[string]string{FileName: ship, keys.EnvFile: dotEnv, "mcp.json": servers} {
 			write(t, filepath.Join(dir, name), text, 0o600)
 		}
 		loaded, err := Load(Options{Dir: dir, Env: environment(map[string]string{"A": value, "B": value})})

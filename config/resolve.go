@@ -15,19 +15,19 @@ func (l *loader) resolve() {
 	l.resolveSpeech()
 	l.resolveAdapters()
 	l.resolveEgress()
-	l.reportMissing(l.inUse)
+	l.ReportMissing(l.inUse)
 }
 
 // follow records that a key follows from another.
 func (l *loader) follow(key, from string) {
-	l.origins.replace(key, Origin{Source: FromKey, Name: from})
+	l.Origins.Replace(key, Origin{Source: FromKey, Name: from})
 }
 
 // follows gives an unset key a value that follows from another key, if there is one, and records it. A key that
 // ship.json sets to a missing variable does not follow from another.
 func follows[T any](l *loader, p *T, value T, key, from string) {
 	v, source := reflect.ValueOf(p).Elem(), reflect.ValueOf(value)
-	if v.IsZero() && !source.IsZero() && !l.isMissing(key) {
+	if v.IsZero() && !source.IsZero() && !l.IsMissing(key) {
 		v.Set(source)
 		l.follow(key, from)
 	}
@@ -35,7 +35,7 @@ func follows[T any](l *loader, p *T, value T, key, from string) {
 
 // wellKnown reads a variable that is used automatically for an unset key.
 func (l *loader) wellKnown(key, name string) {
-	if k, ok := l.table.at(key); ok && l.origins.untouched(key) {
+	if k, ok := l.Table.At(key); ok && l.Origins.Untouched(key) {
 		l.readVariable(k, name)
 	}
 }
@@ -44,8 +44,8 @@ func (l *loader) wellKnown(key, name string) {
 // service's own address, to an address that the operator sets, or to this machine. For other addresses, ship.json
 // must name the variable.
 func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
-	if text, _ := l.Env(name); text != "" && l.origins.untouched(key) && !l.mayHave(name, addressKey, address) {
-		l.report(Warn, l.place(addressKey), addressKey,
+	if text, _ := l.Env(name); text != "" && l.Origins.Untouched(key) && !l.mayHave(name, addressKey, address) {
+		l.Report(Warn, l.Place(addressKey), addressKey,
 			fmt.Sprintf("%s is not given to this address, which is not that of the service it belongs to; write \"${%s}\" as %s if it should be", name, name, key))
 		return
 	}
@@ -55,7 +55,7 @@ func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
 // resolveModel completes the provider, base URL, key and model.
 func (l *loader) resolveModel() {
 	llm := &l.settings.LLM
-	chosen := !l.origins.untouched("llm.provider")
+	chosen := !l.Origins.Untouched("llm.provider")
 	if !chosen || llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom {
 		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL")
 		l.wellKnownSecret("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).baseURL))
@@ -69,7 +69,7 @@ func (l *loader) resolveModel() {
 		}
 	}
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
-		if !chosen && !l.origins.untouched(key) {
+		if !chosen && !l.Origins.Untouched(key) {
 			chosen = true
 			llm.Provider = ProviderOpenAI
 			l.follow("llm.provider", key)
@@ -85,7 +85,7 @@ func (l *loader) resolveModel() {
 func (l *loader) chooseByKey() bool {
 	llm := &l.settings.LLM
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl"} {
-		if !l.origins.untouched(key) || l.isMissing(key) {
+		if !l.Origins.Untouched(key) || l.IsMissing(key) {
 			return false
 		}
 	}
@@ -93,7 +93,7 @@ func (l *loader) chooseByKey() bool {
 		if !known.byKey || known.model == "" && llm.Model == "" {
 			continue
 		}
-		if key, _ := l.lookup(known.variable()); key != "" {
+		if key, _ := l.Lookup(known.variable()); key != "" {
 			llm.Provider = known.name
 			l.follow("llm.provider", known.variable())
 			return true
@@ -108,7 +108,7 @@ const firstByteWithFallbacks = 15
 // resolveFallbacks completes fallbacks from their provider and the main model.
 func (l *loader) resolveFallbacks() {
 	main := &l.settings.LLM
-	if len(main.Fallbacks) > 0 && l.origins.untouched("llm.firstByteS") {
+	if len(main.Fallbacks) > 0 && l.Origins.Untouched("llm.firstByteS") {
 		main.FirstByteS = firstByteWithFallbacks
 		l.follow("llm.firstByteS", "llm.fallbacks")
 	}
@@ -137,9 +137,9 @@ func (l *loader) resolveFallbacks() {
 // own addresses.
 func (l *loader) fallbackKey(f *Fallback, at string) {
 	for _, name := range providerOf(f.Provider).variables {
-		if key, _ := l.lookup(name); f.APIKey.IsZero() && !l.isMissing(at+"apiKey") && key != "" && l.mayHave(name, at+"baseUrl", f.BaseURL) {
+		if key, _ := l.Lookup(name); f.APIKey.IsZero() && !l.IsMissing(at+"apiKey") && key != "" && l.mayHave(name, at+"baseUrl", f.BaseURL) {
 			f.APIKey = NewSecret(key)
-			l.origins[at+"apiKey"] = l.fromVariable(name)
+			l.Origins[at+"apiKey"] = l.FromVariable(name)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (l *loader) resolveAdapters() {
 		}
 	}
 	for _, p := range a.platforms() { // again, with the credentials that were just read
-		if len(p.credentials) > 0 && l.origins.untouched(p.key("enabled")) {
+		if len(p.credentials) > 0 && l.Origins.Untouched(p.key("enabled")) {
 			l.switchOn(p)
 		}
 	}
@@ -178,7 +178,7 @@ func (l *loader) switchOn(p platform) {
 	var touched, absent string // the first of each
 	for _, c := range p.credentials {
 		key := p.key(c.name)
-		if !l.origins.untouched(key) {
+		if !l.Origins.Untouched(key) {
 			touched = cmp.Or(touched, key)
 		}
 		if !c.set {
@@ -191,10 +191,10 @@ func (l *loader) switchOn(p platform) {
 		l.follow(p.key("enabled"), p.key(p.credentials[0].name))
 	case touched != "":
 		what := ""
-		if l.isMissing(absent) {
-			what = " (" + l.whatIsMissing(absent) + ")"
+		if l.IsMissing(absent) {
+			what = " (" + l.WhatIsMissing(absent) + ")"
 		}
-		l.report(Warn, l.origins.place(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
+		l.Report(Warn, l.Origins.Place(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
 	}
 }
 
@@ -202,7 +202,7 @@ func (l *loader) switchOn(p platform) {
 func (l *loader) resolveEgress() {
 	mode := l.settings.Context.ChatEgress.Mode
 	for _, p := range l.settings.Adapters.platforms() {
-		if key := p.key("egress"); (mode == EgressTool || mode == EgressDirect) && l.origins.untouched(key) {
+		if key := p.key("egress"); (mode == EgressTool || mode == EgressDirect) && l.Origins.Untouched(key) {
 			*p.egress = mode
 			l.follow(key, "context.chatEgress.mode")
 		}

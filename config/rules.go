@@ -1,32 +1,27 @@
 package config
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
-// rule says what is wrong with a text, or returns "". Its message continues a sentence that begins with the key and
-// never quotes the text; {default} in it is the default of the key. For an entry of a map of texts, the text is the
-// name and value the value.
-type rule func(text, value string) string
-
 // rules are the checks that rows of the table name.
-func rules() map[string]rule {
-	form := func(pattern, why string) rule {
+func rules() map[string]keys.Rule {
+	form := func(pattern, why string) keys.Rule {
 		compiled := regexp.MustCompile("^(?:" + pattern + ")$")
 		return func(text, _ string) string { return unless(compiled.MatchString(text), why) }
 	}
-	is := func(fits func(string) bool, why string) rule {
+	is := func(fits func(string) bool, why string) keys.Rule {
 		return func(text, _ string) string { return unless(fits(text), why) }
 	}
 	host := form(`\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*`, `wants the name of a host without scheme, port or path, such as "example.org", "*.example.org" for all below it, or "*"`)
@@ -37,7 +32,7 @@ func rules() map[string]rule {
 		}
 		return token(name, "")
 	}
-	return map[string]rule{
+	return map[string]keys.Rule{
 		"account":     form(`[a-z0-9_]{1,32}`, "is not an account name; use 1 to 32 small letters, digits and _"),
 		"apiVersion":  form(`[A-Za-z0-9._-]*`, `wants a version such as "2024-10-21"`),
 		"approver":    form(`owner|initiator|platformAdmins|[0-9]{1,20}|o[un]_[A-Za-z0-9]{1,64}|[a-z]+(@[A-Za-z0-9_-]+)?-[A-Za-z0-9_-]{1,80}`, `wants "owner", "initiator", "platformAdmins" or the id of a person, such as "123456789"; names can be taken over by others`),
@@ -88,77 +83,7 @@ func rules() map[string]rule {
 			return err == nil
 		}, `wants the name of a time zone, such as "Europe/Berlin", "Asia/Shanghai" or "UTC"`),
 		"urlPath":  form(`(/[A-Za-z0-9._~-]+)+`, `wants a path of letters, digits, ., _, ~ and -, such as "/feishu"`),
-		"variable": is(isVariable, "is no name of a variable"),
-	}
-}
-
-// check reports what is wrong with a value, and with the values in it, by their rows.
-func (r *reader) check(k keyValue) {
-	if r.origins[k.key].Source == FromKey {
-		return // It is checked where it comes from.
-	}
-	v := reflect.Indirect(k.value)
-	secret, isSecret := reflect.TypeAssert[Secret](k.value)
-	switch {
-	case isSecret && k.variable != "" && strings.ContainsFunc(secret.Reveal(), notInToken):
-		r.fault(k.key, "has blanks or characters that no key or token has; check what was pasted")
-	case isSecret:
-		r.checkText(k, secret.Reveal())
-	case v.Kind() == reflect.String:
-		r.checkWord(k, v.String())
-		r.checkText(k, v.String())
-	case v.CanInt():
-		r.checkRange(k, float64(v.Int()))
-	case v.CanFloat():
-		r.checkRange(k, v.Float())
-	case k.rule == "":
-	case v.Kind() == reflect.Map:
-		for _, name := range k.names() {
-			text, isText := reflect.TypeAssert[Secret](v.MapIndex(reflect.ValueOf(name)))
-			why := r.rules[k.rule](name, text.Reveal())
-			if !isText {
-				r.fault(joinKey(k.key, name), why)
-			} else if why != "" {
-				r.fault(k.key, fmt.Sprintf("has %q, which %s", shorten(name), why))
-			}
-		}
-	case v.Kind() == reflect.Slice:
-		for i := range v.Len() {
-			at := fmt.Sprintf("%s[%d]", k.key, i)
-			if v.Type() == reflect.TypeFor[Tags]() {
-				at = k.key // One fault is enough, and the list may be a single word.
-			}
-			r.fault(at, r.rules[k.rule](v.Index(i).String(), ""))
-		}
-	}
-	for _, child := range k.children() {
-		r.check(child)
-	}
-}
-
-func (r *reader) checkText(k keyValue, text string) {
-	if k.rule != "" && (text != "" || !k.optional) {
-		r.fault(k.key, strings.ReplaceAll(r.rules[k.rule](text, ""), "{default}", k.initial))
-	}
-}
-
-func (r *reader) checkWord(k keyValue, word string) {
-	switch {
-	case len(k.words) == 0 && k.key != "description" && hasControl(word):
-		r.fault(k.key, "has a line break or another control character")
-	case len(k.words) == 0 || slices.Contains(k.words, word) || word == "" && k.optional:
-	default:
-		hint := ""
-		if near := Nearest(word, k.words); near != "" && word != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		r.fault(k.key, "wants "+oneOf(k.words)+hint)
-	}
-}
-
-func (r *reader) checkRange(k keyValue, v float64) {
-	if k.min != nil && v < *k.min || k.max != nil && v > *k.max {
-		r.fault(k.key, fmt.Sprintf("wants a number from %.0f to %.0f", *k.min, *k.max))
+		"variable": is(keys.IsVariable, "is no name of a variable"),
 	}
 }
 
@@ -168,8 +93,6 @@ func unless(fine bool, message string) string {
 	}
 	return message
 }
-
-func notInToken(r rune) bool { return r <= ' ' || r >= 0x7f }
 
 func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 

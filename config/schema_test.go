@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 func compileSchema(t *testing.T) *schemacheck.Schema {
@@ -86,55 +87,55 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 // unknown. CONTRIBUTING.md lists the steps for a new setting.
 func TestTableIsComplete(t *testing.T) {
 	rules := rules()
-	var walk func(k keyValue)
-	walk = func(k keyValue) {
-		if _, ok := rules[k.rule]; !ok && k.rule != "" {
-			t.Errorf("%s: rule %q does not exist", k.key, k.rule)
+	var walk func(k keys.Key)
+	walk = func(k keys.Key) {
+		if _, ok := rules[k.Rule]; !ok && k.Rule != "" {
+			t.Errorf("%s: rule %q does not exist", k.Path, k.Rule)
 		}
-		if !strings.HasSuffix(k.about, ".") {
-			t.Errorf("%s: description %q is no sentence", k.key, k.about)
+		if !strings.HasSuffix(k.About, ".") {
+			t.Errorf("%s: description %q is no sentence", k.Path, k.About)
 		}
-		if (k.min == nil) != (k.max == nil) {
-			t.Errorf("%s has only one bound", k.key)
+		if (k.Min == nil) != (k.Max == nil) {
+			t.Errorf("%s has only one bound", k.Path)
 		}
-		typ := k.value.Type()
-		if typ == reflect.TypeFor[Secret]() && k.variable == "" {
-			t.Errorf("%s: no variable to propose", k.key)
+		typ := k.Value.Type()
+		if typ == reflect.TypeFor[Secret]() && k.Variable == "" {
+			t.Errorf("%s: no variable to propose", k.Path)
 		}
-		if strings.HasSuffix(k.name, "Url") && !k.address {
-			t.Errorf(`%s: an address needs reach:"address"`, k.key)
+		if strings.HasSuffix(k.Name, "Url") && !k.Address {
+			t.Errorf(`%s: an address needs reach:"address"`, k.Path)
 		}
-		if typ.Kind() == reflect.String && !k.optional && k.initial == "" && len(k.words) == 0 && !k.required {
-			t.Errorf("%s: neither a default nor omitempty", k.key)
+		if typ.Kind() == reflect.String && !k.Optional && k.Default == "" && len(k.Words) == 0 && !k.Required {
+			t.Errorf("%s: neither a default nor omitempty", k.Path)
 		}
 		checkDefault(t, k)
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Map || typ.Kind() == reflect.Slice {
 			typ = typ.Elem()
 		}
-		if isBlock(typ) {
-			for _, child := range (keyValue{key: k.key, value: reflect.New(typ).Elem()}).children() {
+		if keys.IsBlock(typ) {
+			for _, child := range (keys.Key{Path: k.Path, Value: reflect.New(typ).Elem()}).Children() {
 				walk(child)
 			}
 		}
 	}
-	for _, k := range table(&Settings{}).children() {
+	for _, k := range keys.Table(&Settings{}).Children() {
 		walk(k)
 	}
 }
 
 // checkDefault compares a default with the value that the same text has in ship.json.
-func checkDefault(t *testing.T, k keyValue) {
+func checkDefault(t *testing.T, k keys.Key) {
 	t.Helper()
-	if k.initial == "" {
+	if k.Default == "" {
 		return
 	}
 	l := loaderOf(t, Default())
 	got := k
-	got.value = reflect.New(k.value.Type()).Elem()
-	l.readText(got, k.initial, Origin{Source: FromFlag})
-	l.check(got)
-	if len(l.findings) > 0 {
-		t.Errorf("%s: the default %q is wrong: %v", k.key, k.initial, l.findings)
+	got.Value = reflect.New(k.Value.Type()).Elem()
+	l.ReadText(got, k.Default, Origin{Source: FromFlag})
+	l.Check(got)
+	if len(l.Findings) > 0 {
+		t.Errorf("%s: the default %q is wrong: %v", k.Path, k.Default, l.Findings)
 	}
 }
 
@@ -143,7 +144,7 @@ func loaderOf(t *testing.T, s Settings) *loader {
 	t.Helper()
 	l := &loader{}
 	var err error
-	if l.reader, err = newReader(Options{Dir: t.TempDir()}, FileName, &l.settings); err != nil {
+	if l.Reader, err = keys.NewReader(Options{Dir: t.TempDir()}.spec(FileName), keys.Table(&l.settings)); err != nil {
 		t.Fatal(err)
 	}
 	l.settings = s
@@ -155,7 +156,7 @@ func faults(t *testing.T, s Settings) (faults []Finding) {
 	t.Helper()
 	l := loaderOf(t, s)
 	l.validate()
-	return slices.DeleteFunc(l.findings, func(f Finding) bool { return f.Severity != Error })
+	return slices.DeleteFunc(l.Findings, func(f Finding) bool { return f.Severity != Error })
 }
 
 // TestEveryKeyIsTried: each key is set by a valid project in testdata. Its golden file shows the
@@ -171,14 +172,14 @@ func TestEveryKeyIsTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range table(&loaded.Settings).fixed() {
-			_, inside := loaded.loader.origins[k.key]
-			tried[k.key] = tried[k.key] || inside && loaded.Origin(k.key).Source == FromFile
+		for _, k := range keys.Table(&loaded.Settings).Fixed() {
+			_, inside := loaded.loader.Origins[k.Path]
+			tried[k.Path] = tried[k.Path] || inside && loaded.Origin(k.Path).Source == FromFile
 		}
 	}
-	for _, k := range table(&Settings{}).fixed() {
-		if !tried[k.key] {
-			t.Errorf("%s is not set in any project of testdata/good", k.key)
+	for _, k := range keys.Table(&Settings{}).Fixed() {
+		if !tried[k.Path] {
+			t.Errorf("%s is not set in any project of testdata/good", k.Path)
 		}
 	}
 }

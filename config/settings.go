@@ -24,19 +24,9 @@ const (
 // Settings are the effective settings of a project: ship.json completed by the
 // environment, flags and defaults. The JSON names are the keys of ship.json.
 //
-// The types and their struct tags are the table of all keys. Decoding, defaults, checks, variables, flags, hints and
-// the JSON Schema are derived from it. The tags of a key are:
-//
-//   - json: its name. A string with omitempty may be empty, meaning "not set".
-//   - default: its value if nothing sets it, as text.
-//   - jsonschema: its range (minimum and maximum) or its words (enum).
-//   - rule: the check of its text, by a name in rules.go. For a list the items are checked,
-//     for a map the keys.
-//   - variable: the environment variable that is proposed for a secret.
-//   - reach: "address" if a value that the folder sets needs `sma trust`.
-//   - about: one or more sentences for people.
-//
-// The variable SMA_… of a key follows from its name, see [EnvName].
+// The types and their struct tags are the table of all keys; package keys explains the tags. Decoding, defaults, checks,
+// variables, flags, hints and the JSON Schema are derived from it. The variable SMA_… of a key follows from its name,
+// see [EnvName].
 type Settings struct {
 	Schema      string `json:"$schema,omitempty" about:"Where editors find the schema of this file."`
 	Name        string `json:"name,omitempty" about:"Name of the project, shown to the model and on pages. Default: the name of its folder."`

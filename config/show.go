@@ -1,38 +1,39 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // Effective is one key with its value and origin.
 type Effective struct {
 	Key    string
-	Value  json.RawMessage // secrets are stars
+	Value  json.RawMessage // secrets are keys.Stars
 	Origin Origin
 }
 
 // Effective lists all keys in the order of the reference, with secrets hidden.
 func (l *Loaded) Effective() ([]Effective, error) {
-	return l.effective(func(k keyValue) any { return k.value.Interface() })
+	return l.effective(func(k keys.Key) any { return k.Value.Interface() })
 }
 
-func (l *Loaded) effective(shown func(keyValue) any) (keys []Effective, err error) {
-	for _, k := range table(&l.Settings).all() {
-		if k.optional && k.value.IsZero() && l.loader.origins.untouched(k.key) {
+func (l *Loaded) effective(shown func(keys.Key) any) (all []Effective, err error) {
+	for _, k := range keys.Table(&l.Settings).All() {
+		if k.Optional && k.Value.IsZero() && l.loader.Origins.Untouched(k.Path) {
 			continue
 		}
-		value, err := encode(shown(k), "")
+		value, err := keys.Encode(shown(k), "")
 		if err != nil {
-			return nil, fmt.Errorf("show %s: %w", k.key, err)
+			return nil, fmt.Errorf("show %s: %w", k.Path, err)
 		}
-		keys = append(keys, Effective{Key: k.key, Value: value, Origin: l.loader.origins.of(k.key)})
+		all = append(all, Effective{Key: k.Path, Value: value, Origin: l.loader.Origins.Of(k.Path)})
 	}
-	return keys, nil
+	return all, nil
 }
 
 // Changed names the keys whose values differ between l and other, sorted. Secrets are compared by their text.
@@ -53,14 +54,14 @@ func (l *Loaded) Changed(other *Loaded) ([]string, error) {
 
 // values are the keys of Effective with their values as text, including secrets.
 func (l *Loaded) values() (map[string]string, error) {
-	keys, err := l.effective(func(k keyValue) any {
-		if secret, ok := reflect.TypeAssert[Secret](k.value); ok {
+	all, err := l.effective(func(k keys.Key) any {
+		if secret, ok := reflect.TypeAssert[Secret](k.Value); ok {
 			return secret.Reveal()
 		}
-		return k.value.Interface()
+		return k.Value.Interface()
 	})
-	out := make(map[string]string, len(keys))
-	for _, k := range keys {
+	out := make(map[string]string, len(all))
+	for _, k := range all {
 		out[k.Key] = string(k.Value)
 	}
 	return out, err
@@ -70,7 +71,7 @@ func (l *Loaded) values() (map[string]string, error) {
 // members settings and origins, the latter by key.
 func (l *Loaded) Show(withOrigins bool) ([]byte, error) {
 	if !withOrigins {
-		return encode(l.Settings, "  ")
+		return keys.Encode(l.Settings, "  ")
 	}
 	effective, err := l.Effective()
 	if err != nil {
@@ -83,16 +84,5 @@ func (l *Loaded) Show(withOrigins bool) ([]byte, error) {
 	for _, k := range effective {
 		document.Origins[k.Key] = k.Origin.String()
 	}
-	return encode(document, "  ")
-}
-
-func encode(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode settings: %w", err)
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return keys.Encode(document, "  ")
 }

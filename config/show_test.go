@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
 // A changed secret needs a restart, wherever it is set. An unchanged secret is not listed.
@@ -11,13 +12,13 @@ func TestChangedSecretsNeedARestart(t *testing.T) {
 	changed := func(a, b Settings) []string {
 		t.Helper()
 		loaded := func(s Settings) *Loaded {
-			return &Loaded{Settings: s, loader: &loader{reader: &reader{origins: origins{}}}}
+			return &Loaded{Settings: s, loader: &loader{Reader: &keys.Reader{}}}
 		}
-		keys, err := loaded(a).Changed(loaded(b))
+		changed, err := loaded(a).Changed(loaded(b))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return keys
+		return changed
 	}
 	of := func(text string) Settings {
 		var s Settings

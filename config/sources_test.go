@@ -9,92 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
-
-func TestParseEnv(t *testing.T) {
-	vars, findings := parseEnv([]byte("\xef\xbb\xbf# comment\r\n\n" + strings.Join([]string{
-		`A=plain`, `export B = spaced out  # note`, `C="quoted # \"x\" \n\t\\ \$ \z"  # note`, `D='single \n # "x"'`, `E=`, `F=#note`, `G=a#b=c`, `A=again`,
-		`not a line`, `1A=x`, `H="open`, `I="x" y`, "J=\xff", `=x`,
-	}, "\n")))
-	want := map[string]string{
-		"A": "again", "B": "spaced out", "C": "quoted # \"x\" \n\t\\ $ \\z", "D": `single \n # "x"`, "E": "", "F": "", "G": "a#b=c",
-	}
-	if diff := cmp.Diff(want, vars); diff != "" {
-		t.Errorf("variables (-want +got):\n%s", diff)
-	}
-	var got []string
-	for _, f := range findings {
-		got = append(got, fmt.Sprintf("%d: %s", f.line, f.message))
-	}
-	wantFindings := []string{
-		"11: the line is not of the form NAME=value",
-		"12: the line is not of the form NAME=value",
-		"13: the value's quote is not closed on its line",
-		"14: text follows the closing quote of the value",
-		"15: the line is not plain UTF-8 text",
-		"16: the line is not of the form NAME=value",
-	}
-	if diff := cmp.Diff(wantFindings, got); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
-}
-
-func TestSE1Expand(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "token"), "from file\r\n\n", 0o600)
-	write(t, filepath.Join(dir, "large"), strings.Repeat("x", maxIncludedFile+1), 0o600)
-	lookup := environment(map[string]string{"A": "a", "EMPTY": "", "TRICKY": "${A}"})
-	type result struct {
-		Text    string
-		Missing []string
-		Literal bool
-		Err     string
-	}
-	for _, tt := range []struct {
-		name, in string
-		want     result
-	}{
-		{"plain", "x $A $ {A}", result{Text: "x $A $ {A}", Literal: true}},
-		{"variable", "<${A}>", result{Text: "<a>"}},
-		{"two", "${A}${A}", result{Text: "aa"}},
-		{"default not needed", "${A:-b}", result{Text: "a"}},
-		{"default", "${NO:-b c}", result{Text: "b c", Literal: true}},
-		{"default for empty", "${EMPTY:-b}", result{Text: "b", Literal: true}},
-		{"empty default", "${NO:-}", result{}},
-		{"escaped", "$${A} ${A}", result{Text: "${A} a"}},
-		{"not expanded again", "${TRICKY}", result{Text: "${A}"}},
-		{"missing", "${NO}", result{Missing: []string{"the environment variable NO is not set, or empty"}}},
-		{"empty", "${EMPTY}", result{Missing: []string{"the environment variable EMPTY is not set, or empty"}}},
-		{"file", "${file:token}", result{Text: "from file"}},
-		{"absolute file", "${file:" + filepath.Join(dir, "token") + "}", result{Text: "from file"}},
-		{"no file", "${file:none}", result{Missing: []string{"the file none cannot be read: it does not exist"}}},
-		{"folder", "${file:.}", result{Missing: []string{"the file . cannot be read: it is not a regular file"}}},
-		{"large file", "${file:large}", result{Missing: []string{"the file large cannot be read: it is too large"}}},
-		{"device", "${file:/dev/zero}", result{Missing: []string{"the file /dev/zero cannot be read: it is not a regular file"}}},
-		{"nested", "${A:-${B}}", result{Err: "nests one ${…} in another, which is not possible"}},
-		{"open", "${A", result{Err: "has a ${ without its }; write $${ for a literal ${"}},
-		{"no name", "${A-b}", result{Err: "has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${"}},
-		{"no path", "${file:}", result{Err: "has a ${file:} without a path"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			l := reader{Options: Options{Dir: dir, Env: lookup}}
-			x, err := l.expand(tt.in)
-			got := result{Text: x.text, Missing: x.missing, Literal: x.literal}
-			if err != nil {
-				got = result{Err: err.Error()}
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("expand(%q) (-want +got):\n%s", tt.in, diff)
-			}
-		})
-	}
-	t.Run("too much", func(t *testing.T) {
-		l := reader{Options: Options{Env: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}}
-		if _, err := l.expand("${BIG}${BIG}${BIG}"); err == nil {
-			t.Error("expanded without limit")
-		}
-	})
-}
 
 // A missing variable stops the start and is named in the error. Values of other variables are not shown.
 func TestSE1MissingIsNamed(t *testing.T) {
@@ -148,7 +64,7 @@ func TestSE5FileModes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, FileName), tt.ship, tt.shipMode)
-			write(t, filepath.Join(dir, envFileName), tt.env, tt.envMode)
+			write(t, filepath.Join(dir, keys.EnvFile), tt.env, tt.envMode)
 			loaded, err := Load(Options{Dir: dir})
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +93,7 @@ func TestSE5SecretFileOpenToOthers(t *testing.T) {
 	if len(loaded.Findings) != 1 || !strings.Contains(loaded.Findings[0].Message, "others can read") {
 		t.Errorf("findings = %v, want one on the mode", loaded.Findings)
 	}
-	want := []string{filepath.Join(dir, envFileName), filepath.Join(dir, FileName), filepath.Join(dir, "token")}
+	want := []string{filepath.Join(dir, keys.EnvFile), filepath.Join(dir, FileName), filepath.Join(dir, "token")}
 	if diff := cmp.Diff(want, loaded.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

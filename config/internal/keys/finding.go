@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"cmp"
@@ -52,11 +52,12 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sortFindings orders findings by place: those of ship.json first, then those of .env; those without a line come last.
-func sortFindings(findings []Finding) {
-	rank := func(f Finding) int { return slices.Index([]string{envFileName, FileName}, f.File) }
+// sortFindings orders findings by place: those of the settings first, then those of .env; those without a line come
+// last.
+func (r *Reader) sortFindings() {
+	rank := func(f Finding) int { return slices.Index([]string{EnvFile, r.Name}, f.File) }
 	line := func(f Finding) uint { return uint(f.Line) - 1 }
-	slices.SortStableFunc(findings, func(a, b Finding) int {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.File, b.File), cmp.Compare(line(a), line(b)), cmp.Compare(a.Col, b.Col))
 	})
 }

@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -17,31 +18,33 @@ const (
 	maxExpanded = 4 << 20
 )
 
-// note is what is known about a string of a file of settings after its expansion.
-type note struct {
-	at            Origin
-	written, text string
-	// secret says that the string is a secret, and variable which variable its row proposes.
-	secret   bool
-	variable string
-	// via names the variables and files that were used.
-	via []string
+// Note is what is known about a string of a file of settings after its expansion.
+type Note struct {
+	// Written is the string before its expansion, and Text the text.
+	Written, Text string
+	// Via names the variables and files that were used.
+	Via []string
+	// Bound is the text in which references to variables of the operator and files outside of the project are not
+	// replaced. It changes with the project, but not with the operator's values.
+	Bound string
+	// Named are the operator's variables that were used, and Outside the files outside of the project.
+	Named, Outside []string
+	// Secret says that the string is a secret.
+	Secret bool
+
+	at       Origin
+	variable string // proposed by the row of a secret
 	// literal is set if the file itself contains the text, at least as a fallback.
 	literal bool
 	// missing describes every variable or file that does not exist.
 	missing []string
 	// files are the paths of all named files, whether or not they exist.
 	files []string
-	// bound is the text in which references to variables of the operator and files outside of the project are not
-	// replaced. It changes with the project, but not with the operator's values.
-	bound string
-	// named are the operator's variables that were used, and outside the files outside of the project.
-	named, outside []string
 }
 
 // expand expands a string. It fails only for bad syntax, with an error that does not quote the string.
-func (r *reader) expand(s string) (note, error) {
-	x := note{}
+func (r *Reader) expand(s string) (Note, error) {
+	x := Note{}
 	var full, bound strings.Builder
 	both := func(text string) {
 		full.WriteString(text)
@@ -54,8 +57,8 @@ func (r *reader) expand(s string) (note, error) {
 		switch {
 		case !found:
 			both(rest)
-			x.text, x.bound = full.String(), bound.String()
-			x.literal = x.literal || len(x.via) == 0 && x.text != ""
+			x.Text, x.Bound = full.String(), bound.String()
+			x.literal = x.literal || len(x.Via) == 0 && x.Text != ""
 			return x, nil
 		case escaped:
 			both(literal + "${")
@@ -65,7 +68,7 @@ func (r *reader) expand(s string) (note, error) {
 			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
 		}
 		both(before)
-		foreign := len(x.named) + len(x.outside)
+		foreign := len(x.Named) + len(x.Outside)
 		text, err := r.reference(inner, &x)
 		if r.expanded += len(text); err == nil && r.expanded > maxExpanded {
 			err = errors.New("expands to too much text")
@@ -74,7 +77,7 @@ func (r *reader) expand(s string) (note, error) {
 			return x, err
 		}
 		full.WriteString(text)
-		if len(x.named)+len(x.outside) > foreign {
+		if len(x.Named)+len(x.Outside) > foreign {
 			text = "${" + inner + "}"
 		}
 		bound.WriteString(text)
@@ -83,7 +86,7 @@ func (r *reader) expand(s string) (note, error) {
 }
 
 // reference replaces the text between the braces.
-func (r *reader) reference(inner string, x *note) (string, error) {
+func (r *Reader) reference(inner string, x *Note) (string, error) {
 	if strings.Contains(inner, "${") {
 		return "", errors.New("nests one ${…} in another, which is not possible")
 	}
@@ -91,13 +94,13 @@ func (r *reader) reference(inner string, x *note) (string, error) {
 		return r.file(path, x)
 	}
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
-	if !isVariable(name) {
+	if !IsVariable(name) {
 		return "", errors.New("has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${")
 	}
-	x.via = append(x.via, "${"+name+"}")
-	if text, ok := r.lookup(name); ok && text != "" {
-		if r.byOperator(name) {
-			x.named = append(x.named, name)
+	x.Via = append(x.Via, "${"+name+"}")
+	if text, ok := r.Lookup(name); ok && text != "" {
+		if r.ByOperator(name) {
+			x.Named = append(x.Named, name)
 		}
 		return text, nil
 	}
@@ -109,15 +112,15 @@ func (r *reader) reference(inner string, x *note) (string, error) {
 	return fallback, nil
 }
 
-func (r *reader) file(path string, x *note) (string, error) {
+func (r *Reader) file(path string, x *Note) (string, error) {
 	if path == "" {
 		return "", errors.New("has a ${file:} without a path")
 	}
-	full := r.absolute(path)
-	x.via = append(x.via, "${file:"+path+"}")
+	full := r.Absolute(path)
+	x.Via = append(x.Via, "${file:"+path+"}")
 	x.files = append(x.files, full)
-	if out := leadsOut(r.Dir, path); out != "" {
-		x.outside = append(x.outside, out)
+	if out := LeadsOut(r.Dir, path); out != "" {
+		x.Outside = append(x.Outside, out)
 	}
 	text, err := readSmall(full, maxIncludedFile)
 	if err != nil {
@@ -127,8 +130,8 @@ func (r *reader) file(path string, x *note) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// isVariable reports whether a name can be that of an environment variable.
-func isVariable(name string) bool {
+// IsVariable reports whether a name can be that of an environment variable.
+func IsVariable(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || (r >= 'A' && r <= 'Z') || (r >= 'a' && r <= 'z')
 		if digit := r >= '0' && r <= '9'; !letter && (!digit || i == 0) {
@@ -185,4 +188,29 @@ func openToOthers(path string) (fs.FileMode, bool) {
 		return 0, false
 	}
 	return info.Mode().Perm(), info.Mode().Perm()&0o077 != 0
+}
+
+// LeadsOut is where a path in the settings leads if that is outside of dir: an absolute path, or a path relative to
+// dir if it was written so. It is empty for a file in the folder. Links are resolved.
+func LeadsOut(dir, path string) string {
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, full)
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return filepath.Clean(full)
+	}
+	target, err := filepath.EvalSymlinks(full)
+	if err != nil { // The file does not exist, so it yields no text.
+		return ""
+	}
+	rel, err := filepath.Rel(root, target)
+	switch {
+	case err == nil && filepath.IsLocal(rel):
+		return ""
+	case err == nil && !filepath.IsAbs(path):
+		return rel
+	}
+	return target
 }

@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"regexp"
@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// envFileName is the file of variables in the project, and its largest size.
+// EnvFile is the file of variables in the project, and its largest size.
 const (
-	envFileName = ".env"
-	maxEnvFile  = 256 << 10
+	EnvFile    = ".env"
+	maxEnvFile = 256 << 10
 )
 
 // envFault is a malformed line.
@@ -47,7 +47,7 @@ func parseEnvLine(text string) (name, value, fault string) {
 	}
 	name, value, found := strings.Cut(strings.TrimPrefix(text, "export "), "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	if !found || !isVariable(name) {
+	if !found || !IsVariable(name) {
 		return "", "", "the line is not of the form NAME=value"
 	}
 	if !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {

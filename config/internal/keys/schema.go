@@ -1,17 +1,18 @@
-package config
+package keys
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"reflect"
 )
 
-// Schema returns the JSON Schema of ship.json, which is made from the table.
-func Schema() []byte {
-	s := Default()
-	root := append(object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}, table(&s).schema()...)
-	root = append(root, member{"title", FileName},
-		member{"description", "Settings of a ShipMyAgent project. Everything is optional. Strings expand ${NAME}, ${NAME:-text} and ${file:path}."})
-	text, _ := encode(root, "  ") // Marshalling plain values cannot fail.
+// Schema returns the JSON Schema of a table with its defaults.
+func (k Key) Schema(title, description string) []byte {
+	k.SetDefaults()
+	root := append(object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}, k.schema()...)
+	root = append(root, member{"title", title}, member{"description", description})
+	text, _ := Encode(root, "  ") // Marshalling plain values cannot fail.
 	return append(text, '\n')
 }
 
@@ -19,8 +20,8 @@ func Schema() []byte {
 type object []member
 
 type member struct {
-	name  string
-	value any
+	Name  string
+	Value any
 }
 
 // MarshalJSON writes the members.
@@ -28,8 +29,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	for i, m := range o {
 		b.WriteByte("{,"[min(i, 1)])
-		for j, v := range []any{m.name, m.value} {
-			text, err := encode(v, "")
+		for j, v := range []any{m.Name, m.Value} {
+			text, err := Encode(v, "")
 			if err != nil {
 				return nil, err
 			}
@@ -42,26 +43,26 @@ func (o object) MarshalJSON() ([]byte, error) {
 }
 
 // schema describes the values of a key.
-func (k keyValue) schema() object {
+func (k Key) schema() object {
 	o := k.valueSchema()
-	about := k.about
-	if k.idle != "" && !isBlock(k.value.Type()) {
+	about := k.About
+	if k.Idle != "" && !IsBlock(k.Value.Type()) {
 		about += " No effect yet."
 	}
 	if about != "" {
 		o = append(o, member{"description", about})
 	}
-	isText := k.value.Kind() == reflect.String || k.optional
-	if isBlock(k.value.Type()) || k.name == "" || isText && k.value.IsZero() {
+	isText := k.Value.Kind() == reflect.String || k.Optional
+	if IsBlock(k.Value.Type()) || k.Name == "" || isText && k.Value.IsZero() {
 		return o
 	}
-	return append(o, member{"default", k.value.Interface()})
+	return append(o, member{"default", k.Value.Interface()})
 }
 
-func (k keyValue) valueSchema() object {
+func (k Key) valueSchema() object {
 	expandable := member{"pattern", `\$\{`} // What ${…} becomes is known only when settings are loaded.
 	text, number := object{{"type", "string"}}, object{{"type", "integer"}}
-	t := k.value.Type()
+	t := k.Value.Type()
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -75,35 +76,35 @@ func (k keyValue) valueSchema() object {
 		if scalar.above {
 			least = "exclusiveMinimum"
 		}
-		number = append(number, member{"maximum", scalar.max}, member{least, scalar.min})
+		number = append(number, member{"maximum", scalar.Max}, member{least, scalar.Min})
 		return object{{"anyOf", []object{number, {{"const", scalar.word}}, append(text, expandable)}}}
 	case t == reflect.TypeFor[Tags]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text, {{"items", text}, {"type", "array"}}}}}
-	case isBlock(t):
+	case IsBlock(t):
 		return k.blockSchema()
 	case t.Kind() == reflect.Map:
-		element, _ := k.child("")
+		element, _ := k.Child("")
 		return object{{"additionalProperties", element.schema()}, {"type", "object"}}
 	case t.Kind() == reflect.Slice:
-		element := keyValue{value: reflect.New(t.Elem()).Elem()}
+		element := Key{Value: reflect.New(t.Elem()).Elem()}
 		return object{{"items", element.schema()}, {"type", "array"}}
 	case t.Kind() == reflect.Bool:
 		return object{{"type", "boolean"}}
-	case len(k.words) > 0:
-		return append(object{{"anyOf", []object{{{"enum", k.words}}, {expandable}}}}, text...)
-	case k.max != nil:
-		return append(number, member{"maximum", *k.max}, member{"minimum", *k.min})
+	case len(k.Words) > 0:
+		return append(object{{"anyOf", []object{{{"enum", k.Words}}, {expandable}}}}, text...)
+	case k.Max != nil:
+		return append(number, member{"maximum", *k.Max}, member{"minimum", *k.Min})
 	}
 	return text
 }
 
-func (k keyValue) blockSchema() object {
+func (k Key) blockSchema() object {
 	var properties object
 	var required []string
-	for _, c := range k.children() {
-		properties = append(properties, member{c.name, c.schema()})
-		if c.required {
-			required = append(required, c.name)
+	for _, c := range k.Children() {
+		properties = append(properties, member{c.Name, c.schema()})
+		if c.Required {
+			required = append(required, c.Name)
 		}
 	}
 	o := object{{"properties", properties}, {"additionalProperties", false}, {"type", "object"}}
@@ -111,4 +112,16 @@ func (k keyValue) blockSchema() object {
 		o = append(o, member{"required", required})
 	}
 	return o
+}
+
+// Encode writes a value as JSON, without escapes for HTML.
+func Encode(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode settings: %w", err)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

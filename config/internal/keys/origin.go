@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -50,10 +50,10 @@ func (o Origin) String() string {
 }
 
 // origins has the origin of every key that is not at its default, and of the blocks of ship.json.
-type origins map[string]Origin
+type Origins map[string]Origin
 
 // replace sets the origin of a key and removes those of the keys below it.
-func (os origins) replace(key string, o Origin) {
+func (os Origins) Replace(key string, o Origin) {
 	for k := range os {
 		if strings.HasPrefix(k, key+".") || strings.HasPrefix(k, key+"[") {
 			delete(os, k)
@@ -63,11 +63,11 @@ func (os origins) replace(key string, o Origin) {
 }
 
 // of returns the origin of a key, or that of the value it is part of.
-func (os origins) of(key string) Origin {
+func (os Origins) Of(key string) Origin {
 	if o, ok := os[key]; ok {
 		return o
 	}
-	for up := parentKey(key); up != ""; up = parentKey(up) {
+	for up := Parent(key); up != ""; up = Parent(up) {
 		if o, ok := os[up]; ok && o.Source != FromFile {
 			return o
 		}
@@ -76,11 +76,11 @@ func (os origins) of(key string) Origin {
 }
 
 // untouched reports whether nothing but the defaults sets the key.
-func (os origins) untouched(key string) bool { return os.of(key).Source == FromDefault }
+func (os Origins) Untouched(key string) bool { return os.Of(key).Source == FromDefault }
 
-// place is where a person should look for a key: its own place, that of the key it follows from, or that of the block
+// Place is where a person should look for a key: its own place, that of the key it follows from, or that of the block
 // around it.
-func (os origins) place(key string) Origin {
+func (os Origins) Place(key string) Origin {
 	for range 100 { // Chains are short; the bound only prevents an endless loop.
 		o, ok := os[key]
 		switch {
@@ -89,7 +89,7 @@ func (os origins) place(key string) Origin {
 		case ok:
 			key = o.Name
 		default:
-			key = parentKey(key)
+			key = Parent(key)
 		}
 		if key == "" {
 			break
@@ -98,12 +98,12 @@ func (os origins) place(key string) Origin {
 	return Origin{Source: FromDefault}
 }
 
-// parentKey removes the last step of a key: a.b[0].c, a.b[0], a.b, a, "".
-func parentKey(key string) string {
+// Parent removes the last step of a key: a.b[0].c, a.b[0], a.b, a, "".
+func Parent(key string) string {
 	return key[:max(strings.LastIndexAny(key, ".["), 0)]
 }
 
-func joinKey(block, name string) string {
+func Join(block, name string) string {
 	if block == "" {
 		return name
 	}

@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ const defaultTokenBudget = 12000
 
 // scalar describes a value that is written as a number or as one word, which is stored as 0.
 type scalar struct {
-	min, max int64
+	Min, Max int64
 	above    bool // fractions are allowed, and min itself is excluded
 	word     string
 }
@@ -40,11 +40,11 @@ type scalar struct {
 func scalarOf(t reflect.Type) (scalar, bool) {
 	switch t {
 	case reflect.TypeFor[Limit]():
-		return scalar{min: 1, max: 1_000_000_000_000, word: Off}, true
+		return scalar{Min: 1, Max: 1_000_000_000_000, word: Off}, true
 	case reflect.TypeFor[TokenBudget]():
-		return scalar{min: 2000, max: 100_000_000, word: "auto"}, true
+		return scalar{Min: 2000, Max: 100_000_000, word: "auto"}, true
 	case reflect.TypeFor[Dollars]():
-		return scalar{min: 0, max: 1_000_000, above: true, word: Off}, true
+		return scalar{Min: 0, Max: 1_000_000, above: true, word: Off}, true
 	}
 	return scalar{}, false
 }
@@ -52,19 +52,19 @@ func scalarOf(t reflect.Type) (scalar, bool) {
 // String says which values are allowed.
 func (s scalar) String() string {
 	if s.above {
-		return fmt.Sprintf("wants an amount above %d and up to %d, or %q", s.min, s.max, s.word)
+		return fmt.Sprintf("wants an amount above %d and up to %d, or %q", s.Min, s.Max, s.word)
 	}
-	return fmt.Sprintf("wants a whole number from %d to %d, or %q", s.min, s.max, s.word)
+	return fmt.Sprintf("wants a whole number from %d to %d, or %q", s.Min, s.Max, s.word)
 }
 
 // number parses a number in the range.
 func (s scalar) number(text string) (reflect.Value, bool) {
 	if s.above {
 		v, err := strconv.ParseFloat(text, 64)
-		return reflect.ValueOf(v), err == nil && v > float64(s.min) && v <= float64(s.max)
+		return reflect.ValueOf(v), err == nil && v > float64(s.Min) && v <= float64(s.Max)
 	}
 	n, ok := wholeNumber(text)
-	return reflect.ValueOf(n), ok && n >= s.min && n <= s.max
+	return reflect.ValueOf(n), ok && n >= s.Min && n <= s.Max
 }
 
 // Auto reports whether the budget follows the model's context window.

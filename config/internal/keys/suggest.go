@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -43,20 +43,20 @@ func editDistance(s, t []rune) int {
 }
 
 // unknownKey is the message about an unknown key of a block.
-func (r *reader) unknownKey(block keyValue, name string) string {
+func (r *Reader) unknownKey(block Key, name string) string {
 	where := "at the top"
-	if block.key != "" {
-		where = "in " + block.key
+	if block.Path != "" {
+		where = "in " + block.Path
 	}
-	message := fmt.Sprintf("unknown key %q %s; ", shorten(name), where)
+	message := fmt.Sprintf("unknown key %q %s; ", Shorten(name), where)
 	if near := Nearest(name, block.names()); near != "" {
 		message += fmt.Sprintf("did you mean %q?", near)
-		if k, _ := block.child(near); len(k.words) > 0 {
-			message += " It takes " + oneOf(k.words)
+		if k, _ := block.Child(near); len(k.Words) > 0 {
+			message += " It takes " + oneOf(k.Words)
 		}
 		return message
 	}
-	switch elsewhere := r.elsewhere(block.key, name); elsewhere {
+	switch elsewhere := r.elsewhere(block.Path, name); elsewhere {
 	case "":
 		return message + "it has " + strings.Join(block.names(), ", ")
 	case name:
@@ -69,16 +69,16 @@ func (r *reader) unknownKey(block keyValue, name string) string {
 // elsewhere finds the only key of this name that a person may have meant: first within the block, then within the
 // outermost block around it, then at the top level. Other blocks are unrelated, except that a key at the top level
 // may belong into any block. It returns "" if there is no such key, or several.
-func (r *reader) elsewhere(block, name string) string {
+func (r *Reader) elsewhere(block, name string) string {
 	outermost, _, _ := strings.Cut(block, ".")
 	for _, within := range []string{block, outermost} {
 		var found []string
-		for _, k := range r.table.fixed() {
-			if k.key == name {
+		for _, k := range r.Table.Fixed() {
+			if k.Path == name {
 				return name
 			}
-			if k.name == name && (within == "" || strings.HasPrefix(k.key, within+".")) {
-				found = append(found, k.key)
+			if k.Name == name && (within == "" || strings.HasPrefix(k.Path, within+".")) {
+				found = append(found, k.Path)
 			}
 		}
 		if len(found) == 1 {
@@ -94,8 +94,8 @@ func oneOf(words []string) string {
 	return `one of "` + strings.Join(words[:last], `", "`) + `" or "` + words[last] + `"`
 }
 
-// shorten limits the length of names from files in findings.
-func shorten(name string) string {
+// Shorten limits the length of names from files in findings.
+func Shorten(name string) string {
 	const limit = 60
 	runes := []rune(name)
 	if len(runes) <= limit {

@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // decoder writes a tree of JSON into settings. It is strict, continues after a fault, and reports all findings to the
 // reader.
 type decoder struct {
-	*reader
+	*Reader
 	origin Origin // where the tree comes from; only strings of files are expanded
 	// moved are values of older keys, to be read under their new key.
 	moved []movedValue
@@ -35,23 +35,23 @@ func (d *decoder) at(p jsonpos.Place) Origin {
 }
 
 // wrong reports a value that cannot be read.
-func (d *decoder) wrong(k keyValue, n *jsonpos.Node, message string) {
-	d.report(Error, d.at(n.Place), k.key, d.keyOrFile(k.key)+" "+message)
+func (d *decoder) wrong(k Key, n *jsonpos.Node, message string) {
+	d.Report(Error, d.at(n.Place), k.Path, d.keyOrFile(k.Path)+" "+message)
 }
 
-func (r *reader) keyOrFile(key string) string {
+func (r *Reader) keyOrFile(key string) string {
 	if key == "" {
-		return r.name
+		return r.Name
 	}
 	return key
 }
 
 // value reads a node into a value that can be set.
-func (d *decoder) value(k keyValue, n *jsonpos.Node) {
-	if k.key != "" {
-		d.origins[k.key] = d.at(n.Place)
+func (d *decoder) value(k Key, n *jsonpos.Node) {
+	if k.Path != "" {
+		d.Origins[k.Path] = d.at(n.Place)
 	}
-	t := k.value.Type()
+	t := k.Value.Type()
 	if wanted, ok := scalarOf(t); ok {
 		d.scalar(k, n, wanted)
 		return
@@ -62,8 +62,8 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 		d.tags(k, n)
 		return
 	case t.Kind() == reflect.Pointer:
-		k.value.Set(reflect.New(t.Elem()))
-		k.value = k.value.Elem()
+		k.Value.Set(reflect.New(t.Elem()))
+		k.Value = k.Value.Elem()
 		d.value(k, n)
 		return
 	case t == reflect.TypeFor[Secret](), t.Kind() == reflect.String:
@@ -81,8 +81,8 @@ func (d *decoder) value(k keyValue, n *jsonpos.Node) {
 }
 
 // read reads a node of the right kind.
-func (d *decoder) read(k keyValue, n *jsonpos.Node) {
-	switch v := k.value; n.Kind {
+func (d *decoder) read(k Key, n *jsonpos.Node) {
+	switch v := k.Value; n.Kind {
 	case jsonpos.Object:
 		d.object(k, n)
 	case jsonpos.Array:
@@ -105,7 +105,7 @@ func (d *decoder) read(k keyValue, n *jsonpos.Node) {
 }
 
 // wants checks the kind of a node, and reports a wrong one.
-func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
+func (d *decoder) wants(k Key, n *jsonpos.Node, kind jsonpos.Kind) bool {
 	message := fmt.Sprintf("wants %s, not %s", kind, n.Kind)
 	switch {
 	case n.Kind == kind:
@@ -123,24 +123,24 @@ func (d *decoder) wants(k keyValue, n *jsonpos.Node, kind jsonpos.Kind) bool {
 	return false
 }
 
-// object reads the keys of a block or the elements of a map.
-func (d *decoder) object(k keyValue, n *jsonpos.Node) {
-	isMap := k.value.Kind() == reflect.Map
+// Object reads the keys of a block or the elements of a map.
+func (d *decoder) object(k Key, n *jsonpos.Node) {
+	isMap := k.Value.Kind() == reflect.Map
 	if isMap {
-		k.value.Set(reflect.MakeMap(k.value.Type()))
+		k.Value.Set(reflect.MakeMap(k.Value.Type()))
 	}
-	for _, m := range d.lastMembers(k.key, n) {
-		child, ok := k.child(m.Key)
+	for _, m := range d.lastMembers(k.Path, n) {
+		child, ok := k.Child(m.Key)
 		if !ok {
 			d.unknown(k, m)
 			continue
 		}
 		d.value(child, m.Value)
 		if isMap {
-			k.value.SetMapIndex(reflect.ValueOf(m.Key), child.value)
+			k.Value.SetMapIndex(reflect.ValueOf(m.Key), child.Value)
 		}
-		if isMap && isBlock(child.value.Type()) {
-			d.origins[child.key] = d.at(m.Place) // What is said about the element is about its name.
+		if isMap && IsBlock(child.Value.Type()) {
+			d.Origins[child.Path] = d.at(m.Place) // What is said about the element is about its name.
 		}
 	}
 }
@@ -156,40 +156,40 @@ func (d *decoder) lastMembers(block string, n *jsonpos.Node) []jsonpos.Member {
 			members = append(members, m)
 			continue
 		}
-		d.report(Warn, d.at(m.Place), joinKey(block, m.Key),
-			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", shorten(m.Key), d.keyOrFile(block), d.at(members[i].Place).Line))
+		d.Report(Warn, d.at(m.Place), Join(block, m.Key),
+			fmt.Sprintf("key %q appears twice in %s; this one counts, the one in line %d does not", Shorten(m.Key), d.keyOrFile(block), d.at(members[i].Place).Line))
 		members[i] = m
 	}
 	return members
 }
 
-func (d *decoder) unknown(k keyValue, m jsonpos.Member) {
-	key := joinKey(k.key, m.Key)
+func (d *decoder) unknown(k Key, m jsonpos.Member) {
+	key := Join(k.Path, m.Key)
 	switch {
 	case d.full(): // Too many findings: only count it, which is fast for long files.
-		d.report(d.unknownSeverity(), d.at(m.Place), key, "unknown key")
+		d.Report(d.unknownSeverity(), d.at(m.Place), key, "unknown key")
 	case !d.older(key, m.Place, m.Value):
-		d.report(d.unknownSeverity(), d.at(m.Place), key, d.unknownKey(k, m.Key))
+		d.Report(d.unknownSeverity(), d.at(m.Place), key, d.unknownKey(k, m.Key))
 	}
 }
 
-func (d *decoder) number(k keyValue, n *jsonpos.Node) {
-	if k.value.Kind() == reflect.Float64 {
+func (d *decoder) number(k Key, n *jsonpos.Node) {
+	if k.Value.Kind() == reflect.Float64 {
 		v, err := strconv.ParseFloat(n.Text, 64)
 		if err != nil {
 			d.wrong(k, n, "is out of range")
 		}
-		k.value.SetFloat(v)
+		k.Value.SetFloat(v)
 		return
 	}
 	v, ok := wholeNumber(n.Text)
 	if !ok {
 		d.wrong(k, n, "wants a whole number")
 	}
-	k.value.SetInt(v)
+	k.Value.SetInt(v)
 }
 
-func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
+func (d *decoder) scalar(k Key, n *jsonpos.Node, wanted scalar) {
 	text, isWord := n.Text, n.Kind == jsonpos.String
 	if isWord {
 		if text, isWord = d.text(k, n); !isWord {
@@ -199,23 +199,23 @@ func (d *decoder) scalar(k keyValue, n *jsonpos.Node, wanted scalar) {
 	v, inRange := wanted.number(text)
 	switch {
 	case isWord && text == wanted.word:
-		k.value.SetZero()
+		k.Value.SetZero()
 	case n.Kind == jsonpos.Number && inRange:
-		k.value.Set(v.Convert(k.value.Type()))
+		k.Value.Set(v.Convert(k.Value.Type()))
 	default:
 		d.wrong(k, n, wanted.String())
 	}
 }
 
 // tags reads tags: a list, a word, or true for the usual tag.
-func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
+func (d *decoder) tags(k Key, n *jsonpos.Node) {
 	switch n.Kind {
 	case jsonpos.Bool:
 		list := Tags{}
 		if n.Text == "true" {
 			list = Tags{usualTag}
 		}
-		k.value.Set(reflect.ValueOf(list))
+		k.Value.Set(reflect.ValueOf(list))
 	case jsonpos.String:
 		d.read(k, &jsonpos.Node{Kind: jsonpos.Array, Place: n.Place, Items: []*jsonpos.Node{n}})
 	case jsonpos.Array:
@@ -227,34 +227,34 @@ func (d *decoder) tags(k keyValue, n *jsonpos.Node) {
 
 // text returns the text of a string node. It returns false if a part of the text is unavailable; the fault is then
 // reported, or noted until it is known whether the key is used.
-func (d *decoder) text(k keyValue, n *jsonpos.Node) (string, bool) {
+func (d *decoder) text(k Key, n *jsonpos.Node) (string, bool) {
 	if d.origin.Source != FromFile {
 		return n.Text, true
 	}
 	x, err := d.expand(n.Text)
 	d.addFiles(x.files...)
-	x.written, x.secret, x.variable = n.Text, err == nil && k.value.Type() == reflect.TypeFor[Secret](), k.variable
+	x.Written, x.Secret, x.variable = n.Text, err == nil && k.Value.Type() == reflect.TypeFor[Secret](), k.Variable
 	x.at = d.at(n.Place)
-	x.at.Via = slices.Compact(x.via)
-	d.notes[k.key] = x
+	x.at.Via = slices.Compact(x.Via)
+	d.Notes[k.Path] = x
 	if err != nil {
 		d.wrong(k, n, err.Error())
 		return "", false
 	}
-	d.origins[k.key] = x.at
-	return x.text, len(x.missing) == 0
+	d.Origins[k.Path] = x.at
+	return x.Text, len(x.missing) == 0
 }
 
-// readText sets a key from the text of a variable or flag.
-func (r *reader) readText(k keyValue, text string, at Origin) {
-	n, err := textNode(k.value.Type(), text)
+// ReadText sets a key from the text of a variable or flag.
+func (r *Reader) ReadText(k Key, text string, at Origin) {
+	n, err := textNode(k.Value.Type(), text)
 	if err != nil {
-		r.report(Error, at, k.key, k.key+" wants JSON: "+err.Error())
+		r.Report(Error, at, k.Path, k.Path+" wants JSON: "+err.Error())
 		return
 	}
-	r.origins.replace(k.key, at)
-	(&decoder{reader: r, origin: at}).value(k, n)
-	r.origins.replace(k.key, at)
+	r.Origins.Replace(k.Path, at)
+	(&decoder{Reader: r, origin: at}).value(k, n)
+	r.Origins.Replace(k.Path, at)
 }
 
 // textNode makes the node that a file would have for a plain text.

@@ -1,0 +1,105 @@
+package keys
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseEnv(t *testing.T) {
+	vars, findings := parseEnv([]byte("\xef\xbb\xbf# comment\r\n\n" + strings.Join([]string{
+		`A=plain`, `export B = spaced out  # note`, `C="quoted # \"x\" \n\t\\ \$ \z"  # note`, `D='single \n # "x"'`, `E=`, `F=#note`, `G=a#b=c`, `A=again`,
+		`not a line`, `1A=x`, `H="open`, `I="x" y`, "J=\xff", `=x`,
+	}, "\n")))
+	want := map[string]string{
+		"A": "again", "B": "spaced out", "C": "quoted # \"x\" \n\t\\ $ \\z", "D": `single \n # "x"`, "E": "", "F": "", "G": "a#b=c",
+	}
+	if diff := cmp.Diff(want, vars); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+	var got []string
+	for _, f := range findings {
+		got = append(got, fmt.Sprintf("%d: %s", f.line, f.message))
+	}
+	wantFindings := []string{
+		"11: the line is not of the form NAME=value",
+		"12: the line is not of the form NAME=value",
+		"13: the value's quote is not closed on its line",
+		"14: text follows the closing quote of the value",
+		"15: the line is not plain UTF-8 text",
+		"16: the line is not of the form NAME=value",
+	}
+	if diff := cmp.Diff(wantFindings, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestSE1Expand(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"token": "from file\r\n\n", "large": strings.Repeat("x", maxIncludedFile+1)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environment := func(vars map[string]string) func(string) (string, bool) {
+		return func(name string) (string, bool) {
+			text, ok := vars[name]
+			return text, ok
+		}
+	}
+	lookup := environment(map[string]string{"A": "a", "EMPTY": "", "TRICKY": "${A}"})
+	type result struct {
+		Text    string
+		Missing []string
+		Literal bool
+		Err     string
+	}
+	for _, tt := range []struct {
+		name, in string
+		want     result
+	}{
+		{"plain", "x $A $ {A}", result{Text: "x $A $ {A}", Literal: true}},
+		{"variable", "<${A}>", result{Text: "<a>"}},
+		{"two", "${A}${A}", result{Text: "aa"}},
+		{"default not needed", "${A:-b}", result{Text: "a"}},
+		{"default", "${NO:-b c}", result{Text: "b c", Literal: true}},
+		{"default for empty", "${EMPTY:-b}", result{Text: "b", Literal: true}},
+		{"empty default", "${NO:-}", result{}},
+		{"escaped", "$${A} ${A}", result{Text: "${A} a"}},
+		{"not expanded again", "${TRICKY}", result{Text: "${A}"}},
+		{"missing", "${NO}", result{Missing: []string{"the environment variable NO is not set, or empty"}}},
+		{"empty", "${EMPTY}", result{Missing: []string{"the environment variable EMPTY is not set, or empty"}}},
+		{"file", "${file:token}", result{Text: "from file"}},
+		{"absolute file", "${file:" + filepath.Join(dir, "token") + "}", result{Text: "from file"}},
+		{"no file", "${file:none}", result{Missing: []string{"the file none cannot be read: it does not exist"}}},
+		{"folder", "${file:.}", result{Missing: []string{"the file . cannot be read: it is not a regular file"}}},
+		{"large file", "${file:large}", result{Missing: []string{"the file large cannot be read: it is too large"}}},
+		{"device", "${file:/dev/zero}", result{Missing: []string{"the file /dev/zero cannot be read: it is not a regular file"}}},
+		{"nested", "${A:-${B}}", result{Err: "nests one ${…} in another, which is not possible"}},
+		{"open", "${A", result{Err: "has a ${ without its }; write $${ for a literal ${"}},
+		{"no name", "${A-b}", result{Err: "has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${"}},
+		{"no path", "${file:}", result{Err: "has a ${file:} without a path"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := Reader{Spec: Spec{Dir: dir, Env: lookup}}
+			x, err := r.expand(tt.in)
+			got := result{Text: x.Text, Missing: x.missing, Literal: x.literal}
+			if err != nil {
+				got = result{Err: err.Error()}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("expand(%q) (-want +got):\n%s", tt.in, diff)
+			}
+		})
+	}
+	t.Run("too much", func(t *testing.T) {
+		r := Reader{Spec: Spec{Env: environment(map[string]string{"BIG": strings.Repeat("x", maxExpanded/2)})}}
+		if _, err := r.expand("${BIG}${BIG}${BIG}"); err == nil {
+			t.Error("expanded without limit")
+		}
+	})
+}
