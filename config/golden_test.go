@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 

@@ -58,7 +58,7 @@ func (l *Loaded) Origin(key string) Origin { return l.loader.Origins.Of(key) }
 func Load(o Options) (*Loaded, error) {
 	l := &loader{options: o}
 	var err error
-	if l.Reader, err = keys.NewReader(o.spec(FileName), keys.Table(&l.settings)); err != nil {
+	if l.Reader, err = keys.NewReader(o.spec(FileName, olderKeys), keys.Table(&l.settings)); err != nil {
 		return nil, err
 	}
 	l.ReadEnvFile()
@@ -75,8 +75,8 @@ func Load(o Options) (*Loaded, error) {
 }
 
 // spec says how a file of settings is read.
-func (o Options) spec(name string) keys.Spec {
-	return keys.Spec{Name: name, Dir: o.Dir, Env: o.Env, Strict: o.Strict, Rules: rules(), Older: olderKeys}
+func (o Options) spec(name, older string) keys.Spec {
+	return keys.Spec{Name: name, Dir: o.Dir, Env: o.Env, Strict: o.Strict, Rules: rules(), Older: older}
 }
 
 // loader reads ship.json.

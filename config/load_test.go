@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 

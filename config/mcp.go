@@ -85,7 +85,7 @@ func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 	var file mcpFile
 	o := l.loader.options
 	o.Strict = strict
-	r, err := keys.NewReader(o.spec(mcpFileName), keys.Table(&file))
+	r, err := keys.NewReader(o.spec(mcpFileName, ""), keys.Table(&file))
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (l *loader) follow(key, from string) {
 // ship.json sets to a missing variable does not follow from another.
 func follows[T any](l *loader, p *T, value T, key, from string) {
 	v, source := reflect.ValueOf(p).Elem(), reflect.ValueOf(value)
-	if v.IsZero() && !source.IsZero() && !l.IsMissing(key) {
+	if v.IsZero() && !source.IsZero() && l.Missing(key) == "" {
 		v.Set(source)
 		l.follow(key, from)
 	}
@@ -85,7 +85,7 @@ func (l *loader) resolveModel() {
 func (l *loader) chooseByKey() bool {
 	llm := &l.settings.LLM
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl"} {
-		if !l.Origins.Untouched(key) || l.IsMissing(key) {
+		if !l.Origins.Untouched(key) || l.Missing(key) != "" {
 			return false
 		}
 	}
@@ -137,7 +137,7 @@ func (l *loader) resolveFallbacks() {
 // own addresses.
 func (l *loader) fallbackKey(f *Fallback, at string) {
 	for _, name := range providerOf(f.Provider).variables {
-		if key, _ := l.Lookup(name); f.APIKey.IsZero() && !l.IsMissing(at+"apiKey") && key != "" && l.mayHave(name, at+"baseUrl", f.BaseURL) {
+		if key, _ := l.Lookup(name); f.APIKey.IsZero() && l.Missing(at+"apiKey") == "" && key != "" && l.mayHave(name, at+"baseUrl", f.BaseURL) {
 			f.APIKey = NewSecret(key)
 			l.Origins[at+"apiKey"] = l.FromVariable(name)
 		}
@@ -191,10 +191,10 @@ func (l *loader) switchOn(p platform) {
 		l.follow(p.key("enabled"), p.key(p.credentials[0].name))
 	case touched != "":
 		what := ""
-		if l.IsMissing(absent) {
-			what = " (" + l.WhatIsMissing(absent) + ")"
+		if missing := l.Missing(absent); missing != "" {
+			what = " (" + missing + ")"
 		}
-		l.Report(Warn, l.Origins.Place(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
+		l.Report(Warn, l.Place(touched), p.key("enabled"), fmt.Sprintf("adapters.%s stays off: %s is not set%s", p.name, absent, what))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	schemacheck "github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
@@ -144,7 +145,7 @@ func loaderOf(t *testing.T, s Settings) *loader {
 	t.Helper()
 	l := &loader{}
 	var err error
-	if l.Reader, err = keys.NewReader(Options{Dir: t.TempDir()}.spec(FileName), keys.Table(&l.settings)); err != nil {
+	if l.Reader, err = keys.NewReader(Options{Dir: t.TempDir()}.spec(FileName, olderKeys), keys.Table(&l.settings)); err != nil {
 		t.Fatal(err)
 	}
 	l.settings = s

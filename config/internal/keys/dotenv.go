@@ -12,18 +12,11 @@ const (
 	maxEnvFile = 256 << 10
 )
 
-// envFault is a malformed line.
-type envFault struct {
-	line    int
-	message string // does not quote the line
-}
-
 // parseEnv parses a .env file: lines of the form NAME=value, optionally after export, with # comments and single or
 // double quotes (\n, \t, \", \\ and \$ in double ones). Nothing is expanded. The last of several lines for a name
-// counts.
-func parseEnv(src []byte) (map[string]string, []envFault) {
-	vars := map[string]string{}
-	var faults []envFault
+// counts. Malformed lines are reported without quoting them.
+func (r *Reader) parseEnv(src []byte) {
+	r.Variables = map[string]string{}
 	number := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(src), bom)) {
 		number++
@@ -33,12 +26,11 @@ func parseEnv(src []byte) (map[string]string, []envFault) {
 		}
 		name, value, fault := parseEnvLine(text)
 		if fault != "" {
-			faults = append(faults, envFault{number, fault})
+			r.Report(Error, Origin{Source: FromFile, Name: EnvFile, Line: number, Col: 1}, "", fault)
 			continue
 		}
-		vars[name] = value
+		r.Variables[name] = value
 	}
-	return vars, faults
 }
 
 func parseEnvLine(text string) (name, value, fault string) {

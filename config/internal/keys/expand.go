@@ -98,8 +98,8 @@ func (r *Reader) reference(inner string, x *Note) (string, error) {
 		return "", errors.New("has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${")
 	}
 	x.Via = append(x.Via, "${"+name+"}")
-	if text, ok := r.Lookup(name); ok && text != "" {
-		if r.ByOperator(name) {
+	if text, _ := r.Lookup(name); text != "" {
+		if _, set := r.Env(name); set {
 			x.Named = append(x.Named, name)
 		}
 		return text, nil
@@ -132,13 +132,8 @@ func (r *Reader) file(path string, x *Note) (string, error) {
 
 // IsVariable reports whether a name can be that of an environment variable.
 func IsVariable(name string) bool {
-	for i, r := range name {
-		letter := r == '_' || (r >= 'A' && r <= 'Z') || (r >= 'a' && r <= 'z')
-		if digit := r >= '0' && r <= '9'; !letter && (!digit || i == 0) {
-			return false
-		}
-	}
-	return name != ""
+	const letters = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	return name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789") == ""
 }
 
 var (

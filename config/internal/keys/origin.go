@@ -49,10 +49,10 @@ func (o Origin) String() string {
 	return "default"
 }
 
-// origins has the origin of every key that is not at its default, and of the blocks of ship.json.
+// Origins has the origin of every key that is not at its default, and of the blocks of ship.json.
 type Origins map[string]Origin
 
-// replace sets the origin of a key and removes those of the keys below it.
+// Replace sets the origin of a key and removes those of the keys below it.
 func (os Origins) Replace(key string, o Origin) {
 	for k := range os {
 		if strings.HasPrefix(k, key+".") || strings.HasPrefix(k, key+"[") {
@@ -62,7 +62,7 @@ func (os Origins) Replace(key string, o Origin) {
 	os[key] = o
 }
 
-// of returns the origin of a key, or that of the value it is part of.
+// Of returns the origin of a key, or that of the value it is part of.
 func (os Origins) Of(key string) Origin {
 	if o, ok := os[key]; ok {
 		return o
@@ -75,34 +75,15 @@ func (os Origins) Of(key string) Origin {
 	return Origin{Source: FromDefault}
 }
 
-// untouched reports whether nothing but the defaults sets the key.
+// Untouched reports whether nothing but the defaults sets the key.
 func (os Origins) Untouched(key string) bool { return os.Of(key).Source == FromDefault }
-
-// Place is where a person should look for a key: its own place, that of the key it follows from, or that of the block
-// around it.
-func (os Origins) Place(key string) Origin {
-	for range 100 { // Chains are short; the bound only prevents an endless loop.
-		o, ok := os[key]
-		switch {
-		case ok && o.Source != FromKey:
-			return o
-		case ok:
-			key = o.Name
-		default:
-			key = Parent(key)
-		}
-		if key == "" {
-			break
-		}
-	}
-	return Origin{Source: FromDefault}
-}
 
 // Parent removes the last step of a key: a.b[0].c, a.b[0], a.b, a, "".
 func Parent(key string) string {
 	return key[:max(strings.LastIndexAny(key, ".["), 0)]
 }
 
+// Join is the path of a key in a block.
 func Join(block, name string) string {
 	if block == "" {
 		return name

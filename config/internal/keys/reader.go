@@ -114,6 +114,7 @@ func (r *Reader) FaultIf(wrong bool, key, message string) {
 	}
 }
 
+// Warn reports a warning about a key.
 func (r *Reader) Warn(key, message string) { r.Report(Warn, r.Place(key), key, key+" "+message) }
 
 // HasError reports whether a key, or a value around it, has an error.
@@ -126,13 +127,23 @@ func (r *Reader) HasError(key string) bool {
 	return false
 }
 
-// Place is where to look for a key: at least the file in which it would be set.
+// Place is where a person should look for a key: its own place, that of the key it follows from, that of the block
+// around it, or at least the file.
 func (r *Reader) Place(key string) Origin {
-	o := r.Origins.Place(key)
-	if o.Source == FromDefault && r.exists {
-		return Origin{Source: FromFile, Name: r.Name}
+	for range 100 { // Chains are short; the bound only prevents an endless loop.
+		o, ok := r.Origins[key]
+		switch {
+		case ok && o.Source != FromKey:
+			return o
+		case ok:
+			key = o.Name
+		case key != "":
+			key = Parent(key)
+		case r.exists:
+			return Origin{Source: FromFile, Name: r.Name}
+		}
 	}
-	return o
+	return Origin{Source: FromDefault}
 }
 
 // unknownSeverity is the severity of keys without effect.
@@ -143,26 +154,26 @@ func (r *Reader) unknownSeverity() Severity {
 	return Warn
 }
 
-// IsMissing reports whether the file sets a key to a missing variable or file.
-func (r *Reader) IsMissing(key string) bool {
-	return len(r.Notes[key].missing) > 0 && r.Origins[key].Source == FromFile
-}
-
-func (r *Reader) WhatIsMissing(key string) string {
+// Missing says which variables and files do not exist that the file sets a key to, or returns "".
+func (r *Reader) Missing(key string) string {
+	if r.Origins[key].Source != FromFile {
+		return ""
+	}
 	return strings.Join(r.Notes[key].missing, ", and ")
 }
 
 // ReportMissing reports missing variables and files of the keys that are used.
 func (r *Reader) ReportMissing(used func(key string) bool) {
 	for _, key := range slices.Sorted(maps.Keys(r.Notes)) {
-		if !r.IsMissing(key) || !used(key) {
+		missing := r.Missing(key)
+		if missing == "" || !used(key) {
 			continue
 		}
 		hint, via := "", r.Origins[key].Via
 		if len(via) == 1 && !strings.HasPrefix(via[0], "${file:") {
 			hint = "; set it in the environment or in " + EnvFile + ", or write " + strings.TrimSuffix(via[0], "}") + ":-} if it may be empty"
 		}
-		r.Report(Error, r.Origins[key], key, key+": "+r.WhatIsMissing(key)+hint)
+		r.Report(Error, r.Origins[key], key, key+": "+missing+hint)
 	}
 }
 
@@ -200,12 +211,7 @@ func (r *Reader) addFiles(paths ...string) {
 	}
 }
 
-// ByOperator reports whether a variable is set outside of the project.
-func (r *Reader) ByOperator(name string) bool {
-	_, ok := r.Env(name)
-	return ok
-}
-
+// Lookup looks a variable up: in the environment, then in .env.
 func (r *Reader) Lookup(name string) (string, bool) {
 	if text, ok := r.Env(name); ok {
 		return text, true
@@ -216,11 +222,10 @@ func (r *Reader) Lookup(name string) (string, bool) {
 
 // FromVariable is the origin of a value that a variable sets.
 func (r *Reader) FromVariable(name string) Origin {
-	at := Origin{Source: FromEnv, Name: name}
-	if !r.ByOperator(name) {
-		at.Via = []string{EnvFile}
+	if _, set := r.Env(name); !set {
+		return Origin{Source: FromEnv, Name: name, Via: []string{EnvFile}}
 	}
-	return at
+	return Origin{Source: FromEnv, Name: name}
 }
 
 // Absolute resolves a path relative to the project's folder.
@@ -236,11 +241,7 @@ func (r *Reader) ReadEnvFile() {
 	path := filepath.Join(r.Dir, EnvFile)
 	at := Origin{Source: FromFile, Name: EnvFile}
 	src, _ := r.readSettings(path, at, maxEnvFile)
-	vars, faults := parseEnv(src)
-	r.Variables = vars
-	for _, f := range faults {
-		r.Report(Error, Origin{Source: FromFile, Name: EnvFile, Line: f.line, Col: 1}, "", f.message)
-	}
+	r.parseEnv(src)
 	r.WarnOpen(path, EnvFile, "the mode is %#o, so others may get at the secrets; run: chmod 600 %s")
 }
 

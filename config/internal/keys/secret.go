@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -58,8 +59,11 @@ func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, s.String())
 }
 
-// MarshalText writes stars. There is no way back: only [Reader] reads secrets, as it knows their origin.
+// MarshalText writes stars.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText always fails: secrets are read by a [Reader], which knows their origin.
+func (s *Secret) UnmarshalText([]byte) error { return errors.New("a secret is read as a setting only") }
 
 // LogValue logs stars.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,27 +10,28 @@ import (
 )
 
 func TestParseEnv(t *testing.T) {
-	vars, findings := parseEnv([]byte("\xef\xbb\xbf# comment\r\n\n" + strings.Join([]string{
+	r := Reader{Errors: map[string]string{}}
+	r.parseEnv([]byte("\xef\xbb\xbf# comment\r\n\n" + strings.Join([]string{
 		`A=plain`, `export B = spaced out  # note`, `C="quoted # \"x\" \n\t\\ \$ \z"  # note`, `D='single \n # "x"'`, `E=`, `F=#note`, `G=a#b=c`, `A=again`,
 		`not a line`, `1A=x`, `H="open`, `I="x" y`, "J=\xff", `=x`,
 	}, "\n")))
 	want := map[string]string{
 		"A": "again", "B": "spaced out", "C": "quoted # \"x\" \n\t\\ $ \\z", "D": `single \n # "x"`, "E": "", "F": "", "G": "a#b=c",
 	}
-	if diff := cmp.Diff(want, vars); diff != "" {
+	if diff := cmp.Diff(want, r.Variables); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
 	var got []string
-	for _, f := range findings {
-		got = append(got, fmt.Sprintf("%d: %s", f.line, f.message))
+	for _, f := range r.Findings {
+		got = append(got, f.String())
 	}
 	wantFindings := []string{
-		"11: the line is not of the form NAME=value",
-		"12: the line is not of the form NAME=value",
-		"13: the value's quote is not closed on its line",
-		"14: text follows the closing quote of the value",
-		"15: the line is not plain UTF-8 text",
-		"16: the line is not of the form NAME=value",
+		".env:11:1: the line is not of the form NAME=value",
+		".env:12:1: the line is not of the form NAME=value",
+		".env:13:1: the value's quote is not closed on its line",
+		".env:14:1: text follows the closing quote of the value",
+		".env:15:1: the line is not plain UTF-8 text",
+		".env:16:1: the line is not of the form NAME=value",
 	}
 	if diff := cmp.Diff(wantFindings, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
