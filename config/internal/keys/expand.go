@@ -52,22 +52,22 @@ func (r *Reader) expand(s string) (Note, error) {
 	}
 	for rest := s; ; {
 		before, after, found := strings.Cut(rest, "${")
-		literal, escaped := strings.CutSuffix(before, "$")
-		inner, tail, closed := strings.Cut(after, "}")
-		switch {
-		case !found:
+		if !found {
 			both(rest)
 			x.Text, x.Bound = full.String(), bound.String()
 			x.literal = x.literal || len(x.Via) == 0 && x.Text != ""
 			return x, nil
-		case escaped:
+		}
+		if literal, escaped := strings.CutSuffix(before, "$"); escaped {
 			both(literal + "${")
 			rest = after
 			continue
-		case !closed:
-			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
 		}
 		both(before)
+		inner, tail, closed := strings.Cut(after, "}")
+		if !closed {
+			return x, errors.New("has a ${ without its }; write $${ for a literal ${")
+		}
 		foreign := len(x.Named) + len(x.Outside)
 		text, err := r.reference(inner, &x)
 		if r.expanded += len(text); err == nil && r.expanded > maxExpanded {
