@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -18,8 +19,8 @@ import (
 // rules are the checks that rows of the table name.
 func rules() map[string]keys.Rule {
 	form := func(pattern, why string) keys.Rule {
-		compiled := regexp.MustCompile("^(?:" + pattern + ")$")
-		return func(text, _ string) string { return unless(compiled.MatchString(text), why) }
+		compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")$") })
+		return func(text, _ string) string { return unless(compiled().MatchString(text), why) }
 	}
 	is := func(fits func(string) bool, why string) keys.Rule {
 		return func(text, _ string) string { return unless(fits(text), why) }
