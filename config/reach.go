@@ -74,11 +74,15 @@ func Digest(reaches []Reach) string {
 	for i, r := range reaches {
 		rows[i] = [4]string{r.Kind, r.Key, r.Text, r.bound}
 	}
-	// Marshalling strings cannot fail.
-	text, _ := json.Marshal(struct {
+	return hashOf(struct {
 		Version int         `json:"version"`
 		Reaches [][4]string `json:"reaches"`
 	}{1, rows})
+}
+
+// hashOf is a hash of strings in a value that can be marshalled.
+func hashOf(v any) string {
+	text, _ := json.Marshal(v) // Marshalling strings cannot fail.
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -258,12 +262,7 @@ func (m *mcpLoader) serverReaches(key string, s MCPServer) []Reach {
 			out = append(out, noteReaches(m.Notes[k], mcpFileName+" "+k)...)
 		}
 	}
-	// Marshalling strings cannot fail.
-	text, _ := json.Marshal(bound)
-	sum := sha256.Sum256(text)
-	return append(out, Reach{
-		Kind: ReachServer, Key: mcpFileName + " " + key, Text: serverText(s, bound), bound: hex.EncodeToString(sum[:]), written: s.Shown,
-	})
+	return append(out, Reach{Kind: ReachServer, Key: mcpFileName + " " + key, Text: serverText(s, bound), bound: hashOf(bound), written: s.Shown})
 }
 
 // serverText describes a server: the command line, or the URL as written together with its host, because the URL

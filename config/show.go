@@ -13,7 +13,7 @@ import (
 // Effective is one key with its value and origin.
 type Effective struct {
 	Key    string
-	Value  json.RawMessage // secrets are keys.Stars
+	Value  json.RawMessage // secrets are stars
 	Origin Origin
 }
 

@@ -123,7 +123,7 @@ func (d *decoder) wants(k Key, n *jsonpos.Node, kind jsonpos.Kind) bool {
 	return false
 }
 
-// Object reads the keys of a block or the elements of a map.
+// object reads the keys of a block or the elements of a map.
 func (d *decoder) object(k Key, n *jsonpos.Node) {
 	isMap := k.Value.Kind() == reflect.Map
 	if isMap {

@@ -14,7 +14,7 @@ import (
 // Stars replace every secret, whatever its length.
 const Stars = "********"
 
-// Secret is a text that cannot be printed: all ways of formatting, encoding or logging it give Stars, or nothing if
+// Secret is a text that cannot be printed: all ways of formatting, encoding or logging it give stars, or nothing if
 // it is empty. Only [Secret.Reveal] returns the text.
 //
 // The text is stored behind a pointer, because fmt prints unexported fields by reflection without calling methods,
