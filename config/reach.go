@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/netip"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -106,14 +106,7 @@ func isOwn(address string, hosts ...string) bool {
 // isLoopback reports whether a URL is on this machine, without resolving any name but localhost.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Opaque != "" {
-		return false
-	}
-	if u.Hostname() == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && ip.IsLoopback()
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && u.Opaque == "" && IsLoopback(net.JoinHostPort(u.Hostname(), "0"))
 }
 
 // ownHosts are the hosts of the service whose address a key sets. A proxy or another address of the operator has none.
@@ -123,15 +116,15 @@ func (l *loader) ownHosts(key string) []string {
 			return p.hosts
 		}
 	}
+	if strings.HasPrefix(key, "adapters.") {
+		return nil
+	}
 	provider := ProviderOpenAI // also for speech
 	blocks, models := l.settings.endpoints()
 	for i, m := range models {
 		if key == blocks[i]+".baseUrl" && m.Provider != ProviderCustom && m.Provider != ProviderDemo {
 			provider = m.Provider
 		}
-	}
-	if strings.HasPrefix(key, "adapters.") {
-		return nil
 	}
 	return providerOf(provider).ownHosts()
 }

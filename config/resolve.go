@@ -33,23 +33,20 @@ func follows[T any](l *loader, p *T, value T, key, from string) {
 	}
 }
 
-// wellKnown reads a variable that is used automatically for an unset key.
-func (l *loader) wellKnown(key, name string) {
-	if k, ok := l.Table.At(key); ok && l.Origins.Untouched(key) {
-		l.readVariable(k, name)
-	}
-}
-
-// wellKnownSecret is wellKnown for a secret that belongs to a service. The operator's variable is sent only to the
-// service's own address, to an address that the operator sets, or to this machine. For other addresses, ship.json
-// must name the variable.
-func (l *loader) wellKnownSecret(key, name, addressKey, address string) {
-	if text, _ := l.Env(name); text != "" && l.Origins.Untouched(key) && !l.mayHave(name, addressKey, address) {
+// wellKnown reads a variable that is used automatically for an unset key of a service. If there is an address key, the
+// variable is a secret: the operator's is sent only to the service's own address, to an address that the operator sets,
+// or to this machine. For other addresses, ship.json must name the variable.
+func (l *loader) wellKnown(key, name, addressKey, address string) {
+	k, _ := l.Table.At(key)
+	text, _ := l.Env(name)
+	switch {
+	case !l.Origins.Untouched(key):
+	case text != "" && addressKey != "" && !l.mayHave(name, addressKey, address):
 		l.Report(Warn, l.Place(addressKey), addressKey,
 			fmt.Sprintf("%s is not given to this address, which is not that of the service it belongs to; write \"${%s}\" as %s if it should be", name, name, key))
-		return
+	default:
+		l.readVariable(k, name)
 	}
-	l.wellKnown(key, name)
 }
 
 // resolveModel completes the provider, base URL, key and model.
@@ -57,15 +54,15 @@ func (l *loader) resolveModel() {
 	llm := &l.settings.LLM
 	chosen := !l.Origins.Untouched("llm.provider")
 	if !chosen || llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom {
-		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL")
-		l.wellKnownSecret("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).baseURL))
+		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL", "", "")
+		l.wellKnown("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).baseURL))
 	}
 	if !chosen {
 		chosen = l.chooseByKey()
 	}
 	if known := providerOf(llm.Provider); chosen && llm.Provider != ProviderOpenAI {
 		for _, name := range known.variables {
-			l.wellKnownSecret("llm.apiKey", name, "llm.baseUrl", cmp.Or(llm.BaseURL, known.baseURL))
+			l.wellKnown("llm.apiKey", name, "llm.baseUrl", cmp.Or(llm.BaseURL, known.baseURL))
 		}
 	}
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
@@ -163,7 +160,7 @@ func (l *loader) resolveAdapters() {
 	a := &l.settings.Adapters
 	for _, p := range a.platforms() {
 		if p.variable != "" {
-			l.wellKnownSecret(p.key(p.credentials[0].name), p.variable, p.key("baseUrl"), p.address)
+			l.wellKnown(p.key(p.credentials[0].name), p.variable, p.key("baseUrl"), p.address)
 		}
 	}
 	for _, p := range a.platforms() { // again, with the credentials that were just read
