@@ -263,7 +263,7 @@ func (m *mcpLoader) hidden(key string, s *MCPServer) []Secret {
 			}
 		}
 		isEnv := strings.HasPrefix(field, "env.")
-		if n.Secret && (words.MatchString(field[strings.LastIndexByte(field, '.')+1:]) || fromFile || !isEnv && len(n.Via) > 0) {
+		if n.Secret && m.Missing(k) == "" && (words.MatchString(field[strings.LastIndexByte(field, '.')+1:]) || fromFile || !isEnv && len(n.Via) > 0) {
 			hide(n.Text)
 		}
 	}
