@@ -13,9 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -91,7 +92,7 @@ type rules struct {
 	*approvals
 	shell  *shell
 	grants *actortest.Grants
-	audit  []machine.AuditEntry
+	audit  []decision.AuditEntry
 }
 
 func newShellWorld(t *testing.T, change func(*actortest.Options), steps ...modeltest.Step) *rules {
@@ -100,7 +101,7 @@ func newShellWorld(t *testing.T, change func(*actortest.Options), steps ...model
 	w.approvals = newApprovals(t, func(o *actortest.Options) {
 		o.Tools = actortest.Tools(w.shell)
 		o.Chat.Grants, o.Rules = w.grants, run.NewRules(nil, nil)
-		o.Chat.Audit = func(e machine.AuditEntry) { w.audit = append(w.audit, e) }
+		o.Chat.Audit = func(e decision.AuditEntry) { w.audit = append(w.audit, e) }
 		if change != nil {
 			change(o)
 		}

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -120,10 +121,10 @@ func TestWordsWithoutAnOutbox(t *testing.T) {
 func TestGroupDecisionsByID(t *testing.T) {
 	const group = messages.ChatKey("telegram-chat--7")
 	synctest.Test(t, func(t *testing.T) {
-		var audit []machine.AuditEntry
+		var audit []decision.AuditEntry
 		a := newApprovals(t, func(o *actortest.Options) {
 			o.Chat.Approvers = []string{"telegram-alice"}
-			o.Chat.Audit = func(e machine.AuditEntry) {
+			o.Chat.Audit = func(e decision.AuditEntry) {
 				if e.Event == "approval" {
 					audit = append(audit, e)
 				}

@@ -16,7 +16,7 @@
 //     known by its ingress id there; a chat remembers its 4,096 newest ids. Otherwise the
 //     shell of the chat writes the turn and then answers (actors/chat/shell.go, perform and
 //     write). Now the message is durable, and only now does the platform confirm it.
-//  4. Without a run in progress the chat starts one (actors/chat/machine/runner.go,
+//  4. Without a run in progress the chat starts one (actors/chat/machine/run.go,
 //     whatFollows and nextRun). There is at most one: whatFollows asks for a run only if the
 //     state has none, and one actor decides for the chat. A turn that arrives during a run
 //     waits in the lane until the next step boundary (same file, boundary and merge).
@@ -25,11 +25,11 @@
 //     (actors/run/step.go). The step engine turns events into chunks (actors/internal/loop).
 //  6. Calls of tools: rules, grants and the tool's own policy decide whether a call runs
 //     or a person is asked (actors/run/rules.go, decide). The chat journals the intents
-//     before a call begins (actors/chat/machine/runner.go, stepDone).
+//     before a call begins (actors/chat/machine/run.go, stepDone).
 //  7. A person's answer is bound to what they saw and becomes a fact
-//     (actors/chat/machine/approval.go; words: reply.go). If other messages have
-//     followed since, the chat puts a copy of the call into a new message and runs that (outcome.go:
-//     beginOutcome, or copies at a step boundary of a run); otherwise the message that asked continues.
+//     (actors/chat/machine/requests: press.go; words: reply.go). If other messages have
+//     followed since, the chat puts a copy of the call into a new message and runs that
+//     (actors/chat/machine/requests/opening.go, Copies); otherwise the message that asked continues.
 //  8. The end of a run is one fact: the assistant message, the fates of its turns and the
 //     rows that it owes (actors/chat/machine/finish.go). The adapter actor sends the rows in their
 //     order (actors/adapter/lane.go) and reports receipts (actors/chat/machine/egress.go).

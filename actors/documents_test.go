@@ -6,8 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -21,7 +22,7 @@ func TestAPlainTurnReadsItsDocumentsOnce(t *testing.T) {
 		script := modeltest.NewScript(modeltest.Say("One."), modeltest.Say("Two."), modeltest.Say("Three."))
 		w := actortest.New(t, actortest.Options{
 			Store: newStore(t), Model: script, Compaction: &compaction.Options{Keep: 30, Budget: 100_000},
-			Skills: func(*machine.Documents) { reads.Add(1) },
+			Skills: func(*decision.Documents) { reads.Add(1) },
 		})
 		const key = messages.ChatKey("telegram-chat-1")
 		for n := range 3 {

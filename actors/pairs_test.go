@@ -9,10 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -89,7 +90,7 @@ func newPairs(t *testing.T) *pairs {
 		Compaction: &compaction.Options{Count: func(text string) (int, error) { return tokens.Bound(text), nil }, Keep: 2, Budget: 1 << 20},
 	}
 	o.Chat.Fetch, o.Chat.Contexts = p.post.fetch, true
-	o.Chat.Commands = func(machine.Command) (string, bool) { return "done", true }
+	o.Chat.Commands = func(decision.Command) (string, bool) { return "done", true }
 	o.Chat.PrefixBroken = func(string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()

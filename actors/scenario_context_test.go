@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -21,12 +22,12 @@ import (
 func (s *scenario) withContexts() {
 	n := 0
 	s.o.Chat.Contexts = true
-	s.o.Chat.Commands = func(cmd machine.Command) (string, bool) {
+	s.o.Chat.Commands = func(cmd decision.Command) (string, bool) {
 		words := []string{string(cmd.Contexts.Are)}
 		for _, item := range cmd.Contexts.Items {
 			words = append(words, item.Title)
 		}
-		return strings.Join(words, "; "), cmd.Contexts.Are != machine.ContextsOff
+		return strings.Join(words, "; "), cmd.Contexts.Are != decision.ContextsOff
 	}
 	s.o.Tools = append(s.o.Tools, contexts.Tools(contexts.Options{
 		Store: s.store, Zone: time.UTC, Random: func() string {

@@ -11,10 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -48,7 +49,7 @@ func TestCL1CrashLoopIsParkedWithNotice(t *testing.T) {
 				chats := neighbours(6)
 				poisoned := &panics{}
 				poisoned.set(when[0], when[1], 1000)
-				s.o.Chat.Audit = func(e machine.AuditEntry) {
+				s.o.Chat.Audit = func(e decision.AuditEntry) {
 					if e.ChatKey == alice {
 						poisoned.told(e)
 					}

@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -35,13 +36,13 @@ type panics struct {
 	times         int
 }
 
-func (p *panics) told(e machine.AuditEntry) {
+func (p *panics) told(e decision.AuditEntry) {
 	if e.Event != "ingress" {
 		p.at(e)
 	}
 }
 
-func (p *panics) at(e machine.AuditEntry) {
+func (p *panics) at(e decision.AuditEntry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.times > 0 && e.Event == p.event && e.Result == p.result {
@@ -53,7 +54,7 @@ func (p *panics) at(e machine.AuditEntry) {
 // quotes is for [chat.Options.GroupContext], which is asked while an ingress is decided about.
 func (p *panics) quotes(n int) func(messages.ChatKey) int {
 	return func(key messages.ChatKey) int {
-		p.at(machine.AuditEntry{ChatKey: key, Event: "ingress", Result: "open"})
+		p.at(decision.AuditEntry{ChatKey: key, Event: "ingress", Result: "open"})
 		return n
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -41,7 +42,7 @@ func newSkilled(t *testing.T, change func(*actortest.Options), steps ...modeltes
 	catalog := skill.NewCatalog(time.Now, skill.Root{Base: s.dir, Path: "skills", Label: ".ship/skills"})
 	s.approvals = newApprovals(t, func(o *actortest.Options) {
 		o.Tools = append(o.Tools, skill.Tools(skill.Options{Catalog: catalog, Store: s.lock})...)
-		o.Skills = func(d *machine.Documents) {
+		o.Skills = func(d *decision.Documents) {
 			set := catalog.Refresh()
 			d.Skill = set.Text
 			for _, k := range set.Skills {

@@ -11,12 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
@@ -59,7 +60,7 @@ type Options struct {
 	// effect.
 	Rules *run.Rules
 	// Skills adds the skills of a project to the documents of chats; may be nil.
-	Skills func(d *machine.Documents)
+	Skills func(d *decision.Documents)
 	// Log receives the logs of the actors; may be nil.
 	Log *slog.Logger
 }
@@ -158,12 +159,12 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		o.Compaction = func() *actor.Props { return compaction.Props(folds) }
 		o.MaxTokens, o.KeepLast = folds.Budget, folds.Keep
 	}
-	o.Documents = func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: "Be kind."} }
+	o.Documents = func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} }
 	if w.o.Memory != nil {
 		w.remember(&o, runs)
 	}
 	if documents := o.Documents; w.o.Skills != nil {
-		o.Documents = func(key messages.ChatKey) machine.Documents {
+		o.Documents = func(key messages.ChatKey) decision.Documents {
 			d := documents(key)
 			w.o.Skills(&d)
 			return d
@@ -178,12 +179,12 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 		}
 		return names
 	}
-	o.Adapter = func(name string) (machine.Adapter, bool) {
+	o.Adapter = func(name string) (decision.Adapter, bool) {
 		if name != "telegram" && (w.o.Real == nil || name != w.o.Real.Name()) {
-			return machine.Adapter{}, false
+			return decision.Adapter{}, false
 		}
 		caps := w.real().Capabilities()
-		return machine.Adapter{
+		return decision.Adapter{
 			Ref: adapterPID, Outbox: caps.Outbox, ToolEgress: caps.ToolEgress, Drafts: caps.Drafts, Reactions: caps.Reactions, MaxText: caps.MaxText, Documents: caps.Sends(platform.FileDocument),
 			Parts: func(text string) int { return len(w.Platform.Plan(platform.Outbound{Text: text})) },
 		}, true
@@ -203,8 +204,8 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 		}
 		return text
 	}
-	o.Documents = func(key messages.ChatKey) machine.Documents {
-		return machine.Documents{
+	o.Documents = func(key messages.ChatKey) decision.Documents {
+		return decision.Documents{
 			Agent: "Be kind.\n# Memory\nKeep what people like.", ChatMemory: read(memories.Place{Chat: key}),
 			UserMemory: func(userKey string) string { return read(memories.Place{User: userKey}) },
 		}

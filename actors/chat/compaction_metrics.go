@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 )
 
 // compactionMetrics count compactions and the tokens before and after them.
@@ -28,14 +28,14 @@ func (m *Metrics) registerCompaction(f promauto.Factory) {
 	}
 }
 
-func (m *compactionMetrics) count(c machine.Count) {
+func (m *compactionMetrics) count(c decision.Count) {
 	switch c.What {
-	case machine.CountCompaction:
+	case decision.CountCompaction:
 		m.total.WithLabelValues(string(c.Cause), c.Label).Inc()
 		m.seconds.Observe(c.Value)
-	case machine.CountTokensBefore:
+	case decision.CountTokensBefore:
 		m.tokens.WithLabelValues("before").Observe(c.Value)
-	case machine.CountTokensAfter:
+	case decision.CountTokensAfter:
 		m.tokens.WithLabelValues("after").Observe(c.Value)
 	default: // the others are not about compactions
 	}

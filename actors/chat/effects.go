@@ -6,9 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -24,61 +27,61 @@ const (
 )
 
 // carryOut carries out an effect that ends here: whatever follows from it reaches the chat as a message.
-func (s *shell) carryOut(ac actor.Context, e machine.Effect) {
+func (s *shell) carryOut(ac actor.Context, e decision.Effect) {
 	switch e := e.(type) {
-	case machine.Send:
+	case decision.Send:
 		send(ac, pidOf(e.To), e.Msg, e.Asks)
-	case machine.Route:
+	case decision.Route:
 		send(ac, s.o.Router, e.Msg, e.Asks)
-	case machine.Report:
+	case decision.Report:
 		send(ac, ac.Parent(), e.Msg, false)
-	case machine.Resend:
+	case decision.Resend:
 		resend(ac, e)
-	case machine.Start:
+	case decision.Start:
 		s.start(ac, e)
-	case machine.Tell:
+	case decision.Tell:
 		send(ac, s.children[e.Name], e.Msg, false)
-	case machine.Stop:
+	case decision.Stop:
 		if pid := s.children[e.Name]; pid != nil {
 			ac.Stop(pid)
 			delete(s.children, e.Name)
 		}
-	case machine.FetchFiles:
+	case decision.FetchFiles:
 		s.fetch(e)
-	case machine.CancelFetch:
+	case decision.CancelFetch:
 		if cancel := s.fetches[e.N]; cancel != nil {
 			cancel()
 			delete(s.fetches, e.N)
 		}
-	case machine.GatherRequests:
+	case decision.GatherRequests:
 		s.gather(e)
-	case machine.Audit, machine.PrefixBroken, machine.RunEnded, machine.Count, machine.Log:
+	case decision.Audit, decision.PrefixBroken, decision.RunEnded, decision.Count, decision.Log:
 		s.observe(e)
-	case machine.SetTimer, machine.RunCommand, machine.ForgetAll: // the shell carries these out itself
+	case decision.SetTimer, decision.RunCommand, decision.ForgetAll: // the shell carries these out itself
 	}
 }
 
 // observe passes an effect to the audit log, the run log, the metrics or the log.
-func (s *shell) observe(e machine.Effect) {
+func (s *shell) observe(e decision.Effect) {
 	switch e := e.(type) {
-	case machine.Audit:
+	case decision.Audit:
 		s.o.Audit(e.Entry)
-	case machine.PrefixBroken:
+	case decision.PrefixBroken:
 		if s.o.PrefixBroken != nil {
 			s.o.PrefixBroken(e.Cause)
 		}
-	case machine.RunEnded:
+	case decision.RunEnded:
 		s.o.RunEnded(s.key, e.Entry)
-	case machine.Count:
+	case decision.Count:
 		s.o.Metrics.count(e)
-	case machine.Log:
+	case decision.Log:
 		s.line(e)
 	default: // the chat carries out the others itself
 	}
 }
 
 // line writes a planned line to the log.
-func (s *shell) line(e machine.Log) {
+func (s *shell) line(e decision.Log) {
 	ctx := context.Background()
 	if !s.log.Enabled(ctx, e.Level) {
 		return
@@ -99,7 +102,7 @@ func send(ac actor.Context, to *actor.PID, msg any, asks bool) {
 	}
 }
 
-func resend(ac actor.Context, e machine.Resend) {
+func resend(ac actor.Context, e decision.Resend) {
 	if e.Sender == nil {
 		ac.Send(ac.Self(), e.Msg)
 		return
@@ -107,7 +110,7 @@ func resend(ac actor.Context, e machine.Resend) {
 	ac.RequestWithCustomSender(ac.Self(), e.Msg, pidOf(e.Sender))
 }
 
-func (s *shell) start(ac actor.Context, e machine.Start) {
+func (s *shell) start(ac actor.Context, e decision.Start) {
 	pid, err := ac.SpawnNamed(s.props(e.Child), e.Name)
 	if err != nil { // Unreachable: the name is new
 		s.log.Error("a child of the chat could not be started", "name", e.Name, "error", err)
@@ -117,27 +120,27 @@ func (s *shell) start(ac actor.Context, e machine.Start) {
 	ac.Request(pid, e.Msg)
 }
 
-func (s *shell) props(child machine.Child) *actor.Props {
+func (s *shell) props(child decision.Child) *actor.Props {
 	switch child {
-	case machine.CompactionChild:
+	case decision.CompactionChild:
 		return s.o.Compaction()
-	case machine.MemoryChild:
+	case decision.MemoryChild:
 		return s.o.Memory()
 	default:
 		return s.o.Run(s.memo)
 	}
 }
 
-func (s *shell) fetch(e machine.FetchFiles) {
+func (s *shell) fetch(e decision.FetchFiles) {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchDeadline)
 	s.fetches[e.N] = cancel
 	key, turn, n, fetch := s.key, e.Turn, e.N, s.o.Fetch
 	s.home.Go(func() any {
 		defer cancel()
-		return machine.Fetched{TurnID: turn.ID, N: n, Parts: missing(fetch(ctx, key, turn), fileLate)}
+		return decision.Fetched{TurnID: turn.ID, N: n, Parts: missing(fetch(ctx, key, turn), fileLate)}
 	}, func(p pipe.Panicked) any {
 		s.log.Error("files could not be fetched", "panic", p.Error(), "stack", p.Stack)
-		return machine.Fetched{TurnID: turn.ID, N: n, Parts: missing(turn.Parts, fileFault)}
+		return decision.Fetched{TurnID: turn.ID, N: n, Parts: missing(turn.Parts, fileFault)}
 	})
 }
 
@@ -153,17 +156,17 @@ func missing(parts []uimessage.Part, why string) []uimessage.Part {
 	return parts
 }
 
-func (s *shell) gather(e machine.GatherRequests) {
+func (s *shell) gather(e decision.GatherRequests) {
 	key, ask := s.key, s.o.Gather
 	s.home.Go(func() any {
-		ctx, cancel := context.WithTimeout(context.Background(), machine.GatherWait*3/4)
+		ctx, cancel := context.WithTimeout(context.Background(), requests.GatherWait*3/4)
 		defer cancel()
-		return machine.Gathered{ID: e.ID, Others: ask(ctx, key, e.Person), Done: true}
-	}, func(pipe.Panicked) any { return machine.Gathered{ID: e.ID, Done: true} })
+		return decision.Gathered{ID: e.ID, Others: ask(ctx, key, e.Person), Done: true}
+	}, func(pipe.Panicked) any { return decision.Gathered{ID: e.ID, Done: true} })
 }
 
 // refOf returns the reference by which a chat knows an actor.
-func refOf(pid *actor.PID) machine.Ref {
+func refOf(pid *actor.PID) decision.Ref {
 	if pid == nil {
 		return nil
 	}
@@ -171,7 +174,7 @@ func refOf(pid *actor.PID) machine.Ref {
 }
 
 // pidOf returns the actor of a reference, or nil.
-func pidOf(ref machine.Ref) *actor.PID {
+func pidOf(ref decision.Ref) *actor.PID {
 	pid, _ := ref.(*actor.PID)
 	return pid
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 )
 
 // memoryMetrics count extractions of facts from chats.
@@ -32,15 +32,15 @@ func (m *Metrics) registerMemory(f promauto.Factory) {
 	}
 }
 
-func (m *memoryMetrics) count(c machine.Count) {
+func (m *memoryMetrics) count(c decision.Count) {
 	switch c.What {
-	case machine.CountExtraction:
+	case decision.CountExtraction:
 		m.total.WithLabelValues(c.Label).Inc()
-	case machine.CountFacts:
+	case decision.CountFacts:
 		m.facts.Add(c.Value)
-	case machine.CountFactsDropped:
+	case decision.CountFactsDropped:
 		m.dropped.Add(c.Value)
-	case machine.CountCondensed:
+	case decision.CountCondensed:
 		m.condensed.WithLabelValues(c.Label).Inc()
 	default: // the others are not about memories
 	}

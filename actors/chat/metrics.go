@@ -4,10 +4,11 @@ import (
 	"maps"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -121,7 +122,7 @@ func countedOf(s *journal.State, fates map[journal.Fate]int64) counted {
 
 // count updates the metrics to the chat's current state.
 func (s *shell) count() {
-	m, was, state := s.o.Metrics, s.counted, s.chat.State()
+	m, was, state := s.o.Metrics, s.counted, s.chat.State
 	if m == nil || was.n == state.N && was.seq == state.Seq {
 		return
 	}
@@ -139,12 +140,12 @@ func (s *shell) count() {
 // forget removes a chat that leaves memory from the metrics. Its open ingresses count as recovered in the next
 // activation.
 func (s *shell) forget() {
-	if s.chat.State() != nil {
+	if s.chat.State != nil {
 		s.count()
 		s.o.Metrics.forgot(s.counted)
 	}
-	if s.chat.RunChild() != "" {
-		s.o.Metrics.count(machine.Count{What: machine.CountRunGone, Value: 1})
+	if s.chat.RunChild != "" {
+		s.o.Metrics.count(decision.Count{What: decision.CountRunGone, Value: 1})
 	}
 	s.counted = counted{}
 }
@@ -178,34 +179,34 @@ func (m *Metrics) forgot(t counted) {
 }
 
 // count records a [machine.Count].
-func (m *Metrics) count(c machine.Count) {
+func (m *Metrics) count(c decision.Count) {
 	if m == nil {
 		return
 	}
 	switch c.What {
-	case machine.CountRunStarted:
+	case decision.CountRunStarted:
 		m.running.Inc()
-	case machine.CountRunGone:
+	case decision.CountRunGone:
 		m.running.Dec()
-	case machine.CountRunFinished:
+	case decision.CountRunFinished:
 		m.runs.WithLabelValues(c.Label).Inc()
-	case machine.CountRunSeconds:
+	case decision.CountRunSeconds:
 		m.seconds.Observe(c.Value)
-	case machine.CountRunSteps:
+	case decision.CountRunSteps:
 		m.steps.Observe(c.Value)
-	case machine.CountMerged:
+	case decision.CountMerged:
 		m.mergedTurns.Add(c.Value)
-	case machine.CountFirstWords:
+	case decision.CountFirstWords:
 		m.first.Observe(c.Value)
-	case machine.CountEgress:
+	case decision.CountEgress:
 		m.outbox.WithLabelValues(c.Label).Inc()
-	case machine.CountApproval:
+	case decision.CountApproval:
 		m.approvals.WithLabelValues(c.Label).Inc()
-	case machine.CountApprovalWait:
+	case decision.CountApprovalWait:
 		m.wait.Observe(c.Value)
-	case machine.CountCompaction, machine.CountTokensBefore, machine.CountTokensAfter:
+	case decision.CountCompaction, decision.CountTokensBefore, decision.CountTokensAfter:
 		m.compactions.count(c)
-	case machine.CountExtraction, machine.CountFacts, machine.CountFactsDropped, machine.CountCondensed:
+	case decision.CountExtraction, decision.CountFacts, decision.CountFactsDropped, decision.CountCondensed:
 		m.memory.count(c)
 	}
 }

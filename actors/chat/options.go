@@ -4,9 +4,10 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -18,7 +19,7 @@ import (
 // Options of chats; one value serves all chats of a host. The embedded options control how chats decide. The features
 // that follow from the functions here are set by Props and left unset in [machine.Options].
 type Options struct {
-	machine.Options
+	decision.Options
 
 	Store persistence.Store
 	// Grants stores what people allow for a time. If nil, they cannot allow anything for a time.
@@ -41,7 +42,7 @@ type Options struct {
 	// requests that the person cannot decide from there. If nil, there is no such list.
 	Gather func(ctx context.Context, to messages.ChatKey, person string) (others int)
 	// Commands carries out and answers the commands of the host. It returns false for unknown commands. May be nil.
-	Commands func(machine.Command) (answer string, ok bool)
+	Commands func(decision.Command) (answer string, ok bool)
 	// Forget deletes everything that is kept of a chat whose store is closed, except what the intent contains. After
 	// an error, the next start of the host continues the deletion. If nil, chats cannot be deleted.
 	Forget func(journal.Forgetting) error
@@ -50,7 +51,7 @@ type Options struct {
 	Metrics *Metrics // may be nil
 	// Audit receives the entries of the audit log, RunEnded those of the run log, and PrefixBroken the reasons why a
 	// chat's next request will not begin like the previous one. They must not block, and each may be nil.
-	Audit        func(machine.AuditEntry)
+	Audit        func(decision.AuditEntry)
 	RunEnded     func(key messages.ChatKey, entry runlog.Entry)
 	PrefixBroken func(cause string)
 }

@@ -8,6 +8,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
@@ -111,7 +113,7 @@ func (s *shell) receive(ac actor.Context) {
 			delete(s.timers, msg.name)
 			s.take(ac, t.msg)
 		}
-	case messages.ToChat, machine.Fetched, machine.Gathered:
+	case messages.ToChat, decision.Fetched, decision.Gathered:
 		s.take(ac, msg)
 	default:
 		stray.Report(ac)
@@ -129,7 +131,7 @@ func (s *shell) terminated(ac actor.Context, who *actor.PID) {
 	if name := s.childOf(who); name != "" {
 		delete(s.children, name)
 		if s.loaded {
-			s.decide(ac, machine.Input{Msg: machine.ChildGone{Name: name}})
+			s.decide(ac, decision.Input{Msg: decision.ChildGone{Name: name}})
 		}
 	}
 }
@@ -152,16 +154,16 @@ func (s *shell) take(ac actor.Context, msg any) {
 	if !s.loaded && !s.whileAway(ac, msg) {
 		return
 	}
-	in := machine.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
+	in := decision.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
 	chunks, shows := machine.Chunks(msg)
 	if !shows {
 		s.decide(ac, in)
 		return
 	}
-	if in.Child == "" || in.Child != s.chat.RunChild() {
+	if in.Child == "" || in.Child != s.chat.RunChild {
 		return // from a run that is over
 	}
-	shown := s.chat.Progress(machine.Input{Now: time.Now()}, chunks)
+	shown := s.chat.Progress(decision.Input{Now: time.Now()}, chunks)
 	if _, only := msg.(messages.RunProgressed); only {
 		s.effects(ac, shown)
 		return
@@ -214,22 +216,22 @@ func fromChild(msg any) bool {
 }
 
 // refuse answers a message that cannot be handled.
-func (s *shell) refuse(ac actor.Context, msg any, sender machine.Ref) {
+func (s *shell) refuse(ac actor.Context, msg any, sender decision.Ref) {
 	if sender == nil {
 		return
 	}
-	if answer := machine.Refusal(s.key, msg, machine.ReasonUnreadable); answer != nil {
+	if answer := decision.Refusal(s.key, msg, decision.ReasonUnreadable); answer != nil {
 		ac.Send(pidOf(sender), answer)
 	}
 }
 
 // decide handles one input, and then everything that follows from it. The effects first come before those of the plan.
-func (s *shell) decide(ac actor.Context, in machine.Input, first ...machine.Effect) {
+func (s *shell) decide(ac actor.Context, in decision.Input, first ...decision.Effect) {
 	if !s.perform(ac, in, first...) {
 		return
 	}
 	for range maxRounds {
-		if done := s.perform(ac, machine.Input{Msg: machine.Idle{}}); !done || s.chat.Rests() {
+		if done := s.perform(ac, decision.Input{Msg: decision.Idle{}}); !done || s.chat.Rests() {
 			return
 		}
 	}
@@ -238,7 +240,7 @@ func (s *shell) decide(ac actor.Context, in machine.Input, first ...machine.Effe
 
 // perform decides an input, writes the plan and runs its effects. It returns false if the writes were refused or
 // failed.
-func (s *shell) perform(ac actor.Context, in machine.Input, first ...machine.Effect) bool {
+func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.Effect) bool {
 	in.Now, in.NewID = time.Now(), newID
 	p := s.chat.Decide(in)
 	if err := s.writeFiles(p); err != nil {
@@ -265,14 +267,14 @@ func (s *shell) perform(ac actor.Context, in machine.Input, first ...machine.Eff
 }
 
 // effects carries out the effects of a plan, in order.
-func (s *shell) effects(ac actor.Context, list []machine.Effect) {
+func (s *shell) effects(ac actor.Context, list []decision.Effect) {
 	for _, e := range list {
 		switch e := e.(type) {
-		case machine.SetTimer:
+		case decision.SetTimer:
 			s.setTimer(e.Name, e.After, e.Msg)
-		case machine.RunCommand:
+		case decision.RunCommand:
 			s.runCommand(ac, e)
-		case machine.ForgetAll:
+		case decision.ForgetAll:
 			s.forgetAll(ac, e)
 		default:
 			s.carryOut(ac, e)
@@ -281,16 +283,16 @@ func (s *shell) effects(ac actor.Context, list []machine.Effect) {
 }
 
 // runCommand lets the host carry out a command before the next message is decided.
-func (s *shell) runCommand(ac actor.Context, e machine.RunCommand) {
-	done := machine.Commanded{Msg: e.Msg}
+func (s *shell) runCommand(ac actor.Context, e decision.RunCommand) {
+	done := decision.Commanded{Msg: e.Msg}
 	e.Command.Offer = func(asks ...messages.Ask) { done.Asks = append(done.Asks, asks...) }
 	done.Words, done.Known = s.o.Commands(e.Command)
-	s.decide(ac, machine.Input{Msg: done, Sender: e.Sender})
+	s.decide(ac, decision.Input{Msg: done, Sender: e.Sender})
 }
 
 // forgetAll stops everything in progress, deletes everything that is kept of the chat, and loads the chat again. It
 // then contains only what the forgetting intent keeps.
-func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
+func (s *shell) forgetAll(ac actor.Context, e decision.ForgetAll) {
 	s.release(ac)
 	s.chat = machine.New(&s.o.Options, s.key)
 	err := s.o.Forget(e.Intent)
@@ -301,7 +303,7 @@ func (s *shell) forgetAll(ac actor.Context, e machine.ForgetAll) {
 		s.refuse(ac, e.Of, e.Sender)
 		return
 	}
-	s.decide(ac, machine.Input{Msg: machine.Forgotten{Of: e.Of, Err: err}, Sender: e.Sender})
+	s.decide(ac, decision.Input{Msg: decision.Forgotten{Of: e.Of, Err: err}, Sender: e.Sender})
 }
 
 func (s *shell) writeFiles(p machine.Plan) error {
@@ -350,10 +352,10 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 // notWritten handles a failed write. If the store undid the only write that was tried, and the sender can be informed or
 // the plan says what to do then, nothing has changed. Otherwise the chat is loaded again from disk. It reports whether
 // the chat has decided something else instead.
-func (s *shell) notWritten(ac actor.Context, in machine.Input, p machine.Plan, first bool, err error) bool {
+func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, first bool, err error) bool {
 	clean := undone(err) || errors.Is(err, journal.ErrDamaged)
 	switch {
-	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State() != nil:
+	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State != nil:
 		s.log.Warn("the store refused a write; nothing has changed", "error", err)
 	case clean && p.IfRefused != nil && s.reloadNow() == nil:
 		s.log.Warn("the store refused a write", "error", err)
@@ -365,9 +367,9 @@ func (s *shell) notWritten(ac actor.Context, in machine.Input, p machine.Plan, f
 		return false
 	}
 	if p.IfRefused != nil {
-		return s.perform(ac, machine.Input{Msg: p.IfRefused, Sender: in.Sender, Err: err})
+		return s.perform(ac, decision.Input{Msg: p.IfRefused, Sender: in.Sender, Err: err})
 	}
-	s.perform(ac, machine.Input{Msg: machine.Refused{Of: in.Msg}, Sender: in.Sender, Err: err})
+	s.perform(ac, decision.Input{Msg: decision.Refused{Of: in.Msg}, Sender: in.Sender, Err: err})
 	return false
 }
 
@@ -389,7 +391,7 @@ func (s *shell) ready(ac actor.Context) bool {
 		return false
 	}
 	s.failed, s.loaded = 0, true
-	s.decide(ac, machine.Input{Msg: machine.Loaded{}})
+	s.decide(ac, decision.Input{Msg: decision.Loaded{}})
 	return s.loaded
 }
 
@@ -498,7 +500,7 @@ func (s *shell) leave(ac actor.Context) {
 			delete(s.timers, name)
 		}
 	}
-	s.chat.Waiting(func(msg messages.ToChat, sender machine.Ref) { s.refuse(ac, msg, sender) })
+	s.chat.Waiting(func(msg messages.ToChat, sender decision.Ref) { s.refuse(ac, msg, sender) })
 	s.forget()
 	s.chat, s.loaded = s.chat.Left(), false
 }
@@ -537,7 +539,7 @@ func (s *shell) crashed(ac actor.Context) {
 	if fact.IngressID != "" {
 		s.refuse(ac, ac.Message(), refOf(ac.Sender())) // so that the sender repeats it now and not after a deadline
 	}
-	records := s.chat.State().Next(time.Now().UnixMilli(), fact)
+	records := s.chat.State.Next(time.Now().UnixMilli(), fact)
 	records[0].N += numberGap
 	if err := s.store.Append(context.Background(), records...); err != nil {
 		s.log.Error("a panic could not be noted", "error", err)

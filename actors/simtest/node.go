@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
@@ -71,14 +72,14 @@ func (l *life) spawn() {
 	}
 	o := chat.Options{
 		Store: l.store, Logger: quiet,
-		Commands: func(machine.Command) (string, bool) { return "At your command: " + s.token(), true },
+		Commands: func(decision.Command) (string, bool) { return "At your command: " + s.token(), true },
 	}
-	o.Options = machine.Options{
+	o.Options = decision.Options{
 		Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
-		Adapter: func(string) (machine.Adapter, bool) {
-			return machine.Adapter{Ref: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
+		Adapter: func(string) (decision.Adapter, bool) {
+			return decision.Adapter{Ref: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
 		},
-		Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: agent} },
+		Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: agent} },
 		Tools:     func(messages.ChatKey, bool) []string { return l.names },
 		Contexts:  s.o.Folds,
 	}

@@ -37,6 +37,23 @@ func (s Showing) Last() int64 {
 	return last
 }
 
+// Unseen returns the row that will show a request which has not been shown yet, or nil. A pending row is preferred to a
+// parked one.
+func (s *State) Unseen(approvalID string) *OutboxRow {
+	if slices.ContainsFunc(s.Shown, func(o Showing) bool { return slices.Contains(o.Requests, approvalID) }) {
+		return nil
+	}
+	var found *OutboxRow
+	for i := range s.Outbox {
+		row := &s.Outbox[i]
+		asks := slices.ContainsFunc(row.Asks, func(a Ask) bool { return a.ApprovalID == approvalID })
+		if (asks || slices.Contains(row.Shows, approvalID)) && (found == nil || found.Parked && !row.Parked) {
+			found = row
+		}
+	}
+	return found
+}
+
 // Reading is what readers of a chat without an outbox saw last.
 type Reading struct {
 	// Requests are the open requests that it shows in full.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -38,11 +40,11 @@ type ordered struct {
 
 // orderSwitch stores a tool's order to switch the context in the metadata of the message that ends the run.
 func (c *Chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
-	run := c.state.Run
+	run := c.State.Run
 	if run.Switch.Kind == "" {
 		return meta
 	}
-	base, _ := c.state.Turn(run.MessageID)
+	base, _ := c.State.Turn(run.MessageID)
 	return journal.WithSwitch(meta, journal.SwitchMark{ContextSwitch: run.Switch, N: base.Switch.N + 1, Egress: c.nextRow()})
 }
 
@@ -50,10 +52,10 @@ func (c *Chat) orderSwitch(meta uimessage.Metadata) uimessage.Metadata {
 // whole run ends, unless queued turns come first.
 func (c *Chat) handOver(messageID string, fates []journal.Settled) {
 	c.moved = slices.Concat(c.moved, fates)
-	if !c.state.IsLast(messageID) {
+	if !c.State.IsLast(messageID) {
 		moved := c.takeMoved(nil)
-		c.endFrame(messageID, "", moved, false)
-		c.unmark(moved)
+		c.EndFrame(messageID, "", moved, false)
+		c.Unmark(moved)
 	}
 }
 
@@ -67,8 +69,8 @@ func (c *Chat) takeMoved(fates []journal.Settled) []journal.Settled {
 // obeySwitch creates the context that a run asked for, and reports whether there was such an order. Approved calls
 // whose outcome is still missing come first, because they belong to the old context.
 func (c *Chat) obeySwitch() bool {
-	turn, at, from, ok := c.state.Switching()
-	if _, continues := c.state.Continues(); !ok || continues || len(c.state.Due()) > 0 {
+	turn, at, from, ok := c.State.Switching()
+	if _, continues := c.State.Continues(); !ok || continues || len(c.State.Due()) > 0 {
 		return false
 	}
 	err := error(unswitched("the context was switched too often in one answer"))
@@ -78,7 +80,7 @@ func (c *Chat) obeySwitch() bool {
 	if err != nil {
 		c.notSwitched(err)
 	}
-	c.p.IfRefused = switchRefused{}
+	c.Plan.IfRefused = switchRefused{}
 	return true
 }
 
@@ -91,7 +93,7 @@ func (c *Chat) resultOf(turn journal.Turn, at int) journal.Result {
 	if result != journal.ResultSwitching {
 		return result
 	}
-	if at == len(c.state.History)-1 {
+	if at == len(c.State.History)-1 {
 		return journal.ResultSwitched
 	}
 	return journal.ResultDone
@@ -99,12 +101,12 @@ func (c *Chat) resultOf(turn journal.Turn, at int) journal.Result {
 
 // notSwitched turns the order into a failed tool call, so that the model learns why the context was not switched.
 func (c *Chat) notSwitched(why error) {
-	turn, at, _, ok := c.state.Switching()
+	turn, at, _, ok := c.State.Switching()
 	if !ok {
 		return // Unreachable: the order is still there
 	}
-	c.log(slog.LevelWarn, "the context was not switched", "reason", why)
-	c.append(journal.TurnReplaced{Turn: withoutSwitch(turn, why.Error()).Obeyed(c.resultOf(turn, at)).Message})
+	c.Log(slog.LevelWarn, "the context was not switched", "reason", why)
+	c.Append(journal.TurnReplaced{Turn: withoutSwitch(turn, why.Error()).Obeyed(c.resultOf(turn, at)).Message})
 }
 
 // refusedSwitch explains why the store refused the new history.
@@ -137,26 +139,26 @@ func (c *Chat) switchContext(order ordered, from, to int, result journal.Result)
 	if err != nil {
 		return err
 	}
-	c.endRequests(c.state.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, notices.Switched)
-	c.checkpoint()
-	rewrite := journal.Rewrite{At: c.now(), To: to, Meta: c.meta()}
+	c.requests.End(c.State.OpenRequests(), journal.AnswerWithdrawn, reasonSwitched, notices.Switched)
+	c.Checkpoint()
+	rewrite := journal.Rewrite{At: c.Now(), To: to, Meta: c.Meta()}
 	var over []journal.Turn
-	if over = slices.Clone(c.state.History[from:to]); len(over) > 0 {
+	if over = slices.Clone(c.State.History[from:to]); len(over) > 0 {
 		over[len(over)-1] = over[len(over)-1].Obeyed(result)
 	}
 	rewrite.Insert = c.newHistory(loaded, over, from)
 	rewrite.Meta.Cursor = journal.ArchiveOf(rewrite.Insert)
-	rewrite.Meta.Pinned = c.needed(rewrite.Insert, contentsOf(c.state.History[to:]))
-	if left := c.state.History[:from]; from > 0 && !sameTurns(loaded, left) { // otherwise it is in the archive already
+	rewrite.Meta.Pinned = c.system.Needed(rewrite.Insert, decision.ContentsOf(c.State.History[to:]))
+	if left := c.State.History[:from]; from > 0 && !sameTurns(loaded, left) { // otherwise it is in the archive already
 		left := journal.NewContext(order.ContextSwitch, order.at, left)
 		rewrite.Context = &left
 	}
 	rewrite.Meta.Tokens = journal.TokenCounts{}
-	c.rewrite(rewrite)
+	c.Rewrite(rewrite)
 	c.newBegin("context")
 	c.dropCompaction()
 	c.compaction.ready, c.compaction.aged = nil, nil
-	c.log(slog.LevelInfo, "the context was switched", "order", order.Kind, "left", order.ID, "loaded", order.Load, "turns", len(c.state.History))
+	c.Log(slog.LevelInfo, "the context was switched", "order", order.Kind, "left", order.ID, "loaded", order.Load, "turns", len(c.State.History))
 	return nil
 }
 
@@ -170,9 +172,9 @@ func (c *Chat) loadedTurns(id string) ([]uimessage.Message, error) {
 	if id == "" {
 		return nil, nil
 	}
-	loaded, err := c.store.ReadContext(context.Background(), id)
+	loaded, err := c.Store.ReadContext(context.Background(), id)
 	if err != nil {
-		c.log(slog.LevelWarn, "a context could not be read", "context_id", id, "error", err)
+		c.Log(slog.LevelWarn, "a context could not be read", "context_id", id, "error", err)
 		return nil, unswitched("the context " + id + " cannot be read")
 	}
 	return loaded.Messages, nil
@@ -183,15 +185,15 @@ func (c *Chat) loadedTurns(id string) ([]uimessage.Message, error) {
 func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from int) []uimessage.Message {
 	var out []uimessage.Message
 	for _, m := range loaded {
-		if !slices.ContainsFunc(c.state.History[from:], func(t journal.Turn) bool { return t.ID == m.ID }) {
+		if !slices.ContainsFunc(c.State.History[from:], func(t journal.Turn) bool { return t.ID == m.ID }) {
 			out = append(out, m)
 		}
 	}
 	if n := len(out); n > 0 && !journal.NewTurn(out[n-1]).Ends() {
-		meta := c.plainMeta()
+		meta := c.PlainMeta()
 		meta.Result, meta.Model, meta.Demo = string(journal.ResultRewound), "", false
 		out = append(out, uimessage.Message{
-			ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
+			ID: "a:" + string(c.Key) + ":" + c.NewID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{}, Metadata: meta.Append(nil),
 		})
 	}
 	for _, t := range over {
@@ -200,35 +202,14 @@ func (c *Chat) newHistory(loaded []uimessage.Message, over []journal.Turn, from 
 	return out
 }
 
-// ContextsAre says what became of a person's command about contexts.
-type ContextsAre string
-
-// Outcomes of a command about contexts.
-const (
-	ContextsNew    ContextsAre = "new"    // the chat starts a new context
-	ContextsLoaded ContextsAre = "loaded" // Items holds the loaded context
-	ContextsListed ContextsAre = "listed" // Items holds the newest contexts
-	ContextsChoose ContextsAre = "choose" // no single context matches; Items holds the best matches
-	ContextsEmpty  ContextsAre = "empty"  // there is no history to leave
-	ContextsBusy   ContextsAre = "busy"   // a run is in progress
-	ContextsFailed ContextsAre = "failed"
-	ContextsOff    ContextsAre = ""
-)
-
-// ContextsAnswer is the answer to a person's command about contexts.
-type ContextsAnswer struct {
-	Are   ContextsAre
-	Items []journal.ContextItem
-}
-
 // shownContexts is how many contexts people are shown.
 const shownContexts = 10
 
 // contextCommand carries out /new, /contexts and /load. Repeating a command after a crash that lost the answer is
 // safe: an empty context is not archived, and a context that is already loaded is not loaded again.
-func (c *Chat) contextCommand(msg messages.AcceptIngress, turn journal.Turn) ContextsAnswer {
+func (c *Chat) contextCommand(msg messages.AcceptIngress, turn journal.Turn) decision.ContextsAnswer {
 	if !c.Contexts {
-		return ContextsAnswer{}
+		return decision.ContextsAnswer{}
 	}
 	by := commandBy{msg.IngressID, turn.Meta.TS}
 	switch msg.Command {
@@ -239,7 +220,7 @@ func (c *Chat) contextCommand(msg messages.AcceptIngress, turn journal.Turn) Con
 	case "load":
 		return c.loadByCommand(by, strings.TrimSpace(msg.Args))
 	}
-	return ContextsAnswer{}
+	return decision.ContextsAnswer{}
 }
 
 // commandBy identifies a command, so that a repetition after a crash creates the same context.
@@ -248,33 +229,27 @@ type commandBy struct {
 	at        int64
 }
 
-// settledAll reports whether nothing in the history is waiting for anything but a person.
-func (c *Chat) settledAll() bool {
-	_, continues := c.state.Continues()
-	return c.state.Run == nil && c.state.OpenTurns() == 0 && !continues && len(c.state.Due()) == 0
-}
-
-func (c *Chat) newByCommand(by commandBy, title string) ContextsAnswer {
+func (c *Chat) newByCommand(by commandBy, title string) decision.ContextsAnswer {
 	switch {
 	case !c.settledAll():
-		return ContextsAnswer{Are: ContextsBusy}
-	case len(c.state.History) == 0:
-		return ContextsAnswer{Are: ContextsEmpty}
+		return decision.ContextsAnswer{Are: decision.ContextsBusy}
+	case len(c.State.History) == 0:
+		return decision.ContextsAnswer{Are: decision.ContextsEmpty}
 	}
-	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, ContextsAnswer{Are: ContextsNew})
+	return c.switchByCommand(by, messages.ContextSwitch{Kind: messages.ContextNew, Title: title}, decision.ContextsAnswer{Are: decision.ContextsNew})
 }
 
-func (c *Chat) switchByCommand(by commandBy, order messages.ContextSwitch, done ContextsAnswer) ContextsAnswer {
+func (c *Chat) switchByCommand(by commandBy, order messages.ContextSwitch, done decision.ContextsAnswer) decision.ContextsAnswer {
 	sum := sha256.Sum256([]byte(by.ingressID))
 	order.ID, order.Reason = messages.NewContextID(time.UnixMilli(by.at), hex.EncodeToString(sum[:])), "by command"
-	n := len(c.state.History)
-	if _, refused := c.in.Msg.(commandRefused); refused {
-		return ContextsAnswer{Are: ContextsFailed}
+	n := len(c.State.History)
+	if _, refused := c.In.Msg.(commandRefused); refused {
+		return decision.ContextsAnswer{Are: decision.ContextsFailed}
 	}
-	c.p.IfRefused = commandRefused{c.in.Msg}
+	c.Plan.IfRefused = commandRefused{c.In.Msg}
 	if err := c.switchContext(ordered{order, by.at}, n, n, ""); err != nil {
-		c.log(slog.LevelWarn, "the context was not switched", "error", err)
-		return ContextsAnswer{Are: ContextsFailed}
+		c.Log(slog.LevelWarn, "the context was not switched", "error", err)
+		return decision.ContextsAnswer{Are: decision.ContextsFailed}
 	}
 	return done
 }
@@ -282,35 +257,35 @@ func (c *Chat) switchByCommand(by commandBy, order messages.ContextSwitch, done 
 // commandRefused reports that the store refused the history that a command asked for.
 type commandRefused struct{ of any }
 
-func (c *Chat) listContexts() ContextsAnswer {
-	items, err := c.store.Contexts(context.Background())
+func (c *Chat) listContexts() decision.ContextsAnswer {
+	items, err := c.Store.Contexts(context.Background())
 	if err != nil {
-		c.log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
-		return ContextsAnswer{Are: ContextsFailed}
+		c.Log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
+		return decision.ContextsAnswer{Are: decision.ContextsFailed}
 	}
-	return ContextsAnswer{Are: ContextsListed, Items: items[:min(shownContexts, len(items))]}
+	return decision.ContextsAnswer{Are: decision.ContextsListed, Items: items[:min(shownContexts, len(items))]}
 }
 
-func (c *Chat) loadByCommand(by commandBy, what string) ContextsAnswer {
+func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer {
 	if what == "" {
 		return c.listContexts()
 	}
 	if !c.settledAll() {
-		return ContextsAnswer{Are: ContextsBusy}
+		return decision.ContextsAnswer{Are: decision.ContextsBusy}
 	}
-	items, err := c.store.Contexts(context.Background())
+	items, err := c.Store.Contexts(context.Background())
 	if err != nil {
-		c.log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
-		return ContextsAnswer{Are: ContextsFailed}
+		c.Log(slog.LevelWarn, "the contexts cannot be listed", "error", err)
+		return decision.ContextsAnswer{Are: decision.ContextsFailed}
 	}
 	best, found := contextsearch.Find(items, what, shownContexts)
 	if n, err := strconv.Atoi(what); err == nil && n >= 1 && n <= min(shownContexts, len(items)) {
 		best, found = items[n-1:n], true
 	}
 	if !found {
-		return ContextsAnswer{Are: ContextsChoose, Items: best}
+		return decision.ContextsAnswer{Are: decision.ContextsChoose, Items: best}
 	}
-	done := ContextsAnswer{Are: ContextsLoaded, Items: best}
+	done := decision.ContextsAnswer{Are: decision.ContextsLoaded, Items: best}
 	if c.isCurrent(best[0]) {
 		return done
 	}
@@ -319,9 +294,9 @@ func (c *Chat) loadByCommand(by commandBy, what string) ContextsAnswer {
 
 // isCurrent reports whether the history is exactly the given context.
 func (c *Chat) isCurrent(item journal.ContextItem) bool {
-	if item.MessageCount != len(c.state.History) {
+	if item.MessageCount != len(c.State.History) {
 		return false
 	}
-	loaded, err := c.store.ReadContext(context.Background(), item.ID)
-	return err == nil && sameTurns(loaded.Messages, c.state.History)
+	loaded, err := c.Store.ReadContext(context.Background(), item.ID)
+	return err == nil && sameTurns(loaded.Messages, c.State.History)
 }

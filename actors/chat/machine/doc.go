@@ -3,20 +3,20 @@
 // what must be durable first, and what happens then. The chat before the decision is not changed, so that a plan that
 // could not be written has no effect.
 //
-// The path of a message: [Chat.Decide] → accept (ingress.go) → a fact → the answer to the sender. Then [Idle] asks
-// what follows: nextRun (runner.go) starts a run, and boundary admits turns that arrived during a run. finish
-// (finish.go) ends a run.
+// The path of a message: [Chat.Decide] → accept (ingress.go) → a fact → the answer to the sender. Then
+// [decision.Idle] asks what follows: nextRun (run.go) starts a run, and boundary admits turns that arrived during a
+// run. finish (finish.go) ends a run.
 //
-// The files:
+// The files, which call each other in one direction only:
 //
-//   - chat.go: the chat, its session, and the dispatch of messages; plan.go: plans and effects.
-//   - ingress.go, waiting.go, flood.go, fetch.go, voice.go, recall.go: messages of people.
-//   - runner.go, finish.go, outcome.go, recover.go, crash.go: runs, also after a crash.
-//   - approval*.go, reply.go, grants.go, referral.go (the chat that asks), referred.go (the chat that is asked):
-//     requests for approval. What words about them mean, the book of grants and what other chats are told are in
-//     rooms of their own, below actors/chat/approval.
-//   - egress.go, outbox.go, post.go, live.go, paging.go: what people read.
-//   - compaction*.go, contexts.go, memory.go, skills.go, quoted.go: what the model reads.
+//   - chat.go: the chat, its session, and the dispatch of messages.
+//   - ingress.go, recall.go, flood.go, forget.go, stop.go, command.go: messages of people.
+//   - recover.go, crash.go: after a crash.
+//   - run.go, finish.go, outcome.go, runner.go: runs.
+//   - egress.go, post.go, live.go, rows.go, asks.go, notices.go: what people read.
+//   - contexts.go, compaction*.go, request.go, prefix.go: what the model reads.
+//   - rest.go: when a chat may rest.
 //
-// It reads further data that a decision needs through [Archive] and the functions of [Options].
+// The other parts have packages of their own below this one. Each plans with [decision.Base] and knows neither the
+// chat nor the other parts: requests (for approval), paging, quoting, files, memory, system and outbox.
 package machine

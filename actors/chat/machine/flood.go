@@ -3,6 +3,7 @@ package machine
 import (
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -29,18 +30,18 @@ type debounceDue struct{}
 func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
 	victim, ok := c.busiestSender(turn)
 	if !ok {
-		c.settleAtOnce(msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
+		c.Settle(msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
 		return
 	}
 	settled := journal.TurnsSettled{
 		Fates: []journal.Settled{{TurnID: victim.ID, Fate: journal.FateDeclined, Reason: "lane_full"}},
-		Rows:  c.hostRow(messages.AcceptIngress{IngressID: victim.ID, RequestID: victim.Meta.RequestID}, victim, c.tellFlood(victim)),
+		Rows:  c.HostRow(messages.AcceptIngress{IngressID: victim.ID, RequestID: victim.Meta.RequestID}, victim, c.tellFlood(victim)),
 	}
 	turn.Metadata = turn.Meta.Append(nil)
-	c.offer(settled, journal.TurnAccepted{Turn: turn.Message})
-	c.unfetch(victim.ID)
-	c.settledFrame(victim.ID)
-	c.deliverRows(settled.Rows)
+	c.Offer(settled, journal.TurnAccepted{Turn: turn.Message})
+	c.files.Unfetch(victim.ID)
+	c.SettledFrame(victim.ID)
+	c.DeliverRows(settled.Rows)
 	c.accepted(msg, turn)
 }
 
@@ -51,11 +52,11 @@ func (c *Chat) busiestSender(turn journal.Turn) (victim journal.Turn, ok bool) {
 		return victim, false
 	}
 	waiting := map[string]int{}
-	for _, t := range c.state.Lane {
+	for _, t := range c.State.Lane {
 		waiting[t.Meta.UserID]++
 	}
 	most := waiting[turn.Meta.UserID] + 1
-	for _, t := range c.state.Lane {
+	for _, t := range c.State.Lane {
 		if n := waiting[t.Meta.UserID]; n > most || ok && n == most && t.Meta.UserID == victim.Meta.UserID {
 			most, victim, ok = n, t, true
 		}
@@ -65,27 +66,13 @@ func (c *Chat) busiestSender(turn journal.Turn) (victim journal.Turn, ok bool) {
 
 // tellFlood returns the notice for a declined message, or empty if this flood already had one.
 func (c *Chat) tellFlood(turn journal.Turn) string {
-	now := c.now()
+	now := c.Now()
 	told := !c.flooded.IsZero() && now.Sub(c.flooded) < floodRest
 	c.flooded = now
 	if told {
 		return ""
 	}
-	return c.text(notices.LaneFull(), turn)
-}
-
-// hostRow returns the outbox row for words of the host about an ingress, or nothing in a chat without an outbox.
-func (c *Chat) hostRow(msg messages.AcceptIngress, turn journal.Turn, say string) []journal.Row {
-	if say == "" || !c.via.Outbox {
-		return nil
-	}
-	row := journal.Row{
-		Key: journal.RowKey{MessageID: "h:" + msg.IngressID, N: 1}, RequestID: msg.RequestID, Text: say, ReplyTo: c.replyTo(turn),
-	}
-	for _, a := range msg.Asks {
-		row.Asks = append(row.Asks, journal.Ask(a))
-	}
-	return []journal.Row{row}
+	return c.Text(notices.LaneFull(), turn)
 }
 
 // depth counts the consecutive bot messages up to this one. A bot is taken to answer the last message of the chat.
@@ -93,28 +80,45 @@ func (c *Chat) depth(bot bool) int64 {
 	switch {
 	case !bot:
 		return 0
-	case c.state.DepthAt > 0 && c.ago(time.UnixMilli(c.state.DepthAt)) > chainRest:
+	case c.State.DepthAt > 0 && c.Ago(time.UnixMilli(c.State.DepthAt)) > chainRest:
 		return 1
 	}
-	return c.state.Depth + 1
+	return c.State.Depth + 1
 }
 
 // declineBot ends a conversation between bots with one notice. The declined ingress keeps its depth, so that the next
 // one is declined silently, even after a restart.
 func (c *Chat) declineBot(msg messages.AcceptIngress, turn journal.Turn) {
 	say := ""
-	if c.state.Depth <= maxDepth {
-		say = c.text(notices.Bots(), turn)
+	if c.State.Depth <= maxDepth {
+		say = c.Text(notices.Bots(), turn)
 	}
-	c.settleAtOnce(msg, turn, journal.FateDeclined, "bot_loop", say)
+	c.Settle(msg, turn, journal.FateDeclined, "bot_loop", say)
 }
 
 // hold makes an idle chat wait a limited time for more messages before it starts a run.
 func (c *Chat) hold() {
-	now := c.now()
+	now := c.Now()
 	if c.holding.IsZero() {
 		c.holding = now
 	}
 	wait := min(c.Debounce, max(c.holding.Add(maxDebounce*c.Debounce).Sub(now), 0))
-	c.timer("debounce", wait, debounceDue{})
+	c.Timer("debounce", wait, debounceDue{})
+}
+
+// accepted confirms that a turn is durable and continues with it.
+func (c *Chat) accepted(msg messages.AcceptIngress, turn journal.Turn) {
+	c.quoted.Quoted() // the turn quotes them
+	c.Answer(messages.IngressAccepted{ChatKey: c.Key, RequestID: msg.RequestID, TurnID: turn.ID})
+	c.Mark(turn, messages.MarkSeen)
+	if c.since.IsZero() {
+		c.since = c.Now()
+	}
+	if c.State.Run == nil && c.Debounce > 0 && !c.Closing {
+		c.hold()
+		return
+	}
+	if c.run != nil && c.Mode == decision.ModeInterrupt {
+		c.stopWith("interrupted by a newer message", msg.RequestID, false) // the queued turns start the next run
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -24,7 +26,7 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 	if msg.Command != "forget" || !c.Forgets {
 		return false
 	}
-	answer := func(n notices.Text) { c.settleAtOnce(msg, turn, journal.FateAnswered, "forget", c.text(n, turn)) }
+	answer := func(n notices.Text) { c.Settle(msg, turn, journal.FateAnswered, "forget", c.Text(n, turn)) }
 	args := strings.ToLower(strings.TrimSpace(msg.Args))
 	switch cmd := c.commandOf(msg, turn); {
 	case msg.Forwarded || msg.Bot || c.MayForget == nil || !c.MayForget(cmd):
@@ -32,16 +34,16 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 	case slices.Contains([]string{"no", "cancel", "取消", "不"}, args):
 		c.forgets = time.Time{}
 		answer(notices.ForgetKept())
-	case slices.Contains([]string{"yes", "确认", "是"}, args) && !c.forgets.IsZero() && c.ago(c.forgets) <= forgetWithin:
+	case slices.Contains([]string{"yes", "确认", "是"}, args) && !c.forgets.IsZero() && c.Ago(c.forgets) <= forgetWithin:
 		c.forgetNow(msg, turn)
 	default:
-		c.forgets = c.now()
+		c.forgets = c.Now()
 		button := func(order string, label notices.Text) messages.Ask {
-			text := c.text(label, turn)
+			text := c.Text(label, turn)
 			return messages.Ask{N: 1, Order: order, Label: text, Chinese: text == label[1]}
 		}
 		msg.Asks = append(msg.Asks, button("forget yes", notices.Text{"🗑 Delete everything", "🗑 全部删除"}), button("forget no", notices.Text{"Keep", "保留"}))
-		answer(notices.ForgetAsk(c.via.Outbox))
+		answer(notices.ForgetAsk(c.Via.Outbox))
 	}
 	return true
 }
@@ -49,7 +51,7 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 // forgetNow deletes everything that is kept of the chat. The command itself is recorded afterwards like any other. The
 // words of the answer are chosen first, because their language depends on the messages that are deleted.
 func (c *Chat) forgetNow(msg messages.AcceptIngress, turn journal.Turn) {
-	c.forgetAll("chat "+turn.Meta.UserID, msg.IngressID, forgetOrder{msg, turn, c.text(notices.Forgotten(), turn), c.text(notices.ForgetLater(), turn)})
+	c.forgetAll("chat "+turn.Meta.UserID, msg.IngressID, forgetOrder{msg, turn, c.Text(notices.Forgotten(), turn), c.Text(notices.ForgetLater(), turn)})
 }
 
 // forgetOrder is a person's command to delete the chat, with the words that answer it.
@@ -60,29 +62,29 @@ type forgetOrder struct {
 }
 
 // onForgotten answers whoever asked to delete the chat.
-func (c *Chat) onForgotten(f Forgotten) {
+func (c *Chat) onForgotten(f decision.Forgotten) {
 	switch of := f.Of.(type) {
 	case forgetOrder:
 		say := of.done
 		if f.Err != nil {
 			say = of.later
 		}
-		c.wake()
-		of.turn.Meta.Seq = c.state.Seq + 1
-		c.settleAtOnce(of.msg, of.turn, journal.FateAnswered, "forget", say)
+		c.Wake()
+		of.turn.Meta.Seq = c.State.Seq + 1
+		c.Settle(of.msg, of.turn, journal.FateAnswered, "forget", say)
 	case messages.ForgetChat:
-		answer := messages.ChatForgotten{ChatKey: c.key}
+		answer := messages.ChatForgotten{ChatKey: c.Key}
 		if f.Err != nil {
 			answer.Err = f.Err.Error()
 		}
-		c.answer(answer)
+		c.Answer(answer)
 	}
 }
 
 // onForget deletes everything that is kept of the chat at the request of an operator.
 func (c *Chat) onForget(msg messages.ForgetChat) {
 	if !c.Forgets {
-		c.answer(messages.ChatForgotten{ChatKey: c.key, Err: errNotForgotten.Error()})
+		c.Answer(messages.ChatForgotten{ChatKey: c.Key, Err: errNotForgotten.Error()})
 		return
 	}
 	c.forgetAll(msg.By, "", msg)
@@ -90,8 +92,8 @@ func (c *Chat) onForget(msg messages.ForgetChat) {
 
 // forgetAll plans the deletion of everything that is kept of the chat.
 func (c *Chat) forgetAll(by, order string, of any) {
-	intent := c.state.Forgotten(c.key, c.now(), by, !c.group())
-	c.log(slog.LevelInfo, "all that is kept of the chat is being deleted", "by", by, "ingress_id", order)
-	c.audit(AuditEntry{Event: "forget", By: by})
-	c.effect(ForgetAll{intent, of, c.in.Sender})
+	intent := c.State.Forgotten(c.Key, c.Now(), by, !c.Group())
+	c.Log(slog.LevelInfo, "all that is kept of the chat is being deleted", "by", by, "ingress_id", order)
+	c.Audit(decision.AuditEntry{Event: "forget", By: by})
+	c.Effect(decision.ForgetAll{Intent: intent, Of: of, Sender: c.In.Sender})
 }

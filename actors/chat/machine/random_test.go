@@ -192,7 +192,7 @@ func (w *world) compacted(name string, msg messages.Compact) {
 
 // decideRequest decides a request, in words or by its id.
 func (w *world) decideRequest() string {
-	open := w.m.State().OpenRequests()
+	open := w.m.State.OpenRequests()
 	if len(open) == 0 {
 		return "nothing"
 	}
@@ -216,7 +216,7 @@ func (w *world) command() string {
 }
 
 func (w *world) rewind() string {
-	history := w.m.State().History
+	history := w.m.State.History
 	if len(history) == 0 {
 		return "nothing"
 	}
@@ -237,15 +237,15 @@ func (w *world) settle() {
 			w.deliver()
 		case len(w.child) > 0:
 			w.fromChild()
-		case len(w.timers) > 0 && w.m.State().OpenTurns() > 0:
+		case len(w.timers) > 0 && w.m.State.OpenTurns() > 0:
 			w.fire()
 		default:
 			w.now = w.now.Add(time.Second)
 		}
-		if s := w.m.State(); s != nil && s.Run == nil && s.OpenTurns() == 0 && len(w.rows) == 0 && len(w.child) == 0 {
+		if s := w.m.State; s != nil && s.Run == nil && s.OpenTurns() == 0 && len(w.rows) == 0 && len(w.child) == 0 {
 			return
 		}
 	}
-	s := w.m.State()
+	s := w.m.State
 	w.fail("the chat does not end: run %+v, %d open, rows %v, children %v, timers %v", w.run, s.OpenTurns(), w.rows, w.child, w.timers)
 }

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -146,7 +147,7 @@ func (w *world) answer() {
 		name := r.name
 		w.run = nil
 		delete(w.child, name)
-		w.decide(machine.ChildGone{Name: name}, nil, "")
+		w.decide(decision.ChildGone{Name: name}, nil, "")
 		return
 	}
 	if r.begun {
@@ -163,7 +164,7 @@ func (w *world) answer() {
 func (w *world) fromRun(msg messages.ToChat, chunks []uistream.Chunk) {
 	name := w.run.name
 	if len(chunks) > 0 {
-		w.m.Progress(machine.Input{Now: w.now}, chunks)
+		w.m.Progress(decision.Input{Now: w.now}, chunks)
 	}
 	if _, only := msg.(messages.RunProgressed); !only {
 		w.decide(msg, "run", name)

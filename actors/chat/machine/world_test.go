@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -39,7 +41,7 @@ type world struct {
 	disk  *filestoretest.Disk
 	store persistence.Store
 	chat  persistence.Chat
-	opts  *machine.Options
+	opts  *decision.Options
 
 	m      *machine.Chat
 	timers map[string]timer
@@ -64,12 +66,12 @@ var errUnknown = errors.New("the disk did not answer")
 func newWorld(seed uint64) *world {
 	w := &world{rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), disk: filestoretest.NewDisk()}
 	group := w.rnd.IntN(4) == 0
-	adapter := machine.Adapter{Ref: "adapter", Outbox: w.rnd.IntN(5) > 0, ToolEgress: w.rnd.IntN(2) == 0, Drafts: w.rnd.IntN(2) == 0, Typing: true, Reactions: w.rnd.IntN(3) == 0}
-	o := machine.Options{
-		Adapter:   func(string) (machine.Adapter, bool) { return adapter, true },
-		Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: "Be kind."} },
+	adapter := decision.Adapter{Ref: "adapter", Outbox: w.rnd.IntN(5) > 0, ToolEgress: w.rnd.IntN(2) == 0, Drafts: w.rnd.IntN(2) == 0, Typing: true, Reactions: w.rnd.IntN(3) == 0}
+	o := decision.Options{
+		Adapter:   func(string) (decision.Adapter, bool) { return adapter, true },
+		Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} },
 		Tools:     func(messages.ChatKey, bool) []string { return []string{"look", "act", "ask"} },
-		Mode:      []string{machine.ModeMerge, machine.ModeFollowup, machine.ModeInterrupt}[w.rnd.IntN(3)],
+		Mode:      []string{decision.ModeMerge, decision.ModeFollowup, decision.ModeInterrupt}[w.rnd.IntN(3)],
 		MaxQueued: 6, FairToSenders: w.rnd.IntN(2) == 0, Compacts: true, KeepLast: 4, MaxTokens: 300,
 		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Obeys: true, Location: time.UTC,
 		MayDecide: func(c approval.Claim) bool { return c.Person == "alice" },
@@ -135,7 +137,7 @@ func (w *world) load() {
 		return
 	}
 	w.m.Load(state, meta, archive{w.chat, w.store}, w.now)
-	w.decide(machine.Loaded{}, nil, "")
+	w.decide(decision.Loaded{}, nil, "")
 }
 
 func (w *world) replayed() (*journal.State, journal.Meta, error) {
@@ -158,19 +160,19 @@ func newID(first int) func(time.Time) string {
 
 // decide does what the shell of a chat does: it decides, writes, commits and runs the effects, and then asks what
 // follows.
-func (w *world) decide(msg any, sender machine.Ref, child string) {
-	if !w.perform(machine.Input{Msg: msg, Sender: sender, Child: child}) {
+func (w *world) decide(msg any, sender decision.Ref, child string) {
+	if !w.perform(decision.Input{Msg: msg, Sender: sender, Child: child}) {
 		return
 	}
 	for range 16 {
-		if !w.perform(machine.Input{Msg: machine.Idle{}}) || w.m.Rests() {
+		if !w.perform(decision.Input{Msg: decision.Idle{}}) || w.m.Rests() {
 			return
 		}
 	}
 	w.fail("after %T the chat does not come to rest", msg)
 }
 
-func (w *world) perform(in machine.Input) bool {
+func (w *world) perform(in decision.Input) bool {
 	if len(w.failed) > 0 {
 		return false
 	}
@@ -237,7 +239,7 @@ func (w *world) write(p machine.Plan) (first bool, err error) {
 	return true, nil
 }
 
-func (w *world) notWritten(in machine.Input, p machine.Plan, first bool, err error) bool {
+func (w *world) notWritten(in decision.Input, p machine.Plan, first bool, err error) bool {
 	e, ok := errors.AsType[*persistence.Error](err)
 	clean := ok && e.Retryable
 	switch {
@@ -255,9 +257,9 @@ func (w *world) notWritten(in machine.Input, p machine.Plan, first bool, err err
 		return false
 	}
 	if p.IfRefused != nil {
-		return w.perform(machine.Input{Msg: p.IfRefused, Sender: in.Sender, Err: err})
+		return w.perform(decision.Input{Msg: p.IfRefused, Sender: in.Sender, Err: err})
 	}
-	w.perform(machine.Input{Msg: machine.Refused{Of: in.Msg}, Sender: in.Sender, Err: err})
+	w.perform(decision.Input{Msg: decision.Refused{Of: in.Msg}, Sender: in.Sender, Err: err})
 	return false
 }
 
@@ -275,10 +277,10 @@ func (w *world) recovers() {
 	}
 	m := machine.New(w.opts, testChat)
 	m.Load(state, meta, archive{w.chat, w.store}, w.now)
-	var msg any = machine.Loaded{}
+	var msg any = decision.Loaded{}
 	for range 18 {
-		p := m.Decide(machine.Input{Now: w.now, NewID: newID(w.ids + 1000), Msg: msg})
-		m, msg = p.Commit(), machine.Idle{}
+		p := m.Decide(decision.Input{Now: w.now, NewID: newID(w.ids + 1000), Msg: msg})
+		m, msg = p.Commit(), decision.Idle{}
 		if m.Rests() {
 			return
 		}
@@ -287,8 +289,8 @@ func (w *world) recovers() {
 }
 
 // check compares the chat with the state that its facts build.
-func (w *world) check(in machine.Input) {
-	state := w.m.State()
+func (w *world) check(in decision.Input) {
+	state := w.m.State
 	if !state.Balanced() {
 		w.fail("after %T the counts do not add up: %+v, %d open", in.Msg, state.Counts(), state.OpenTurns())
 	}
@@ -344,9 +346,9 @@ func fates(all iter.Seq2[journal.Fate, int64]) []string {
 }
 
 // effect carries out an effect, as far as this world supports it.
-func (w *world) effect(e machine.Effect) {
+func (w *world) effect(e decision.Effect) {
 	switch e := e.(type) {
-	case machine.Start:
+	case decision.Start:
 		w.child[e.Name] = e.Msg
 		if start, ok := e.Msg.(messages.StartRun); ok {
 			if w.run != nil {
@@ -355,31 +357,31 @@ func (w *world) effect(e machine.Effect) {
 			w.strict(start.Input)
 			w.run = newRun(e.Name, start)
 		}
-	case machine.Stop:
+	case decision.Stop:
 		delete(w.child, e.Name)
 		if w.run != nil && w.run.name == e.Name {
 			w.run = nil
 		}
-	case machine.Tell:
+	case decision.Tell:
 		if w.run != nil && w.run.name == e.Name {
 			w.tellRun(e.Msg)
 		}
-	case machine.SetTimer:
+	case decision.SetTimer:
 		delete(w.timers, e.Name)
 		if e.Msg != nil {
 			w.timers[e.Name] = timer{w.now.Add(e.After), e.Msg}
 		}
-	case machine.Send:
+	case decision.Send:
 		switch msg := e.Msg.(type) {
 		case messages.Deliver:
 			w.rows = append(w.rows, msg)
 		case messages.IngressAccepted, messages.IngressRejected:
 		default: // for people, watchers and the platform
 		}
-	case machine.Resend:
+	case decision.Resend:
 		w.decide(e.Msg, e.Sender, "")
-	case machine.RunCommand:
-		w.decide(machine.Commanded{Msg: e.Msg, Words: "Done.", Known: true}, e.Sender, "")
+	case decision.RunCommand:
+		w.decide(decision.Commanded{Msg: e.Msg, Words: "Done.", Known: true}, e.Sender, "")
 	default: // has no consequences in this world
 	}
 }

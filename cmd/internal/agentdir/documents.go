@@ -12,7 +12,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -98,12 +99,12 @@ func (d *Documents) Reload() {
 }
 
 // Of returns the current documents of a chat.
-func (d *Documents) Of(key messages.ChatKey) machine.Documents {
+func (d *Documents) Of(key messages.ChatKey) decision.Documents {
 	if d.now().UnixNano()-d.looked.Load() > int64(lookAgain) {
 		d.Reload()
 	}
 	set := d.set.Load()
-	out := machine.Documents{
+	out := decision.Documents{
 		Revision: set.stamp, Primary: set.primary, Other: set.other, ProjectMemory: set.projectMemory, Agent: set.agent,
 		UserMemory: d.userMemory,
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
 // write creates a file and its parent folders.
@@ -47,8 +47,8 @@ func TestDocumentsOfAChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.Of("web-chat-1")
-	want := machine.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(machine.Documents{}, "Revision", "UserMemory")); diff != "" {
+	want := decision.Documents{Primary: "primary", Other: "other", ChatMemory: "of the chat", ProjectMemory: "project", Agent: "# Ada\ufffd"}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(decision.Documents{}, "Revision", "UserMemory")); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 	for user, want := range map[string]string{"telegram-42": "likes tea", "telegram-43": "", "../project": "", "a/b": "", "..": ""} {

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
@@ -52,7 +53,7 @@ func (p *Preferences) of(key messages.ChatKey) chatPreferences {
 // Language is the language that people chose for a chat, or "".
 func (p *Preferences) Language(key messages.ChatKey) string {
 	switch l := p.of(key).Language; l {
-	case machine.LanguageEnglish, machine.LanguageChinese:
+	case decision.LanguageEnglish, decision.LanguageChinese:
 		return l
 	}
 	return ""

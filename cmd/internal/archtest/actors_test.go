@@ -23,10 +23,6 @@ const (
 	maxPackageLines = 3500
 )
 
-// unruly are the packages of actors that do not keep these rules yet. The list only
-// shrinks: an entry that is not needed any more fails the test.
-var unruly = []string{"actors/chat/machine"}
-
 // TestActorPackages: a package of the actors can be read from top to bottom: its files call each
 // other in one direction only, and one actor has few of them.
 func TestActorPackages(t *testing.T) {
@@ -37,14 +33,7 @@ func TestActorPackages(t *testing.T) {
 		}
 	}
 	for _, rel := range slices.Sorted(maps.Keys(byPackage)) {
-		faults := packageFaults(rel, byPackage[rel])
-		if slices.Contains(unruly, rel) {
-			if len(faults) == 0 {
-				t.Errorf("%s keeps the rules: take it off the list", rel)
-			}
-			continue
-		}
-		for _, fault := range faults {
+		for _, fault := range packageFaults(rel, byPackage[rel]) {
 			t.Errorf("%s %s", rel, fault)
 		}
 	}
@@ -184,9 +173,6 @@ func TestActorPackageRulesBite(t *testing.T) {
 	}
 }
 
-// large are the packages that are longer than maxPackageLines yet. The list only shrinks.
-var large = []string{"actors/chat/machine"}
-
 // TestPackageSizes: no package of the program or of its test kits is longer than one person can keep
 // in mind.
 func TestPackageSizes(t *testing.T) {
@@ -197,37 +183,8 @@ func TestPackageSizes(t *testing.T) {
 		}
 	}
 	for _, rel := range slices.Sorted(maps.Keys(lines)) {
-		if fault := sizeFault(lines[rel], slices.Contains(large, rel)); fault != "" {
-			t.Errorf("%s %s", rel, fault)
-		}
-	}
-}
-
-// sizeFault holds the lines of a package against the rule.
-func sizeFault(lines int, exempt bool) string {
-	switch {
-	case lines > maxPackageLines && !exempt:
-		return fmt.Sprintf("has %d lines, more than %d", lines, maxPackageLines)
-	case lines <= maxPackageLines && exempt:
-		return fmt.Sprintf("has %d lines: take it off the list", lines)
-	}
-	return ""
-}
-
-// TestPackageSizeRuleBites shows what the rule finds.
-func TestPackageSizeRuleBites(t *testing.T) {
-	for _, tt := range []struct {
-		lines  int
-		exempt bool
-		want   string
-	}{
-		{maxPackageLines, false, ""},
-		{maxPackageLines + 1, false, "has 3501 lines, more than 3500"},
-		{maxPackageLines + 1, true, ""},
-		{maxPackageLines, true, "has 3500 lines: take it off the list"},
-	} {
-		if got := sizeFault(tt.lines, tt.exempt); got != tt.want {
-			t.Errorf("%d lines, exempt %v: %q, want %q", tt.lines, tt.exempt, got, tt.want)
+		if lines[rel] > maxPackageLines {
+			t.Errorf("%s has %d lines, more than %d", rel, lines[rel], maxPackageLines)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestOnlyTheJournalChangesStates(t *testing.T) {
 }
 
 // ofState reports whether an expression is a member of something that is called state, as
-// c.state.Seq, state.Run.Step and c.State().History[0] are.
+// c.State.Seq, state.Run.Step and c.State.History[0] are.
 func ofState(e ast.Expr) bool {
 	for {
 		switch x := e.(type) {
@@ -77,10 +77,7 @@ func isState(e ast.Expr) bool {
 	case *ast.Ident:
 		return x.Name == "state"
 	case *ast.SelectorExpr:
-		return x.Sel.Name == "state"
-	case *ast.CallExpr:
-		sel, ok := x.Fun.(*ast.SelectorExpr)
-		return ok && sel.Sel.Name == "State"
+		return x.Sel.Name == "state" || x.Sel.Name == "State"
 	}
 	return false
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 )
 
 // Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, its decision, every grant, and every
@@ -26,7 +26,7 @@ func NewApprovals(state string, failed func(error)) *Approvals {
 }
 
 // Write writes one entry. It has reached the operating system when Write returns.
-func (l *Approvals) Write(e machine.AuditEntry) {
+func (l *Approvals) Write(e decision.AuditEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := e.TS.UTC()

@@ -15,10 +15,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 )
 
 const (
@@ -49,7 +49,7 @@ func (d *dayFile) open(day string) (err error) {
 // Log writes .ship/logs/<UTC date>.jsonl. [Log.Add] may be called concurrently.
 type Log struct {
 	log       *slog.Logger
-	entries   chan *machine.AuditEntry // pointers keep an empty queue small
+	entries   chan *decision.AuditEntry // pointers keep an empty queue small
 	dropped   prometheus.Counter
 	approvals *Approvals
 
@@ -62,7 +62,7 @@ type Log struct {
 // is called for every one of those that could not be written.
 func New(state string, log *slog.Logger, reg prometheus.Registerer, approvalsFailed func(error)) *Log {
 	l := &Log{
-		to: dayFile{dir: filepath.Join(state, "logs")}, log: log, entries: make(chan *machine.AuditEntry, queueSize),
+		to: dayFile{dir: filepath.Join(state, "logs")}, log: log, entries: make(chan *decision.AuditEntry, queueSize),
 		dropped: promauto.With(reg).NewCounter(prometheus.CounterOpts{
 			Name: "sma_audit_dropped_total", Help: "Lines of the audit log that were dropped because the disk was too slow.",
 		}),
@@ -78,7 +78,7 @@ func New(state string, log *slog.Logger, reg prometheus.Registerer, approvalsFai
 func (l *Log) Close() error { return l.approvals.Close() }
 
 // Add adds one entry. Only entries of the approvals log are written before it returns.
-func (l *Log) Add(e machine.AuditEntry) {
+func (l *Log) Add(e decision.AuditEntry) {
 	if e.Event == "approval" || e.Event == "execution" {
 		l.approvals.Write(e)
 	}
@@ -113,7 +113,7 @@ func (l *Log) Run(ctx context.Context) {
 	}
 }
 
-func (l *Log) write(e machine.AuditEntry) {
+func (l *Log) write(e decision.AuditEntry) {
 	at := e.TS.UTC()
 	l.line = at.AppendFormat(l.line[:0], time.DateOnly)
 	err := l.open(l.line)
@@ -128,12 +128,12 @@ func (l *Log) write(e machine.AuditEntry) {
 }
 
 // appendAudit appends an entry as a line of JSON without its empty members. Members are only ever added.
-func appendAudit(b []byte, at time.Time, e *machine.AuditEntry) []byte {
+func appendAudit(b []byte, at time.Time, e *decision.AuditEntry) []byte {
 	return append(appendMembers(b, at, e), '}', '\n')
 }
 
 // appendMembers appends the line without its end. It leaves out the rule, which is a text.
-func appendMembers(b []byte, at time.Time, e *machine.AuditEntry) []byte {
+func appendMembers(b []byte, at time.Time, e *decision.AuditEntry) []byte {
 	b = append(b, `{"ts":"`...)
 	b = at.AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
 	b = append(b, `","event":`...)

@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -32,8 +33,8 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 	a, state := quiet(t)
 	dir := filepath.Join(state, "logs")
 	evening := time.Date(2026, 1, 2, 23, 59, 59, 0, time.UTC)
-	a.Add(machine.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
-	a.Add(machine.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
+	a.Add(decision.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
+	a.Add(decision.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	a.Run(ctx)
@@ -68,7 +69,7 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 func TestAuditNeverWaits(t *testing.T) {
 	a, _ := quiet(t)
 	for range queueSize + 10 {
-		a.Add(machine.AuditEntry{Event: "run"})
+		a.Add(decision.AuditEntry{Event: "run"})
 	}
 	if got := testutil.ToFloat64(a.dropped); got != 10 {
 		t.Errorf("dropped = %v, want 10", got)
@@ -82,7 +83,7 @@ func TestAuditOutlivesADiskThatFails(t *testing.T) {
 	}
 	var log strings.Builder
 	a := New(blocked, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry(), func(err error) { t.Error(err) })
-	a.write(machine.AuditEntry{TS: time.Now(), Event: "run"})
+	a.write(decision.AuditEntry{TS: time.Now(), Event: "run"})
 	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
 		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
 	}
@@ -94,7 +95,7 @@ func FuzzAuditLine(f *testing.F) {
 	f.Add("", "", "", "", 0)
 	f.Fuzz(func(t *testing.T, event, key, request, reason string, step int) {
 		at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-		e := machine.AuditEntry{
+		e := decision.AuditEntry{
 			Event: event, ChatKey: messages.ChatKey(key), RequestID: request, RunID: reason, Name: event, Result: key, Reason: reason, Step: step,
 			By: request, Digest: event,
 		}
@@ -123,7 +124,7 @@ func FuzzAuditLine(f *testing.F) {
 func BenchmarkAuditWrite(b *testing.B) {
 	a, _ := quiet(b)
 	defer a.close()
-	e := machine.AuditEntry{
+	e := decision.AuditEntry{
 		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
 	}
 	b.ReportAllocs()
@@ -141,12 +142,12 @@ func TestAP14NothingIsLeftOut(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() { // nobody empties the queue of the other log
 			for i := range each {
-				a.Add(machine.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
+				a.Add(decision.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
 			}
 		})
 	}
 	wg.Wait()
-	a.Add(machine.AuditEntry{TS: at, Event: "tool", Name: "not here"})
+	a.Add(decision.AuditEntry{TS: at, Event: "tool", Name: "not here"})
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}

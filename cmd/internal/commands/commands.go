@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
@@ -125,14 +126,14 @@ func (c *Commands) Web() []web.Command {
 }
 
 // here are the commands that may be listed in a chat.
-func here(list []order, cmd machine.Command) []order {
+func here(list []order, cmd decision.Command) []order {
 	return slices.DeleteFunc(slices.Clone(list), func(o order) bool {
 		return o.hidden || o.groups && alone(cmd) || o.platform != "" && o.platform != query.BotOf(cmd.ChatKey)
 	})
 }
 
 // unknownCommand answers an unknown command by suggesting the nearest one.
-func (c *Commands) unknownCommand(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) unknownCommand(cmd decision.Command, say speak) (string, bool) {
 	var names []string
 	for _, o := range here(c.orders(), cmd) {
 		names = append(names, o.name)
@@ -166,8 +167,8 @@ func help(list []order, chinese bool) string {
 // messages.
 type speak func(en, zh string) (string, bool)
 
-func (c *Commands) speak(cmd machine.Command) speak {
-	zh := cmd.Language == machine.LanguageChinese || cmd.Language == "" && (c.Chinese() || cmd.Chinese)
+func (c *Commands) speak(cmd decision.Command) speak {
+	zh := cmd.Language == decision.LanguageChinese || cmd.Language == "" && (c.Chinese() || cmd.Chinese)
 	return func(en, chinese string) (string, bool) {
 		if zh {
 			return chinese, true
@@ -177,7 +178,7 @@ func (c *Commands) speak(cmd machine.Command) speak {
 }
 
 // Answer answers a command.
-func (c *Commands) Answer(cmd machine.Command) (string, bool) {
+func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 	say := c.speak(cmd)
 	switch cmd.Name {
 	case "start":
@@ -221,13 +222,13 @@ func (c *Commands) Answer(cmd machine.Command) (string, bool) {
 }
 
 // alone reports whether a command was given in a private chat.
-func alone(cmd machine.Command) bool {
+func alone(cmd decision.Command) bool {
 	return !messages.IsGroup(cmd.ChatType)
 }
 
 // mayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner and the
 // administrators in a group.
-func (c *Commands) mayChange(cmd machine.Command) bool {
+func (c *Commands) mayChange(cmd decision.Command) bool {
 	if alone(cmd) || cmd.Admin {
 		return true
 	}
@@ -235,11 +236,11 @@ func (c *Commands) mayChange(cmd machine.Command) bool {
 }
 
 // chooseLanguage answers /language.
-func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool) {
 	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
 	choice := wish
 	switch wish {
-	case machine.LanguageEnglish, machine.LanguageChinese:
+	case decision.LanguageEnglish, decision.LanguageChinese:
 	case "auto":
 		choice = ""
 	default:
@@ -263,18 +264,18 @@ func (c *Commands) chooseLanguage(cmd machine.Command, say speak) (string, bool)
 }
 
 // compactAnswer describes the result of a request to compact a chat.
-func compactAnswer(c machine.Compaction, say speak) (string, bool) {
+func compactAnswer(c decision.Compaction, say speak) (string, bool) {
 	switch c {
-	case machine.CompactionUnderWay:
+	case decision.CompactionUnderWay:
 		return say("I am summing up the older part of this chat. Go on writing meanwhile.", "正在把较早的对话压缩成摘要，可以继续发消息。")
-	case machine.CompactionNothing:
+	case decision.CompactionNothing:
 		return say("This chat is still short, so there is nothing to sum up yet.", "对话还不长，暂时不需要压缩。")
-	case machine.CompactionOff:
+	case decision.CompactionOff:
 	}
 	return say("Summing up chats is turned off here.", "这里没有开启对话压缩。")
 }
 
-func (c *Commands) chatStatus(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 	doing, tut := "idle", "空闲"
 	if cmd.Running {
 		doing, tut = "working", "处理中"
@@ -365,32 +366,32 @@ func gateWords() map[string][2]string {
 }
 
 // contextsAnswer describes the results of the commands new, contexts and load.
-func (c *Commands) contextsAnswer(a machine.ContextsAnswer, say speak) (string, bool) {
+func (c *Commands) contextsAnswer(a decision.ContextsAnswer, say speak) (string, bool) {
 	switch a.Are {
-	case machine.ContextsNew:
+	case decision.ContextsNew:
 		return say("We start afresh. What was said before is archived: /contexts lists it, /load 1 brings it back.",
 			"已开始新的对话。之前的内容已归档：发送 /contexts 查看，发送 /load 1 恢复。")
-	case machine.ContextsLoaded:
+	case decision.ContextsLoaded:
 		return say("Back in: "+c.contextLine(a.Items[0], say), "已恢复："+c.contextLine(a.Items[0], say))
-	case machine.ContextsListed:
+	case decision.ContextsListed:
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet. /new archives this one and starts afresh.", "还没有归档的对话。/new 会归档当前对话并重新开始。")
 		}
 		return say("Archived conversations, the newest first. To bring one back, send /load with its number or a few of its words.\n\n"+c.contextLines(a.Items, true, say),
 			"已归档的对话（最新在前）。发送 /load 加编号或关键词即可恢复。\n\n"+c.contextLines(a.Items, true, say))
-	case machine.ContextsChoose:
+	case decision.ContextsChoose:
 		if len(a.Items) == 0 {
 			return say("No conversation is archived yet, so there is nothing to bring back.", "还没有归档的对话，因此没有可以恢复的内容。")
 		}
 		return say("Which one do you mean? Send /load with its id.\n\n"+c.contextLines(a.Items, false, say),
 			"你指的是哪一个？请发送 /load 加它的 id。\n\n"+c.contextLines(a.Items, false, say))
-	case machine.ContextsEmpty:
+	case decision.ContextsEmpty:
 		return say("This conversation is still empty, so there is nothing to archive.", "当前对话还是空的，没有可以归档的内容。")
-	case machine.ContextsBusy:
+	case decision.ContextsBusy:
 		return say("I am still working on something here. Send the command again when I am done, or send /stop first.", "我还在处理中。请等我完成后再发送这个命令，或先发送 /stop。")
-	case machine.ContextsFailed:
+	case decision.ContextsFailed:
 		return say("That did not work; everything is as it was. The operator finds the reason in the log.", "没有成功，对话保持原样。管理员可以查看日志中的原因。")
-	case machine.ContextsOff:
+	case decision.ContextsOff:
 	}
 	return "", false
 }

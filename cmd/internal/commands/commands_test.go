@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -23,7 +24,7 @@ var update = flag.Bool("update", false, "write the wanted words")
 func TestLanguageInAGroup(t *testing.T) {
 	h := New(Options{Role: func(_, _ string) string { return "" }})
 	say := func(en, _ string) (string, bool) { return en, true }
-	cmd := machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
+	cmd := decision.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup", Args: "zh", By: messages.Asker{Platform: "telegram", ID: "7"}}
 	if got, _ := h.chooseLanguage(cmd, say); !strings.Contains(got, "only my owner") {
 		t.Errorf("got %q", got)
 	}
@@ -53,7 +54,7 @@ func TestWhy(t *testing.T) {
 // The service accepts the table of commands, and every command has a text in both languages.
 func TestOrdersAreWhole(t *testing.T) {
 	seen := map[string]bool{}
-	group := here(orders(true), machine.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
+	group := here(orders(true), decision.Command{ChatKey: "telegram-chat--5", ChatType: "supergroup"})
 	for _, o := range orders(true) {
 		if seen[o.name] || o.en == "" || o.zh == "" || len(o.name) > 32 || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyz") != "" {
 			t.Errorf("the command %+v is not whole", o)
@@ -65,10 +66,10 @@ func TestOrdersAreWhole(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
+	if strings.Contains(help(here(orders(true), decision.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
 		t.Error("a chat of one person is told of commands for groups")
 	}
-	if strings.Contains(help(here(orders(true), machine.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
+	if strings.Contains(help(here(orders(true), decision.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
 		t.Error("a group is told of a command that its platform does not have")
 	}
 }
@@ -116,25 +117,25 @@ func TestWhySentences(t *testing.T) {
 func TestContextsAnswer(t *testing.T) {
 	h := New(Options{Zone: time.UTC})
 	items := []journal.ContextItem{{ID: "c_20260102_abcd", Title: "trip", MessageCount: 4}, {ID: "c_20260102_efgh"}}
-	for _, are := range []machine.ContextsAre{
-		machine.ContextsNew, machine.ContextsLoaded, machine.ContextsListed, machine.ContextsChoose, machine.ContextsEmpty, machine.ContextsBusy, machine.ContextsFailed,
+	for _, are := range []decision.ContextsAre{
+		decision.ContextsNew, decision.ContextsLoaded, decision.ContextsListed, decision.ContextsChoose, decision.ContextsEmpty, decision.ContextsBusy, decision.ContextsFailed,
 	} {
 		var en, zh string
-		_, ok := h.contextsAnswer(machine.ContextsAnswer{Are: are, Items: items}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
+		_, ok := h.contextsAnswer(decision.ContextsAnswer{Are: are, Items: items}, func(a, b string) (string, bool) { en, zh = a, b; return a, true })
 		if !ok || en == "" || zh == "" || en == zh {
 			t.Errorf("%s: %q, %q", are, en, zh)
 		}
 	}
 	say := func(en, _ string) (string, bool) { return en, true }
-	listed, _ := h.contextsAnswer(machine.ContextsAnswer{Are: machine.ContextsListed, Items: items}, say)
+	listed, _ := h.contextsAnswer(decision.ContextsAnswer{Are: decision.ContextsListed, Items: items}, say)
 	if !strings.Contains(listed, "1. trip (1970-01-01 00:00, 4 messages)\n2. c_20260102_efgh") {
 		t.Errorf("listed %q", listed)
 	}
-	choose, _ := h.contextsAnswer(machine.ContextsAnswer{Are: machine.ContextsChoose, Items: items}, say)
+	choose, _ := h.contextsAnswer(decision.ContextsAnswer{Are: decision.ContextsChoose, Items: items}, say)
 	if !strings.Contains(choose, "`c_20260102_abcd` trip") {
 		t.Errorf("choose %q", choose)
 	}
-	if words, ok := h.contextsAnswer(machine.ContextsAnswer{}, say); ok {
+	if words, ok := h.contextsAnswer(decision.ContextsAnswer{}, say); ok {
 		t.Errorf("without contexts: %q", words)
 	}
 }

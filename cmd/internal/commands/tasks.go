@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
@@ -74,7 +75,7 @@ func parseTaskOrder(args string) (o taskOrder, ok bool) {
 }
 
 // MayManage reports whether somebody created a task or may decide in its chat.
-func (c *Commands) MayManage(cmd machine.Command, t timetable.Task) bool {
+func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
 	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
 	}
@@ -85,7 +86,7 @@ func (c *Commands) MayManage(cmd machine.Command, t timetable.Task) bool {
 }
 
 // tasksAnswer lists the tasks of a chat, or changes one as requested.
-func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
+func (c *Commands) tasksAnswer(cmd decision.Command, say speak) (string, bool) {
 	order, ok := parseTaskOrder(cmd.Args)
 	if !ok {
 		return say("I do not understand that command. /tasks lists the tasks of this chat; /tasks cancel 1, /tasks pause 1 and /tasks resume 1 change the one with number 1.",
@@ -111,7 +112,7 @@ func (c *Commands) tasksAnswer(cmd machine.Command, say speak) (string, bool) {
 // taskList answers one person about the tasks of a chat.
 type taskList struct {
 	of      *Commands
-	cmd     machine.Command
+	cmd     decision.Command
 	say     speak
 	numbers map[string]int
 }

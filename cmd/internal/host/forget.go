@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -46,6 +47,6 @@ func (h *Host) forgetChat(f journal.Forgetting) error {
 
 // mayForget reports whether somebody may delete a chat: people their private chats, and in a group those who manage
 // it.
-func (h *Host) mayForget(cmd machine.Command) bool {
+func (h *Host) mayForget(cmd decision.Command) bool {
 	return h.commands().MayManage(cmd, timetable.Task{})
 }

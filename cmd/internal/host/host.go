@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -93,7 +94,7 @@ type port struct {
 	platform platform.Platform
 	port     *adapter.Port
 	pid      *actor.PID
-	adapter  machine.Adapter
+	adapter  decision.Adapter
 }
 
 // New makes a host. It has no side effects.

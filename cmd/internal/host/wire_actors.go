@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
@@ -111,13 +112,13 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 }
 
 // machineOptions are the settings of the chats' state machines.
-func (h *Host) machineOptions(tools *toolbox) machine.Options {
+func (h *Host) machineOptions(tools *toolbox) decision.Options {
 	s := h.opts.Settings.Settings
-	return machine.Options{
-		Adapter: func(name string) (machine.Adapter, bool) {
+	return decision.Options{
+		Adapter: func(name string) (decision.Adapter, bool) {
 			p := h.ports[name] // filled before the first message, not changed afterwards
 			if p == nil {
-				return machine.Adapter{}, false
+				return decision.Adapter{}, false
 			}
 			return p.adapter, true
 		},

@@ -4,10 +4,11 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
@@ -51,7 +52,7 @@ func (h *Host) makeMeaning() error {
 // wireMemory lets facts be extracted from chats, but not with the demo model.
 func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings.Context.Memory
-	chats.MemoryGroups = machine.MemoryGroups(s.Groups)
+	chats.MemoryGroups = decision.MemoryGroups(s.Groups)
 	if !s.AutoExtractEnabled || h.demo() {
 		return
 	}

@@ -12,12 +12,13 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -172,12 +173,12 @@ func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error 
 }
 
 // via is what chats know about their platform.
-func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) machine.Adapter {
+func (h *Host) via(made platform.Platform, pid *actor.PID, egress string) decision.Adapter {
 	caps := made.Capabilities()
 	_, types := made.(platform.Typer)
 	kind, _, _ := strings.Cut(made.Name(), "@")
 	service, _ := h.services.Of(kind)
-	return machine.Adapter{
+	return decision.Adapter{
 		Ref: pid, Outbox: caps.Outbox, ToolEgress: h.toolEgress(made.Name(), egress, caps.ToolEgress), Drafts: caps.Drafts, Typing: types, Reactions: caps.Reactions,
 		MaxText: caps.MaxText, Parts: partsOf(made), Documents: caps.Sends(platform.FileDocument), PrivateType: service.PrivateType,
 	}

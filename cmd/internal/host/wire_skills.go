@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
@@ -17,7 +18,7 @@ func (h *Host) skillTools() []tool.Tool {
 }
 
 // documentsOf are the current documents of a chat, with the skills.
-func (h *Host) documentsOf(key messages.ChatKey) machine.Documents {
+func (h *Host) documentsOf(key messages.ChatKey) decision.Documents {
 	d, set := h.docs.Of(key), h.skills.Current()
 	d.Skill = set.Text
 	if len(set.Skills) == 0 {

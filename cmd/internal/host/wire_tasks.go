@@ -7,9 +7,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -45,7 +46,7 @@ func (h *Host) taskTools() []tool.Tool {
 			return err
 		},
 		May: func(run tool.Run, t timetable.Task) bool {
-			order := machine.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
+			order := decision.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
 			if run.Group {
 				order.ChatType = "group"
 			}

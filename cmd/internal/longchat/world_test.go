@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"
@@ -74,10 +75,10 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	adapterPID := system.NewLocalPID(adapter.Name("telegram"))
 	chats := chat.Options{
 		Store: store, Run: func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }, Logger: log,
-		Options: machine.Options{
+		Options: decision.Options{
 			Location:  time.UTC,
-			Adapter:   func(string) (machine.Adapter, bool) { return machine.Adapter{Ref: adapterPID, Outbox: true}, true },
-			Documents: func(messages.ChatKey) machine.Documents { return machine.Documents{Agent: "Be kind."} },
+			Adapter:   func(string) (decision.Adapter, bool) { return decision.Adapter{Ref: adapterPID, Outbox: true}, true },
+			Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} },
 			Tools:     func(messages.ChatKey, bool) []string { return nil },
 		},
 		Metrics: chat.NewMetrics(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/outbox"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -40,7 +43,7 @@ func (f chatFiles) ask(ctx context.Context, question any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return messages.OutboxReply{ChatKey: q.ChatKey, Items: machine.Outbox(state)}, nil
+		return messages.OutboxReply{ChatKey: q.ChatKey, Items: outbox.Items(state)}, nil
 	case messages.RewindChat:
 		return f.rewind(ctx, q)
 	case messages.RevokeGrants:
@@ -152,7 +155,7 @@ func (f chatFiles) revoke(ctx context.Context, order messages.RevokeGrants) (mes
 	var failed error
 	log := audit.NewApprovals(f.state, func(err error) { failed = err })
 	for _, g := range revoked {
-		log.Write(machine.AuditEntry{
+		log.Write(decision.AuditEntry{
 			TS: now, Event: "approval", ChatKey: order.ChatKey, RequestID: order.RequestID, Result: "revoked",
 			By: order.By.Platform + "-" + order.By.ID, Name: g.ID, Rule: g.Covers(),
 		})

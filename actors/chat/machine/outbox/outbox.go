@@ -1,49 +1,51 @@
-package machine
+// Package outbox answers operators who look at what a chat has yet to send, and retries or drops what is parked.
+package outbox
 
 import (
 	"cmp"
 	"slices"
-	"strconv"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// itemID is the id by which operators refer to a row. A parked turn is referred to by its own id.
-func itemID(key journal.RowKey) string { return key.MessageID + "/" + strconv.Itoa(key.N) }
+// Outbox shows operators the rows that wait or are parked, and retries or drops the parked ones.
+type Outbox struct{ *decision.Base }
 
-// onEgressDelayed notes the progress of sending. It is not journaled: after a restart the adapter counts its tries
+// OnDelayed notes the progress of sending. It is not journaled: after a restart the adapter counts its tries
 // again.
-func (c *Chat) onEgressDelayed(msg messages.EgressDelayed) {
-	if c.state.Row(journal.RowKey(msg.Row)) != nil {
-		put(&c.delayed, journal.RowKey(msg.Row), msg)
+func (o *Outbox) OnDelayed(msg messages.EgressDelayed) {
+	if o.State.Row(journal.RowKey(msg.Row)) != nil {
+		decision.Put(&o.Delayed, journal.RowKey(msg.Row), msg)
 	}
 }
 
-// listOutbox answers with all pending and parked items.
-func (c *Chat) listOutbox() {
-	reply := messages.OutboxReply{ChatKey: c.key, Items: Outbox(c.state)}
+// List answers with all pending and parked items.
+func (o *Outbox) List() {
+	reply := messages.OutboxReply{ChatKey: o.Key, Items: Items(o.State)}
 	for i, item := range reply.Items {
-		for key, d := range c.delayed {
-			if item.ID == itemID(key) && item.State != messages.OutboxParked {
+		for key, d := range o.Delayed {
+			if item.ID == decision.ItemID(key) && item.State != messages.OutboxParked {
 				reply.Items[i].Tries, reply.Items[i].LastError = d.Tries, d.Reason
 			}
 		}
 	}
-	c.answer(reply)
+	o.Answer(reply)
 }
 
-// Outbox returns the pending rows of a chat and its parked rows and turns, oldest first.
-func Outbox(s *journal.State) []messages.OutboxItem {
+// Items returns the pending rows of a chat and its parked rows and turns, oldest first.
+func Items(s *journal.State) []messages.OutboxItem {
 	var items []messages.OutboxItem
 	for _, row := range s.Outbox {
 		item := messages.OutboxItem{
-			ID: itemID(row.Key), Kind: messages.OutboxEgress, State: messages.OutboxWaiting, Text: row.Text, Files: len(row.Attachments),
+			ID: decision.ItemID(row.Key), Kind: messages.OutboxEgress, State: messages.OutboxWaiting, Text: row.Text, Files: len(row.Attachments),
 			Since: row.Queued, Tries: row.Tries, LastError: row.Reason, Parts: len(row.Sent), Maybe: row.Maybe, RequestID: row.RequestID,
 		}
 		for _, a := range s.OpenRequests() {
-			if o := unseenIn(s, a.Request.ID); o != nil && o.Key == row.Key {
+			if o := s.Unseen(a.Request.ID); o != nil && o.Key == row.Key {
 				item.Unseen = append(item.Unseen, a.Request.ID)
 			}
 		}
@@ -67,18 +69,18 @@ func Outbox(s *journal.State) []messages.OutboxItem {
 
 // pick returns the parked rows and turns with the given id, or all if it is empty. The reason applies if there are
 // none.
-func (c *Chat) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked, reason string) {
+func (o *Outbox) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked, reason string) {
 	reason = "not_found"
-	for _, row := range c.state.Outbox {
+	for _, row := range o.State.Outbox {
 		switch {
-		case id != "" && id != itemID(row.Key):
+		case id != "" && id != decision.ItemID(row.Key):
 		case row.Parked:
 			rows = append(rows, row)
 		default:
 			reason = "not_parked"
 		}
 	}
-	for _, p := range c.state.Parked {
+	for _, p := range o.State.Parked {
 		if id == "" || id == p.Turn.ID {
 			turns = append(turns, p)
 		}
@@ -86,25 +88,25 @@ func (c *Chat) pick(id string) (rows []journal.OutboxRow, turns []journal.Parked
 	return rows, turns, reason
 }
 
-// retryParked durably retries parked items.
-func (c *Chat) retryParked(msg messages.RetryParked) {
-	rows, turns, reason := c.pick(msg.ID)
+// Retry durably retries parked items.
+func (o *Outbox) Retry(msg messages.RetryParked) {
+	rows, turns, reason := o.pick(msg.ID)
 	var facts []journal.Fact
 	for _, row := range rows {
 		facts = append(facts, journal.EgressRetried{Key: row.Key, By: msg.By})
 	}
-	seq := c.state.Seq
+	seq := o.State.Seq
 	for _, p := range turns {
 		seq++
-		turn := afresh(p.Turn, seq, c.newID())
+		turn := afresh(p.Turn, seq, o.NewID())
 		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.ParkRetried, By: msg.By, Turn: &turn})
 	}
-	if !c.settleParked(facts, rows, turns, reason, journal.ParkRetried) {
+	if !o.settleParked(facts, rows, turns, reason, journal.ParkRetried) {
 		return
 	}
 	for _, row := range rows {
-		if now := c.state.Row(row.Key); now != nil {
-			c.deliver(*now)
+		if now := o.State.Row(row.Key); now != nil {
+			o.Deliver(*now)
 		}
 	}
 }
@@ -118,9 +120,9 @@ func afresh(t journal.Turn, seq int64, id string) uimessage.Message {
 	return uimessage.Message{ID: t.ID + mark, Role: uimessage.RoleUser, Parts: t.Parts, Metadata: meta.Append(nil)}
 }
 
-// dropParked discards parked items.
-func (c *Chat) dropParked(msg messages.DropParked) {
-	rows, turns, reason := c.pick(msg.ID)
+// Drop discards parked items.
+func (o *Outbox) Drop(msg messages.DropParked) {
+	rows, turns, reason := o.pick(msg.ID)
 	var facts []journal.Fact
 	for _, row := range rows {
 		facts = append(facts, journal.EgressSettled{
@@ -130,27 +132,27 @@ func (c *Chat) dropParked(msg messages.DropParked) {
 	for _, p := range turns {
 		facts = append(facts, journal.TurnUnparked{TurnID: p.Turn.ID, Outcome: journal.EgressDropped, By: msg.By})
 	}
-	c.settleParked(facts, rows, turns, reason, journal.EgressDropped)
+	o.settleParked(facts, rows, turns, reason, journal.EgressDropped)
 }
 
 // settleParked makes facts about parked items durable and answers.
-func (c *Chat) settleParked(facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Parked, reason, outcome string) bool {
+func (o *Outbox) settleParked(facts []journal.Fact, rows []journal.OutboxRow, turns []journal.Parked, reason, outcome string) bool {
 	if len(facts) == 0 {
-		c.answer(messages.ParkedSettled{ChatKey: c.key, Reason: reason})
+		o.Answer(messages.ParkedSettled{ChatKey: o.Key, Reason: reason})
 		return false
 	}
-	c.wake()
-	c.offer(facts...)
-	done := messages.ParkedSettled{ChatKey: c.key}
+	o.Wake()
+	o.Offer(facts...)
+	done := messages.ParkedSettled{ChatKey: o.Key}
 	for _, row := range rows {
-		done.IDs = append(done.IDs, itemID(row.Key))
-		c.count(CountEgress, outcome)
-		c.audit(AuditEntry{Event: "egress", RequestID: row.RequestID, RunID: row.RunID, Result: outcome})
+		done.IDs = append(done.IDs, decision.ItemID(row.Key))
+		o.Count(decision.CountEgress, outcome)
+		o.Audit(decision.AuditEntry{Event: "egress", RequestID: row.RequestID, RunID: row.RunID, Result: outcome})
 	}
 	for _, p := range turns {
 		done.IDs = append(done.IDs, p.Turn.ID)
-		c.audit(AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: journal.ReasonParked})
+		o.Audit(decision.AuditEntry{Event: "ingress", RequestID: p.Turn.Meta.RequestID, Result: outcome, Reason: journal.ReasonParked})
 	}
-	c.answer(done)
+	o.Answer(done)
 	return true
 }

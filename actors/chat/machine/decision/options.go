@@ -1,4 +1,4 @@
-package machine
+package decision
 
 import (
 	"context"
@@ -225,4 +225,35 @@ func (o Options) WithDefaults() Options {
 		o.Location = time.Local
 	}
 	return o
+}
+
+// MemoryGroups says what is remembered automatically in a chat of several people.
+type MemoryGroups string
+
+// Modes for chats of several people. The zero value means [MemoryAuto].
+const (
+	MemoryAuto MemoryGroups = "auto" // what members said, quoted, with who said it
+	MemoryAsk  MemoryGroups = "ask"  // nothing; only a tool that asks a person may write
+	MemoryOff  MemoryGroups = "off"  // nothing, and earlier statements are not used
+)
+
+// ContextsAre says what became of a person's command about contexts.
+type ContextsAre string
+
+// Outcomes of a command about contexts.
+const (
+	ContextsNew    ContextsAre = "new"    // the chat starts a new context
+	ContextsLoaded ContextsAre = "loaded" // Items holds the loaded context
+	ContextsListed ContextsAre = "listed" // Items holds the newest contexts
+	ContextsChoose ContextsAre = "choose" // no single context matches; Items holds the best matches
+	ContextsEmpty  ContextsAre = "empty"  // there is no history to leave
+	ContextsBusy   ContextsAre = "busy"   // a run is in progress
+	ContextsFailed ContextsAre = "failed"
+	ContextsOff    ContextsAre = ""
+)
+
+// ContextsAnswer is the answer to a person's command about contexts.
+type ContextsAnswer struct {
+	Are   ContextsAre
+	Items []journal.ContextItem
 }

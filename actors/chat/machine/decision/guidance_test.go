@@ -1,4 +1,4 @@
-package machine
+package decision
 
 import "testing"
 
@@ -15,7 +15,7 @@ func TestMemorySection(t *testing.T) {
 		{"a word is no heading", "#memory\nNot this.\nmemory: nor this.", ""},
 		{"Windows", "## Memory\r\nKeep birthdays.\r\n## Tools\r\nAsk.", "Keep birthdays."},
 	} {
-		if got := memorySection(tt.agent); got != tt.want {
+		if got := MemorySection(tt.agent); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -1,8 +1,10 @@
-package machine
+package files
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -17,7 +19,7 @@ const reasonUnheard = "unheard"
 // notTranscribed returns the facts that tell the sender of a voice message that its transcription failed, or nothing if this
 // does not apply. If the turn consists only of the voice message and no other turn is open, the notice settles it and
 // no model is asked. Otherwise the model also reads about the failure in the turn.
-func (c *Chat) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
+func (w *Files) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fact, []journal.Row) {
 	i := slices.IndexFunc(turn.Parts, func(p uimessage.Part) bool {
 		f, ok := platform.FileOf(p)
 		return ok && f.Unheard != ""
@@ -26,9 +28,9 @@ func (c *Chat) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fac
 		return nil, nil
 	}
 	f, _ := platform.FileOf(turn.Parts[i])
-	say := c.spokenTo(notices.Unheard(f.Unheard), turn)
-	if !alone || c.state.Run != nil || saysMore(was, turn) {
-		rows := c.hostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
+	say := w.spokenTo(notices.Unheard(f.Unheard), turn)
+	if !alone || w.State.Run != nil || saysMore(was, turn) {
+		rows := w.HostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
 		var facts []journal.Fact
 		for _, row := range rows {
 			facts = append(facts, journal.EgressQueued{Row: row})
@@ -36,20 +38,20 @@ func (c *Chat) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fac
 		return facts, rows
 	}
 	fate := journal.Settled{TurnID: turn.ID, Fate: journal.FateAnswered, Reason: reasonUnheard}
-	meta, runID := c.plainMeta(), "r_"+c.newID()
+	meta, runID := w.PlainMeta(), "r_"+w.NewID()
 	meta.RequestID, meta.RunID, meta.Result, meta.Reason, meta.Model, meta.Demo = turn.Meta.RequestID, runID, string(journal.ResultDone), reasonUnheard, "", false
 	meta.Fates = []uimessage.FateRecord{{ID: turn.ID, Fate: fate.Fate, Reason: fate.Reason, RunID: runID}}
 	answer := uimessage.Message{
-		ID: "a:" + string(c.key) + ":" + c.newID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
+		ID: "a:" + string(w.Key) + ":" + w.NewID(), Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: say}}, Metadata: meta.Append(nil),
 	}
 	fate.RunID = runID
 	fact := journal.RunFinished{RunID: runID, Message: answer, Result: journal.ResultDone, Reason: reasonUnheard, Fates: []journal.Settled{fate}}
-	if c.via.Outbox {
+	if w.Via.Outbox {
 		fact.Rows = []journal.Row{{
-			Key: journal.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: c.replyTo(turn),
+			Key: journal.RowKey{MessageID: answer.ID, N: 1}, RunID: runID, RequestID: turn.Meta.RequestID, Text: say, ReplyTo: w.ReplyTo(turn),
 		}}
 	}
-	c.audit(AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(journal.FateAnswered), Reason: reasonUnheard})
+	w.Audit(decision.AuditEntry{Event: "ingress", RequestID: turn.Meta.RequestID, Result: string(journal.FateAnswered), Reason: reasonUnheard})
 	return []journal.Fact{fact}, fact.Rows
 }
 
@@ -87,13 +89,13 @@ func isPlaceholder(parts []uimessage.Part, i int) bool {
 
 // spokenTo returns a notice for a person who sent a voice message, in the language chosen for the chat, else that of
 // the caption, else that of the previous messages.
-func (c *Chat) spokenTo(n notices.Text, turn journal.Turn) string {
-	if said := c.text(n, turn); said != n[0] || c.language() != "" {
+func (w *Files) spokenTo(n notices.Text, turn journal.Turn) string {
+	if said := w.Text(n, turn); said != n[0] || w.ChosenLanguage() != "" {
 		return said
 	}
-	for _, t := range slices.Backward(c.state.History) {
+	for _, t := range slices.Backward(w.State.History) {
 		if t.Role == uimessage.RoleUser && t.ID != turn.ID {
-			return c.text(n, t)
+			return w.Text(n, t)
 		}
 	}
 	return n[0]

@@ -1,0 +1,108 @@
+package decision
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// OnePerson reports whether this person wrote all user turns of the chat.
+func (b *Base) OnePerson(id string) bool {
+	return id != "" && !b.Group() && !slices.ContainsFunc(b.State.History, func(t journal.Turn) bool {
+		return t.Role == uimessage.RoleUser && t.Meta.UserID != "" && t.Meta.UserID != id
+	})
+}
+
+// ContentsOf returns the messages of turns.
+func ContentsOf(turns []journal.Turn) []uimessage.Message {
+	out := make([]uimessage.Message, len(turns))
+	for i, t := range turns {
+		out[i] = t.Message
+	}
+	return out
+}
+
+// IsOwn reports whether only the operator's own people can use a platform.
+func IsOwn(platform string) bool {
+	return platform == "web" || platform == "cli" || platform == "control"
+}
+
+// Ledger yields the entries of the ledger, oldest first, also those that are still in the journal.
+func (b *Base) Ledger() iter.Seq[journal.LedgerEntry] {
+	return func(yield func(journal.LedgerEntry) bool) {
+		for e, err := range b.Store.Ledger(context.Background()) {
+			if err != nil {
+				b.Log(slog.LevelWarn, "the ledger cannot be read", "error", err)
+				break
+			}
+			if !yield(e) {
+				return
+			}
+		}
+		for _, e := range b.State.UnfoldedLedger() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Unseen returns the turns that no model has seen.
+func (b *Base) Unseen() []journal.Turn {
+	if b.State.Run != nil {
+		return b.State.Lane
+	}
+	return b.State.Open()
+}
+
+// Group reports whether several people may write in the chat.
+func (b *Base) Group() bool {
+	if b.ChatType == "" {
+		return strings.HasPrefix(b.Addr.Chat, "-")
+	}
+	return messages.IsGroup(b.ChatType)
+}
+
+// AskerOf returns who wrote a turn.
+func AskerOf(turn journal.Turn) messages.Asker {
+	return messages.Asker{Platform: turn.Meta.Channel, ID: turn.Meta.UserID, Name: turn.Meta.Username}
+}
+
+// OnlyWords returns the text of a message that contains only text.
+func OnlyWords(msg messages.AcceptIngress) (string, bool) {
+	if msg.Verdict == messages.VerdictCommand {
+		return strings.TrimSpace("/" + msg.Command + " " + msg.Args), true
+	}
+	if msg.EditOf != "" || len(msg.Turn.Parts) != 1 {
+		return "", false
+	}
+	t, ok := msg.Turn.Parts[0].(uimessage.Text)
+	return t.Text, ok
+}
+
+// Asker returns the sender of the newest user turn in the history.
+func (b *Base) Asker() messages.Asker { return AskerOf(Newest(b.State.History)) }
+
+// PlainMeta returns the metadata that all assistant turns have.
+func (b *Base) PlainMeta() uimessage.Metadata {
+	return uimessage.Metadata{
+		TS: b.Now().UnixMilli(), ChatKey: string(b.Key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
+		Model: b.Model, Demo: b.Demo, Seq: b.State.Seq, Channel: b.Addr.Platform, ChatID: b.Addr.Chat,
+	}
+}
+
+// Seen takes the type and title of the chat from its newest user turn.
+func (b *Base) Seen(turns []journal.Turn) {
+	for _, t := range slices.Backward(turns) {
+		if t.Role == uimessage.RoleUser && t.Meta.ChatType != "" {
+			b.ChatType, b.Title = t.Meta.ChatType, t.Meta.ChatTitle
+			return
+		}
+	}
+}

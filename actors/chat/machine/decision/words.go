@@ -1,0 +1,82 @@
+package decision
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// Languages that people may choose for a chat.
+const (
+	LanguageEnglish = "en"
+	LanguageChinese = "zh"
+)
+
+// ChosenLanguage returns the language that people chose for the chat, or empty if none was chosen.
+func (b *Base) ChosenLanguage() string {
+	if b.Language == nil {
+		return ""
+	}
+	return b.Language(b.Key)
+}
+
+// CanSay reports whether an answer of the host reaches the sender of a message.
+func (b *Base) CanSay(msg messages.AcceptIngress) bool {
+	return b.Via.Outbox || msg.Verdict == messages.VerdictCommand || b.TakesWords()
+}
+
+// Directly returns words of the host that go back with the receipt, because the chat has no outbox to deliver them.
+func (b *Base) Directly(msg messages.AcceptIngress, say string) string {
+	if b.Via.Outbox || !b.CanSay(msg) {
+		return ""
+	}
+	return say
+}
+
+// TakesWords reports whether words can decide requests here. This holds wherever people write, even if there are
+// buttons, but not for the API and for tasks.
+func (b *Base) TakesWords() bool {
+	return !slices.Contains([]string{"", "api", "task"}, b.Addr.Platform)
+}
+
+// InTheirWords returns a notice in the language of the newest user turn.
+func (b *Base) InTheirWords(n notices.Text) string { return b.Text(n, Newest(b.State.History)) }
+
+// Newest returns the newest user turn, or the zero turn.
+func Newest(turns []journal.Turn) journal.Turn {
+	for _, t := range slices.Backward(turns) {
+		if t.Role == uimessage.RoleUser {
+			return t
+		}
+	}
+	return journal.Turn{}
+}
+
+// Text returns a notice in the language for a turn.
+func (b *Base) Text(n notices.Text, t journal.Turn) string { return n.In(b.Chinese(t)) }
+
+// InChinese reports whether people of the chat are asked in Chinese.
+func (b *Base) InChinese() bool { return b.Chinese(Newest(b.State.History)) }
+
+// Chinese reports whether a turn is answered in Chinese: in the language that people chose for the chat, or else in that
+// of the turn. For a command that is the language of the message before it.
+func (b *Base) Chinese(t journal.Turn) bool {
+	if chosen := b.ChosenLanguage(); chosen == LanguageChinese || chosen == LanguageEnglish {
+		return chosen == LanguageChinese
+	}
+	return b.WrittenInChinese(t)
+}
+
+// WrittenInChinese reports whether a turn is in Chinese, or for a command, the message before it.
+func (b *Base) WrittenInChinese(t journal.Turn) bool {
+	words := journal.Text(t.Message)
+	if strings.HasPrefix(words, "/") || words == "" {
+		words += journal.Text(Newest(b.State.History).Message)
+	}
+	return strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+}

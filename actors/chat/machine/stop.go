@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// stopRun handles stop commands from the web, the CLI and the API.
+func (c *Chat) stopRun(msg messages.StopRun) {
+	was := c.stop("stopped by "+msg.By, msg.RequestID, msg.All)
+	c.Answer(messages.RunStopped{ChatKey: c.Key, Was: was})
+}
+
+// stop handles a command to stop and reports whether there was anything to stop. Without a run there may still be
+// queued turns, for example turns that wait for their files.
+func (c *Chat) stop(by, requestID string, all bool) bool {
+	switch {
+	case c.run != nil:
+		c.stopWith(by, requestID, all)
+	case all && c.State.OpenTurns() > 0:
+		c.stopOpen(requestID)
+	default:
+		return false
+	}
+	return true
+}
+
+// stopWith durably stops the run in progress, and on request settles the turns that wait for the next one.
+func (c *Chat) stopWith(by, requestID string, all bool) {
+	run := c.State.Run
+	c.Append(journal.StopRequested{RunID: run.ID, By: by, RequestID: requestID})
+	c.Audit(decision.AuditEntry{Event: "stop", RequestID: requestID, RunID: run.ID})
+	if all && len(c.State.Lane) > 0 {
+		var fates []journal.Settled
+		for _, t := range c.State.Lane {
+			fates = append(fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
+		}
+		c.Append(journal.TurnsSettled{Fates: fates})
+		c.dropped(fates)
+	}
+	c.finish(journal.ResultStopped, "stopped")
+}
+
+// reasonStopAll is the reason of queued turns that ended because a person stopped all.
+const reasonStopAll = "stop all"
+
+// nothingSaid returns the empty message of a run that ended before it began.
+func (c *Chat) nothingSaid(reason string, fates ...journal.Settled) uimessage.Message {
+	meta := c.PlainMeta()
+	meta.Result, meta.Reason = string(journal.ResultStopped), reason
+	for _, f := range fates {
+		meta.Fates = append(meta.Fates, uimessage.FateRecord{ID: f.TurnID, Fate: f.Fate, Reason: f.Reason})
+	}
+	return uimessage.Message{ID: "a:" + string(c.Key) + ":" + c.NewID(), Role: uimessage.RoleAssistant, Metadata: meta.Append(nil)}
+}
+
+// stopOpen settles the open turns while no run is in progress. They are already in the history and stay there,
+// answered by an empty message.
+func (c *Chat) stopOpen(requestID string) {
+	fact := journal.RunFinished{RunID: "r_" + c.NewID(), Result: journal.ResultStopped, Reason: reasonStopAll}
+	for _, t := range c.State.Open() {
+		fact.Fates = append(fact.Fates, journal.Settled{TurnID: t.ID, Fate: journal.FateStopped, Reason: reasonStopAll})
+	}
+	fact.Message = c.nothingSaid(reasonStopAll, fact.Fates...)
+	c.Append(fact)
+	c.Audit(decision.AuditEntry{Event: "stop", RequestID: requestID, RunID: fact.RunID})
+	c.dropped(fact.Fates)
+}
+
+// dropped cleans up after queued turns that ended without a run.
+func (c *Chat) dropped(fates []journal.Settled) {
+	for _, f := range fates {
+		c.files.Unfetch(f.TurnID)
+		c.SettledFrame(f.TurnID)
+	}
+}
