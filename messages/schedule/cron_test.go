@@ -219,16 +219,6 @@ func TestParseWhenAndDelay(t *testing.T) {
 			t.Errorf("ParseWhen(%q) = %v, %v; want an error", text, got, err)
 		}
 	}
-	for text, want := range map[string]time.Duration{"20m": 20 * time.Minute, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "1d 6h": 30 * time.Hour, "90s": 90 * time.Second} {
-		if got, err := ParseDelay(text); err != nil || got != want {
-			t.Errorf("ParseDelay(%q) = %v, %v; want %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "-5m", "5", "0s", "9999d", "999999999h", "m", "1e9s"} {
-		if got, err := ParseDelay(text); !errors.Is(err, ErrSchedule) {
-			t.Errorf("ParseDelay(%q) = %v, %v; want an error", text, got, err)
-		}
-	}
 	for _, name := range []string{"", "Local", "Nowhere/Land", "../etc/passwd"} {
 		if zone, err := ParseZone(name); !errors.Is(err, ErrSchedule) {
 			t.Errorf("ParseZone(%q) = %v, %v; want an error", name, zone, err)

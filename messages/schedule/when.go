@@ -2,14 +2,9 @@ package schedule
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
-
-// MaxDelay is the longest time until a single time.
-const MaxDelay = 5 * 366 * 24 * time.Hour
 
 // ParseZone finds a time zone by its name, for example Europe/Berlin.
 func ParseZone(name string) (*time.Location, error) {
@@ -37,34 +32,6 @@ func ParseWhen(text string, zone *time.Location) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%w: %q is no time; write one like 2026-03-29 09:30 or 2026-03-29T09:30:00+02:00", ErrSchedule, shorten(text))
-}
-
-// ParseDelay reads a duration from now, such as 20m, 1h30m or 2d.
-func ParseDelay(text string) (time.Duration, error) {
-	bad := fmt.Errorf("%w: %q is no delay; write one like 20m, 1h30m or 2d, of at most five years", ErrSchedule, shorten(text))
-	found := regexp.MustCompile(`^(?:(\d{1,6})d)?((?:\d{1,9}[hms])*)$`).FindStringSubmatch(strings.ToLower(strings.ReplaceAll(text, " ", "")))
-	if found == nil {
-		return 0, bad
-	}
-	var total time.Duration
-	if found[1] != "" {
-		days, err := strconv.Atoi(found[1])
-		if err != nil || days > 5*366 {
-			return 0, bad
-		}
-		total = time.Duration(days) * 24 * time.Hour
-	}
-	if found[2] != "" {
-		rest, err := time.ParseDuration(found[2])
-		if err != nil || rest > MaxDelay {
-			return 0, bad
-		}
-		total += rest
-	}
-	if total < time.Second || total > MaxDelay {
-		return 0, bad
-	}
-	return total, nil
 }
 
 func shorten(text string) string {
