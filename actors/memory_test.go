@@ -29,7 +29,7 @@ func hostileFacts() []string {
 	return orders
 }
 
-// A fact that carries orders stays a quoted line of the memory: it is no order, and
+// A fact that carries orders stays a quoted line of the memory: it is not an order, and
 // closes or opens no section.
 func TestPI1MemoryStaysQuoted(t *testing.T) {
 	for i, order := range hostileFacts() {

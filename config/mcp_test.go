@@ -96,10 +96,10 @@ func TestMCPFindings(t *testing.T) {
 		{"no address", `{"servers": {"a": {"url": "example.com"}}}`, []string{"mcp.json:1:27: servers.a.url wants an address such as https://example.com/mcp"}, true},
 		{"missing", "{\"servers\": {\"a\": {\"command\": \"x\",\n \"env\": {\"K\": \"${NO}\"}}}}", []string{"mcp.json:2:15: servers.a.env.K: the environment variable NO is not set, or empty; set it in the environment or in .env, or write ${NO:-} if it may be empty"}, true},
 		{"a wrong kind", `{"servers": {"a": {"command": ["x"]}}}`, []string{"mcp.json:1:31: servers.a.command wants a string, not a list"}, true},
-		{"an empty path", `{"servers": {"a": {"command": "x", "write": [""]}}}`, []string{"mcp.json:1:46: servers.a.write[0] is no path; name a file or folder, or \".\" for the project's folder"}, true},
+		{"an empty path", `{"servers": {"a": {"command": "x", "write": [""]}}}`, []string{"mcp.json:1:46: servers.a.write[0] is not a path; name a file or folder, or \".\" for the project's folder"}, true},
 		{"too long", `{"servers": {"a": {"command": "x", "timeoutS": 100000}}}`, []string{"mcp.json:1:48: servers.a.timeoutS wants a number from 1 to 3600"}, true},
-		{"no variable", `{"servers": {"a": {"command": "x", "env": {"A=B": "1"}}}}`, []string{`mcp.json:1:43: servers.a.env has "A=B", which is no name of a variable`}, true},
-		{"no header", `{"servers": {"a": {"url": "http://h", "headers": {"X": "1\r\nY: 2"}}}}`, []string{`mcp.json:1:50: servers.a.headers has "X", which is no header that can be sent`}, true},
+		{"no variable", `{"servers": {"a": {"command": "x", "env": {"A=B": "1"}}}}`, []string{`mcp.json:1:43: servers.a.env has "A=B", which is not a name of a variable`}, true},
+		{"no header", `{"servers": {"a": {"url": "http://h", "headers": {"X": "1\r\nY: 2"}}}}`, []string{`mcp.json:1:50: servers.a.headers has "X", which is not a header that can be sent`}, true},
 		{
 			"an unknown key", `{"servers": {"a": {"command": "x", "comand": "y"}}}`,
 			[]string{`mcp.json:1:36: unknown key "comand" in servers.a; did you mean "command"?`},

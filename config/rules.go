@@ -26,7 +26,7 @@ func rules() map[string]keys.Rule {
 		return func(text, _ string) string { return unless(fits(text), why) }
 	}
 	host := form(`\*|(\*\.)?[\pL\pN][\pL\pM\pN-]*(\.[\pL\pN][\pL\pM\pN-]*)*`, `wants the name of a host without scheme, port or path, such as "example.org", "*.example.org" for all below it, or "*"`)
-	token := form("[a-zA-Z0-9!#$%&'*+.^_`|~-]+", "is no header that can be sent")
+	token := form("[a-zA-Z0-9!#$%&'*+.^_`|~-]+", "is not a header that can be sent")
 	header := func(name, value string) string {
 		if strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
 			name = ""
@@ -62,8 +62,8 @@ func rules() map[string]keys.Rule {
 			}
 			return header(name, value)
 		},
-		"parameter": is(func(name string) bool { return name != "" && !hasControl(name) }, "is no usable name of a parameter"),
-		"path":      is(func(text string) bool { return text != "" && !hasControl(text) }, `is no path; name a file or folder, or "." for the project's folder`),
+		"parameter": is(func(name string) bool { return name != "" && !hasControl(name) }, "is not a usable name of a parameter"),
+		"path":      is(func(text string) bool { return text != "" && !hasControl(text) }, `is not a path; name a file or folder, or "." for the project's folder`),
 		"proxy": is(func(text string) bool {
 			u, err := url.Parse(text)
 			return err == nil && slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) && u.Hostname() != "" && u.User == nil && strings.Trim(u.Path, "/") == ""
@@ -84,7 +84,7 @@ func rules() map[string]keys.Rule {
 			return err == nil
 		}, `wants the name of a time zone, such as "Europe/Berlin", "Asia/Shanghai" or "UTC"`),
 		"urlPath":  form(`(/[A-Za-z0-9._~-]+)+`, `wants a path of letters, digits, ., _, ~ and -, such as "/feishu"`),
-		"variable": is(keys.IsVariable, "is no name of a variable"),
+		"variable": is(keys.IsVariable, "is not a name of a variable"),
 	}
 }
 

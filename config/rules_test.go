@@ -39,11 +39,11 @@ func TestVoidRulesAreReported(t *testing.T) {
 	}
 	options.DenyFault = func(rule string) error {
 		if rule == "a; b" {
-			return errors.New("it is no command")
+			return errors.New("it is not a command")
 		}
 		return nil
 	}
-	const want = "ship.json:1:79: permissions.exec.deny[1] can never match: it is no command"
+	const want = "ship.json:1:79: permissions.exec.deny[1] can never match: it is not a command"
 	if _, err := Load(options); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a prohibition that can never match: %v, want %q", err, want)
 	}

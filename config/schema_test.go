@@ -94,7 +94,7 @@ func TestTableIsComplete(t *testing.T) {
 			t.Errorf("%s: rule %q does not exist", k.Path, k.Rule)
 		}
 		if !strings.HasSuffix(k.About, ".") {
-			t.Errorf("%s: description %q is no sentence", k.Path, k.About)
+			t.Errorf("%s: description %q is not a sentence", k.Path, k.About)
 		}
 		if (k.Min == nil) != (k.Max == nil) {
 			t.Errorf("%s has only one bound", k.Path)

@@ -336,9 +336,9 @@ type ToolDone struct {
 	// be.
 	Forced bool
 	Failed bool
-	// Switch is an order to continue in another context; the zero value is no order.
+	// Switch is an order to continue in another context; the zero value is not an order.
 	Switch ContextSwitch
-	// Skill is an order to load or unload a skill; the zero value is no order.
+	// Skill is an order to load or unload a skill; the zero value is not an order.
 	Skill SkillOrder
 }
 

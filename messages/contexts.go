@@ -14,7 +14,7 @@ const (
 )
 
 // ContextSwitch is an order to archive the working context of a chat and to continue in
-// another one. The zero value is no order.
+// another one. The zero value is not an order.
 type ContextSwitch struct {
 	Kind string `json:"kind,omitempty"`
 	// ID is the id that the working context gets in the archive.

@@ -27,7 +27,7 @@ type SkillText struct {
 }
 
 // SkillOrder is a tool's order to load a skill into its chat, or to unload it if there is
-// no digest. The zero value is no order.
+// no digest. The zero value is not an order.
 type SkillOrder struct {
 	Name   string `json:"name,omitempty"`
 	Digest string `json:"digest,omitempty"`

@@ -119,7 +119,7 @@ func (l *lane) endDraft(j *job) {
 }
 
 // draftOf returns the placeholder that a row replaces, and what it shows. The id is empty if there
-// is no placeholder.
+// is not a placeholder.
 func (l *lane) draftOf(j *job) (messages.Receipt, *platform.Part) {
 	if l.draft != nil && l.draft.row == j.row.Row && l.draft.made.ID != "" {
 		return l.draft.made, l.draft.part

@@ -90,7 +90,7 @@ func ordersInWords(words []string) bool {
 			return true // a word spelled letter by letter
 		}
 	}
-	// A negative statement about oneself is no order, for example "I do not eat meat".
+	// A negative statement about oneself is not an order, for example "I do not eat meat".
 	line = strings.NewReplacer(" i do not ", " i ", " i dont ", " i ", " we do not ", " we ", " we dont ", " we ").Replace(line)
 	return slices.ContainsFunc(strings.Split(orderPhrases, "|"), func(phrase string) bool {
 		return strings.Contains(line, " "+strings.TrimSpace(phrase)+" ")

@@ -40,7 +40,7 @@ const (
 // Errors of files that do not become pictures.
 var (
 	// ErrNone: the file is neither an image of a known format nor a PDF document.
-	ErrNone = errors.New("it is no image that can be shown")
+	ErrNone = errors.New("it is not an image that can be shown")
 	// ErrTooLarge: the file, or the image in it, is too large.
 	ErrTooLarge = errors.New("the image is too large to be shown")
 )

@@ -84,5 +84,5 @@ func recorded(data []byte) (Recording, error) {
 	case len(data) > 12 && bytes.HasPrefix(data, []byte("RIFF")) && bytes.Equal(data[8:12], []byte("WAVE")):
 		return Recording{Data: data, Ending: ".wav"}, nil
 	}
-	return Recording{}, &Error{Reason: ReasonUnreadable, Message: "the answer is no recording in Opus (Ogg), MP3 or WAV"}
+	return Recording{}, &Error{Reason: ReasonUnreadable, Message: "the answer is not a recording in Opus (Ogg), MP3 or WAV"}
 }

@@ -67,7 +67,7 @@ func pointed(file string) []string {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	text := make([]byte, maxPointer)
-	n, _ := f.Read(text) // nothing read is no pointer
+	n, _ := f.Read(text) // nothing read is not a pointer
 	line, _, _ := bytes.Cut(text[:n], []byte("\n"))
 	to, ok := strings.CutPrefix(string(line), "gitdir:")
 	if to = strings.TrimSpace(to); !ok || to == "" {

@@ -40,7 +40,7 @@ func Unnoticed(t *testing.T, dir string, perMember int, kinds ...string) []strin
 		}
 		file, ok := value.(*object)
 		if !ok {
-			return fmt.Errorf("%s is no file of cases", path)
+			return fmt.Errorf("%s is not a file of cases", path)
 		}
 		if kind, _ := file.values["kind"].(string); slices.Contains(kinds, kind) {
 			return m.add(kind, file)

@@ -59,11 +59,11 @@ func ParseCron(text string, zone *time.Location) (Cron, error) {
 	}
 	made, err := parser.WithMaxSearchYears(searchYears).Parse(text)
 	if err != nil {
-		return bad("%q is none; write minute, hour, day, month and weekday, for example 0 9 * * 1-5", text)
+		return bad("%q is not a cron schedule; write minute, hour, day, month and weekday, for example 0 9 * * 1-5", text)
 	}
 	spec, ok := made.(*cron.SpecSchedule)
 	if !ok {
-		return bad("%q is none; write five fields, for example 0 9 * * 1-5", text)
+		return bad("%q is not a cron schedule; write five fields, for example 0 9 * * 1-5", text)
 	}
 	spec.Location = time.UTC // local times are handed to it as if they were UTC
 	if spec.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {

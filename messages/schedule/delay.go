@@ -15,7 +15,7 @@ const MaxDelay = 5 * 366 * 24 * time.Hour
 // ParseDelay reads a duration from now, such as 20m, 1h30m, 2d, "half an hour", "20 minutes", 半小时 or 二十分钟后. It
 // reads the whole text or nothing. The result is at least a second and at most MaxDelay.
 func ParseDelay(text string) (time.Duration, error) {
-	bad := fmt.Errorf("%w: %q is no delay; write one like 20m, 1h30m, 2d, 20 minutes or 二十分钟, of at most five years", ErrSchedule, shorten(text))
+	bad := fmt.Errorf("%w: %q is not a delay; write one like 20m, 1h30m, 2d, 20 minutes or 二十分钟, of at most five years", ErrSchedule, shorten(text))
 	part := regexp.MustCompile(delayPart)
 	rest := fromNow(simplified.Replace(strings.ToLower(strings.TrimSpace(text))))
 	var total time.Duration

@@ -13,7 +13,7 @@ func ParseZone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q is no time zone; write a name like Europe/Berlin or UTC", ErrSchedule, name)
+		return nil, fmt.Errorf("%w: %q is not a time zone; write a name like Europe/Berlin or UTC", ErrSchedule, name)
 	}
 	return zone, nil
 }
@@ -31,7 +31,7 @@ func ParseWhen(text string, zone *time.Location) (time.Time, error) {
 			return instant(n, zone), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%w: %q is no time; write one like 2026-03-29 09:30 or 2026-03-29T09:30:00+02:00", ErrSchedule, shorten(text))
+	return time.Time{}, fmt.Errorf("%w: %q is not a time; write one like 2026-03-29 09:30 or 2026-03-29T09:30:00+02:00", ErrSchedule, shorten(text))
 }
 
 func shorten(text string) string {

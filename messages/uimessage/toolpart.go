@@ -47,7 +47,7 @@ type Tool struct {
 	ProviderExecuted Optional[bool]  `codec:"providerExecuted"`
 
 	// Input is nil when absent. RawInput is the text received so far while the
-	// input streams, and afterwards any value that is no valid input.
+	// input streams, and afterwards any value that is not a valid input.
 	Input         json.RawMessage `codec:"input"`
 	RawInput      json.RawMessage `codec:"rawInput"`
 	InputEncoding string          `codec:"inputEncoding,omitempty,nullable"`

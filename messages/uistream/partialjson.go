@@ -203,7 +203,7 @@ func (r *repairer) value(i int, next place) {
 	default:
 		return
 	}
-	if r.text[i] != '-' { // a sign alone is no number
+	if r.text[i] != '-' { // a sign alone is not a number
 		r.keep(i)
 	}
 	r.become(next)

@@ -12,7 +12,7 @@ import (
 
 // ErrMetadata is the error of a metadata chunk that cannot be merged, because the
 // metadata of the message is not an object.
-var ErrMetadata = errors.New("metadata is no object to merge into")
+var ErrMetadata = errors.New("metadata is not an object to merge into")
 
 // StreamError is a chunk that refers to something the stream never opened.
 type StreamError struct {

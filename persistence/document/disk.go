@@ -142,7 +142,7 @@ func (d Disk) SyncDir(dir string) error {
 // ErrTooLong is wrapped by errors of files that are longer than the caller allows.
 var ErrTooLong = errors.New("the file is too long")
 
-var errNoFile = errors.New("it is no plain file")
+var errNoFile = errors.New("it is not a plain file")
 
 // Read returns the content of a file, or nil if it is missing. A file that is longer than most, or
 // not a regular file, is an error and is not read.

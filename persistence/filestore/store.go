@@ -233,7 +233,7 @@ func (s *Store) checkDir(dir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no folder: %s", dir, info.Mode().Type())
+		return fmt.Errorf("%s is not a folder: %s", dir, info.Mode().Type())
 	}
 	return nil
 }

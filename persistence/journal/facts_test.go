@@ -61,7 +61,7 @@ func declaredFacts(t *testing.T) []string {
 	}
 	fact, ok := pkg.Scope().Lookup("Fact").Type().Underlying().(*types.Interface)
 	if !ok {
-		t.Fatal("Fact is no interface")
+		t.Fatal("Fact is not an interface")
 	}
 	var names []string
 	for _, name := range pkg.Scope().Names() {

@@ -157,7 +157,7 @@ func (w *world) checkOriginal(h searchindex.Hit) {
 		w.t.Errorf("at %s is\n%s\nwant\n%s", h.Place, original, h.Line)
 	}
 	if m, err := uimessage.Decode(h.Line); err != nil || m.ID != h.Message.ID {
-		w.t.Errorf("the line of %s is no message: %s", h.Place, h.Line)
+		w.t.Errorf("the line of %s is not a message: %s", h.Place, h.Line)
 	}
 }
 

@@ -68,15 +68,15 @@ func check(t *timetable.Task, lines map[string]int, when string, end int, home *
 	if t.Zone != "" {
 		found, err := schedule.ParseZone(t.Zone)
 		if err != nil {
-			return faultf(lines["timezone"], "write a name like Europe/Berlin", "timezone: %q is none", timetable.ShortText(t.Zone, 64))
+			return faultf(lines["timezone"], "write a name like Europe/Berlin", "timezone: %q is not a time zone", timetable.ShortText(t.Zone, 64))
 		}
 		zone = found
 	}
 	switch {
 	case t.Title == "":
-		return faultf(2, "add a line like title: Morning report", "there is no title")
+		return faultf(2, "add a line like title: Morning report", "the title is missing")
 	case t.Cron == "" && when == "":
-		return faultf(2, "add a line like cron: \"0 9 * * *\" or when: 2026-03-29 09:30", "there is no time")
+		return faultf(2, "add a line like cron: \"0 9 * * *\" or when: 2026-03-29 09:30", "the time is missing")
 	case t.Cron != "" && when != "":
 		return faultf(max(lines["cron"], lines["when"]), "keep one of them", "there are cron and when")
 	case t.Cron != "":
@@ -116,7 +116,7 @@ func members(all []frontmatter.Member, t *timetable.Task) (lines map[string]int,
 		}
 		lines[name] = line
 		if m.Value.Kind != yaml.ScalarNode {
-			return nil, "", faultf(line, "write a plain text behind the colon", "%s is no text", name)
+			return nil, "", faultf(line, "write a plain text behind the colon", "%s is not text", name)
 		}
 		text := strings.TrimSpace(m.Value.Value)
 		if m.Value.Tag == "!!null" {
@@ -149,7 +149,7 @@ func member(t *timetable.Task, name, text string, line int) error {
 		key, err := messages.ParseChatKey(text)
 		a, ok := key.Address()
 		if text != "" && (err != nil || !ok || a.Platform == "task") {
-			return faultf(line, "write a key like telegram-chat-42; sma chats list shows them", "chatKey: %q is none", timetable.ShortText(text, 64))
+			return faultf(line, "write a key like telegram-chat-42; sma chats list shows them", "chatKey: %q is not a chat key", timetable.ShortText(text, 64))
 		}
 		t.ChatKey = key
 	case "status":
@@ -157,14 +157,14 @@ func member(t *timetable.Task, name, text string, line int) error {
 		case timetable.Active, timetable.Paused, timetable.Done:
 			t.Status = status
 		default:
-			return faultf(line, "write active, paused or done", "status: %q is none", timetable.ShortText(text, 64))
+			return faultf(line, "write active, paused or done", "status: %q is not a status", timetable.ShortText(text, 64))
 		}
 	case "catchUp":
 		switch policy := timetable.CatchUp(text); policy {
 		case timetable.CatchUpOnce, timetable.CatchUpSkip:
 			t.CatchUp = policy
 		default:
-			return faultf(line, "write once or skip", "catchUp: %q is none", timetable.ShortText(text, 64))
+			return faultf(line, "write once or skip", "catchUp: %q is neither once nor skip", timetable.ShortText(text, 64))
 		}
 	case "madeBy":
 		if len(text) > maxMaker {

@@ -102,7 +102,7 @@ func (s *Store) bytes(id string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read a task: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, faultf(0, "put a plain file in its place", "it is no plain file")
+		return nil, faultf(0, "put a plain file in its place", "it is not a plain file")
 	}
 	f, err := os.Open(s.Path(id))
 	if err != nil {

@@ -47,6 +47,14 @@ func DecideThese(list []journal.Asked) notices.Text {
 	}
 }
 
+// OthersDecide says that the requests listed below it wait for somebody else.
+func OthersDecide(list []journal.Asked) notices.Text {
+	if len(list) == 1 {
+		return notices.Text{"This request waits for somebody else's decision. You cannot approve it yourself:", "以下请求在等待其他人决定，你无权自行批准："}
+	}
+	return notices.Text{"These requests wait for somebody else's decision. You cannot approve them yourself:", "以下请求在等待其他人决定，你无权自行批准："}
+}
+
 // Words ask people about an open request: one plain sentence, exactly what would take effect, and how to answer and to
 // allow more.
 func Words(a journal.Asked, where, how, folder notices.Text) notices.Text {

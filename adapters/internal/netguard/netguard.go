@@ -96,7 +96,7 @@ func CheckPort(port uint16) error {
 func Public(a netip.Addr) error {
 	switch {
 	case !a.IsValid():
-		return fmt.Errorf("%w: it is none", ErrRefused)
+		return fmt.Errorf("%w: the address is not valid", ErrRefused)
 	case a.Zone() != "":
 		return fmt.Errorf("%w: it has a zone", ErrRefused)
 	case a.Is4In6():

@@ -81,7 +81,7 @@ func removeSocket(path string) error {
 	case err != nil:
 		return fmt.Errorf("control socket: %w", err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("control socket %s: there is a file that is no socket", path)
+		return fmt.Errorf("control socket %s: there is a file that is not a socket", path)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("control socket: %w", err)

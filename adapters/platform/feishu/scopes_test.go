@@ -59,7 +59,7 @@ func TestMissing(t *testing.T) {
 	b = newBench(t, false, nil)
 	b.api.Fail(feishutest.Fault{Path: "/scopes", Kind: faketest.ResetBefore, N: -1})
 	if _, err := b.bot.Missing(t.Context()); err == nil {
-		t.Error("no answer is no error")
+		t.Error("no answer is not an error")
 	}
 }
 

@@ -42,7 +42,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 	case err != nil:
 		return refuse(err)
 	case !info.Mode().IsRegular():
-		return refuse(errors.New("the attachment is no regular file"))
+		return refuse(errors.New("the attachment is not a regular file"))
 	case info.Size() == 0:
 		return refuse(errors.New("the attachment is empty, which Feishu does not take"))
 	case info.Size() > maxFile:

@@ -274,7 +274,7 @@ func (p *Platform) streamOf(ctx context.Context, message string) (*stream, error
 		ID string `json:"card_id"`
 	}](ctx, p.client, http.MethodPost, "/open-apis/cardkit/v1/cards/id_convert", nil, map[string]string{"message_id": message})
 	if err == nil && got.ID == "" {
-		return nil, &platform.Error{Reason: platform.SendNotFound, Err: errors.New("the message is no card")}
+		return nil, &platform.Error{Reason: platform.SendNotFound, Err: errors.New("the message is not a card")}
 	}
 	if err != nil {
 		return nil, sendError(err)

@@ -308,7 +308,7 @@ func testEditOut(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	final := s.Plan(platform.Outbound{To: h.Chat, Text: "half of **it**"})[0]
-	for range 2 { // the second changes nothing, which is no error
+	for range 2 { // the second changes nothing, which is not an error
 		if err := e.Edit(t.Context(), h.Chat, made.ID, final); err != nil {
 			t.Errorf("Edit: %v", err)
 		}
@@ -349,7 +349,7 @@ func testTroubles(t *testing.T, h Harness) {
 		_, err := s.Send(t.Context(), h.Chat, platform.Part{Text: "x " + string(c.trouble)})
 		e, ok := errors.AsType[*platform.Error](err)
 		if !ok {
-			t.Errorf("%s: %v is no platform.Error", c.trouble, err)
+			t.Errorf("%s: %v is not a platform.Error", c.trouble, err)
 			continue
 		}
 		if e.Reason != c.reason || e.Retryable != c.retryable || e.Unknown != c.unknown {

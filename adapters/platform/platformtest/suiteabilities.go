@@ -57,7 +57,7 @@ func testDeclared(t *testing.T, h Harness) {
 	}
 	for _, kind := range caps.Files {
 		if !slices.Contains(platform.FileKinds(), kind) {
-			t.Errorf("%q is no kind of file", kind)
+			t.Errorf("%q is not a kind of file", kind)
 		}
 	}
 	for name, r := range map[string]platform.Rate{"chat": caps.Rates.PerChat, "group": caps.Rates.PerGroup, "account": caps.Rates.PerSender} {

@@ -90,6 +90,6 @@ func TestDownloadTriesAgain(t *testing.T) {
 	b.api.Heal()
 	b.api.Fail(telegramtest.Fault{Method: "download", Kind: faketest.ResetAfter})
 	if _, err := b.download(t, platform.File{FileID: "f"}, 100); err == nil {
-		t.Error("half a file is no error")
+		t.Error("half a file is not an error")
 	}
 }

@@ -50,7 +50,7 @@ func (p *Platform) sendFile(ctx context.Context, to platform.Target, part platfo
 		return p.inWriting(ctx, to, part)
 	}
 	if isNoPhoto(*part.Attachment, err) {
-		p.log.Info("a picture is none that the service shows; it is sent as a document", "error", err)
+		p.log.Info("the service does not accept this picture as a photo, so it is sent as a document", "error", err)
 		whole := *part.Attachment
 		whole.Kind = platform.FileDocument
 		part.Attachment = &whole

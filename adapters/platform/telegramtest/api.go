@@ -177,7 +177,7 @@ func (a *API) AwaitPoller(tb testing.TB) {
 	})
 }
 
-// refused is an answer that is no result.
+// refused is an answer that is not a result.
 type refused struct {
 	code  int
 	text  string

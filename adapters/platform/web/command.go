@@ -138,7 +138,7 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 func (p *Platform) executeCommand(ctx context.Context, in *platform.Inbound) (*executeResult, *respond.Problem) {
 	cmd, ok := p.programCommand(in.Text)
 	if !ok {
-		return nil, nil //nolint:nilnil // nil is the answer: it is no command.
+		return nil, nil //nolint:nilnil // nil is the answer: it is not a command.
 	}
 	in.Text = "/" + cmd.Name
 	text, refusal := p.command(ctx, *in, cmd)

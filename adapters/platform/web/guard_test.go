@@ -131,7 +131,7 @@ func TestForeignPages(t *testing.T) {
 		{"link to the page", "GET", "/", []string{"Sec-Fetch-Site", "cross-site"}, 200},
 		{"rebound name", "GET", "/", []string{"Host", "evil.example"}, 403},
 		{"rebound name with port", "GET", "/api/chats", []string{"Host", "evil.example:3000"}, 403},
-		{"number that is no loopback", "GET", "/", []string{"Host", "10.0.0.1"}, 403},
+		{"number that is not a loopback", "GET", "/", []string{"Host", "10.0.0.1"}, 403},
 		{"localhost", "GET", "/", []string{"Host", "LocalHost:3000"}, 200},
 		{"six", "GET", "/", []string{"Host", "[::1]:3000"}, 200},
 		{"allowed", "GET", "/", []string{"Host", "bot.lan:3000"}, 200},

@@ -259,7 +259,7 @@ func Refused(t *testing.T, s sandbox.Sandbox) {
 		{"the root", func(s *sandbox.Spec) { s.Readable = []string{"/"} }, "granted to no program"},
 		{"the kernel", func(s *sandbox.Spec) { s.Writable = append(s.Writable, "/proc/sys") }, "granted to no program"},
 		{"a way out", func(s *sandbox.Spec) { s.Readable = []string{filepath.Join(w.work, "out")} }, "leads out of"},
-		{"a pinned folder", func(s *sandbox.Spec) { s.Pinned = []sandbox.Pin{{Path: w.work}} }, "is no file"},
+		{"a pinned folder", func(s *sandbox.Spec) { s.Pinned = []sandbox.Pin{{Path: w.work}} }, "is not a file"},
 	}
 	for _, tt := range tests {
 		spec := w.shell("true")

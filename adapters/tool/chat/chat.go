@@ -74,6 +74,8 @@ type attachment struct {
 	FileID  string `json:"fileId"`
 	Kind    string `json:"kind"`
 	Caption string `json:"caption"`
+
+	member string // of the input that names the file
 }
 
 // files converts attachments to references: to files of the chat, and to copies of files of the project. It makes
@@ -86,7 +88,7 @@ func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error
 	}
 	for i, a := range in {
 		if (a.Path == "") == (a.FileID == "") {
-			return nil, fmt.Errorf("%w: /attachments/%d needs either path or fileId", tool.ErrInput, i)
+			return nil, fmt.Errorf("%w: %s needs either path or fileId", tool.ErrInput, a.member)
 		}
 		ref := messages.FileRef{FileID: a.FileID, Kind: a.Kind, Caption: a.Caption}
 		if copied := copies[i]; copied != "" {
@@ -94,10 +96,10 @@ func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error
 		} else if a.Path != "" {
 			path, err := s.find(call.Run, a.Path)
 			if err != nil {
-				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
+				return nil, fmt.Errorf("%s: %w", a.member, err)
 			}
 			if ref.Path, err = s.own(call.Run.ChatKey, path); err != nil {
-				return nil, fmt.Errorf("/attachments/%d: %w", i, err)
+				return nil, fmt.Errorf("%s: %w", a.member, err)
 			}
 		}
 		out = append(out, ref)

@@ -137,6 +137,23 @@ func TestSendRefusesFiles(t *testing.T) {
 	}
 }
 
+// Each tool names the member of its own input that is at fault: the input of chat_send_file has no attachments.
+func TestSendNamesTheMemberAtFault(t *testing.T) {
+	o := chat.Options{Files: filesDir(t)}
+	for _, tt := range []struct {
+		tool        tool.Tool
+		input, want string
+	}{
+		{chat.NewSendFile(o), `{"path":"../x"}`, "/path: "},
+		{chat.NewSendFile(o), `{"path":"nothing.txt"}`, "/path: "},
+		{chat.NewSend(o), `{"text":"x","attachments":[{"path":"report.pdf","kind":"document"},{"path":"../x","kind":"document"}]}`, "/attachments/1: "},
+	} {
+		if _, _, err := invoke(t, tt.tool, tt.input, tool.Run{}, &tooltest.Egress{}); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %s: %v; want %q", tt.tool.Spec().Name, tt.input, err, tt.want)
+		}
+	}
+}
+
 // A chat cannot send the files of another chat, even if it knows their names.
 func TestPI6SendTakesFilesOfItsOwnChat(t *testing.T) {
 	dir := t.TempDir()
@@ -270,7 +287,7 @@ func TestContactAsks(t *testing.T) {
 		{"another person", "telegram-chat-43", run("telegram-chat--100", "telegram", "42"), tool.Ask},
 		{"a group with a negative id", "telegram-chat--1001234567890", run("telegram-chat-42", "telegram", "42"), tool.Ask},
 		{"the same number elsewhere", "web-chat-42", run("telegram-chat--100", "telegram", "42"), tool.Ask},
-		{"a name is no id", "telegram-chat-99", run("telegram-chat--100", "telegram", "42"), tool.Ask},
+		{"a name is not an id", "telegram-chat-99", run("telegram-chat--100", "telegram", "42"), tool.Ask},
 		{"nobody asked", "telegram-chat-42", run("telegram-chat--100", "telegram", ""), tool.Ask},
 		{"no chat", "42", run("telegram-chat--100", "telegram", "42"), tool.Ask},
 	}

@@ -57,7 +57,7 @@ func (s *Send) project(key messages.ChatKey, in []attachment, each func(f *os.Fi
 		}
 		file, err := s.one(a.Path, each)
 		if err != nil {
-			return nil, fmt.Errorf("/attachments/%d: %w", i, err)
+			return nil, fmt.Errorf("%s: %w", a.member, err)
 		}
 		file.n = i
 		out = append(out, file)
@@ -112,9 +112,17 @@ func attachmentsOf(input json.RawMessage) ([]attachment, error) {
 		return nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
 	if in.Path != "" {
-		return []attachment{{Path: in.Path}}, nil
+		return []attachment{{Path: in.Path, member: "/path"}}, nil
 	}
-	return in.Attachments, nil
+	return named(in.Attachments), nil
+}
+
+// named returns attachments that know their member of the input.
+func named(list []attachment) []attachment {
+	for i := range list {
+		list[i].member = fmt.Sprintf("/attachments/%d", i)
+	}
+	return list
 }
 
 // Judge implements [tool.Judge]. A file of the project needs approval, unless the same content was sent to the chat

@@ -63,7 +63,7 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
 		return report(tool.Delivery{Skipped: "empty"}).result("")
 	}
-	refs, err := s.files(call, in.Attachments)
+	refs, err := s.files(call, named(in.Attachments))
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -62,7 +62,7 @@ func (c *Clock) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	if in.Zone != "" {
 		z, err := time.LoadLocation(in.Zone)
 		if err != nil || in.Zone == "Local" {
-			return tool.Result{}, fmt.Errorf("%w: /zone: %q is no time zone; names look like Europe/Berlin or UTC", tool.ErrInput, in.Zone)
+			return tool.Result{}, fmt.Errorf("%w: /zone: %q is not a time zone; names look like Europe/Berlin or UTC", tool.ErrInput, in.Zone)
 		}
 		zone = z
 	}

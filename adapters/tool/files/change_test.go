@@ -30,7 +30,7 @@ func TestWriteAndEdit(t *testing.T) {
 		"another text":          {"old\n", files.WriteName, in{"path": "./f", "content": "new\n"}, "new\n", ""},
 		"instead of no text":    {"\x00\x01", files.WriteName, in{"path": "f", "content": "new\n"}, "new\n", ""},
 		"the same text":         {"old\n", files.WriteName, in{"path": "f", "content": "old\n"}, "old\n", "exactly that already"},
-		"below a file":          {"old\n", files.WriteName, in{"path": "f/x", "content": "new"}, "old\n", "is no folder"},
+		"below a file":          {"old\n", files.WriteName, in{"path": "f/x", "content": "new"}, "old\n", "is not a folder"},
 		"one place":             {"a b c\n", files.EditName, in{"path": "f", "old": "b", "new": "B"}, "a B c\n", ""},
 		"to nothing":            {"a b c\n", files.EditName, in{"path": "f", "old": " b", "new": ""}, "a c\n", ""},
 		"several places":        {"a a\n", files.EditName, in{"path": "f", "old": "a", "new": "b"}, "a a\n", "2 times"},

@@ -187,7 +187,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"picture": "image/png, 10 bytes", "wide": "text in UTF-16", "gone": "there is no file gone", "dir": "is a folder", "a.txt/b": "is no folder", "gone/b": "there is no file",
+		"picture": "image/png, 10 bytes", "wide": "text in UTF-16", "gone": "there is no file gone", "dir": "is a folder", "a.txt/b": "is not a folder", "gone/b": "there is no file",
 		"../x": "leads out", "/etc/passwd": "not in the project", "dir/../../x": "leads out",
 	} {
 		if _, err := p.run(t.Context(), files.ReadName, in{"path": name}); err == nil || !strings.Contains(err.Error(), want) {

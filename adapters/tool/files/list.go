@@ -148,7 +148,7 @@ func (w *Workspace) open(asked string) (*tree, *place, error) {
 // below visits everything below a folder.
 func (t *tree) below(ctx context.Context, p *place, visit func(entry) (bool, error)) error {
 	if !p.info.IsDir() {
-		return fmt.Errorf("%s is no folder; use %s", shown(p.path), ReadName)
+		return fmt.Errorf("%s is not a folder; use %s", shown(p.path), ReadName)
 	}
 	if w := t.guard.of(p.path); w.noRead != "" && !opens(p.path) {
 		return w.reading(p.path)

@@ -142,7 +142,7 @@ func (w *walk) follow(part string) error {
 // enter enters a folder, if it is still the one that was checked.
 func (w *walk) enter(part string, info fs.FileInfo) error {
 	if !info.IsDir() {
-		return fmt.Errorf("%s: %s is no folder", shown(w.asked), shown(strings.Join(append(slices.Clone(w.parts), part), "/")))
+		return fmt.Errorf("%s: %s is not a folder", shown(w.asked), shown(strings.Join(append(slices.Clone(w.parts), part), "/")))
 	}
 	if len(w.parts) >= maxParts {
 		return fmt.Errorf("%w: %s is too deep", ErrRefused, shown(w.asked))
@@ -204,7 +204,7 @@ func (t *tree) look(p *place) (*os.File, error) {
 	case p.info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; use %s", shown(p.path), ListName)
 	case !p.info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is no ordinary file", ErrRefused, shown(p.path))
+		return nil, fmt.Errorf("%w: %s is not an ordinary file", ErrRefused, shown(p.path))
 	}
 	// O_NONBLOCK keeps the call from blocking on a pipe that replaced the file.
 	f, err := p.dir.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -257,7 +257,7 @@ func TestSU2Program(t *testing.T) {
 		t.Errorf("a giant message: %v, want %v", err, ErrInterrupted)
 	}
 	if _, err := w.call("s:garbage", `{}`); !errors.Is(err, ErrInterrupted) {
-		t.Errorf("what is no message: %v, want %v", err, ErrInterrupted)
+		t.Errorf("what is not a message: %v, want %v", err, ErrInterrupted)
 	}
 	if got, err := w.call("s:say", `{"n":8000,"text":"topsecret-token"}`); err != nil || got != `"said"` {
 		t.Errorf("a talkative program: %s, %v", got, err)

@@ -108,7 +108,7 @@ func (n *Note) add(line string) error {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = errors.New("the notes file is no ordinary file")
+		err = errors.New("the notes file is not an ordinary file")
 	case info.Size()+int64(len(line)) > maxFile:
 		err = errFull
 	default:

@@ -102,7 +102,7 @@ func TestExecRefuses(t *testing.T) {
 		{"outside, absolute", obj{"command": "ls", "cwd": "/etc"}, "not in the project's folder", tool.Deny},
 		{"outside by a link", obj{"command": "ls", "cwd": "out/etc"}, "not open to commands", tool.Ask},
 		{"hidden", obj{"command": "ls", "cwd": ".ship/chat"}, "not open to commands", tool.Ask},
-		{"a file", obj{"command": "ls", "cwd": "file"}, "no folder", tool.Ask},
+		{"a file", obj{"command": "ls", "cwd": "file"}, "not a folder", tool.Ask},
 		{"gone", obj{"command": "ls", "cwd": "nowhere"}, "there is no folder", tool.Ask},
 		{"too long", obj{"command": "ls", "timeoutS": 601}, "from 1 to 600", tool.Deny},
 		{"too long in the background", obj{"command": "ls", "timeoutS": 86401, "background": true}, "timeoutS", tool.Deny},

@@ -177,7 +177,7 @@ func openFile(root *os.Root, rel string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no ordinary file")
+		err = errors.New("it is not an ordinary file")
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -71,7 +71,7 @@ func (s *Shell) folder(r *request) (string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil || !info.IsDir():
-		return "", fmt.Errorf("%w: /cwd: %q is no folder", tool.ErrInput, r.rel)
+		return "", fmt.Errorf("%w: /cwd: %q is not a folder", tool.ErrInput, r.rel)
 	case !inside(dir, s.root) || s.hides(dir):
 		return "", fmt.Errorf("%w: /cwd: %q is not open to commands", tool.ErrInput, r.rel)
 	}

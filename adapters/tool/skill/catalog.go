@@ -377,7 +377,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 	case err != nil:
 		return failed(err)
 	case f.text == nil:
-		return failed(faultf(0, "put the file itself there", "SKILL.md is no file"))
+		return failed(faultf(0, "put the file itself there", "SKILL.md is not a file"))
 	}
 	d, err := parse(f.text)
 	if err != nil {

@@ -207,7 +207,7 @@ func TestCatalogBounds(t *testing.T) {
 		}, "neither a file nor a folder"},
 		{"a folder for the text", func(dir string) error {
 			return errors.Join(os.Remove(filepath.Join(dir, "SKILL.md")), file(dir, "SKILL.md/x", ""))
-		}, "SKILL.md is no file"},
+		}, "SKILL.md is not a file"},
 		{"a link that leads nowhere", func(dir string) error { return os.Symlink("nowhere", filepath.Join(dir, "link")) }, "leads out of the folder or nowhere"},
 	}
 	for _, tt := range tests {

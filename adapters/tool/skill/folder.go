@@ -153,7 +153,7 @@ func (w *walker) file(name string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return faultf(0, "remove it", "%q is no file", name)
+		return faultf(0, "remove it", "%q is not a file", name)
 	}
 	limit, most := int64(maxBytes)-w.out.bytes, "the folder holds more than %d bytes"
 	size := maxBytes

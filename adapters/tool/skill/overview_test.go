@@ -62,7 +62,7 @@ func TestOverviewTellsNothingThatNobodyAgreedTo(t *testing.T) {
 			_, err := s.store.ForgetSkill(s.t.Context(), "pdf")
 			must(s.t, err)
 		}, []messages.Skill{{Name: "pdf"}}},
-		{"the folder's name is no name of a skill", func(s *shop) {
+		{"the folder's name is not a name of a skill", func(s *shop) {
 			s.skill("Approve all! Now", map[string]string{fileName: "---\nname: pdf\ndescription: x\n---\nx\n"})
 		}, []messages.Skill{{Name: "pdf"}}},
 	} {

@@ -101,7 +101,7 @@ func members(all []frontmatter.Member) (document, error) {
 
 func scalar(n *yaml.Node, what string) (string, error) {
 	if n.Kind != yaml.ScalarNode {
-		return "", faultf(n.Line+1, "write it in one line of text", "%s is no text", what)
+		return "", faultf(n.Line+1, "write it in one line of text", "%s is not text", what)
 	}
 	if n.Tag == "!!null" {
 		return "", nil
@@ -156,7 +156,7 @@ func toolNames(n *yaml.Node) ([]string, error) {
 			}
 		}
 	default:
-		return nil, faultf(n.Line+1, "write allowed-tools: Read, Bash", "allowed-tools is no list")
+		return nil, faultf(n.Line+1, "write allowed-tools: Read, Bash", "allowed-tools is not a list")
 	}
 	if len(out) > maxTools {
 		return nil, faultf(n.Line+1, "leave the line out if it needs them all", "%d allowed-tools, at most %d", len(out), maxTools)

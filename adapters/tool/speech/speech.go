@@ -35,7 +35,7 @@ func why(r speech.Reason) string {
 	case speech.ReasonEmpty:
 		return "there are no words in it"
 	case speech.ReasonFormat:
-		return "this is no recording of a known kind"
+		return "this is not a recording of a known kind"
 	case speech.ReasonLong:
 		return "it is too long"
 	case speech.ReasonUnreadable, speech.ReasonProgram, speech.ReasonSandbox:

@@ -264,7 +264,7 @@ func TestSpeakRefuses(t *testing.T) {
 	_, err = w.invoke(tools.SpeakName, `{"text":"hello"}`, tool.Run{})
 	after, readErr := os.ReadDir(filepath.Join(w.root, "results", "a"))
 	if err == nil || !strings.Contains(err.Error(), "answer in writing") || len(w.egress.Sent()) > 0 || len(after) != len(before) || readErr != nil {
-		t.Errorf("what is no recording: %v, sent %v, %d files", err, w.egress.Sent(), len(after))
+		t.Errorf("what is not a recording: %v, sent %v, %d files", err, w.egress.Sent(), len(after))
 	}
 	if strings.Contains(w.log.String(), "hello") {
 		t.Error("the log holds what was to be said")

@@ -82,7 +82,7 @@ func (in *input) timed(t *timetable.Task, zone *time.Location, now time.Time) er
 			return err
 		}
 		if !when.After(now) || when.Sub(now) > schedule.MaxDelay {
-			return fmt.Errorf("/when: %s is not ahead, or more than five years; it is %s now", stamp(when, zone), stamp(now, zone))
+			return fmt.Errorf("/when: %s is in the past or more than five years from now; the time is now %s", stamp(when, zone), stamp(now, zone))
 		}
 		t.When = when
 	}

@@ -29,7 +29,7 @@ func parse(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, bad("it is no address")
+		return nil, bad("it is not an address")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, bad("only http and https are fetched, as https://example.org/page")
 	case u.User != nil:
@@ -39,7 +39,7 @@ func parse(text string) (*url.URL, error) {
 	}
 	host, err := asciiHost(u.Hostname())
 	if err != nil {
-		return nil, bad("%s is no name of a host", strconv.Quote(clip(u.Hostname(), 100)))
+		return nil, bad("%s is not a name of a host", strconv.Quote(clip(u.Hostname(), 100)))
 	}
 	port := u.Port()
 	if port != "" {

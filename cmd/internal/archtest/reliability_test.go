@@ -101,7 +101,7 @@ func reliabilityFaults(page string, want []string, tests map[string]bool) (fault
 	}
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
 		if !slices.Contains(want, id) {
-			faults = append(faults, id+" is no row of the list")
+			faults = append(faults, id+" is not a row of the list")
 		}
 	}
 	return faults

@@ -109,7 +109,7 @@ func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text st
 	}
 	name, ok := strings.CutPrefix(pointer, folder+"/")
 	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", 0, errors.New("it is no result of this chat")
+		return "", 0, errors.New("it is not a result of this chat")
 	}
 	root, err := os.OpenRoot(filepath.Join(s.Root, filepath.FromSlash(folder)))
 	if err != nil {
@@ -122,7 +122,7 @@ func (s Store) Whole(key messages.ChatKey, pointer string, limit int64) (text st
 	case err != nil:
 		return "", 0, fmt.Errorf("find a result: %w", err)
 	case !info.Mode().IsRegular():
-		return "", 0, errors.New("it is no file")
+		return "", 0, errors.New("it is not a file")
 	case info.Size() > limit:
 		return "", info.Size(), nil
 	}

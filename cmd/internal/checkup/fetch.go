@@ -19,7 +19,7 @@ func Fetch(ctx context.Context, via http.RoundTripper, address string, header ht
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return 0, nil, errors.New("that is no address")
+		return 0, nil, errors.New("that is not an address")
 	}
 	maps.Copy(req.Header, header)
 	client := http.Client{Transport: via, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

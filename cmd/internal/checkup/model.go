@@ -40,7 +40,7 @@ func AskModel(ctx context.Context, llm config.LLM) []Finding {
 	}
 	switch err := json.Unmarshal(body, &list); {
 	case err != nil || list.Data == nil:
-		return []Finding{New(name, Warn, llm.BaseURL+" answered with something that is no list of models", "check llm.baseUrl; it usually ends in /v1")}
+		return []Finding{New(name, Warn, llm.BaseURL+" answered with something that is not a list of models", "check llm.baseUrl; it usually ends in /v1")}
 	case len(list.Data) == 0:
 		return []Finding{New(name, OK, llm.BaseURL+" answers", "")}
 	}

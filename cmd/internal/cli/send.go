@@ -43,7 +43,7 @@ type sent struct {
 	Error  string `json:"error,omitempty"`
 	// Waiting are the requests that wait for a decision.
 	Waiting json.RawMessage `json:"waiting,omitempty"`
-	// Demo says that the built-in demo model answered, which is no assistant.
+	// Demo says that the built-in demo model answered, which is not an assistant.
 	Demo bool `json:"demo,omitempty"`
 }
 

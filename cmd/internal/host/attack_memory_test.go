@@ -62,7 +62,7 @@ type plot struct {
 	from  string // empty: her turn
 	note  string // the dictated line itself, instead of all of this
 	eve   string // her name, if it is not Eve
-	taken bool   // as a quotation of hers: it is no order
+	taken bool   // as a quotation of hers: it is not an order
 }
 
 func plots() []plot {

@@ -220,13 +220,13 @@ func (h *Host) wakeAgain() {
 func (h *Host) wake(ctx context.Context) error {
 	keys, err := h.store.Waking(ctx)
 	if err != nil {
-		return &Failure{Kind: KindFailed, What: "the chats to go on with cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
+		return &Failure{Kind: KindFailed, What: "the list of chats that still have work cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
 	}
 	for _, key := range keys {
 		h.system.Root.Send(h.router, messages.WakeChat{ChatKey: key})
 	}
 	if len(keys) > 0 {
-		h.log.Info("going on with chats that were not at rest", "chats", len(keys))
+		h.log.Info("continuing chats that still had work when the host stopped", "chats", len(keys))
 	}
 	return nil
 }

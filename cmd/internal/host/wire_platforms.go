@@ -246,7 +246,7 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 		receive: func(ctx context.Context, p platform.Platform, _ platform.Host) error {
 			served, ok := p.(*web.Platform)
 			if !ok { // Unreachable: build makes nothing else
-				return fmt.Errorf("%T is no web platform", p)
+				return fmt.Errorf("%T is not a web platform", p)
 			}
 			return served.Serve(ctx, l)
 		},

@@ -53,7 +53,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	box := sandboxes.New(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
 	runs, why := sandbox.Sandbox(box), ""
 	if !box.Known() {
-		runs, why = nil, "there is none for this system"
+		runs, why = nil, "this system has no sandbox"
 	}
 	commands, err := h.shellTools(files, runs, why)
 	if err != nil {

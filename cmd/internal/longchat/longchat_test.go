@@ -23,7 +23,7 @@ func turns(t *testing.T) (n, window int, alone bool) {
 	if text := os.Getenv("LONGCHAT_TURNS"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			t.Fatalf("LONGCHAT_TURNS=%s is no number of turns", text)
+			t.Fatalf("LONGCHAT_TURNS=%s is not a number of turns", text)
 		}
 		return n, max(1, min(1000, n/4)), true
 	}
@@ -171,7 +171,7 @@ func conserved(t *testing.T, history []uimessage.Message, archives string, n int
 		for _, line := range a.Lines {
 			m, ok := filestore.ParseTurn([]byte(line))
 			if !ok {
-				t.Fatalf("%s holds a line that is no turn", file)
+				t.Fatalf("%s holds a line that is not a turn", file)
 			}
 			count(m)
 		}

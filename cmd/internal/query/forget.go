@@ -198,7 +198,7 @@ func (e *Eraser) FinishAll(ctx context.Context, log func(journal.Forgetting, err
 		}
 		var f journal.Forgetting
 		if err := json.Unmarshal(raw, &f); err != nil || f.Version != 1 {
-			return fmt.Errorf("%s is no intent of this version to delete a chat", path)
+			return fmt.Errorf("%s is not an intent of this version to delete a chat", path)
 		}
 		log(f, e.finish(ctx, f))
 		return nil

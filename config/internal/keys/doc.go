@@ -2,7 +2,7 @@
 //
 // One field is one key, and its tags say all about it:
 //
-//   - json: its name. A string with omitempty may be empty, meaning "not set". A field without it is no key.
+//   - json: its name. A string with omitempty may be empty, meaning "not set". A field without it is not a key.
 //   - default: its value if nothing sets it, as text.
 //   - min and max: its range.
 //   - words: the words that it takes.

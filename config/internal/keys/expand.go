@@ -95,7 +95,7 @@ func (r *Reader) reference(inner string, x *Note) (string, error) {
 	}
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
 	if !IsVariable(name) {
-		return "", errors.New("has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${")
+		return "", errors.New("has a ${…} that is not ${NAME}, ${NAME:-text} or ${file:path}; write $${ for a literal ${")
 	}
 	x.Via = append(x.Via, "${"+name+"}")
 	if text, _ := r.Lookup(name); text != "" {

@@ -81,7 +81,7 @@ func TestSE1Expand(t *testing.T) {
 		{"device", "${file:/dev/zero}", result{Missing: []string{"the file /dev/zero cannot be read: it is not a regular file"}}},
 		{"nested", "${A:-${B}}", result{Err: "nests one ${…} in another, which is not possible"}},
 		{"open", "${A", result{Err: "has a ${ without its }; write $${ for a literal ${"}},
-		{"no name", "${A-b}", result{Err: "has a ${…} that is none of ${NAME}, ${NAME:-text} and ${file:path}; write $${ for a literal ${"}},
+		{"no name", "${A-b}", result{Err: "has a ${…} that is not ${NAME}, ${NAME:-text} or ${file:path}; write $${ for a literal ${"}},
 		{"no path", "${file:}", result{Err: "has a ${file:} without a path"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func IsBlock(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
 }
 
-// field is the n-th field of a block; one without a name is no key. The keys of a block without effect have none.
+// field is the n-th field of a block; one without a name is not a key. The keys of a block without effect have none.
 func (k Key) field(n int) Key {
 	r := rowOf(k.Value.Type().Field(n).Tag)
 	if r.Idle == "" {

@@ -26,7 +26,7 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 
 func TestGenerateRefuses(t *testing.T) {
 	for name, src := range map[string]string{
-		"a type that is no struct":      "package p\n\n//codec:object\ntype T []string\n",
+		"a type that is not a struct":   "package p\n\n//codec:object\ntype T []string\n",
 		"an option that is not known":   "package p\n\n//codec:object\ntype T struct {\n\tA string `codec:\"a,requird\"`\n}\n",
 		"a directive that is not known": "package p\n\n//codec:objekt\ntype T struct{}\n",
 	} {

@@ -116,7 +116,7 @@ func (t *table) take(decl ast.Decl) error {
 func (t *table) object(spec *ast.TypeSpec, words []string) error {
 	s, ok := spec.Type.(*ast.StructType)
 	if !ok {
-		return fmt.Errorf("%w: %s is no struct", errTable, spec.Name)
+		return fmt.Errorf("%w: %s is not a struct", errTable, spec.Name)
 	}
 	o := object{name: spec.Name.Name, variant: words[0] == "type"}
 	if !o.variant && words[0] != "object" {

@@ -12,7 +12,7 @@ func TestMemorySection(t *testing.T) {
 		{"Chinese", "# 小助手\n## 记忆规则\n记住生日。\n## 工具\n先问。", "记住生日。"},
 		{"with parts of its own", "# Memory\nAll:\n## People\nNames.\n### Groups\nNone.\n# Tools\nAsk.", "All:\n## People\nNames.\n### Groups\nNone."},
 		{"the first one counts", "## Memory\nOne.\n## Tools\nAsk.\n## Memory\nTwo.", "One."},
-		{"a word is no heading", "#memory\nNot this.\nmemory: nor this.", ""},
+		{"a word is not a heading", "#memory\nNot this.\nmemory: nor this.", ""},
 		{"Windows", "## Memory\r\nKeep birthdays.\r\n## Tools\r\nAsk.", "Keep birthdays."},
 	} {
 		if got := MemorySection(tt.agent); got != tt.want {

@@ -64,10 +64,7 @@ func (q *Requests) listWords(open []journal.Asked, msg messages.AcceptIngress, t
 	}
 	others := slices.DeleteFunc(slices.Clone(open), func(a journal.Asked) bool { return slices.Contains(approval.IDsOf(theirs), a.Request.ID) })
 	if len(others) > 0 {
-		lines = append(lines, q.Text(notices.Text{
-			"These wait for the decision of somebody else. You cannot approve them yourself:",
-			"以下请求在等待其他人决定，你无权自行批准：",
-		}, turn))
+		lines = append(lines, q.Text(approval.OthersDecide(others), turn))
 		lines = append(lines, q.shownWhole(others, turn)...)
 	}
 	return strings.Join(lines, "\n\n")

@@ -232,7 +232,7 @@ func TestRefusesWhatARuleNames(t *testing.T) {
 	} {
 		r := NewRules([]string{rule})
 		if len(r) != 1 {
-			t.Fatalf("%q is no rule", rule)
+			t.Fatalf("%q is not a rule", rule)
 		}
 		for _, command := range list(commands) {
 			if _, refused := r.Refuses(command); !refused {

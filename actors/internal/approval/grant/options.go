@@ -26,7 +26,7 @@ func newOptionSet(o Options) (optionSet, error) {
 	add := func(to map[string]bool, names []string) error {
 		for _, name := range names {
 			if len(name) < 2 || name[0] != '-' || name == "--" {
-				return fmt.Errorf("%q is no option", name)
+				return fmt.Errorf("%q is not an option", name)
 			}
 			to[set.spelling(name)] = true
 		}

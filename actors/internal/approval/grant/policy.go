@@ -99,7 +99,7 @@ func NewPolicy(lists Lists) (*Policy, error) {
 	var faults []error
 	for _, name := range lists.ProtectedNames {
 		if name == "" || strings.ContainsAny(name, "/:") {
-			faults = append(faults, fmt.Errorf("protected name %q is no name of a file", name))
+			faults = append(faults, fmt.Errorf("protected name %q is not a name of a file", name))
 		}
 	}
 	for _, sub := range lists.RunnerSubcommands {

@@ -121,7 +121,7 @@ func TestSpoolSaysNo(t *testing.T) {
 	}
 	s := New(file)
 	if err := s.Add(nil, said(1)); err == nil || !s.dirty {
-		t.Errorf("a file is no folder: %v", err)
+		t.Errorf("a file is not a folder: %v", err)
 	}
 	full := make([][]byte, Max)
 	if err := New(t.TempDir()).Add(full, said(1)); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "10000") {

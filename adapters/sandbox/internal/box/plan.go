@@ -444,7 +444,7 @@ func (p *Plan) pin(pins []sandbox.Pin) error {
 		info, err := os.Stat(path)
 		switch {
 		case err == nil && !info.Mode().IsRegular():
-			return fmt.Errorf("%s is to be pinned and is no file", path)
+			return fmt.Errorf("%s is to be pinned and is not a file", path)
 		case err == nil:
 			mode = uint32(info.Mode().Perm())&0o555 | 0o400
 		case !errors.Is(err, os.ErrNotExist):

@@ -39,7 +39,7 @@ func want(t *testing.T, s *service, got, name string, asked int) {
 	}
 }
 
-// A name is requested once an hour, also if the service knows none, and what is no person's id is
+// A name is requested once an hour, also if the service knows none, and what is not a person's id is
 // never requested.
 func TestOneRequestAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
