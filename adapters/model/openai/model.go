@@ -95,7 +95,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 			}
 			e := m.endpoints[i]
 			s.onAnswer = e.heard
-			err := e.ask(ctx, req, s)
+			err := e.ask(ctx, req, s, c.hasNext())
 			e.ended(ctx, err, probe)
 			if err == nil || errors.Is(err, errStopped) {
 				return
@@ -147,6 +147,16 @@ func (c *chooser) next() (i int, probe bool) {
 	return best, false
 }
 
+// hasNext reports whether a model that is not skipped is left.
+func (c *chooser) hasNext() bool {
+	for i, e := range c.endpoints {
+		if left, _ := e.breaker.left(); !c.tried[i] && left == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // ended records the result of a call.
 func (e *endpoint) ended(ctx context.Context, err error, probe bool) {
 	if ctx.Err() != nil {
@@ -193,14 +203,14 @@ func joinFailures(first, next error) error {
 }
 
 // call calls one model until it answers or fails permanently. It returns which stored files the
-// request contained.
-func (e *endpoint) call(ctx context.Context, req model.Request, s *sink) (shown, error) {
+// request contained. hasNext says that another model can be tried after it.
+func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext bool) (shown, error) {
 	sent := e.writer.shownIn(req.Messages)
 	asked, body, err := e.prepare(ctx, req)
 	if err != nil {
 		return sent, err
 	}
-	r := newRetrier(e.opts)
+	r := newRetrier(e.opts, hasNext)
 	for {
 		err := e.attempt(ctx, body, asked, s)
 		failure, ok := errors.AsType[*model.Error](err)

@@ -16,14 +16,18 @@ const baseWait = 500 * time.Millisecond
 type retrier struct {
 	attempts int // made so far
 	max      int
+	hasNext  bool
 	maxWait  time.Duration
 	budget   time.Duration // left for waits
 	until    time.Time     // no attempt begins later than this
 }
 
-// newRetrier starts the budgets of a call.
-func newRetrier(o *Options) *retrier {
-	return &retrier{max: o.MaxAttempts, maxWait: o.MaxWait, budget: o.WaitBudget, until: time.Now().Add(o.TimeBudget)}
+// unreachedAttempts is how often a model that cannot be reached is tried if another can be tried after it.
+const unreachedAttempts = 2
+
+// newRetrier starts the budgets of a call. hasNext says that another model can be tried after this one.
+func newRetrier(o *Options, hasNext bool) *retrier {
+	return &retrier{hasNext: hasNext, max: o.MaxAttempts, maxWait: o.MaxWait, budget: o.WaitBudget, until: time.Now().Add(o.TimeBudget)}
 }
 
 // next returns the delay before the next attempt; ok is false if there is none. If the provider
@@ -32,6 +36,9 @@ func newRetrier(o *Options) *retrier {
 // retry together.
 func (r *retrier) next(err *model.Error) (wait time.Duration, ok bool) {
 	r.attempts++
+	if r.hasNext && err.Reason == model.ReasonNetwork && r.attempts >= unreachedAttempts {
+		return 0, false
+	}
 	if r.attempts >= r.max || !err.Retryable || errors.Is(err, errUnheard) || err.RetryAfter > r.maxWait {
 		return 0, false
 	}

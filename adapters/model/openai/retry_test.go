@@ -2,8 +2,12 @@ package openai
 
 import (
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,7 +92,7 @@ func TestRL3FullJitter(t *testing.T) {
 	for attempt, span := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
 		low, high, sum := span, time.Duration(0), time.Duration(0)
 		for range draws {
-			r := newRetrier(&Options{MaxAttempts: 10, MaxWait: defaultMaxWait, WaitBudget: time.Hour, TimeBudget: time.Hour})
+			r := newRetrier(&Options{MaxAttempts: 10, MaxWait: defaultMaxWait, WaitBudget: time.Hour, TimeBudget: time.Hour}, false)
 			r.attempts = attempt
 			wait, ok := r.next(&model.Error{Reason: model.ReasonOverloaded, Retryable: true})
 			if !ok {
@@ -127,6 +131,55 @@ func TestRL4OneRequest(t *testing.T) {
 				_, _, err := said(t.Context(), newModel(t, Options{Transport: transport}), hello())
 				if transport.asked != 1 || model.ReasonOf(err) != tt.reason {
 					t.Errorf("asked %d times, failed with %v; want once, %s", transport.asked, err, tt.reason)
+				}
+			})
+		})
+	}
+}
+
+// unreachable fails to connect to the host "down"; all other requests go to next.
+type unreachable struct {
+	next     http.RoundTripper
+	attempts map[string]int // by host
+}
+
+func (u *unreachable) RoundTrip(r *http.Request) (*http.Response, error) {
+	u.attempts[r.URL.Host]++
+	if strings.HasPrefix(r.URL.Host, "down") {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	}
+	return u.next.RoundTrip(r)
+}
+
+// TestRL4UnreachableGivesWay checks that a model that cannot be reached is given up early if another is left, that the
+// last one is tried as often as any, and that the second call does not try the failed ones first.
+func TestRL4UnreachableGivesWay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		hosts         []string
+		first, second map[string]int // attempts of the calls
+		failed        bool
+	}{
+		"alone":              {[]string{"down"}, map[string]int{"down": 6}, map[string]int{"down": 6}, true},
+		"with a fallback":    {[]string{"down", "up"}, map[string]int{"down": 2, "up": 1}, map[string]int{"up": 1}, false},
+		"the fallback too":   {[]string{"down", "down2"}, map[string]int{"down": 2, "down2": 6}, nil, true},
+		"with two fallbacks": {[]string{"down", "down2", "up"}, map[string]int{"down": 2, "down2": 2, "up": 1}, map[string]int{"up": 1}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := &unreachable{next: &failing{}, attempts: map[string]int{}}
+				o := Options{Transport: u, Endpoint: Endpoint{BaseURL: "http://" + tt.hosts[0] + "/v1"}}
+				for _, host := range tt.hosts[1:] {
+					o.Fallbacks = append(o.Fallbacks, Endpoint{BaseURL: "http://" + host + "/v1", Model: host})
+				}
+				m := newModel(t, o)
+				for i, want := range []map[string]int{tt.first, tt.second} {
+					if want == nil {
+						continue // how long each has been skipped by then is random
+					}
+					clear(u.attempts)
+					if _, _, err := said(t.Context(), m, hello()); (err != nil) != tt.failed || !maps.Equal(u.attempts, want) {
+						t.Errorf("call %d: %v, attempts %v; want %v", i+1, err, u.attempts, want)
+					}
 				}
 			})
 		})

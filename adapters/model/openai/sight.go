@@ -163,10 +163,10 @@ type shown struct {
 // ask calls a model. If it refuses the request because of its pictures or documents, it gets the
 // request once more without them. That is remembered: later requests omit them and tell the model
 // that it cannot see them.
-func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
+func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
 	for range 3 {       // with everything, without images, without documents
-		sent, err := e.call(ctx, req, s)
+		sent, err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink) error {
 		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
 			"from_now_on", saidOf(why), "error", err)
 	}
-	_, err := e.call(ctx, req, s)
+	_, err := e.call(ctx, req, s, hasNext)
 	if err != nil && !s.started {
 		e.writer.sight.unlearn(blamed)
 	}
