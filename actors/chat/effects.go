@@ -73,7 +73,7 @@ func (s *shell) observe(e decision.Effect) {
 	case decision.RunEnded:
 		s.o.RunEnded(s.key, e.Entry)
 	case decision.Count:
-		s.o.Metrics.count(e)
+		s.o.Metrics.Count(e)
 	case decision.Log:
 		s.line(e)
 	default: // the chat carries out the others itself

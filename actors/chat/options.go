@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -48,7 +49,7 @@ type Options struct {
 	Forget func(journal.Forgetting) error
 
 	Logger  *slog.Logger
-	Metrics *Metrics // may be nil
+	Metrics *chatmetrics.Metrics // may be nil
 	// Audit receives the entries of the audit log, RunEnded those of the run log, and PrefixBroken the reasons why a
 	// chat's next request will not begin like the previous one. They must not block, and each may be nil.
 	Audit        func(decision.AuditEntry)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -64,9 +65,9 @@ type shell struct {
 	store    persistence.Chat
 	memo     *model.Memo // cache of the chat's last request
 	chat     *machine.Chat
-	counted  counted // what has been added to the metrics for the chat
-	loaded   bool    // the chat has its state; otherwise nothing can be decided
-	failed   int     // consecutive failed loads
+	counted  chatmetrics.Counted // what has been added to the metrics for the chat
+	loaded   bool                // the chat has its state; otherwise nothing can be decided
+	failed   int                 // consecutive failed loads
 	timers   map[string]*timed
 	gen      int // number of the newest timer
 	children map[string]*actor.PID
@@ -261,7 +262,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 	s.effects(ac, first)
 	s.effects(ac, p.Effects)
 	if s.loaded {
-		s.count()
+		s.counted = s.o.Metrics.Update(s.counted, s.chat.State)
 	}
 	return s.loaded
 }
@@ -443,7 +444,7 @@ func (s *shell) load() (err error) {
 	}
 	s.memo = &model.Memo{}
 	s.chat.Load(state, meta, archive{s.store, s.o.Store, s.key}, time.Now())
-	s.counted = s.o.Metrics.loaded(state)
+	s.counted = s.o.Metrics.Loaded(state)
 	return nil
 }
 
@@ -501,8 +502,19 @@ func (s *shell) leave(ac actor.Context) {
 		}
 	}
 	s.chat.Waiting(func(msg messages.ToChat, sender decision.Ref) { s.refuse(ac, msg, sender) })
-	s.forget()
+	s.uncount()
 	s.chat, s.loaded = s.chat.Left(), false
+}
+
+// uncount removes the chat from the metrics.
+func (s *shell) uncount() {
+	if s.chat.State != nil {
+		s.o.Metrics.Unloaded(s.o.Metrics.Update(s.counted, s.chat.State))
+	}
+	if s.chat.RunChild != "" {
+		s.o.Metrics.Count(decision.Count{What: decision.CountRunGone, Value: 1})
+	}
+	s.counted = chatmetrics.Counted{}
 }
 
 // release drops everything at the end of an activation.

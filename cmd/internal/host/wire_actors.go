@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -106,7 +107,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		Options: h.machineOptions(tools),
 		Store:   h.store,
 		Run:     func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
-		Logger:  h.opts.Logger, Metrics: chat.NewMetrics(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
+		Logger:  h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
 		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -81,7 +82,7 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 			Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} },
 			Tools:     func(messages.ChatKey, bool) []string { return nil },
 		},
-		Metrics: chat.NewMetrics(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
+		Metrics: chatmetrics.New(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
 	}
 	if sums != nil {
 		folds := compaction.Options{

@@ -1,14 +1,14 @@
-package chat
+// Package chatmetrics has the Prometheus metrics of chats. It observes their states and the counts that they plan.
+package chatmetrics
 
 import (
 	"maps"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -43,8 +43,8 @@ type Metrics struct {
 	memory      memoryMetrics
 }
 
-// NewMetrics registers the metrics of chats.
-func NewMetrics(reg prometheus.Registerer) *Metrics {
+// New registers the metrics of chats.
+func New(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	m := &Metrics{
 		accepted:  f.NewCounter(prometheus.CounterOpts{Name: "sma_ingress_accepted_total", Help: "Ingresses accepted, whatever became of them."}),
@@ -93,8 +93,8 @@ func (m *Metrics) registerEgress(f promauto.Factory) {
 	})
 }
 
-// counted is what has been added to the metrics for a chat.
-type counted struct {
+// Counted is what has been added to the metrics for a chat. The zero value is that of a chat that is not loaded.
+type Counted struct {
 	n, seq int64
 	open   int
 	fates  map[journal.Fate]int64
@@ -104,12 +104,12 @@ type counted struct {
 }
 
 // countedOf returns the numbers of a state. It reuses the given map for the fates.
-func countedOf(s *journal.State, fates map[journal.Fate]int64) counted {
+func countedOf(s *journal.State, fates map[journal.Fate]int64) Counted {
 	if fates == nil {
 		fates = map[journal.Fate]int64{}
 	}
 	maps.Insert(fates, s.Fates())
-	t := counted{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
+	t := Counted{n: s.N, seq: s.Seq, open: s.OpenTurns(), fates: fates, asked: len(s.OpenRequests()), parked: len(s.Parked)}
 	for _, row := range s.Outbox {
 		if row.Parked {
 			t.parked++
@@ -120,38 +120,43 @@ func countedOf(s *journal.State, fates map[journal.Fate]int64) counted {
 	return t
 }
 
-// count updates the metrics to the chat's current state.
-func (s *shell) count() {
-	m, was, state := s.o.Metrics, s.counted, s.chat.State
-	if m == nil || was.n == state.N && was.seq == state.Seq {
-		return
+// Loaded adds a chat that was loaded.
+func (m *Metrics) Loaded(s *journal.State) Counted {
+	t := countedOf(s, nil)
+	if m != nil {
+		m.recovered.Add(float64(t.open))
+		m.hold(t, 1)
 	}
-	m.accepted.Add(float64(state.Seq - was.seq))
-	for fate, n := range state.Fates() {
+	return t
+}
+
+// Update adds what changed in a chat since the last update, and returns what has been added now.
+func (m *Metrics) Update(was Counted, s *journal.State) Counted {
+	if m == nil || was.n == s.N && was.seq == s.Seq {
+		return was
+	}
+	m.accepted.Add(float64(s.Seq - was.seq))
+	for fate, n := range s.Fates() {
 		if more := n - was.fates[fate]; more > 0 {
 			m.fates.WithLabelValues(string(fate)).Add(float64(more))
 		}
 	}
-	s.counted = countedOf(state, was.fates)
+	now := countedOf(s, was.fates)
 	m.hold(was, -1)
-	m.hold(s.counted, 1)
+	m.hold(now, 1)
+	return now
 }
 
-// forget removes a chat that leaves memory from the metrics. Its open ingresses count as recovered in the next
-// activation.
-func (s *shell) forget() {
-	if s.chat.State != nil {
-		s.count()
-		s.o.Metrics.forgot(s.counted)
+// Unloaded removes a chat that leaves memory. Its open ingresses count as recovered when it is loaded again.
+func (m *Metrics) Unloaded(t Counted) {
+	if m != nil {
+		m.recovered.Sub(float64(t.open))
+		m.hold(t, -1)
 	}
-	if s.chat.RunChild != "" {
-		s.o.Metrics.count(decision.Count{What: decision.CountRunGone, Value: 1})
-	}
-	s.counted = counted{}
 }
 
 // hold adds a chat's numbers to the gauges, or subtracts them if sign is -1.
-func (m *Metrics) hold(t counted, sign float64) {
+func (m *Metrics) hold(t Counted, sign float64) {
 	m.open.Add(sign * float64(t.open))
 	m.pending.Add(sign * float64(len(t.rows)))
 	m.parked.Add(sign * float64(t.parked))
@@ -161,25 +166,8 @@ func (m *Metrics) hold(t counted, sign float64) {
 	}
 }
 
-// loaded adds a chat that was loaded.
-func (m *Metrics) loaded(s *journal.State) counted {
-	t := countedOf(s, nil)
-	if m != nil {
-		m.recovered.Add(float64(t.open))
-		m.hold(t, 1)
-	}
-	return t
-}
-
-func (m *Metrics) forgot(t counted) {
-	if m != nil {
-		m.recovered.Sub(float64(t.open))
-		m.hold(t, -1)
-	}
-}
-
-// count records a [machine.Count].
-func (m *Metrics) count(c decision.Count) {
+// Count records a count that a chat planned.
+func (m *Metrics) Count(c decision.Count) {
 	if m == nil {
 		return
 	}

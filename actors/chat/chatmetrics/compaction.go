@@ -1,4 +1,4 @@
-package chat
+package chatmetrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
