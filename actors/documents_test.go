@@ -6,9 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/contexts"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"

@@ -11,11 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"pgregory.net/rapid"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/router"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 

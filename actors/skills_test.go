@@ -11,11 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/adapters/model"

@@ -11,14 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"

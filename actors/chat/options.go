@@ -4,11 +4,10 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"

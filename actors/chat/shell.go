@@ -8,12 +8,11 @@ import (
 	"path"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/internal/kin"
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/actors/internal/stray"

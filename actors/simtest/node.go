@@ -7,12 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"

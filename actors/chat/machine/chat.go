@@ -4,23 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/memory"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/system"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/outbox"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/files"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/quoting"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/paging"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/length"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/files"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/memory"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/outbox"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/paging"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/quoting"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/system"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"

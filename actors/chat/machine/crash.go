@@ -4,7 +4,6 @@ import (
 	"log/slog"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"

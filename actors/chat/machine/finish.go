@@ -3,12 +3,9 @@ package machine
 import (
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
 	"github.com/shipmyagent/shipmyagent/actors/chat/runentry"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"

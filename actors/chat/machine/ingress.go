@@ -3,10 +3,8 @@ package machine
 import (
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"

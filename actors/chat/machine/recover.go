@@ -4,10 +4,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )

@@ -4,12 +4,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
-
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"

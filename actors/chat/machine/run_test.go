@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"

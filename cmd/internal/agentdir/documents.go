@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )

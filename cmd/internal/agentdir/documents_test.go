@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 )
 
 // write creates a file and its parent folders.

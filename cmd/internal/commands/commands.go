@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"

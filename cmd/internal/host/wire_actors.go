@@ -10,13 +10,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"

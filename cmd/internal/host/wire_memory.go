@@ -4,11 +4,10 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/openai"

@@ -12,13 +12,12 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"

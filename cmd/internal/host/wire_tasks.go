@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/actors/scheduler"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
 	"github.com/shipmyagent/shipmyagent/actors/router"

@@ -9,10 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/outbox"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/outbox"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"

@@ -3,10 +3,9 @@ package requests
 import (
 	"slices"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"

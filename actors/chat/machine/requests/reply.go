@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/ruling"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/reply"

@@ -5,9 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
