@@ -118,7 +118,7 @@ func (w *World) spawn() {
 	chats.Router = routerPID
 	shards := shard.Options{
 		Idle: w.o.Idle, Metrics: shard.NewMetrics(w.Registry),
-		Chat: func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) },
+		Chat: chat.Factory(chats),
 	}
 	chatsOf := router.Options{
 		Shard: func(int) *actor.Props { return shard.Props(shards) }, MaxChats: w.o.MaxChats, MaxBytes: w.o.MaxBytes,

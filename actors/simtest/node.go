@@ -85,7 +85,7 @@ func (l *life) spawn() {
 	shards := shard.Options{
 		Idle: s.setup.idle,
 		Chat: func(key messages.ChatKey) *actor.Props {
-			return l.props("chat "+string(key), chat.Props(key, l.chat(key, o, runs)))
+			return l.props("chat "+string(key), chat.Factory(l.chat(key, o, runs))(key))
 		},
 	}
 	routes := router.Options{Shard: func(n int) *actor.Props { return l.props("shard "+itoa(n), shard.Props(shards)) }}

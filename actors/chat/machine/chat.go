@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/length"
@@ -34,7 +35,7 @@ type Chat struct {
 	system   system.System
 	memory   memory.Memory
 	session
-	spare *Chat // memory for the chat after the next decision
+	spares *sync.Pool // of chats that are no longer used
 }
 
 // session is the part of a chat that is not journaled.
@@ -66,9 +67,10 @@ type session struct {
 // checkpointDue is the timer message that checkpoints an idle chat.
 type checkpointDue struct{}
 
-// New returns a chat that has not been loaded.
-func New(o *decision.Options, key messages.ChatKey) *Chat {
-	c := &Chat{Base: decision.NewBase(o, key)}
+// New returns a chat that has not been loaded. The chats of a host share spares, from which a decision takes the memory
+// for the chat after it.
+func New(o *decision.Options, key messages.ChatKey, spares *sync.Pool) *Chat {
+	c := &Chat{Base: decision.NewBase(o, key), spares: spares}
 	c.attach()
 	return c
 }
@@ -83,11 +85,10 @@ func (c *Chat) attach() {
 // Decide returns the plan that follows a message. It changes nothing; the plan contains the chat as it will be after
 // its writes.
 func (c *Chat) Decide(in decision.Input) Plan {
-	w := c.spare
-	if w == nil {
+	w, ok := c.spares.Get().(*Chat)
+	if !ok {
 		w = &Chat{}
 	}
-	c.spare = nil
 	*w = *c
 	w.Base, w.session = c.Next(), c.copy()
 	w.requests, w.files = c.requests.Copy(), c.files.Copy()
@@ -107,9 +108,7 @@ type Plan struct {
 func (p Plan) Commit() *Chat {
 	p.next.State.Commit()
 	*p.before = Chat{}
-	if !p.next.rests || p.next.run != nil { // another decision will follow soon
-		p.next.spare = p.before
-	}
+	p.next.spares.Put(p.before)
 	return p.next
 }
 

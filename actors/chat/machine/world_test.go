@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
@@ -114,7 +115,7 @@ func (w *world) start() {
 		return
 	}
 	w.store = store
-	w.m = machine.New(w.opts, testChat)
+	w.m = machine.New(w.opts, testChat, &sync.Pool{})
 	w.load()
 }
 
@@ -274,7 +275,7 @@ func (w *world) recovers() {
 	if !state.Balanced() {
 		w.fail("after a crash the counts do not add up: %+v, %d open", state.Counts(), state.OpenTurns())
 	}
-	m := machine.New(w.opts, testChat)
+	m := machine.New(w.opts, testChat, &sync.Pool{})
 	m.Load(state, meta, archive{w.chat, w.store}, w.now)
 	var msg any = decision.Loaded{}
 	for range 18 {

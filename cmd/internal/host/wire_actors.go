@@ -80,9 +80,10 @@ func (h *Host) startActors(ctx context.Context) error {
 	h.wireMemory(&chats, runs)
 	h.wireApprovals(&chats)
 	chats.Fetch, chats.Whole, chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
+	chatOf := chat.Factory(chats)
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
-		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.With(chat.Props(key, chats)) },
+		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.With(chatOf(key)) },
 	}
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{

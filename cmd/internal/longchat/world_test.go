@@ -90,7 +90,7 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 		chats.Compaction = func() *actor.Props { return compaction.Props(folds) }
 		chats.MaxTokens, chats.KeepLast, chats.PrefixBroken = budget, keep, runs.Metrics.PrefixBroken
 	}
-	shards := shard.Options{Metrics: shard.NewMetrics(w.registry), Chat: func(key messages.ChatKey) *actor.Props { return chat.Props(key, chats) }}
+	shards := shard.Options{Metrics: shard.NewMetrics(w.registry), Chat: chat.Factory(chats)}
 	if _, err := root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), "router"); err != nil {
 		t.Fatal(err)
 	}
