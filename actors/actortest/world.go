@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,7 +149,7 @@ func (w *World) real() platform.Platform {
 
 func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Options {
 	o := w.o.Chat
-	o.Store, o.Logger, o.Metrics, o.Location = w.store, w.o.Log, chatmetrics.New(w.Registry), time.UTC
+	o.Store, o.Spares, o.Logger, o.Metrics, o.Location = w.store, &sync.Pool{}, w.o.Log, chatmetrics.New(w.Registry), time.UTC
 	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }
 	if o.PrefixBroken == nil && (w.o.Compaction != nil || w.o.Memory != nil) {
 		o.PrefixBroken = runs.Metrics.PrefixBroken

@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -22,6 +23,8 @@ type Options struct {
 	decision.Options
 
 	Store persistence.Store
+	// Spares is the memory that the decisions of all chats share.
+	Spares machine.Spares
 	// Grants stores what people allow for a time. If nil, they cannot allow anything for a time.
 	Grants persistence.GrantStore
 	// Files stores the pages of long answers. If nil, long answers are not paged.

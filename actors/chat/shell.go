@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
-	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -41,11 +40,11 @@ const (
 // Factory returns what makes the actors of chats, which share the options. Only the shard of a chat may spawn its actor.
 func Factory(o Options) func(key messages.ChatKey) *actor.Props {
 	o = o.withDefaults()
-	spares, supervisor := &sync.Pool{}, runsStop()
+	supervisor := runsStop()
 	return func(key messages.ChatKey) *actor.Props {
 		return actor.PropsFromProducer(func() actor.Actor {
 			return &shell{
-				o: &o, key: key, spares: spares, log: o.Logger.With("component", "chat", "chat_key", string(key)),
+				o: &o, key: key, log: o.Logger.With("component", "chat", "chat_key", string(key)),
 				timers: map[string]*timed{}, children: map[string]*actor.PID{}, fetches: map[int]context.CancelFunc{},
 			}
 		}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(supervisor))
@@ -60,11 +59,10 @@ func runsStop() actor.SupervisorStrategy {
 // shell is the actor of a chat. [machine.Chat.Decide] makes the decisions; the shell writes the facts of a plan,
 // replaces the chat with the one after the writes, and then runs the effects. Its fields are only accessed in Receive.
 type shell struct {
-	o      *Options
-	key    messages.ChatKey
-	spares *sync.Pool
-	log    *slog.Logger
-	home   pipe.Home
+	o    *Options
+	key  messages.ChatKey
+	log  *slog.Logger
+	home pipe.Home
 
 	store    persistence.Chat
 	memo     *model.Memo // cache of the chat's last request
@@ -126,7 +124,7 @@ func (s *shell) receive(ac actor.Context) {
 }
 
 func (s *shell) started(ac actor.Context) {
-	s.home, s.chat = pipe.NewHome(ac), machine.New(&s.o.Options, s.key, s.spares)
+	s.home, s.chat = pipe.NewHome(ac), machine.New(&s.o.Options, s.key, s.o.Spares)
 	s.ready(ac)
 }
 
@@ -299,7 +297,7 @@ func (s *shell) runCommand(ac actor.Context, e decision.RunCommand) {
 // then contains only what the forgetting intent keeps.
 func (s *shell) forgetAll(ac actor.Context, e decision.ForgetAll) {
 	s.release(ac)
-	s.chat = machine.New(&s.o.Options, s.key, s.spares)
+	s.chat = machine.New(&s.o.Options, s.key, s.o.Spares)
 	err := s.o.Forget(e.Intent)
 	if err != nil {
 		s.log.Error("not all that is kept of the chat could be deleted; the next start continues with it", "error", err)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -70,7 +71,7 @@ func (l *life) spawn() {
 		Gate: l.gate, Router: routerPID, Tools: l, NewID: rand.Text, Logger: quiet, Jitter: half,
 	}
 	o := chat.Options{
-		Store: l.store, Logger: quiet,
+		Store: l.store, Spares: &sync.Pool{}, Logger: quiet,
 		Commands: func(decision.Command) (string, bool) { return "At your command: " + s.token(), true },
 	}
 	o.Options = decision.Options{

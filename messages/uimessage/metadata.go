@@ -40,7 +40,6 @@ const (
 	FateIgnored  Fate = "ignored"
 	FateDeclined Fate = "declined"
 	FateStopped  Fate = "stopped"
-	FateExpired  Fate = "expired"
 )
 
 // Metadata is the metadata of our own turns. Zero values are absent from the JSON.

@@ -27,7 +27,6 @@ const (
 	FateIgnored  = uimessage.FateIgnored  // by the gate, for a reason
 	FateDeclined = uimessage.FateDeclined // lane full, message quarantined, no access
 	FateStopped  = uimessage.FateStopped  // stopped by a person
-	FateExpired  = uimessage.FateExpired
 )
 
 // Settled is the fate of one turn.

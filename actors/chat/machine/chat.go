@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/length"
@@ -35,7 +34,7 @@ type Chat struct {
 	system   system.System
 	memory   memory.Memory
 	session
-	spares *sync.Pool // of chats that are no longer used
+	spares Spares
 }
 
 // session is the part of a chat that is not journaled.
@@ -67,9 +66,15 @@ type session struct {
 // checkpointDue is the timer message that checkpoints an idle chat.
 type checkpointDue struct{}
 
-// New returns a chat that has not been loaded. The chats of a host share spares, from which a decision takes the memory
-// for the chat after it.
-func New(o *decision.Options, key messages.ChatKey, spares *sync.Pool) *Chat {
+// Spares holds values that are no longer used, as a [sync.Pool] does. A decision takes the memory for the chat after it
+// from there. All chats of a host share one.
+type Spares interface {
+	Get() any
+	Put(spare any)
+}
+
+// New returns a chat that has not been loaded.
+func New(o *decision.Options, key messages.ChatKey, spares Spares) *Chat {
 	c := &Chat{Base: decision.NewBase(o, key), spares: spares}
 	c.attach()
 	return c

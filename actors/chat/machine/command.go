@@ -40,7 +40,7 @@ func (c *Chat) lastEntry(is func(e journal.LedgerEntry) bool) (last *journal.Led
 // isUnanswered reports whether a message of the chat did not simply get an answer.
 func isUnanswered(e journal.LedgerEntry) bool {
 	switch e.Fate {
-	case journal.FateIgnored, journal.FateDeclined, journal.FateMerged, journal.FateStopped, journal.FateExpired:
+	case journal.FateIgnored, journal.FateDeclined, journal.FateMerged, journal.FateStopped:
 		return e.Dir == journal.DirIn
 	case journal.FateAnswered:
 	}

@@ -325,8 +325,6 @@ func fateWords(e journal.LedgerEntry) (en, zh string) {
 			return "it was recalled before I had read it.", "它在我读到之前被撤回了。"
 		}
 		return "the work on it was stopped.", "处理被停止了。"
-	case journal.FateExpired:
-		return "it waited too long.", "等待时间太长，已失效。"
 	case journal.FateAnswered:
 		if e.Reason == "command" || e.Reason == "stop" {
 			return "it was a command, which I answered myself.", "这是一条命令，我已直接回复。"

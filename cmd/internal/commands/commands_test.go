@@ -87,7 +87,6 @@ func TestWhySentences(t *testing.T) {
 		{Fate: journal.FateMerged, Step: 3},
 		{Fate: journal.FateStopped},
 		{Fate: journal.FateStopped, Reason: "taken_back"},
-		{Fate: journal.FateExpired},
 		{Fate: journal.FateAnswered},
 		{Fate: journal.FateAnswered, Reason: "command"},
 		{Fate: journal.FateIgnored},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -105,9 +106,9 @@ func (h *Host) startMetadata(runID string) json.RawMessage {
 func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 	return chat.Options{
 		Options: h.machineOptions(tools),
-		Store:   h.store,
-		Run:     func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
-		Logger:  h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
+		Store:   h.store, Spares: &sync.Pool{},
+		Run:    func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
+		Logger: h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
 		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer,
 	}
 }

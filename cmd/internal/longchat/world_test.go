@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,7 +82,7 @@ func newWorld(t *testing.T, dir string, sums model.Model) *world {
 			Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} },
 			Tools:     func(messages.ChatKey, bool) []string { return nil },
 		},
-		Metrics: chatmetrics.New(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
+		Spares: &sync.Pool{}, Metrics: chatmetrics.New(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
 	}
 	if sums != nil {
 		folds := compaction.Options{

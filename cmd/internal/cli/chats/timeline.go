@@ -142,7 +142,7 @@ func stateWord(a *console.Console, state string) string {
 	if a.ReadsChinese() {
 		words = map[string]string{
 			string(journal.FateAnswered): "已回答", string(journal.FateMerged): "已并入", string(journal.FateIgnored): "已忽略",
-			string(journal.FateDeclined): "已拒收", string(journal.FateStopped): "已停止", string(journal.FateExpired): "已过期",
+			string(journal.FateDeclined): "已拒收", string(journal.FateStopped): "已停止",
 			lineOpen: "未决", lineWaits: "未决，等待中", lineStored: "已保存", journal.DirIn: "收", journal.DirOut: "发",
 		}
 	}
