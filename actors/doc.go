@@ -7,19 +7,21 @@
 //
 //  1. A platform's receiver reads an update and maps it to a platform.Inbound
 //     (adapters/platform/telegram/mapper.go). The gate decides whether the message is
-//     addressed to the bot, by facts that the platform supplies
-//     (adapters/platform/internal/botkit/gate.go).
+//     addressed to the bot (adapters/platform/internal/botkit/gate.go), by facts that the
+//     platform supplies (adapters/platform/telegram/admit.go).
 //  2. The receiver asks the adapter actor of its account (actors/adapter/ingress.go), and
 //     that asks the router, which finds the shard (actors/router/actor.go). The shard finds
 //     or spawns the chat (actors/shard/actor.go).
 //  3. The chat decides (actors/chat/machine/ingress.go, accept). A redelivered update is
-//     known by its ingress id there; a chat remembers its 4,096 newest ids. Otherwise the
-//     shell of the chat writes the turn and then answers (actors/chat/shell.go, perform and
-//     write). Now the message is durable, and only now does the platform confirm it.
+//     known by its ingress id there; a chat remembers its 4,096 newest ids
+//     (persistence/journal/ids.go). Otherwise acceptTurn plans the turn, and the shell of the
+//     chat writes it and then answers (actors/chat/shell.go, perform and write). Now the message
+//     is durable, and only now does the platform confirm it.
 //  4. Without a run in progress the chat starts one (actors/chat/machine/run.go,
 //     whatFollows and nextRun). There is at most one: whatFollows asks for a run only if the
 //     state has none, and one actor decides for the chat. A turn that arrives during a run
-//     waits in the lane until the next step boundary (same file, boundary and merge).
+//     waits in the lane (persistence/journal/apply.go, turnAccepted) until the next step
+//     boundary (actors/chat/machine/run.go, boundary and merge).
 //  5. The run gets the system text (order of its parts: actors/internal/prompt/system.go) and
 //     the messages, waits for a slot (actors/modelgate) and asks the model
 //     (actors/run/step.go). The step engine turns events into chunks (actors/internal/loop).
@@ -27,15 +29,17 @@
 //     or a person is asked (actors/run/rules.go, decide). The chat journals the intents
 //     before a call begins (actors/chat/machine/run.go, stepDone).
 //  7. A person's answer is bound to what they saw and becomes a fact
-//     (actors/chat/machine/requests: press.go; words: reply.go). If other messages have
-//     followed since, the chat puts a copy of the call into a new message and runs that
-//     (actors/chat/machine/requests/opening.go, Copies); otherwise the message that asked continues.
+//     (actors/chat/machine/requests: press.go; words: reply.go; evaluate.go says whether the
+//     answer is valid or late). If other messages have followed since, the chat puts a copy of
+//     the call into a new message and runs that (requests/opening.go, Copies); otherwise the
+//     message that asked continues (actors/chat/machine/outcome.go, continueRun and beginOutcome).
 //  8. The end of a run is one fact: the assistant message, the fates of its turns and the
 //     rows that it owes (actors/chat/machine/finish.go). The adapter actor sends the rows in their
 //     order (actors/adapter/lane.go) and reports receipts (actors/chat/machine/egress.go).
 //  9. The chat compacts if its estimate says that it is too long
 //     (actors/chat/machine/compaction.go, compactIfLong), if a model refuses a request as too
-//     long, or if a person says so; the child counts and chooses (actors/compaction/plan.go).
+//     long (compaction_child.go, shorten), or if a person says so (compactNow); the child counts
+//     and chooses (actors/compaction/plan.go).
 //
 // What a chat writes is in persistence/journal: a fact is a row in its table (facts.go), and
 // the state changes only in that package. The files are those of persistence/filestore.

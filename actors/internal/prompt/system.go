@@ -66,9 +66,10 @@ type Documents struct {
 	Guards []string
 }
 
-// System is the system text of a chat. What changes least is first: what all chats share, then the
-// facts of the chat, then the memory, then loaded skills, so that a change leaves the longest
-// possible prefix unchanged. Text that people control is quoted and cannot leave its section.
+// System is the system text of a chat. What changes least is first: the instructions and the facts
+// of the chat, then the owner's texts, then the memory, then loaded skills, so that a change leaves
+// the longest possible prefix unchanged. Text that people control is quoted and cannot leave its
+// section.
 func System(f Facts, d Documents) string {
 	const around = 2 << 10 // tags, facts and the introductions of sections
 	var b strings.Builder

@@ -211,7 +211,9 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 		return say("This chat may use me.", "这个聊天可以使用我。")
 	case "activation":
 		if !alone(cmd) {
-			return say("On this platform the operator chooses what I listen to in a group, in ship.json (adapters.feishu.groups).", "在这个平台上，我在群里响应什么由管理员在 ship.json（adapters.feishu.groups）里设置。")
+			addr, _ := cmd.ChatKey.Address()
+			key := "adapters." + addr.Platform + ".groups"
+			return say("On this platform the operator chooses what I listen to in a group, in ship.json ("+key+").", "在这个平台上，我在群里响应什么由管理员在 ship.json（"+key+"）里设置。")
 		}
 		return say("/activation works in groups only: there, my owner chooses what I listen to.",
 			"/activation 只能在群里使用：主人可以用它选择我在群里响应什么。")
