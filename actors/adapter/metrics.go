@@ -18,7 +18,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	return &Metrics{
 		in: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_ingress_total", Help: "Messages handed over by platforms, by what became of them at once.",
+			Name: "sma_ingress_total", Help: "Messages received from platforms, by immediate outcome.",
 		}, []string{"platform", "result"}),
 		out: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_egress_total", Help: "Messages sent to platforms, by result.",

@@ -20,7 +20,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		waiting:  f.NewGauge(prometheus.GaugeOpts{Name: "sma_model_calls_waiting", Help: "Model calls that wait for a slot."}),
 		inFlight: f.NewGauge(prometheus.GaugeOpts{Name: "sma_model_calls_in_flight", Help: "Model calls that hold a slot."}),
 		waited: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "sma_model_slot_wait_seconds", Help: "How long model calls waited for a slot.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 10),
+			Name: "sma_model_slot_wait_seconds", Help: "Time that model calls waited for a slot.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 10),
 		}),
 	}
 }

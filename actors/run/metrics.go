@@ -20,7 +20,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	return &Metrics{
 		prefix: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_prompt_prefix_broken_total", Help: "Model requests that do not begin with the one before, by cause.",
+			Name: "sma_prompt_prefix_broken_total", Help: "Model requests that do not begin with the chat's previous request, by cause.",
 		}, []string{"cause"}),
 		tool: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "gen_ai_execute_tool_duration_seconds", Help: "Tool calls, by tool and result.",

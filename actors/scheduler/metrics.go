@@ -19,9 +19,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	return &Metrics{
 		lateness: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "sma_task_lateness_seconds", Help: "How long after their planned times tasks were started.", Buckets: []float64{0.05, 0.25, 1, 5, 30, 120, 600, 3600, 86400},
+			Name: "sma_task_lateness_seconds", Help: "Delay of tasks after their scheduled times.", Buckets: []float64{0.05, 0.25, 1, 5, 30, 120, 600, 3600, 86400},
 		}),
-		fires: f.NewCounterVec(prometheus.CounterOpts{Name: "sma_task_fires_total", Help: "Times of tasks by what became of them."}, []string{"result"}),
+		fires: f.NewCounterVec(prometheus.CounterOpts{Name: "sma_task_fires_total", Help: "Scheduled times of tasks, by outcome."}, []string{"result"}),
 		tasks: f.NewGauge(prometheus.GaugeOpts{Name: "sma_tasks", Help: "Tasks that are active."}),
 	}
 }

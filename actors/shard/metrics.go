@@ -20,18 +20,18 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	m := &Metrics{
-		active:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_active", Help: "Chats that hold memory."}),
-		bytes:       f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_bytes_estimate", Help: "Bytes that active chats hold, as they estimate it."}),
-		parked:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_parked", Help: "Chats that failed again and again and take no messages for a while."}),
-		activations: f.NewCounter(prometheus.CounterOpts{Name: "sma_chat_activations_total", Help: "Chats activated from the store."}),
+		active:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_active", Help: "Chats in memory."}),
+		bytes:       f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_bytes_estimate", Help: "Estimated memory of active chats, in bytes."}),
+		parked:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_parked", Help: "Chats that failed repeatedly and accept no messages for a while."}),
+		activations: f.NewCounter(prometheus.CounterOpts{Name: "sma_chat_activations_total", Help: "Chats that were loaded from the store."}),
 		passivations: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_chat_passivations_total", Help: "Chats that left memory: idle, too many chats, too much memory, or a stop.",
+			Name: "sma_chat_passivations_total", Help: "Chats that were unloaded, by cause: idle, too many chats, too much memory, or shutdown.",
 		}, []string{"cause"}),
 		restarts: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_actor_restarts_total", Help: "Actors restarted after a panic.", ConstLabels: prometheus.Labels{"actor": "chat"},
 		}),
 		refusals: f.NewCounter(prometheus.CounterOpts{
-			Name: "sma_shard_refusals_total", Help: "Messages to chats that were refused: the host stops, or the chat is down and too much waits.",
+			Name: "sma_shard_refusals_total", Help: "Messages to chats that were refused because the host is stopping, or because the chat is down and its queue is full.",
 		}),
 	}
 	for _, c := range []cause{causeIdle, causeChats, causeMemory, causeStop} {

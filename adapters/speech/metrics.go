@@ -16,10 +16,10 @@ type Metrics struct {
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_speech_total", Help: "Recordings transcribed and texts spoken, by what became of them.",
+			Name: "sma_speech_total", Help: "Transcriptions and spoken texts, by outcome.",
 		}, []string{"kind", "result"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "sma_speech_seconds", Help: "Seconds from asking for a transcript or a recording to having it, waits included.",
+			Name: "sma_speech_seconds", Help: "Time to transcribe a recording or to speak a text, including waits.",
 			Buckets: []float64{0.25, 1, 4, 16, 64},
 		}, []string{"kind"}),
 	}

@@ -60,7 +60,7 @@ func New(o Options) *Log {
 		files: files{dir: o.Dir, folder: o.Folder, window: o.Window, lines: map[uint64]int{}, seed: maphash.MakeSeed()},
 		log:   o.Logger, work: make(chan *work, maxQueue), stopped: make(chan struct{}),
 		dropped: promauto.With(o.Registerer).NewCounter(prometheus.CounterOpts{
-			Name: "sma_run_log_dropped_total", Help: "Entries of the log of runs that were dropped because the disk was too slow or failed.",
+			Name: "sma_run_log_dropped_total", Help: "Entries of the run log that were dropped because the disk was too slow or failed.",
 		}),
 	}
 }

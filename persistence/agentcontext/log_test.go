@@ -175,7 +175,7 @@ func TestAddRunNeverWaits(t *testing.T) {
 	for n := range 5000 {
 		log.AddRun("a", entry(n))
 	}
-	want := "# HELP sma_run_log_dropped_total Entries of the log of runs that were dropped because the disk was too slow or failed.\n" +
+	want := "# HELP sma_run_log_dropped_total Entries of the run log that were dropped because the disk was too slow or failed.\n" +
 		"# TYPE sma_run_log_dropped_total counter\nsma_run_log_dropped_total 904\n"
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
 		t.Error(err)

@@ -195,7 +195,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", problems)
 	}
 	want := `
-# HELP sma_store_failed_writes_total Writes that failed: full (undone, may be repeated), refused (nothing written) or final (chat read-only).
+# HELP sma_store_failed_writes_total Writes that failed: full (undone, can be retried), refused (nothing written) or final (chat is read-only).
 # TYPE sma_store_failed_writes_total counter
 sma_store_failed_writes_total{result="refused"} 2
 `

@@ -23,11 +23,11 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}),
 		quarantine: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "sma_store_quarantined_total",
-			Help: "Pieces of chat files that could not be read and were set aside.",
+			Help: "Parts of chat files that could not be read and were moved to quarantine.",
 		}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_store_failed_writes_total",
-			Help: "Writes that failed: full (undone, may be repeated), refused (nothing written) or final (chat read-only).",
+			Help: "Writes that failed: full (undone, can be retried), refused (nothing written) or final (chat is read-only).",
 		}, []string{"result"}),
 	}
 	if reg == nil {

@@ -20,7 +20,7 @@ func (m *Metrics) registerCompaction(f promauto.Factory) {
 			Name: "sma_compactions_total", Help: "Compactions that ended, by cause and result.",
 		}, []string{"cause", "result"}),
 		seconds: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "sma_compaction_seconds", Help: "Compactions, from their begin to the rewritten history.", Buckets: prometheus.ExponentialBuckets(0.1, 2, 12),
+			Name: "sma_compaction_seconds", Help: "Duration of compactions, from start to rewritten history.", Buckets: prometheus.ExponentialBuckets(0.1, 2, 12),
 		}),
 		tokens: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "sma_compaction_tokens", Help: "Tokens of a chat's messages before and after a compaction.", Buckets: prometheus.ExponentialBuckets(500, 2, 12),

@@ -24,10 +24,10 @@ func (m *Metrics) registerMemory(f promauto.Factory) {
 			Name: "sma_memory_facts_total", Help: "Facts that extractions added to memories.",
 		}),
 		dropped: f.NewCounter(prometheus.CounterOpts{
-			Name: "sma_memory_dropped_total", Help: "Facts that the model offered and the host refused: from nobody, not in their words, or orders.",
+			Name: "sma_memory_dropped_total", Help: "Facts that the model proposed and the host rejected: nobody said them, the words differ, or they are instructions.",
 		}),
 		condensed: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_memory_condensed_total", Help: "Memories that were too long, by what came of condensing them.",
+			Name: "sma_memory_condensed_total", Help: "Memories that were too long and were condensed, by result.",
 		}, []string{"result"}),
 	}
 }

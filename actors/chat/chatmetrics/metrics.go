@@ -47,25 +47,25 @@ type Metrics struct {
 func New(reg prometheus.Registerer) *Metrics {
 	f := promauto.With(reg)
 	m := &Metrics{
-		accepted:  f.NewCounter(prometheus.CounterOpts{Name: "sma_ingress_accepted_total", Help: "Ingresses accepted, whatever became of them."}),
-		recovered: f.NewGauge(prometheus.GaugeOpts{Name: "sma_ingress_recovered", Help: "Open ingresses found when chats were read, less those that left memory open."}),
+		accepted:  f.NewCounter(prometheus.CounterOpts{Name: "sma_ingress_accepted_total", Help: "Ingresses that were accepted."}),
+		recovered: f.NewGauge(prometheus.GaugeOpts{Name: "sma_ingress_recovered", Help: "Open ingresses found when chats were loaded, minus those that were open when chats were unloaded."}),
 		fates: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_ingress_fates_total", Help: "Ingresses that ended, by fate.",
 		}, []string{"fate"}),
 		open:    f.NewGauge(prometheus.GaugeOpts{Name: "sma_ingress_open", Help: "Ingresses of active chats without a fate yet."}),
-		running: f.NewGauge(prometheus.GaugeOpts{Name: "sma_runs_in_flight", Help: "Runs under way."}),
+		running: f.NewGauge(prometheus.GaugeOpts{Name: "sma_runs_in_flight", Help: "Runs in progress."}),
 		runs: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_runs_finished_total", Help: "Runs that ended, by result.",
 		}, []string{"result"}),
 		seconds: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "gen_ai_invoke_agent_duration_seconds", Help: "Runs, from start to end.", Buckets: prometheus.ExponentialBuckets(0.1, 2, 13),
+			Name: "gen_ai_invoke_agent_duration_seconds", Help: "Duration of runs.", Buckets: prometheus.ExponentialBuckets(0.1, 2, 13),
 		}),
-		mergedTurns: f.NewCounter(prometheus.CounterOpts{Name: "sma_turns_merged_total", Help: "Turns taken into a running run."}),
+		mergedTurns: f.NewCounter(prometheus.CounterOpts{Name: "sma_turns_merged_total", Help: "Turns merged into a run in progress."}),
 		steps: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "sma_run_steps", Help: "Model calls of a run.", Buckets: []float64{1, 2, 3, 5, 8, 13, 21, 34, 64},
+			Name: "sma_run_steps", Help: "Model calls per run.", Buckets: []float64{1, 2, 3, 5, 8, 13, 21, 34, 64},
 		}),
 		first: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "sma_first_egress_seconds", Help: "From the first message that a run answers to the first words that people see of it.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 13),
+			Name: "sma_first_egress_seconds", Help: "Time from the first message that a run answers to its first visible words.", Buckets: prometheus.ExponentialBuckets(0.05, 2, 13),
 		}),
 	}
 	m.registerEgress(f)
@@ -76,20 +76,20 @@ func New(reg prometheus.Registerer) *Metrics {
 
 func (m *Metrics) registerEgress(f promauto.Factory) {
 	m.pending = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_pending", Help: "Outbox rows of active chats that are neither delivered nor parked."})
-	m.parked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_parked", Help: "Outbox rows and messages of active chats that wait for a person to retry or drop them."})
+	m.parked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_outbox_parked", Help: "Outbox rows and messages of active chats that failed and wait for a person to retry or drop them."})
 	m.outbox = f.NewCounterVec(prometheus.CounterOpts{
-		Name: "sma_outbox_settled_total", Help: "Outbox rows that ended, by outcome.",
+		Name: "sma_outbox_settled_total", Help: "Outbox rows that were settled, by outcome.",
 	}, []string{"outcome"})
 	m.ages = &persistence.Ages{}
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "sma_outbox_oldest_seconds", Help: "Age of the oldest pending outbox row of active chats, to ten seconds; 0: none.",
+		Name: "sma_outbox_oldest_seconds", Help: "Age of the oldest pending outbox row of active chats, to ten seconds; 0 if there is none.",
 	}, func() float64 { return m.ages.Oldest(time.Now()).Seconds() })
 	m.approvals = f.NewCounterVec(prometheus.CounterOpts{
 		Name: "sma_approvals_total", Help: "Requests for approval: asked, and how they ended.",
 	}, []string{"event"})
-	m.asked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_approvals_pending", Help: "Requests of active chats that wait for a person."})
+	m.asked = f.NewGauge(prometheus.GaugeOpts{Name: "sma_approvals_pending", Help: "Requests for approval in active chats that wait for a decision."})
 	m.wait = f.NewHistogram(prometheus.HistogramOpts{
-		Name: "sma_approval_wait_seconds", Help: "From a request for approval to a person's answer.", Buckets: prometheus.ExponentialBuckets(1, 2, 12),
+		Name: "sma_approval_wait_seconds", Help: "Time from a request for approval to a person's answer.", Buckets: prometheus.ExponentialBuckets(1, 2, 12),
 	})
 }
 

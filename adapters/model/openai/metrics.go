@@ -33,13 +33,13 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "gen_ai_client_token_usage", Help: "Tokens of one model request, by type.", Buckets: prometheus.ExponentialBuckets(1, 4, 14),
 		}, []string{"model", "token_type"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_model_retries_total", Help: "Model requests that were sent again, by the reason of the failure.",
+			Name: "sma_model_retries_total", Help: "Model requests that were retried, by reason of the failure.",
 		}, []string{"model", "reason"}),
 		fallbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_model_fallbacks_total", Help: "Calls that went on to the next model, by the reason of the failure.",
+			Name: "sma_model_fallbacks_total", Help: "Model calls that fell back to the next model, by reason of the failure.",
 		}, []string{"model", "reason"}),
 		skipped: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "sma_model_skipped", Help: "1 while calls skip a model because it failed, until it answers again.",
+			Name: "sma_model_skipped", Help: "1 while calls skip a model because it failed, otherwise 0.",
 		}, []string{"model", "address"}),
 	}
 	if reg == nil {

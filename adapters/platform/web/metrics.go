@@ -23,7 +23,7 @@ func newMetrics(reg prometheus.Registerer, platformName string) *metrics {
 		}, []string{"route", "code"}),
 		auth: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_http_auth_failures_total", ConstLabels: labels,
-			Help: "Wrong tokens, and tries refused after too many of them.",
+			Help: "Requests with a wrong token, and requests refused after too many of them.",
 		}, []string{"reason"}),
 		streams: f.NewGauge(prometheus.GaugeOpts{
 			Name: "sma_http_streams", ConstLabels: labels,
@@ -31,7 +31,7 @@ func newMetrics(reg prometheus.Registerer, platformName string) *metrics {
 		}),
 		dropped: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_http_streams_dropped_total", ConstLabels: labels,
-			Help: "Streams that were cut because their reader was too slow or the chat went away.",
+			Help: "Streams that were cut because their reader was too slow or the chat was unloaded.",
 		}),
 	}
 }

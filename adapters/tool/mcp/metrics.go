@@ -23,7 +23,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.01, 4, 8), // 0.01 to 163.84
 		}, []string{"method", "result"}),
 		restarts: f.NewCounter(prometheus.CounterOpts{
-			Name: "sma_mcp_restarts_total", Help: "New starts of MCP servers that went away or could not be reached.",
+			Name: "sma_mcp_restarts_total", Help: "Restarts of MCP servers that ended or could not be reached.",
 		}),
 	}
 }

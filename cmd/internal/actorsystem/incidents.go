@@ -53,9 +53,9 @@ func NewIncidents(reg prometheus.Registerer, log *slog.Logger) *Incidents {
 	f := promauto.With(reg)
 	return &Incidents{
 		log: log, queue: make(chan incident, 256), now: time.Now, logged: map[incident]*logged{},
-		letters: f.NewCounter(prometheus.CounterOpts{Name: "sma_dead_letters_total", Help: "Messages to actors that were gone."}),
+		letters: f.NewCounter(prometheus.CounterOpts{Name: "sma_dead_letters_total", Help: "Messages to actors that no longer exist."}),
 		strays: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_stray_messages_total", Help: "Messages that their actor does not know.",
+			Name: "sma_stray_messages_total", Help: "Messages of a kind that their actor does not handle.",
 		}, []string{"actor"}),
 		panics: f.NewCounterVec(prometheus.CounterOpts{Name: "sma_actor_panics_total", Help: "Panics of actors."}, []string{"actor"}),
 	}

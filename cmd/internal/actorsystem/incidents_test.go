@@ -48,10 +48,10 @@ func TestCL10IncidentsAreCountedAndLogged(t *testing.T) {
 # HELP sma_actor_panics_total Panics of actors.
 # TYPE sma_actor_panics_total counter
 sma_actor_panics_total{actor="chat"} 51
-# HELP sma_dead_letters_total Messages to actors that were gone.
+# HELP sma_dead_letters_total Messages to actors that no longer exist.
 # TYPE sma_dead_letters_total counter
 sma_dead_letters_total 102
-# HELP sma_stray_messages_total Messages that their actor does not know.
+# HELP sma_stray_messages_total Messages of a kind that their actor does not handle.
 # TYPE sma_stray_messages_total counter
 sma_stray_messages_total{actor="adapter"} 51
 `

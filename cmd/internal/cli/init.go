@@ -29,7 +29,7 @@ type made struct {
 
 func (a *app) initCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "init [dir]", Short: "Make an agent of a folder", Args: cobra.MaximumNArgs(1),
+		Use: "init [dir]", Short: "Turn a folder into an agent", Args: cobra.MaximumNArgs(1),
 		Long:    "Writes an Agent.md to start from and a ship.json. Files that exist are never changed.",
 		Example: "  sma init\n  sma init ./mybot --name Ada",
 	}

@@ -81,7 +81,7 @@ func (a *app) mcpTestCmd() *cobra.Command {
 
 func (a *app) mcpApproveCmd() *cobra.Command {
 	return a.Prints(&cobra.Command{
-		Use: "approve SERVER[:TOOL]", Short: "Take a tool as its server lists it now, or all of a server's", Args: cobra.ExactArgs(1),
+		Use: "approve SERVER[:TOOL]", Short: "Approve a changed tool as its server lists it now, or all tools of a server", Args: cobra.ExactArgs(1),
 		Long:    "Shows what is approved, and turns it on. Read it first with: sma mcp list SERVER",
 		Example: "  sma mcp approve files:write_file\n  sma mcp approve files",
 	}, func(ctx context.Context, args []string) (string, error) {

@@ -180,7 +180,7 @@ func accountText(account access.Account) string {
 
 func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 	return a.Prints(&cobra.Command{
-		Use: "approve CODE", Short: "Let the person in whom the bot gave this code", Args: cobra.ExactArgs(1),
+		Use: "approve CODE", Short: "Let in the person who got this code from the bot", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
 	}, func(ctx context.Context, args []string) (string, error) {
 		return withAccess(a, func(_ string, people *access.Store) (string, error) {
@@ -195,7 +195,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 
 func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
 	return a.Prints(&cobra.Command{
-		Use: "remove ID", Short: "Take a person's or a group's access away", Args: cobra.ExactArgs(1),
+		Use: "remove ID", Short: "Remove a person's or a group's access", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
 	}, func(ctx context.Context, args []string) (string, error) {
 		return withAccess(a, func(_ string, people *access.Store) (string, error) {

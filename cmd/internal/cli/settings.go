@@ -47,7 +47,7 @@ func (a *app) configCheckCmd() *cobra.Command {
 			return &console.Failure{Code: console.CodeConfig, What: "the settings have faults"}
 		},
 	}.On(a.Console, &cobra.Command{
-		Use: "check", Short: "Report every fault of the settings", Args: cobra.NoArgs,
+		Use: "check", Short: "Report every problem in the settings", Args: cobra.NoArgs,
 		Example: "  sma config check\n  sma config check --dir ./mybot --json",
 	})
 }

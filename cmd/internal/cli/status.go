@@ -19,7 +19,7 @@ const stateStopped host.State = "stopped"
 
 func (a *app) statusCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Say whether a host runs here and how it does", Args: cobra.NoArgs,
+		Use: "status", Short: "Show whether a host is running here, and its health", Args: cobra.NoArgs,
 		Example: "  sma status\n  sma status --probe   exit code 0 if it takes messages, for health checks",
 	}
 	probe := cmd.Flags().Bool("probe", false, "print nothing; the exit code says whether it is ready")

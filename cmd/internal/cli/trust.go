@@ -19,7 +19,7 @@ import (
 func (a *app) trustCmd() *cobra.Command {
 	var yes, digest, forget, asJSON bool
 	cmd := &cobra.Command{
-		Use: "trust [dir]", Short: "Agree to what the settings of a folder use outside of it", Args: cobra.MaximumNArgs(1),
+		Use: "trust [dir]", Short: "Consent to what a folder's settings use outside the folder", Args: cobra.MaximumNArgs(1),
 		Long: "A folder from others gets nothing of this machine before you agree: no variable of the\n" +
 			"environment, no file outside of it, no other address than the services' own, no server of tools. This shows\n" +
 			"what its settings name, asks, and remembers the answer outside of the folder. When the settings name anything\n" +

@@ -26,7 +26,7 @@ func newRegistry(version string) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	promauto.With(reg).NewGauge(prometheus.GaugeOpts{
-		Name: "sma_build_info", Help: "The binary that runs; always 1.",
+		Name: "sma_build_info", Help: "The running binary; always 1.",
 		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 	}).Set(1)
 	return reg

@@ -50,7 +50,7 @@ type place struct {
 // messages.
 func (h *Host) startPlatforms(ctx context.Context) error {
 	up := promauto.With(h.registry).NewGaugeVec(prometheus.GaugeOpts{
-		Name: "sma_platform_up", Help: "Whether a platform works.",
+		Name: "sma_platform_up", Help: "1 while a platform works, otherwise 0.",
 	}, []string{"platform"})
 	places, err := h.places(ctx)
 	if err != nil {

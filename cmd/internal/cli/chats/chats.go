@@ -34,7 +34,7 @@ func listCmd(a *console.Console) *cobra.Command {
 	return console.Listing[query.ChatLine]{
 		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: chatsText,
 	}.On(a, &cobra.Command{
-		Use: "list", Short: "List the chats, the last changed first", Args: cobra.NoArgs,
+		Use: "list", Short: "List chats, most recently changed first", Args: cobra.NoArgs,
 		Example: "  sma chats list\n  sma chats list --json",
 	})
 }
@@ -114,7 +114,7 @@ func openTurns(doc query.ChatDocument) []openTurn {
 
 func showCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show CHAT", Short: "Say what came into a chat and what became of it", Args: cobra.ExactArgs(1),
+		Use: "show CHAT", Short: "List the messages of a chat and what became of each", Args: cobra.ExactArgs(1),
 		Long: "Writes how many messages came in and what became of them, then the last messages in both directions in the order\n" +
 			"of their arrival. --json has all of them with their whole texts, unless --last is given.",
 		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50",
@@ -197,7 +197,7 @@ func exportCmd(a *console.Console) *cobra.Command {
 			return string(out)
 		},
 	}.On(a, &cobra.Command{
-		Use: "export CHAT", Short: "Write the messages of a chat, one JSON object a line", Args: cobra.ExactArgs(1),
+		Use: "export CHAT", Short: "Export the messages of a chat, one JSON object per line", Args: cobra.ExactArgs(1),
 		Example: "  sma chats export web-chat-x > chat.jsonl\n  sma chats export telegram-chat-42 --json > chat.json",
 	})
 }

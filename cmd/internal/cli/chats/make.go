@@ -29,7 +29,7 @@ type newChat struct {
 
 func importCmd(a *console.Console) *cobra.Command {
 	return makesChat(a, &cobra.Command{
-		Use: "import FILE|-", Short: "Make a new chat of exported messages", Args: cobra.ExactArgs(1),
+		Use: "import FILE|-", Short: "Make a new chat from exported messages", Args: cobra.ExactArgs(1),
 		Long: "Reads UI messages as the AI SDK and `sma chats export` write them: a JSON array, an object with messages, or one\n" +
 			"message a line. They become a new chat; one that exists is never changed. No host may run meanwhile.",
 		Example: "  sma chats import chat.json\n  sma chats export web-chat-x | sma chats import - --chat cli-chat-copy",
@@ -127,7 +127,7 @@ func adoptFailure(key messages.ChatKey, err error) error {
 
 func forkCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "fork CHAT --before MESSAGE-ID", Short: "Make a new chat of the beginning of another", Args: cobra.ExactArgs(1),
+		Use: "fork CHAT --before MESSAGE-ID", Short: "Make a new chat from the beginning of another", Args: cobra.ExactArgs(1),
 		Long: "Copies what the history of a chat holds before a message, best one of a user, into a new chat. The chat and\n" +
 			"its archive stay as they are. No host may run meanwhile.",
 		Example: "  sma chats fork telegram-chat-42 --before u:telegram-chat-42:17",

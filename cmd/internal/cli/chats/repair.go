@@ -169,7 +169,7 @@ func plural(n int, noun string) string {
 
 func repairCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "repair CHAT...|--all", Short: "Make damaged chats whole; what cannot be read is set aside",
+		Use: "repair CHAT...|--all", Short: "Repair damaged chats; unreadable parts are moved to quarantine",
 		Long: "Sets aside each damaged file as it is, in messages/quarantine of the chat, then writes it without the damage.\n" +
 			"In the history a message marks each gap. Sound chats are left alone. No host may run meanwhile.",
 		Example: "  sma chats repair telegram-chat-42\n  sma chats repair --all",

@@ -15,7 +15,7 @@ import (
 
 func rewindCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rewind CHAT --before MESSAGE-ID", Short: "Take a chat back to where it was before a message", Args: cobra.ExactArgs(1),
+		Use: "rewind CHAT --before MESSAGE-ID", Short: "Rewind a chat to before a message", Args: cobra.ExactArgs(1),
 		Long: "Moves a message and everything after it from the history into the chat's archive. The chat continues from there\n" +
 			"with its next message; nothing is answered again. A host may run meanwhile. What was sent to people stays sent,\n" +
 			"and what tools did stays done. A damaged history is not touched.",
@@ -61,7 +61,7 @@ func rewindFailure(order query.RewindOrder, err error) error {
 
 func removeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rm CHAT --yes", Short: "Delete all that is kept of a chat", Args: cobra.ExactArgs(1),
+		Use: "rm CHAT --yes", Short: "Delete everything stored for a chat", Args: cobra.ExactArgs(1),
 		Long: "Deletes, for good: the history, archives and archived conversations, the chat's memory and, where one person writes\n" +
 			"there alone, the memory of that person, files and recordings, tasks, grants, the log of runs and the search index,\n" +
 			"which is built again. Only the ids of the messages that were handled stay, so that a message which the platform\n" +

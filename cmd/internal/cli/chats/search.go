@@ -16,7 +16,7 @@ import (
 // Search is the command search, which finds turns in the history of all chats or of one, including what was archived.
 func Search(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "search WORDS...", Short: "Find what was said in chats", Args: cobra.MinimumNArgs(1),
+		Use: "search WORDS...", Short: "Search chats", Args: cobra.MinimumNArgs(1),
 		Long: "Finds the turns of chats that contain all the words or, if no turn does, any of them: in the history and in\n" +
 			"what was archived of it. The first search of a chat reads all of it. A host may run meanwhile.",
 		Example: "  sma search invoice 2024-001\n  sma search --chat telegram-chat-42 天气",

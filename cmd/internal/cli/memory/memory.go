@@ -158,7 +158,7 @@ func edited(ctx context.Context, a *console.Console, text string) (string, error
 
 func forgetCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that hold all the words, or everything", Args: cobra.MinimumNArgs(1),
+		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that contain all the words, or everything", Args: cobra.MinimumNArgs(1),
 		Long:    "What the memory was is kept next to it, in the folder backup; delete that, too, where a person asks for it.",
 		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
 	}

@@ -23,7 +23,7 @@ import (
 // host can decide, because the chat has to continue.
 func Approvals(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
-		Use: "approvals", Short: "List what waits for a decision, and decide it",
+		Use: "approvals", Short: "List requests for approval and decide them",
 		Long: "What changes anything runs only after somebody agreed to exactly that, within 30 minutes. Who may is\n" +
 			"permissions.exec.approvers; whoever runs these commands on this machine may as well.",
 		Example: "  sma approvals list\n  sma approvals approve telegram-chat-42 1\n  sma approvals deny telegram-chat-42 --all --reason \"not today\"",
@@ -40,7 +40,7 @@ func approvalsListCmd(a *console.Console) *cobra.Command {
 			return RequestsText(a, lines) + a.Text("decide: sma approvals approve|deny CHAT N\n", "审批：sma approvals approve|deny 聊天 编号\n")
 		},
 	}.On(a, &cobra.Command{
-		Use: "list [CHAT]", Short: "List what waits for a decision, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
+		Use: "list [CHAT]", Short: "List open requests, oldest first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma approvals list\n  sma approvals list telegram-chat-42 --json",
 	})
 }
@@ -53,7 +53,7 @@ const (
 // approvalsDecideCmd is the command approve or deny.
 func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "deny CHAT N…|--all", Short: "Deny what waits: it does not run", Args: cobra.MinimumNArgs(1),
+		Use: "deny CHAT N…|--all", Short: "Deny a request; it does not run", Args: cobra.MinimumNArgs(1),
 		Long:    "Denies requests, by their numbers. The host has to run.",
 		Example: "  sma approvals deny telegram-chat-42 2 --reason \"use the archive\"\n  sma approvals deny telegram-chat-42 --all",
 	}
@@ -170,7 +170,7 @@ func approvalsGrantsCmd(a *console.Console) *cobra.Command {
 		Name: "grants", Failed: noGrants, Answer: (*query.Desk).Grants,
 		Text: func(lines []query.GrantLine) string { return grantsText(a, lines, time.Now()) },
 	}.On(a, &cobra.Command{
-		Use: "grants [CHAT]", Short: "List what people let run without asking, and until when", Args: cobra.MaximumNArgs(1),
+		Use: "grants [CHAT]", Short: "List what may run without asking, and until when", Args: cobra.MaximumNArgs(1),
 		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
 			"what they agreed to once under a rule of permissions.exec.allow for a program that runs files.",
 		Example: "  sma approvals grants\n  sma approvals grants telegram-chat-42 --json",
@@ -179,7 +179,7 @@ func approvalsGrantsCmd(a *console.Console) *cobra.Command {
 
 func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "revoke CHAT N…|--all", Short: "Take grants back: such commands ask again", Args: cobra.MinimumNArgs(1),
+		Use: "revoke CHAT N…|--all", Short: "Revoke grants: such commands ask again", Args: cobra.MinimumNArgs(1),
 		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is in progress.",
 		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
 	}

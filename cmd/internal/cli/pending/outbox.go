@@ -18,7 +18,7 @@ import (
 // only a running host can do.
 func Outbox(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
-		Use: "outbox", Short: "List what chats owe to people, and retry or drop what was put aside",
+		Use: "outbox", Short: "List undelivered messages, and retry or drop those that failed",
 		Long: "What a platform refuses for good, and a message that a chat cannot survive, is put aside (parked) until a\n" +
 			"person retries or drops it. Nothing else is lost or delayed by it.",
 		Example: "  sma outbox list\n  sma outbox retry telegram-chat-42 --all\n  sma outbox drop telegram-chat-42 ID",
@@ -27,7 +27,7 @@ func Outbox(a *console.Console) *cobra.Command {
 
 func outboxListCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list [CHAT]", Short: "List what is to be sent and what was put aside, the oldest of a chat first", Args: cobra.MaximumNArgs(1),
+		Use: "list [CHAT]", Short: "List pending and failed messages, oldest first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
 	}
 	parked := cmd.Flags().Bool("parked", false, "only what waits for a person")
@@ -43,7 +43,7 @@ const noOutbox = "the outbox cannot be read"
 // outboxSettleCmd is the command retry or drop.
 func outboxSettleCmd(a *console.Console, drop bool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "retry CHAT ID|--all", Short: "Try again what was put aside", Args: cobra.RangeArgs(1, 2),
+		Use: "retry CHAT ID|--all", Short: "Retry messages that failed", Args: cobra.RangeArgs(1, 2),
 		Long:    "Takes up what was put aside: an answer is sent from its first part that people do not have, a message is\ntaken in as a new one. The host has to run.",
 		Example: "  sma outbox retry telegram-chat-42 --all\n  sma outbox retry telegram-chat-42 ID",
 	}

@@ -26,7 +26,7 @@ import (
 // Tasks is the command tasks with its subcommands. They work on the files of the tasks, which a running host follows.
 func Tasks(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
-		Use: "tasks", Short: "List, add, run and pause what is done at certain times",
+		Use: "tasks", Short: "List, add, run and pause scheduled tasks",
 		Long: "A task is a file .ship/tasks/ID.md: when, for which chat, and what to do or to say. A host may run meanwhile;\n" +
 			"it follows the files.",
 		Example: "  sma tasks list\n  sma tasks add standup --title Stand-up --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --say \"What is next?\"\n  sma tasks pause standup",
@@ -150,7 +150,7 @@ func tasksListCmd(a *console.Console) *cobra.Command {
 		},
 		Text: func(l taskList) string { return tasksText(a, l.Tasks, l.Problems) },
 	}.On(a, &cobra.Command{
-		Use: "list", Short: "List the tasks with their next times, and those that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
+		Use: "list", Short: "List the tasks with their next times, and files that cannot be read", Args: cobra.NoArgs, Example: "  sma tasks list --json",
 	})
 }
 
@@ -174,7 +174,7 @@ func tasksShowCmd(a *console.Console) *cobra.Command {
 		Text: func(l taskLine) string {
 			return tasksText(a, []taskLine{l}, nil) + "\n" + l.Path + "\n\n" + l.Say + l.Body + "\n"
 		},
-	}.On(a, &cobra.Command{Use: "show ID", Short: "Show a task whole", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup"})
+	}.On(a, &cobra.Command{Use: "show ID", Short: "Show a task", Args: cobra.ExactArgs(1), Example: "  sma tasks show standup"})
 }
 
 func noTask(id string) error {
@@ -314,7 +314,7 @@ func tasksRunCmd(a *console.Console) *cobra.Command {
 		},
 		Text: func(started host.TaskStarted) string { return string(started.ChatKey) + "\n" },
 	}.On(a, &cobra.Command{
-		Use: "run ID", Short: "Run a task now, whatever its times are; the host has to run", Args: cobra.ExactArgs(1), Example: "  sma tasks run standup",
+		Use: "run ID", Short: "Run a task now, regardless of its schedule; the host must be running", Args: cobra.ExactArgs(1), Example: "  sma tasks run standup",
 	})
 }
 

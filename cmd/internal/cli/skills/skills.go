@@ -100,7 +100,7 @@ func listCmd(a *console.Console) *cobra.Command {
 		},
 		Text: func(l list) string { return listText(a, l.Skills, l.Problems) },
 	}.On(a, &cobra.Command{
-		Use: "list", Short: "List the skills, and what was left out", Args: cobra.NoArgs, Example: "  sma skills list --json",
+		Use: "list", Short: "List the skills, and those that were refused", Args: cobra.NoArgs, Example: "  sma skills list --json",
 		Long: "pinned: loads without a question. new, changed: a person is asked first. broken: left out, with the reason.",
 	})
 }
@@ -139,12 +139,12 @@ func showCmd(a *console.Console) *cobra.Command {
 			}
 			return text + "\n" + s.Text + "\n"
 		},
-	}.On(a, &cobra.Command{Use: "show NAME", Short: "Show a skill whole", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
+	}.On(a, &cobra.Command{Use: "show NAME", Short: "Show a skill", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf"})
 }
 
 func approveCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
-		Use: "approve NAME", Short: "Agree to a skill as it is now", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf\n  sma skills approve pdf",
+		Use: "approve NAME", Short: "Approve a skill in its current version", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf\n  sma skills approve pdf",
 		Long: "From then on it loads in every chat without a question, until something in its folder changes.",
 	}, func(ctx context.Context, args []string) (string, error) {
 		s, k, err := namedSkill(ctx, a, args)
