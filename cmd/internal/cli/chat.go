@@ -21,8 +21,8 @@ func (a *app) chatCmd() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "chat", Short: "Chat in the terminal", Args: cobra.NoArgs,
-		Long: "Chats with the agent of the running host. If none runs, one with only the terminal is started\n" +
-			"and ends with the chat. A line typed during an answer joins it; Ctrl-C stops it, twice leaves.",
+		Long: "Chats with the agent of the running host. If none is running, a host with only the terminal is started; it ends with\n" +
+			"the chat. A line that you type during an answer joins it. Ctrl-C stops the answer; press it twice to leave.",
 		Example: "  sma chat\n  sma chat --chat plans",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withHost(c.Context(), func(ctx context.Context, state string, client *terminal.Client) error {

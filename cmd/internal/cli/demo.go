@@ -18,8 +18,8 @@ func (a *app) demoCmd() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
 		Use: "demo [dir]", Short: "Try it in the browser, without key or account", Args: cobra.MaximumNArgs(1),
-		Long: "Starts the built-in demo project with the demo model on this machine only. Nothing is sent\n" +
-			"anywhere. Its files go away with it, unless a folder to keep them in is named.",
+		Long: "Starts the built-in demo project with the demo model, on this machine only. Nothing is sent anywhere. Its files are\n" +
+			"deleted when it ends, unless you name a folder for them.",
 		Example: "  sma demo\n  sma demo ./demo     keeps its chats; in another terminal: sma chat -C ./demo\n  sma demo --listen 127.0.0.1:3001",
 		RunE: func(c *cobra.Command, args []string) error {
 			err := a.demo(c.Context(), args, listen)

@@ -23,7 +23,9 @@ import (
 func (a *app) doctorCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the project, the machine and the settings", Args: cobra.NoArgs,
-		Long:    "Looks at everything that can be checked without asking a service, and says what to do about it. With --online\nit asks the services too: whether the model's API takes the key and knows the model, whether Telegram takes the\ntoken, which scopes a Feishu app lacks. That costs nothing.",
+		Long: "Checks everything that needs no service, and says how to fix problems. With --online it also asks the services: whether\n" +
+			"the model's API accepts the key and has the model, whether Telegram accepts the token, and which scopes a Feishu app\n" +
+			"lacks. That costs nothing.",
 		Example: "  sma doctor\n  sma doctor --online\n  sma doctor --json",
 	}
 	online := cmd.Flags().Bool("online", false, "ask the services, too")

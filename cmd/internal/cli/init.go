@@ -30,7 +30,7 @@ type made struct {
 func (a *app) initCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init [dir]", Short: "Turn a folder into an agent", Args: cobra.MaximumNArgs(1),
-		Long:    "Writes an Agent.md to start from and a ship.json. Files that exist are never changed.",
+		Long:    "Writes a first Agent.md and ship.json. Existing files are never changed.",
 		Example: "  sma init\n  sma init ./mybot --name Ada",
 	}
 	name := cmd.Flags().String("name", "", "the agent's `name` (default: the folder's)")

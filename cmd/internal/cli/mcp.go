@@ -24,8 +24,8 @@ const mcpTestFor = 6 * time.Minute
 func (a *app) mcpCmd() *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "mcp", Short: "List and test servers of tools, and approve what they changed",
-		Long: "The servers of .ship/config/mcp.json. The tools that a server lists the first time are taken as they are. One\n" +
-			"that comes later, or changes, is off until it is approved here.",
+		Long: "Servers are configured in .ship/config/mcp.json. The tools that a server lists at its first start are approved. Tools\n" +
+			"that are added or changed later are off until you approve them here.",
 		Example: "  sma mcp list\n  sma mcp test files\n  sma mcp approve files:write_file\n  sma mcp logs files",
 	}, a.mcpListCmd(), a.mcpTestCmd(), a.mcpApproveCmd(), a.mcpLogsCmd())
 }
@@ -74,7 +74,8 @@ func (a *app) mcpTestCmd() *cobra.Command {
 		},
 	}.On(a.Console, &cobra.Command{
 		Use: "test SERVER", Short: "Start a server, or start it again, and list its tools", Args: cobra.ExactArgs(1),
-		Long:    "Tries a server now, also one that is off because it ended too often. Without a running host it is started,\nasked for its tools and ended.",
+		Long: "Starts a server now and lists its tools, also a server that is off because it failed too often. If no host is running,\n" +
+			"the server is stopped again.",
 		Example: "  sma mcp test files",
 	})
 }
@@ -82,7 +83,7 @@ func (a *app) mcpTestCmd() *cobra.Command {
 func (a *app) mcpApproveCmd() *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "approve SERVER[:TOOL]", Short: "Approve a changed tool as its server lists it now, or all tools of a server", Args: cobra.ExactArgs(1),
-		Long:    "Shows what is approved, and turns it on. Read it first with: sma mcp list SERVER",
+		Long:    "Approves a tool and turns it on. Review it first with: sma mcp list SERVER",
 		Example: "  sma mcp approve files:write_file\n  sma mcp approve files",
 	}, func(ctx context.Context, args []string) (string, error) {
 		server, name, one := strings.Cut(args[0], ":")

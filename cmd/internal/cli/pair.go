@@ -21,8 +21,8 @@ import (
 func (a *app) pairCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: console.NoSuchCommand,
-		Long: "Without a further word it makes the code that its bearer becomes the owner with, once.\n" +
-			"People whom the bot does not know are given a code to send to the owner, who approves it.",
+		Long: "Without a subcommand, prints a code; whoever sends it to the bot first becomes the owner. Other people get a code from\n" +
+			"the bot, which the owner approves.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",
 	}
 	bot := cmd.PersistentFlags().String("bot", platforms.All()[0].Name, "the `platform` or account, as in telegram@work")

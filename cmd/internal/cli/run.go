@@ -22,8 +22,8 @@ import (
 func (a *app) runCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "run [dir]", Short: "Run a project until it is stopped", Args: cobra.MaximumNArgs(1),
-		Long: "Runs the project of a folder: every platform that is switched on, until SIGTERM or Ctrl-C.\n" +
-			"A first signal lets runs end for a few seconds, a second one ends the process at once.",
+		Long: "Runs the project in a folder with all enabled platforms, until SIGTERM or Ctrl-C. The first signal gives runs a few\n" +
+			"seconds to end; the second ends the process at once.",
 		Example: "  sma run\n  sma run ./mybot --set adapters.web.listen=127.0.0.1:3001",
 		RunE:    func(c *cobra.Command, args []string) error { return a.run(c.Context(), args) },
 	}

@@ -118,9 +118,9 @@ func stateText(s host.Status) string {
 func (a *app) linkCmd() *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "link", Short: "Print the link that logs a browser in to the web page", Args: cobra.NoArgs,
-		Long: "Prints the address of the running host's web page, with its token. Whoever has this link can do\n" +
-			"what you can do on the page. The token is in .ship/web.token; without that file the next start\n" +
-			"makes a new one, and old links stop working.",
+		Long: "Prints the address of the running host's web page, with its token. Anybody with this link can do what you can do\n" +
+			"on the page. The token is stored in .ship/web.token. If you delete that file, the next start makes a new token, and\n" +
+			"old links stop working.",
 		Example: "  sma link\n  sma link -C ./mybot",
 	}, func(ctx context.Context, _ []string) (string, error) {
 		dir, state, err := a.Folders(nil)

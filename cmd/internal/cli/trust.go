@@ -20,10 +20,10 @@ func (a *app) trustCmd() *cobra.Command {
 	var yes, digest, forget, asJSON bool
 	cmd := &cobra.Command{
 		Use: "trust [dir]", Short: "Consent to what a folder's settings use outside the folder", Args: cobra.MaximumNArgs(1),
-		Long: "A folder from others gets nothing of this machine before you agree: no variable of the\n" +
-			"environment, no file outside of it, no other address than the services' own, no server of tools. This shows\n" +
-			"what its settings name, asks, and remembers the answer outside of the folder. When the settings name anything\n" +
-			"else, it has to be agreed to again. Containers are given the digest instead, in " + trustfile.Variable + ".",
+		Long: "A folder that somebody else wrote cannot use anything of this machine before you consent: no variables of the\n" +
+			"environment, no files outside the folder, no addresses but the services' own, no MCP servers. This command shows what\n" +
+			"its settings name, asks for your consent, and stores the answer outside the folder. Changed settings need new consent.\n" +
+			"In containers, pass the digest in " + trustfile.Variable + " instead.",
 		Example: "  sma trust\n  sma trust ./theirbot --yes\n  SMA_TRUST=$(sma trust --digest) sma run\n  sma trust --forget",
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, state, err := a.Folders(args)

@@ -115,8 +115,8 @@ func openTurns(doc query.ChatDocument) []openTurn {
 func showCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show CHAT", Short: "List the messages of a chat and what became of each", Args: cobra.ExactArgs(1),
-		Long: "Writes how many messages came in and what became of them, then the last messages in both directions in the order\n" +
-			"of their arrival. --json has all of them with their whole texts, unless --last is given.",
+		Long: "Shows how many messages were received and what became of them, then the latest messages in both directions, in the\n" +
+			"order of their arrival. With --json all messages are shown in full, unless --last is given.",
 		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50",
 	}
 	last := cmd.Flags().Int("last", 20, "how many messages to show")

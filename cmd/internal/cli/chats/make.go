@@ -30,8 +30,8 @@ type newChat struct {
 func importCmd(a *console.Console) *cobra.Command {
 	return makesChat(a, &cobra.Command{
 		Use: "import FILE|-", Short: "Make a new chat from exported messages", Args: cobra.ExactArgs(1),
-		Long: "Reads UI messages as the AI SDK and `sma chats export` write them: a JSON array, an object with messages, or one\n" +
-			"message a line. They become a new chat; one that exists is never changed. No host may run meanwhile.",
+		Long: "Reads UI messages in the format of the AI SDK and of sma chats export: a JSON array, an object with messages, or one\n" +
+			"message per line. Makes a new chat; an existing chat is never changed. Stop the host first.",
 		Example: "  sma chats import chat.json\n  sma chats export web-chat-x | sma chats import - --chat cli-chat-copy",
 	}, func(args []string, key messages.ChatKey) (makeChat, error) {
 		b, err := input(a, args[0])
@@ -53,7 +53,7 @@ type makeChat func(ctx context.Context, store *filestore.Store) (turns int, err 
 
 // makesChat makes cmd prepare a new chat and then create it.
 func makesChat(a *console.Console, cmd *cobra.Command, prepare func(args []string, key messages.ChatKey) (makeChat, error)) *cobra.Command {
-	chat := cmd.Flags().String("chat", "", "the `key` of the new chat, of web, cli or api (default: one of the web)")
+	chat := cmd.Flags().String("chat", "", "the `key` of the new chat, on web, cli or api (default: a new one on web)")
 	return console.Command[newChat]{
 		Run: func(ctx context.Context, args []string) (newChat, error) {
 			key, err := newChatKey(*chat)
@@ -128,8 +128,8 @@ func adoptFailure(key messages.ChatKey, err error) error {
 func forkCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fork CHAT --before MESSAGE-ID", Short: "Make a new chat from the beginning of another", Args: cobra.ExactArgs(1),
-		Long: "Copies what the history of a chat holds before a message, best one of a user, into a new chat. The chat and\n" +
-			"its archive stay as they are. No host may run meanwhile.",
+		Long: "Copies the history of a chat up to a message, preferably one of a user, into a new chat. The original chat and its\n" +
+			"archive are not changed. Stop the host first.",
 		Example: "  sma chats fork telegram-chat-42 --before u:telegram-chat-42:17",
 	}
 	before := cmd.Flags().String("before", "", "the `id` of the first message that is left out")

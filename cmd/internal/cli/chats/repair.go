@@ -53,8 +53,8 @@ func verifyCmd(a *console.Console) *cobra.Command {
 		Text: verified.text, Verdict: verified.failure,
 	}.On(a, &cobra.Command{
 		Use: "verify [CHAT...]", Short: "Check every record of chats, changing nothing",
-		Long: "Reads all files of the chats, of all there are if none is named, checks every record and says what is\n" +
-			"damaged, where, and what a repair would do. Nothing is written; a host may run meanwhile.",
+		Long: "Checks every record of the named chats, or of all chats, and reports what is damaged, where, and what a repair would\n" +
+			"do. Changes nothing. Works while the host is running.",
 		Example: "  sma chats verify\n  sma chats verify telegram-chat-42 --json",
 	})
 }
@@ -170,8 +170,8 @@ func plural(n int, noun string) string {
 func repairCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "repair CHAT...|--all", Short: "Repair damaged chats; unreadable parts are moved to quarantine",
-		Long: "Sets aside each damaged file as it is, in messages/quarantine of the chat, then writes it without the damage.\n" +
-			"In the history a message marks each gap. Sound chats are left alone. No host may run meanwhile.",
+		Long: "Copies each damaged file to messages/quarantine of its chat and then writes it again without the damage. A message\n" +
+			"marks each gap in the history. Undamaged chats are not changed. Stop the host first.",
 		Example: "  sma chats repair telegram-chat-42\n  sma chats repair --all",
 	}
 	all := cmd.Flags().Bool("all", false, "repair every damaged chat")

@@ -16,9 +16,9 @@ import (
 func rewindCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rewind CHAT --before MESSAGE-ID", Short: "Rewind a chat to before a message", Args: cobra.ExactArgs(1),
-		Long: "Moves a message and everything after it from the history into the chat's archive. The chat continues from there\n" +
-			"with its next message; nothing is answered again. A host may run meanwhile. What was sent to people stays sent,\n" +
-			"and what tools did stays done. A damaged history is not touched.",
+		Long: "Moves a message and everything after it from the history into the chat's archive. The chat continues from there with\n" +
+			"its next message; nothing is answered again. Sent messages and the effects of tools remain. A damaged history is not\n" +
+			"changed. Works while the host is running.",
 		Example: "  sma chats rewind telegram-chat-42 --before u:telegram-chat-42:17",
 	}
 	before := cmd.Flags().String("before", "", "the `id` of the first message to move")
@@ -62,11 +62,11 @@ func rewindFailure(order query.RewindOrder, err error) error {
 func removeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm CHAT --yes", Short: "Delete everything stored for a chat", Args: cobra.ExactArgs(1),
-		Long: "Deletes, for good: the history, archives and archived conversations, the chat's memory and, where one person writes\n" +
-			"there alone, the memory of that person, files and recordings, tasks, grants, the log of runs and the search index,\n" +
-			"which is built again. Only the ids of the messages that were handled stay, so that a message which the platform\n" +
-			"brings again does not bring the chat back. A host may run meanwhile. What people see on the platform stays there.\n" +
-			"A deletion that is interrupted is finished by the next start of the host.",
+		Long: "Permanently deletes the history, archives and archived conversations, the chat's memory, files and recordings, tasks,\n" +
+			"grants, the run log and the search index, which is rebuilt. In a chat with one person, that person's memory is deleted\n" +
+			"too. Only the ids of handled messages remain, so that a message that the platform delivers again does not bring the\n" +
+			"chat back. Messages on the platform itself are not deleted. If it is interrupted, the next start of the host\n" +
+			"finishes it. Works while the host is running.",
 		Example: "  sma chats rm telegram-chat-42 --yes",
 	}
 	yes := cmd.Flags().Bool("yes", false, "delete it")

@@ -17,8 +17,8 @@ import (
 func Search(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS...", Short: "Search chats", Args: cobra.MinimumNArgs(1),
-		Long: "Finds the turns of chats that contain all the words or, if no turn does, any of them: in the history and in\n" +
-			"what was archived of it. The first search of a chat reads all of it. A host may run meanwhile.",
+		Long: "Finds messages that contain all the words or, if there are none, any of them, in the history and its archives. The\n" +
+			"first search of a chat reads all of it. Works while the host is running.",
 		Example: "  sma search invoice 2024-001\n  sma search --chat telegram-chat-42 天气",
 	}
 	chat := cmd.Flags().String("chat", "", "search this `chat` only")

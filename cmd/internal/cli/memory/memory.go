@@ -28,8 +28,8 @@ import (
 func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "memory", Short: "List, show, edit and forget what is remembered",
-		Long: "A MEMORY is project, user:PLATFORM-ID for a person, or the key of a chat. A host may run meanwhile; a chat\n" +
-			"sees a change with its next answer.",
+		Long: "MEMORY is project, user:PLATFORM-ID for a person, or the key of a chat. Works while the host is running; a chat uses the\n" +
+			"change from its next answer on.",
 		Example: "  sma memory list\n  sma memory show telegram-chat-42\n  sma memory forget user:telegram-42 tea",
 	}, listCmd(a), showCmd(a), editCmd(a), forgetCmd(a))
 }
@@ -115,7 +115,8 @@ func showCmd(a *console.Console) *cobra.Command {
 func editCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "edit MEMORY", Short: "Edit what is remembered, with $VISUAL or $EDITOR", Args: cobra.ExactArgs(1), Example: "  sma memory edit project",
-		Long: "Opens a copy in the editor and puts it in place when the editor has ended well, unless the memory was changed\nmeanwhile. What it was is kept next to it, in the folder backup.",
+		Long: "Opens a copy in the editor and saves it when the editor exits successfully, unless the memory has changed meanwhile.\n" +
+			"The previous version is kept in the folder backup next to it.",
 	}, func(ctx context.Context, args []string) (string, error) {
 		m, err := openMemory(ctx, a, args[0])
 		if err != nil {
@@ -159,7 +160,7 @@ func edited(ctx context.Context, a *console.Console, text string) (string, error
 func forgetCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget MEMORY [WORDS...]", Short: "Forget the lines that contain all the words, or everything", Args: cobra.MinimumNArgs(1),
-		Long:    "What the memory was is kept next to it, in the folder backup; delete that, too, where a person asks for it.",
+		Long:    "The previous version is kept in the folder backup next to the memory. Delete that too if a person asks for it.",
 		Example: "  sma memory forget telegram-chat-42 birthday\n  sma memory forget user:telegram-42 --all",
 	}
 	all := cmd.Flags().Bool("all", false, "forget everything in it")

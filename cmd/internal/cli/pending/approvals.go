@@ -24,8 +24,8 @@ import (
 func Approvals(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "approvals", Short: "List requests for approval and decide them",
-		Long: "What changes anything runs only after somebody agreed to exactly that, within 30 minutes. Who may is\n" +
-			"permissions.exec.approvers; whoever runs these commands on this machine may as well.",
+		Long: "Calls that change something run only after somebody has approved exactly that call, within 30 minutes. Who may do so\n" +
+			"is set in permissions.exec.approvers; these commands may do so as well.",
 		Example: "  sma approvals list\n  sma approvals approve telegram-chat-42 1\n  sma approvals deny telegram-chat-42 --all --reason \"not today\"",
 	}, approvalsListCmd(a), approvalsDecideCmd(a, true), approvalsDecideCmd(a, false), approvalsGrantsCmd(a), approvalsRevokeCmd(a))
 }
@@ -54,16 +54,16 @@ const (
 func approvalsDecideCmd(a *console.Console, approve bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "deny CHAT N…|--all", Short: "Deny a request; it does not run", Args: cobra.MinimumNArgs(1),
-		Long:    "Denies requests, by their numbers. The host has to run.",
+		Long:    "Denies requests by their numbers. The host must be running.",
 		Example: "  sma approvals deny telegram-chat-42 2 --reason \"use the archive\"\n  sma approvals deny telegram-chat-42 --all",
 	}
 	if approve {
-		cmd.Use, cmd.Short = "approve CHAT N…|--all", "Approve what waits: exactly what is listed runs, once"
-		cmd.Long = "Approves requests, by their numbers. Exactly what sma approvals list shows runs, once. The host has to run."
+		cmd.Use, cmd.Short = "approve CHAT N…|--all", "Approve a request: exactly what is listed runs, once"
+		cmd.Long = "Approves requests by their numbers. Exactly what sma approvals list shows runs, once. The host must be running."
 		cmd.Example = "  sma approvals approve telegram-chat-42 1\n  sma approvals approve telegram-chat-42 1 3"
 	}
 	order := query.ApprovalOrder{Approve: approve}
-	all := cmd.Flags().Bool("all", false, "everything that waits in the chat")
+	all := cmd.Flags().Bool("all", false, "all open requests of the chat")
 	if !approve {
 		cmd.Flags().StringVar(&order.Reason, "reason", "", "the reason, which the model reads")
 	}
@@ -171,8 +171,8 @@ func approvalsGrantsCmd(a *console.Console) *cobra.Command {
 		Text: func(lines []query.GrantLine) string { return grantsText(a, lines, time.Now()) },
 	}.On(a, &cobra.Command{
 		Use: "grants [CHAT]", Short: "List what may run without asking, and until when", Args: cobra.MaximumNArgs(1),
-		Long: "Lists the grants that count: what people allowed in a chat for a time, commands and folders whose files are sent, and\n" +
-			"what they agreed to once under a rule of permissions.exec.allow for a program that runs files.",
+		Long: "Lists the grants in effect: commands that people allowed in a chat for a time, folders whose files may be sent, and\n" +
+			"approvals that permissions.exec.allow requires once for a program that runs files.",
 		Example: "  sma approvals grants\n  sma approvals grants telegram-chat-42 --json",
 	})
 }
@@ -180,10 +180,10 @@ func approvalsGrantsCmd(a *console.Console) *cobra.Command {
 func approvalsRevokeCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke CHAT N…|--all", Short: "Revoke grants: such commands ask again", Args: cobra.MinimumNArgs(1),
-		Long:    "Takes grants back, by their numbers. No command begins under them any more, also in a run that is in progress.",
+		Long:    "Revokes grants by their numbers. No further command starts under them, not even in a run in progress.",
 		Example: "  sma approvals revoke telegram-chat-42 g1\n  sma approvals revoke telegram-chat-42 --all",
 	}
-	all := cmd.Flags().Bool("all", false, "everything that counts in the chat")
+	all := cmd.Flags().Bool("all", false, "all grants of the chat")
 	return console.Command[query.GrantResult]{
 		Run: func(ctx context.Context, args []string) (out query.GrantResult, err error) {
 			var o query.GrantOrder

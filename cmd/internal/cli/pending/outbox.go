@@ -18,19 +18,19 @@ import (
 // only a running host can do.
 func Outbox(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
-		Use: "outbox", Short: "List undelivered messages, and retry or drop those that failed",
-		Long: "What a platform refuses for good, and a message that a chat cannot survive, is put aside (parked) until a\n" +
-			"person retries or drops it. Nothing else is lost or delayed by it.",
+		Use: "outbox", Short: "List undelivered messages, and retry or drop parked ones",
+		Long: "A message that a platform permanently refuses, or that repeatedly makes its chat fail, is parked until a person retries\n" +
+			"or drops it. It neither delays nor loses anything else.",
 		Example: "  sma outbox list\n  sma outbox retry telegram-chat-42 --all\n  sma outbox drop telegram-chat-42 ID",
 	}, outboxListCmd(a), outboxSettleCmd(a, false), outboxSettleCmd(a, true))
 }
 
 func outboxListCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list [CHAT]", Short: "List pending and failed messages, oldest first", Args: cobra.MaximumNArgs(1),
+		Use: "list [CHAT]", Short: "List pending and parked messages, oldest first", Args: cobra.MaximumNArgs(1),
 		Example: "  sma outbox list\n  sma outbox list telegram-chat-42 --json\n  sma outbox list --parked",
 	}
-	parked := cmd.Flags().Bool("parked", false, "only what waits for a person")
+	parked := cmd.Flags().Bool("parked", false, "only parked messages")
 	return console.Listing[query.OutboxLine]{
 		Name: "outbox", Failed: noOutbox, Answer: (*query.Desk).Outbox,
 		Keep: func(l query.OutboxLine) bool { return !*parked || l.State == messages.OutboxParked },
@@ -43,16 +43,17 @@ const noOutbox = "the outbox cannot be read"
 // outboxSettleCmd is the command retry or drop.
 func outboxSettleCmd(a *console.Console, drop bool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "retry CHAT ID|--all", Short: "Retry messages that failed", Args: cobra.RangeArgs(1, 2),
-		Long:    "Takes up what was put aside: an answer is sent from its first part that people do not have, a message is\ntaken in as a new one. The host has to run.",
+		Use: "retry CHAT ID|--all", Short: "Retry parked messages", Args: cobra.RangeArgs(1, 2),
+		Long: "Retries parked messages. An answer is sent from the first part that was not delivered; an incoming message is handled\n" +
+			"as a new one. The host must be running.",
 		Example: "  sma outbox retry telegram-chat-42 --all\n  sma outbox retry telegram-chat-42 ID",
 	}
 	if drop {
-		cmd.Use, cmd.Short = "drop CHAT ID|--all", "Give up what was put aside"
-		cmd.Long = "Gives up what was put aside, for good. The ledger of the chat keeps what it was. The host has to run."
+		cmd.Use, cmd.Short = "drop CHAT ID|--all", "Drop parked messages"
+		cmd.Long = "Permanently drops parked messages. The chat's ledger still lists them. The host must be running."
 		cmd.Example = "  sma outbox drop telegram-chat-42 ID\n  sma outbox drop telegram-chat-42 --all"
 	}
-	all := cmd.Flags().Bool("all", false, "everything that the chat put aside")
+	all := cmd.Flags().Bool("all", false, "all parked messages of the chat")
 	return console.Command[query.OutboxResult]{
 		Run: func(ctx context.Context, args []string) (out query.OutboxResult, err error) {
 			order := query.OutboxOrder{Drop: drop}

@@ -27,8 +27,8 @@ import (
 func Tasks(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "tasks", Short: "List, add, run and pause scheduled tasks",
-		Long: "A task is a file .ship/tasks/ID.md: when, for which chat, and what to do or to say. A host may run meanwhile;\n" +
-			"it follows the files.",
+		Long: "A task is a file .ship/tasks/ID.md: when it is due, for which chat, and what to do or to say. The host follows changes\n" +
+			"of these files while it is running.",
 		Example: "  sma tasks list\n  sma tasks add standup --title Stand-up --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --say \"What is next?\"\n  sma tasks pause standup",
 	}, tasksListCmd(a), tasksShowCmd(a), tasksAddCmd(a), tasksRemoveCmd(a), tasksRunCmd(a), tasksStatusCmd(a, timetable.Paused),
 		tasksStatusCmd(a, timetable.Active))
@@ -197,17 +197,17 @@ func tasksAddCmd(a *console.Console) *cobra.Command {
 	var when, delay, chat, catchUp string
 	cmd := &cobra.Command{
 		Use: "add ID", Short: "Add a task", Args: cobra.ExactArgs(1),
-		Long: "One of --cron, --when and --in says when, and one of --say and --do what. The outcome of --do, and the text of\n" +
-			"--say, go to --chat.",
+		Long: "Give one of --cron, --when and --in, and one of --say and --do. The text of --say, or the outcome of --do, is sent to\n" +
+			"--chat.",
 		Example: "  sma tasks add report --title \"Morning report\" --cron \"0 9 * * 1-5\" --chat telegram-chat-42 --do \"Sum up the news.\"\n" +
 			"  sma tasks add tea --in 20m --chat web-chat-me --say \"Tea is ready.\"",
 	}
 	f := cmd.Flags()
-	f.StringVar(&t.Title, "title", "", "what people know it by (the ID)")
+	f.StringVar(&t.Title, "title", "", "a title for people (default: the ID)")
 	f.StringVar(&t.Cron, "cron", "", "minute hour day month weekday, or words like \"every weekday at 9\"; @manual: only by hand")
 	f.StringVar(&when, "when", "", "one moment, like 2026-03-29 09:30")
 	f.StringVar(&delay, "in", "", "from now, like 20m or 2d")
-	f.StringVar(&t.Zone, "timezone", "", "like Europe/Berlin (the project's)")
+	f.StringVar(&t.Zone, "timezone", "", "like Europe/Berlin (default: that of the project)")
 	f.StringVar(&chat, "chat", "", "the chat that gets the text or the outcome, like telegram-chat-42")
 	f.StringVar(&t.Say, "say", "", "the text to send")
 	f.StringVar(&t.Body, "do", "", "the instructions to follow")

@@ -23,9 +23,8 @@ import (
 func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "skills", Short: "List, show, approve and forget skills",
-		Long: "A skill is a folder with a SKILL.md in .ship/skills, .claude/skills or one of skills.paths. It loads without a\n" +
-			"question once a person has agreed to its folder as it is; after any change in there it asks again. A host may\n" +
-			"run meanwhile.",
+		Long: "A skill is a folder with a SKILL.md in .ship/skills, .claude/skills or one of skills.paths. Once you approve it, it\n" +
+			"loads without asking, until anything in its folder changes. Works while the host is running.",
 		Example: "  sma skills list\n  sma skills show pdf\n  sma skills approve pdf",
 	}, listCmd(a), showCmd(a), approveCmd(a), forgetCmd(a))
 }
@@ -101,7 +100,7 @@ func listCmd(a *console.Console) *cobra.Command {
 		Text: func(l list) string { return listText(a, l.Skills, l.Problems) },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the skills, and those that were refused", Args: cobra.NoArgs, Example: "  sma skills list --json",
-		Long: "pinned: loads without a question. new, changed: a person is asked first. broken: left out, with the reason.",
+		Long: "pinned: approved, loads without asking. new, changed: a person is asked first. broken: refused, with the reason.",
 	})
 }
 
@@ -145,7 +144,7 @@ func showCmd(a *console.Console) *cobra.Command {
 func approveCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "approve NAME", Short: "Approve a skill in its current version", Args: cobra.ExactArgs(1), Example: "  sma skills show pdf\n  sma skills approve pdf",
-		Long: "From then on it loads in every chat without a question, until something in its folder changes.",
+		Long: "Approves a skill: it loads in every chat without asking, until anything in its folder changes.",
 	}, func(ctx context.Context, args []string) (string, error) {
 		s, k, err := namedSkill(ctx, a, args)
 		if err != nil {
@@ -164,7 +163,8 @@ func approveCmd(a *console.Console) *cobra.Command {
 func forgetCmd(a *console.Console) *cobra.Command {
 	return a.Prints(&cobra.Command{
 		Use: "forget NAME", Short: "Ask again before a skill loads", Args: cobra.ExactArgs(1), Example: "  sma skills forget pdf",
-		Long: "Its folder stays as it is. Chats that have loaded it keep it until they no longer need it.",
+		Long: "Withdraws the approval of a skill: a person is asked again before it loads. Its folder is not changed. Chats that\n" +
+			"have loaded it keep it until they no longer need it.",
 	}, func(ctx context.Context, args []string) (string, error) {
 		s, err := openSkills(ctx, a)
 		if err != nil {
