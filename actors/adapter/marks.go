@@ -193,7 +193,7 @@ func (a *adapter) outcomesShown(ac actor.Context, msg outcomesShown) {
 	e, refused := errors.AsType[*platform.Error](msg.err)
 	again := msg.err != nil && (!refused || e.Retryable || e.Reason == platform.SendAuth)
 	if msg.err != nil && !again {
-		a.Logger.Warn("the outcome of a request could not be shown in the place of its buttons", "component", "adapter", "chat_key", string(msg.of.ChatKey), "error", msg.err)
+		a.Logger.Warn("the outcome of a request could not replace its buttons", "component", "adapter", "chat_key", string(msg.of.ChatKey), "error", msg.err)
 	}
 	a.tellShown(ac, msg.of, again)
 }

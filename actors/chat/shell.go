@@ -247,7 +247,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 	in.Now, in.NewID = time.Now(), newID
 	p := s.chat.Decide(in)
 	if err := s.writeFiles(p); err != nil {
-		s.log.Warn("files of the chat cannot be written; it goes without them", "error", err)
+		s.log.Warn("files of the chat cannot be written; it continues without them", "error", err)
 		in.NoFiles = true
 		p = s.chat.Decide(in)
 	}
@@ -300,7 +300,7 @@ func (s *shell) forgetAll(ac actor.Context, e decision.ForgetAll) {
 	s.chat = machine.New(&s.o.Options, s.key, s.o.Spares)
 	err := s.o.Forget(e.Intent)
 	if err != nil {
-		s.log.Error("not all that is kept of the chat could be deleted; the next start continues with it", "error", err)
+		s.log.Error("not everything stored for the chat could be deleted; the next start continues", "error", err)
 	}
 	if !s.ready(ac) {
 		s.refuse(ac, e.Of, e.Sender)
@@ -363,7 +363,7 @@ func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, 
 	case clean && p.IfRefused != nil && s.reloadNow() == nil:
 		s.log.Warn("the store refused a write", "error", err)
 	default:
-		s.log.Error("the chat cannot be written; it will be loaded anew", "error", err)
+		s.log.Error("the chat cannot be written; it will be loaded again", "error", err)
 		s.abandon(ac)
 		s.reloadLater()
 		s.refuse(ac, in.Msg, in.Sender)
@@ -468,7 +468,7 @@ func (s *shell) replay(ctx context.Context, snap journal.Snapshot) (*journal.Sta
 	if snap.Meta, err = journal.RebuildMeta(snap, snap.LedgerN, ledger, nil); err != nil {
 		return nil, snap.Meta, err
 	}
-	s.log.Warn("the chat's counts were made anew from its ledger")
+	s.log.Warn("the chat's counts were rebuilt from its ledger")
 	if state, err = journal.Replay(snap); err == nil {
 		state.Reserve(given)
 	}
@@ -556,6 +556,6 @@ func (s *shell) crashed(ac actor.Context) {
 	records := s.chat.State.Next(time.Now().UnixMilli(), fact)
 	records[0].N += numberGap
 	if err := s.store.Append(context.Background(), records...); err != nil {
-		s.log.Error("a panic could not be noted", "error", err)
+		s.log.Error("a panic could not be recorded", "error", err)
 	}
 }

@@ -74,7 +74,7 @@ func (r *run) shorten() bool {
 
 // askToFold asks the chat for a shorter history. The chunks of the step so far are void.
 func (r *run) askToFold(ac actor.Context, err error) {
-	r.Logger.Info("a model request is too long; the chat is asked to fold its history",
+	r.Logger.Info("a model request is too long; the chat is asked to compact its history",
 		"chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", err)
 	r.folded, r.tooLong = true, err
 	r.loop.RestartStep()
@@ -105,7 +105,7 @@ func (r *run) onInputShortened(ac actor.Context, msg messages.InputShortened) {
 
 // again requests the step once more. The chunks of the step so far are void.
 func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.Duration) {
-	r.Logger.Info("a model answer failed and is asked for again", "chat_key", string(r.start.ChatKey),
+	r.Logger.Info("a model call failed and is retried", "chat_key", string(r.start.ChatKey),
 		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "shortened", r.shares, "wait", wait, "error", err)
 	r.loop.RestartStep()
 	r.gate.restart()

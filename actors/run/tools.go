@@ -163,7 +163,7 @@ func (r *run) onPreliminary(ac actor.Context, msg toolPreliminary) {
 
 // onToolOverdue continues without a tool that does not end.
 func (r *run) onToolOverdue(ac actor.Context, msg toolOverdue) {
-	r.Logger.Error("a tool did not end with its deadline and is left behind", "run_id", r.start.RunID, "tool", msg.call.Name)
+	r.Logger.Error("a tool did not end at its deadline and is abandoned", "run_id", r.start.RunID, "tool", msg.call.Name)
 	err := fmt.Errorf("the tool took longer than %s and could not be stopped; it may still be at work", msg.took)
 	r.onToolReturned(ac, toolReturned{n: msg.n, call: msg.call, err: err, took: msg.took})
 }

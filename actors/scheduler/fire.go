@@ -225,7 +225,7 @@ func (s *scheduler) done(f *fire) {
 			continue
 		}
 		if err := s.Tasks.SetTaskStatus(context.Background(), t.ID, timetable.Done); err != nil {
-			s.log.Warn("a task is done, but its file cannot say so", "task", t.ID, "error", err)
+			s.log.Warn("a task is done, but its file could not be updated", "task", t.ID, "error", err)
 		}
 		s.tasks[i].Status = timetable.Done
 	}
@@ -251,7 +251,7 @@ func (s *scheduler) ready() bool {
 	if s.book == nil {
 		fires, err := s.Log.Fires(ctx)
 		if err != nil {
-			s.log.Error("no task is run, since it cannot be told which ones were", "error", err)
+			s.log.Error("no tasks are run because it is unknown which ones have run", "error", err)
 			return false
 		}
 		s.book = newBook(fires)
@@ -287,7 +287,7 @@ func (s *scheduler) tell(problems []timetable.Problem) {
 	for _, p := range problems {
 		now = append(now, p.String())
 		if !slices.Contains(s.told, p.String()) {
-			s.log.Warn("a task was left out", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
+			s.log.Warn("a task cannot be read", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
 		}
 	}
 	s.told = now
@@ -309,7 +309,7 @@ func (s *scheduler) plan(ac actor.Context) {
 			s.Metrics.became(timetable.SkipMissed, f.Count)
 		case timetable.FireSkipped:
 			s.Metrics.became(f.Reason, f.Count)
-			s.log.Info("a time of a task was left out", "task", f.Task, "planned", f.Planned, "reason", f.Reason, "times", f.Count)
+			s.log.Info("a scheduled time of a task was skipped", "task", f.Task, "planned", f.Planned, "reason", f.Reason, "times", f.Count)
 		case timetable.FireSeen, timetable.FireWaits, timetable.FireEnded, timetable.FireSettled:
 		}
 	}
@@ -332,7 +332,7 @@ func (s *scheduler) write(fires ...timetable.Fire) bool {
 		return false
 	}
 	if err := s.Log.AddFires(context.Background(), fires...); err != nil {
-		s.log.Error("the log of fires cannot be written; what is due waits", "error", err)
+		s.log.Error("the log of started tasks cannot be written; due tasks wait", "error", err)
 		s.book = nil
 		return false
 	}

@@ -77,7 +77,7 @@ func (s *shard) HandleFailure(system *actor.ActorSystem, to actor.Supervisor, ch
 	wait := e.crash.next(time.Now())
 	if e.crash.parked && !was {
 		s.opts.Metrics.park(1)
-		system.Logger().Error("a chat panics again and again; it rests for a while and takes no messages",
+		system.Logger().Error("a chat panics repeatedly; it accepts no messages for a while",
 			"chat_key", string(e.key), "panics", e.crash.count, "minutes", wait.Minutes(), "kind", fmt.Sprintf("%T", reason))
 	}
 	s.settled(e)

@@ -143,6 +143,6 @@ func (l *Log) do(w *work) {
 	}
 	if err := l.files.add(w.key, w.entry); err != nil {
 		l.dropped.Inc()
-		l.log.Warn("the record of a run was not kept", "chat_key", string(w.key), "run_id", w.entry.RunID, "error", err)
+		l.log.Warn("the record of a run was not stored", "chat_key", string(w.key), "run_id", w.entry.RunID, "error", err)
 	}
 }

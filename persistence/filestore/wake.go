@@ -133,7 +133,7 @@ func (s *Store) Waking(ctx context.Context) ([]messages.ChatKey, error) {
 				failed = err
 				return false
 			case chatpath.Shard(key) != shard:
-				s.log.WarnContext(ctx, "mark of a chat in a wrong shard, passed over", "chat_key", key, "shard", shard)
+				s.log.WarnContext(ctx, "a mark of a chat is in the wrong shard and is ignored", "chat_key", key, "shard", shard)
 			default:
 				keys = append(keys, key)
 			}

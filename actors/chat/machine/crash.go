@@ -32,7 +32,7 @@ func (c *Chat) Stumble(msg any) (fact journal.Stumbled, known bool) {
 
 // park quarantines an ingress that has crashed the chat repeatedly.
 func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
-	c.Log(slog.LevelError, "a message is put aside: the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
+	c.Log(slog.LevelError, "a message is quarantined because the chat panicked over it", "request_id", msg.RequestID, "ingress_id", msg.IngressID)
 	if msg.Verdict != messages.VerdictOpen {
 		c.Settle(msg, turn, journal.FateDeclined, journal.ReasonParked, "")
 		return
@@ -49,7 +49,7 @@ func (c *Chat) park(msg messages.AcceptIngress, turn journal.Turn) {
 // giveUp ends a run that has crashed the chat repeatedly, and quarantines its turns. Of its message only the names of
 // calls that had begun are kept, because any other part may be the cause of the crashes.
 func (c *Chat) giveUp(run *journal.Run) {
-	c.Log(slog.LevelError, "a run is given up: the chat panicked over it", "run_id", run.ID, "request_id", run.RequestID)
+	c.Log(slog.LevelError, "a run is abandoned because the chat panicked over it", "run_id", run.ID, "request_id", run.RequestID)
 	var begun []uimessage.Part
 	for _, p := range run.Parts {
 		if t, ok := p.(uimessage.Tool); ok && run.Begun[t.ToolCallID] {

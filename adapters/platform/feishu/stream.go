@@ -99,7 +99,7 @@ func (p *Platform) noDrafts(err error) error {
 		return err // applies to this chat only
 	}
 	if p.streams.pace.Rest(time.Now().Add(pause)) {
-		p.log.Warn("texts under way are not shown for a while, since the service takes no cards", "pause", pause.String(), "error", err)
+		p.log.Warn("answers in progress are not shown for a while because the service accepts no cards", "pause", pause.String(), "error", err)
 	}
 	return &platform.Error{Reason: platform.SendRefused, Unknown: e.Unknown, Err: e.Err}
 }

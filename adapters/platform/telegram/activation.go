@@ -50,11 +50,11 @@ func (p *Platform) activate(ctx context.Context, in platform.Inbound, f botkit.F
 		in.Gate.Notice = say.activationHelp
 	default:
 		if err := store.Listen(ctx, p.name, in.Chat.ID, in.Chat.Title, in.Sender.ID, listens); err != nil {
-			p.log.Error("what a group listens to could not be kept", "chat", in.Chat.ID, "error", err)
+			p.log.Error("what the bot listens to in a group could not be stored", "chat", in.Chat.ID, "error", err)
 			in.Gate.Notice = say.activationFailed
 			return in
 		}
-		p.log.Info("what a group listens to was changed", "chat", in.Chat.ID, "by", in.Sender.ID, "listens", listens)
+		p.log.Info("what the bot listens to in a group was changed", "chat", in.Chat.ID, "by", in.Sender.ID, "listens", listens)
 		in.Gate.Notice = strings.ReplaceAll(say.activated, "{}", say.listening[listens])
 		if me := p.me.Load(); listens == platform.GroupsAll && me != nil && !me.ReadsAll {
 			in.Gate.Notice += "\n" + say.privacy

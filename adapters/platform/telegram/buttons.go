@@ -209,7 +209,7 @@ type toastParams struct {
 
 func (p *Platform) toast(ctx context.Context, c callback, text string, alert bool) {
 	if _, err := call[json.RawMessage](ctx, p.client, "answerCallbackQuery", toastParams{c.ID, text, alert}); err != nil {
-		p.log.Warn("who pressed a button got no answer", "error", err)
+		p.log.Warn("the press of a button could not be answered", "error", err)
 	}
 }
 
@@ -253,6 +253,6 @@ func (p *Platform) settleButtons(ctx context.Context, c callback, approvalID, sh
 // showKeyboard replaces the buttons below the message whose button was pressed.
 func (p *Platform) showKeyboard(ctx context.Context, c callback, k keyboard) {
 	if err := p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(c.Message.Chat.ID, 10)), c.Message.ID, k); err != nil {
-		p.log.Warn("what was decided could not be shown in the place of the buttons", "error", err)
+		p.log.Warn("the decision could not replace the buttons", "error", err)
 	}
 }

@@ -70,7 +70,7 @@ func (p *Platform) Draft(ctx context.Context, to platform.Target, id string, par
 		return nil
 	}
 	if e, ok := errors.AsType[*apiError](err); ok && p.noDrafts.learn(chat, e) {
-		p.log.Info("drafts are not possible here; texts under way are shown by edits for a day", "chat", chat, "error", err)
+		p.log.Info("drafts are not possible here; for a day, answers in progress are shown by edits", "chat", chat, "error", err)
 		return fmt.Errorf("%w: %w", platform.ErrNoDraft, err)
 	}
 	return p.pauses.note(chat, sendError(err))

@@ -55,7 +55,7 @@ func (p *Platform) Mark(ctx context.Context, to platform.Target, messageID strin
 		return nil
 	}
 	if e, ok := errors.AsType[*apiError](err); ok && !isMessageGone(e) && p.noMarks.learn(chat, e) {
-		p.log.Info("reactions are not wanted here; none are tried for a day", "chat", chat, "error", err)
+		p.log.Info("reactions are not allowed here; none are tried for a day", "chat", chat, "error", err)
 	}
 	return sendError(err)
 }

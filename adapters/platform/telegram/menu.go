@@ -31,7 +31,7 @@ func (p *Platform) announce(ctx context.Context) {
 		defer cancel()
 		for _, params := range menus(p.opts.Menu) {
 			if _, err := call[bool](ctx, p.client, "setMyCommands", params); err != nil {
-				p.log.Warn("the commands could not be announced", "error", err)
+				p.log.Warn("the list of commands could not be registered", "error", err)
 				p.announced.Store(false) // retried when the bot next asks for its identity
 				return
 			}

@@ -71,7 +71,7 @@ func (p *pauses) note(chat string, err error) error {
 		}
 	}
 	if saveErr := p.file.Save(p.until); saveErr != nil {
-		p.log.Warn("a wait that the service asked for is not remembered over a restart", "error", saveErr)
+		p.log.Warn("a wait that the service asked for could not be stored and ends with the process", "error", saveErr)
 	}
 	return err
 }

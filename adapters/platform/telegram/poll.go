@@ -134,7 +134,7 @@ func (p *Platform) identify(ctx context.Context) error {
 		return err
 	}
 	if old := p.me.Swap(&me); !me.ReadsAll && (old == nil || old.ReadsAll) && (p.opts.Groups == platform.GroupsAll || p.opts.FollowUp > 0) {
-		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets mentions, replies and commands alone; " +
+		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets only mentions, replies and commands; " +
 			"send /setprivacy to @BotFather, then take the bot out of the groups and in again")
 	}
 	p.announce(ctx)
@@ -333,6 +333,6 @@ func (r *receiver) unhook(ctx context.Context, conflict *apiError) bool {
 		return false
 	}
 	r.unhooked = true
-	r.p.log.Warn("a webhook was set for this token; it was deleted, as this host polls", "webhook_host", host, "pending", info.Pending)
+	r.p.log.Warn("a webhook was set for this token; it was deleted because this host polls", "webhook_host", host, "pending", info.Pending)
 	return true
 }

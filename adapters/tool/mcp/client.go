@@ -138,14 +138,14 @@ func (c *client) keep(ctx context.Context) {
 		}
 		c.log.say("%s", why)
 		if final {
-			c.o.Logger.Warn("a server of tools is off", "server", c.server.Name, "reason", why)
+			c.o.Logger.Warn("an MCP server is off", "server", c.server.Name, "reason", why)
 			c.rest(ctx, why)
 			starts, failures = nil, 0
 			continue
 		}
 		pause := c.o.Limits.pause(failures, c.server.URL == "")
 		failures++
-		c.o.Logger.Warn("a server of tools went away or did not come up", "server", c.server.Name, "reason", why, "again_in", pause)
+		c.o.Logger.Warn("an MCP server ended or did not start", "server", c.server.Name, "reason", why, "again_in", pause)
 		c.enter(ConditionDown, why, nil)
 		c.wait(ctx, pause)
 	}

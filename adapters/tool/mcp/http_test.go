@@ -29,7 +29,7 @@ func proxyTo(socket string) http.Handler {
 	return p
 }
 
-// addressed is an HTTP server of tools, built with the SDK.
+// addressed is an HTTP MCP server, built with the SDK.
 type addressed struct {
 	mu      sync.Mutex
 	headers []http.Header

@@ -55,7 +55,7 @@ func (m *Manager) Apply(ctx context.Context, servers []Server) error {
 	m.mu.Lock()
 	if m.stopped {
 		m.mu.Unlock()
-		return errors.New("the servers of tools were stopped")
+		return errors.New("the MCP servers were stopped")
 	}
 	var over []*client
 	next := map[string]*client{}

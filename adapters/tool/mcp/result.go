@@ -149,7 +149,7 @@ func (r *remote) keep(ctx context.Context, c *content, data []byte, mediaType, u
 	}
 	if err != nil {
 		c.Note = "A file could not be stored."
-		r.c.o.Logger.Warn("a file of a server of tools cannot be stored", "server", r.c.server.Name, "error", err)
+		r.c.o.Logger.Warn("a file of an MCP server cannot be stored", "server", r.c.server.Name, "error", err)
 		return
 	}
 	c.Files = append(c.Files, blob{Path: name, MediaType: mediaType, Bytes: len(data), URI: clean(r.c.server.mask(uri), maxURI)})

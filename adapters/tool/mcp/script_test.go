@@ -26,7 +26,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// scriptVar makes the test binary a server of tools: it names a folder with the file
+// scriptVar makes the test binary an MCP server: it names a folder with the file
 // tools.json, and takes marks of what happened.
 const scriptVar = "SMA_TEST_MCP"
 

@@ -193,7 +193,7 @@ func (s *Shell) over(j *job, exit sandbox.Exit, err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			s.opts.Logger.Error("the notice of a process failed", "panic", fmt.Sprint(v))
+			s.opts.Logger.Error("the notification about a background process failed", "panic", fmt.Sprint(v))
 		}
 	}()
 	s.opts.Notify(s.ctx, e)

@@ -51,7 +51,7 @@ func steeringTries() []struct{ name, text string } {
 		{"a nested editor's settings", "echo evil >app/.vscode/settings.json"},
 		{"a nested editor's tasks", "echo evil >app/.vscode/tasks.json"},
 		{"a shell's settings", "echo evil >.envrc"},
-		{"servers of tools", "echo evil >.mcp.json"},
+		{"MCP servers", "echo evil >.mcp.json"},
 		{"hooks of an assistant", "mkdir -p .claude; echo evil >.claude/settings.json"},
 		{"a skill", "mkdir -p .claude/skills/x; printf -- '---\\ndescription: evil\\n---\\n' >.claude/skills/x/SKILL.md"},
 		{"a skill of the host", "mkdir -p .ship/skills/x; echo evil >.ship/skills/x/SKILL.md"},

@@ -212,7 +212,7 @@ func TestCreateRefuses(t *testing.T) {
 		}
 	}
 	if len(b.all()) != 0 {
-		t.Error("a task was made")
+		t.Error("a task was created")
 	}
 }
 

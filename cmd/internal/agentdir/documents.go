@@ -89,11 +89,11 @@ func (d *Documents) Load() error {
 func (d *Documents) Reload() {
 	before := d.set.Load()
 	if err := d.Load(); err != nil {
-		d.log.Warn("the project's documents cannot be read; the last ones stay in force", "error", err)
+		d.log.Warn("the project's documents cannot be read; the previous ones stay in effect", "error", err)
 		return
 	}
 	if d.set.Load() != before {
-		d.log.Info("the project's documents were read anew")
+		d.log.Info("the project's documents were reloaded")
 	}
 }
 

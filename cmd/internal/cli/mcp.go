@@ -23,7 +23,7 @@ const mcpTestFor = 6 * time.Minute
 
 func (a *app) mcpCmd() *cobra.Command {
 	return console.Group(&cobra.Command{
-		Use: "mcp", Short: "List and test servers of tools, and approve what they changed",
+		Use: "mcp", Short: "List and test MCP servers, and approve changed tools",
 		Long: "Servers are configured in .ship/config/mcp.json. The tools that a server lists at its first start are approved. Tools\n" +
 			"that are added or changed later are off until you approve them here.",
 		Example: "  sma mcp list\n  sma mcp test files\n  sma mcp approve files:write_file\n  sma mcp logs files",
@@ -172,7 +172,7 @@ func (a *app) mcpProject(server string) (mcpProject, error) {
 	p.trusted = func() error { return a.mustTrust(dir, state, p.loaded) }
 	found, err := loadServers(state, p.loaded, false)
 	if err != nil {
-		return p, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
+		return p, &console.Failure{Code: console.CodeConfig, What: "the MCP servers cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
 	}
 	a.Warn(slices.DeleteFunc(found.Findings, func(f config.Finding) bool { return server != "" && !isAboutServer(f, server) }))
 	p.servers = host.MCPServers(found)
@@ -220,7 +220,7 @@ func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
 		out = append(out, checkup.New("mcp", checkup.Fail, err.Error(), ""))
 	}
 	if len(out) == 0 && len(found.Servers) > 0 {
-		out = append(out, checkup.New("mcp", checkup.OK, fmt.Sprintf("servers of tools: %d", len(found.Servers)), "sma mcp list"))
+		out = append(out, checkup.New("mcp", checkup.OK, fmt.Sprintf("MCP servers: %d", len(found.Servers)), "sma mcp list"))
 	}
 	return out
 }
@@ -310,7 +310,7 @@ func waits(t mcp.ToolStatus) bool {
 // mcpText lists servers with their tools; whole adds the descriptions that models read.
 func mcpText(list []mcp.ServerStatus, whole bool) string {
 	if len(list) == 0 {
-		return "no servers of tools; name them in .ship/config/mcp.json\n"
+		return "no MCP servers; configure them in .ship/config/mcp.json\n"
 	}
 	var out strings.Builder
 	waiting := ""

@@ -61,7 +61,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	}
 	summary, err := h.Summary(ctx)
 	if err != nil {
-		log.Warn("the owner's pairing code cannot be made", "error", err)
+		log.Warn("the owner's pairing code cannot be created", "error", err)
 	}
 	// The standard output of a service goes to a journal that others may read.
 	person := console.IsTerminal(a.Stdout)

@@ -63,7 +63,7 @@ func (a *app) check(dir, state string) (checked, error) {
 	found, err := loadServers(state, loaded, true)
 	servers, err := serverFindings(found, err)
 	if err != nil {
-		return checked{}, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err}
+		return checked{}, &console.Failure{Code: console.CodeConfig, What: "the MCP servers cannot be read", Why: err}
 	}
 	out := checkOf(loaded.Findings, servers)
 	reaches := loaded.Reaches(found)

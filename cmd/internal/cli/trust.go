@@ -96,7 +96,7 @@ func (a *app) reaches(dir, state string) ([]config.Reach, error) {
 	}
 	servers, err := loaded.MCP(host.MCPFile(state), false)
 	if err != nil {
-		return nil, &console.Failure{Code: console.CodeConfig, What: "the servers of tools cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
+		return nil, &console.Failure{Code: console.CodeConfig, What: "the MCP servers cannot be read", Why: err, Help: "repair " + host.MCPFile(state)}
 	}
 	return loaded.Reaches(servers), nil
 }

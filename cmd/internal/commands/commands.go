@@ -256,7 +256,7 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
 	}
 	if err := c.Preferences.SetLanguage(cmd.ChatKey, choice); err != nil {
-		c.Logger.Warn("the language of a chat could not be kept", "chat_key", string(cmd.ChatKey), "error", err)
+		c.Logger.Warn("the language of a chat could not be stored", "chat_key", string(cmd.ChatKey), "error", err)
 		return say("The language could not be changed; it is as it was. The operator finds the reason in the log.", "语言没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
 	cmd.Language = choice

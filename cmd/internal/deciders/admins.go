@@ -196,7 +196,7 @@ func (a *Admins) ask(name groupName, g *groupAdmins) {
 		g.asking = nil
 		if err != nil {
 			g.failed = time.Now()
-			a.log.Warn("who administers a group is not known, so nobody decides there as its administrator", "platform", name.platform, "chat", name.chat, "error", err)
+			a.log.Warn("the administrators of a group are unknown, so nobody can decide there as an administrator", "platform", name.platform, "chat", name.chat, "error", err)
 			return
 		}
 		g.said, g.failed, g.ids = time.Now(), time.Time{}, ids

@@ -93,7 +93,7 @@ func (d *Deciders) privateChat(bot string, service platforms.Descriptor, person 
 func (d *Deciders) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
 	fires, err := taskfile.NewLog(d.State).Fires(context.Background())
 	if err != nil {
-		d.Logger.Warn("where a task belongs is not known, as the log of tasks cannot be read", "error", err)
+		d.Logger.Warn("it is unknown where a task belongs because the log of tasks cannot be read", "error", err)
 		return timetable.Fire{}, false
 	}
 	for _, f := range slices.Backward(fires) {
@@ -142,7 +142,7 @@ func (d *Deciders) TaskPlace(key messages.ChatKey) referral.TaskPlace {
 func (d *Deciders) maker(task string) string {
 	tasks, _, err := taskfile.New(d.State, time.UTC).Tasks(context.Background())
 	if err != nil {
-		d.Logger.Warn("who made a task is not known, as the tasks cannot be read", "error", err)
+		d.Logger.Warn("it is unknown who created a task because the tasks cannot be read", "error", err)
 	}
 	for _, t := range tasks {
 		if t.ID == task {
@@ -205,7 +205,7 @@ func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platfor
 			continue
 		}
 		if err := l.of.Access().NotePrivate(ctx, bot, in[i].Sender, in[i].Chat.ID); err != nil {
-			l.of.Logger.Warn("the private chat of somebody who may decide could not be kept", "error", err)
+			l.of.Logger.Warn("the private chat of somebody who may decide could not be stored", "error", err)
 		}
 	}
 	return l.Live.Accept(ctx, in)

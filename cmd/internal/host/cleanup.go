@@ -34,7 +34,7 @@ func (c *cleanups) run(ctx context.Context, log *slog.Logger) error {
 		done := make(chan error, 1)
 		go func() { done <- guarded(ctx, s) }()
 		if err := inTime(ctx, done); err != nil {
-			log.Warn("a part did not stop well", "part", s.name, "error", err)
+			log.Warn("a component did not stop cleanly", "part", s.name, "error", err)
 			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
 		}
 	}

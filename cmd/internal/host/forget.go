@@ -19,13 +19,13 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
 	err := e.FinishAll(ctx, func(f journal.Forgetting, err error) {
 		if err != nil {
-			h.log.Error("a chat that is to be deleted could not be deleted completely", "chat_key", string(f.ChatKey), "error", err)
+			h.log.Error("a chat could not be deleted completely", "chat_key", string(f.ChatKey), "error", err)
 			return
 		}
-		h.log.Info("a chat was deleted, as an earlier process had begun to", "chat_key", string(f.ChatKey))
+		h.log.Info("a chat was deleted whose deletion an earlier process had begun", "chat_key", string(f.ChatKey))
 	})
 	if err != nil {
-		h.log.Error("deletions of chats could not be gone on with", "error", err)
+		h.log.Error("interrupted deletions of chats could not be continued", "error", err)
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (h *Host) background(name string, work func(ctx context.Context)) {
 	wg.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
-				h.log.Error("a part of the host panicked", "part", name, "panic", v)
+				h.log.Error("a component of the host panicked", "part", name, "panic", v)
 			}
 		}()
 		work(ctx)

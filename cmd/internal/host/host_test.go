@@ -298,7 +298,7 @@ func TestChangesAreTakenIn(t *testing.T) {
 		t.Errorf("needs a restart: %q, want the name alone", got)
 	}
 	write(t, filepath.Join(p.dir, "ship.json"), `{"log":`)
-	eventually(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the last good ones stay in force") })
+	eventually(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the previous ones stay in effect") })
 }
 
 // eventually waits until a condition holds.

@@ -20,7 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// remoteTools is an HTTP server of tools, built with the SDK.
+// remoteTools is an HTTP MCP server, built with the SDK.
 type remoteTools struct {
 	server *sdk.Server
 	url    string

@@ -39,10 +39,10 @@ func (h *Host) receive(p place) {
 				h.refused()
 				return
 			}
-			log.Error("a platform has ended, since its credential was refused; the others go on", "error", refusalText(err))
+			log.Error("a platform has stopped because its credentials were refused; the others continue", "error", refusalText(err))
 			return
 		}
-		log.Error("a platform has ended; the others go on", "error", err)
+		log.Error("a platform has stopped; the others continue", "error", err)
 		made.port.Status(false, err.Error())
 	})
 }

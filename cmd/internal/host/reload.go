@@ -14,11 +14,11 @@ func (h *Host) reloadSettings() {
 	}
 	next, err := h.opts.Reload()
 	if err != nil {
-		h.log.Warn("the changed settings have faults; the last good ones stay in force", "error", err)
+		h.log.Warn("the changed settings have errors; the previous ones stay in effect", "error", err)
 		return
 	}
 	if err := h.trust.settings(h, next); err != nil {
-		h.log.Warn("the changed settings reach outside of the folder in what is not agreed to; the last good ones stay in force", "error", err, "help", "sma trust, then save the file again")
+		h.log.Warn("the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
 		return
 	}
 	changed, err := h.opts.Settings.Changed(next)

@@ -237,7 +237,8 @@ func (s *scene) settled(platformName string) bool {
 	if held && !listening && time.Now().Before(s.grown) {
 		return false
 	}
-	for _, key := range s.keys {
+	// A chat that was at rest may get a request from one that is looked at after it, so look twice.
+	for _, key := range slices.Concat(s.keys, s.keys) {
 		view, err := s.h.ports[platformName].port.History(s.t.Context(), key)
 		if err != nil || !held && (view.Running || view.Counts.Open > 0 || view.Counts.Pending > 0) {
 			return false

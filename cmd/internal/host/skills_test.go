@@ -97,7 +97,7 @@ func TestSkillsAreDocuments(t *testing.T) {
 	var w skillWatch
 	w.look(h)
 	w.look(h)
-	if n := strings.Count(log.String(), "a skill was left out"); n != 1 || !strings.Contains(log.String(), "line=1") || !strings.Contains(log.String(), "hint=") {
+	if n := strings.Count(log.String(), "a skill was refused"); n != 1 || !strings.Contains(log.String(), "line=1") || !strings.Contains(log.String(), "hint=") {
 		t.Errorf("told %d times, want once:\n%s", n, log.String())
 	}
 	if diff := cmp.Diff([]messages.Skill{{Name: "pdf"}}, h.documentsOf("web-chat-1").Skills); diff != "" {

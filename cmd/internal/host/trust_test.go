@@ -77,7 +77,7 @@ func TestAHostNeedsTrust(t *testing.T) {
 // the host runs, and the settings and servers before it stay.
 func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 	const ship, servers = `{"name": "before", "description": "${CLOUD_KEY}"}`, `{"servers": {"one": {"url": "http://127.0.0.1:1/mcp", "headers": {"K": "${KEY}"}}}}`
-	const refusal, mcpRefusal = "the changed settings reach outside", "the changed servers of tools are not agreed to"
+	const refusal, mcpRefusal = "the changed settings use something outside", "the changed MCP servers are not trusted"
 	for _, tt := range []struct{ name, file, text, want, says string }{
 		{"an address", "ship.json", `{"name": "after", "description": "${CLOUD_KEY}", "llm": {"baseUrl": "https://evil.example/v1"}}`, refusal, "evil.example"},
 		{"a variable", "ship.json", `{"name": "after", "description": "${OTHER_KEY}"}`, refusal, "OTHER_KEY"},

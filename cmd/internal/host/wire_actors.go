@@ -151,7 +151,7 @@ func (h *Host) stopActors(ctx context.Context) error {
 	root := h.system.Root
 	drained, err := await(ctx, root.RequestFuture(h.router, messages.Drain{}, drainFor))
 	if _, ok := drained.(messages.Drained); err != nil || !ok {
-		h.log.Info("not everything has ended; it goes on with the next start")
+		h.log.Info("not everything has ended; the next start continues")
 	}
 	h.endSends(ctx)
 	err = h.stopChild(ctx, actorsystem.RouterName)
@@ -213,7 +213,7 @@ func (h *Host) giveUp(child string, reason any) {
 func (h *Host) wakeAgain() {
 	go func() {
 		if err := h.wake(context.Background()); err != nil {
-			h.log.Error("the chats with work left cannot be woken", "error", err)
+			h.log.Error("the chats with unfinished work cannot be loaded", "error", err)
 		}
 	}()
 }

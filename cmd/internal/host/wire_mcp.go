@@ -85,7 +85,7 @@ type servers struct {
 func (h *Host) startMCP(set *toolset.Set, own []tool.Tool, box sandbox.Sandbox) {
 	store, err := MCPStore(h.opts.State)
 	if err != nil {
-		h.log.Warn("no server of tools is used", "error", err)
+		h.log.Warn("no MCP servers are used", "error", err)
 		return
 	}
 	o := MCPOptions(h.opts, store, box)
@@ -96,17 +96,17 @@ func (h *Host) startMCP(set *toolset.Set, own []tool.Tool, box sandbox.Sandbox) 
 		s.offering.Lock()
 		defer s.offering.Unlock()
 		if err := set.Replace(slices.Concat(own, s.manager.Tools())...); err != nil {
-			h.log.Error("the tools of servers cannot be offered", "error", err)
+			h.log.Error("the tools of MCP servers cannot be offered", "error", err)
 		}
 	}
 	s.manager = mcp.New(o)
 	s.load = func() (*config.MCP, error) { return h.opts.Settings.MCP(MCPFile(h.opts.State), false) }
 	h.servers = s
-	h.cleanups.add("servers of tools", s.manager.Stop)
+	h.cleanups.add("MCP servers", s.manager.Stop)
 	h.applyMCP(context.Background())
 	folders := []string{filepath.Dir(MCPFile(h.opts.State)), h.opts.State}
 	look := func() { h.applyMCP(context.Background()) }
-	h.background("servers of tools watch", func(ctx context.Context) { watch(ctx, folders, h.log, look, look) })
+	h.background("MCP server settings", func(ctx context.Context) { watch(ctx, folders, h.log, look, look) })
 }
 
 // applyMCP reads the file of MCP servers and applies it to those that run. An unreadable file changes nothing.
@@ -114,21 +114,21 @@ func (h *Host) applyMCP(ctx context.Context) {
 	s := h.servers
 	loaded, err := s.load()
 	if err != nil {
-		h.log.Warn("the servers of tools cannot be read; those before stay in force", "error", err)
+		h.log.Warn("the MCP servers cannot be read; the previous ones stay in effect", "error", err)
 		return
 	}
 	if !slices.Equal(s.findings, loaded.Findings) {
 		for _, f := range loaded.Findings {
-			h.log.Warn("the settings of servers of tools deserve a look", "finding", f.String())
+			h.log.Warn("the settings of MCP servers need attention", "finding", f.String())
 		}
 		s.findings = loaded.Findings
 	}
 	if err := h.trust.servers(h, loaded); err != nil {
-		h.log.Warn("the changed servers of tools are not agreed to; those before stay in force", "error", err, "help", "sma trust, then save the file again")
+		h.log.Warn("the changed MCP servers are not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
 		return
 	}
 	if err := s.manager.Apply(ctx, MCPServers(loaded)); err != nil {
-		h.log.Warn("a server of tools did not end well", "error", err)
+		h.log.Warn("an MCP server did not end cleanly", "error", err)
 	}
 }
 

@@ -87,7 +87,7 @@ func (h *Host) processEnded(ctx context.Context, e shell.Ended) {
 		if err == nil {
 			return
 		}
-		h.log.Info("a chat could not be told yet that a process has ended", "process", e.ID, "error", err)
+		h.log.Info("a chat could not be notified yet that a background process ended", "process", e.ID, "error", err)
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
@@ -97,7 +97,7 @@ func (h *Host) processEnded(ctx context.Context, e shell.Ended) {
 		}
 		pause *= 2
 	}
-	h.log.Warn("a chat was not told that a process has ended", "process", e.ID, "chat_key", e.Run.ChatKey)
+	h.log.Warn("a chat was not notified that a background process ended", "process", e.ID, "chat_key", e.Run.ChatKey)
 }
 
 func (h *Host) tellChat(ctx context.Context, e shell.Ended) error {

@@ -41,7 +41,7 @@ func (w *skillWatch) look(h *Host) {
 	for _, p := range set.Problems {
 		now = append(now, p.String())
 		if !slices.Contains(w.told, p.String()) {
-			h.log.Warn("a skill was left out", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
+			h.log.Warn("a skill was refused", "path", p.Path, "line", p.Line, "reason", p.What, "hint", p.Hint)
 		}
 	}
 	w.told = now

@@ -41,7 +41,7 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 	})
 	scratch := filepath.Join(h.opts.State, "speech") // of calls; those of an earlier process have ended
 	if err := os.RemoveAll(scratch); err != nil {
-		h.log.Warn("what a program for speech left behind cannot be removed", "error", err)
+		h.log.Warn("files of a speech program cannot be removed", "error", err)
 	}
 	metrics := speech.NewMetrics(h.registry)
 	var v voices

@@ -71,10 +71,10 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 		}
 		n, err := r.remove(ctx, filepath.Join(r.state, kind.under), now.AddDate(0, 0, -kind.days), kind.is)
 		if n > 0 {
-			r.log.Info("files were removed that are older than the settings keep them", "kind", kind.name, "files", n, "days", kind.days)
+			r.log.Info("files older than the retention settings were removed", "kind", kind.name, "files", n, "days", kind.days)
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			r.log.Warn("what is older than the settings keep it could not be removed completely", "kind", kind.name, "error", err)
+			r.log.Warn("files older than the retention settings could not be removed completely", "kind", kind.name, "error", err)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (f *File) Mending(ctx context.Context, work func() error) error {
 	if !damaged(err) {
 		return err
 	}
-	f.opts.Logger.WarnContext(ctx, "a file is damaged and is made anew", "file", filepath.Base(f.opts.File), "error", err)
+	f.opts.Logger.WarnContext(ctx, "a file is damaged and is created again", "file", filepath.Base(f.opts.File), "error", err)
 	if err := f.alone(ctx, f.discard); err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (d *Admission) allow(ctx context.Context, g Request) platform.Inbound {
 		in.Command.Args = ""
 		switch {
 		case err != nil:
-			d.log.Error("a person could not be approved", "error", err)
+			d.log.Error("a person could not be let in", "error", err)
 			in.Gate.Notice = g.Say.BadCode
 		case ok:
 			in.Text, in.Gate.Notice = "/allow", notices.Fill(g.Say.Approved, nameOf(who))

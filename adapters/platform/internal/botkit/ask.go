@@ -49,7 +49,7 @@ func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 		return
 	}
 	if err := d.store.Meet(ctx, d.bot, in.Chat.ID); err != nil {
-		d.log.Warn("the owner's private chat could not be noted", "error", err)
+		d.log.Warn("the owner's private chat could not be stored", "error", err)
 	}
 }
 
@@ -198,7 +198,7 @@ func (d *Admission) askOwner(ctx context.Context, b Bot, a platform.Guests) {
 			return
 		}
 		if err := d.store.Shown(ctx, d.bot, c.Code); err != nil {
-			d.log.Warn("it could not be noted that the owner was asked", "error", err)
+			d.log.Warn("that the owner was asked could not be stored", "error", err)
 			return
 		}
 	}
@@ -314,7 +314,7 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 		}
 	}
 	if err := d.store.Arrived(ctx, d.bot, x.Code); err != nil {
-		d.log.Warn("it could not be noted that somebody was let in", "error", err)
+		d.log.Warn("that somebody was let in could not be stored", "error", err)
 		return false
 	}
 	d.log.Info("let in", "user", x.Who.ID, "once", x.Once)
@@ -334,7 +334,7 @@ func (d *Admission) choose(ctx context.Context, by platform.Person, chat, code s
 	who, ok, err := d.store.Decide(ctx, d.bot, code, choice, true)
 	switch {
 	case err != nil:
-		d.log.Error("who wants to be let in could not be decided", "error", err)
+		d.log.Error("a request for access could not be decided", "error", err)
 		return ChoiceFailed
 	case !ok:
 		return ChoiceOver

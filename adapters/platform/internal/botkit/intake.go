@@ -105,7 +105,7 @@ func (in *Intake[E]) Open(ctx context.Context) error {
 		return err
 	})
 	if damaged > 0 {
-		in.o.Log.Error("messages that were set aside could not be read; they are kept in a file of their own", "file", spool.File+spool.Damaged, "lines", damaged)
+		in.o.Log.Error("messages that were set aside could not be read; they are kept in a separate file", "file", spool.File+spool.Damaged, "lines", damaged)
 	}
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (in *Intake[E]) Open(ctx context.Context) error {
 		in.keep(a)
 	}
 	if len(in.aside) > 0 {
-		in.o.Log.Info("going on with messages that were set aside", "messages", len(in.aside))
+		in.o.Log.Info("handling messages that were set aside", "messages", len(in.aside))
 		in.more <- struct{}{}
 	}
 	in.done = make(chan struct{})
@@ -237,7 +237,7 @@ func (in *Intake[E]) setAside(batch []Arrival[E], cause error) error {
 		return err
 	}
 	for _, x := range batch {
-		in.o.Log.Error("a chat takes no messages; they are set aside while others go on", "chat_key", string(x.In.ChatKey), "error", cause)
+		in.o.Log.Error("a chat accepts no messages; they are set aside, and other chats continue", "chat_key", string(x.In.ChatKey), "error", cause)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (d *Admission) Joined(ctx context.Context, m Membership) error {
 		Who: platform.Person{ID: m.Group.ID, Name: m.Group.Title}, Group: true, Adder: &m.By, At: m.At,
 	})
 	if fresh {
-		d.log.Info("the bot was added to a group that is not let in", "chat", m.Group.ID, "by", m.By.ID)
+		d.log.Info("the bot was added to a group that may not use it", "chat", m.Group.ID, "by", m.By.ID)
 	}
 	return err
 }
@@ -60,7 +60,7 @@ func (d *Admission) Asked(ctx context.Context, message string, asks []messages.A
 			continue
 		}
 		if err := d.store.Asked(ctx, d.bot, code, message); err != nil {
-			d.log.Warn("it could not be noted which message asks the owner; its buttons stay when the request ends otherwise", "error", err)
+			d.log.Warn("which message asks the owner could not be stored; its buttons remain if the request ends elsewhere", "error", err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (d *Admission) settleAll(ctx context.Context, b Bot) {
 			return
 		}
 		if err := d.settleOne(ctx, b, *a.Owner, a.Ended[i]); err != nil {
-			d.log.Warn("the owner cannot be shown now how a request to be let in ended", "error", err)
+			d.log.Warn("the outcome of a request for access cannot be shown to the owner now", "error", err)
 			d.settleAt = d.now().Add(settleAgain)
 			return
 		}
@@ -113,7 +113,7 @@ func (d *Admission) settleOne(ctx context.Context, b Bot, owner platform.Visitor
 	case err != nil && (!refused || failed.Retryable || failed.Reason == platform.SendAuth):
 		return err
 	case err != nil:
-		d.log.Warn("how a request to be let in ended could not be shown in the place of its buttons", "error", err)
+		d.log.Warn("the outcome of a request for access could not replace its buttons", "error", err)
 	}
 	return d.store.Settled(ctx, d.bot, e.Code)
 }

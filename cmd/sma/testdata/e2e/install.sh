@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the npm packages that TestClient, TestReactExample and the tests of
-# servers of tools (TestMCPExamples and others) drive, at the versions of the lock
+# MCP servers (TestMCPExamples and others) drive, at the versions of the lock
 # files. It does nothing where they are there already.
 set -eu
 cd "$(dirname "$0")"
