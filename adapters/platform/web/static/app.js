@@ -292,6 +292,7 @@ async function send(row) {
   row.element.classList.add('waiting');
   try {
     const { answer } = await (await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) })).json();
+    if (state.rows.get(row.message.id) !== row) return; // it was drawn anew, or another chat is shown
     if (answer) return answered(row, answer);
     if (row.local !== 'sending') return; // the answer was faster
     row.local = 'waiting';
