@@ -178,6 +178,11 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 			s.live.end(key, true, "done")
 			b.until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
 		}, "2"},
+		{"a command, and an answer ends", "/status", func(s *server, b *browser) {
+			s.live.start(key, "r1", "a1")
+			s.live.end(key, true, "done")
+			b.until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
+		}, "3"},
 		{"another chat is shown", "first", elsewhere, "1"},
 		{"a command, and another chat is shown", "/status", elsewhere, "1"},
 	} {

@@ -164,7 +164,7 @@ const kinds = {
     }
     settle(f.settled);
     if (f.last) {
-      running([...state.rows.values()].some((r) => r.element.classList.contains('waiting')), t.resultOf[f.result]);
+      running(waits(), t.resultOf[f.result]);
       refreshChats();
     }
   },
@@ -174,7 +174,7 @@ const kinds = {
       const row = state.rows.get(id);
       if (row && row.local !== 'command') row.status(t.resultOf.stopped);
     }
-    if (!document.querySelector('.live, .waiting')) running(false);
+    if (!document.querySelector('.live') && !waits()) running(false);
   },
   event(f) {
     if (f.event.name === 'compaction') $('messages').append(el('li', 'line', t.compaction));
@@ -207,6 +207,9 @@ function answeredBefore(id) {
   return at >= 0 && rows.slice(at + 1).some((r) => r.message.role === 'assistant' && !r.element.classList.contains('live')
     && rows[at].element.compareDocumentPosition(r.element) & Node.DOCUMENT_POSITION_FOLLOWING);
 }
+
+// waits tells that the host has a turn that no answer has begun for. Of one that is on its way it is not known yet.
+const waits = () => [...state.rows.values()].some((r) => r.local !== 'sending' && r.element.classList.contains('waiting'));
 
 function settle(ids) {
   for (const id of ids ?? []) state.rows.get(id)?.element.classList.remove('waiting');
