@@ -213,6 +213,22 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 	}
 }
 
+// A page whose stream has ended, as that of a chat which was put away, reads on at once when somebody writes.
+func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
+	s, b := openPage(t)
+	s.live.watched(t, key)
+	s.live.dropWatchers(key)
+	b.eval(`new Promise((done) => setTimeout(done, 100))`)
+	b.say("hello")
+	s.live.next(t)
+	s.live.watched(t, key)
+	s.live.start(key, "r1", "a1")
+	s.live.say(key, "Hi.")
+	s.live.end(key, true, "done")
+	b.until(`document.querySelector('.msg.assistant')?.innerText.includes('Hi.') && document.getElementById('stop').hidden`)
+	wantQuiet(t, b)
+}
+
 // A host that is silent for longer than its heartbeats counts as gone, although the connection
 // seems to be open.
 func TestPageNoticesASilentHost(t *testing.T) {

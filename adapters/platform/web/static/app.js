@@ -238,7 +238,7 @@ function fates(m) {
 
 const wait = (ms, signal) => new Promise((resolve) => {
   const timer = setTimeout(resolve, ms);
-  for (const [target, name] of [[signal, 'abort'], [window, 'online']]) {
+  for (const [target, name] of [[signal, 'abort'], [window, 'online'], [window, 'taken']]) {
     target.addEventListener(name, () => { clearTimeout(timer); resolve(); }, { once: true });
   }
 });
@@ -295,6 +295,7 @@ async function send(row) {
   row.element.classList.add('waiting');
   try {
     const { answer } = await (await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) })).json();
+    window.dispatchEvent(new Event('taken')); // a reader that pauses reads on
     if (state.rows.get(row.message.id) !== row) return; // it was drawn anew, or another chat is shown
     if (answer) return answered(row, answer);
     if (row.local !== 'sending') return; // the answer was faster
