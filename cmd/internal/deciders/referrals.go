@@ -86,7 +86,7 @@ func (d *Deciders) privateChat(bot string, service platforms.Descriptor, person 
 		return known.Chat, known.Name, true
 	}
 	// People with a role have a private chat, whose id is known if it is that of the person.
-	return person, "", service.IsGroup != nil && d.Access().Role(bot, person) != platform.RoleStranger
+	return person, "", service.PersonIDs && d.Access().Role(bot, person) != platform.RoleStranger
 }
 
 // fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
@@ -113,8 +113,8 @@ func (d *Deciders) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	c.ChatKey = f.ChatKey
 	a, ok := f.ChatKey.Address()
 	service, _ := d.Services.Of(a.Platform)
-	c.Asker, c.Group = "", service.IsGroup != nil && service.IsGroup(a.Chat)
-	if service.IsGroup != nil && !c.Group {
+	c.Asker, c.Group = "", messages.IsGroup("", a.Chat)
+	if service.PersonIDs && !c.Group {
 		c.Asker = a.Chat // the person of a private chat created the task or agreed to it
 	}
 	return c, ok
