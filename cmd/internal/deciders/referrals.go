@@ -52,6 +52,15 @@ func (d *Deciders) Of(c approval.Claim) []approval.Decider {
 	return out
 }
 
+// AdminsUnknown reports whether the administrators of a chat's group are unknown, or of the group of a task's chat.
+func (d *Deciders) AdminsUnknown(key messages.ChatKey) bool {
+	if a, ok := key.Address(); ok && a.Platform == "task" {
+		c, known := d.taskClaim(approval.Claim{ChatKey: key})
+		return known && c.Group && d.admins.Unknown(c.ChatKey)
+	}
+	return d.admins.Unknown(key)
+}
+
 // candidates are the people who might decide, the most important first.
 func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Decider {
 	var out []approval.Decider
