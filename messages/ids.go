@@ -96,22 +96,37 @@ func (k ChatKey) ThreadID(chatType string) string {
 	}
 	scope := "room"
 	switch {
-	case chatType == "private", chatType == "p2p":
+	case IsPrivate(chatType):
 		scope = "dm"
-	case chatType == "channel":
+	case chatType == ChatChannel:
 		scope = "channel"
-	case IsGroup(chatType):
+	case chatType != "" && IsGroup(chatType, a.Chat):
 		scope = "group"
 	}
 	return a.Platform + ":" + scope + ":" + a.Chat
 }
 
-// IsGroup reports whether several people may write in a chat of a type, which is the
-// platform's own word for it.
-func IsGroup(chatType string) bool {
+// The types of chats, in the platforms' own words. Platforms may have others, whose chats are no groups.
+const (
+	ChatPrivate    = "private"     // with one person
+	ChatP2P        = "p2p"         // with one person, on Feishu
+	ChatGroup      = "group"       // with several people
+	ChatSupergroup = "supergroup"  // a large group of Telegram
+	ChatTopicGroup = "topic_group" // a group of Feishu in which every message belongs to a topic
+	ChatChannel    = "channel"     // of Telegram, with posts for many readers
+)
+
+// IsPrivate reports whether a chat of a type is with one person.
+func IsPrivate(chatType string) bool { return chatType == ChatPrivate || chatType == ChatP2P }
+
+// IsGroup reports whether several people may write in a chat, by its type and by the platform's id of it. While the
+// type is unknown, a negative id counts as that of a group, as it is one on Telegram.
+func IsGroup(chatType, chat string) bool {
 	switch chatType {
-	case "group", "supergroup", "topic_group", "channel":
+	case ChatGroup, ChatSupergroup, ChatTopicGroup, ChatChannel:
 		return true
+	case "":
+		return strings.HasPrefix(chat, "-")
 	default:
 		return false
 	}

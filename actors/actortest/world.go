@@ -249,9 +249,9 @@ func (set) Name(wire string) string { return wire }
 func (w *World) Inbound(key messages.ChatKey, who, text string) platform.Inbound {
 	w.next++
 	id := strconv.Itoa(w.next)
-	chatType := "private"
+	chatType := messages.ChatPrivate
 	if a, _ := key.Address(); strings.HasPrefix(a.Chat, "-") {
-		chatType = "supergroup"
+		chatType = messages.ChatSupergroup
 	}
 	in := platform.Inbound{
 		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(), Order: w.Platform.Next(),

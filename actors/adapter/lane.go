@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -224,7 +223,7 @@ func (b *book) lane(key messages.ChatKey, chatType string) *lane {
 		l.target.ChatType = chatType
 	}
 	l.chat.rate, l.group.rate = b.rates.PerChat, b.rates.PerGroup
-	if !isGroup(l.target) {
+	if !messages.IsGroup(l.target.ChatType, l.target.Chat) {
 		l.group.rate = platform.Rate{}
 		if n := b.rates.Burst; n > 1 {
 			l.chat.rate = platform.Rate{N: n * l.chat.rate.N, Per: time.Duration(n) * l.chat.rate.Per}
@@ -247,13 +246,4 @@ func (b *book) keys() []messages.ChatKey { return slices.Sorted(maps.Keys(b.lane
 func (b *book) nextCall() uint64 {
 	b.calls++
 	return b.calls
-}
-
-// isGroup reports whether a chat is a group. While the type is unknown, negative ids count as
-// groups.
-func isGroup(t platform.Target) bool {
-	if t.ChatType == "" {
-		return strings.HasPrefix(t.Chat, "-")
-	}
-	return messages.IsGroup(t.ChatType)
 }

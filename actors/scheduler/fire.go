@@ -46,7 +46,7 @@ func (s *scheduler) zone(f *fire) *time.Location {
 func (s *scheduler) ingress(f *fire) messages.AcceptIngress {
 	key := timetable.FireChat(f.ID)
 	meta := uimessage.Metadata{
-		TS: f.At.UnixMilli(), ChatKey: string(key), Channel: "task", ChatID: f.ID, ChatType: "private", ChatTitle: f.Title, MessageID: "1", RequestID: requestID(f),
+		TS: f.At.UnixMilli(), ChatKey: string(key), Channel: "task", ChatID: f.ID, ChatType: messages.ChatPrivate, ChatTitle: f.Title, MessageID: "1", RequestID: requestID(f),
 		Kind: uimessage.KindNormal, Source: uimessage.SourceTask, IngressID: "task:" + f.ID,
 	}
 	return messages.AcceptIngress{

@@ -45,9 +45,9 @@ func newPeople(s *Sim) *people {
 func (p *people) inbound(key messages.ChatKey, text string) *post {
 	n := len(p.posts) + 1
 	id := itoa(n)
-	chatType := "private"
+	chatType := messages.ChatPrivate
 	if strings.HasPrefix(string(key), "telegram-chat--") {
-		chatType = "supergroup"
+		chatType = messages.ChatSupergroup
 	}
 	in := &post{n: n, Inbound: platform.Inbound{
 		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(),

@@ -171,13 +171,18 @@ func member(t *timetable.Task, name, text string, line int) error {
 			return faultf(line, "remove the line", "madeBy has %d bytes, at most %d", len(text), maxMaker)
 		}
 		t.MadeBy = text
+	case "chatType":
+		if text != "" && !messages.IsPrivate(text) && !messages.IsGroup(text, "") {
+			return faultf(line, "write group or private", "chatType: %q is not a type of chat", timetable.ShortText(text, 64))
+		}
+		t.ChatType = text
 	case "say":
 		if len(text) > maxSay {
 			return faultf(line, "shorten it", "say has %d bytes, at most %d", len(text), maxSay)
 		}
 		t.Say = text
 	default:
-		return faultf(line, "known are title, cron, when, timezone, chatKey, madeBy, status, catchUp and say", "%q is not known", name)
+		return faultf(line, "known are title, cron, when, timezone, chatKey, chatType, madeBy, status, catchUp and say", "%q is not known", name)
 	}
 	return nil
 }
@@ -199,6 +204,7 @@ func format(t timetable.Task) ([]byte, error) {
 	}
 	add("timezone", t.Zone)
 	add("chatKey", string(t.ChatKey))
+	add("chatType", t.ChatType)
 	add("madeBy", t.MadeBy)
 	add("status", string(t.Status))
 	if t.CatchUp != timetable.CatchUpOnce {

@@ -48,6 +48,7 @@ func TestParseReportsLineAndHint(t *testing.T) {
 		{"bad chat", head + "cron: \"0 9 * * *\"\nchatKey: Alice\n---\ngo", 4, "chatKey:"},
 		{"a task's own chat", head + "cron: \"0 9 * * *\"\nchatKey: task-x-1\n---\ngo", 4, "chatKey:"},
 		{"bad status", head + "cron: \"0 9 * * *\"\nstatus: on\n---\ngo", 4, "status:"},
+		{"bad type of chat", head + "cron: \"0 9 * * *\"\nchatType: crowd\n---\ngo", 4, "chatType:"},
 		{"bad policy", head + "cron: \"0 9 * * *\"\ncatchUp: all\n---\ngo", 4, "catchUp:"},
 		{"a typo", head + "corn: \"0 9 * * *\"\n---\ngo", 3, "\"corn\" is not known"},
 		{"twice", head + "title: y\n---\ngo", 3, "twice"},

@@ -48,9 +48,11 @@ type Task struct {
 	ChatKey messages.ChatKey
 	// MadeBy is the person who asked for it in a chat, as from [messages.PersonKey]; if empty, the
 	// operator made it.
-	MadeBy  string
-	Status  Status
-	CatchUp CatchUp
+	MadeBy string
+	// ChatType is the type of that chat if it was made in a group, whose id may not show that.
+	ChatType string
+	Status   Status
+	CatchUp  CatchUp
 	// Say is sent unchanged, without a model. Otherwise Body contains the instructions.
 	Say  string
 	Body string

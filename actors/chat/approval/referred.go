@@ -25,12 +25,16 @@ func FromWhere(g journal.ReferredRequest, zh bool) string {
 	switch {
 	case g.Task && zh && where != "":
 		return "群" + where + "的定时任务" + task + "需要你的审批。"
+	case g.Task && zh && g.Group:
+		return "一个群的定时任务" + task + "需要你的审批。"
 	case g.Task && zh && who != "":
 		return who + "的定时任务" + task + "需要你的审批。"
 	case g.Task && zh:
 		return "定时任务" + task + "需要你的审批。"
 	case g.Task && where != "":
 		return strings.TrimSpace("The scheduled task "+task) + " of the group " + where + " needs your approval."
+	case g.Task && g.Group:
+		return strings.TrimSpace("The scheduled task "+task) + " of a group needs your approval."
 	case g.Task && who != "":
 		return strings.TrimSpace("The scheduled task "+task) + " of " + who + " needs your approval."
 	case g.Task:

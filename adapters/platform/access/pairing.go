@@ -250,6 +250,7 @@ func (s *Store) Remove(ctx context.Context, bot, person string) (bool, error) {
 			a.Owner = nil
 		}
 		a.People = slices.DeleteFunc(a.People, func(p Person) bool { return p.ID == person })
+		a.Private = slices.DeleteFunc(a.Private, func(p PrivateChat) bool { return p.Person == person })
 		a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == person })
 		return nil
 	})

@@ -111,6 +111,25 @@ func TestOwnerPairs(t *testing.T) {
 	}
 }
 
+// Whoever loses access is not asked in private any more.
+func TestRemoveForgetsThePrivateChat(t *testing.T) {
+	s, _, _ := open(t)
+	ctx := t.Context()
+	must[string](t)(s.Redeem(ctx, bot, must[string](t)(s.OwnerCode(ctx, bot)), person("1")))
+	for _, id := range []string{"1", "2"} {
+		if err := s.NotePrivate(ctx, bot, person(id), "chat "+id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must[bool](t)(s.Remove(ctx, bot, "1"))
+	if _, ok := s.Private(bot, "1"); ok {
+		t.Error("the private chat of a removed person is known")
+	}
+	if got, ok := s.Private(bot, "2"); !ok || got.Chat != "chat 2" {
+		t.Errorf("got %+v, %v for another person", got, ok)
+	}
+}
+
 func TestCodesExpireAndAreReplaced(t *testing.T) {
 	s, c, _ := open(t)
 	ctx := t.Context()

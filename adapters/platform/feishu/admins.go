@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Admins implements [platform.Administered]. It returns the owner of a group and its managers, by
@@ -25,7 +26,7 @@ func (p *Platform) Admins(ctx context.Context, chat string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("administrators of %s: %w", chat, err)
 	}
-	if out.Mode == "p2p" {
+	if messages.IsPrivate(out.Mode) {
 		return nil, nil
 	}
 	list := out.Managers

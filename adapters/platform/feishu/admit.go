@@ -6,6 +6,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // rulesFor returns the settings as they apply to a chat.
@@ -43,11 +44,8 @@ func (p *Platform) admit(ctx context.Context, m mapped, event received) platform
 
 // chatType returns the type of a chat as the gate knows it.
 func chatType(service string) string {
-	if service == chatPrivate {
-		return botkit.ChatPrivate
+	if messages.IsPrivate(service) {
+		return messages.ChatPrivate
 	}
 	return service
 }
-
-// chatPrivate is the service's type of a private chat.
-const chatPrivate = "p2p"

@@ -35,7 +35,7 @@ func (p *Platform) owe(ctx context.Context) {
 			return len(results) == 1 && results[0].Err == nil
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
-		Words: p.wordsOf, PrivateType: chatPrivate,
+		Words: p.wordsOf, PrivateType: messages.ChatP2P,
 		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
 }

@@ -130,7 +130,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	if msg.TakenBack {
 		return arrival{Event: event, In: m.takenBack(*msg)}
 	}
-	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != chatPrivate {
+	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != messages.ChatP2P {
 		ours := p.isOurs(ctx, msg.Parent)
 		msg.ToUs = &ours
 	}

@@ -1,6 +1,10 @@
 package feishutest
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
 
 // SetAdmins says who owns and manages a group from now on, by open ids; without an
 // owner it belongs to a bot, as the service tells it.
@@ -21,7 +25,7 @@ func (a *API) readChat(r *http.Request, _ map[string]any) (any, *feishuRefusal) 
 	case !c.member:
 		return nil, feishuNo(232011, "Operator can NOT be out of the chat.")
 	}
-	mode := map[string]string{"topic_group": "topic"}[c.kind]
+	mode := map[string]string{messages.ChatTopicGroup: "topic"}[c.kind]
 	if mode == "" {
 		mode = c.kind
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
@@ -148,7 +150,7 @@ func (a *API) newMessage(c *feishuChat, body map[string]any, parent string, thre
 		return a.messages[use.message].object(), nil
 	}
 	m := &Message{ID: a.newID("om_x"), Chat: c.id, Kind: kind, Content: content, Text: shown, Parent: parent, ours: true, made: a.now()}
-	if parent == "" && c.kind == "topic_group" { // it begins a topic of its own
+	if parent == "" && c.kind == messages.ChatTopicGroup { // it begins a topic of its own
 		m.Thread = a.newID("omt_")
 	}
 	if parent != "" {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // feishuPatience is how long the service waits for an answer, and so does the fake
@@ -113,8 +114,8 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 			delete(m, k)
 		}
 	}
-	id = stringOf(m["message_id"])                                    // perhaps another one
-	if a.chats[chat].kind == "topic_group" && m["thread_id"] == nil { // there is nothing outside of topics
+	id = stringOf(m["message_id"])                                              // perhaps another one
+	if a.chats[chat].kind == messages.ChatTopicGroup && m["thread_id"] == nil { // there is nothing outside of topics
 		m["thread_id"] = a.newID("omt_")
 	}
 	a.messages[id] = &Message{

@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Values of [Options.Drafts]: how unfinished text is shown.
@@ -31,7 +32,7 @@ type draftParams struct {
 // TakesDrafts implements [platform.Drafter]: the service has drafts in private chats, whose ids are
 // positive.
 func (p *Platform) TakesDrafts(to platform.Target) bool {
-	if p.opts.Drafts != DraftsDraft || to.ChatType != "" && to.ChatType != "private" {
+	if p.opts.Drafts != DraftsDraft || to.ChatType != "" && to.ChatType != messages.ChatPrivate {
 		return false
 	}
 	out, err := p.address(to)

@@ -62,7 +62,7 @@ func (p *Platform) owe(ctx context.Context) {
 			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)
 		},
 		Words:       func(chat messages.ChatKey, language string) notices.Words { return p.wordsOf(chat, language).Words },
-		PrivateType: "private",
+		PrivateType: messages.ChatPrivate,
 		Again:       p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
 	})
 }

@@ -191,7 +191,7 @@ func (p *Platform) Capabilities() platform.Capabilities {
 	c := platform.Capabilities{
 		Outbox: true, ToolEgress: p.opts.Egress != "direct", Drafts: p.opts.Drafts != DraftsOff, Threads: true, Reactions: p.opts.Reactions, Buttons: p.opts.Decide != nil, MaxText: maxText,
 		Edits: true, VoiceIn: true, Files: platform.FileKinds(),
-		DraftEvery: map[string]time.Duration{"private": 1200 * time.Millisecond, "": 3200 * time.Millisecond},
+		DraftEvery: map[string]time.Duration{messages.ChatPrivate: 1200 * time.Millisecond, "": 3200 * time.Millisecond},
 	}
 	if p.opts.RateLimit != "off" {
 		c.Rates = platform.Rates{

@@ -1,5 +1,7 @@
 package telegramtest
 
+import "github.com/shipmyagent/shipmyagent/messages"
+
 // Admin is somebody who administers a group.
 type Admin struct {
 	ID        int64
@@ -21,7 +23,7 @@ func (a *API) administrators(p Params) (any, *refused) {
 	switch {
 	case no != nil:
 		return nil, no
-	case c.Type == "private":
+	case c.Type == messages.ChatPrivate:
 		return nil, badRequest("there are no administrators in the private chat")
 	}
 	out := []any{map[string]any{"status": "administrator", "user": map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample"}, "is_anonymous": false}}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Chat is a chat that a fake knows.
@@ -43,7 +45,7 @@ type botChat struct {
 
 func (c *botChat) object() map[string]any {
 	o := map[string]any{"id": c.ID, "type": c.Type}
-	if c.Type == "private" {
+	if c.Type == messages.ChatPrivate {
 		o["first_name"] = "Ann"
 	} else {
 		o["title"] = c.Title
@@ -184,7 +186,7 @@ func (a *API) send(p Params, field string, limit int) (any, *refused) {
 		to = 0
 	}
 	if a.limits != nil {
-		if no := a.limits.take(c.ID, c.Type == "private"); no != nil {
+		if no := a.limits.take(c.ID, c.Type == messages.ChatPrivate); no != nil {
 			return nil, no
 		}
 	}
@@ -225,7 +227,7 @@ func (a *API) edit(p Params) (any, *refused) {
 		return nil, no
 	}
 	if a.limits != nil {
-		if no := a.limits.take(c.ID, c.Type == "private"); no != nil {
+		if no := a.limits.take(c.ID, c.Type == messages.ChatPrivate); no != nil {
 			return nil, no
 		}
 	}

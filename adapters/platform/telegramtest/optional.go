@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // reactionEmojis are those that bots may react with.
@@ -113,7 +115,7 @@ func (a *API) draft(p Params) (any, *refused) {
 	}
 	topic := p.Int("message_thread_id")
 	switch {
-	case c.Type != "private" || c.noDrafts:
+	case c.Type != messages.ChatPrivate || c.noDrafts:
 		return nil, badRequest("TEXTDRAFT_PEER_INVALID")
 	case p.Int("draft_id") == 0:
 		return nil, badRequest("RANDOM_ID_INVALID")

@@ -153,6 +153,82 @@ func TestPageShowsWhatWaits(t *testing.T) {
 	wantQuiet(t, b)
 }
 
+// The host's answer to a message may come late, when the message is drawn anew or another chat is shown. It changes
+// nothing then.
+func TestPageHearsLateThatAMessageArrived(t *testing.T) {
+	elsewhere := func(_ *server, b *browser) {
+		b.eval(`(() => { location.hash = '#/c/c2'; })()`)
+		b.until(`document.querySelector('.msg').innerText.includes('text of u9')`)
+	}
+	for _, tt := range []struct {
+		name, text string
+		meanwhile  func(s *server, b *browser)
+		messages   string
+	}{
+		{"the message is answered in a new view", "first", func(s *server, b *browser) {
+			s.live.dropWatchers(key)
+			s.live.start(key, "r1", "a1")
+			s.live.say(key, "Done.")
+			s.live.end(key, true, "done")
+			b.until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 2`)
+		}, "2"},
+		{"the message is answered in the stream", "first", func(s *server, b *browser) {
+			s.live.start(key, "r1", "a1")
+			s.live.say(key, "Done.")
+			s.live.end(key, true, "done")
+			b.until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
+		}, "2"},
+		{"a command, and an answer ends", "/status", func(s *server, b *browser) {
+			s.live.start(key, "r1", "a1")
+			s.live.end(key, true, "done")
+			b.until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
+		}, "3"},
+		{"another chat is shown", "first", elsewhere, "1"},
+		{"a command, and another chat is shown", "/status", elsewhere, "1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBrowser(t)
+			s := newServer(t, withCommands)
+			s.live.seed("web-chat-c2", "u9")
+			b.open(s.URL + "/#/c/c1")
+			s.live.watched(t, key)
+			b.eval(`(() => {
+				const usual = window.fetch;
+				window.held = new Promise((done) => { window.release = done; });
+				window.fetch = async (path, options) => {
+					const res = await usual(path, options);
+					if (options?.method === 'POST') await window.held;
+					return res;
+				};
+			})()`)
+			b.say(tt.text)
+			s.live.next(t)
+			tt.meanwhile(s, b)
+			b.eval(`(() => { window.release(); return new Promise((done) => setTimeout(done, 100)); })()`)
+			if got := b.eval(`document.getElementById('stop').hidden + ' ' + document.querySelectorAll('.msg').length`); got != "true "+tt.messages {
+				t.Errorf("got %s, want true %s: stop is hidden, and the messages", got, tt.messages)
+			}
+			wantQuiet(t, b)
+		})
+	}
+}
+
+// A page whose stream has ended, as that of a chat which was put away, reads on at once when somebody writes.
+func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
+	s, b := openPage(t)
+	s.live.watched(t, key)
+	s.live.dropWatchers(key)
+	b.eval(`new Promise((done) => setTimeout(done, 100))`)
+	b.say("hello")
+	s.live.next(t)
+	s.live.watched(t, key)
+	s.live.start(key, "r1", "a1")
+	s.live.say(key, "Hi.")
+	s.live.end(key, true, "done")
+	b.until(`document.querySelector('.msg.assistant')?.innerText.includes('Hi.') && document.getElementById('stop').hidden`)
+	wantQuiet(t, b)
+}
+
 // A host that is silent for longer than its heartbeats counts as gone, although the connection
 // seems to be open.
 func TestPageNoticesASilentHost(t *testing.T) {

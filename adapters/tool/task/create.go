@@ -136,6 +136,9 @@ func (c Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
 		Status: timetable.Active, CatchUp: timetable.CatchUp(cmp.Or(in.CatchUp, string(timetable.CatchUpOnce))),
 		Say: in.Say, Body: in.Instructions, MadeBy: messages.PersonKey(call.Run.Asker.Platform, call.Run.Asker.ID),
 	}
+	if call.Run.Group {
+		t.ChatType = messages.ChatGroup
+	}
 	zone := c.opts.Zone
 	if t.Zone == "" {
 		t.Zone = zone.String()

@@ -135,8 +135,8 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := b.all()[0]
-	if own.MadeBy != "telegram-7" {
-		t.Errorf("made by %q", own.MadeBy)
+	if own.MadeBy != "telegram-7" || own.ChatType != messages.ChatGroup {
+		t.Errorf("made by %q in a chat of type %q", own.MadeBy, own.ChatType)
 	}
 	for _, call := range [][2]string{
 		{task.UpdateName, `{"taskId":"` + own.ID + `","status":"paused"}`}, {task.UpdateName, `{"taskId":"` + own.ID + `","say":"Mine now."}`}, {task.CancelName, `{"taskId":"` + own.ID + `"}`},

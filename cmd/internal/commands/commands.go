@@ -224,7 +224,8 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 
 // alone reports whether a command was given in a private chat.
 func alone(cmd decision.Command) bool {
-	return !messages.IsGroup(cmd.ChatType)
+	a, _ := cmd.ChatKey.Address()
+	return !messages.IsGroup(cmd.ChatType, a.Chat)
 }
 
 // mayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner and the

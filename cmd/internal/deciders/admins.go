@@ -282,7 +282,7 @@ const maxAsked = 32
 
 // mayDecideBy reports whether a message could be a decision.
 func mayDecideBy(in *platform.Inbound) bool {
-	return messages.IsGroup(in.Chat.Type) && in.Gate.Open && !in.Sender.IsBot && !in.Forwarded && in.EditOf == "" && utf8.RuneCountInString(in.Text) <= longestSay
+	return messages.IsGroup(in.Chat.Type, in.Chat.ID) && in.Gate.Open && !in.Sender.IsBot && !in.Forwarded && in.EditOf == "" && utf8.RuneCountInString(in.Text) <= longestSay
 }
 
 // Decide implements [platform.Live]. If decisions are refused while the administrators are unknown, it returns

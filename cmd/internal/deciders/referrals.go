@@ -52,6 +52,15 @@ func (d *Deciders) Of(c approval.Claim) []approval.Decider {
 	return out
 }
 
+// AdminsUnknown reports whether the administrators of a chat's group are unknown, or of the group of a task's chat.
+func (d *Deciders) AdminsUnknown(key messages.ChatKey) bool {
+	if a, ok := key.Address(); ok && a.Platform == "task" {
+		c, known := d.taskClaim(approval.Claim{ChatKey: key})
+		return known && c.Group && d.admins.Unknown(c.ChatKey)
+	}
+	return d.admins.Unknown(key)
+}
+
 // candidates are the people who might decide, the most important first.
 func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Decider {
 	var out []approval.Decider
@@ -86,7 +95,7 @@ func (d *Deciders) privateChat(bot string, service platforms.Descriptor, person 
 		return known.Chat, known.Name, true
 	}
 	// People with a role have a private chat, whose id is known if it is that of the person.
-	return person, "", service.IsGroup != nil && d.Access().Role(bot, person) != platform.RoleStranger
+	return person, "", service.PersonIDs && d.Access().Role(bot, person) != platform.RoleStranger
 }
 
 // fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
@@ -104,20 +113,29 @@ func (d *Deciders) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
 	return timetable.Fire{}, false
 }
 
-// taskClaim turns a claim about a task's chat into one about the chat that the task belongs to.
+// taskClaim turns a claim about a task's chat into one about the chat that the task belongs to. Its asker is who asked
+// for the task.
 func (d *Deciders) taskClaim(c approval.Claim) (approval.Claim, bool) {
 	f, ok := d.fireOf(c.ChatKey)
 	if !ok {
 		return c, false
 	}
-	c.ChatKey = f.ChatKey
+	c.ChatKey, c.Asker = f.ChatKey, ""
 	a, ok := f.ChatKey.Address()
+	if !ok {
+		return c, false
+	}
 	service, _ := d.Services.Of(a.Platform)
-	c.Asker, c.Group = "", service.IsGroup != nil && service.IsGroup(a.Chat)
-	if service.IsGroup != nil && !c.Group {
+	t := d.task(f.Task)
+	_, listed := d.groupTitle(f.ChatKey)
+	c.Group = listed || messages.IsGroup(t.ChatType, a.Chat)
+	if kind, id, _ := strings.Cut(t.MadeBy, "-"); kind == a.Platform {
+		c.Asker = id
+	}
+	if service.PersonIDs && !c.Group {
 		c.Asker = a.Chat // the person of a private chat created the task or agreed to it
 	}
-	return c, ok
+	return c, true
 }
 
 // TaskPlace is the title of the task that runs in a chat, and the chat in which it was created.
@@ -131,26 +149,23 @@ func (d *Deciders) TaskPlace(key messages.ChatKey) referral.TaskPlace {
 	if c.Group {
 		out.ChatTitle = d.ChatName(f.ChatKey)
 	} else {
-		maker := d.maker(f.Task)
-		out.Person = cmp.Or(d.ChatName(f.ChatKey), d.personName(groupOf(f.ChatKey).platform, maker), c.Asker, maker)
+		out.Person = cmp.Or(d.ChatName(f.ChatKey), d.personName(groupOf(f.ChatKey).platform, c.Asker), c.Asker)
 	}
 	return out
 }
 
-// maker is the person who asked for a task, by their id on the platform. It is empty if the operator made the task, or
-// if that is not known.
-func (d *Deciders) maker(task string) string {
+// task is a task by its id. It is empty if it is not known.
+func (d *Deciders) task(id string) timetable.Task {
 	tasks, _, err := taskfile.New(d.State, time.UTC).Tasks(context.Background())
 	if err != nil {
 		d.Logger.Warn("it is unknown who created a task because the tasks cannot be read", "error", err)
 	}
 	for _, t := range tasks {
-		if t.ID == task {
-			_, id, _ := strings.Cut(t.MadeBy, "-")
-			return id
+		if t.ID == id {
+			return t
 		}
 	}
-	return ""
+	return timetable.Task{}
 }
 
 // personName is the name of a person who has access to a bot, or empty.
@@ -172,13 +187,24 @@ func (d *Deciders) ChatName(key messages.ChatKey) string {
 	if !ok || d.Access() == nil {
 		return ""
 	}
-	bot := groupOf(key).platform
-	for _, g := range d.Access().Account(bot).Groups {
-		if g.ID == a.Chat {
-			return g.Title
+	if title, is := d.groupTitle(key); is {
+		return title
+	}
+	return d.personName(groupOf(key).platform, a.Chat)
+}
+
+// groupTitle is the title of an admitted group.
+func (d *Deciders) groupTitle(key messages.ChatKey) (title string, is bool) {
+	if d.Access() == nil {
+		return "", false
+	}
+	of := groupOf(key)
+	for _, g := range d.Access().Account(of.platform).Groups {
+		if g.ID == of.chat {
+			return g.Title, true
 		}
 	}
-	return d.personName(bot, a.Chat)
+	return "", false
 }
 
 // AskedAboutTask names the people who are asked about a task's requests.
@@ -218,7 +244,7 @@ func (d *Deciders) mightDecide(bot, person string) bool {
 		switch who {
 		case approverOwner:
 			return d.Access().Role(bot, person) == platform.RoleOwner
-		case approverAdmins:
+		case approverInitiator, approverAdmins:
 			return true
 		}
 		return who == person || who == kind+"-"+person

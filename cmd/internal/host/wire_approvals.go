@@ -19,7 +19,7 @@ import (
 // wireApprovals sets who decides about requests, and where grants are stored.
 func (h *Host) wireApprovals(chats *chat.Options) {
 	h.cleanups.add("administrators", h.deciders.Close)
-	chats.MayDecide, chats.AdminsUnknown = h.deciders.May, h.deciders.Admins().Unknown
+	chats.MayDecide, chats.AdminsUnknown = h.deciders.May, h.deciders.AdminsUnknown
 	chats.Deciders, chats.TaskPlace = h.deciders.Of, h.deciders.TaskPlace
 	chats.Router, chats.Gather = h.router, h.deciders.GatherRequests
 	chats.Grants = query.Grants(h.opts.State)

@@ -45,9 +45,9 @@ func (h *Host) taskTools() []tool.Tool {
 			return err
 		},
 		May: func(run tool.Run, t timetable.Task) bool {
-			order := decision.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: "private"}
+			order := decision.Command{ChatKey: run.ChatKey, By: messages.Asker(run.Asker), ChatType: messages.ChatPrivate}
 			if run.Group {
-				order.ChatType = "group"
+				order.ChatType = messages.ChatGroup
 			}
 			return h.commands().MayManage(order, t)
 		},

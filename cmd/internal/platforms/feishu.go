@@ -12,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const feishuName = "feishu"
@@ -26,7 +27,7 @@ func feishuApp() Descriptor {
 		},
 		Open: openFeishu, Ask: askFeishu,
 		Check:       func(s config.Settings, _ string) []checkup.Finding { return checkFeishu(s) },
-		PrivateType: "p2p",
+		PrivateType: messages.ChatP2P,
 		GroupContext: func(a config.Adapters, chat string) int { // no message of a private chat is unaddressed
 			if own := a.Feishu.Groups[chat].GroupContext; own != nil {
 				return *own

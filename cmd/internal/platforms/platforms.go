@@ -35,9 +35,8 @@ type Descriptor struct {
 	OwnerLink func(link, code string) string
 	// PrivateType is the service's type of a private chat.
 	PrivateType string
-	// IsGroup reports whether an id is that of a group. It is nil if ids do not show that; if they do, the id of a
-	// private chat is also that of its person.
-	IsGroup func(chat string) bool
+	// PersonIDs says that the id of a private chat is that of its person, which no group has.
+	PersonIDs bool
 	// GroupContext is how many unaddressed messages of a chat are quoted with the turn that addresses the bot.
 	GroupContext func(a config.Adapters, chat string) int
 }

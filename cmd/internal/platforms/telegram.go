@@ -20,13 +20,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const telegramName = "telegram"
 
 // telegramBots describes Telegram.
 func telegramBots() Descriptor {
-	isGroup := func(chat string) bool { return strings.HasPrefix(chat, "-") }
 	return Descriptor{
 		Name: telegramName, Label: "Telegram", Off: "set TELEGRAM_BOT_TOKEN to switch it on",
 		Settings: func(a config.Adapters) Settings {
@@ -38,9 +38,9 @@ func telegramBots() Descriptor {
 			return askTelegram(ctx, s.Adapters.Telegram)
 		},
 		OwnerLink:   func(link, code string) string { return link + "?start=" + code },
-		PrivateType: "private", IsGroup: isGroup,
+		PrivateType: messages.ChatPrivate, PersonIDs: true,
 		GroupContext: func(a config.Adapters, chat string) int {
-			if !isGroup(chat) {
+			if !messages.IsGroup("", chat) {
 				return 0
 			}
 			return a.Telegram.GroupContext

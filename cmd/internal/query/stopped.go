@@ -173,7 +173,7 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	}
 	e := NewEraser(f.state, f.store, zone)
 	defer func() { _ = e.Fires.Close() }() // no file is open
-	alone := !slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType) })
+	alone := !slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType, t.Meta.ChatID) })
 	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone))
 	for _, other := range related {
 		state, bad := readState(ctx, f.store, other)

@@ -124,7 +124,7 @@ func (p Place) request(s *journal.State, a journal.Asked, r journal.Referral) me
 	out := messages.ReferredRequest{
 		From: p.Key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
 		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,
-		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind, Person: r.Person, ChatType: cmp.Or(p.PrivateType, "private"),
+		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind, Person: r.Person, ChatType: cmp.Or(p.PrivateType, messages.ChatPrivate),
 		Asker: a.Request.Asker, AskerName: nameOf(s, a.Request.Asker), ChatTitle: p.Title, Group: p.Group, InChinese: p.Chinese,
 	}
 	if p.Grants && out.Asker != "" {

@@ -62,12 +62,7 @@ func (b *Base) Unseen() []journal.Turn {
 }
 
 // Group reports whether several people may write in the chat.
-func (b *Base) Group() bool {
-	if b.ChatType == "" {
-		return strings.HasPrefix(b.Addr.Chat, "-")
-	}
-	return messages.IsGroup(b.ChatType)
-}
+func (b *Base) Group() bool { return messages.IsGroup(b.ChatType, b.Addr.Chat) }
 
 // AskerOf returns who wrote a turn.
 func AskerOf(turn journal.Turn) messages.Asker {

@@ -84,7 +84,7 @@ func (b *Base) InThread(turn journal.Turn) bool {
 
 // ReplyTo returns the message that an answer replies to. In private chats it is empty, except in threads.
 func (b *Base) ReplyTo(turn journal.Turn) string {
-	if (turn.Meta.ChatType == "private" || turn.Meta.ChatType == "p2p") && !b.InThread(turn) {
+	if messages.IsPrivate(turn.Meta.ChatType) && !b.InThread(turn) {
 		return ""
 	}
 	return turn.Meta.MessageID

@@ -120,6 +120,7 @@ func (q *Requests) answerGatherers() {
 // decideReferred handles decisions that a person made in their private chat.
 func (q *Requests) decideReferred(msg messages.DecideReferred) {
 	answer := messages.ReferredDecided{ChatKey: msg.From, From: q.Key, ID: msg.ID}
+	unknown := q.adminsUnknown() // before the checks, which have the platform asked
 	var made []journal.ApprovalDecided
 	var those []journal.Asked
 	for _, d := range msg.Say {
@@ -142,7 +143,7 @@ func (q *Requests) decideReferred(msg messages.DecideReferred) {
 			}
 			made, those = append(made, fact), append(those, found[len(found)-1])
 		default:
-			answer.Unknown = answer.Unknown || q.adminsUnknown()
+			answer.Unknown = unknown
 		}
 		answer.Outcomes = append(answer.Outcomes, out)
 	}

@@ -45,10 +45,10 @@ func (q *Requests) askerOf(approvalID string) string {
 	return q.Asker().ID // of the run in progress, if it asked
 }
 
-// adminsUnknown reports whether we could not find out who the group's administrators are, so that someone refused here
-// might be allowed as one.
+// adminsUnknown reports whether we could not find out who the administrators of the group, or of a task's group, are,
+// so that someone refused here might be allowed as one.
 func (q *Requests) adminsUnknown() bool {
-	return q.Group() && q.AdminsUnknown != nil && q.AdminsUnknown(q.Key)
+	return (q.Group() || q.Addr.Platform == "task") && q.AdminsUnknown != nil && q.AdminsUnknown(q.Key)
 }
 
 // OverOpenRequests reports whether a command would remove open requests from view although its sender may not decide

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // book is a store in memory.
@@ -72,7 +73,7 @@ func order(name, args string, g platform.Gate) platform.Inbound {
 func TestAdmit(t *testing.T) {
 	say := notices.English()
 	private := func(role string, in platform.Inbound) Request {
-		return Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: role, Addressed: AddressedMention}, Say: say}
+		return Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Say: say}
 	}
 	group := func(role string, in platform.Inbound) Request {
 		g := private(role, in)

@@ -301,7 +301,7 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 	}
 	word := d.word(b, to, x.Code+":in", text, nil)
 	if x.Who.Group {
-		word.Chat.Type = "group"
+		word.Chat.Type = messages.ChatGroup
 	}
 	if !b.Host(ctx, word) {
 		return false

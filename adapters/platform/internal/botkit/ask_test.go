@@ -90,7 +90,7 @@ func (g *gatehouse) writes(id, name, text string) platform.Gate {
 		g.t.Fatal(err)
 	}
 	role, _ := g.admission.Standing(in, true)
-	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English()}).Gate
+	return g.admission.Admit(g.t.Context(), Request{In: in, Facts: Facts{ChatType: messages.ChatPrivate, Role: role, Addressed: AddressedMention}, Raw: raw, Say: notices.English()}).Gate
 }
 
 func (g *gatehouse) code(id string) string {
@@ -232,7 +232,7 @@ func TestWhoseCodeCounts(t *testing.T) {
 			g.writes("2", "Bob", "hello")
 			in := message(open("private"))
 			in.Text, in.Forwarded = strings.ToLower(fmt.Sprintf(x.wrap, g.code("2"))), x.forwarded
-			g.admission.Admit(t.Context(), Request{In: in, Facts: Facts{ChatType: map[bool]string{true: "group", false: ChatPrivate}[x.group], Role: x.role, Addressed: AddressedMention}, Say: notices.English()})
+			g.admission.Admit(t.Context(), Request{In: in, Facts: Facts{ChatType: map[bool]string{true: "group", false: messages.ChatPrivate}[x.group], Role: x.role, Addressed: AddressedMention}, Say: notices.English()})
 			if lets := g.store.Role("telegram", "2") == platform.RoleApproved; lets != x.lets {
 				t.Errorf("Bob is let in: %t", lets)
 			}

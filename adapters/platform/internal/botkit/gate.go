@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // Addressing is how a message in a group addresses the bot.
@@ -30,15 +31,9 @@ const (
 	ContentLive    Content = "live_location" // a position update of a shared location
 )
 
-// Types of chats that are not groups.
-const (
-	ChatPrivate = "private"
-	ChatChannel = "channel"
-)
-
 // Facts are everything that the gate considers about a message.
 type Facts struct {
-	ChatType  string // [ChatPrivate], [ChatChannel]; anything else is a group
+	ChatType  string // [messages.ChatPrivate], [messages.ChatChannel]; anything else is a group
 	Content   Content
 	Bot       bool // the sender is a bot
 	Anonymous bool // sent in the name of a chat
@@ -53,7 +48,7 @@ type Facts struct {
 func (f Facts) FromPerson() bool { return !f.Bot && !f.Anonymous && f.Content == ContentMessage }
 
 // Private reports whether the message is in a chat with one person.
-func (f Facts) Private() bool { return f.ChatType == ChatPrivate }
+func (f Facts) Private() bool { return f.ChatType == messages.ChatPrivate }
 
 // Rules are everything that the gate considers about the settings, for one chat.
 type Rules struct {
@@ -89,7 +84,7 @@ const reasonUnaddressed = "unaddressed"
 // Gate decides whether the bot hears a message. It is pure; a test holds its truth table.
 func Gate(f Facts, r Rules) platform.Gate {
 	switch {
-	case f.ChatType == ChatChannel:
+	case f.ChatType == messages.ChatChannel:
 		return Ignored("channel")
 	case f.Content != ContentMessage:
 		return Ignored(string(f.Content))

@@ -164,7 +164,7 @@ const kinds = {
     }
     settle(f.settled);
     if (f.last) {
-      running([...state.rows.values()].some((r) => r.element.classList.contains('waiting')), t.resultOf[f.result]);
+      running(waits(), t.resultOf[f.result]);
       refreshChats();
     }
   },
@@ -174,7 +174,7 @@ const kinds = {
       const row = state.rows.get(id);
       if (row && row.local !== 'command') row.status(t.resultOf.stopped);
     }
-    if (!document.querySelector('.live, .waiting')) running(false);
+    if (!document.querySelector('.live') && !waits()) running(false);
   },
   event(f) {
     if (f.event.name === 'compaction') $('messages').append(el('li', 'line', t.compaction));
@@ -208,6 +208,9 @@ function answeredBefore(id) {
     && rows[at].element.compareDocumentPosition(r.element) & Node.DOCUMENT_POSITION_FOLLOWING);
 }
 
+// waits tells that the host has a turn that no answer has begun for. Of one that is on its way it is not known yet.
+const waits = () => [...state.rows.values()].some((r) => r.local !== 'sending' && r.element.classList.contains('waiting'));
+
 function settle(ids) {
   for (const id of ids ?? []) state.rows.get(id)?.element.classList.remove('waiting');
 }
@@ -235,7 +238,7 @@ function fates(m) {
 
 const wait = (ms, signal) => new Promise((resolve) => {
   const timer = setTimeout(resolve, ms);
-  for (const [target, name] of [[signal, 'abort'], [window, 'online']]) {
+  for (const [target, name] of [[signal, 'abort'], [window, 'online'], [window, 'taken']]) {
     target.addEventListener(name, () => { clearTimeout(timer); resolve(); }, { once: true });
   }
 });
@@ -292,6 +295,8 @@ async function send(row) {
   row.element.classList.add('waiting');
   try {
     const { answer } = await (await wire.post(state.id, { trigger: 'submit-message', message: plain(row.message) })).json();
+    window.dispatchEvent(new Event('taken')); // a reader that pauses reads on
+    if (state.rows.get(row.message.id) !== row) return; // it was drawn anew, or another chat is shown
     if (answer) return answered(row, answer);
     if (row.local !== 'sending') return; // the answer was faster
     row.local = 'waiting';

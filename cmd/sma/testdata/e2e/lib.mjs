@@ -10,20 +10,23 @@ export const sdk = await import(SDK);
 
 let limit;
 
-/** Ends the process with an error if a scenario waits for one thing for longer than a minute. */
-function watch(what) {
+/** Fails if a scenario waits for one thing for longer than a minute. */
+function watch(what, fail) {
   clearTimeout(limit);
-  limit = setTimeout(() => {
-    console.error(`timeout while waiting for ${what}`);
-    process.exit(1);
-  }, 60_000);
+  limit = setTimeout(() => fail(new Error(`timeout while waiting for ${what}`)), 60_000);
 }
-watch('the scenario to begin');
+
+/** Ends the process, since nothing of the scenario would hear of the error. */
+function giveUp(error) {
+  console.error(error.message);
+  process.exit(1);
+}
+watch('the scenario to begin', giveUp);
 
 /** Waits for a promise, for at most a minute. */
-export async function settled(what, promise) {
-  watch(what);
-  return await promise;
+export function settled(what, promise) {
+  const late = new Promise((_, reject) => watch(what, reject));
+  return Promise.race([promise, late]).finally(() => watch(`what comes after ${what}`, giveUp));
 }
 
 class State {

@@ -129,6 +129,35 @@ func TestFollower(t *testing.T) {
 		{"sees another dropped", Follower{Turn: "u1"}, []platform.Frame{{Kind: platform.FrameSettled, Settled: []string{"u9"}}}, nil, Continue},
 		{"sees its turn settled unseen", Follower{Turn: "u1"}, []platform.Frame{endFrame("a0", "u1")}, nil, Settled},
 		{"sees the run end before any message", Follower{}, []platform.Frame{endFrame("a0")}, nil, Settled},
+		{"waits while the run goes on after a message", Follower{}, []platform.Frame{{Kind: platform.FrameEnd, MessageID: "a0"}}, nil, Continue},
+		{"waits for the message that it names", Follower{Message: "a2"}, []platform.Frame{startFrame("a1")}, nil, Continue},
+		{"passes the end of another message by", Follower{Turn: "u1"}, []platform.Frame{startFrame("a1", "u1"), endFrame("a0")}, []string{"start a1"}, Continue},
+		{
+			"cuts when the message ends shorter than it was told",
+			Follower{Turn: "u1"},
+			[]platform.Frame{startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}), startFrame("a1"), endFrame("a1")},
+			[]string{"start a1", "start-step"},
+			Void,
+		},
+		{
+			"cuts when the message goes on differently",
+			Follower{Turn: "u1"},
+			[]platform.Frame{
+				startFrame("a1", "u1"), chunkFrame("a1", uistream.StartStep{}, uistream.TextStart{ID: "t"}),
+				startFrame("a1"), chunkFrame("a1", uistream.StartStep{}, uistream.ReasoningStart{ID: "r"}, uistream.ReasoningDelta{ID: "r", Delta: "x"}),
+			},
+			[]string{"start a1", "start-step", "text-start"},
+			Void,
+		},
+		{
+			"cuts when words become void that came with another run",
+			Follower{Turn: "u1"},
+			[]platform.Frame{
+				startFrame("a1", "u1"), chunkFrame("a1", said("one")...), replayOf("a1", said("one, two")...), replayOf("a1", said("one")...),
+			},
+			[]string{"start a1", "start-step", "text-start", "text-delta", "text-delta"},
+			Void,
+		},
 		{"passes events by", Follower{}, []platform.Frame{{Kind: platform.FrameEvent}}, nil, Continue},
 	}
 	for _, tt := range tests {
@@ -150,6 +179,31 @@ func TestFollower(t *testing.T) {
 				t.Errorf("ended %d, want %d; chunks (-want +got):\n%s", how, tt.end, diff)
 			}
 		})
+	}
+}
+
+// A run that fails while its message is shorter than what the reader has leaves that reader with obsolete words.
+func TestFollowerKnowsWhatIsUntrue(t *testing.T) {
+	f := Follower{Turn: "u1"}
+	f.Frame(startFrame("a1", "u1"))
+	f.Frame(chunkFrame("a1", uistream.StartStep{}))
+	f.Frame(startFrame("a1"))
+	_, how := f.Frame(platform.Frame{Kind: platform.FrameEnd, MessageID: "a1", Last: true, Result: "failed"})
+	if how != Ended || !f.Untrue {
+		t.Errorf("ended %d, untrue %v", how, f.Untrue)
+	}
+}
+
+// A message that started over may name its blocks anew: the reader goes on hearing of the one that it knows.
+func TestFollowerKeepsTheNamesOfBlocks(t *testing.T) {
+	f := Follower{Turn: "u1"}
+	f.Frame(startFrame("a1", "u1"))
+	f.Frame(chunkFrame("a1", said("one")...))
+	f.Frame(replayOf("a1", uistream.StartStep{}, uistream.TextStart{ID: "x"}, uistream.TextDelta{ID: "x", Delta: "one"}))
+	got, how := f.Frame(chunkFrame("a1", uistream.TextDelta{ID: "x", Delta: " two"}, uistream.TextEnd{ID: "x"}))
+	want := []uistream.Chunk{uistream.TextDelta{ID: "t", Delta: " two"}, uistream.TextEnd{ID: "t"}}
+	if diff := cmp.Diff(want, got); diff != "" || how != Continue {
+		t.Errorf("verdict %d; chunks (-want +got):\n%s", how, diff)
 	}
 }
 
