@@ -94,6 +94,8 @@ func (p *printer) event(e Event) {
 			p.note(p.words.compacted)
 		case e.Name == "approval" && e.Text == string(journal.AnswerExpired):
 			p.note(p.words.expired)
+		case e.Name == "approval" && e.Text == string(journal.AnswerWithdrawn):
+			p.note(p.words.withdrawn)
 		}
 	}
 }

@@ -324,6 +324,7 @@ func TestPrinter(t *testing.T) {
 			`{"kind":"chunks","messageId":"a1","chunks":[{"type":"tool-output-available","toolCallId":"c","output":"gone"}]}`,
 		}, "* rm {}\n  = gone\n"},
 		{"a request that expired", []string{`{"kind":"event","event":{"name":"approval","text":"expired"}}`}, "(a request for approval has expired; nothing was executed)\n"},
+		{"a request that was withdrawn", []string{`{"kind":"event","event":{"name":"approval","text":"withdrawn"}}`}, "(a request for approval was withdrawn; nothing was executed)\n"},
 		{"a request that was decided", []string{`{"kind":"event","event":{"name":"approval","text":"approved"}}`}, ""},
 		{"what chat_send says is the answer", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"chat_send","input":{"text":"to you"}},{"type":"tool-output-available","toolCallId":"c","output":"1 of 1"}]}`,

@@ -13,8 +13,8 @@ import (
 // words are the texts of the REPL in one language.
 type words struct {
 	hello, help, waiting, joined, stopped, nothing, again, lost, back, elsewhere string
-	failed, interrupted, answer, use, expired, running, compacted, toolFailed    string
-	demo                                                                         string
+	failed, interrupted, answer, use, expired, withdrawn, running, compacted     string
+	toolFailed, demo                                                             string
 
 	chinese bool
 }
@@ -36,6 +36,7 @@ func english() words {
 		answer:      "(answer yes or no, or /approve %[1]d or /deny %[1]d; without an answer it expires at %[2]s)",
 		use:         "May I use %s with these values?",
 		expired:     "(a request for approval has expired; nothing was executed)",
+		withdrawn:   "(a request for approval was withdrawn; nothing was executed)",
 		running:     "(an answer is under way)",
 		compacted:   "(earlier messages were condensed)",
 		toolFailed:  "failed",
@@ -61,6 +62,7 @@ func chinese() words {
 		answer:      "（请回复“批准”或“拒绝”，也可以发送 /approve %[1]d 或 /deny %[1]d；%[2]s 前没有答复就失效）",
 		use:         "可以用下面的参数使用 %s 吗？",
 		expired:     "（一个审批请求已失效，未执行）",
+		withdrawn:   "（一个审批请求已撤回，未执行）",
 		running:     "（正在回答）",
 		compacted:   "（较早的消息已压缩）",
 		toolFailed:  "失败",
