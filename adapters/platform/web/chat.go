@@ -180,7 +180,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.C
 	}
 	in := p.inbound(key, req.ID)
 	pl.Fill(&in, req.Ingress)
-	in.RequestID = requestID(in)
+	in.RequestID = request.MessageRequestID(in)
 	turn, answer, refusal := p.accept(ctx, in)
 	if answer != "" {
 		return taken{turn: turn, said: &hostAnswer{id: "h:" + in.IngressID, text: answer}}, refusal

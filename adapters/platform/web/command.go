@@ -113,7 +113,7 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.C
 		in.IngressID = cmp.Or(req.Ingress, request.NewID(id+"~"))
 	}
 	in.Text, in.Command = "/"+cmd.Name, cmd
-	in.RequestID = requestID(in)
+	in.RequestID = request.MessageRequestID(in)
 	text, refusal := p.command(ctx, in, cmd)
 	return taken{turn: id, said: &hostAnswer{id: "h:" + in.IngressID, text: text}}, refusal
 }
@@ -133,7 +133,7 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 	case res.Duplicate:
 		view, refusal := p.look(ctx, in.ChatKey)
 		if refusal == nil {
-			_, refusal = decidedBefore(view, in)
+			_, refusal = request.DecidedBefore(view, in)
 		}
 		return res.Answer, refusal
 	default:

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
@@ -13,42 +10,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// A message that decides requests is not in the history, but each request keeps the request id of its decision. That
-// id is therefore made of the message: of its ingress, and of its words, so that a repeated message is known.
-
-// requestID returns the request id of a message.
-func requestID(in platform.Inbound) string {
-	words := sha256.Sum256([]byte(in.Command.Name + "\n" + in.Command.Args + "\n" + in.Text))
-	return requestPrefix(in.ChatKey, in.IngressID) + hex.EncodeToString(words[:4])
-}
-
-// requestPrefix is how the request ids of an ingress begin, whatever its words are.
-func requestPrefix(key messages.ChatKey, ingress string) string {
-	sum := sha256.Sum256([]byte(string(key) + "\n" + ingress))
-	return "r-" + hex.EncodeToString(sum[:9])
-}
-
-// decidedBy returns the newest message with a request that was decided under a request id with this prefix, and the
-// first such request in it.
-func decidedBy(view platform.ChatView, prefix string) (journal.Asked, bool) {
-	for _, m := range slices.Backward(view.Messages) {
-		t := journal.NewTurn(m)
-		for _, r := range t.Requests {
-			if strings.HasPrefix(r.RequestID, prefix) {
-				return journal.Asked{Turn: t, Request: r}, true
-			}
-		}
-	}
-	return journal.Asked{}, false
-}
-
 // resultOfDecision returns what followed a message that decided requests: what the message that asked, or the new one
 // for a late decision, has from the decided call on. The result is nil until the run has ended. found is false if the
 // turn decided nothing.
 func (p *Platform) resultOfDecision(key messages.ChatKey, view platform.ChatView, turn string) (result *executeResult, found bool) {
-	a, found := decidedBy(view, requestPrefix(key, request.KeyPrefix+turn))
+	a, found := request.DecidedBy(view, request.IngressPrefix(key, request.KeyPrefix+turn))
 	if !found {
-		if a, found = decidedBy(view, requestPrefix(key, turn)); !found {
+		if a, found = request.DecidedBy(view, request.IngressPrefix(key, turn)); !found {
 			return nil, false
 		}
 	}

@@ -33,7 +33,7 @@ func decidedMessage(state uimessage.ToolState, meta uimessage.Metadata, list ...
 
 // The outcome of a message that decided requests is that of the run that it continued, once it has ended.
 func TestResultOfDecision(t *testing.T) {
-	yes := journal.Request{ID: "ap-1", CallID: "c1", N: 1, Answer: journal.AnswerApproved, RequestID: requestID(saidYes())}
+	yes := journal.Request{ID: "ap-1", CallID: "c1", N: 1, Answer: journal.AnswerApproved, RequestID: request.MessageRequestID(saidYes())}
 	late, copied, other := yes, yes, yes
 	late.Late, copied.Late, copied.Outcome = true, true, "a2"
 	other.RequestID = "r-other"
@@ -81,7 +81,7 @@ func TestDecisionIsSentAgain(t *testing.T) {
 	c := s.live.chat(key)
 	c.ingress[saidYes().IngressID] = ""
 	c.history = append(c.history, decidedMessage(uimessage.ToolOutputAvailable, uimessage.Metadata{RunID: "r", Result: "done"},
-		journal.Request{ID: "ap-1", CallID: "c1", N: 1, Answer: journal.AnswerApproved, RequestID: requestID(saidYes())}))
+		journal.Request{ID: "ap-1", CallID: "c1", N: 1, Answer: journal.AnswerApproved, RequestID: request.MessageRequestID(saidYes())}))
 	s.live.mu.Unlock()
 	if res := s.do(t, "POST", "/api/chat", submit("c1", "d1", "yes"), request.KeyHeader, "d1"); res.StatusCode != http.StatusOK {
 		t.Errorf("the same words: %d %s", res.StatusCode, readAll(t, res))

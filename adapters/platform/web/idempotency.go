@@ -28,22 +28,11 @@ func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (turn stri
 	case found:
 		return m.ID, false, nil
 	}
-	if decided, refusal = decidedBefore(view, in); decided || refusal != nil {
+	if decided, refusal = request.DecidedBefore(view, in); decided || refusal != nil {
 		return "", decided, refusal
 	}
 	if keyed {
 		return "", false, respond.Refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
 	}
 	return "", false, nil
-}
-
-// decidedBefore reports whether an ingress that was handled before decided requests, with the same words.
-func decidedBefore(view platform.ChatView, in platform.Inbound) (bool, *respond.Problem) {
-	if _, same := decidedBy(view, requestID(in)); same {
-		return true, nil
-	}
-	if _, other := decidedBy(view, requestPrefix(in.ChatKey, in.IngressID)); other {
-		return false, request.KeyReused()
-	}
-	return false, nil
 }
