@@ -64,7 +64,7 @@ const (
 	FrameEnd FrameKind = "end"
 	// FrameSettled: turns ended without an assistant message (stopped, declined).
 	FrameSettled FrameKind = "settled"
-	// FrameEvent: a step event for timelines: assistant, tool_summary, step_finish, merge, compaction, done.
+	// FrameEvent: a step event for timelines; see Event.
 	FrameEvent FrameKind = "event"
 )
 
@@ -85,7 +85,9 @@ type Frame struct {
 
 // Event is one line of a run's timeline.
 type Event struct {
-	Name string // assistant, tool_summary, step_finish, merge, compaction, done
+	// Name is assistant, tool_summary, step_finish, merge, compaction, done, or approval, whose Text says how a
+	// request for approval ended.
+	Name string
 	Step int
 	Text string // at most 500 characters
 }

@@ -33,7 +33,6 @@ func (c *Chat) finish(result journal.Result, reason string) {
 	before := len(c.State.History)
 	c.Append(append([]journal.Fact{fact}, c.requests.Refer(asked)...)...)
 	c.requests.TellAsked(asked)
-	c.requests.ShowAsked(asked, run.Step)
 	c.requests.TellUnknown(m.Parts)
 	c.Count(decision.CountRunFinished, string(result))
 	c.Measure(decision.CountRunSeconds, c.Ago(c.run.began).Seconds())

@@ -134,18 +134,33 @@ func newBody(chat, id, text string, files []File) chatBody {
 }
 
 // Send hands a message to a chat and returns the id of its turn as soon as it is durable. id may be
-// empty; sending the same id and text again gives the same turn. The host answers a command at
+// empty; sending the same id and text again gives the same turn, and with another text it fails
+// with a [*RefusedError] whose code is [CodeReused]. The host answers a command at
 // once, and its answer is plain text here.
 func (c *Client) Send(ctx context.Context, chat, id, text string, files ...File) (turn, answer string, err error) {
 	var out struct{ TurnID, Answer string }
-	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files), &out, "Prefer", "respond-async")
+	err = c.json(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files), &out, append(keyOf(id), "Prefer", "respond-async")...)
 	return out.TurnID, markup.New().Plain(out.Answer), err
+}
+
+// The codes of refusals of an id that was used before.
+const (
+	CodeReused = "key_reused" // for another message
+	CodeFolded = "folded"     // for a message whose answer is not in the history any more, or that had none
+)
+
+// keyOf is the header by which the host takes a message once.
+func keyOf(id string) []string {
+	if id == "" {
+		return nil
+	}
+	return []string{"Idempotency-Key", id}
 }
 
 // Ask sends a message and returns the answer when it is complete. onText, if not nil, is called
 // with the pieces of its text as they arrive.
 func (c *Client) Ask(ctx context.Context, chat, id, text string, onText func(string), files ...File) (uimessage.Message, error) {
-	res, err := c.do(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files))
+	res, err := c.do(ctx, http.MethodPost, "/api/chat", newBody(chat, id, text, files), keyOf(id)...)
 	if err != nil {
 		return uimessage.Message{}, err
 	}
@@ -241,10 +256,13 @@ type Outcome struct {
 	Waiting json.RawMessage `json:"waiting,omitempty"` // requests that need a decision
 	Demo    bool            `json:"demo,omitempty"`
 	Text    string          `json:"text,omitempty"` // of the answer
+	// Message is what the agent wrote and did after a decision, if the message was one.
+	Message *uimessage.Message `json:"message,omitempty"`
 }
 
 // Outcome waits until the run of a message has ended and returns its outcome. A message that is not
-// in the history was answered by the host itself, for example a command.
+// in the history was answered by the host itself, for example a command. After a decision, the run
+// is the one that it continued.
 func (c *Client) Outcome(ctx context.Context, chat, turn string, chinese bool) (Outcome, error) {
 	language := "en"
 	if chinese {

@@ -24,7 +24,7 @@ type Event struct {
 	Result    string // end with Last
 	Settled   []string
 
-	Name string // event: tool_summary, step_finish, merge, compaction, done
+	Name string // event: see [platform.Event]
 	Step int
 	Text string
 }

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/markup"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 const (
@@ -39,15 +39,19 @@ type printer struct {
 	pending string // text that is not a complete block yet
 	midLine bool
 	run     string
-	begun   map[string]bool            // messages that were shown, or have begun to be
-	names   map[string]string          // tool names by call
-	inputs  map[string]json.RawMessage // complete inputs of calls
-	shown   map[string]bool            // calls whose outcome was shown
-	mine    map[string]bool            // turns that were typed here
+	begun   map[string]bool   // messages that were shown, or have begun to be
+	names   map[string]string // tool names by call
+	held    map[string]string // lines of calls that ask; shown with the outcome if the request was not
+	asked   map[string]bool   // requests that were shown
+	shown   map[string]bool   // calls whose outcome was shown
+	mine    map[string]bool   // turns that were typed here
 }
 
 func newPrinter(out io.Writer, w words, screen *Screen) *printer {
-	p := &printer{out: out, words: w, names: map[string]string{}, inputs: map[string]json.RawMessage{}, shown: map[string]bool{}, mine: map[string]bool{}, begun: map[string]bool{}}
+	p := &printer{
+		out: out, words: w, names: map[string]string{}, held: map[string]string{}, asked: map[string]bool{},
+		shown: map[string]bool{}, mine: map[string]bool{}, begun: map[string]bool{},
+	}
 	if screen != nil {
 		p.whole = true
 		if screen.Color {
@@ -85,11 +89,13 @@ func (p *printer) event(e Event) {
 	case "end":
 		p.end(e)
 	case "event":
-		switch e.Name {
-		case "compaction":
+		switch {
+		case e.Name == "compaction":
 			p.note(p.words.compacted)
-		case "asked":
-			p.note("  " + Clean(e.Text))
+		case e.Name == "approval" && e.Text == string(journal.AnswerExpired):
+			p.note(p.words.expired)
+		case e.Name == "approval" && e.Text == string(journal.AnswerWithdrawn):
+			p.note(p.words.withdrawn)
 		}
 	}
 }
@@ -134,16 +140,24 @@ func (p *printer) again(chunks []uistream.Chunk) {
 		p.flush()
 		p.said, more = "", text.String()
 	}
-	for _, c := range chunks {
-		if _, isText := c.(uistream.TextDelta); !isText {
-			p.chunk(c)
-		}
-	}
+	p.chunks(slices.DeleteFunc(slices.Clone(chunks), func(c uistream.Chunk) bool {
+		_, isText := c.(uistream.TextDelta)
+		return isText
+	}))
 	p.text(more)
 }
 
 func (p *printer) chunks(list []uistream.Chunk) {
+	asks := map[string]bool{}
 	for _, c := range list {
+		if r, ok := c.(uistream.ToolApprovalRequest); ok {
+			asks[r.ToolCallID] = true
+		}
+	}
+	for _, c := range list {
+		if call, ok := c.(uistream.ToolInputAvailable); ok && asks[call.ToolCallID] && p.names[call.ToolCallID] == "" {
+			p.names[call.ToolCallID], p.held[call.ToolCallID] = call.ToolName, callLine(call.ToolName, call.Input)
+		}
 		p.chunk(c)
 	}
 }
@@ -156,8 +170,6 @@ func (p *printer) chunk(chunk uistream.Chunk) {
 		p.flush()
 	case uistream.ToolInputAvailable:
 		p.tool(c)
-	case uistream.ToolApprovalRequest:
-		p.outcome("?"+c.ToolCallID, "  | "+exact(p.inputs[c.ToolCallID])+"\n  "+p.words.approval)
 	case uistream.ToolOutputAvailable:
 		if !c.Preliminary.Value {
 			p.sent(c)
@@ -170,12 +182,13 @@ func (p *printer) chunk(chunk uistream.Chunk) {
 	case uistream.Error:
 		p.note(Clean(c.ErrorText))
 	case uistream.ToolInputError:
-		p.note("* " + Clean(c.ToolName) + " " + summary(c.Input, maxInput))
+		p.note(callLine(c.ToolName, c.Input))
 		p.outcome(c.ToolCallID, "  = "+p.words.toolFailed+": "+cut(Clean(c.ErrorText), maxSummary))
 	case uistream.Abort, uistream.Data, uistream.File, uistream.Finish, uistream.FinishStep, uistream.MessageMetadata,
 		uistream.ReasoningDelta, uistream.ReasoningEnd, uistream.ReasoningStart, uistream.SourceDocument, uistream.SourceURL,
-		uistream.Start, uistream.StartStep, uistream.TextStart, uistream.ToolInputDelta, uistream.ToolInputStart, uistream.Unknown:
-		// Other events have no line.
+		uistream.Start, uistream.StartStep, uistream.TextStart, uistream.ToolApprovalRequest, uistream.ToolInputDelta,
+		uistream.ToolInputStart, uistream.Unknown:
+		// Other events have no line; requests are shown by requests.
 	}
 }
 
@@ -184,7 +197,7 @@ func (p *printer) tool(c uistream.ToolInputAvailable) {
 	if _, known := p.names[c.ToolCallID]; known {
 		return
 	}
-	p.names[c.ToolCallID], p.inputs[c.ToolCallID] = c.ToolName, c.Input
+	p.names[c.ToolCallID] = c.ToolName
 	if c.ToolName == "chat_send" {
 		var in struct {
 			Text string `json:"text"`
@@ -196,7 +209,26 @@ func (p *printer) tool(c uistream.ToolInputAvailable) {
 			return
 		}
 	}
-	p.note("* " + Clean(c.ToolName) + " " + summary(c.Input, maxInput))
+	p.note(callLine(c.ToolName, c.Input))
+}
+
+// callLine is the line of a call.
+func callLine(name string, input json.RawMessage) string {
+	return "* " + Clean(name) + " " + summary(input, maxInput)
+}
+
+// requests shows the open requests of a message: each as a sentence, exactly what would run, and how to answer.
+func (p *printer) requests(m uimessage.Message) {
+	turn := journal.NewTurn(m)
+	for _, r := range turn.Requests {
+		call, ok := turn.Call(r.CallID)
+		if !ok || r.Answer != journal.AnswerOpen || p.asked[r.ID] {
+			continue
+		}
+		p.asked[r.ID] = true
+		delete(p.held, r.CallID)
+		p.note(p.words.request(r, call))
+	}
 }
 
 // sent shows the files that a call gave to people instead of its outcome.
@@ -207,6 +239,7 @@ func (p *printer) sent(c uistream.ToolOutputAvailable) {
 	}
 	for _, f := range sentFiles(p.names[c.ToolCallID], c.Output) {
 		p.shown[key], p.shown[c.ToolCallID] = true, true
+		delete(p.held, c.ToolCallID)
 		p.note("  = " + f.Line(p.words.chinese))
 	}
 }
@@ -216,6 +249,10 @@ func (p *printer) outcome(call, text string) {
 		return
 	}
 	p.shown[call] = true
+	if line, held := p.held[call]; held {
+		delete(p.held, call)
+		p.note(line)
+	}
 	p.note(text)
 }
 
@@ -235,7 +272,7 @@ func (p *printer) end(e Event) {
 		return
 	}
 	clear(p.names)
-	clear(p.inputs)
+	clear(p.held)
 	clear(p.shown)
 	switch e.Result {
 	case "stopped":
@@ -322,23 +359,29 @@ func summary(raw json.RawMessage, most int) string {
 	if json.Unmarshal(raw, &s) != nil {
 		s = string(raw)
 	}
-	return cut(strings.Join(strings.Fields(Clean(s)), " "), most)
+	return cut(oneLine(s), most)
 }
 
-// exact returns a whole input on one line; invisible characters are escaped, which is the same
-// JSON.
-func exact(raw json.RawMessage) string {
+// exact returns a whole text with a mark at the beginning of each line, so that no line of it looks like one of ours.
+// Invisible characters, which the host has replaced before, are shown by their codes.
+func exact(text string) string {
 	var b strings.Builder
-	for _, r := range string(raw) {
-		if r != utf8.RuneError && strconv.IsPrint(r) && !unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) && r != '\u2800' {
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString("\n  | ")
+		case hidden(r):
+			fmt.Fprintf(&b, "⟦U+%04X⟧", r)
+		default:
 			b.WriteRune(r)
-			continue
-		}
-		for _, u := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&b, `\u%04x`, u)
 		}
 	}
-	return b.String()
+	return "  | " + b.String()
+}
+
+func hidden(r rune) bool {
+	return r == utf8.RuneError || !strconv.IsPrint(r) || r == '\u2800' || r == '\u17b4' || r == '\u17b5' ||
+		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 func cut(s string, most int) string {

@@ -86,7 +86,7 @@ func (r *REPL) Run(ctx context.Context) error {
 	// Nothing is sent before the watch has started, so that no answer is missed.
 	select {
 	case w := <-events:
-		r.onEvent(w)
+		r.onEvent(ctx, w)
 	case <-ctx.Done():
 		return nil
 	}
@@ -162,7 +162,7 @@ func (r *REPL) next(ctx context.Context, from sources) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case w := <-from.events:
-		r.onEvent(w)
+		r.onEvent(ctx, w)
 	case line, ok := <-from.lines:
 		if !ok {
 			return r.onInputEnd()
@@ -184,7 +184,7 @@ func (r *REPL) next(ctx context.Context, from sources) error {
 	return nil
 }
 
-func (r *REPL) onEvent(w watched) {
+func (r *REPL) onEvent(ctx context.Context, w watched) {
 	if w.lost {
 		if !r.lost {
 			r.lost = true
@@ -209,6 +209,20 @@ func (r *REPL) onEvent(w watched) {
 		r.settle(e.Settled)
 	}
 	r.print.event(e)
+	if e.Kind == "end" && e.Last && e.Result == "waiting" {
+		if view, err := r.opts.Client.History(ctx, r.opts.Chat); err == nil {
+			r.showRequests(view)
+		}
+	}
+}
+
+// showRequests shows what waits for a decision: in messages that were shown here, and on a terminal in all of them.
+func (r *REPL) showRequests(v View) {
+	for _, m := range v.Messages {
+		if r.opts.Screen != nil || r.print.begun[m.ID] {
+			r.print.requests(m)
+		}
+	}
 }
 
 // onView catches up after a gap in the watch: it shows answers that were not shown yet.
@@ -230,6 +244,7 @@ func (r *REPL) onView(v View) {
 			r.print.late(m)
 		}
 	}
+	r.showRequests(v)
 	if v.Running {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -315,13 +316,16 @@ func TestPrinter(t *testing.T) {
 		}, "> elsewhere: from the phone\n"},
 		{"a failed tool and an approval", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm\u001b[1m","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"},{"type":"tool-output-error","toolCallId":"c","errorText":"no"}]}`,
-		}, "* rm[1m {}\n  | {}\n  (waits for your approval: answer approve or deny)\n  = failed: no\n"},
+		}, "* rm[1m {}\n  = failed: no\n"},
 		{"a call that was approved", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"}]}`,
 			`{"kind":"end","messageId":"a1","last":true,"result":"waiting"}`,
 			`{"kind":"start","messageId":"a1","replay":true,"chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"rm","input":{}},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"}]}`,
 			`{"kind":"chunks","messageId":"a1","chunks":[{"type":"tool-output-available","toolCallId":"c","output":"gone"}]}`,
-		}, "* rm {}\n  | {}\n  (waits for your approval: answer approve or deny)\n  = gone\n"},
+		}, "* rm {}\n  = gone\n"},
+		{"a request that expired", []string{`{"kind":"event","event":{"name":"approval","text":"expired"}}`}, "(a request for approval has expired; nothing was executed)\n"},
+		{"a request that was withdrawn", []string{`{"kind":"event","event":{"name":"approval","text":"withdrawn"}}`}, "(a request for approval was withdrawn; nothing was executed)\n"},
+		{"a request that was decided", []string{`{"kind":"event","event":{"name":"approval","text":"approved"}}`}, ""},
 		{"what chat_send says is the answer", []string{
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"chat_send","input":{"text":"to you"}},{"type":"tool-output-available","toolCallId":"c","output":"1 of 1"}]}`,
 			`{"kind":"end","messageId":"a1","last":true,"result":"failed"}`,
@@ -346,6 +350,45 @@ func TestPrinter(t *testing.T) {
 			}
 			if out.String() != tt.want {
 				t.Errorf("got %q, want %q", out.String(), tt.want)
+			}
+		})
+	}
+}
+
+// A request is shown once, in words of the terminal's language, and without JSON. A request that has ended asks for
+// nothing.
+func TestRequestIsShownOnce(t *testing.T) {
+	const call = `"toolCallId":"c","toolName":"exec_shell","input":{"command":"ls"}`
+	request := func(answer string) string {
+		return `{"messages":[{"id":"a1","role":"assistant","parts":[{"type":"tool-exec_shell","toolCallId":"c","state":"approval-requested","input":{"command":"ls"},"approval":{"id":"p"}}],` +
+			`"metadata":{"approvals":{"requests":[{"id":"p","callId":"c","n":2,"expires":` + strconv.FormatInt(time.Date(2026, 1, 2, 15, 4, 0, 0, time.Local).UnixMilli(), 10) +
+			`,"what":"May I run this command?","risk":"It can change files.","zh":{"what":"可以运行这个命令吗？"},"exact":"ls\nrm x"` + answer + `}]}}}],"waiting":[],"running":false}`
+	}
+	tests := []struct {
+		name    string
+		chinese bool
+		answer  string
+		want    string
+	}{
+		{"open", false, "", "  #2: May I run this command? It can change files.\n  | ls\n  | rm x\n  (answer yes or no, or /approve 2 or /deny 2; without an answer it expires at 15:04)\n  = done\n"},
+		{"in Chinese", true, "", "  #2: 可以运行这个命令吗？\n  | ls\n  | rm x\n  （请回复“批准”或“拒绝”，也可以发送 /approve 2 或 /deny 2；15:04 前没有答复就失效）\n  = done\n"},
+		{"decided", false, `,"answer":"approved"`, "* exec_shell {\"command\":\"ls\"}\n  = done\n"},
+		{"expired", false, `,"answer":"expired"`, "* exec_shell {\"command\":\"ls\"}\n  = done\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSession(t, func(o *REPLOptions) { o.Chinese = tt.chinese })
+			asks := `"messageId":"a1","chunks":[{"type":"tool-input-available",` + call + `},{"type":"tool-approval-request","approvalId":"p","toolCallId":"c"}]}`
+			s.host.setView(request(tt.answer))
+			s.host.events <- `{"kind":"start",` + asks
+			s.host.events <- `{"kind":"end","messageId":"a1","last":true,"result":"waiting"}`
+			s.host.events <- "end" // the view after a lost connection shows nothing again
+			want(t, s.host.watches, "the next watch")
+			s.host.events <- `{"kind":"start","replay":true,` + asks
+			s.host.events <- `{"kind":"chunks","messageId":"a1","chunks":[{"type":"tool-output-available","toolCallId":"c","output":"done"}]}`
+			s.out.wait(t, "= done\n")
+			if got := s.out.String(); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}

@@ -1,9 +1,20 @@
 package cli
 
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
 // words are the texts of the REPL in one language.
 type words struct {
 	hello, help, waiting, joined, stopped, nothing, again, lost, back, elsewhere string
-	failed, interrupted, approval, running, compacted, toolFailed, demo          string
+	failed, interrupted, answer, use, expired, withdrawn, running, compacted     string
+	toolFailed, demo                                                             string
 
 	chinese bool
 }
@@ -22,7 +33,10 @@ func english() words {
 		elsewhere:   "elsewhere",
 		failed:      "(the answer failed)",
 		interrupted: "(interrupted, outcome unknown)",
-		approval:    "(waits for your approval: answer approve or deny)",
+		answer:      "(answer yes or no, or /approve %[1]d or /deny %[1]d; without an answer it expires at %[2]s)",
+		use:         "May I use %s with these values?",
+		expired:     "(a request for approval has expired; nothing was executed)",
+		withdrawn:   "(a request for approval was withdrawn; nothing was executed)",
 		running:     "(an answer is under way)",
 		compacted:   "(earlier messages were condensed)",
 		toolFailed:  "failed",
@@ -45,10 +59,35 @@ func chinese() words {
 		elsewhere:   "别处",
 		failed:      "（回答失败）",
 		interrupted: "（已中断，结果未知）",
-		approval:    "（等待批准：回复 同意 或 拒绝）",
+		answer:      "（请回复“批准”或“拒绝”，也可以发送 /approve %[1]d 或 /deny %[1]d；%[2]s 前没有答复就失效）",
+		use:         "可以用下面的参数使用 %s 吗？",
+		expired:     "（一个审批请求已失效，未执行）",
+		withdrawn:   "（一个审批请求已撤回，未执行）",
 		running:     "（正在回答）",
 		compacted:   "（较早的消息已压缩）",
 		toolFailed:  "失败",
 		demo:        "（演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型）",
 	}
 }
+
+// request asks about a call: a sentence, exactly what would run, and how to answer.
+func (w words) request(r journal.Request, call uimessage.Tool) string {
+	said, values := r.Words, r.Exact
+	if w.chinese && r.Chinese.What != "" {
+		said = r.Chinese
+	}
+	if said.What == "" {
+		said.What = fmt.Sprintf(w.use, call.Name)
+		if values == "" { // a request from an older version
+			values = tool.Lines(call.Input)
+		}
+	}
+	lines := []string{fmt.Sprintf("  #%d: %s", r.N, oneLine(said.What+" "+said.Risk))}
+	if values != "" {
+		lines = append(lines, exact(values))
+	}
+	expires := time.UnixMilli(r.Expires).Local().Format("15:04")
+	return strings.Join(append(lines, "  "+fmt.Sprintf(w.answer, r.N, expires)), "\n")
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }

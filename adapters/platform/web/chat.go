@@ -180,6 +180,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.C
 	}
 	in := p.inbound(key, req.ID)
 	pl.Fill(&in, req.Ingress)
+	in.RequestID = request.MessageRequestID(in)
 	turn, answer, refusal := p.accept(ctx, in)
 	if answer != "" {
 		return taken{turn: turn, said: &hostAnswer{id: "h:" + in.IngressID, text: answer}}, refusal
@@ -210,7 +211,10 @@ func (p *Platform) accept(ctx context.Context, in platform.Inbound) (turn, answe
 	case res.Declined != "":
 		return "", "", respond.Declined(res.Declined)
 	case res.Duplicate:
-		turn, refusal := p.repeated(ctx, in)
+		turn, decided, refusal := p.repeated(ctx, in)
+		if decided {
+			return in.TurnID, res.Answer, nil
+		}
 		return cmp.Or(turn, res.TurnID, in.TurnID), "", refusal
 	default:
 		return cmp.Or(res.TurnID, in.TurnID), res.Answer, nil

@@ -112,7 +112,8 @@ func (p *Platform) obey(ctx context.Context, key messages.ChatKey, req request.C
 	if req.MessageID != "" { // an edited command is a new one
 		in.IngressID = cmp.Or(req.Ingress, request.NewID(id+"~"))
 	}
-	in.Text = "/" + cmd.Name
+	in.Text, in.Command = "/"+cmd.Name, cmd
+	in.RequestID = request.MessageRequestID(in)
 	text, refusal := p.command(ctx, in, cmd)
 	return taken{turn: id, said: &hostAnswer{id: "h:" + in.IngressID, text: text}}, refusal
 }
@@ -129,6 +130,12 @@ func (p *Platform) command(ctx context.Context, in platform.Inbound, cmd platfor
 		return "", p.problem(ctx, in.ChatKey, "accept", res.Err)
 	case res.Declined != "":
 		return "", respond.Declined(res.Declined)
+	case res.Duplicate:
+		view, refusal := p.look(ctx, in.ChatKey)
+		if refusal == nil {
+			_, refusal = request.DecidedBefore(view, in)
+		}
+		return res.Answer, refusal
 	default:
 		return res.Answer, nil
 	}

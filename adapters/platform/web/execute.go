@@ -35,6 +35,8 @@ type executeResult struct {
 	Error     string             `json:"error,omitempty"`
 	ToolCalls []executeCall      `json:"toolCalls"`
 	Message   *uimessage.Message `json:"assistantMessage,omitempty"`
+
+	decided bool // Message is what followed a decision
 }
 
 type executeCall struct {
@@ -179,7 +181,13 @@ func (p *Platform) resultNow(ctx context.Context, key messages.ChatKey, turn str
 		}
 		return result, nil
 	}
-	if !request.IsBusy(view) && request.Index(view.Messages, turn) < 0 {
+	known := request.Index(view.Messages, turn) >= 0
+	if !known {
+		if result, decided := p.resultOfDecision(key, view, turn); decided {
+			return result, nil
+		}
+	}
+	if !request.IsBusy(view) && !known {
 		return nil, respond.Refused(http.StatusGone, "folded", "The result of this messageId is no longer in the history.")
 	}
 	return nil, nil //nolint:nilnil // nil is the answer: not yet.

@@ -14,21 +14,25 @@ import (
 // of its ingress, which the chat stores durably. A repeated request gets the answer of the same
 // turn, live or afterwards, also after a restart.
 
-// repeated returns the turn of an ingress that was handled before.
-func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (string, *respond.Problem) {
+// repeated returns the turn of an ingress that was handled before. decided is true if it decided requests instead.
+func (p *Platform) repeated(ctx context.Context, in platform.Inbound) (turn string, decided bool, refusal *respond.Problem) {
 	view, refusal := p.look(ctx, in.ChatKey)
 	if refusal != nil {
-		return "", refusal
+		return "", false, refusal
 	}
 	m, found := request.ByIngress(view, in.IngressID)
 	keyed := strings.HasPrefix(in.IngressID, request.KeyPrefix)
 	switch {
 	case found && keyed && !request.SameWords(m, request.Words{Text: in.Text, Parts: in.Parts}):
-		return "", request.KeyReused()
+		return "", false, request.KeyReused()
 	case found:
-		return m.ID, nil
-	case keyed:
-		return "", respond.Refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
+		return m.ID, false, nil
 	}
-	return "", nil
+	if decided, refusal = request.DecidedBefore(view, in); decided || refusal != nil {
+		return "", decided, refusal
+	}
+	if keyed {
+		return "", false, respond.Refused(http.StatusGone, "folded", "The answer for this Idempotency-Key is no longer in the history.")
+	}
+	return "", false, nil
 }

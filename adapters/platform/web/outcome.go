@@ -121,10 +121,13 @@ type outcomeReply struct {
 	outcome
 	Error string `json:"error,omitempty"` // a sentence for people
 	Text  string `json:"text,omitempty"`
+	// Message is what the agent wrote and did after a decision, if the turn was one.
+	Message *uimessage.Message `json:"message,omitempty"`
 }
 
-// outcome serves GET /api/chat/{id}/outcome?turn=…: the outcome of a message, once it is known. A
-// message that is not in the history, such as a command for the host, has none: 404.
+// outcome serves GET /api/chat/{id}/outcome?turn=…: the outcome of a message, once it is known. The
+// outcome of a decision is that of the run that it continued. A message that is not in the history,
+// such as a command for the host, has none: 410.
 func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 	key, refusal := p.chatKey(r.PathValue("id"))
 	if refusal != nil {
@@ -146,6 +149,9 @@ func (p *Platform) outcome(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(p.writeDeadline())
 	reply := outcomeReply{outcome: result.outcome, Text: result.Output}
+	if result.decided {
+		reply.Message = result.Message
+	}
 	if result.State == turnFailed {
 		reply.Error = p.failureText(result.Reason, respond.ReadsChinese(r))
 	}

@@ -64,7 +64,7 @@ func (a *app) sendCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "send TEXT", Short: "Send one message to the agent and print its answer", Args: cobra.MaximumNArgs(1),
 		Long: "Sends a message to a terminal chat and prints the answer. A TEXT of - is read from stdin.\n" +
-			"With --id the same TEXT may be sent again: it counts once. Another TEXT is another message. Files go with it by --file; TEXT may be left out then.\n\n" +
+			"With --id the same TEXT may be sent again: it counts once. Another TEXT with it is refused. Files go with it by --file; TEXT may be left out then.\n\n" +
 			"Exit codes: 0 the agent answered; 7 it waits for a decision, which stderr shows; 1 it failed, and stderr says why;\n" +
 			"4 it failed because the model's key was refused. --json has the same as state, waiting, reason and error.",
 		Example: "  sma send 'What is on my list today?'\n  sma send --file photo.jpg 'What is this?'\n  echo \"$REPORT\" | sma send --chat reports --json -",

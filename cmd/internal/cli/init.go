@@ -50,13 +50,16 @@ func (a *app) initCmd() *cobra.Command {
 		Text: func(files []made) string {
 			var out strings.Builder
 			for _, f := range files {
-				word := "kept"
+				word := a.Text("kept", "保留")
 				if f.Created {
-					word = "created"
+					word = a.Text("created", "新建")
 				}
 				fmt.Fprintf(&out, "%-8s %s\n", word, f.Path)
 			}
-			a.Say("Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s", dir)
+			a.Say(a.Text(
+				"Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s",
+				"下一步：在 Agent.md 中写明智能体是谁，设置 OPENAI_API_KEY，然后运行：sma run %s",
+			), dir)
 			return out.String()
 		},
 	}.On(a.Console, cmd)

@@ -65,7 +65,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	}
 	// The standard output of a service goes to a journal that others may read.
 	person := console.IsTerminal(a.Stdout)
-	a.Say("%s", readyBlock(summary, a.again(o.Dir, o.State), person))
+	a.Say("%s", a.readyBlock(summary, a.again(o.Dir, o.State), person))
 	if person && !summary.Login.IsZero() {
 		if err := a.Print(summary.Login.Reveal() + "\n"); err != nil {
 			log.Warn("the login link cannot be shown; sma link prints it", "error", err)
@@ -130,47 +130,57 @@ func (a *app) again(dir, state string) string {
 
 // readyBlock says where everything is and what to do next. again are the flags that other commands need; linked says
 // that the login link follows.
-func readyBlock(s host.Summary, again string, linked bool) string {
+func (a *app) readyBlock(s host.Summary, again string, linked bool) string {
 	var out strings.Builder
 	row := func(name, text string) { fmt.Fprintf(&out, "  %-10s %s\n", name, text) }
-	fmt.Fprintf(&out, "%s is ready\n", s.Project)
+	fmt.Fprintf(&out, a.Text("%s is ready\n", "%s 已就绪\n"), s.Project)
 	row("project", s.Dir)
 	if s.Demo {
-		row("model", "demo model, no assistant; set OPENAI_API_KEY for a real one")
+		row("model", a.Text("demo model, no assistant; set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手；设置 OPENAI_API_KEY 即可使用真实模型"))
 	} else {
 		row("model", s.Model)
 	}
+	on := a.Text("on", "已启用")
 	for _, p := range s.Platforms {
 		switch {
 		case !p.On:
-			row(p.Name, "off: "+p.Note)
+			row(p.Name, a.Text("off: ", "未启用：")+p.Note)
 		case p.Name == "web":
-			row(p.Name, webRow(s, again))
+			row(p.Name, a.webRow(s, again))
 		case p.Name == "cli":
-			row(p.Name, "on, sma chat"+again)
+			row(p.Name, on+", sma chat"+again)
 		default:
-			row(p.Name, strings.Join(slices.DeleteFunc([]string{"on", p.Bot, p.Link, p.Note}, func(s string) bool { return s == "" }), ", "))
+			row(p.Name, strings.Join(slices.DeleteFunc([]string{on, p.Bot, p.Link, p.Note}, func(s string) bool { return s == "" }), ", "))
 		}
 	}
 	if s.Metrics != "" {
 		row("metrics", "http://"+s.Metrics+"/metrics")
 	}
+	return out.String() + a.Text("Next: ", "下一步：") + a.nextStep(s, again, linked)
+}
+
+// nextStep says what a person does once the host is ready.
+func (a *app) nextStep(s host.Summary, again string, linked bool) string {
 	link := ownerLink(s.Platforms, s.OwnerBot, s.OwnerCode)
 	switch {
 	case s.OwnerCode != "" && link != "":
-		fmt.Fprintf(&out, "Next: open %s to become the owner of the bot (good for one hour), or send it /start %s", link, s.OwnerCode)
+		return fmt.Sprintf(a.Text(
+			"open %[1]s to become the owner of the bot (good for one hour), or send it /start %[2]s",
+			"打开 %[1]s 成为机器人的主人（一小时内有效），或向它发送 /start %[2]s",
+		), link, s.OwnerCode)
 	case s.OwnerCode != "":
-		fmt.Fprintf(&out, "Next: send /start %s to the bot to become its owner (good for one hour)", s.OwnerCode)
+		return fmt.Sprintf(a.Text(
+			"send /start %s to the bot to become its owner (good for one hour)", "向机器人发送 /start %s，成为它的主人（一小时内有效）",
+		), s.OwnerCode)
 	case s.Web != "" && s.Login.IsZero():
-		fmt.Fprintf(&out, "Next: open %s", s.Web)
+		return a.Text("open ", "打开 ") + s.Web
 	case s.Web != "" && linked:
-		out.WriteString("Next: open the page with this link, which logs you in")
+		return a.Text("open the page with this link, which logs you in", "用下面的链接打开网页，会自动登录")
 	case s.Web != "":
-		out.WriteString("Next: open the link that logs you in, which this prints: sma link" + again)
+		return a.Text("open the link that logs you in, which this prints: ", "打开登录链接，用这个命令查看：") + "sma link" + again
 	default:
-		out.WriteString("Next: write to the bot")
+		return a.Text("write to the bot", "给机器人发消息")
 	}
-	return out.String()
 }
 
 // ownerLink is a link that opens a chat with the bot and sends it the owner's code, or "" if the service has no such
@@ -186,9 +196,9 @@ func ownerLink(list []host.PlatformStatus, bot, code string) string {
 }
 
 // webRow says where the web page is and how people log in.
-func webRow(s host.Summary, again string) string {
+func (a *app) webRow(s host.Summary, again string) string {
 	if s.Login.IsZero() {
 		return s.Web
 	}
-	return s.Web + " asks for its token: sma link" + again
+	return s.Web + a.Text(" asks for its token: ", " 需要令牌：") + "sma link" + again
 }

@@ -75,7 +75,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 		}
 	}, s.uploads...)
 	if cut != nil && !errors.Is(cut, io.ErrUnexpectedEOF) {
-		return fromClient(cut)
+		return a.fromSending(cut, s.ID)
 	}
 	outcome, err := client.Outcome(ctx, s.Chat, s.ID, a.ReadsChinese())
 	if err != nil {
@@ -85,9 +85,13 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	if cut == nil {
 		s.Text, s.Files = journal.Text(answer), terminal.SentFiles(answer)
 	}
-	if s.Text == "" {
-		s.Text = outcome.Text
+	if m := outcome.Message; m != nil { // it was a decision, which the host confirmed
+		if err := a.confirmed(&s, wrote); err != nil {
+			return err
+		}
+		wrote, s.Files = "", terminal.SentFiles(*m)
 	}
+	s.Text = cmp.Or(s.Text, outcome.Text)
 	if cut != nil && wrote != "" { // the model's answer broke off, and what was printed of it is void
 		a.Say("\n%s", a.Text("the model's answer broke off; this is the new one:", "模型的回答中途断开，以下是重新生成的回答："))
 		wrote = ""
@@ -100,11 +104,38 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 	return errors.Join(err, a.verdict(state, s.sent))
 }
 
+// confirmed prints the host's confirmation of a decision, so that only the agent's answer remains as the text.
+func (a *app) confirmed(s *sending, wrote string) error {
+	said := s.Text
+	s.Text = ""
+	if s.asJSON {
+		return nil
+	}
+	return a.finishText(wrote, said)
+}
+
+// fromSending is [fromClient] for a message with an id.
+func (a *app) fromSending(err error, id string) error {
+	refused, _ := errors.AsType[*terminal.RefusedError](err)
+	f := &console.Failure{Code: console.CodeUsage, Help: "sma send --help"}
+	switch {
+	case refused == nil:
+		return fromClient(err)
+	case refused.Code == terminal.CodeReused:
+		f.What = a.Text("the id "+id+" was already used for another message; this one was not sent", "编号 "+id+" 已用于另一条消息，这条消息没有发送")
+	case refused.Code == terminal.CodeFolded:
+		f.What = a.Text("the id "+id+" was used before, and the chat has no answer for it any more; nothing was sent", "编号 "+id+" 以前用过，聊天中已没有它的回答，这条消息没有发送")
+	default:
+		return fromClient(err)
+	}
+	return f
+}
+
 // sendOnly returns once the message is durable.
 func (a *app) sendOnly(ctx context.Context, client *terminal.Client, s sending) error {
 	turn, said, err := client.Send(ctx, s.Chat, s.ID, s.text, s.uploads...)
 	if err != nil {
-		return fromClient(err)
+		return a.fromSending(err, s.ID)
 	}
 	s.ID, s.Text, s.State = turn, said, stateAccepted
 	if said != "" {

@@ -20,9 +20,6 @@ const (
 	reasonCrowded   = "denied: too many requests waited in this chat; not executed"
 )
 
-// maxEvent is the longest text of an event, in characters.
-const maxEvent = 500
-
 // Words asks people about open requests: one plain sentence each, exactly what would take effect, and how to
 // answer. Other open requests are only listed by their heads, because they were shown in full before.
 func (q *Requests) Words(list []journal.Asked) string {
@@ -110,22 +107,6 @@ func (q *Requests) WithAsks(rows []journal.Row, list []journal.Asked) {
 			}
 			row.Shows = append(row.Shows, a.Request.ID)
 		}
-	}
-}
-
-// ShowAsked reports requests to watchers of a chat without an outbox. They have already received the input with the
-// call.
-func (q *Requests) ShowAsked(list []journal.Asked, step int) {
-	for _, a := range list {
-		if a.Request.Answer != journal.AnswerOpen || q.Via.Outbox {
-			continue
-		}
-		said := approval.WordsOf(a, q.InChinese())
-		words := "#" + strconv.Itoa(a.Request.N) + ": " + strings.TrimSpace(said.What+" "+said.Risk)
-		if r := []rune(words); len(r) > maxEvent {
-			words = string(r[:maxEvent-1]) + "…"
-		}
-		q.EventFrame("asked", step, words)
 	}
 }
 

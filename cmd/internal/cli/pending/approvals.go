@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +38,11 @@ func approvalsListCmd(a *console.Console) *cobra.Command {
 			if len(lines) == 0 {
 				return a.Text("nothing waits for a decision\n", "没有等待审批的请求\n")
 			}
-			return RequestsText(a, lines) + a.Text("decide: sma approvals approve|deny CHAT N\n", "审批：sma approvals approve|deny 聊天 编号\n")
+			text, now := RequestsText(a, lines), time.Now()
+			if slices.ContainsFunc(lines, func(l query.ApprovalLine) bool { return l.Expires.After(now) }) {
+				text += a.Text("decide: sma approvals approve|deny CHAT N\n", "审批：sma approvals approve|deny 聊天 编号\n")
+			}
+			return text
 		},
 	}.On(a, &cobra.Command{
 		Use: "list [CHAT]", Short: "List open requests, oldest first", Args: cobra.MaximumNArgs(1),
@@ -99,6 +104,9 @@ func RequestsText(a *console.Console, lines []query.ApprovalLine) string {
 	var out strings.Builder
 	for _, l := range lines {
 		left := fmt.Sprintf(a.Text("expires in %s", "%s后失效"), tool.Duration(untilThen(l.Expires, now), zh))
+		if !l.Expires.After(now) { // while no host was running; the next one ends it
+			left = a.Text("has expired", "已失效")
+		}
 		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, checkup.OneLine(l.Tool, 64), left)
 		if l.Asker != "" {
 			fmt.Fprintf(&out, a.Text("  asked by %s", "  发起人 %s"), checkup.OneLine(l.Asker, 64))
