@@ -1,10 +1,8 @@
 package openai
 
 import (
-	"bytes"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	openaiapi "github.com/sashabaranov/go-openai"
@@ -69,11 +67,30 @@ type exchange struct {
 	resp  *http.Response
 }
 
+// pieces reads slices one after the other, as [io.MultiReader] does, but fills each read, so that most requests are
+// one write to the connection. It has no WriteTo, with which every request would allocate a copy buffer of 32 KiB.
+type pieces [][]byte
+
+// Read implements [io.Reader].
+func (p *pieces) Read(b []byte) (n int, err error) {
+	for len(*p) > 0 && n < len(b) {
+		k := copy(b[n:], (*p)[0])
+		if n += k; k == len((*p)[0]) {
+			*p = (*p)[1:]
+		} else {
+			(*p)[0] = (*p)[0][k:]
+		}
+	}
+	if n == 0 && len(b) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
 // Do implements [openaiapi.HTTPDoer].
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	open := func() (io.ReadCloser, error) {
-		// This hides WriteTo, with which every request would allocate a copy buffer of 32 KiB.
-		return io.NopCloser(struct{ io.Reader }{io.MultiReader(bytes.NewReader(x.body.head.bytes), bytes.NewReader(x.body.own), strings.NewReader(bodyEnd))}), nil
+		return io.NopCloser(&pieces{x.body.head.bytes, x.body.own, []byte(bodyEnd)}), nil
 	}
 	req.Body, _ = open()
 	req.GetBody = open

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -279,5 +280,18 @@ func TestEqualMessages(t *testing.T) {
 	}
 	if equalMessages(modelmessage.Message{}, modelmessage.Message{Parts: []modelmessage.Part{}}) {
 		t.Error("a string is equal to no parts")
+	}
+}
+
+// TestPiecesAreJoined reads a body in reads of every size, each of which is filled while there is something to read.
+func TestPiecesAreJoined(t *testing.T) {
+	if err := iotest.TestReader(&pieces{[]byte("ab"), nil, []byte("cde"), []byte("]}")}, []byte("abcde]}")); err != nil {
+		t.Error(err)
+	}
+	for size := 1; size <= 8; size++ {
+		p, b := &pieces{[]byte("ab"), nil, []byte("cde"), []byte("]}")}, make([]byte, size)
+		if n, err := p.Read(b); n != min(size, 7) || err != nil || string(b[:n]) != "abcde]}"[:n] {
+			t.Errorf("a read of %d: %d, %v, %q", size, n, err, b[:n])
+		}
 	}
 }
