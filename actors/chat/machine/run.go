@@ -53,7 +53,7 @@ func (c *Chat) nextRun() {
 	if c.obeySwitch() || c.applyCompaction() {
 		return
 	}
-	open, due := c.State.Open(), c.State.Due()
+	open, due := c.State.OpenTurns() > 0, c.State.Due()
 	turn, continues := c.State.Continues()
 	switch {
 	case c.Closing:
@@ -64,19 +64,20 @@ func (c *Chat) nextRun() {
 		c.continueRun(turn)
 	case len(due) > 0:
 		c.beginOutcome(due)
-	case len(open) > 0 && !c.holding.IsZero(): // wait for more messages
+	case open && !c.holding.IsZero(): // wait for more messages
 		c.rest()
-	case len(open) > 0:
-		c.startRun(open)
+	case open:
+		c.startRun()
 	default:
 		c.rest()
 	}
 }
 
-func (c *Chat) startRun(open []journal.Turn) {
-	requestID := open[len(open)-1].Meta.RequestID
+// startRun starts a run for the open turns.
+func (c *Chat) startRun() {
+	open := c.State.Open()
 	fact := journal.RunStarted{
-		RunID: "r_" + c.NewID(), MessageID: "a:" + string(c.Key) + ":" + c.NewID(), RequestID: requestID, Attempt: 1,
+		RunID: "r_" + c.NewID(), MessageID: "a:" + string(c.Key) + ":" + c.NewID(), RequestID: open[len(open)-1].Meta.RequestID, Attempt: 1,
 	}
 	c.Note(fact)
 }
