@@ -83,29 +83,6 @@ func (k ChatKey) Address() (a Address, ok bool) {
 	return a, true
 }
 
-// ThreadID is the normalised thread id `platform:scope:id`, with scope dm,
-// group, channel, topic, room or ticket; chatType is the platform's own word
-// for the kind of chat.
-func (k ChatKey) ThreadID(chatType string) string {
-	a, ok := k.Address()
-	if !ok {
-		return "unknown:room:" + string(k)
-	}
-	if a.Topic > 0 {
-		return a.Platform + ":topic:" + a.Chat + "/" + strconv.FormatInt(a.Topic, 10)
-	}
-	scope := "room"
-	switch {
-	case IsPrivate(chatType):
-		scope = "dm"
-	case chatType == ChatChannel:
-		scope = "channel"
-	case chatType != "" && IsGroup(chatType, a.Chat):
-		scope = "group"
-	}
-	return a.Platform + ":" + scope + ":" + a.Chat
-}
-
 // The types of chats, in the platforms' own words. Platforms may have others, whose chats are no groups.
 const (
 	ChatPrivate    = "private"     // with one person

@@ -25,7 +25,6 @@ const (
 	SourceEgress  Source = "egress"
 	SourceCompact Source = "compact"
 	SourceTask    Source = "task"
-	SourceWeb     Source = "web"
 	// SourceContact is a message that the bot was asked in another chat to send.
 	SourceContact Source = "contact"
 )

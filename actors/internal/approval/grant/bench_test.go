@@ -100,12 +100,12 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 	}
-	many := Lists{}
+	many := shippedLists(b)
 	for i := range 10_000 {
 		many.ProtectedNames = append(many.ProtectedNames, ".e"+strconv.Itoa(i), "a"+strconv.Itoa(i))
 		many.Runners = append(many.Runners, "runner"+strconv.Itoa(i))
 	}
-	extended, err := policy.Extend(many)
+	extended, err := NewPolicy(many)
 	if err != nil {
 		b.Fatal(err)
 	}

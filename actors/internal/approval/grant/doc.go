@@ -11,7 +11,7 @@
 //     this package, which knows only plain words, and a full parser of the bash grammar.
 //
 // The lists are in policy.json: options that only display something, programs that run other programs, names that are
-// never allowed. Operators can extend the lists with Policy.Extend but cannot remove anything.
+// never allowed.
 //
 // The caller decides for whom, where and how long a rule is valid, and must run exactly the bytes that were checked.
 package grant

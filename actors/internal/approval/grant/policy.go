@@ -54,7 +54,6 @@ type Options struct {
 
 // Policy is a set of lists prepared for lookup. It never changes and is safe for concurrent use.
 type Policy struct {
-	lists       Lists
 	runners     map[string]bool // in lower case
 	tools       map[string]bool
 	subcommands map[string]bool
@@ -89,7 +88,6 @@ func ParseLists(data []byte) (Lists, error) {
 // NewPolicy builds a policy from lists, which must not be changed afterwards. The error lists all problems.
 func NewPolicy(lists Lists) (*Policy, error) {
 	p := &Policy{
-		lists:       lists,
 		runners:     lowered(lists.Runners, evaluators()),
 		tools:       lowered(lists.MultiCommandTools, programs.Tools()),
 		subcommands: lowered(lists.RunnerSubcommands, programs.Subcommands()),
@@ -121,34 +119,6 @@ func NewPolicy(lists Lists) (*Policy, error) {
 		return nil, fmt.Errorf("%w: %w", ErrPolicy, errors.Join(faults...))
 	}
 	return p, nil
-}
-
-// Extend returns the policy with additional list entries. Options are added to those of a program that already has
-// some; the style may be omitted but not changed.
-func (p *Policy) Extend(add Lists) (*Policy, error) {
-	merged := p.lists
-	merged.Runners = slices.Concat(merged.Runners, add.Runners)
-	merged.MultiCommandTools = slices.Concat(merged.MultiCommandTools, add.MultiCommandTools)
-	merged.RunnerSubcommands = slices.Concat(merged.RunnerSubcommands, add.RunnerSubcommands)
-	merged.ProtectedNames = slices.Concat(merged.ProtectedNames, add.ProtectedNames)
-	merged.SafeOptions = maps.Clone(merged.SafeOptions)
-	if merged.SafeOptions == nil {
-		merged.SafeOptions = make(map[string]Options, len(add.SafeOptions))
-	}
-	for key, more := range add.SafeOptions {
-		have, known := merged.SafeOptions[key]
-		if known && more.Style != "" && more.Style != have.Style {
-			return nil, fmt.Errorf("%w: options of %q: style %q, already %q", ErrPolicy, key, more.Style, have.Style)
-		}
-		if !known {
-			have.Style = more.Style
-		}
-		have.Flags = slices.Concat(have.Flags, more.Flags)
-		have.Values = slices.Concat(have.Values, more.Values)
-		have.Numeric = have.Numeric || more.Numeric
-		merged.SafeOptions[key] = have
-	}
-	return NewPolicy(merged)
 }
 
 // evaluators are shell builtins that run their operands as code, like the runners in the lists.

@@ -7,28 +7,38 @@ import (
 	"testing"
 )
 
+// shippedLists are the lists of policy.json.
+func shippedLists(tb testing.TB) Lists {
+	tb.Helper()
+	lists, err := ParseLists(shipped)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return lists
+}
+
 func TestShippedPolicy(t *testing.T) {
-	p := shippedPolicy(t)
+	lists := shippedLists(t)
 	for name, n := range map[string][2]int{
-		"runners":            {len(p.lists.Runners), 80},
-		"tools":              {len(p.lists.MultiCommandTools), 15},
-		"subcommands":        {len(p.lists.RunnerSubcommands), 40},
-		"protected names":    {len(p.lists.ProtectedNames), 12},
-		"programs' options":  {len(p.lists.SafeOptions), 30},
-		"options of git log": {len(p.lists.SafeOptions["git log"].Flags), 15},
+		"runners":            {len(lists.Runners), 80},
+		"tools":              {len(lists.MultiCommandTools), 15},
+		"subcommands":        {len(lists.RunnerSubcommands), 40},
+		"protected names":    {len(lists.ProtectedNames), 12},
+		"programs' options":  {len(lists.SafeOptions), 30},
+		"options of git log": {len(lists.SafeOptions["git log"].Flags), 15},
 	} {
 		if n[0] < n[1] {
 			t.Errorf("%d %s, want at least %d", n[0], name, n[1])
 		}
 	}
-	if !bytes.Contains(shipped, []byte("\n")) || p.lists.Version != 1 {
-		t.Errorf("version %d", p.lists.Version)
+	if !bytes.Contains(shipped, []byte("\n")) || lists.Version != 1 {
+		t.Errorf("version %d", lists.Version)
 	}
 }
 
 func TestEveryListedOption(t *testing.T) {
 	p := shippedPolicy(t)
-	for key, o := range p.lists.SafeOptions {
+	for key, o := range shippedLists(t).SafeOptions {
 		rule := key + " *"
 		if _, ok := ParseRule(rule, p); !ok {
 			rule = key // the program is a runner
@@ -60,60 +70,6 @@ func TestEveryListedOption(t *testing.T) {
 		if got := Decide(key+" -15", rule, p); (got == Auto) != o.Numeric {
 			t.Errorf("%s -15: %s, numeric %v", key, got, o.Numeric)
 		}
-	}
-}
-
-func TestExtend(t *testing.T) {
-	base := shippedPolicy(t)
-	add, err := ParseLists([]byte(`{
-		"runners": ["frob"], "multi_command_tools": ["tool"], "runner_subcommands": ["tool exec"], "protected_names": ["Secrets"],
-		"safe_options": {"git status": {"flags": ["--ahead-behind"], "values": ["--column"]}, "git push": {"style": "gnu", "flags": ["-v"], "numeric": true}}
-	}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := base.Extend(add)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		command, rule string
-		before, after Verdict
-	}{
-		{"git status --ahead-behind", "git status", Ask, Auto},
-		{"git status --column=x -s", "git status", Ask, Auto},
-		{"git push -v -5", "git push", Ask, Auto},
-		{"git push --force", "git push", Ask, Ask},
-		{"frob x", "frob *", Auto, Ask},
-		{"tool x", "tool *", Auto, Ask},
-		{"tool exec x", "tool exec *", Auto, Ask},
-		{"tool show x", "tool show *", Auto, Auto},
-		{"cat a/secrets/b", "cat *", Auto, Ask},
-		{"cat a/sec*", "cat *", Auto, Ask},
-		{"cat S?", "cat *", Auto, Ask},
-		{"cat a/*", "cat *", Auto, Ask},
-		{"cat a/x*", "cat *", Auto, Auto},
-		{"cat secrets.d/*.txt", "cat *", Auto, Ask}, // *.txt matches names with any beginning
-		{"cat secretsx*", "cat *", Auto, Auto},
-		{"cat .env", "cat *", Ask, Ask},
-	}
-	for _, tt := range tests {
-		if got := Decide(tt.command, tt.rule, base); got != tt.before {
-			t.Errorf("shipped: %q under %q: got %s, want %s", tt.command, tt.rule, got, tt.before)
-		}
-		if got := Decide(tt.command, tt.rule, p); got != tt.after {
-			t.Errorf("extended: %q under %q: got %s, want %s", tt.command, tt.rule, got, tt.after)
-		}
-	}
-	if _, err := base.Extend(Lists{SafeOptions: map[string]Options{"git status": {Style: StyleGo}}}); !errors.Is(err, ErrPolicy) {
-		t.Errorf("another style: got %v", err)
-	}
-	empty, err := NewPolicy(Lists{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, err := empty.Extend(add); err == nil || p != nil {
-		t.Error("options without a style are taken")
 	}
 }
 

@@ -40,8 +40,7 @@ func TestSecretsAsk(t *testing.T) {
 
 // Every name in the policy's own list is also in the list for commands and file tools.
 func TestOneListOfSecrets(t *testing.T) {
-	p := shippedPolicy(t)
-	for _, name := range p.lists.ProtectedNames {
+	for _, name := range shippedLists(t).ProtectedNames {
 		if empty := protect(nil); !empty.secret(name) {
 			t.Errorf("%s is protected by the policy alone", name)
 		}

@@ -185,9 +185,15 @@ const refused = part => part.type === 'file' ? { ...part, url: undefined, provid
   : part.state !== 'output-error' || SDK === 'ai' ? part
   : { ...part, input: undefined, rawInput: part.rawInput ?? part.input };
 
-/** The page shows what the host keeps, and nothing is under way. */
+/**
+ * The page shows what the host keeps, and nothing is under way. A busy host may notice that a page stopped reading only
+ * after the page has resumed; then it offers the complete message to one more reader.
+ */
 export async function sameAsHost(chat) {
   assert.deepEqual(common(chat.messages), common(await history(chat.id)), 'the page and the host differ');
+  const { status, body } = await fetch(`${HOST_URL}/api/chat/${chat.id}/stream`);
+  if (status === 204) return;
+  await body.cancel();
   await ask('GET', `/api/chat/${chat.id}/stream`, 204);
 }
 
