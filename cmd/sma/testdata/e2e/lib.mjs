@@ -191,9 +191,9 @@ const refused = part => part.type === 'file' ? { ...part, url: undefined, provid
  */
 export async function sameAsHost(chat) {
   assert.deepEqual(common(chat.messages), common(await history(chat.id)), 'the page and the host differ');
-  const { status, body } = await fetch(`${HOST_URL}/api/chat/${chat.id}/stream`);
-  if (status === 204) return;
-  await body.cancel();
+  const offered = await fetch(`${HOST_URL}/api/chat/${chat.id}/stream`);
+  if (offered.status === 204) return;
+  await offered.text(); // all of it, or this reader would be offered it as well
   await ask('GET', `/api/chat/${chat.id}/stream`, 204);
 }
 
