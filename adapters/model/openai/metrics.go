@@ -39,7 +39,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "sma_model_fallbacks_total", Help: "Model calls that fell back to the next model, by reason of the failure.",
 		}, []string{"model", "reason"}),
 		skipped: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "sma_model_skipped", Help: "1 while calls skip a model because it failed, otherwise 0.",
+			Name: "sma_model_skipped", Help: "1 from the failure of a model until it answers again, otherwise 0.",
 		}, []string{"model", "address"}),
 	}
 	if reg == nil {

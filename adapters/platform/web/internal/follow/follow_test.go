@@ -194,7 +194,7 @@ func TestFollowerKnowsWhatIsUntrue(t *testing.T) {
 	}
 }
 
-// A message that started over may name its blocks anew: the reader goes on hearing of the one that it knows.
+// A message that was started again may give its blocks new names: the reader still gets the block that it knows.
 func TestFollowerKeepsTheNamesOfBlocks(t *testing.T) {
 	f := Follower{Turn: "u1"}
 	f.Frame(startFrame("a1", "u1"))
