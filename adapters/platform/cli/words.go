@@ -40,7 +40,7 @@ func english() words {
 		running:     "(an answer is under way)",
 		compacted:   "(earlier messages were condensed)",
 		toolFailed:  "failed",
-		demo:        "(demo model, no assistant: set OPENAI_API_KEY for a real one)",
+		demo:        "(demo model, not a real assistant: set OPENAI_API_KEY for a real one)",
 	}
 }
 

@@ -136,7 +136,7 @@ func (a *app) readyBlock(s host.Summary, again string, linked bool) string {
 	fmt.Fprintf(&out, a.Text("%s is ready\n", "%s 已就绪\n"), s.Project)
 	row("project", s.Dir)
 	if s.Demo {
-		row("model", a.Text("demo model, no assistant; set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手；设置 OPENAI_API_KEY 即可使用真实模型"))
+		row("model", a.Text("demo model, not a real assistant; set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手；设置 OPENAI_API_KEY 即可使用真实模型"))
 	} else {
 		row("model", s.Model)
 	}
