@@ -84,16 +84,15 @@ func (g *gate) acquire(ac actor.Context, msg messages.AcquireSlot) {
 	g.admit(ac)
 }
 
-// release returns an actor's slot, or removes its request.
+// release returns an actor's slot, or removes its request. The actor stays watched, because a run
+// ends soon after its last call and taking the watch back would cost it another message.
 func (g *gate) release(ac actor.Context, who *actor.PID) {
 	if who == nil {
 		return
 	}
-	a, known := g.askers[who.Id]
-	if !known {
+	if _, known := g.askers[who.Id]; !known {
 		return
 	}
-	ac.Unwatch(a.pid)
 	delete(g.askers, who.Id)
 	g.line.release(who.Id)
 	if len(g.askers) == 0 {

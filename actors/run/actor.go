@@ -95,7 +95,7 @@ type run struct {
 	trim      prompt.Trim      // what requests leave out; it does not change back during the run
 	unsaid    []uistream.Chunk // chunks of the stream not sent to the chat yet
 	said      time.Time
-	flushing  bool
+	flushing  *time.Timer // until the next flush; nil if none is due
 
 	calls   []loop.Call         // of the step, to execute
 	open    int                 // calls of the step still without outcome
@@ -121,7 +121,6 @@ func (r *run) Receive(ac actor.Context) {
 	case streamed:
 		r.onStreamed(ac, msg)
 	case flushDue:
-		r.flushing = false
 		r.flush(ac)
 	case streamEnded:
 		r.onStreamEnded(ac, msg)
@@ -163,6 +162,7 @@ func (r *run) stop() {
 	if r.cancel != nil {
 		r.cancel()
 	}
+	r.unflush()
 	for _, timer := range r.under {
 		timer.Stop()
 	}

@@ -112,14 +112,22 @@ func (r *run) onStreamed(ac actor.Context, msg streamed) {
 	switch wait := flushEvery - time.Since(r.said); {
 	case wait <= 0:
 		r.flush(ac)
-	case !r.flushing:
-		r.flushing = true
-		r.home.After(wait, flushDue{})
+	case r.flushing == nil:
+		r.flushing = r.home.After(wait, flushDue{})
+	}
+}
+
+// unflush takes back the timer of a flush that something else makes needless.
+func (r *run) unflush() {
+	if r.flushing != nil {
+		r.flushing.Stop()
+		r.flushing = nil
 	}
 }
 
 // flush sends the chat the chunks of the stream so far.
 func (r *run) flush(ac actor.Context) {
+	r.unflush()
 	chunks := r.unsaid
 	r.unsaid, r.said = nil, time.Now()
 	r.tell(ac, chunks)
@@ -130,6 +138,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 		return
 	}
 	ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+	r.unflush()
 	chunks := r.feed(r.unsaid, msg.events)
 	r.unsaid = nil
 	out := r.loop.EndStream(msg.err)

@@ -57,3 +57,9 @@ func (w *Workers) Close() { close(w.done) }
 func (w *Workers) With(props *actor.Props) *actor.Props {
 	return props.Configure(actor.WithDispatcher(w))
 }
+
+// Inline makes props run in the goroutine of whoever sends to the actor, so that a message costs no switch of
+// goroutines. It is for actors that only pass messages on: they must not block, and not wait for an answer.
+func Inline(props *actor.Props) *actor.Props {
+	return props.Configure(actor.WithDispatcher(actor.NewSynchronizedDispatcher(throughput)))
+}

@@ -31,7 +31,7 @@ func (l *Approvals) Write(e decision.AuditEntry) {
 	defer l.mu.Unlock()
 	at := e.TS.UTC()
 	l.line = at.AppendFormat(l.line[:0], time.DateOnly)
-	if !l.to.has(l.line) {
+	if !l.to.has(string(l.line)) {
 		err := l.shut()
 		if err == nil {
 			err = l.to.open(string(l.line))

@@ -4,14 +4,14 @@
 package audit
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -22,8 +22,11 @@ import (
 )
 
 const (
-	queueSize  = 8192
-	flushEvery = 200 * time.Millisecond
+	// maxPending bounds the lines that wait for the disk, in bytes.
+	maxPending = 1 << 20
+	// maxSpare is the size of the largest buffer that is kept for the next lines.
+	maxSpare   = 64 << 10
+	flushAfter = 200 * time.Millisecond
 )
 
 // dayFile is the log file of one UTC day.
@@ -34,7 +37,7 @@ type dayFile struct {
 }
 
 // has reports whether the file of a day is open.
-func (d *dayFile) has(day []byte) bool { return d.file != nil && d.day == string(day) }
+func (d *dayFile) has(day string) bool { return d.file != nil && d.day == day }
 
 // open creates or continues the file of a day. The previous file must be closed.
 func (d *dayFile) open(day string) (err error) {
@@ -49,20 +52,29 @@ func (d *dayFile) open(day string) (err error) {
 // Log writes .ship/logs/<UTC date>.jsonl. [Log.Add] may be called concurrently.
 type Log struct {
 	log       *slog.Logger
-	entries   chan *decision.AuditEntry // pointers keep an empty queue small
 	dropped   prometheus.Counter
 	approvals *Approvals
+	wake      chan struct{} // has a token while lines are pending
 
-	to   dayFile // used by Run only, like the following fields
-	out  *bufio.Writer
-	line []byte // buffer for lines
+	mu      sync.Mutex
+	pending []byte
+	days    []dayEnd // never empty while lines are pending
+	spare   []byte   // the last buffer that was written
+
+	to dayFile // used by Run only
+}
+
+// dayEnd says that the pending lines up to an offset belong to a day.
+type dayEnd struct {
+	day string
+	end int
 }
 
 // New makes the log of a state folder. Lines about approvals are also written to the approvals log; approvalsFailed
 // is called for every one of those that could not be written.
 func New(state string, log *slog.Logger, reg prometheus.Registerer, approvalsFailed func(error)) *Log {
 	l := &Log{
-		to: dayFile{dir: filepath.Join(state, "logs")}, log: log, entries: make(chan *decision.AuditEntry, queueSize),
+		to: dayFile{dir: filepath.Join(state, "logs")}, log: log, wake: make(chan struct{}, 1),
 		dropped: promauto.With(reg).NewCounter(prometheus.CounterOpts{
 			Name: "sma_audit_dropped_total", Help: "Lines of the audit log that were dropped because the disk was too slow.",
 		}),
@@ -82,49 +94,84 @@ func (l *Log) Add(e decision.AuditEntry) {
 	if e.Event == "approval" || e.Event == "execution" {
 		l.approvals.Write(e)
 	}
-	select {
-	case l.entries <- &e:
-	default:
+	if !l.add(&e) {
 		l.dropped.Inc()
+		return
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
 	}
 }
 
-// Run writes entries until ctx ends, and then those that are still queued.
+// add appends the line of an entry to the pending ones, unless too many wait.
+func (l *Log) add(e *decision.AuditEntry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.pending) >= maxPending {
+		return false
+	}
+	at := e.TS.UTC()
+	var day [len(time.DateOnly)]byte
+	if n := len(l.days); n == 0 || l.days[n-1].day != string(at.AppendFormat(day[:0], time.DateOnly)) {
+		l.days = append(l.days, dayEnd{day: at.Format(time.DateOnly)})
+	}
+	l.pending = appendAudit(l.pending, at, e)
+	l.days[len(l.days)-1].end = len(l.pending)
+	return true
+}
+
+// Run writes entries until ctx ends, and then those that are still pending. Entries that follow each other closely are
+// written together.
 func (l *Log) Run(ctx context.Context) {
-	tick := time.NewTicker(flushEvery)
-	defer tick.Stop()
 	defer l.close()
+	defer l.flush()
 	for {
 		select {
-		case e := <-l.entries:
-			l.write(*e)
-		case <-tick.C:
+		case <-l.wake:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(flushAfter):
 			l.flush()
 		case <-ctx.Done():
-			for {
-				select {
-				case e := <-l.entries:
-					l.write(*e)
-				default:
-					return
-				}
-			}
+			return
 		}
 	}
 }
 
-func (l *Log) write(e decision.AuditEntry) {
-	at := e.TS.UTC()
-	l.line = at.AppendFormat(l.line[:0], time.DateOnly)
-	err := l.open(l.line)
-	if err != nil {
-		l.failed(err)
-		return
+// flush writes the pending lines.
+func (l *Log) flush() {
+	l.mu.Lock()
+	lines, days := l.pending, l.days
+	l.pending, l.days, l.spare = l.spare[:0], nil, nil
+	l.mu.Unlock()
+	from := 0
+	for _, d := range days {
+		if err := l.write(d.day, lines[from:d.end]); err != nil {
+			l.log.Error("the audit log cannot be written", "error", err)
+			l.dropped.Add(float64(bytes.Count(lines[from:d.end], []byte{'\n'})))
+			l.close() // the next lines open the file again
+		}
+		from = d.end
 	}
-	l.line = appendAudit(l.line[:0], at, &e)
-	if _, err = l.out.Write(l.line); err != nil {
-		l.failed(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if cap(lines) <= maxSpare {
+		l.spare = lines
 	}
+}
+
+func (l *Log) write(day string, lines []byte) error {
+	if !l.to.has(day) {
+		l.close()
+		if err := l.to.open(day); err != nil {
+			return err
+		}
+	}
+	_, err := l.to.file.Write(lines)
+	return err
 }
 
 // appendAudit appends an entry as a line of JSON without its empty members. Members are only ever added.
@@ -173,44 +220,12 @@ func appendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// open opens the file of a day.
-func (l *Log) open(day []byte) error {
-	if l.to.has(day) {
-		return nil
-	}
-	l.close()
-	if err := l.to.open(string(day)); err != nil {
-		return err
-	}
-	l.out = bufio.NewWriterSize(l.to.file, 64<<10)
-	return nil
-}
-
-func (l *Log) flush() {
-	if l.out == nil || l.out.Buffered() == 0 {
-		return
-	}
-	if err := l.out.Flush(); err != nil {
-		l.failed(err)
-	}
-}
-
-// failed closes the file after an error; the next entry opens it again.
-func (l *Log) failed(err error) {
-	l.log.Error("the audit log cannot be written", "error", err)
-	l.dropped.Inc()
-	if l.to.file != nil {
-		_ = l.to.file.Close() // it failed already
-	}
-	l.to.file, l.out = nil, nil
-}
-
 func (l *Log) close() {
 	if l.to.file == nil {
 		return
 	}
-	if err := errors.Join(l.out.Flush(), l.to.file.Close()); err != nil {
+	if err := l.to.file.Close(); err != nil {
 		l.log.Error("the audit log cannot be written", "error", err)
 	}
-	l.to.file, l.out = nil, nil
+	l.to.file = nil
 }

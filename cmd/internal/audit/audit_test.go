@@ -67,7 +67,8 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 
 func TestAuditNeverWaits(t *testing.T) {
 	a, _ := quiet(t)
-	for range queueSize + 10 {
+	size := len(appendAudit(nil, time.Time{}, &decision.AuditEntry{Event: "run"}))
+	for range (maxPending+size-1)/size + 10 {
 		a.Add(decision.AuditEntry{Event: "run"})
 	}
 	if got := testutil.ToFloat64(a.dropped); got != 10 {
@@ -82,7 +83,8 @@ func TestAuditOutlivesADiskThatFails(t *testing.T) {
 	}
 	var log strings.Builder
 	a := New(blocked, slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry(), func(err error) { t.Error(err) })
-	a.write(decision.AuditEntry{TS: time.Now(), Event: "run"})
+	a.Add(decision.AuditEntry{TS: time.Now(), Event: "run"})
+	a.flush()
 	if testutil.ToFloat64(a.dropped) != 1 || !strings.Contains(log.String(), "cannot be written") {
 		t.Errorf("dropped = %v, log %q; want one and a line", testutil.ToFloat64(a.dropped), log.String())
 	}
@@ -122,25 +124,27 @@ func FuzzAuditLine(f *testing.F) {
 
 func BenchmarkAuditWrite(b *testing.B) {
 	a, _ := quiet(b)
-	defer a.close()
 	e := decision.AuditEntry{
 		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		a.write(e)
+		a.Add(e)
+		if len(a.pending) > maxSpare/2 {
+			a.flush()
+		}
 	}
 }
 
 // The log of approvals has every entry, even when the other log drops some.
 func TestAP14NothingIsLeftOut(t *testing.T) {
 	a, dir := quiet(t)
-	const writers, each = 8, 2 * queueSize / 8
+	const writers, each = 8, 2048
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() { // nobody empties the queue of the other log
-			for i := range each {
+			for i := range each { // more than the other log keeps
 				a.Add(decision.AuditEntry{TS: at, Event: "execution", Result: "begun", Call: fmt.Sprintf("%d-%d", w, i), Rule: "approved", Digest: "d", By: "telegram-1"})
 			}
 		})

@@ -65,9 +65,9 @@ func (h *Host) startActors(ctx context.Context) error {
 	}
 	h.cleanups.add("actors", h.stopActors)
 	s := h.opts.Settings.Settings
-	if err := h.spawn(ctx, gateName, modelgate.Props(modelgate.Options{
+	if err := h.spawn(ctx, gateName, actorsystem.Inline(modelgate.Props(modelgate.Options{
 		Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute), Metrics: modelgate.NewMetrics(h.registry),
-	})); err != nil {
+	}))); err != nil {
 		return err
 	}
 	h.router = guardian.PID(h.system, actorsystem.RouterName)
@@ -88,10 +88,10 @@ func (h *Host) startActors(ctx context.Context) error {
 	}
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{
-		Shard:    func(int) *actor.Props { return h.workers.With(shard.Props(shards)) },
+		Shard:    func(int) *actor.Props { return actorsystem.Inline(shard.Props(shards)) },
 		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20, Restarted: h.wakeAgain,
 	}
-	if err := h.spawn(ctx, actorsystem.RouterName, router.Props(chatsOf)); err != nil {
+	if err := h.spawn(ctx, actorsystem.RouterName, actorsystem.Inline(router.Props(chatsOf))); err != nil {
 		return err
 	}
 	h.background("memory after crowds", h.afterCrowds)
@@ -179,9 +179,9 @@ func (h *Host) endSends(ctx context.Context) {
 	}
 }
 
-// spawn has the guardian spawn an actor.
+// spawn has the guardian spawn an actor, whose props say where it runs.
 func (h *Host) spawn(ctx context.Context, name string, props *actor.Props) error {
-	ask := guardian.Spawn{Name: name, Props: h.workers.With(props)}
+	ask := guardian.Spawn{Name: name, Props: props}
 	reply, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), ask, spawnWithin))
 	if done, ok := reply.(guardian.Spawned); ok {
 		err = done.Err

@@ -158,7 +158,7 @@ func (h *Host) connect(ctx context.Context, p place, up prometheus.Gauge) error 
 		return &Failure{Kind: KindConfig, What: p.name + " cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
 	props := adapter.Props(adapter.Options{Platform: made, Router: h.router, Logger: h.opts.Logger, Metrics: h.portMetrics})
-	if err := h.spawn(ctx, adapter.Name(p.name), props); err != nil {
+	if err := h.spawn(ctx, adapter.Name(p.name), h.workers.With(props)); err != nil {
 		return err
 	}
 	h.board.platform(PlatformStatus{Name: p.name, On: true, Note: starting, Can: made.Capabilities().Words()})

@@ -57,10 +57,10 @@ func (h *Host) taskTools() []tool.Tool {
 // startScheduler starts to run tasks at their times. It is called after everything that tasks need.
 func (h *Host) startScheduler(ctx context.Context) error {
 	log := h.fires
-	err := h.spawn(ctx, schedulerName, scheduler.Props(scheduler.Options{
+	err := h.spawn(ctx, schedulerName, h.workers.With(scheduler.Props(scheduler.Options{
 		Tasks: taskfile.New(h.opts.State, h.zone), Log: log, Router: h.router, Zone: h.zone, Logger: h.opts.Logger, Metrics: scheduler.NewMetrics(h.registry),
 		Asked: h.deciders.AskedAboutTask,
-	}))
+	})))
 	if err != nil {
 		return err
 	}
