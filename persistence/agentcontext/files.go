@@ -44,8 +44,8 @@ func (f *files) path(key messages.ChatKey) (string, error) {
 	return filepath.Join(f.dir, filepath.FromSlash(name)+".jsonl"), nil
 }
 
-// add writes an entry at the end, after compacting a file that has become too long.
-func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
+// add writes entries at the end, after compacting a file that has become too long.
+func (f *files) add(key messages.ChatKey, entries []runlog.Entry) error {
 	path, err := f.path(key)
 	if err != nil {
 		return err
@@ -53,11 +53,11 @@ func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
 	id := maphash.String(f.seed, string(key))
 	n, ok := f.lines[id]
 	if !ok {
-		entries, err := load(path)
+		known, err := load(path)
 		if err != nil {
 			return err
 		}
-		n = len(entries)
+		n = len(known)
 	}
 	delete(f.lines, id) // unknown after an error
 	if n >= 2*f.window {
@@ -65,17 +65,17 @@ func (f *files) add(key messages.ChatKey, entry runlog.Entry) error {
 			return err
 		}
 	}
-	line, err := json.Marshal(entry)
-	if err != nil { // Unreachable: strings and numbers only
-		return fmt.Errorf("encode an entry: %w", err)
+	lines, err := encode(entries)
+	if err != nil {
+		return err
 	}
-	if err := appendLine(path, line); err != nil {
+	if err := appendLines(path, lines); err != nil {
 		return err
 	}
 	if len(f.lines) >= maxCounted {
 		clear(f.lines)
 	}
-	f.lines[id] = n + 1
+	f.lines[id] = n + len(entries)
 	return nil
 }
 
@@ -85,19 +85,28 @@ func (f *files) compact(path string) (lines int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var out []byte
 	entries = f.recent(entries)
-	for _, e := range entries {
-		line, err := json.Marshal(e)
-		if err != nil { // Unreachable: strings and numbers only
-			return 0, fmt.Errorf("encode an entry: %w", err)
-		}
-		out = append(append(out, line...), '\n')
+	out, err := encode(entries)
+	if err != nil {
+		return 0, err
 	}
 	if err := renameio.WriteFile(path, out, 0o600); err != nil {
 		return 0, fmt.Errorf("fold the log: %w", err)
 	}
 	return len(entries), nil
+}
+
+// encode returns entries as lines of JSON.
+func encode(entries []runlog.Entry) ([]byte, error) {
+	var out []byte
+	for _, e := range entries {
+		line, err := json.Marshal(e)
+		if err != nil { // Unreachable: strings and numbers only
+			return nil, fmt.Errorf("encode an entry: %w", err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
 }
 
 // recent returns entries as readers see them: a summary of the older ones, and the newest.
@@ -149,8 +158,8 @@ func load(path string) ([]runlog.Entry, error) {
 	return out, nil
 }
 
-// appendLine writes a line at the end of a file, on a line of its own even if the last one is incomplete.
-func appendLine(path string, line []byte) (err error) {
+// appendLines writes lines at the end of a file, on lines of their own even if the last one is incomplete.
+func appendLines(path string, lines []byte) (err error) {
 	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
 	file, err := os.OpenFile(path, flags, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,16 +175,15 @@ func appendLine(path string, line []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	line = append(line, '\n')
 	if size := info.Size(); size > 0 {
 		var last [1]byte
 		if _, err := file.ReadAt(last[:], size-1); err != nil {
 			return err
 		}
 		if last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
+			lines = append([]byte{'\n'}, lines...)
 		}
 	}
-	_, err = file.Write(line)
+	_, err = file.Write(lines)
 	return err
 }

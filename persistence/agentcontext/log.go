@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -19,8 +21,13 @@ import (
 // DefaultWindow is how many of the newest entries of a chat are not summarised.
 const DefaultWindow = 200
 
-// maxQueue is how many entries may wait for the disk.
-const maxQueue = 4096
+const (
+	// maxPending is how many entries may wait for the disk.
+	maxPending = 4096
+	// flushAfter is how long an entry waits for others, so that a busy chat's file is not opened for
+	// each of its runs.
+	flushAfter = 5 * time.Second
+)
 
 // errStopped means that the writer has ended.
 var errStopped = errors.New("the run log is closed")
@@ -39,16 +46,14 @@ type Options struct {
 type Log struct {
 	files   files
 	log     *slog.Logger
-	work    chan *work // pointers, so that an empty queue needs little memory
+	wake    chan struct{}        // has a token while entries are pending
+	readers chan chan<- struct{} // each is closed once the entries pending before it are written
 	stopped chan struct{}
 	dropped prometheus.Counter
-}
 
-// work is an entry to write, or a reader that waits for the entries queued before it.
-type work struct {
-	key   messages.ChatKey
-	entry runlog.Entry
-	reach chan<- struct{} // nil for an entry
+	mu      sync.Mutex
+	pending map[messages.ChatKey][]runlog.Entry
+	count   int // of the pending entries
 }
 
 // New makes a log. Nothing is written before [Log.Run].
@@ -58,21 +63,38 @@ func New(o Options) *Log {
 	}
 	return &Log{
 		files: files{dir: o.Dir, folder: o.Folder, window: o.Window, lines: map[uint64]int{}, seed: maphash.MakeSeed()},
-		log:   o.Logger, work: make(chan *work, maxQueue), stopped: make(chan struct{}),
+		log:   o.Logger, wake: make(chan struct{}, 1), readers: make(chan chan<- struct{}), stopped: make(chan struct{}),
 		dropped: promauto.With(o.Registerer).NewCounter(prometheus.CounterOpts{
 			Name: "sma_run_log_dropped_total", Help: "Entries of the run log that were dropped because the disk was too slow or failed.",
 		}),
 	}
 }
 
-// AddRun adds the entry of a run whose end is durable. It never blocks: if the queue is full, the
-// entry is dropped and counted.
+// AddRun adds the entry of a run whose end is durable. It never blocks: if too many entries wait for
+// the disk, the entry is dropped and counted.
 func (l *Log) AddRun(key messages.ChatKey, entry runlog.Entry) {
-	select {
-	case l.work <- &work{key: key, entry: entry}:
-	default:
+	if !l.add(key, entry) {
 		l.dropped.Inc()
+		return
 	}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Log) add(key messages.ChatKey, entry runlog.Entry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.count >= maxPending {
+		return false
+	}
+	if l.pending == nil {
+		l.pending = map[messages.ChatKey][]runlog.Entry{}
+	}
+	l.pending[key] = append(l.pending[key], entry)
+	l.count++
+	return true
 }
 
 // Runs returns the entries of a chat, oldest first, including those added before the call. Old
@@ -80,7 +102,7 @@ func (l *Log) AddRun(key messages.ChatKey, entry runlog.Entry) {
 func (l *Log) Runs(ctx context.Context, key messages.ChatKey) ([]runlog.Entry, error) {
 	reached := make(chan struct{})
 	select {
-	case l.work <- &work{reach: reached}:
+	case l.readers <- reached:
 	case <-l.stopped:
 		return nil, errStopped
 	case <-ctx.Done():
@@ -119,30 +141,37 @@ func Remove(dir string, folder func(messages.ChatKey) (string, error), key messa
 // Run writes until ctx ends, and then what waits. It is called once.
 func (l *Log) Run(ctx context.Context) {
 	defer close(l.stopped)
+	defer l.flush()
+	var due <-chan time.Time // nil while nothing is pending
 	for {
 		select {
-		case w := <-l.work:
-			l.do(w)
-		case <-ctx.Done():
-			for {
-				select {
-				case w := <-l.work:
-					l.do(w)
-				default:
-					return
-				}
+		case <-l.wake:
+			if due == nil {
+				due = time.After(flushAfter)
 			}
+			continue
+		case <-due:
+			l.flush()
+		case reached := <-l.readers:
+			l.flush()
+			close(reached)
+		case <-ctx.Done():
+			return
 		}
+		due = nil
 	}
 }
 
-func (l *Log) do(w *work) {
-	if w.reach != nil {
-		close(w.reach)
-		return
-	}
-	if err := l.files.add(w.key, w.entry); err != nil {
-		l.dropped.Inc()
-		l.log.Warn("the record of a run was not stored", "chat_key", string(w.key), "run_id", w.entry.RunID, "error", err)
+// flush writes the pending entries.
+func (l *Log) flush() {
+	l.mu.Lock()
+	pending := l.pending
+	l.pending, l.count = nil, 0
+	l.mu.Unlock()
+	for key, entries := range pending {
+		if err := l.files.add(key, entries); err != nil {
+			l.dropped.Add(float64(len(entries)))
+			l.log.Warn("the record of a run was not stored", "chat_key", string(key), "run_id", entries[0].RunID, "error", err)
+		}
 	}
 }
