@@ -70,6 +70,7 @@ func newChat(s *Store, key messages.ChatKey, folder string) *chat {
 	}
 	c.history = newLog(s.files, c.path(historyName))
 	c.journal = newLog(s.files, c.path(journalName))
+	c.journal.padding = s.padding
 	c.ledger = newLog(s.files, c.path(ledgerName))
 	c.metaLog = newLog(s.files, c.path(metaLogName))
 	return c

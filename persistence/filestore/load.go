@@ -128,7 +128,7 @@ func (c *chat) scanned(ctx context.Context, l *logFile, name string, snap *journ
 		l.torn = linefile.Region{}
 		return err
 	}
-	l.exists, l.size, l.open, l.torn = err == nil, found.Size, found.Open, found.Torn
+	l.exists, l.size, l.room, l.open, l.torn = err == nil, found.Size, found.Size, found.Open, found.Torn
 	l.unsynced = l.unsynced || l.exists && c.suspect
 	c.report(ctx, l, name, found, snap)
 	return nil

@@ -44,13 +44,21 @@ func full(err error) error {
 	return err
 }
 
+// padTo is the size, in bytes, of the pieces in which a padded file grows. Lines that are written over
+// padding change only contents: their fsync needs no write of the file's size and blocks, and takes
+// half the time.
+const padTo = 16 << 10
+
 // logFile is an append-only file of lines with one writer.
 type logFile struct {
 	files *descriptors.Pool
 	h     descriptors.Handle
+	// padding is what the file is padded with when it grows; nil means that it is not padded.
+	padding []byte
 
 	exists bool
 	size   int64 // end of the last intact record
+	room   int64 // end of the padding after it, as far as known
 	open   bool  // the last line has no newline
 	torn   linefile.Region
 	// unsynced is set if a part of the file may not be durable.
@@ -114,12 +122,30 @@ func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 	if err := vfs.WriteFull(f, lines, at); err != nil {
 		return l.cut(f, err)
 	}
-	l.size, l.open = at+int64(len(lines)), false
+	end := at + int64(len(lines))
+	if err := l.pad(f, end); err != nil {
+		return l.cut(f, err)
+	}
+	l.size, l.open = end, false
 	return nil
+}
+
+// pad makes a padded file larger if its lines, up to end, have reached its end.
+func (l *logFile) pad(f vfs.File, end int64) error {
+	if len(l.padding) == 0 || end <= l.room {
+		return nil
+	}
+	room := (end/padTo + 1) * padTo
+	err := vfs.WriteFull(f, l.padding[:room-end], end)
+	if err == nil {
+		l.room = room
+	}
+	return err
 }
 
 // cut removes what a failed write left.
 func (l *logFile) cut(f vfs.File, cause error) error {
+	l.room = l.size
 	if err := f.Truncate(l.size); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -159,13 +185,13 @@ func (l *logFile) back(ctx context.Context, m mark) error {
 	}
 	err := l.read(ctx, func(f vfs.File) error { return f.Truncate(m.size) })
 	if err == nil {
-		l.size, l.open, l.unsynced = m.size, m.open, true
+		l.size, l.room, l.open, l.unsynced = m.size, m.size, m.open, true
 	}
 	return err
 }
 
 // replaced forgets the open descriptor, because the name now refers to another file.
 func (l *logFile) replaced(size int64) {
-	l.exists, l.size, l.open, l.unsynced = true, size, false, false
+	l.exists, l.size, l.room, l.open, l.unsynced = true, size, size, false, false
 	l.files.Close(&l.h)
 }

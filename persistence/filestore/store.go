@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/descriptors"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -43,7 +45,7 @@ type Options struct {
 	LockWait time.Duration
 	// Now is the clock for measurements; nil means time.Now.
 	Now func() time.Time
-	// OpenFiles bounds the descriptors of the store; 0 means 256, or half of the process's limit if
+	// OpenFiles bounds the descriptors of the store; 0 means 2048, or half of the process's limit if
 	// that is less.
 	OpenFiles int
 	// Operations bounds the concurrent operations; 0 means 128. Concurrent operations share the
@@ -60,7 +62,7 @@ type Options struct {
 
 func (o *Options) defaults() {
 	const (
-		openFiles, fewestFiles = 256, 8
+		openFiles, fewestFiles = 2048, 8
 		operations             = 128
 		ledgerBytes            = 8 << 20
 	)
@@ -108,6 +110,7 @@ type Store struct {
 	wait       time.Duration // for the lock
 	unlock     func() error
 	buffers    sync.Pool
+	padding    []byte // of journals
 
 	// markers says which shards' folders of markers are known to be durable.
 	markers [chatpath.Shards]atomic.Bool
@@ -144,7 +147,8 @@ func newStore(o Options) (*Store, error) {
 	}
 	return &Store{
 		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
-		slots: make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
+		padding: bytes.Repeat([]byte{linefile.Padding}, padTo),
+		slots:   make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
 	}, nil
 }

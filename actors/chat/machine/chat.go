@@ -19,8 +19,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// restAfter is how long a chat must be idle before its journal is checkpointed.
-const restAfter = time.Second
+// restAfter is how long a chat must be idle before its journal is checkpointed. It is longer than the pauses of most
+// conversations: a checkpoint costs about as much as a turn.
+const restAfter = 5 * time.Second
 
 // Chat is the state of a chat between two messages: the journal state, built from its facts, and the session, which a
 // crash may lose. [Chat.Decide] says what follows a message and changes neither.

@@ -77,7 +77,7 @@ func (d *Desk) owing(ctx context.Context, q Asked) ([]messages.ChatKey, error) {
 	return out, nil
 }
 
-// hasJournal reports whether a chat's journal has a record. A preallocated journal contains only zero bytes.
+// hasJournal reports whether a chat's journal has a record.
 func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 	dir, err := store.ChatDir(key)
 	if err != nil {
@@ -90,7 +90,7 @@ func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 	defer func() { _ = f.Close() }() // opened for reading only
 	first := make([]byte, 1)
 	n, _ := f.Read(first) // an empty file has no first byte
-	return n == 1 && first[0] != 0
+	return n == 1 && first[0] == '{'
 }
 
 func linesOf(key messages.ChatKey, items []messages.OutboxItem) []OutboxLine {

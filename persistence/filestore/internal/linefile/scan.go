@@ -11,7 +11,7 @@ import (
 type Region struct {
 	Off, N int64
 	Why    string // the kind of damage
-	// hole is set if it contains NUL bytes, as where a disk lost its blocks.
+	// hole is set if it contains NUL bytes or padding, as where a disk lost its blocks.
 	hole bool
 }
 
@@ -48,6 +48,13 @@ type Found struct {
 // Joint starts a line that was written before the line in front of it was fsynced: a power cut may
 // lose either of them without the other.
 const Joint = ' '
+
+// Padding fills the space that a file has in advance, after its last line. Lines are written over it,
+// so where a power cut lost a part of one, there are gaps of padding.
+const Padding = ' '
+
+// gap is how much padding in a damaged line means that a part of the line was lost.
+const gap = 64
 
 // unsynced finds the start of a hole that a power cut may have left in data without an fsync: no
 // later line was written after an fsync. Nothing from there on was acknowledged.
@@ -115,26 +122,37 @@ func Scan(file io.ReaderAt, begin, end int64, take Take) (Found, error) {
 }
 
 func (s *Found) line(line []byte, off int64, ended bool, take Take) {
-	if Blank(line) && ended {
+	length := int64(len(line))
+	plain := bytes.TrimRight(line, string(Padding))
+	end := off + int64(len(plain))
+	if Blank(plain) {
+		if !ended {
+			s.Size = end
+		}
 		return
 	}
-	length := int64(len(line))
-	plain := bytes.TrimLeft(line, string(Joint))
-	at := off + length - int64(len(plain))
+	plain = bytes.TrimLeft(plain, string(Joint))
+	at := end - int64(len(plain))
 	if take(at, plain, false) {
-		s.Open = !ended
+		if s.Open = !ended; s.Open {
+			s.Size = end
+		}
 		if at == off {
 			s.begins = off
 		}
 		return
 	}
 	bad := salvage(line, off, take)
+	for i, r := range bad {
+		lost := bytes.Contains(line[r.Off-off:][:r.N], bytes.Repeat([]byte{Padding}, gap)) || i == 0 && at-off > 1
+		bad[i].hole = r.hole || lost
+	}
 	if ended {
 		s.Bad = append(s.Bad, bad...)
 		return
 	}
 	// The file ends within this line: cut it after its last intact record.
-	end := off + length
+	end = off + length
 	if k := len(bad); k > 0 && bad[k-1].Off+bad[k-1].N == end {
 		s.Torn, bad = bad[k-1], bad[:k-1]
 		s.Torn.Why = WhyTorn

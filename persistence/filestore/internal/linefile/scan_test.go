@@ -216,3 +216,50 @@ func TestST5MutatedFiles(t *testing.T) {
 	}
 	t.Logf("%d files, %d intact records, all read", files, intact)
 }
+
+// TestPadding scans files with padding after their last line: it is no damage, the next line goes to its start, and a
+// line of which a power cut lost a part below the padding counts as never written.
+func TestPadding(t *testing.T) {
+	pad := string(bytes.Repeat([]byte{Padding}, 5000))
+	one, two := string(AppendTurn(nil, storetest.Turn(1))), string(Joint)+string(AppendTurn(nil, storetest.Turn(2)))
+	for _, c := range []struct {
+		name, file string
+		read       int
+		size       int // of what is kept
+		torn       bool
+	}{
+		{"none", one, 1, len(one), false},
+		{"nothing else", pad, 0, 0, false},
+		{"after a line", one + pad, 1, len(one), false},
+		{"after a line without its end", one[:len(one)-1] + pad, 1, len(one) - 1, false},
+		{"blank lines before a line", "\n  \n" + one + pad, 1, len("\n  \n" + one), false},
+		{"blank lines between lines", one + "\n \n" + two, 2, len(one + "\n \n" + two), false},
+		{"half a line", one + two[:30] + pad, 1, len(one), true},
+		{"the end of a line", one + pad[:30] + two[30:] + pad, 1, len(one), true},
+		{"a line without its middle", one + two[:20] + pad[:512] + two[30:] + pad, 1, len(one), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			read := 0
+			found, err := ScanFile(bytes.NewReader([]byte(c.file)), int64(len(c.file)), true, Reader{
+				Take: func(_ int64, raw []byte, strict bool) bool {
+					_, ok := ParseTurn(raw, strict)
+					if ok {
+						read++
+					}
+					return ok
+				},
+				Reset: func() { read = 0 },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := len(bytes.TrimRight([]byte(c.file)[:found.Size], string(Padding)))
+			if read != c.read || kept != c.size || found.Torn.N > 0 != c.torn || len(found.Bad) > 0 {
+				t.Errorf("read %d, kept %d, %+v; want %d, %d, torn %v", read, kept, found, c.read, c.size, c.torn)
+			}
+			if !c.torn && int(found.Size) != c.size {
+				t.Errorf("the next line goes to %d, want %d", found.Size, c.size)
+			}
+		})
+	}
+}
