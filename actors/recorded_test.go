@@ -195,8 +195,11 @@ func chatFiles(disk *filestoretest.Disk) string {
 		if !strings.Contains(name, "/chat/") {
 			continue
 		}
-		var b strings.Builder
 		for i, text := range texts {
+			texts[i] = strings.TrimRight(text, " ") // padding
+		}
+		var b strings.Builder
+		for i, text := range slices.Compact(texts) {
 			fmt.Fprintf(&b, "== %s %d\n%s", name, i+1, text)
 			if text != "" && !strings.HasSuffix(text, "\n") {
 				b.WriteByte('\n')

@@ -46,7 +46,7 @@ type Options struct {
 type Log struct {
 	files   files
 	log     *slog.Logger
-	wake    chan struct{}        // has a token while entries are pending
+	wake    chan struct{}        // has a token when the first entry is pending
 	readers chan chan<- struct{} // each is closed once the entries pending before it are written
 	stopped chan struct{}
 	dropped prometheus.Counter
@@ -73,28 +73,21 @@ func New(o Options) *Log {
 // AddRun adds the entry of a run whose end is durable. It never blocks: if too many entries wait for
 // the disk, the entry is dropped and counted.
 func (l *Log) AddRun(key messages.ChatKey, entry runlog.Entry) {
-	if !l.add(key, entry) {
-		l.dropped.Inc()
-		return
-	}
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (l *Log) add(key messages.ChatKey, entry runlog.Entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.count >= maxPending {
-		return false
+		l.dropped.Inc()
+		return
 	}
 	if l.pending == nil {
 		l.pending = map[messages.ChatKey][]runlog.Entry{}
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
 	}
 	l.pending[key] = append(l.pending[key], entry)
 	l.count++
-	return true
 }
 
 // Runs returns the entries of a chat, oldest first, including those added before the call. Old

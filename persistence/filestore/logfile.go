@@ -44,16 +44,11 @@ func full(err error) error {
 	return err
 }
 
-// padTo is the size, in bytes, of the pieces in which a padded file grows. Lines that are written over
-// padding change only contents: their fsync needs no write of the file's size and blocks, and takes
-// half the time.
-const padTo = 16 << 10
-
 // logFile is an append-only file of lines with one writer.
 type logFile struct {
 	files *descriptors.Pool
 	h     descriptors.Handle
-	// padding is what the file is padded with when it grows; nil means that it is not padded.
+	// padding is a piece in which the file grows; nil means that it is not padded.
 	padding []byte
 
 	exists bool
@@ -123,24 +118,23 @@ func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 		return l.cut(f, err)
 	}
 	end := at + int64(len(lines))
-	if err := l.pad(f, end); err != nil {
-		return l.cut(f, err)
+	if end > l.room && len(l.padding) > 0 {
+		room, err := vfs.Pad(f, l.padding, end)
+		if err != nil {
+			return l.cut(f, err)
+		}
+		l.room = room
 	}
 	l.size, l.open = end, false
 	return nil
 }
 
-// pad makes a padded file larger if its lines, up to end, have reached its end.
-func (l *logFile) pad(f vfs.File, end int64) error {
-	if len(l.padding) == 0 || end <= l.room {
-		return nil
+// trim removes padding, which is harmless but ugly for others who read the file.
+func (l *logFile) trim() {
+	if l.exists && l.room > l.size {
+		_ = l.read(context.Background(), func(f vfs.File) error { return f.Truncate(l.size) })
+		l.room = l.size
 	}
-	room := (end/padTo + 1) * padTo
-	err := vfs.WriteFull(f, l.padding[:room-end], end)
-	if err == nil {
-		l.room = room
-	}
-	return err
 }
 
 // cut removes what a failed write left.

@@ -110,7 +110,7 @@ type Store struct {
 	wait       time.Duration // for the lock
 	unlock     func() error
 	buffers    sync.Pool
-	padding    []byte // of journals
+	padding    []byte // in which journals grow
 
 	// markers says which shards' folders of markers are known to be durable.
 	markers [chatpath.Shards]atomic.Bool
@@ -147,7 +147,7 @@ func newStore(o Options) (*Store, error) {
 	}
 	return &Store{
 		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
-		padding: bytes.Repeat([]byte{linefile.Padding}, padTo),
+		padding: bytes.Repeat([]byte{linefile.Padding}, 16<<10),
 		slots:   make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },
 	}, nil
