@@ -83,9 +83,31 @@ func (w *witness) loaded(snap journal.Snapshot, err error) {
 		}
 	}
 	if w.troubled {
+		w.learn(snap.Journal)
+	}
+	if w.troubled {
 		w.excuse("a write failed")
 	}
 	w.state, w.cache, w.under, w.troubled, w.touched, w.stumbled = state, &prompt.Cache{}, false, false, true, false
+}
+
+// learn follows facts that may be durable although the write that held them failed.
+func (w *witness) learn(records []journal.Record) {
+	for _, r := range records {
+		switch f := r.Fact.(type) {
+		case journal.TurnReplaced:
+			w.keeps(f.Turn)
+		case journal.TurnsSettled:
+			w.settled(f)
+		}
+	}
+}
+
+// settled records turns that were stopped before any model saw them.
+func (w *witness) settled(f journal.TurnsSettled) {
+	for _, t := range f.Fates {
+		w.archived[t.TurnID] = true
+	}
 }
 
 func (w *witness) appended(records []journal.Record, forced bool, err error) {
@@ -124,9 +146,7 @@ func (w *witness) before(f journal.Fact) {
 			w.fail("P11 run %s was given up early", f.RunID)
 		}
 	case journal.TurnsSettled:
-		for _, t := range f.Fates {
-			w.archived[t.TurnID] = true // stopped before any model saw them
-		}
+		w.settled(f)
 	case journal.ApprovalDecided:
 		w.decided(f)
 	case journal.EgressSent:

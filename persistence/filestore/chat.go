@@ -291,7 +291,9 @@ func (c *chat) shut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	c.journal.trim()
+	if c.broken == nil {
+		c.journal.trim()
+	}
 	for _, l := range c.logs() {
 		c.store.files.Close(&l.h)
 	}

@@ -129,9 +129,10 @@ func (l *logFile) writeTo(f vfs.File, lines []byte) error {
 	return nil
 }
 
-// trim removes padding, which is harmless but ugly for others who read the file.
+// trim removes padding, which is harmless but ugly for others who read the file. After a failed fsync
+// it would keep in memory what is not on the disk.
 func (l *logFile) trim() {
-	if l.exists && l.room > l.size {
+	if l.exists && l.room > l.size && !l.unsynced {
 		_ = l.read(context.Background(), func(f vfs.File) error { return f.Truncate(l.size) })
 		l.room = l.size
 	}

@@ -65,7 +65,7 @@ func (c *Chat) finish(result journal.Result, reason string) {
 }
 
 // maxUnfolded is how many records the journal of a busy chat may reach before it is checkpointed.
-const maxUnfolded = 64
+const maxUnfolded = 256
 
 // fates returns how the run's turns ended.
 func (c *Chat) fates(result journal.Result, reason string) []journal.Settled {
