@@ -46,8 +46,8 @@ build: go-present
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(BIN)/sma ./cmd/sma
 
 demo: go-present
-	@echo "Building. The first build takes a minute or two; the packages go by as they are done." >&2
-	@CGO_ENABLED=0 $(GO) build -v -trimpath -ldflags '-s -w' -o $(BIN)/sma ./cmd/sma
+	@echo "Building. The first build takes a minute or two." >&2
+	@GO='$(GO)' .ci/build $(BIN)/sma
 	@exec $(BIN)/sma demo $(DEMO_DIR) $(DEMO_FLAGS)
 
 # The tests of the AI SDK's clients need its npm packages; without npm they are skipped.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 	"unicode"
 
@@ -56,7 +55,7 @@ type locale interface {
 }
 
 func worded(file string, l locale, kind string, about any) (Words, error) {
-	t, err := template.New("words").Option("missingkey=error").Funcs(template.FuncMap{
+	texts, err := parseSentences(file, map[string]any{
 		"quote": l.quote, "duration": l.duration, "moment": l.moment, "size": l.size, "regularly": l.regularly,
 		"moments": func(times []time.Time) string {
 			var out []string
@@ -80,17 +79,17 @@ func worded(file string, l locale, kind string, about any) (Words, error) {
 			}
 			return l.list(out)
 		},
-	}).Parse(file)
+	})
 	if err != nil {
 		return Words{}, fmt.Errorf("words of requests: %w", err) // Unreachable: a test parses the files
 	}
 	var out Words
 	for name, into := range map[string]*string{"title": &out.Title, "what": &out.What, "risk": &out.Risk} {
-		var b bytes.Buffer
-		if err := t.ExecuteTemplate(&b, kind+"."+name, about); err != nil {
+		text, err := texts.say(kind+"."+name, about)
+		if err != nil {
 			return Words{}, fmt.Errorf("words of requests: %w", err)
 		}
-		*into = strings.Join(strings.Fields(b.String()), " ")
+		*into = strings.Join(strings.Fields(text), " ")
 	}
 	return out, nil
 }

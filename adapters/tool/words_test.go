@@ -136,6 +136,26 @@ func TestRequestsReadPlainly(t *testing.T) {
 	}
 }
 
+// A text that cannot be written is an error: people are never asked with a gap in a sentence.
+func TestRequestsHaveNoGaps(t *testing.T) {
+	for name, a := range map[string]struct {
+		kind  string
+		about any
+		want  string
+	}{
+		"no such text":  {"rename_file", values{}, "no text rename_file."},
+		"a field less":  {"chat_send", values{}, "no field Files"},
+		"no fields":     {"chat_send", 1, "no fields"},
+		"another type":  {"task_run", values{"Title": 7, "Say": true}, "quote does not take .Title, which is int"},
+		"no value":      {"task_run", values{"Title": nil, "Say": true}, "quote does not take"},
+		"a wrong field": {"task_run", struct{ Titel, Say string }{}, "no field Title"},
+	} {
+		if e, err := tool.Describe(a.kind, a.about); err == nil || !strings.Contains(err.Error(), a.want) {
+			t.Errorf("%s: %+v, %v; want an error with %q", name, e, err, a.want)
+		}
+	}
+}
+
 // What a tool mentions cannot end its quotation, and is not mistaken for another text.
 func TestRequestsQuoteWhatTheyMention(t *testing.T) {
 	for in, want := range map[string]string{

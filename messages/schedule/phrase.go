@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Phrase reads a regular time in plain English or Chinese, like "every weekday at 9" or
@@ -87,52 +88,54 @@ const (
 	partsDay = `(凌晨|早上|早晨|清晨|上午|中午|下午|傍晚|晚上|夜里)?`
 )
 
-// terms are in the order in which they are tried, longer ones first.
-var terms = []term{ //nolint:gochecknoglobals // constant
-	{re(weekday + ` ?(?:-|–|to|through|until) ?` + weekday), func(p *phrase, m []string) { p.span(englishDay(m[1]), englishDay(m[2])) }},
-	{re(`(?:周|星期|礼拜)([一二三四五六日天]) ?(?:到|至|-|~) ?(?:周|星期|礼拜)?([一二三四五六日天])`), func(p *phrase, m []string) { p.span(chineseDay(m[1]), chineseDay(m[2])) }},
-	{re(`(?:weekdays?|work(?:ing)? ?days?|business days?)`), func(p *phrase, _ []string) { p.span(1, 5) }},
-	{re(`周?工作日`), func(p *phrase, _ []string) { p.span(1, 5) }},
-	{re(`weekends?`), func(p *phrase, _ []string) { p.day(6, 0) }},
-	{re(`周末`), func(p *phrase, _ []string) { p.day(6, 0) }},
-	{re(weekday), func(p *phrase, m []string) { p.day(englishDay(m[1])) }},
-	{re(xingqi + `((?:[、,，和] ?[一二三四五六日天])*)`), func(p *phrase, m []string) {
-		for _, day := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return strings.ContainsRune("、,，和 ", r) }) {
-			p.day(chineseDay(day))
-		}
-		p.moreDays()
-	}},
-	{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?(?: ?[号日])?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
-	{re(`([0-9]{1,2})(?:st|nd|rd|th)(?: day)?`), func(p *phrase, m []string) { p.ofMonth(m[1]) }},
-	{re(`month(?:ly)?`), func(p *phrase, _ []string) { p.monthly = true }},
-	{re(`(?:day|daily|everyday|天|日)`), func(p *phrase, _ []string) { p.daily = true }},
-	{re(`half (?:an )?hour|半个?小时`), func(p *phrase, _ []string) { p.steps("30", 60, false) }},
-	{re(numeral + ` ?(?:minutes?|mins?|分钟)`), func(p *phrase, m []string) { p.steps(m[1], 60, false) }},
-	{re(numeral + ` ?(?:hours?|个?小时)`), func(p *phrase, m []string) { p.steps(m[1], 24, true) }},
-	{re(`(?:hour|hourly|个?小时)`), func(p *phrase, _ []string) { p.steps("1", 24, true) }},
-	{re(`noon`), func(p *phrase, _ []string) { p.time("12", "", "") }},
-	{re(`midnight`), func(p *phrase, _ []string) { p.time("0", "", "") }},
-	{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), chineseTime},
-	{re(`(早|晚) ?` + numeral + `(?:点|时)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), func(p *phrase, m []string) {
-		p.anyDay()
-		m[1] += "上"
-		chineseTime(p, m)
-	}},
-	{re(`中午`), func(p *phrase, _ []string) { p.time("12", "", "") }},
-	{re(`([0-9]{1,2})(?::([0-9]{2}))? ?(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)`), func(p *phrase, m []string) { p.time(m[1], m[2], m[3]) }},
-	{re(`(morning|afternoon|evening|night)s? at ([0-9]{1,2})(?::([0-9]{2}))?`), func(p *phrase, m []string) {
-		p.anyDay()
-		p.time(m[2], m[3], map[bool]string{true: "at night", false: "in the " + m[1]}[m[1] == "night"])
-	}},
-	{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
-	{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
-}
+// terms are in the order in which they are tried, longer ones first. They are compiled when the first phrase is read.
+var terms = sync.OnceValue(func() []term { //nolint:gochecknoglobals // constant
+	return []term{
+		{re(weekday + ` ?(?:-|–|to|through|until) ?` + weekday), func(p *phrase, m []string) { p.span(englishDay(m[1]), englishDay(m[2])) }},
+		{re(`(?:周|星期|礼拜)([一二三四五六日天]) ?(?:到|至|-|~) ?(?:周|星期|礼拜)?([一二三四五六日天])`), func(p *phrase, m []string) { p.span(chineseDay(m[1]), chineseDay(m[2])) }},
+		{re(`(?:weekdays?|work(?:ing)? ?days?|business days?)`), func(p *phrase, _ []string) { p.span(1, 5) }},
+		{re(`周?工作日`), func(p *phrase, _ []string) { p.span(1, 5) }},
+		{re(`weekends?`), func(p *phrase, _ []string) { p.day(6, 0) }},
+		{re(`周末`), func(p *phrase, _ []string) { p.day(6, 0) }},
+		{re(weekday), func(p *phrase, m []string) { p.day(englishDay(m[1])) }},
+		{re(xingqi + `((?:[、,，和] ?[一二三四五六日天])*)`), func(p *phrase, m []string) {
+			for _, day := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return strings.ContainsRune("、,，和 ", r) }) {
+				p.day(chineseDay(day))
+			}
+			p.moreDays()
+		}},
+		{re(`(?:month(?:ly)?|月) ?(?:on )?(?:the )?(?:day )?` + numeral + `(?:st|nd|rd|th)?(?: ?[号日])?`), func(p *phrase, m []string) { p.monthly = true; p.ofMonth(m[1]) }},
+		{re(`([0-9]{1,2})(?:st|nd|rd|th)(?: day)?`), func(p *phrase, m []string) { p.ofMonth(m[1]) }},
+		{re(`month(?:ly)?`), func(p *phrase, _ []string) { p.monthly = true }},
+		{re(`(?:day|daily|everyday|天|日)`), func(p *phrase, _ []string) { p.daily = true }},
+		{re(`half (?:an )?hour|半个?小时`), func(p *phrase, _ []string) { p.steps("30", 60, false) }},
+		{re(numeral + ` ?(?:minutes?|mins?|分钟)`), func(p *phrase, m []string) { p.steps(m[1], 60, false) }},
+		{re(numeral + ` ?(?:hours?|个?小时)`), func(p *phrase, m []string) { p.steps(m[1], 24, true) }},
+		{re(`(?:hour|hourly|个?小时)`), func(p *phrase, _ []string) { p.steps("1", 24, true) }},
+		{re(`noon`), func(p *phrase, _ []string) { p.time("12", "", "") }},
+		{re(`midnight`), func(p *phrase, _ []string) { p.time("0", "", "") }},
+		{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), chineseTime},
+		{re(`(早|晚) ?` + numeral + `(?:点|时)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), func(p *phrase, m []string) {
+			p.anyDay()
+			m[1] += "上"
+			chineseTime(p, m)
+		}},
+		{re(`中午`), func(p *phrase, _ []string) { p.time("12", "", "") }},
+		{re(`([0-9]{1,2})(?::([0-9]{2}))? ?(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)`), func(p *phrase, m []string) { p.time(m[1], m[2], m[3]) }},
+		{re(`(morning|afternoon|evening|night)s? at ([0-9]{1,2})(?::([0-9]{2}))?`), func(p *phrase, m []string) {
+			p.anyDay()
+			p.time(m[2], m[3], map[bool]string{true: "at night", false: "in the " + m[1]}[m[1] == "night"])
+		}},
+		{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
+		{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
+	}
+})
 
 func re(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + s + `)`) }
 
 // word reads one term.
 func (p *phrase) word() bool {
-	for _, t := range terms {
+	for _, t := range terms() {
 		m := t.is.FindStringSubmatch(p.rest)
 		if m == nil || m[0] == "" {
 			continue

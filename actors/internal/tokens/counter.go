@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pkoukk/tiktoken-go"
-	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
 // maxText is how much of one text is counted exactly; the rest is bounded by [Bound].
@@ -51,7 +50,7 @@ func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
 	if t := tables[e]; t != nil {
 		return t, nil
 	}
-	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
+	tiktoken.SetBpeLoader(embedded{})
 	t, err := tiktoken.GetEncoding(string(e))
 	if err != nil {
 		return nil, fmt.Errorf("tables of encoding %s: %w", e, err)

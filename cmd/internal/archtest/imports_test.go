@@ -26,6 +26,9 @@ func importFaults(p pkg) []string {
 	}
 	from := p.rel()
 	for _, path := range p.Imports {
+		if path == "text/template" || path == "html/template" {
+			fault("imports %s: the linker then keeps every exported method of the program, which makes it 5 MB larger", path)
+		}
 		if strings.HasPrefix(path, "github.com/asynkron/protoactor-go") && top(from) != "actors" && top(from) != "cmd" {
 			fault("imports %s: only actors and cmd may", path)
 		}

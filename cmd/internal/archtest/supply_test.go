@@ -6,7 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,12 +111,11 @@ func TestSU4TwoBuildsAreEqual(t *testing.T) {
 	thorough(t)
 	var sums [2][sha256.Size]byte
 	for i := range sums {
-		env := []string{"CGO_ENABLED=0"}
+		var env []string
 		if i > 0 {
 			env = append(env, "GOCACHE="+t.TempDir())
 		}
-		file := filepath.Join(t.TempDir(), "sma")
-		command(t, env, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, "./cmd/sma")
+		file := program(t, env...)
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -123,4 +126,50 @@ func TestSU4TwoBuildsAreEqual(t *testing.T) {
 		t.Errorf("two builds differ: %x, %x", sums[0], sums[1])
 	}
 	t.Logf("sha256 %x", sums[0])
+}
+
+// program builds the program as it is released and returns its path.
+func program(t *testing.T, env ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "sma")
+	command(t, append(env, "CGO_ENABLED=0"), "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, "./cmd/sma")
+	return file
+}
+
+// The size of the program, and what it allocates before main begins: in our packages and in all. Neither depends on the
+// speed of the machine.
+func TestProgramIsSmall(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the limits are those of linux/amd64")
+	}
+	const maxSize, maxOurs, maxAll = 36_000_000, 250_000, 3_400_000
+	file := program(t)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxSize {
+		t.Errorf("the program has %d bytes, want at most %d", info.Size(), maxSize)
+	}
+	c := exec.CommandContext(t.Context(), file, "version")
+	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	trace, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, all := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes,`).FindAllStringSubmatch(string(trace), -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += n
+		if strings.HasPrefix(m[1], "github.com/shipmyagent/") {
+			ours += n
+		}
+	}
+	if all == 0 || ours > maxOurs || all > maxAll {
+		t.Errorf("before main, our packages allocate %d bytes, want at most %d; all %d, want at most %d", ours, maxOurs, all, maxAll)
+	}
+	t.Logf("%d bytes; before main our packages allocate %d bytes, all %d", info.Size(), ours, all)
 }

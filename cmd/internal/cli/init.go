@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/template"
 
 	"github.com/spf13/cobra"
 
@@ -85,14 +84,14 @@ func initProject(dir, name string) ([]made, error) {
 	if err := os.MkdirAll(filepath.Join(dir, ".ship"), 0o700); err != nil {
 		return nil, err
 	}
-	data := struct{ Name, JSON string }{name, string(quoted)}
+	fill := strings.NewReplacer("{{.Name}}", name, "{{.JSON}}", string(quoted))
 	var out []made
 	for _, f := range []struct{ name, from string }{{"Agent.md", "Agent.md"}, {"ship.json", "ship.json"}, {".gitignore", "gitignore"}} {
-		text, err := render(f.from, data)
+		text, err := templates.ReadFile("template/" + f.from)
 		if err != nil {
 			return nil, err
 		}
-		m, err := create(filepath.Join(dir, f.name), text)
+		m, err := create(filepath.Join(dir, f.name), []byte(fill.Replace(string(text))))
 		if err != nil {
 			return nil, err
 		}
@@ -100,18 +99,6 @@ func initProject(dir, name string) ([]made, error) {
 	}
 	m, err := create(filepath.Join(dir, ".ship", "ship.schema.json"), config.Schema())
 	return append(out, m), err
-}
-
-func render(name string, data any) ([]byte, error) {
-	t, err := template.ParseFS(templates, "template/"+name)
-	if err != nil {
-		return nil, err
-	}
-	var out strings.Builder
-	if err := t.Execute(&out, data); err != nil {
-		return nil, err
-	}
-	return []byte(out.String()), nil
 }
 
 // create writes a file unless it exists.

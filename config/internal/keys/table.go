@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,18 +20,62 @@ type Row struct {
 
 // rowOf reads the tags of a field.
 func rowOf(tag reflect.StructTag) Row {
-	name, options, _ := strings.Cut(tag.Get("json"), ",")
-	number := func(key string) *float64 {
-		if v, err := strconv.ParseFloat(tag.Get(key), 64); err == nil {
-			return &v
+	var r Row
+	for key, value := range pairs(string(tag)) {
+		switch key {
+		case "json":
+			name, options, _ := strings.Cut(value, ",")
+			r.Name, r.Optional = name, options != ""
+		case "default":
+			r.Default = value
+		case "rule":
+			r.Rule = value
+		case "variable":
+			r.Variable = value
+		case "idle":
+			r.Idle = value
+		case "about":
+			r.About = value
+		case "words":
+			r.Words = strings.Fields(value)
+		case "min":
+			r.Min = number(value)
+		case "max":
+			r.Max = number(value)
+		case "required":
+			r.Required = value != ""
+		case "reach":
+			r.Address = value == "address"
 		}
+	}
+	return r
+}
+
+// pairs are all keys of a tag with their values. Looking up one key after the other reads a tag as often as there are
+// keys, which was most of the time in which settings were loaded.
+func pairs(tag string) iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		for {
+			key, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				return
+			}
+			value, err := strconv.Unquote(quoted)
+			if err != nil || !yield(key, value) {
+				return
+			}
+			tag = rest[len(quoted):]
+		}
+	}
+}
+
+func number(text string) *float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
 		return nil
 	}
-	return Row{
-		Name: name, Default: tag.Get("default"), Rule: tag.Get("rule"), Variable: tag.Get("variable"), Idle: tag.Get("idle"), About: tag.Get("about"),
-		Words: strings.Fields(tag.Get("words")), Min: number("min"), Max: number("max"),
-		Optional: options != "", Required: tag.Get("required") != "", Address: tag.Get("reach") == "address",
-	}
+	return &v
 }
 
 // Key is a key with its row and its value.
@@ -62,6 +107,7 @@ func (k Key) Children() []Key {
 	var out []Key
 	switch t := k.Value.Type(); {
 	case IsBlock(t):
+		out = make([]Key, 0, t.NumField())
 		for n := range t.NumField() {
 			if child := k.field(n); child.Name != "" {
 				out = append(out, child)
@@ -107,10 +153,10 @@ func (k Key) Child(name string) (Key, bool) {
 		element.SetDefaults()
 		return element, true
 	}
-	if IsBlock(k.Value.Type()) {
-		for _, child := range k.Children() {
-			if child.Name == name {
-				return child, true
+	if t := k.Value.Type(); IsBlock(t) {
+		for n := range t.NumField() {
+			if field, _, _ := strings.Cut(t.Field(n).Tag.Get("json"), ","); field == name && name != "" {
+				return k.field(n), true
 			}
 		}
 	}

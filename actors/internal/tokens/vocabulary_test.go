@@ -1,0 +1,61 @@
+package tokens
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"flag"
+	"maps"
+	"os"
+	"testing"
+
+	loader "github.com/pkoukk/tiktoken-go-loader"
+)
+
+var update = flag.Bool("update", false, "write the vocabularies anew")
+
+// The embedded vocabularies have the tokens of the originals, with the same ranks.
+func TestVocabulariesAreComplete(t *testing.T) {
+	for _, e := range encodings() {
+		want, err := loader.NewOfflineLoader().LoadTiktokenBpe(string(e) + ".tiktoken")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile("vocabulary/"+string(e), packed(t, want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue // the new file is embedded in the next build
+		}
+		got, err := embedded{}.LoadTiktokenBpe("https://example.org/" + string(e) + ".tiktoken")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: the embedded vocabulary has %d tokens and differs from the original of %d", e, len(got), len(want))
+		}
+	}
+}
+
+// packed is a vocabulary as it is embedded.
+func packed(t *testing.T, ranks map[string]int) []byte {
+	t.Helper()
+	tokens := make([]string, len(ranks))
+	for token, rank := range ranks {
+		tokens[rank] = token
+	}
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range tokens {
+		if _, err := w.Write(append(binary.AppendUvarint(nil, uint64(len(token))), token...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
