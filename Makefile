@@ -57,6 +57,7 @@ npm:
 test: go-present npm
 	$(GO) vet $(PKGS)
 	$(GO) test ./cmd/internal/archtest
+	$(GO) test -run '^Test(Turn|RestingChat)[A-Z].*(Little|FewFiles)$$' ./cmd/internal/host ./cmd/internal/longchat
 	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector" >&2)
 	$(GO) test $(RACE) -shuffle=on -timeout 20m $(PKGS)
 
