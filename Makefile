@@ -5,7 +5,10 @@
 #   make test    vet, architecture rules and all tests with the race detector
 #   make check   test, and formatting, lint, tidy modules
 #   make lint    the linters alone
-#   make bench   the figures, against the harness in BENCH_DIR
+#   make bench   every figure beside its target, measured in one run with the minimal bots of
+#                the harness in BENCH_DIR; the median of BENCH_RUNS (default 3) rounds of
+#                about ten minutes, as text and in BENCH_JSON (default bin/bench.json);
+#                BENCH_QUICK=1: one round of small numbers in less than two minutes
 #   make vuln    code that is called and known to be vulnerable; needs vuln.go.dev
 #   make longchat  one chat of LONGCHAT_TURNS (default 100000) turns; what a turn costs, by
 #                window (LONGCHAT_COMPACTION=off: as if nothing were ever folded)
@@ -23,6 +26,9 @@ GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
 VULN_VERSION  := v1.1.4
 BENCH_DIR     ?=
+BENCH_RUNS    ?= 3
+BENCH_JSON    ?= $(BIN)/bench.json
+BENCH_QUICK   ?=
 BASE          ?= main
 DEMO_DIR      ?= $(BIN)/demo
 SOAK_TIME     ?= 60m
@@ -57,6 +63,7 @@ npm:
 test: go-present npm
 	$(GO) vet $(PKGS)
 	$(GO) test ./cmd/internal/archtest
+	$(GO) test -run '^Test(Turn|RestingChat)[A-Z].*(Little|FewFiles)$$' ./cmd/internal/host ./cmd/internal/longchat
 	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector" >&2)
 	$(GO) test $(RACE) -shuffle=on -timeout 20m $(PKGS)
 
@@ -75,7 +82,7 @@ vuln: go-present
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) $(PKGS)
 
 bench: build
-	@BENCH_DIR='$(BENCH_DIR)' .ci/bench figures
+	@$(GO) run ./cmd/internal/bench -sma $(BIN)/sma -harness '$(abspath $(BENCH_DIR))' -runs '$(BENCH_RUNS)' -json '$(BENCH_JSON)' $(if $(BENCH_QUICK),-quick)
 
 longchat: go-present
 	LONGCHAT_TURNS=$(or $(LONGCHAT_TURNS),100000) LONGCHAT_COMPACTION='$(LONGCHAT_COMPACTION)' $(GO) test -v -timeout 60m -run TestLongChat ./cmd/internal/longchat

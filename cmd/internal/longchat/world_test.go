@@ -54,16 +54,22 @@ const (
 	keep   = 30
 )
 
-// newWorld makes a world; sums is the model that makes its summaries, nil: nothing is
-// folded.
+// newWorld makes a world on the machine's disk; sums is the model that makes its summaries,
+// nil: nothing is folded.
 func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	w := &world{registry: prometheus.NewRegistry(), sink: &sink{sent: make(chan string, 64)}, model: &talker{}, meter: newMeter(t)}
-	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: log, Registerer: w.registry})
+	store, err := filestore.Open(filestore.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newWorldOn(t, store, dir, sums)
+}
+
+// newWorldOn makes a world with a store, which it closes; dir is for the log of runs.
+func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Model) *world {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	w := &world{registry: prometheus.NewRegistry(), sink: &sink{sent: make(chan string, 64)}, model: &talker{}, meter: newMeter(t)}
 	t.Cleanup(func() { _ = store.Close() })
 	w.store = store
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }))
@@ -139,6 +145,11 @@ func (w *world) runLog(t *testing.T, dir string, log *slog.Logger) *agentcontext
 
 // turn says something and waits for the answer.
 func (w *world) turn(t *testing.T) {
+	t.Helper()
+	w.turnIn(t, key)
+}
+
+func (w *world) turnIn(t *testing.T, key messages.ChatKey) {
 	t.Helper()
 	w.turns++
 	id := strconv.Itoa(w.turns)
