@@ -74,7 +74,6 @@ func (y *System) documents() (prompt.Facts, prompt.Documents, []string) {
 	facts := prompt.Facts{
 		Project: y.Project, ChatKey: string(y.Key), ChatType: y.ChatType, ChatTitle: y.Title,
 		Group: y.Group(), TimeZone: y.Location.String(), Egress: prompt.EgressDirect, Markdown: true,
-		Channel: y.Addr.Platform, ChatID: y.Addr.Chat,
 	}
 	if y.Via.ToolEgress {
 		facts.Egress = prompt.EgressTool
