@@ -241,7 +241,7 @@ func (s set) Validate(name string, input json.RawMessage) error {
 
 func (set) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage { return output }
 
-func (set) WireName(name string) string { return name }
+func (set) Wire(spec tool.Spec) (string, json.RawMessage) { return spec.Name, spec.InputSchema }
 
 func (set) Name(wire string) string { return wire }
 

@@ -52,8 +52,8 @@ type Tools interface {
 	Validate(name string, input json.RawMessage) error
 	// Cap shortens a result that is too long; the whole is stored elsewhere.
 	Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage
-	// WireName is the name by which the model knows the tool; Name converts it back.
-	WireName(name string) string
+	// Wire is the name and the schema of a tool as the model reads them; Name converts the name back.
+	Wire(spec tool.Spec) (name string, schema json.RawMessage)
 	Name(wire string) string
 }
 
@@ -235,9 +235,9 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 			continue
 		}
 		spec := t.Spec()
-		wire := r.Tools.WireName(spec.Name)
+		wire, schema := r.Tools.Wire(spec)
 		tools = append(tools, t)
-		r.offer = append(r.offer, model.ToolSpec{Name: wire, Description: spec.Description, InputSchema: spec.InputSchema})
+		r.offer = append(r.offer, model.ToolSpec{Name: wire, Description: spec.Description, InputSchema: schema})
 		c.Tools = append(c.Tools, loop.Tool{Name: spec.Name, CallName: wire, Title: spec.Title, Check: check, Asks: asks})
 	}
 	if len(c.Tools) == 0 {

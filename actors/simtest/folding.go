@@ -34,7 +34,7 @@ func (s *Sim) chooseFolding() {
 	if s.setup.mode == "interrupt" && s.chance(2) {
 		s.setup.mode = "merge" // if every message stops a run, little is compacted
 	}
-	facts := prompt.Facts{ChatKey: string(s.setup.chats[0]), Channel: "telegram", ChatID: "1", ChatType: messages.ChatSupergroup, Group: true, TimeZone: "UTC"}
+	facts := prompt.Facts{ChatKey: string(s.setup.chats[0]), ChatType: messages.ChatSupergroup, Group: true, TimeZone: "UTC"}
 	s.setup.folding = folding{
 		keep: []int{1, 2, 6}[s.rnd.IntN(3)], budget: tokens.Bound(prompt.System(facts, prompt.Documents{Agent: agent})) + []int{500, 900, 2000}[s.rnd.IntN(3)],
 		window: []int{0, 0, 3000}[s.rnd.IntN(3)],

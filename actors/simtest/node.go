@@ -150,8 +150,8 @@ func (*life) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.Ra
 	return output
 }
 
-// WireName implements [run.Tools].
-func (*life) WireName(name string) string { return name }
+// Wire implements [run.Tools].
+func (*life) Wire(spec tool.Spec) (string, json.RawMessage) { return spec.Name, spec.InputSchema }
 
 // Name implements [run.Tools].
 func (*life) Name(wire string) string { return wire }

@@ -35,6 +35,7 @@ type member struct {
 	spec   Spec
 	wire   string
 	schema *Schema
+	shown  json.RawMessage // the schema as the model reads it
 }
 
 // NewSet makes a set. It fails for duplicate or invalid names, and for schemas that are not of type object. The error
@@ -53,7 +54,10 @@ func NewSet(tools ...Tool) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", spec.Name, err)
 		}
-		m := &member{tool: t, spec: spec, schema: schema}
+		m := &member{tool: t, spec: spec, schema: schema, shown: spec.InputSchema}
+		if !spec.Foreign {
+			m.shown = shown(spec.InputSchema)
+		}
 		s.members = append(s.members, m)
 		s.byName[spec.Name] = m
 	}
@@ -99,6 +103,15 @@ func (s *Set) Wire(name string) string {
 		return m.wire
 	}
 	return wireName(name)
+}
+
+// Shown is a tool's schema as the model reads it, computed once. For a tool that is not in the set, it is the schema of
+// the spec.
+func (s *Set) Shown(spec Spec) json.RawMessage {
+	if m := s.byName[spec.Name]; m != nil {
+		return m.shown
+	}
+	return spec.InputSchema
 }
 
 // Name is the own name of the tool with a wire name. An unknown name is returned unchanged.

@@ -18,6 +18,9 @@ type Spec struct {
 	Name        string // ^[a-zA-Z0-9_-]{1,64}$, or server:tool for MCP
 	Description string // what the model reads
 	InputSchema json.RawMessage
+	// Foreign says that somebody else wrote the schema, which the model then reads unchanged. Otherwise it does not
+	// read the keywords that only limit values, such as maxLength, so the description has to mention a limit that matters.
+	Foreign bool
 
 	// ReadOnly tools change nothing.
 	ReadOnly bool

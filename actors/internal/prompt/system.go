@@ -33,9 +33,7 @@ const (
 // Facts describe a chat. They never change for a chat.
 type Facts struct {
 	Project   string
-	ChatKey   string
-	Channel   string // the platform, such as telegram
-	ChatID    string
+	ChatKey   string // begins with the platform
 	ChatType  string // the platform's word, such as private
 	ChatTitle string
 	// Group says that several people may write here.
@@ -104,14 +102,10 @@ func runtime(f Facts) string {
 	}
 	fact("project", f.Project)
 	fact("chat_key", f.ChatKey)
-	fact("channel", f.Channel)
-	fact("chat_id", f.ChatID)
 	fact("chat_type", f.ChatType)
 	fact("chat_title", f.ChatTitle)
 	if f.Group {
 		fact("people", "several: address the one who asked")
-	} else {
-		fact("people", "one")
 	}
 	fact("time_zone", f.TimeZone)
 	b.WriteString("\n")

@@ -9,7 +9,7 @@ import (
 
 func fullFacts() Facts {
 	return Facts{
-		Project: "shop", ChatKey: "telegram-chat-42", Channel: "telegram", ChatID: "42", ChatType: "private",
+		Project: "shop", ChatKey: "telegram-chat-42", ChatType: "private",
 		TimeZone: "Asia/Shanghai", Egress: EgressTool, Markdown: true, MaxMessage: 4096,
 	}
 }
@@ -134,7 +134,7 @@ func FuzzQuote(f *testing.F) {
 
 func BenchmarkSystem(b *testing.B) {
 	facts := Facts{
-		Project: "assistant", ChatKey: "telegram-chat-1234567", Channel: "telegram", ChatID: "1234567", ChatType: "group", ChatTitle: "Friends",
+		Project: "assistant", ChatKey: "telegram-chat-1234567", ChatType: "group", ChatTitle: "Friends",
 		Group: true, TimeZone: "UTC", Egress: EgressDirect, Markdown: true,
 	}
 	for name, d := range map[string]Documents{

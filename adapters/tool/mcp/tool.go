@@ -41,7 +41,7 @@ func newTool(m *Manager, c *client, def Definition) *remote {
 	r := &remote{m: m, c: c, def: def, hash: def.hash()}
 	r.spec = tool.Spec{
 		Name: qualified(s.Name, def.Name), Title: s.mask(def.title()), Description: s.mask(clean(def.Description, maxDescription)),
-		InputSchema: def.InputSchema, Asks: !s.allows(def.Name), Deadline: 2*s.timeout() + deadlineSlack,
+		InputSchema: def.InputSchema, Foreign: true, Asks: !s.allows(def.Name), Deadline: 2*s.timeout() + deadlineSlack,
 	}
 	return r
 }

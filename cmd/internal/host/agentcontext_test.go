@@ -33,8 +33,10 @@ func TestPI6AgentContextOfAHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.start(t, Options{Model: script}, telegramFlags(p))
+	p.api.Say(1, 1, "/new", nil) // the conversation no longer shows it
+	p.api.Await(t, "a clean conversation", func() bool { return len(p.api.Sent(1)) == 2 })
 	p.api.Say(1, 1, "what did you say?", nil)
-	p.api.Await(t, "the third answer", func() bool { return len(p.api.Sent(1)) == 2 })
+	p.api.Await(t, "the third answer", func() bool { return len(p.api.Sent(1)) == 3 })
 	requests := script.Requests()
 	if len(requests) != 4 {
 		t.Fatalf("%d requests, want 4", len(requests))

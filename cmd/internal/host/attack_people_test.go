@@ -214,6 +214,10 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	if err != nil || len(contexts) != 1 {
 		t.Fatalf("contexts %v, %v", contexts, err)
 	}
+	w.settle(t, 1, 1, "b3")
+	n = len(w.api.Sent(1))
+	w.api.Say(1, 1, "/new", nil) // offers the tools for archived conversations
+	w.api.Await(t, "the attacker's new conversation", func() bool { return len(w.api.Sent(1)) > n })
 	before, own := len(w.script.Requests()), treeOf(t, filepath.Join(state, "chat", key, "memory"))
 	wanted := hostile(w, strings.TrimSuffix(filepath.Base(contexts[0]), ".json"), key)
 	for i, o := range wanted {
@@ -241,8 +245,8 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	}
 	for i, o := range wanted {
 		said := told[fmt.Sprintf("call-RUN-p%03d", i)]
-		if said == "" {
-			t.Errorf("%s %s: the model was told nothing", o.tool, o.input)
+		if said == "" || strings.Contains(said, "unavailable tool") {
+			t.Errorf("%s %s: the model was told %q", o.tool, o.input, said)
 		}
 		t.Logf("%s %s: %.120q", o.tool, o.input, said)
 	}

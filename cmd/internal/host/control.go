@@ -76,6 +76,7 @@ func (c *control) routes() http.Handler {
 		"POST /control/forget":    obeys(d.Forget),
 		"POST /control/rewind":    obeys(d.Rewind),
 		"GET /control/search":     answers(d.Search),
+		"GET /control/tools":      answers(c.offer),
 		"GET /control/login":      c.login,
 		"POST /control/tasks":     c.runTask,
 		"GET /control/mcp":        c.listMCP,

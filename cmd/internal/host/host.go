@@ -65,6 +65,7 @@ type Host struct {
 	index       *searchindex.Index
 	memory      *memfile.Store
 	skills      *skill.Catalog
+	tools       *toolbox
 	shelf       *picture.Shelf
 	meaning     *memory.Meaning // nil if memories are searched by words only
 	system      *actor.ActorSystem

@@ -9,26 +9,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
 // firstRequest is what a chat's first words have a model read: on the page where that is
-// on, else on Telegram.
-func firstRequest(t *testing.T, p *project, flags map[string]string) model.Request {
+// on, else on Telegram; and the host.
+func firstRequest(t *testing.T, p *project, flags map[string]string) (*Host, model.Request) {
 	t.Helper()
 	script := modeltest.NewScript(modeltest.Say("hello"))
 	if flags["adapters.web.enabled"] == "true" {
-		post(t, p.start(t, Options{Model: script}, merged(map[string]string{"llm.model": "fake"}, flags)), "c1", "hello")
-		return script.Requests()[0]
+		h := p.start(t, Options{Model: script}, merged(map[string]string{"llm.model": "fake"}, flags))
+		post(t, h, "c1", "hello")
+		return h, script.Requests()[0]
 	}
 	all := telegramFlags(p)
 	maps.Copy(all, flags)
-	p.start(t, Options{Model: script}, all)
+	h := p.start(t, Options{Model: script}, all)
 	p.api.Say(1, 1, "hello", nil)
 	p.api.Await(t, "the answer", func() bool { return len(p.texts()) > 0 })
-	return script.Requests()[0]
+	return h, script.Requests()[0]
 }
 
 func offered(req model.Request) []string {
@@ -70,20 +73,20 @@ func TestRequestsCarryLittle(t *testing.T) {
 		flags         map[string]string
 		tools, system int // at most
 	}{
-		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 12_700, 2_500},
-		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 12_960, 2_500},
+		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 8_400, 2_200},
+		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 8_640, 2_170},
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
 			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
-		}, map[string]string{"adapters.telegram.egress": "tool"}, 15_940, 3_200},
+		}, map[string]string{"adapters.telegram.egress": "tool"}, 11_400, 2_900},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			if tt.project != nil {
 				tt.project(t, p)
 			}
-			req := firstRequest(t, p, tt.flags)
+			h, req := firstRequest(t, p, tt.flags)
 			tools, system := sizes(t, req)
 			t.Logf("%d tools of %d bytes, a system text of %d", len(req.Tools), tools, system)
 			if tools > tt.tools || system > tt.system {
@@ -93,7 +96,11 @@ func TestRequestsCarryLittle(t *testing.T) {
 				if len(spec.Description) < 20 {
 					t.Errorf("%s says too little: %q", spec.Name, spec.Description)
 				}
-				strict(t, spec.Name, spec.InputSchema)
+				if bytes.Contains(spec.InputSchema, []byte(`"additionalProperties"`)) {
+					t.Errorf("%s has keywords that a model does not need: %s", spec.Name, spec.InputSchema)
+				}
+				of, _ := h.tools.Find(spec.Name)
+				strict(t, spec.Name, of.Spec().InputSchema)
 			}
 		})
 	}
@@ -155,7 +162,7 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 			if tt.skill {
 				write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
 			}
-			req := firstRequest(t, p, tt.flags)
+			_, req := firstRequest(t, p, tt.flags)
 			names := offered(req)
 			for prefix, want := range map[string]bool{
 				"skills_list": tt.skills, "skills_load": tt.skills, "chat_context_": tt.contexts, "chat_send": tt.send, "shell_": tt.shell,
@@ -189,5 +196,50 @@ func TestSkillsBringTheirTools(t *testing.T) {
 	before, after := script.Requests()[0], script.Requests()[1]
 	if slices.Contains(offered(before), "skills_load") || !slices.Contains(offered(after), "skills_load") || !strings.Contains(after.System, "- pdf\n") {
 		t.Errorf("offered %v, then %v; the system text then:\n%s", offered(before), offered(after), after.System)
+	}
+}
+
+// Tools that read what has left a conversation are offered once something has: after a context was left, which begins
+// the requests anew anyway, also after a restart. Otherwise the offer stays as it is.
+func TestArchivesBringTheirTools(t *testing.T) {
+	p := newProject(t)
+	script := modeltest.NewScript(modeltest.Say("one"), modeltest.Say("two"), modeltest.Say("three"), modeltest.Say("four"))
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"] = "direct"
+	h := p.prepare(t, Options{Model: script}, flags)
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	say := func(text string) {
+		t.Helper()
+		said++
+		p.api.Say(1, 1, text, nil)
+		p.api.Await(t, "the answer to "+text, func() bool { return len(p.texts()) == said })
+	}
+	say("first")
+	say("second")
+	say("/new")
+	say("third")
+	const broken = "sma_prompt_prefix_broken_total"
+	if diff := cmp.Diff(map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause")); diff != "" {
+		t.Errorf("broken prefixes by cause (-want +got):\n%s", diff)
+	}
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.start(t, Options{Model: script}, flags)
+	say("fourth")
+	reading := []string{"agent_load_context", "chat_context_list", "chat_context_load", "chat_context_recall", "chat_history_search"}
+	var first []string
+	for i, req := range script.Requests() {
+		names := offered(req)
+		if i == 0 {
+			first = names
+		}
+		without := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(reading, name) })
+		if got := len(names) - len(without); !slices.Equal(without, first) || got != 0 && i < 2 || got != len(reading) && i >= 2 {
+			t.Errorf("request %d: offered %v", i+1, names)
+		}
 	}
 }

@@ -54,6 +54,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.tools = tools
 	h.system = actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger {
 		return slog.New(actorsystem.Warnings{Handler: h.opts.Logger.With("component", "actors").Handler()})
 	}))

@@ -32,7 +32,9 @@ type toolbox struct {
 	ears  *speech.Listener // nil if voice messages are not transcribed
 	// skilled reports whether the project has skills, which the system text then lists.
 	skilled func() bool
-	log     *slog.Logger
+	// left reports whether something that was said in a chat may have left its conversation.
+	left func(key messages.ChatKey) bool
+	log  *slog.Logger
 }
 
 // newTools makes the tools. Their schemas are compiled when first used.
@@ -76,15 +78,18 @@ func (h *Host) newTools() (*toolbox, error) {
 	h.startMCP(set, tools, box)
 	return &toolbox{
 		Set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
+		left: func(key messages.ChatKey) bool {
+			return !h.opts.Settings.Settings.Context.History.ArchiveOnCompact || h.store.Archived(key)
+		},
 		log: h.opts.Logger.With("component", "tools"),
 	}, nil
 }
 
-// names are the tools offered to a run. Tools that could do nothing are left out. This depends only on the
-// configuration, never on what happens in a chat, so that requests keep a common prefix. The tools for skills depend
-// on the list of skills, which changes the system text anyway.
+// names are the tools offered to a run. Tools that could do nothing are left out. This depends on the configuration and
+// on two things that change the prefix of requests anyway: the list of skills, which is in the system text, and whether
+// a compaction or a switch of the context has archived something.
 func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
-	skilled, place := b.skilled(), query.BotOf(key)
+	skilled, left, place := b.skilled(), b.left(key), query.BotOf(key)
 	return slices.DeleteFunc(b.Names(), func(name string) bool {
 		switch name {
 		case chattools.SendName:
@@ -93,6 +98,8 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 			return toolEgress || place != nameWeb && place != nameCLI
 		case skill.ListName, skill.LoadName:
 			return !skilled
+		case history.SearchName, agentcontext.LoadName, contexts.ListName, contexts.LoadName, contexts.RecallName:
+			return !left
 		}
 		return false
 	})

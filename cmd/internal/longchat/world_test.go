@@ -232,6 +232,6 @@ func (noTools) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.
 	return output
 }
 
-func (noTools) WireName(name string) string { return name }
+func (noTools) Wire(spec tool.Spec) (string, json.RawMessage) { return spec.Name, spec.InputSchema }
 
 func (noTools) Name(wire string) string { return wire }

@@ -86,6 +86,11 @@ func (s *Set) WireName(name string) string {
 	return s.set.Wire(name)
 }
 
+// Wire is the name and the schema of a tool as the model reads them.
+func (s *Set) Wire(spec tool.Spec) (name string, schema json.RawMessage) {
+	return s.WireName(spec.Name), s.now().Shown(spec)
+}
+
 // Name is the own name of a tool with a given wire name, also for a removed tool.
 func (s *Set) Name(wire string) string {
 	s.mu.RLock()

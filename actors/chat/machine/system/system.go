@@ -36,6 +36,12 @@ func (y *System) Begin() (text string, only []string) {
 	return y.last, only
 }
 
+// Offers notes the tools that a run offers: requests begin with them.
+func (y *System) Offers(names []string) []string {
+	y.began(&y.begins.tools, "tools", names...)
+	return names
+}
+
 // Reloaded returns the run's new system text and tools if the loaded skills have changed since the last step, or
 // empty. All else is as it was when the run began.
 func (y *System) Reloaded() (text string, only []string) {
@@ -68,7 +74,6 @@ func (y *System) documents() (prompt.Facts, prompt.Documents, []string) {
 	facts := prompt.Facts{
 		Project: y.Project, ChatKey: string(y.Key), ChatType: y.ChatType, ChatTitle: y.Title,
 		Group: y.Group(), TimeZone: y.Location.String(), Egress: prompt.EgressDirect, Markdown: true,
-		Channel: y.Addr.Platform, ChatID: y.Addr.Chat,
 	}
 	if y.Via.ToolEgress {
 		facts.Egress = prompt.EgressTool
@@ -124,7 +129,7 @@ func (f *fingerprint) changed(texts ...string) bool {
 }
 
 // fingerprints cover the texts that a chat's requests begin with.
-type fingerprints struct{ agent, profile, skills, memories fingerprint }
+type fingerprints struct{ agent, profile, skills, memories, tools fingerprint }
 
 // began reports a broken prefix if the texts at the beginning of a request differ from the previous request.
 func (y *System) began(f *fingerprint, cause string, texts ...string) {
