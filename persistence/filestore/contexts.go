@@ -40,20 +40,6 @@ func (s *Store) Contexts(ctx context.Context, key messages.ChatKey) ([]journal.C
 	return items, err
 }
 
-// Archived reports whether a part of a chat's conversation, or a whole one, was archived.
-func (s *Store) Archived(key messages.ChatKey) bool {
-	dir, err := s.ChatDir(key)
-	if err != nil {
-		return false
-	}
-	for _, name := range []string{archiveDir, contextsDir} {
-		if _, err := s.fs.Lstat(path.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // ReadContext implements [persistence.ContextStore].
 func (s *Store) ReadContext(ctx context.Context, key messages.ChatKey, id string) (c journal.Context, err error) {
 	err = s.reading(ctx, key, "read context", func(ctx context.Context, dir string) (err error) {

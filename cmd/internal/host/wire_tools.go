@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -79,7 +80,7 @@ func (h *Host) newTools() (*toolbox, error) {
 	return &toolbox{
 		Set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
 		left: func(key messages.ChatKey) bool {
-			return !h.opts.Settings.Settings.Context.History.ArchiveOnCompact || h.store.Archived(key)
+			return !h.opts.Settings.Settings.Context.History.ArchiveOnCompact || h.archived(key)
 		},
 		log: h.opts.Logger.With("component", "tools"),
 	}, nil
@@ -120,4 +121,13 @@ func (h *Host) contextTools() []tool.Tool {
 		return nil
 	}
 	return contexts.Tools(contexts.Options{Store: h.store, Zone: h.zone})
+}
+
+// archived reports whether a part of a chat's conversation, or a whole one, was archived.
+func (h *Host) archived(key messages.ChatKey) bool {
+	dir, err := h.store.ChatDir(key)
+	return err == nil && slices.ContainsFunc([]string{"messages/archive", "contexts/archive"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
