@@ -99,6 +99,7 @@ func (w *witness) learn(records []journal.Record) {
 			w.keeps(f.Turn)
 		case journal.TurnsSettled:
 			w.settled(f)
+		default:
 		}
 	}
 }
