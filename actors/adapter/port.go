@@ -9,6 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -143,25 +144,34 @@ func (p *Port) ask(ctx context.Context, about messages.Addressed) (any, error) {
 
 // reply waits for an answer until ctx has ended, and [lastWords] longer. An answer that arrives
 // later is dropped.
-func (p *Port) reply(ctx context.Context, f *actor.Future) (any, error) {
-	answered := make(chan struct{})
-	defer close(answered)
-	defer context.AfterFunc(ctx, func() {
+func (*Port) reply(ctx context.Context, f *actor.Future) (any, error) {
+	type answer struct {
+		reply any
+		err   error
+	}
+	done := make(chan answer, 1)
+	pipe.Home{}.Go(func() any {
+		reply, err := f.Result()
+		done <- answer{reply, err}
+		return nil
+	}, func(failed pipe.Panicked) any {
+		done <- answer{err: failed}
+		return nil
+	})
+	var a answer
+	select {
+	case a = <-done:
+	case <-ctx.Done():
+		timer := time.NewTimer(lastWords)
+		defer timer.Stop()
 		select {
-		case <-answered:
-		case <-time.After(lastWords):
-			p.root.Send(f.PID(), abandoned{ctx.Err()})
+		case a = <-done:
+		case <-timer.C:
+			a.err = ctx.Err()
 		}
-	})()
-	reply, err := f.Result()
-	if late, ok := reply.(abandoned); ok {
-		err = late.why
 	}
-	if err != nil {
-		return nil, errors.Join(platform.ErrUnavailable, err)
+	if a.err != nil {
+		return nil, errors.Join(platform.ErrUnavailable, a.err)
 	}
-	return reply, nil
+	return a.reply, nil
 }
-
-// abandoned takes the place of an answer for which nobody waits any longer.
-type abandoned struct{ why error }

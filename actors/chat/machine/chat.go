@@ -156,6 +156,9 @@ func (c *Chat) decide() {
 		c.onForgotten(msg)
 	case checkpointDue:
 		c.Checkpoint()
+		if c.State.Run == nil {
+			c.system.Rest()
+		}
 	case askDue:
 		c.onAskDue(msg)
 	case requests.ExpiryDue:

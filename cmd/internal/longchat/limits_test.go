@@ -94,7 +94,7 @@ func TestRestingChatWeighsLittle(t *testing.T) {
 		rest time.Duration
 		most float64 // bytes a chat
 	}{
-		{"20 seconds after its turn", 20 * time.Second, 22_000},
+		{"20 seconds after its turn", 20 * time.Second, 18_000},
 		{"three minutes after its turn", 3 * time.Minute, 700},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
