@@ -16,7 +16,7 @@ func TestPictures(t *testing.T) {
 			},
 			"And empty the list of last year.": {
 				`I will empty it.|#write_file {"path":"garden-2025.md","content":""}`,
-				"All right, I left the list of last year as it is.",
+				"@decided|All right, I left the list of last year as it is.",
 			},
 			"What do you see?": {"Three red dots on a light ground: they could be roses in a bed."},
 		},
@@ -27,7 +27,7 @@ func TestPictures(t *testing.T) {
 			},
 			"再清空去年的清单。": {
 				`我来清空它。|#write_file {"path":"garden-2025.md","content":""}`,
-				"好的，去年的清单保持不变。",
+				"@decided|好的，去年的清单保持不变。",
 			},
 			"你看到了什么？": {"浅色背景上有三个红点，可能是花坛里的玫瑰。"},
 		},

@@ -140,7 +140,9 @@ const kinds = {
       row.status(goesOn ? t.merged : '');
       if (!f.replay) $('messages').append(row.element); // history order is the order the model saw
     }
-    const row = put({ ...fresh(f.messageId), metadata: { demo: state.info.demo, ts: Date.now() } });
+    // What its requests are about is known from before, where a decision lets a message go on.
+    const { approvals } = state.rows.get(f.messageId)?.message.metadata ?? {};
+    const row = put({ ...fresh(f.messageId), metadata: { demo: state.info.demo, ts: Date.now(), approvals } });
     if (!f.replay) $('messages').append(row.element);
     row.element.classList.add('live');
     row.status(goesOn ? t.goesOn : '');
@@ -159,8 +161,8 @@ const kinds = {
       }
       row.draw();
       if (f.last) row.status(t.resultOf[f.result] ?? '');
-      // What a request is about is kept with the message that asks.
-      if (f.last && f.result === 'waiting') setTimeout(() => { if (!state.running) follow(state.id); }, 300);
+      // What a request is about, and who decided it, is kept with the message that asks.
+      if (f.last && (f.result === 'waiting' || row.message.metadata.approvals)) setTimeout(() => { if (!state.running) follow(state.id); }, 300);
     }
     settle(f.settled);
     if (f.last) {

@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openBrowser } from '../browser.mjs';
-import { ask, assert, control, history } from '../lib.mjs';
+import { ask, assert, control, history, pass, reached } from '../lib.mjs';
 
 const { HOST_URL, PROJECT_DIR, PAGE_LANGUAGE, PICTURES } = process.env;
 const says = {
@@ -79,6 +79,9 @@ async function use(page) {
   await request(says.empty);
   await goTo(says.deny);
   await page.press('Enter');
+  await reached('decided');
+  await new Promise(resolve => setTimeout(resolve, 500)); // the answer takes longer than the page waits to read a decision
+  await pass('decided');
   await page.until(`${has(last, says.left)} && ${has(`${last}.querySelector('.output-denied')`, says.denied)} && ${rest}`);
   await english('denied');
 
