@@ -23,6 +23,6 @@
 // notice, and an operator can retry or drop it; everything else continues.
 //
 // Runs are children: they send requests, and the chat journals and provides the next input. Watchers receive the
-// progress as frames, but a message is only ended once it is durable. After a second without activity the journal is
-// checkpointed.
+// progress as frames, but a message is only ended once it is durable. After five seconds without activity the journal
+// is checkpointed.
 package chat
