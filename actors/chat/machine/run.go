@@ -45,7 +45,7 @@ func (c *Chat) whatFollows() {
 func (c *Chat) nextRun() {
 	if c.ended {
 		c.ended, c.grew = false, true
-		if c.State.Unfolded() > maxUnfolded {
+		if c.State.OpenTurns() > 0 || c.State.Unfolded() > maxUnfolded {
 			c.Checkpoint()
 		}
 	}
