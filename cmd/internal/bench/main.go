@@ -1,5 +1,5 @@
 // Command bench measures a host and, in the same run, the minimal bots of a load harness, and
-// prints every figure beside its target: `make bench`. The systems take turns in every round, so
+// prints every figure with its target: `make bench`. The systems take turns in every round, so
 // that other load on the machine affects all of them; a figure is the median of the rounds.
 //
 // The harness is a folder with a Go program whose commands drive, idle and coldstart play Telegram

@@ -68,7 +68,7 @@ func (l *light) turn(t *testing.T, n, chat int) {
 
 // TestTurnAllocatesLittle counts what a plain turn of a whole host allocates: one question on
 // Telegram, one answer of a model over HTTP, no tools. The fakes' ends of the calls are in the
-// figures. The median of single turns leaves out what happens beside them. Lower the limits when a
+// figures. The median of single turns ignores work in the background. Lower the limits when a
 // turn allocates less. With the race detector the figures are only logged; `make test` runs this
 // without it too.
 func TestTurnAllocatesLittle(t *testing.T) {

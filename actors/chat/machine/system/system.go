@@ -29,7 +29,7 @@ type System struct {
 // Left returns the system of a chat that will be loaded again. It still knows what requests began with.
 func (y System) Left() System { return System{begins: y.begins} }
 
-// Rest drops the texts of a chat that nobody writes to; the next run builds them anew.
+// Rest releases the texts of an idle chat. The next run builds them again.
 func (y *System) Rest() { y.last, y.facts, y.docs = "", prompt.Facts{}, prompt.Documents{} }
 
 // Begin returns the system text of a run that begins now, and the tools that the loaded skills allow; nil allows all.

@@ -217,7 +217,7 @@ func TestST5MutatedFiles(t *testing.T) {
 	t.Logf("%d files, %d intact records, all read", files, intact)
 }
 
-// TestPadding scans files with padding after their last line: it is no damage, the next line goes to its start, and a
+// TestPadding scans files with padding after their last line. Padding is not damage, the next line overwrites it, and a
 // line of which a power cut lost a part below the padding counts as never written.
 func TestPadding(t *testing.T) {
 	pad := string(bytes.Repeat([]byte{Padding}, 5000))
