@@ -11,7 +11,7 @@
 #                BENCH_QUICK=1: one round of small numbers in less than two minutes
 #   make vuln    code that is called and known to be vulnerable; needs vuln.go.dev
 #   make longchat  one chat of LONGCHAT_TURNS (default 100000) turns; what a turn costs, by
-#                window (LONGCHAT_COMPACTION=off: as if nothing were ever folded)
+#                window (LONGCHAT_COMPACTION=off: nothing is compacted)
 #   make recorded BASE=<commit>   what chats write in the recorded conversations, compared with
 #                another commit line by line
 #   make fuzz    every parser that strangers reach, for FUZZTIME (default 30s) each

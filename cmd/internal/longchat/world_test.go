@@ -54,8 +54,8 @@ const (
 	keep   = 30
 )
 
-// newWorld makes a world on the machine's disk; sums is the model that makes its summaries,
-// nil: nothing is folded.
+// newWorld makes a world on the machine's disk. The model sums makes its summaries; without one,
+// nothing is compacted.
 func newWorld(t *testing.T, dir string, sums model.Model) *world {
 	t.Helper()
 	store, err := filestore.Open(filestore.Options{Dir: dir})
