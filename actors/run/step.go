@@ -117,7 +117,7 @@ func (r *run) onStreamed(ac actor.Context, msg streamed) {
 	}
 }
 
-// unflush takes back the timer of a flush that something else makes needless.
+// unflush stops the timer of the next flush, if one is set.
 func (r *run) unflush() {
 	if r.flushing != nil {
 		r.flushing.Stop()
