@@ -149,7 +149,7 @@ func (c *client) keep(ctx context.Context) {
 		c.enter(ConditionDown, why, nil)
 		c.wait(ctx, pause)
 	}
-	c.enter(ConditionOff, "the host stops", nil)
+	c.enter(ConditionOff, "it was stopped", nil)
 }
 
 // helps records advice about the end of the server.

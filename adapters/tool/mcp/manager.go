@@ -75,6 +75,9 @@ func (m *Manager) Apply(ctx context.Context, servers []Server) error {
 	}
 	m.clients = next
 	m.mu.Unlock()
+	if len(over) > 0 {
+		m.o.Changed() // nobody is offered the tools of a server while it stops
+	}
 	err := stopAll(ctx, over) // a changed server uses the same log and home
 	for _, c := range fresh {
 		c.start()

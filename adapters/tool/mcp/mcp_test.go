@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -334,5 +335,27 @@ func TestWhatSteersIsKeptFromServers(t *testing.T) {
 	}
 	if slices.Contains(spec.Readable, filepath.Join(dir, "q/.vscode")) {
 		t.Error("the server may read what it was not given")
+	}
+}
+
+// A server that is removed offers its tools no longer while it stops, which may take seconds.
+func TestRemovedServerOffersNothingWhileItStops(t *testing.T) {
+	var removing atomic.Bool
+	var w *world
+	var ended []int // how often the server had ended when its tools were withdrawn
+	w = newWorld(t, func(o *Options) {
+		o.Changed = func() {
+			if removing.Load() && len(w.m.Tools()) == 0 {
+				ended = append(ended, w.marks("s", "ended"))
+			}
+		}
+	})
+	w.apply(w.server("s", plain("echo")))
+	w.up("s")
+	w.until("the tools", func() bool { return len(w.m.Tools()) == 1 })
+	removing.Store(true)
+	w.apply()
+	if w.marks("s", "ended") != 1 || len(ended) == 0 || ended[0] != 0 {
+		t.Errorf("the tools were withdrawn when the server had ended %v times, want 0 the first time", ended)
 	}
 }

@@ -144,6 +144,7 @@ func TestAP13ServersOfToolsInAHost(t *testing.T) {
 	}
 	write(t, file, `{"servers": {}}`)
 	eventually(t, "the servers to be gone", func() bool { return len(m.Status()) == 0 })
+	eventually(t, "their tools to be gone", func() bool { _, offered := h.tools.Find("remote:free"); return !offered })
 	if got := say("remote_free five"); !strings.Contains(got, "not offered any more") && !strings.Contains(got, "unavailable") {
 		t.Errorf("a tool that is gone: %s", got)
 	}
