@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -71,15 +72,32 @@ func (r request) send(t *testing.T, root string) int {
 	for _, s := range r.secret {
 		req.Header.Add(telegramtest.SecretHeader, s)
 	}
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req.Close = true
+	resp := exchange(t, req)
 	defer resp.Body.Close() //nolint:errcheck // nothing was written
 	if text, _ := io.ReadAll(resp.Body); len(text) > 0 {
 		t.Errorf("the answer says %q", text)
 	}
 	return resp.StatusCode
+}
+
+// exchange sends a request and returns the response, which is read while the request is still being
+// written: a client of net/http may report that the server closed the connection in place of the
+// response that refused a long body.
+func exchange(t *testing.T, req *http.Request) *http.Response {
+	t.Helper()
+	var d net.Dialer
+	conn, err := d.DialContext(t.Context(), "tcp", req.URL.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
+	go func() { _ = req.Write(conn) }()    // what the server does not read may fail to be written
+	resp, err := http.ReadResponse(bufio.NewReader(conn), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
 }
 
 func textUpdate(id int, text string) string {
@@ -136,8 +154,6 @@ func TestIO4Webhook(t *testing.T) {
 		{"good", request{secret: good, body: update}, 200, 1},
 		{"replayed", request{secret: good, body: update}, 200, 1},
 	} {
-		// A request that is too long is only slightly too long: a client that is still writing when
-		// the connection ends does not read the response.
 		if got := c.r.send(t, root); got != c.want || len(host.Taken()) != c.taken {
 			t.Errorf("%d %s: answered %d, want %d; %d messages are taken, want %d", i, c.name, got, c.want, len(host.Taken()), c.taken)
 		}
