@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
@@ -79,7 +79,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 					}
 				})
 				var paid atomic.Int32
-				w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
+				w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
 				w.Say(alice, "alice", "pay")
 				<-time.After(time.Minute)
 				v := w.View(alice)
@@ -122,7 +122,7 @@ func TestRL1CutBehindTheCall(t *testing.T) {
 					}
 				})
 				var paid atomic.Int32
-				w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
+				w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
 				w.Say(alice, "alice", "pay")
 				<-time.After(time.Minute)
 				if diff := cmp.Diff([]string{"I will pay.\nPaid. = done "}, answers(w.View(alice).Messages)); diff != "" {
@@ -149,7 +149,7 @@ func TestRL3OverloadInTheStream(t *testing.T) {
 					}
 					sse(w, say("Hello."))
 				})
-				w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{})})
+				w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{})})
 				w.Say(alice, "alice", "hi")
 				<-time.After(time.Minute)
 				if diff := cmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)); diff != "" {
@@ -178,7 +178,7 @@ func TestRL1CutForEver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newProvider(t, func(w http.ResponseWriter, _ *http.Request, _ int) { cut(w, callPay, at, i%2 == 0) })
 				var paid atomic.Int32
-				w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
+				w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{}), Platform: drafts(), Tools: actortest.Tools(pay(&paid))})
 				w.Say(alice, "alice", "pay")
 				<-time.After(5 * time.Minute)
 				v := w.View(alice)
@@ -220,7 +220,7 @@ func TestRL2SilenceInTheMiddle(t *testing.T) {
 			}
 			sse(w, say("Hello."))
 		})
-		w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{})})
+		w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{})})
 		w.Say(alice, "alice", "hi")
 		<-time.After(time.Hour)
 		if diff := cmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)); diff != "" {

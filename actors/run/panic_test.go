@@ -17,7 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -71,7 +71,7 @@ func (judged) Judge(tool.Call) tool.Verdict { panic("in the policy") }
 
 func through(t *testing.T, rt http.RoundTripper) model.Model {
 	t.Helper()
-	m, err := openai.New(openai.Options{Endpoint: openai.Endpoint{BaseURL: "http://provider.test", Model: "m"}, Transport: rt})
+	m, err := provider.New(provider.Options{Endpoint: provider.Endpoint{BaseURL: "http://provider.test", Model: "m"}, Transport: rt})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -51,7 +51,7 @@ func TestRL4OneNotice(t *testing.T) {
 						_, _ = fmt.Fprintf(w, `{"error":{"code":%q,"message":"gibberish from afar about %s"}}`, tt.code, key)
 					})
 					var log logBook
-					w := newWorld(t, actortest.Options{Model: p.model(t, openai.Options{}), Log: slog.New(slog.NewTextHandler(&log, nil))})
+					w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{}), Log: slog.New(slog.NewTextHandler(&log, nil))})
 					said, want := "hi", tt.en
 					if chinese {
 						said, want = "你好", tt.zh

@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -31,9 +31,9 @@ const (
 	key                    = "sk-canary-0123456789"
 )
 
-// provider is a real HTTP server and a real client of it, in a bubble: a pipe replaces the socket
+// service is a real HTTP server and a real client of it, in a bubble: a pipe replaces the socket
 // between them.
-type provider struct {
+type service struct {
 	handle func(w http.ResponseWriter, r *http.Request, n int)
 	conns  chan net.Conn
 	closed chan struct{}
@@ -43,9 +43,9 @@ type provider struct {
 }
 
 // newProvider starts a server; n counts the requests from 1.
-func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *provider {
+func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *service {
 	t.Helper()
-	p := &provider{handle: handle, conns: make(chan net.Conn), closed: make(chan struct{})}
+	p := &service{handle: handle, conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: p, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), ReadHeaderTimeout: time.Hour}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(p) }()
@@ -58,8 +58,8 @@ func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Reques
 	return p
 }
 
-// model is the real model, with this provider at the other end.
-func (p *provider) model(t *testing.T, o openai.Options) *openai.Model {
+// model is the real model, with this service at the other end.
+func (p *service) model(t *testing.T, o provider.Options) *provider.Model {
 	t.Helper()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -71,16 +71,16 @@ func (p *provider) model(t *testing.T, o openai.Options) *openai.Model {
 		}
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
-	o.Endpoint = openai.Endpoint{BaseURL: "http://provider.test/v1", Model: "m", APIKey: key}
+	o.Endpoint = provider.Endpoint{BaseURL: "http://provider.test/v1", Model: "m", APIKey: key}
 	o.Transport = transport
-	m, err := openai.New(o)
+	m, err := provider.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.asked = append(p.asked, time.Now())
 	n := len(p.asked)
@@ -89,14 +89,14 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // times returns when requests arrived.
-func (p *provider) times() []time.Time {
+func (p *service) times() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.asked)
 }
 
 // Accept implements [net.Listener].
-func (p *provider) Accept() (net.Conn, error) {
+func (p *service) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
@@ -106,13 +106,13 @@ func (p *provider) Accept() (net.Conn, error) {
 }
 
 // Close implements [net.Listener].
-func (p *provider) Close() error {
+func (p *service) Close() error {
 	close(p.closed)
 	return nil
 }
 
 // Addr implements [net.Listener].
-func (*provider) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+func (*service) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // sse starts an answer and sends a part of it.
 func sse(w http.ResponseWriter, body string) {

@@ -9,13 +9,13 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // endpoint serves the script over HTTP and calls it through the real adapter.
 type endpoint struct {
-	model  *openai.Model
+	model  *provider.Model
 	server *server
 	req    *request
 }
@@ -25,8 +25,8 @@ func newEndpoint(t *testing.T, s *server) *endpoint {
 	e := &endpoint{server: s}
 	web := httptest.NewServer(e)
 	t.Cleanup(web.Close)
-	m, err := openai.New(openai.Options{
-		Endpoint: openai.Endpoint{BaseURL: web.URL + "/v1", APIKey: "key", Model: "test-model"},
+	m, err := provider.New(provider.Options{
+		Endpoint: provider.Endpoint{BaseURL: web.URL + "/v1", APIKey: "key", Model: "test-model"},
 		Exact:    true,
 	})
 	if err != nil {

@@ -133,7 +133,7 @@ func TestImportRulesBite(t *testing.T) {
 		bad            bool
 	}{
 		{"cmd wires implementations", "cmd/internal/host", "adapters/platform/telegram", false},
-		{"an actor imports an implementation", "actors/run", "adapters/model/openai", true},
+		{"an actor imports an implementation", "actors/run", "adapters/model/provider", true},
 		{"one implementation imports another", "adapters/platform/web", "adapters/platform/telegram", true},
 		{"a contract imports its implementation", "persistence", "persistence/filestore/internal/vfs", false},
 		{"an implementation of several packages", "adapters/platform/web", "adapters/platform/web/stream", false},

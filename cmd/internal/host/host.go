@@ -13,7 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
@@ -82,7 +82,7 @@ type Host struct {
 	servers     *servers      // MCP servers; nil if their approvals cannot be read
 	access      *access.Store // nil if no platform needs it
 	deciders    *deciders.Deciders
-	health      func() []openai.Health // nil if the health of the models is unknown
+	health      func() []provider.Health // nil if the health of the models is unknown
 	metricsAddr string
 	webAddr     string
 	login       login

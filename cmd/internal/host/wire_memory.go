@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/actors/run"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
@@ -33,8 +33,8 @@ func (h *Host) makeMeaning() error {
 	if name == "" {
 		return nil
 	}
-	transport := openai.NewTransport()
-	embedder, err := openai.NewEmbedder(mainEndpoint(llm, name), transport)
+	transport := provider.NewTransport()
+	embedder, err := provider.NewEmbedder(mainEndpoint(llm, name), transport)
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: "the embedding model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}

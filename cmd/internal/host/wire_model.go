@@ -8,7 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/demo"
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -32,7 +32,7 @@ func (h *Host) newModel() (model.Model, error) {
 	case h.demo():
 		return demo.New(demo.Options{}), nil
 	}
-	o := openai.Options{
+	o := provider.Options{
 		Endpoint:         mainEndpoint(llm, llm.Model),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
@@ -42,7 +42,7 @@ func (h *Host) newModel() (model.Model, error) {
 		e.AddressKey = fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)
 		o.Fallbacks = append(o.Fallbacks, e)
 	}
-	m, err := openai.New(o)
+	m, err := provider.New(o)
 	if err != nil {
 		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
@@ -51,7 +51,7 @@ func (h *Host) newModel() (model.Model, error) {
 }
 
 // mainEndpoint is a model at the address of the main model.
-func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
+func mainEndpoint(llm config.LLM, name string) provider.Endpoint {
 	e := endpoint(llm, config.Fallback{
 		Model: name, BaseURL: llm.BaseURL, APIKey: llm.APIKey,
 		Organization: llm.Organization, APIVersion: llm.APIVersion, Headers: llm.Headers, Query: llm.Query,
@@ -61,7 +61,7 @@ func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
 }
 
 // endpoint is one model at one address, with the settings of that model.
-func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
+func endpoint(llm config.LLM, f config.Fallback) provider.Endpoint {
 	own := llm.Models[f.Model]
 	maxOutput := llm.MaxOutputTokens
 	if own.MaxOutputTokens > 0 {
@@ -71,10 +71,10 @@ func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 	if own.ReasoningTags != nil {
 		tags = own.ReasoningTags
 	}
-	return openai.Endpoint{
-		BaseURL: f.BaseURL, APIKey: openai.Secret(f.APIKey.Reveal()), Model: f.Model,
+	return provider.Endpoint{
+		BaseURL: f.BaseURL, APIKey: provider.Secret(f.APIKey.Reveal()), Model: f.Model,
 		Organization: f.Organization, AzureVersion: f.APIVersion, Headers: revealed(f.Headers), Query: revealed(f.Query),
-		Settings: openai.Settings{
+		Settings: provider.Settings{
 			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
 			Members:       members(own),
 			ReasoningTags: tags, NoTools: !takesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
@@ -84,12 +84,12 @@ func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 }
 
 // members are the model settings that are copied into its requests unchanged.
-func members(own config.ModelSettings) (list []openai.Member) {
+func members(own config.ModelSettings) (list []provider.Member) {
 	if t := own.Temperature; t != nil {
-		list = append(list, openai.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
+		list = append(list, provider.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
 	}
 	if own.ReasoningEffort != "" {
-		list = append(list, openai.Member{Name: "reasoning_effort", Value: strconv.AppendQuote(nil, own.ReasoningEffort)}) // one of a few words
+		list = append(list, provider.Member{Name: "reasoning_effort", Value: strconv.AppendQuote(nil, own.ReasoningEffort)}) // one of a few words
 	}
 	return list
 }
@@ -102,26 +102,26 @@ func takesTools(llm config.LLM, name string) bool {
 	return llm.Tools
 }
 
-func revealed(secrets map[string]config.Secret) map[string]openai.Secret {
+func revealed(secrets map[string]config.Secret) map[string]provider.Secret {
 	if len(secrets) == 0 {
 		return nil
 	}
-	out := make(map[string]openai.Secret, len(secrets))
+	out := make(map[string]provider.Secret, len(secrets))
 	for name, s := range secrets {
-		out[name] = openai.Secret(s.Reveal())
+		out[name] = provider.Secret(s.Reveal())
 	}
 	return out
 }
 
 // takes converts a setting that defaults to a guess from the model's name.
-func takes(set *bool) openai.Takes {
+func takes(set *bool) provider.Takes {
 	switch {
 	case set == nil:
-		return openai.TakesAuto
+		return provider.TakesAuto
 	case *set:
-		return openai.TakesYes
+		return provider.TakesYes
 	}
-	return openai.TakesNo
+	return provider.TakesNo
 }
 
 // ModelStatus is the status of one model.

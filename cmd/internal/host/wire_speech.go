@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/model/openai"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
@@ -34,7 +34,7 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 	if !s.Transcribe.On() && !s.Speak.On() {
 		return voices{}, nil
 	}
-	transport := openai.NewTransport()
+	transport := provider.NewTransport()
 	h.cleanups.add("speech", func(context.Context) error {
 		transport.CloseIdleConnections()
 		return nil

@@ -1,0 +1,547 @@
+package provider
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+)
+
+// vectorFile is one file of the conformance vectors; cases of kinds other than prompt and response
+// are for other packages.
+type vectorFile struct {
+	Kind     string
+	About    string // for readers
+	ToolSets map[string]json.RawMessage
+	Cases    []json.RawMessage
+}
+
+// caseHead has the fields of every case.
+type caseHead struct {
+	Name     string
+	Note     string // for readers
+	Optional bool   // it contains half a surrogate pair, which is U+FFFD here
+}
+
+// strictly refuses fields that nothing reads: a case with a statement that this test ignores proves
+// nothing.
+func strictly(b []byte, to any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	return dec.Decode(to)
+}
+
+// TestConformance runs every prompt and response vector of a directory.
+func TestConformance(t *testing.T) {
+	dir := filepath.Join("testdata", "conformance")
+	if other := os.Getenv("CONFORMANCE_DIR"); other != "" {
+		dir = other
+	}
+	counts := map[string]int{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var f vectorFile
+		if err := strictly(b, &f); err != nil {
+			return err
+		}
+		for _, raw := range f.Cases {
+			switch f.Kind {
+			case "prompt":
+				runPrompt(t, raw, f.ToolSets)
+			case "response":
+				runResponse(t, raw)
+			default:
+				continue
+			}
+			counts[f.Kind]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("cases: %v", counts)
+	if os.Getenv("CONFORMANCE_DIR") == "" && (counts["prompt"] == 0 || counts["response"] == 0) { // another set may contain other kinds
+		t.Errorf("cases %v, want some of both kinds", counts)
+	}
+}
+
+type orderedTools []model.ToolSpec
+
+func (o *orderedTools) UnmarshalJSON(b []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string)
+		var spec struct {
+			Description string
+			InputSchema json.RawMessage
+			// Running tools, and the conversion of their results, is not tested here.
+			Title, Metadata, Dynamic, OutputSchema, NeedsApproval, Execute, ToModelOutput json.RawMessage
+		}
+		if err := dec.Decode(&spec); err != nil {
+			return err
+		}
+		*o = append(*o, model.ToolSpec{Name: name, Description: spec.Description, InputSchema: spec.InputSchema})
+	}
+	return nil
+}
+
+type promptCase struct {
+	caseHead
+	Messages json.RawMessage // expect.convert is the result of their conversion
+	System   string
+	Options  struct {
+		Tools json.RawMessage
+		// Only the conversion depends on these.
+		IgnoreIncompleteToolCalls bool
+		ConvertDataPart           string
+	}
+	ToolChoice    json.RawMessage
+	SupportedURLs map[string][]string        `json:"supportedUrls"`
+	Settings      map[string]json.RawMessage // by the SDK's names
+	Expect        struct {
+		Convert struct {
+			ModelMessages []modelmessage.Message
+		}
+		Prompt               json.RawMessage
+		ChatCompletions      json.RawMessage
+		PromptError          json.RawMessage
+		ChatCompletionsError json.RawMessage
+	}
+}
+
+// fakeDownload returns the same few bytes for every link.
+func fakeDownload(context.Context, string) ([]byte, string, error) {
+	return []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 1, 2, 3}, "image/png", nil
+}
+
+// nameOf returns the name of a case.
+func nameOf(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	var c struct{ Name string }
+	if err := json.Unmarshal(raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c.Name
+}
+
+// checkConverted converts the messages like chats do.
+func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage) {
+	t.Helper()
+	tools := c.Options.Tools
+	if set, ok := sets[strings.Trim(string(tools), `"`)]; ok {
+		tools = set
+	}
+	if c.Options.ConvertDataPart != "" || bytes.Contains(tools, []byte("toModelOutput")) {
+		return // cases of kind convert test these
+	}
+	list, err := uimessage.DecodeList(c.Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := conformancetest.Convert(list, modelmessage.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.Marshal(c.Expect.Convert.ModelMessages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := json.Marshal(got)
+	checkJSON(t, "converted", want, nil, have, err)
+}
+
+func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) {
+	t.Helper()
+	t.Run("prompt/"+nameOf(t, raw), func(t *testing.T) {
+		var c promptCase
+		if err := strictly(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		checkConverted(t, c, sets)
+		req := model.Request{System: c.System, Messages: c.Expect.Convert.ModelMessages, Tools: toolsOf(t, c.Options.Tools, sets), ToolChoice: choiceOf(t, c.ToolChoice)}
+		if limit := c.Settings["maxOutputTokens"]; limit != nil {
+			if err := json.Unmarshal(limit, &req.MaxOutputTokens); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := exactWriter(c)
+		if e := c.Expect; (e.Prompt == nil) == (e.PromptError == nil) || (e.ChatCompletions == nil) == (e.ChatCompletionsError == nil) {
+			t.Fatal("the case expects nothing")
+		}
+		got, err := providerPrompt(t.Context(), &w.prompter, req)
+		checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
+		body, err := w.write(t.Context(), req)
+		unstreamed := strings.Replace(string(closed(body)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
+		checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, []byte(unstreamed), err)
+	})
+}
+
+// text returns the complete text of a body.
+func (b body) text() string {
+	if b.head == nil {
+		return string(b.own) // of a failed request
+	}
+	return string(b.head.bytes) + string(b.own)
+}
+
+func closed(b body) []byte { return []byte(b.text() + bodyEnd) }
+
+func exactWriter(c promptCase) *bodyWriter {
+	w := &bodyWriter{model: "test-model", encoder: encoder{exact: true}}
+	w.download = fakeDownload
+	w.takesLink = func(mediaType, link string) bool {
+		for kind, patterns := range c.SupportedURLs {
+			prefix, wild := strings.CutSuffix(kind, "*")
+			if kind != mediaType && (!wild || !strings.HasPrefix(mediaType, prefix)) {
+				continue
+			}
+			for _, p := range patterns {
+				if regexp.MustCompile(p).MatchString(link) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for name, value := range c.Settings {
+		if name == "maxOutputTokens" {
+			continue
+		}
+		wire := map[string]string{"topP": "top_p", "presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty", "stopSequences": "stop"}[name]
+		w.settings.Members = append(w.settings.Members, Member{cmp.Or(wire, name), value})
+	}
+	return w
+}
+
+func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) []model.ToolSpec {
+	t.Helper()
+	if raw == nil {
+		return nil
+	}
+	var name string
+	if json.Unmarshal(raw, &name) == nil {
+		if raw = sets[name]; raw == nil {
+			t.Fatalf("there is no tool set %q", name)
+		}
+	}
+	var tools orderedTools
+	if err := json.Unmarshal(raw, &tools); err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
+func choiceOf(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	if raw == nil {
+		return ""
+	}
+	var choice string
+	if json.Unmarshal(raw, &choice) == nil {
+		return choice
+	}
+	var tool struct{ Type, ToolName string }
+	if err := strictly(raw, &tool); err != nil {
+		t.Fatal(err)
+	}
+	if tool.Type != "tool" {
+		return tool.Type
+	}
+	return "tool:" + tool.ToolName
+}
+
+func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []byte, err error) {
+	t.Helper()
+	if wantErr != nil {
+		var e struct{ Name, Message string } // the message is for readers
+		if bad := strictly(wantErr, &e); bad != nil {
+			t.Fatal(bad)
+		}
+		if err == nil || e.Name == "" || !named(err, e.Name) {
+			t.Errorf("%s is %s (%v), want %s", what, got, err, e.Name)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if diff := gocmp.Diff(looseJSON(t, want), looseJSON(t, got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s\n%s", what, diff, got)
+	}
+}
+
+// named reports whether an error is the one with this name in the SDK. Names of JavaScript's own
+// errors match any error.
+func named(err error, name string) bool {
+	for known, is := range map[string]error{
+		"AI_InvalidPromptError":            errNoMessages,
+		"AI_MissingToolResultsError":       errMissingResult,
+		"AI_UnsupportedFunctionalityError": errUnsupported,
+	} {
+		if errors.Is(err, is) {
+			return name == known
+		}
+	}
+	return !strings.HasPrefix(name, "AI_")
+}
+
+// looseJSON decodes a value, including strings that contain JSON.
+func looseJSON(t *testing.T, b []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	return loosen(v, "")
+}
+
+func loosen(v any, name string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, item := range v {
+			v[k] = loosen(item, k)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = loosen(item, "")
+		}
+	case string:
+		var inner any
+		if (name == "arguments" || name == "content") && json.Unmarshal([]byte(v), &inner) == nil {
+			return map[string]any{"$json": inner}
+		}
+	}
+	return v
+}
+
+// providerPrompt returns the provider-level prompt in the form of the vectors, with consecutive
+// tool messages merged.
+func providerPrompt(ctx context.Context, p *prompter, req model.Request) ([]byte, error) {
+	if len(req.Messages) == 0 {
+		return nil, errNoMessages
+	}
+	if err := checkResults(req.Messages); err != nil {
+		return nil, err
+	}
+	out := []map[string]any{}
+	if req.System != "" {
+		out = append(out, map[string]any{"role": "system", "content": req.System})
+	}
+	for _, m := range req.Messages {
+		pm, err := p.message(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		content := []any{}
+		for _, part := range pm.parts {
+			content = append(content, partJSON(part))
+		}
+		if last := len(out) - 1; m.Role == modelmessage.RoleTool && last >= 0 && out[last]["role"] == m.Role {
+			before, _ := out[last]["content"].([]any)
+			out[last]["content"] = append(before, content...)
+			continue
+		}
+		entry := map[string]any{"role": m.Role, "content": content}
+		if m.Role == modelmessage.RoleSystem {
+			entry["content"] = textOf[modelmessage.Text](pm)
+		}
+		if pm.options != nil {
+			entry["providerOptions"] = pm.options
+		}
+		if m.Role != modelmessage.RoleTool || len(content) > 0 {
+			out = append(out, entry)
+		}
+	}
+	return json.Marshal(out)
+}
+
+func partJSON(p promptPart) any {
+	if p.file == nil {
+		b, _ := modelmessage.EncodePart(p.part)
+		return json.RawMessage(b)
+	}
+	f := p.file
+	out := map[string]any{"type": "file", "mediaType": f.mediaType}
+	switch {
+	case f.bytes != nil:
+		out["data"] = map[string]any{"$bytes": base64.StdEncoding.EncodeToString(f.bytes)}
+	case f.link != "":
+		out["data"] = map[string]any{"$url": f.link}
+	default:
+		out["data"] = f.base64
+	}
+	if f.filename != nil {
+		out["filename"] = *f.filename
+	}
+	if f.original != "" {
+		out["originalUrl"] = f.original
+	}
+	if f.options != nil {
+		out["providerOptions"] = f.options
+	}
+	return out
+}
+
+type responseCase struct {
+	caseHead
+	Status int
+	Body   string
+	Expect struct {
+		Parts []json.RawMessage
+		Error *struct {
+			Name        string // one of the SDK's classes
+			Message     string
+			StatusCode  int
+			IsRetryable *bool
+		}
+	}
+}
+
+func runResponse(t *testing.T, raw json.RawMessage) {
+	t.Helper()
+	t.Run("response/"+nameOf(t, raw), func(t *testing.T) {
+		var c responseCase
+		if err := strictly(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		m, err := New(Options{Endpoint: Endpoint{BaseURL: "http://model.test/v1", Model: "test-model"}, Exact: true, Transport: answers{status: cmp.Or(c.Status, 200), body: c.Body}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []any
+		var failed error
+		for e, err := range m.Stream(t.Context(), hello()) {
+			if failed = err; err == nil && e.Kind != model.EventStreamStart {
+				got = append(got, partOf(t, e))
+			}
+		}
+		if want := c.Expect.Error; want != nil {
+			e, ok := errors.AsType[*model.Error](failed)
+			if !ok || e.Status != want.StatusCode || want.IsRetryable != nil && e.Retryable != *want.IsRetryable {
+				t.Fatalf("error is %v, want %+v", failed, want)
+			}
+			if want.Message != "" && c.Status != 0 && e.Message != want.Message {
+				t.Errorf("message is %q, want %q", e.Message, want.Message)
+			}
+			return
+		}
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		var want []any
+		for _, part := range c.Expect.Parts {
+			v, _ := looseJSON(t, part).(map[string]any)
+			if inner, ok := v["error"].(map[string]any); ok && inner["name"] != nil {
+				v["error"] = "an error"
+			}
+			want = append(want, v)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("parts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func hello() model.Request {
+	return model.Request{Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Text: "hi"}}}
+}
+
+// answers is a transport that always gives the same answer.
+type answers struct {
+	status int
+	kind   string
+	body   string
+}
+
+func (a answers) RoundTrip(req *http.Request) (*http.Response, error) {
+	h := http.Header{"Content-Type": {cmp.Or(a.kind, "text/event-stream")}}
+	return &http.Response{StatusCode: a.status, Header: h, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}, nil
+}
+
+// partOf returns an event as a stream part of the SDK.
+func partOf(t *testing.T, e model.Event) any {
+	t.Helper()
+	out := map[string]any{"type": string(e.Kind)}
+	switch e.Kind {
+	case model.EventResponseMetadata:
+		if err := json.Unmarshal(e.Raw, &out); err != nil {
+			t.Fatal(err)
+		}
+	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
+		out["id"], out["delta"] = e.ID, e.Delta
+	case model.EventToolInputStart:
+		out["id"], out["toolName"] = e.ID, e.ToolName
+	case model.EventToolCall:
+		out["toolCallId"], out["toolName"], out["input"] = e.ID, e.ToolName, e.Input
+	case model.EventError:
+		out["error"] = "an error"
+		if e.Raw != nil {
+			out["error"] = looseJSON(t, e.Raw)
+		}
+	case model.EventFinish:
+		reason := map[string]any{"unified": e.Finish.Unified}
+		if e.Finish.Raw != "" {
+			reason["raw"] = e.Finish.Raw
+		}
+		out["finishReason"], out["usage"] = reason, usageJSON(t, e.Usage)
+	default:
+		out["id"] = e.ID
+	}
+	if e.ProviderMetadata != nil {
+		out["providerMetadata"] = looseJSON(t, e.ProviderMetadata)
+	}
+	return out
+}
+
+func usageJSON(t *testing.T, u model.Usage) any {
+	t.Helper()
+	in, out := map[string]any{}, map[string]any{}
+	split := func(to map[string]any, total, part *int64, rest, name string) {
+		if total == nil {
+			return
+		}
+		var n int64
+		if part != nil {
+			n = *part
+		}
+		to["total"], to[rest], to[name] = float64(*total), float64(*total-n), float64(n)
+	}
+	split(in, u.InputTokens, u.CachedInputTokens, "noCache", "cacheRead")
+	split(out, u.OutputTokens, u.ReasoningTokens, "text", "reasoning")
+	usage := map[string]any{"inputTokens": in, "outputTokens": out}
+	if u.Raw != nil {
+		usage["raw"] = looseJSON(t, u.Raw)
+	}
+	return usage
+}

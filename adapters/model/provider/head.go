@@ -1,0 +1,55 @@
+package provider
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// maxHeads is how many heads are kept. A host has few: for chats that answer through chat_send,
+// chats that do not, summaries, memories, and the variants due to skills.
+const maxHeads = 16
+
+// head is the part of a body before its messages, above all the tools: tens of kilobytes that are
+// the same in nearly all chats. Chats share it, which saves memory and encoding.
+type head struct {
+	tools      []model.ToolSpec
+	toolChoice string
+	maxTokens  int
+	bytes      []byte // never changed
+}
+
+// says reports whether the head is that of a request. Values that share memory are compared without
+// reading it.
+func (h *head) says(req model.Request) bool {
+	return h.toolChoice == req.ToolChoice && h.maxTokens == req.MaxOutputTokens &&
+		slices.EqualFunc(h.tools, req.Tools, func(a, b model.ToolSpec) bool {
+			return a.Name == b.Name && a.Description == b.Description && string(a.InputSchema) == string(b.InputSchema)
+		})
+}
+
+// heads holds the most recent heads of one model. It is safe for concurrent use.
+type heads struct {
+	mu   sync.Mutex
+	kept []*head // most recently used last
+}
+
+// of returns the head of a request. Equal requests share one while it is kept.
+func (k *heads) of(w *bodyWriter, req model.Request) *head {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, h := range slices.Backward(k.kept) {
+		if h.says(req) {
+			copy(k.kept[i:], k.kept[i+1:])
+			k.kept[len(k.kept)-1] = h
+			return h
+		}
+	}
+	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.MaxOutputTokens, slices.Clip(w.appendHead(nil, req))}
+	if len(k.kept) == maxHeads {
+		k.kept = slices.Delete(k.kept, 0, 1)
+	}
+	k.kept = append(k.kept, h)
+	return h
+}

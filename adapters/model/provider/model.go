@@ -1,0 +1,315 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	openaiapi "github.com/sashabaranov/go-openai"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/provider/internal/answer"
+)
+
+// Model calls a model and, if that fails, its fallbacks. It is safe for concurrent use. It keeps
+// nothing of a call after its end, except for its connection, for up to two seconds, until the
+// server has closed the response.
+type Model struct {
+	endpoints []*endpoint // at least one
+}
+
+var _ model.Model = (*Model)(nil)
+
+// endpoint is one model with everything needed to call it.
+type endpoint struct {
+	*caller
+	opts    *Options
+	writer  *bodyWriter
+	metrics *metrics
+	log     *slog.Logger
+	readers answer.Readers
+	breaker breaker
+	noTools atomic.Bool // requests to it contain no tools
+}
+
+// New returns a model. It sends nothing.
+func New(o Options) (*Model, error) {
+	o.setDefaults()
+	metrics, err := newMetrics(o.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("register model metrics: %w", err)
+	}
+	all := append([]Endpoint{o.Endpoint}, o.Fallbacks...)
+	var secrets []string
+	for _, e := range all {
+		secrets = append(secrets, e.secrets()...)
+	}
+	masker := newMasker(secrets)
+	m := &Model{}
+	for i, e := range all {
+		e, err := e.checked()
+		if err != nil {
+			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
+		}
+		added := &endpoint{
+			caller: newCaller(e, o.Transport, masker), opts: &o, writer: newWriter(&o, e), metrics: metrics, log: o.Logger.With("model", e.Model),
+		}
+		added.noTools.Store(e.Settings.NoTools)
+		m.endpoints = append(m.endpoints, added)
+	}
+	return m, nil
+}
+
+func newWriter(o *Options, e Endpoint) *bodyWriter {
+	return &bodyWriter{
+		model: e.Model, settings: e.Settings,
+		encoder: encoder{
+			sight: newSight(e.Settings, e.Model), load: o.Load,
+			exact: o.Exact, prompter: prompter{takesLink: func(mediaType, link string) bool {
+				return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+			}},
+		},
+	}
+}
+
+// errStopped ends an attempt whose reader stopped.
+var errStopped = errors.New("reader stopped")
+
+// Stream implements [model.Model].
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		s := &sink{yield: yield}
+		var failed error
+		c := chooser{endpoints: m.endpoints, tried: make([]bool, len(m.endpoints))}
+		i, probe := c.next()
+		for {
+			if i > 0 {
+				req.Memo = nil // it holds the bytes for the first model
+			}
+			e := m.endpoints[i]
+			s.onAnswer = e.heard
+			err := e.ask(ctx, req, s, c.hasNext())
+			e.ended(ctx, err, probe)
+			if err == nil || errors.Is(err, errStopped) {
+				return
+			}
+			failed = joinFailures(failed, err)
+			if s.started || ctx.Err() != nil || !fallsBack(err) {
+				break
+			}
+			if i, probe = c.next(); i < 0 {
+				break
+			}
+			e.metrics.fallbacks.WithLabelValues(e.Model, string(model.ReasonOf(err))).Inc()
+			e.log.WarnContext(ctx, "model failed, trying the next", "request_id", req.ID, "next", m.endpoints[i].Model, "error", err)
+		}
+		if ctx.Err() != nil {
+			failed = context.Cause(ctx)
+		}
+		yield(model.Event{}, failed)
+	}
+}
+
+// chooser decides the order in which one call tries the models.
+type chooser struct {
+	endpoints []*endpoint
+	tried     []bool
+	anyway    bool // a model was chosen although it is skipped
+}
+
+// next returns the first untried model that is not skipped. After those it returns, once, the
+// untried model that is skipped for the shortest time, and then -1.
+func (c *chooser) next() (i int, probe bool) {
+	best, least := -1, time.Duration(0)
+	for i, e := range c.endpoints {
+		if c.tried[i] {
+			continue
+		}
+		if ok, probe := e.breaker.admit(); ok {
+			c.tried[i] = true
+			return i, probe
+		}
+		if left, _ := e.breaker.left(); best < 0 || left < least {
+			best, least = i, left
+		}
+	}
+	if best < 0 || c.anyway {
+		return -1, false
+	}
+	c.tried[best], c.anyway = true, true
+	return best, false
+}
+
+// hasNext reports whether a model that is not skipped is left.
+func (c *chooser) hasNext() bool {
+	for i, e := range c.endpoints {
+		if left, _ := e.breaker.left(); !c.tried[i] && left == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ended records the result of a call.
+func (e *endpoint) ended(ctx context.Context, err error, probe bool) {
+	if ctx.Err() != nil {
+		err = errStopped // the end of its context says nothing about the endpoint
+	}
+	e.breaker.ended(err, probe)
+	e.showSkipped()
+}
+
+// heard records that an answer has begun.
+func (e *endpoint) heard() {
+	e.breaker.heard()
+	e.showSkipped()
+}
+
+// showSkipped updates the metric.
+func (e *endpoint) showSkipped() {
+	skipped := 0.0
+	if e.breaker.open() {
+		skipped = 1
+	}
+	e.metrics.skipped.WithLabelValues(e.Model, e.host()).Set(skipped)
+}
+
+// fallsBack reports whether another model may succeed. If the context does not fit, the caller has
+// to shorten it, and our own bugs are not hidden.
+func fallsBack(err error) bool {
+	r := model.ReasonOf(err)
+	return r != model.ReasonTooLong && r != model.ReasonInternal
+}
+
+// joinFailures returns the first model's failure, followed by those of the others.
+func joinFailures(first, next error) error {
+	e, ok := errors.AsType[*model.Error](first)
+	if !ok {
+		return next
+	}
+	joined := *e
+	joined.Err = errors.Join(e.Err, next)
+	if n, ok := errors.AsType[*model.Error](next); ok && n.Retryable && !joined.Retryable {
+		joined.Retryable, joined.RetryAfter = true, n.RetryAfter
+	}
+	return &joined
+}
+
+// call calls one model until it answers or fails permanently. It returns which stored files the
+// request contained. hasNext says that another model can be tried after it.
+func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext bool) (shown, error) {
+	sent := e.writer.shownIn(req.Messages)
+	asked, body, err := e.prepare(ctx, req)
+	if err != nil {
+		return sent, err
+	}
+	r := newRetrier(e.opts, hasNext)
+	for {
+		err := e.attempt(ctx, body, asked, s)
+		failure, ok := errors.AsType[*model.Error](err)
+		if !ok || s.started || ctx.Err() != nil {
+			return sent, err
+		}
+		if why, about := refusalOf(err, sent); about && why != refusalOther {
+			return sent, err // the same request would be refused again
+		}
+		var wait time.Duration
+		if len(asked.Tools) > 0 && refusesTools(failure) {
+			e.loseTools(ctx, failure)
+			if asked, body, err = e.prepare(ctx, req); err != nil {
+				return sent, err
+			}
+		} else if wait, ok = r.next(failure); !ok {
+			return sent, err
+		}
+		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
+		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
+		s.forget()
+		if err := apicall.Pause(ctx, wait); err != nil {
+			return sent, err
+		}
+	}
+}
+
+// prepare encodes the body of a request in the form that the model accepts.
+func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Request, body, error) {
+	if e.noTools.Load() && !e.opts.Exact {
+		req = withoutTools(req)
+	}
+	body, err := e.writer.write(ctx, req)
+	switch {
+	case err == nil:
+		return req, body, nil
+	case ctx.Err() != nil:
+		return req, body, context.Cause(ctx)
+	}
+	return req, body, &model.Error{Reason: model.ReasonInternal, Message: e.masker.message(err.Error()), Err: err}
+}
+
+// attempt sends one request and reads its answer into s.
+func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s *sink) (err error) {
+	start := time.Now()
+	actx, watch := newWatchdog(ctx, cmp.Or(e.Settings.FirstByteTimeout, e.opts.FirstByteTimeout), e.opts.IdleTimeout)
+	s.onFirst = func() {
+		watch.heard()
+		s.onAnswer()
+		e.metrics.first.WithLabelValues(e.Model).Observe(time.Since(start).Seconds())
+	}
+	complete := false
+	defer func() {
+		if !complete {
+			watch.stop()
+		}
+	}()
+	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
+
+	x := &exchange{caller: e.caller, body: body, watch: watch}
+	stream, err := e.client(x).CreateChatCompletionStream(actx, openaiapi.ChatCompletionRequest{Model: e.Model})
+	if err != nil {
+		return e.failure(ctx, actx, err, model.ReasonNetwork)
+	}
+	defer func() {
+		if !complete {
+			_ = stream.Close()
+		}
+	}()
+	if err := e.read(ctx, actx, x, req, s); err != nil {
+		return err
+	}
+	complete = true
+	watch.drain(x.resp.Body)
+	return nil
+}
+
+func outcome(ctx context.Context, err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case ctx.Err() != nil, errors.Is(err, errStopped):
+		return "stopped"
+	default:
+		return string(model.ReasonOf(err))
+	}
+}
+
+// failure returns the error of a request that failed: the cause of the caller's context comes
+// first, then the watchdog's error, then the doer's.
+func (e *endpoint) failure(ctx, actx context.Context, err error, reason model.Reason) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if silent, ok := errors.AsType[*model.Error](context.Cause(actx)); ok {
+		return silent
+	}
+	if typed, ok := errors.AsType[*model.Error](err); ok {
+		return typed
+	}
+	return &model.Error{Reason: reason, Retryable: true, Message: e.masker.message(err.Error())}
+}

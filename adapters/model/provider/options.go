@@ -1,0 +1,191 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+)
+
+// Secret is a text that is never printed.
+type Secret = apicall.Secret
+
+// Endpoint is one model at one URL.
+type Endpoint struct {
+	// BaseURL ends before /chat/completions; the default is OpenAI's. AddressKey is the name of its
+	// setting, for errors.
+	BaseURL, AddressKey string
+	APIKey              Secret
+	// Model is required.
+	Model        string
+	Organization string
+	// AzureVersion, if set, is the api-version of an Azure resource; BaseURL is then the resource's
+	// URL, and Model the name of the deployment.
+	AzureVersion string
+	// Headers and Query are added to every request, and are as secret as the key.
+	Headers, Query map[string]Secret
+	Settings       Settings
+}
+
+// Options configure a [Model]. Only the endpoint's Model is required.
+type Options struct {
+	Endpoint
+	// Fallbacks are tried, in order, by a call whose model failed permanently before its first
+	// event. The next call begins with the first model again, unless that failed recently: a failed
+	// model is skipped for a time that grows with every failure, and then one call probes it. If
+	// all are skipped, the one that is due first is used.
+	Fallbacks []Endpoint
+
+	// IdleTimeout bounds the silence within an answer. The default is 120 s.
+	IdleTimeout time.Duration
+	// FirstByteTimeout bounds the wait for the first piece of text, reasoning or call of an answer.
+	// The default is 60 s, or 15 s with fallbacks. Comments and empty chunks do not count. After
+	// this timeout the call does not retry the model.
+	FirstByteTimeout time.Duration
+	// MaxAttempts bounds the requests of one call to one model. The default is 6.
+	MaxAttempts int
+	// MaxWait bounds one delay between attempts (default 30 s); if a provider asks for a longer
+	// one, the call does not retry it. WaitBudget bounds the sum of the delays of a call (60 s),
+	// and TimeBudget is how long after the first attempt another one may begin (5 minutes).
+	MaxWait, WaitBudget, TimeBudget time.Duration
+
+	// Transport carries the requests; the default is [NewTransport].
+	Transport http.RoundTripper
+	// Load reads the stored files that links of [messages.Picture] name. It returns the same bytes
+	// for the same link. It may be nil if there are no files.
+	Load func(ctx context.Context, link string) ([]byte, error)
+	// Exact follows the SDK exactly: one attempt, no placeholders for what is empty or cannot be
+	// sent, and errors inside a stream as events with a finish.
+	Exact bool
+
+	// Logger logs failed attempts, if not nil.
+	Logger *slog.Logger
+	// Metrics is where the package registers its metrics, if not nil.
+	Metrics prometheus.Registerer
+}
+
+// The defaults of [Options].
+const (
+	defaultIdle      = 120 * time.Second
+	defaultFirstByte = 60 * time.Second
+	fallbackFirst    = 15 * time.Second
+	defaultAttempts  = 6
+	defaultMaxWait   = 30 * time.Second
+	defaultBudget    = 60 * time.Second
+	defaultTime      = 5 * time.Minute
+	defaultBaseURL   = "https://api.openai.com/v1"
+)
+
+var (
+	errNoModel = errors.New("no model is named")
+	errBaseURL = errors.New("base URL must be http or https")
+)
+
+func (o *Options) setDefaults() {
+	setDefault(&o.IdleTimeout, defaultIdle)
+	first := defaultFirstByte
+	if len(o.Fallbacks) > 0 {
+		first = fallbackFirst
+	}
+	setDefault(&o.FirstByteTimeout, first)
+	setDefault(&o.MaxAttempts, defaultAttempts)
+	setDefault(&o.MaxWait, defaultMaxWait)
+	setDefault(&o.WaitBudget, defaultBudget)
+	setDefault(&o.TimeBudget, defaultTime)
+	if o.Exact {
+		o.MaxAttempts = 1
+	}
+	if o.Transport == nil {
+		o.Transport = NewTransport()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+func setDefault[T ~int | ~int64](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// checked returns the endpoint with its defaults, or why it cannot be used.
+func (e Endpoint) checked() (Endpoint, error) {
+	if e.Model == "" {
+		return e, errNoModel
+	}
+	if e.BaseURL == "" {
+		e.BaseURL = defaultBaseURL
+	}
+	u, err := url.Parse(e.BaseURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return e, errBaseURL
+	}
+	if e.Settings.MaxTokensField == "" {
+		e.Settings.MaxTokensField = "max_tokens"
+		if host := u.Hostname(); host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {
+			e.Settings.MaxTokensField = "max_completion_tokens"
+		}
+	}
+	return e, nil
+}
+
+// decorate adds the headers and query of the endpoint to a request.
+func (e Endpoint) decorate(req *http.Request) {
+	req.Header.Set("User-Agent", userAgent)
+	for name, value := range e.Headers {
+		req.Header.Set(name, string(value))
+	}
+	if len(e.Query) == 0 {
+		return
+	}
+	query := req.URL.Query()
+	for name, value := range e.Query {
+		query.Set(name, string(value))
+	}
+	req.URL.RawQuery = query.Encode()
+}
+
+// host is the endpoint's host, for people.
+func (e Endpoint) host() string {
+	u, err := url.Parse(e.BaseURL)
+	if err != nil {
+		return "" // Unreachable: the endpoint was validated.
+	}
+	return u.Host
+}
+
+// azure returns the URL of a resource and the name of a deployment there. A URL that includes the
+// deployment, as the service shows it, provides both.
+func (e Endpoint) azure() (resource, deployment string) {
+	resource, rest, named := strings.Cut(e.BaseURL, "/openai/deployments/")
+	deployment, _, _ = strings.Cut(rest, "/")
+	if !named || deployment == "" {
+		deployment = e.Model
+	}
+	return strings.TrimSuffix(strings.TrimRight(resource, "/"), "/openai"), deployment
+}
+
+// secrets returns the texts of an endpoint that must not be printed.
+func (e Endpoint) secrets() []string {
+	all := []string{string(e.APIKey)}
+	for _, v := range e.Headers {
+		all = append(all, string(v))
+	}
+	for _, v := range e.Query {
+		all = append(all, string(v), url.QueryEscape(string(v)))
+	}
+	if u, err := url.Parse(e.BaseURL); err == nil && u.User != nil {
+		if password, ok := u.User.Password(); ok {
+			all = append(all, password)
+		}
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+func seed(f *testing.F, add func(stream []byte)) {
+	f.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no streams: %v", err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		add(txtar.Parse(b).Files[0].Data)
+	}
+}
+
+// FuzzStream parses arbitrary bytes as an answer and checks what a chat relies on: blocks open and
+// close in order, calls are announced before they are made, ids are unique, nothing follows the
+// finish.
+func FuzzStream(f *testing.F) {
+	seed(f, func(stream []byte) { f.Add(stream, true); f.Add(stream, false) })
+	f.Fuzz(func(t *testing.T, stream []byte, exact bool) {
+		m, err := New(Options{Endpoint: Endpoint{Model: "m"}, Exact: exact, MaxAttempts: 1, Transport: answers{status: 200, body: string(stream)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := wellFormed{open: map[string]bool{}, called: map[string]bool{}}
+		for e, err := range m.Stream(t.Context(), hello()) {
+			if check.ended {
+				t.Fatalf("%v behind the end", e.Kind)
+			}
+			if err != nil {
+				if _, ok := errors.AsType[*model.Error](err); !ok {
+					t.Fatalf("untyped error %v", err)
+				}
+				check.ended = true
+				continue
+			}
+			check.event(t, e, exact)
+		}
+		if !check.ended {
+			t.Fatal("neither finish nor error")
+		}
+	})
+}
+
+type wellFormed struct {
+	open, called map[string]bool
+	ended        bool
+}
+
+func (w *wellFormed) event(t *testing.T, e model.Event, exact bool) {
+	t.Helper()
+	if e.Raw != nil && !json.Valid(e.Raw) || e.ProviderMetadata != nil && !json.Valid(e.ProviderMetadata) {
+		t.Fatalf("%s holds no JSON", e.Kind)
+	}
+	switch e.Kind {
+	case model.EventTextStart, model.EventReasoningStart, model.EventToolInputStart:
+		if w.open[e.ID] && !exact {
+			t.Fatalf("%s of %q twice", e.Kind, e.ID)
+		}
+		w.open[e.ID] = true
+	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
+		if !w.open[e.ID] && !exact {
+			t.Fatalf("%s of %q that is not open", e.Kind, e.ID)
+		}
+	case model.EventTextEnd, model.EventReasoningEnd, model.EventToolInputEnd:
+		delete(w.open, e.ID)
+	case model.EventToolCall:
+		if w.called[e.ID] && !exact || e.ToolName == "" {
+			t.Fatalf("call %q of %q twice or nameless", e.ID, e.ToolName)
+		}
+		w.called[e.ID] = true
+	case model.EventFinish:
+		w.ended = true
+		if len(w.open) > 0 && !exact {
+			t.Fatalf("finished with %v open", w.open)
+		}
+	default:
+	}
+}
+
+// FuzzString compares our JSON strings with the standard decoder.
+func FuzzString(f *testing.F) {
+	f.Add("a\"\\\n\x00\u2028<é🚀\xff", []byte(`{"a": "b \" \u00e9 \\", "c":[ 1 , null ]}`))
+	f.Add("eight by", []byte(`"x"`))
+	f.Fuzz(func(t *testing.T, s string, raw []byte) {
+		var back string
+		if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") && !equalInvalid(s, back) {
+			t.Fatalf("%q became %q (%v)", s, back, err)
+		}
+		if !json.Valid(raw) {
+			return
+		}
+		var want bytes.Buffer
+		if err := json.Compact(&want, raw); err != nil {
+			t.Fatal(err)
+		}
+		if got := modelmessage.AppendJSON(nil, raw); string(got) != want.String() {
+			t.Fatalf("%s compacted to %s", raw, got)
+		}
+		var quoted string
+		if err := json.Unmarshal(appendQuotedJSON(nil, raw), &quoted); err != nil || quoted != strings.ToValidUTF8(want.String(), "\uFFFD") && !equalInvalid(want.String(), quoted) {
+			t.Fatalf("%s quoted reads %q (%v)", raw, quoted, err)
+		}
+	})
+}
+
+// equalInvalid compares with one U+FFFD for every byte of invalid UTF-8.
+func equalInvalid(s, back string) bool { return string([]rune(s)) == back }

@@ -1,0 +1,201 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Takes says whether a kind of file is sent to a model.
+type Takes string
+
+// The values of [Takes]. Auto decides by the model's name; an unknown model is sent the file, and
+// its refusal is remembered.
+const (
+	TakesAuto Takes = ""
+	TakesYes  Takes = "true"
+	TakesNo   Takes = "false"
+)
+
+// maxRefused is how many files are remembered that a provider refused individually.
+const maxRefused = 4096
+
+// sight is what is known about the files that one model accepts. It is safe for concurrent use.
+type sight struct {
+	mu            sync.Mutex
+	images, files bool
+	refused       []string // links, oldest first
+	version       int      // incremented by every change
+}
+
+func newSight(s Settings, name string) *sight {
+	takes := func(set Takes, known func(string) bool) bool {
+		switch set {
+		case TakesYes:
+			return true
+		case TakesNo:
+			return false
+		case TakesAuto:
+		}
+		return known(strings.ToLower(name))
+	}
+	return &sight{images: takes(s.Images, seesImages), files: takes(s.Files, readsPDF)}
+}
+
+// blind are families of models, by parts of their names, that accept only text; sighted are
+// exceptions that accept images. Models in neither list are tried.
+var (
+	blind = []string{ //nolint:gochecknoglobals // a table
+		"deepseek-chat", "deepseek-reasoner", "deepseek-v3", "deepseek-r1", "deepseek-coder", "gpt-3.5", "gpt-oss", "o1-mini", "o1-preview", "o3-mini",
+		"llama-2", "llama-3.1", "llama-3.3", "llama3.1", "llama3.3", "mixtral", "mistral-7b", "mistral-nemo", "codestral", "devstral-small-2505",
+		"qwen-turbo", "qwen2.5-", "qwen3-", "qwq", "qwen-max", "qwen-coder", "glm-4.5", "glm-4.6", "glm-4-", "kimi-k2-", "moonshot-v1-8k", "moonshot-v1-32k", "moonshot-v1-128k",
+		"command-r", "phi-2", "phi-3-mini", "phi-4-mini", "gemma-2", "gemma2", "minimax-m1", "minimax-m2", "ernie-4.5-21b", "yi-34b", "yi-large", "baichuan",
+	}
+	sighted = []string{"vl", "vision", "omni", "glm-4.5v", "glm-4.6v", "multimodal", "deepseek-ocr", "-v-"} //nolint:gochecknoglobals // a table
+	// noPDF are models and APIs that are known to accept no documents.
+	noPDF = []string{ //nolint:gochecknoglobals // a table
+		"deepseek", "qwen", "glm", "kimi", "moonshot", "llama", "mistral", "mixtral", "codestral", "pixtral", "grok", "phi-", "gemma", "command-", "minimax", "gpt-4-turbo", "gpt-4-vision",
+	}
+)
+
+func seesImages(name string) bool {
+	return !containsAny(name, blind...) || containsAny(name, sighted...)
+}
+
+func readsPDF(name string) bool { return seesImages(name) && !containsAny(name, noPDF...) }
+
+// takes reports whether a stored file is sent.
+func (s *sight) takes(mediaType, link string) bool {
+	if mediaType == messages.MimeText {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mediaType == messages.MimePDF && !s.files || mediaType != messages.MimePDF && !s.images {
+		return false
+	}
+	return !slices.Contains(s.refused, link)
+}
+
+// revision changes whenever the knowledge changes. It is constant for a nil sight.
+func (s *sight) revision() int {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+// refusal is what a provider's refusal says about the files of a request.
+type refusal int
+
+const (
+	refusalOther  refusal = iota // the cause is unclear
+	refusalImages                // the model accepts no images
+	refusalFiles                 // the model accepts no documents
+)
+
+// refusalOf interprets the refusal of a request with files; ok is false if the reason has nothing
+// to do with them.
+func refusalOf(err error, sent shown) (refusal, bool) {
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || len(sent.links) == 0 {
+		return refusalOther, false
+	}
+	words := strings.ToLower(e.Message)
+	if sent.pdf && containsAny(words, "pdf", "`file`", "'file'", "\"file\"", "type file", "file input", "file content", "file_data", "document input", "documents are not", "does not support file", "support files", "不支持文件", "不支持 pdf") {
+		return refusalFiles, true
+	}
+	if sent.image && containsAny(words, "image_url", "image input", "image content", "images are not", "support image", "support vision", "vision is not", "multimodal", "multi-modal", "mmproj",
+		"no image", "not a vision", "non-vision", "image is not", "content must be a string", "expected a string", "invalid type: sequence", "text-only", "only text", "only support text",
+		"不支持图", "不支持多模态", "不支持视觉", "图片输入", "仅支持文本") {
+		return refusalImages, true
+	}
+	return refusalOther, e.Reason == model.ReasonBadRequest
+}
+
+// learn records a refusal. It reports whether this changes future requests.
+func (s *sight) learn(why refusal, sent shown) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case why == refusalImages && s.images:
+		s.images, changed = false, true
+	case why == refusalFiles && s.files:
+		s.files, changed = false, true
+	case why == refusalOther:
+		for _, link := range sent.links {
+			if !slices.Contains(s.refused, link) {
+				s.refused, changed = append(s.refused, link), true
+			}
+		}
+		s.refused = s.refused[max(0, len(s.refused)-maxRefused):]
+	}
+	if changed {
+		s.version++
+	}
+	return changed
+}
+
+// unlearn removes the record of files that were not the cause of a refusal.
+func (s *sight) unlearn(links []string) {
+	if len(links) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = slices.DeleteFunc(s.refused, func(link string) bool { return slices.Contains(links, link) })
+	s.version++
+}
+
+// shown are the stored files that a request contains.
+type shown struct {
+	links      []string
+	image, pdf bool
+}
+
+// ask calls a model. If it refuses the request because of its pictures or documents, it gets the
+// request once more without them. That is remembered: later requests omit them and tell the model
+// that it cannot see them.
+func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
+	var blamed []string // without a clear statement
+	for range 3 {       // with everything, without images, without documents
+		sent, err := e.call(ctx, req, s, hasNext)
+		if err == nil || s.started || ctx.Err() != nil {
+			return err
+		}
+		why, about := refusalOf(err, sent)
+		if !about || !e.writer.sight.learn(why, sent) {
+			e.writer.sight.unlearn(blamed) // they were not the cause
+			return err
+		}
+		if why == refusalOther {
+			blamed = sent.links
+		}
+		req.Memo.Take() // the encoded messages contain the files
+		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
+			"from_now_on", saidOf(why), "error", err)
+	}
+	_, err := e.call(ctx, req, s, hasNext)
+	if err != nil && !s.started {
+		e.writer.sight.unlearn(blamed)
+	}
+	return err
+}
+
+func saidOf(why refusal) string {
+	switch why {
+	case refusalImages:
+		return "no images are sent to this model, only notes; set images to false for it under llm.models to leave out this first try"
+	case refusalFiles:
+		return "no PDF files are sent to this model, only notes; set files to false for it under llm.models to leave out this first try"
+	case refusalOther:
+	}
+	return "these files are left out"
+}

@@ -1,0 +1,99 @@
+package provider
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+func TestWhichModelsAreShownFiles(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		images, pdf bool
+	}{
+		{"gpt-4o", true, true},
+		{"gpt-4.1-mini", true, true},
+		{"gpt-5", true, true},
+		{"claude-sonnet-4-5", true, true},
+		{"gemini-2.5-pro", true, true},
+		{"gpt-3.5-turbo", false, false},
+		{"deepseek-chat", false, false},
+		{"deepseek-reasoner", false, false},
+		{"o3-mini", false, false},
+		{"qwen2.5-72b-instruct", false, false},
+		{"qwen2.5-vl-72b-instruct", true, false},
+		{"Qwen3-VL-235B", true, false},
+		{"glm-4.6", false, false},
+		{"glm-4.5v", true, false},
+		{"meta-llama/llama-3.3-70b", false, false},
+		{"llama-3.2-11b-vision", true, false},
+		{"somebody/unheard-of", true, true},
+	} {
+		s := newSight(Settings{}, tt.name)
+		if got := s.takes("image/jpeg", "x"); got != tt.images {
+			t.Errorf("%s is shown images: %v, want %v", tt.name, got, tt.images)
+		}
+		if got := s.takes(messages.MimePDF, "x"); got != tt.pdf {
+			t.Errorf("%s is given PDF documents: %v, want %v", tt.name, got, tt.pdf)
+		}
+	}
+	if s := newSight(Settings{Images: TakesNo, Files: TakesYes}, "deepseek-chat"); s.takes("image/jpeg", "x") || !s.takes(messages.MimePDF, "x") {
+		t.Error("the settings do not win over the name")
+	}
+}
+
+// A refusal for another reason than the files costs one more try each time, and the files are shown
+// again once that reason is gone.
+func TestFilesAreNotBlamedForOtherFaults(t *testing.T) {
+	var broken atomic.Bool
+	var asked, shown atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked.Add(1)
+		if containsAny(string(body), "data:image/jpeg") {
+			shown.Add(1)
+		}
+		if broken.Load() {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"message":"invalid tool schema"}}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer server.Close()
+	m, err := New(Options{
+		Endpoint: Endpoint{BaseURL: server.URL, Model: "m"},
+		Load:     func(context.Context, string) ([]byte, error) { return []byte("\xff\xd8\xff"), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := messages.Picture{Path: "results/c/picture-1.jpg", Mime: "image/jpeg"}
+	req := model.Request{Memo: &model.Memo{}, Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{
+		modelmessage.Text{Text: "look"}, modelmessage.File{MediaType: "image/jpeg", Data: picture.Link("c"), ProviderOptions: messages.NoteOptions("[a picture]")},
+	}}}}
+	ask := func() (failed error) {
+		for _, err := range m.Stream(t.Context(), req) {
+			if err != nil {
+				failed = err
+			}
+		}
+		return failed
+	}
+	broken.Store(true)
+	if err := ask(); model.ReasonOf(err) != model.ReasonBadRequest || asked.Load() != 2 || shown.Load() != 1 {
+		t.Errorf("%v after %d requests, %d with the picture", err, asked.Load(), shown.Load())
+	}
+	broken.Store(false)
+	if err := ask(); err != nil || shown.Load() != 2 {
+		t.Errorf("%v, %d requests with the picture, want 2", err, shown.Load())
+	}
+}

@@ -1,0 +1,97 @@
+package provider
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// TestStreams plays the kinds of streams that real servers send and compares the resulting events.
+func TestStreams(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no streams: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := transcript(t, string(archive.Files[0].Data))
+			if flag.Lookup("update").Value.String() == "true" {
+				archive.Files[1].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := gocmp.Diff(string(archive.Files[1].Data), got); diff != "" {
+				t.Errorf("heard (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// history contains a call with the id old.
+func history() model.Request {
+	return model.Request{Messages: []modelmessage.Message{
+		{Role: modelmessage.RoleUser, Text: "hi"},
+		{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.ToolCall{ToolCallID: "old", ToolName: "t", Input: []byte("{}")}}},
+		{Role: modelmessage.RoleTool, Parts: []modelmessage.Part{modelmessage.ToolResult{ToolCallID: "old", ToolName: "t", Output: modelmessage.Output{Type: modelmessage.OutputText, Text: "x"}}}},
+	}}
+}
+
+// transcript has one line per event. Ids made up by the parser are masked.
+func transcript(t *testing.T, body string) string {
+	t.Helper()
+	m, err := New(Options{Endpoint: Endpoint{Model: "m"}, MaxAttempts: 1, Transport: answers{status: 200, body: body}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for e, err := range m.Stream(t.Context(), history()) {
+		if err != nil {
+			retryable := ""
+			if typed, ok := errors.AsType[*model.Error](err); ok && typed.Retryable {
+				retryable = " (retryable)"
+			}
+			fmt.Fprintf(&b, "ERROR %v%s\n", err, retryable)
+			break
+		}
+		fmt.Fprintln(&b, strings.TrimSpace(describe(e)))
+	}
+	return b.String()
+}
+
+func describe(e model.Event) string {
+	id := e.ID
+	if len(id) > 20 {
+		id = "NEW"
+	}
+	switch e.Kind {
+	case model.EventToolCall:
+		return fmt.Sprintf("%s %s %s %s %s", e.Kind, id, e.ToolName, e.Input, e.ProviderMetadata)
+	case model.EventFinish:
+		u := e.Usage
+		return fmt.Sprintf("%s %s (%s) in %s cached %s out %s reasoning %s", e.Kind, e.Finish.Unified, e.Finish.Raw, number(u.InputTokens), number(u.CachedInputTokens), number(u.OutputTokens), number(u.ReasoningTokens))
+	default:
+		return fmt.Sprintf("%s %s %s%q%s", e.Kind, id, e.ToolName, e.Delta, e.Raw)
+	}
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}
