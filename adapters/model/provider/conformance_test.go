@@ -18,6 +18,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -195,32 +197,22 @@ func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessag
 				t.Fatal(err)
 			}
 		}
-		w := exactWriter(c)
+		p, prompter := exactChat(c)
 		if e := c.Expect; (e.Prompt == nil) == (e.PromptError == nil) || (e.ChatCompletions == nil) == (e.ChatCompletionsError == nil) {
 			t.Fatal("the case expects nothing")
 		}
-		got, err := providerPrompt(t.Context(), &w.prompter, req)
+		got, err := providerPrompt(t.Context(), prompter, req)
 		checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
-		body, err := w.write(t.Context(), req)
-		unstreamed := strings.Replace(string(closed(body)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
+		body, err := p.Write(t.Context(), req)
+		unstreamed := strings.Replace(string(bytes.Join(body, nil)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
 		checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, []byte(unstreamed), err)
 	})
 }
 
-// text returns the complete text of a body.
-func (b body) text() string {
-	if b.head == nil {
-		return string(b.own) // of a failed request
-	}
-	return string(b.head.bytes) + string(b.own)
-}
-
-func closed(b body) []byte { return []byte(b.text() + bodyEnd) }
-
-func exactWriter(c promptCase) *bodyWriter {
-	w := &bodyWriter{model: "test-model", encoder: encoder{exact: true}}
-	w.download = fakeDownload
-	w.takesLink = func(mediaType, link string) bool {
+func exactChat(c promptCase) (*chat.Protocol, *protocol.Prompter) {
+	o := chat.Options{Address: chat.Address{Model: "test-model"}, Exact: true}
+	o.Prompter.Download = fakeDownload
+	o.Prompter.TakesLink = func(mediaType, link string) bool {
 		for kind, patterns := range c.SupportedURLs {
 			prefix, wild := strings.CutSuffix(kind, "*")
 			if kind != mediaType && (!wild || !strings.HasPrefix(mediaType, prefix)) {
@@ -239,9 +231,9 @@ func exactWriter(c promptCase) *bodyWriter {
 			continue
 		}
 		wire := map[string]string{"topP": "top_p", "presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty", "stopSequences": "stop"}[name]
-		w.settings.Members = append(w.settings.Members, Member{cmp.Or(wire, name), value})
+		o.Members = append(o.Members, Member{Name: cmp.Or(wire, name), Value: value})
 	}
-	return w
+	return chat.New(o), &o.Prompter
 }
 
 func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) []model.ToolSpec {
@@ -305,9 +297,9 @@ func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []b
 // errors match any error.
 func named(err error, name string) bool {
 	for known, is := range map[string]error{
-		"AI_InvalidPromptError":            errNoMessages,
-		"AI_MissingToolResultsError":       errMissingResult,
-		"AI_UnsupportedFunctionalityError": errUnsupported,
+		"AI_InvalidPromptError":            protocol.ErrNoMessages,
+		"AI_MissingToolResultsError":       protocol.ErrMissingResult,
+		"AI_UnsupportedFunctionalityError": protocol.ErrUnsupported,
 	} {
 		if errors.Is(err, is) {
 			return name == known
@@ -347,11 +339,11 @@ func loosen(v any, name string) any {
 
 // providerPrompt returns the provider-level prompt in the form of the vectors, with consecutive
 // tool messages merged.
-func providerPrompt(ctx context.Context, p *prompter, req model.Request) ([]byte, error) {
+func providerPrompt(ctx context.Context, p *protocol.Prompter, req model.Request) ([]byte, error) {
 	if len(req.Messages) == 0 {
-		return nil, errNoMessages
+		return nil, protocol.ErrNoMessages
 	}
-	if err := checkResults(req.Messages); err != nil {
+	if err := protocol.CheckResults(req.Messages); err != nil {
 		return nil, err
 	}
 	out := []map[string]any{}
@@ -359,12 +351,12 @@ func providerPrompt(ctx context.Context, p *prompter, req model.Request) ([]byte
 		out = append(out, map[string]any{"role": "system", "content": req.System})
 	}
 	for _, m := range req.Messages {
-		pm, err := p.message(ctx, m)
+		pm, err := p.Message(ctx, m)
 		if err != nil {
 			return nil, err
 		}
 		content := []any{}
-		for _, part := range pm.parts {
+		for _, part := range pm.Parts {
 			content = append(content, partJSON(part))
 		}
 		if last := len(out) - 1; m.Role == modelmessage.RoleTool && last >= 0 && out[last]["role"] == m.Role {
@@ -374,10 +366,10 @@ func providerPrompt(ctx context.Context, p *prompter, req model.Request) ([]byte
 		}
 		entry := map[string]any{"role": m.Role, "content": content}
 		if m.Role == modelmessage.RoleSystem {
-			entry["content"] = textOf[modelmessage.Text](pm)
+			entry["content"] = textOf(pm)
 		}
-		if pm.options != nil {
-			entry["providerOptions"] = pm.options
+		if pm.Options != nil {
+			entry["providerOptions"] = pm.Options
 		}
 		if m.Role != modelmessage.RoleTool || len(content) > 0 {
 			out = append(out, entry)
@@ -386,29 +378,39 @@ func providerPrompt(ctx context.Context, p *prompter, req model.Request) ([]byte
 	return json.Marshal(out)
 }
 
-func partJSON(p promptPart) any {
-	if p.file == nil {
-		b, _ := modelmessage.EncodePart(p.part)
+// textOf joins the texts of a message.
+func textOf(m protocol.Message) (text string) {
+	for _, p := range m.Parts {
+		if part, ok := p.Part.(modelmessage.Text); ok {
+			text += part.Text
+		}
+	}
+	return text
+}
+
+func partJSON(p protocol.Part) any {
+	if p.File == nil {
+		b, _ := modelmessage.EncodePart(p.Part)
 		return json.RawMessage(b)
 	}
-	f := p.file
-	out := map[string]any{"type": "file", "mediaType": f.mediaType}
+	f := p.File
+	out := map[string]any{"type": "file", "mediaType": f.MediaType}
 	switch {
-	case f.bytes != nil:
-		out["data"] = map[string]any{"$bytes": base64.StdEncoding.EncodeToString(f.bytes)}
-	case f.link != "":
-		out["data"] = map[string]any{"$url": f.link}
+	case f.Bytes != nil:
+		out["data"] = map[string]any{"$bytes": base64.StdEncoding.EncodeToString(f.Bytes)}
+	case f.Link != "":
+		out["data"] = map[string]any{"$url": f.Link}
 	default:
-		out["data"] = f.base64
+		out["data"] = f.Base64
 	}
-	if f.filename != nil {
-		out["filename"] = *f.filename
+	if f.Filename != nil {
+		out["filename"] = *f.Filename
 	}
-	if f.original != "" {
-		out["originalUrl"] = f.original
+	if f.Original != "" {
+		out["originalUrl"] = f.Original
 	}
-	if f.options != nil {
-		out["providerOptions"] = f.options
+	if f.Options != nil {
+		out["providerOptions"] = f.Options
 	}
 	return out
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // TestCrowdKeepsItsConnections ends as many concurrent calls as a host has and starts them again.
@@ -130,7 +132,7 @@ func BenchmarkCall(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, strings.Repeat("data: "+benchChunk+"\n\n", 20)+
+		_, _ = io.WriteString(w, strings.Repeat("data: "+modeltest.Delta(`{"content":" hello"}`, "")+"\n\n", 20)+
 			`data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer server.Close()
@@ -138,8 +140,12 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	req := benchHistory(20)
-	req.Memo = new(model.Memo)
+	req := model.Request{System: strings.Repeat("You are helpful. ", 200), Memo: new(model.Memo)}
+	for range 20 {
+		req.Messages = append(req.Messages,
+			modelmessage.Message{Role: modelmessage.RoleUser, Text: strings.Repeat("words \"quoted\"\n", 40)},
+			modelmessage.Message{Role: modelmessage.RoleAssistant, Text: strings.Repeat("an answer ", 70)})
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, err := range m.Stream(b.Context(), req) {

@@ -30,7 +30,7 @@ func NewEmbedder(e Endpoint, transport http.RoundTripper) (Embedder, error) {
 
 // Embed implements [model.Embedder].
 func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	resp, err := e.client(e).CreateEmbeddings(ctx, openaiapi.EmbeddingRequestStrings{
+	resp, err := e.address().Client(e).CreateEmbeddings(ctx, openaiapi.EmbeddingRequestStrings{
 		Input: texts, Model: openaiapi.EmbeddingModel(e.Model), EncodingFormat: openaiapi.EmbeddingEncodingFormatFloat,
 	})
 	if ctx.Err() != nil {

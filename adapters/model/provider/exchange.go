@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"time"
 
-	openaiapi "github.com/sashabaranov/go-openai"
-
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
 const (
@@ -28,7 +28,7 @@ func newCaller(e Endpoint, transport http.RoundTripper, m *masker) *caller {
 	return &caller{Endpoint: e, masker: m, http: apicall.Client(transport)}
 }
 
-// Do implements [openaiapi.HTTPDoer].
+// Do sends a request; a response that is not a success is an error.
 func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	c.decorate(req)
 	resp, err := c.http.Do(req)
@@ -43,68 +43,23 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// client returns the library's client for the endpoint, which sends through d.
-func (c *caller) client(d openaiapi.HTTPDoer) *openaiapi.Client {
-	cfg := openaiapi.DefaultConfig(string(c.APIKey))
-	cfg.BaseURL = c.BaseURL
-	if c.AzureVersion != "" {
-		resource, deployment := c.azure()
-		cfg = openaiapi.DefaultAzureConfig(string(c.APIKey), resource)
-		cfg.APIVersion = c.AzureVersion
-		cfg.AzureModelMapperFunc = func(string) string { return deployment }
-	}
-	cfg.OrgID = c.Organization
-	cfg.HTTPClient = d
-	return openaiapi.NewClientWithConfig(cfg)
+// address is where the endpoint is, for the library.
+func (c *caller) address() chat.Address {
+	return chat.Address{URL: c.BaseURL, Key: c.APIKey, Model: c.Model, Organization: c.Organization, AzureVersion: c.AzureVersion}
 }
 
-// exchange is one request and the beginning of its response. The library's client sends through it:
-// it puts the bytes of the body into the request and watches those of the response.
-type exchange struct {
-	*caller
-	body  body
-	watch *watchdog
-	resp  *http.Response
-}
-
-// pieces reads slices one after the other, as [io.MultiReader] does, but fills each read, so that most requests are
-// one write to the connection. It has no WriteTo, with which every request would allocate a copy buffer of 32 KiB.
-type pieces [][]byte
-
-// Read implements [io.Reader].
-func (p *pieces) Read(b []byte) (n int, err error) {
-	for len(*p) > 0 && n < len(b) {
-		k := copy(b[n:], (*p)[0])
-		if n += k; k == len((*p)[0]) {
-			*p = (*p)[1:]
-		} else {
-			(*p)[0] = (*p)[0][k:]
+// exchange returns the exchange of one request, whose response is watched.
+func (c *caller) exchange(body protocol.Body, watch *watchdog) *protocol.Exchange {
+	return &protocol.Exchange{Body: body, Send: func(req *http.Request) (*http.Response, error) {
+		resp, err := c.Do(req)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if n == 0 && len(b) > 0 {
-		return 0, io.EOF
-	}
-	return n, nil
-}
-
-// Do implements [openaiapi.HTTPDoer].
-func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	open := func() (io.ReadCloser, error) {
-		return io.NopCloser(&pieces{x.body.head.bytes, x.body.own, []byte(bodyEnd)}), nil
-	}
-	req.Body, _ = open()
-	req.GetBody = open
-	req.ContentLength = int64(len(x.body.head.bytes) + len(x.body.own) + len(bodyEnd))
-	req.Header.Del("Connection")
-	resp, err := x.caller.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = &watchedBody{ReadCloser: resp.Body, watch: x.watch}
-	if err := x.checkAnswer(resp); err != nil {
-		_ = resp.Body.Close()
-		return nil, err
-	}
-	x.resp = resp
-	return resp, nil
+		resp.Body = &watchedBody{ReadCloser: resp.Body, watch: watch}
+		if err := c.checkAnswer(resp); err != nil {
+			_ = resp.Body.Close()
+			return nil, err
+		}
+		return resp, nil
+	}}
 }

@@ -11,11 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	openaiapi "github.com/sashabaranov/go-openai"
-
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/provider/internal/answer"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
 // Model calls a model and, if that fails, its fallbacks. It is safe for concurrent use. It keeps
@@ -30,13 +29,13 @@ var _ model.Model = (*Model)(nil)
 // endpoint is one model with everything needed to call it.
 type endpoint struct {
 	*caller
-	opts    *Options
-	writer  *bodyWriter
-	metrics *metrics
-	log     *slog.Logger
-	readers answer.Readers
-	breaker breaker
-	noTools atomic.Bool // requests to it contain no tools
+	opts     *Options
+	protocol protocol.Protocol
+	sight    *sight
+	metrics  *metrics
+	log      *slog.Logger
+	breaker  breaker
+	noTools  atomic.Bool // requests to it contain no tools
 }
 
 // New returns a model. It sends nothing.
@@ -58,25 +57,24 @@ func New(o Options) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
 		}
-		added := &endpoint{
-			caller: newCaller(e, o.Transport, masker), opts: &o, writer: newWriter(&o, e), metrics: metrics, log: o.Logger.With("model", e.Model),
-		}
+		c, files := newCaller(e, o.Transport, masker), newSight(e.Settings, e.Model)
+		added := &endpoint{caller: c, opts: &o, protocol: o.protocol(c, files), sight: files, metrics: metrics, log: o.Logger.With("model", e.Model)}
 		added.noTools.Store(e.Settings.NoTools)
 		m.endpoints = append(m.endpoints, added)
 	}
 	return m, nil
 }
 
-func newWriter(o *Options, e Endpoint) *bodyWriter {
-	return &bodyWriter{
-		model: e.Model, settings: e.Settings,
-		encoder: encoder{
-			sight: newSight(e.Settings, e.Model), load: o.Load,
-			exact: o.Exact, prompter: prompter{takesLink: func(mediaType, link string) bool {
-				return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
-			}},
-		},
-	}
+// protocol returns the protocol of an endpoint.
+func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
+	return chat.New(chat.Options{
+		Address: c.address(),
+		Prompter: protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
+			return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+		}},
+		MaxTokensField: c.Settings.MaxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members,
+		ReasoningTags: c.Settings.ReasoningTags, Exact: o.Exact, Fail: c.masker.objectError,
+	})
 }
 
 // errStopped ends an attempt whose reader stopped.
@@ -204,8 +202,8 @@ func joinFailures(first, next error) error {
 
 // call calls one model until it answers or fails permanently. It returns which stored files the
 // request contained. hasNext says that another model can be tried after it.
-func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext bool) (shown, error) {
-	sent := e.writer.shownIn(req.Messages)
+func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext bool) (protocol.Shown, error) {
+	sent := e.protocol.Shown(req)
 	asked, body, err := e.prepare(ctx, req)
 	if err != nil {
 		return sent, err
@@ -239,11 +237,11 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext
 }
 
 // prepare encodes the body of a request in the form that the model accepts.
-func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Request, body, error) {
+func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Request, protocol.Body, error) {
 	if e.noTools.Load() && !e.opts.Exact {
 		req = withoutTools(req)
 	}
-	body, err := e.writer.write(ctx, req)
+	body, err := e.protocol.Write(ctx, req)
 	switch {
 	case err == nil:
 		return req, body, nil
@@ -254,7 +252,7 @@ func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Reques
 }
 
 // attempt sends one request and reads its answer into s.
-func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s *sink) (err error) {
+func (e *endpoint) attempt(ctx context.Context, body protocol.Body, req model.Request, s *sink) (err error) {
 	start := time.Now()
 	actx, watch := newWatchdog(ctx, cmp.Or(e.Settings.FirstByteTimeout, e.opts.FirstByteTimeout), e.opts.IdleTimeout)
 	s.onFirst = func() {
@@ -270,21 +268,22 @@ func (e *endpoint) attempt(ctx context.Context, body body, req model.Request, s 
 	}()
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
-	x := &exchange{caller: e.caller, body: body, watch: watch}
-	stream, err := e.client(x).CreateChatCompletionStream(actx, openaiapi.ChatCompletionRequest{Model: e.Model})
+	x := e.exchange(body, watch)
+	answer, err := e.protocol.Ask(actx, x, usedIDs(req.Messages))
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)
 	}
+	defer answer.Close()
 	defer func() {
 		if !complete {
-			_ = stream.Close()
+			_ = x.Resp.Body.Close()
 		}
 	}()
-	if err := e.read(ctx, actx, x, req, s); err != nil {
+	if err := e.read(ctx, actx, answer, watch, s); err != nil {
 		return err
 	}
 	complete = true
-	watch.drain(x.resp.Body)
+	watch.drain(x.Resp.Body)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
 // Secret is a text that is never printed.
@@ -33,6 +34,30 @@ type Endpoint struct {
 	Headers, Query map[string]Secret
 	Settings       Settings
 }
+
+// Settings are the options that depend on the model.
+type Settings struct {
+	// MaxTokensField names the field that bounds the output, max_tokens or max_completion_tokens.
+	// The default is the latter at OpenAI and Azure, and the former elsewhere.
+	MaxTokensField string
+	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
+	MaxOutputTokens int
+	// Members are additional fields of every request, in this order.
+	Members []Member
+	// Images and Files control whether pictures and PDF documents are sent to the model.
+	Images, Files Takes
+	// ReasoningTags name the tags around reasoning in the text of answers, such as think for
+	// <think> and </think>; what they enclose becomes reasoning. If empty, text is left unchanged.
+	ReasoningTags []string
+	// NoTools: the model accepts no tools. Requests omit them, and earlier calls become text. A
+	// model that refuses tools is detected even if this is not set.
+	NoTools bool
+	// FirstByteTimeout replaces that of [Options] if it is set.
+	FirstByteTimeout time.Duration
+}
+
+// Member is a field of a request, such as temperature.
+type Member = protocol.Member
 
 // Options configure a [Model]. Only the endpoint's Model is required.
 type Options struct {
@@ -160,17 +185,6 @@ func (e Endpoint) host() string {
 		return "" // Unreachable: the endpoint was validated.
 	}
 	return u.Host
-}
-
-// azure returns the URL of a resource and the name of a deployment there. A URL that includes the
-// deployment, as the service shows it, provides both.
-func (e Endpoint) azure() (resource, deployment string) {
-	resource, rest, named := strings.Cut(e.BaseURL, "/openai/deployments/")
-	deployment, _, _ = strings.Cut(rest, "/")
-	if !named || deployment == "" {
-		deployment = e.Model
-	}
-	return strings.TrimSuffix(strings.TrimRight(resource, "/"), "/openai"), deployment
 }
 
 // secrets returns the texts of an endpoint that must not be printed.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/provider/internal/answer"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -52,40 +52,33 @@ func (s *sink) put(e model.Event) error {
 func (s *sink) forget() { s.held = nil }
 
 // read reads an answer to its end.
-func (e *endpoint) read(ctx, actx context.Context, x *exchange, req model.Request, s *sink) error {
-	var used func(string) bool
-	if !e.opts.Exact {
-		used = usedIDs(req.Messages)
-	}
-	p := answer.NewParser(e.opts.Exact, e.Settings.ReasoningTags, e.masker.objectError, used)
-	source := e.readers.Open(x.resp.Body, x.resp.Header.Get("Content-Type"), e.opts.Exact)
-	defer source.Close()
-	said := false // the server sent [DONE]
+func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, watch *watchdog, s *sink) error {
 	for {
-		data, err := source.Next()
-		if said = err == nil && string(data) == answer.Done; said || errors.Is(err, io.EOF) {
+		events, err := answer.Next()
+		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil && p.Complete() && ctx.Err() == nil && !e.opts.Exact {
+		if err != nil && answer.Complete() && ctx.Err() == nil && !e.opts.Exact {
 			break // only the usage is missing
 		}
 		if err != nil {
 			return e.failure(ctx, actx, err, model.ReasonCut)
 		}
-		if p.Feed(data); p.Complete() {
-			x.watch.shorten(usageTime)
+		if answer.Complete() {
+			watch.shorten(usageTime)
 		}
-		if err := e.give(p.Events(), s); err != nil {
+		if err := e.give(events, s); err != nil {
 			return err
 		}
 	}
-	if source.Bare() && p.Foreign() && !e.opts.Exact {
-		return e.wrongAddress("JSON of another kind")
+	events, err := answer.End()
+	if errors.Is(err, protocol.ErrForeign) {
+		return e.wrongAddress(err.Error())
 	}
-	if err := p.Close(said); err != nil {
-		return err
+	if err != nil {
+		return err //nolint:wrapcheck // it is an error of the model
 	}
-	return e.give(p.Events(), s)
+	return e.give(events, s)
 }
 
 // give passes on parsed events.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -69,8 +70,8 @@ func seesImages(name string) bool {
 
 func readsPDF(name string) bool { return seesImages(name) && !containsAny(name, noPDF...) }
 
-// takes reports whether a stored file is sent.
-func (s *sight) takes(mediaType, link string) bool {
+// Takes implements [protocol.Sight].
+func (s *sight) Takes(mediaType, link string) bool {
 	if mediaType == messages.MimeText {
 		return true
 	}
@@ -82,11 +83,8 @@ func (s *sight) takes(mediaType, link string) bool {
 	return !slices.Contains(s.refused, link)
 }
 
-// revision changes whenever the knowledge changes. It is constant for a nil sight.
-func (s *sight) revision() int {
-	if s == nil {
-		return 0
-	}
+// Revision implements [protocol.Sight].
+func (s *sight) Revision() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
@@ -103,16 +101,16 @@ const (
 
 // refusalOf interprets the refusal of a request with files; ok is false if the reason has nothing
 // to do with them.
-func refusalOf(err error, sent shown) (refusal, bool) {
+func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 	e, ok := errors.AsType[*model.Error](err)
-	if !ok || len(sent.links) == 0 {
+	if !ok || len(sent.Links) == 0 {
 		return refusalOther, false
 	}
 	words := strings.ToLower(e.Message)
-	if sent.pdf && containsAny(words, "pdf", "`file`", "'file'", "\"file\"", "type file", "file input", "file content", "file_data", "document input", "documents are not", "does not support file", "support files", "不支持文件", "不支持 pdf") {
+	if sent.PDF && containsAny(words, "pdf", "`file`", "'file'", "\"file\"", "type file", "file input", "file content", "file_data", "document input", "documents are not", "does not support file", "support files", "不支持文件", "不支持 pdf") {
 		return refusalFiles, true
 	}
-	if sent.image && containsAny(words, "image_url", "image input", "image content", "images are not", "support image", "support vision", "vision is not", "multimodal", "multi-modal", "mmproj",
+	if sent.Image && containsAny(words, "image_url", "image input", "image content", "images are not", "support image", "support vision", "vision is not", "multimodal", "multi-modal", "mmproj",
 		"no image", "not a vision", "non-vision", "image is not", "content must be a string", "expected a string", "invalid type: sequence", "text-only", "only text", "only support text",
 		"不支持图", "不支持多模态", "不支持视觉", "图片输入", "仅支持文本") {
 		return refusalImages, true
@@ -121,7 +119,7 @@ func refusalOf(err error, sent shown) (refusal, bool) {
 }
 
 // learn records a refusal. It reports whether this changes future requests.
-func (s *sight) learn(why refusal, sent shown) (changed bool) {
+func (s *sight) learn(why refusal, sent protocol.Shown) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -130,7 +128,7 @@ func (s *sight) learn(why refusal, sent shown) (changed bool) {
 	case why == refusalFiles && s.files:
 		s.files, changed = false, true
 	case why == refusalOther:
-		for _, link := range sent.links {
+		for _, link := range sent.Links {
 			if !slices.Contains(s.refused, link) {
 				s.refused, changed = append(s.refused, link), true
 			}
@@ -154,12 +152,6 @@ func (s *sight) unlearn(links []string) {
 	s.version++
 }
 
-// shown are the stored files that a request contains.
-type shown struct {
-	links      []string
-	image, pdf bool
-}
-
 // ask calls a model. If it refuses the request because of its pictures or documents, it gets the
 // request once more without them. That is remembered: later requests omit them and tell the model
 // that it cannot see them.
@@ -171,20 +163,20 @@ func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext 
 			return err
 		}
 		why, about := refusalOf(err, sent)
-		if !about || !e.writer.sight.learn(why, sent) {
-			e.writer.sight.unlearn(blamed) // they were not the cause
+		if !about || !e.sight.learn(why, sent) {
+			e.sight.unlearn(blamed) // they were not the cause
 			return err
 		}
 		if why == refusalOther {
-			blamed = sent.links
+			blamed = sent.Links
 		}
 		req.Memo.Take() // the encoded messages contain the files
-		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.links),
+		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.Links),
 			"from_now_on", saidOf(why), "error", err)
 	}
 	_, err := e.call(ctx, req, s, hasNext)
 	if err != nil && !s.started {
-		e.writer.sight.unlearn(blamed)
+		e.sight.unlearn(blamed)
 	}
 	return err
 }

@@ -37,14 +37,14 @@ func TestWhichModelsAreShownFiles(t *testing.T) {
 		{"somebody/unheard-of", true, true},
 	} {
 		s := newSight(Settings{}, tt.name)
-		if got := s.takes("image/jpeg", "x"); got != tt.images {
+		if got := s.Takes("image/jpeg", "x"); got != tt.images {
 			t.Errorf("%s is shown images: %v, want %v", tt.name, got, tt.images)
 		}
-		if got := s.takes(messages.MimePDF, "x"); got != tt.pdf {
+		if got := s.Takes(messages.MimePDF, "x"); got != tt.pdf {
 			t.Errorf("%s is given PDF documents: %v, want %v", tt.name, got, tt.pdf)
 		}
 	}
-	if s := newSight(Settings{Images: TakesNo, Files: TakesYes}, "deepseek-chat"); s.takes("image/jpeg", "x") || !s.takes(messages.MimePDF, "x") {
+	if s := newSight(Settings{Images: TakesNo, Files: TakesYes}, "deepseek-chat"); s.Takes("image/jpeg", "x") || !s.Takes(messages.MimePDF, "x") {
 		t.Error("the settings do not win over the name")
 	}
 }

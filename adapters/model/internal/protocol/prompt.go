@@ -1,10 +1,9 @@
-package provider
+package protocol
 
 import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,68 +16,74 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// Errors of requests that can never be sent.
-var (
-	errNoMessages    = errors.New("invalid prompt: messages must not be empty")
-	errMissingResult = errors.New("tool result is missing")
-	errUnsupported   = errors.New("functionality not supported")
-	errBadData       = errors.New("invalid data")
-)
-
-// promptMessage is a message of the provider-level prompt: it contains nothing specific to the
+// Message is a message of the provider-level prompt: it contains nothing specific to the
 // SDK's own messages, and links are resolved.
-type promptMessage struct {
-	role    modelmessage.Role
-	parts   []promptPart
-	options json.RawMessage
+type Message struct {
+	Role    modelmessage.Role
+	Parts   []Part
+	Options json.RawMessage
 }
 
-// promptPart is a part that needs no change, or a resolved file.
-type promptPart struct {
-	part modelmessage.Part
-	file *promptFile // set for a file; part is then its source
+// Part is a part that needs no change, or a resolved file.
+type Part struct {
+	Part modelmessage.Part
+	File *File // set for a file; Part is then its source
 }
 
-// promptFile is a file with exactly one of base64, bytes and link.
-type promptFile struct {
-	mediaType string
-	filename  *string
-	base64    string
-	bytes     []byte
-	link      string
-	// original is the original link, if normalizing changed it.
-	original string
-	// missing means that the link cannot be loaded.
-	missing bool
-	options json.RawMessage
+// File is a file with exactly one of base64, bytes and link.
+type File struct {
+	MediaType string
+	Filename  *string
+	Base64    string
+	Bytes     []byte
+	Link      string
+	// Original is the original link, if normalizing changed it.
+	Original string
+	// Missing means that the link cannot be loaded.
+	Missing bool
+	Options json.RawMessage
 }
 
-// prompter turns model messages into prompt messages.
-type prompter struct {
-	// takesLink reports which links the model loads itself.
-	takesLink func(mediaType, link string) bool
-	// download loads the others. Hosts do not set it: such a file becomes a note.
-	download func(ctx context.Context, link string) (data []byte, mediaType string, err error)
+// Prompter turns model messages into prompt messages.
+type Prompter struct {
+	// TakesLink reports which links the model loads itself.
+	TakesLink func(mediaType, link string) bool
+	// Download loads the others. Hosts do not set it: such a file becomes a note.
+	Download func(ctx context.Context, link string) (data []byte, mediaType string, err error)
+	// Sight says which stored files the model is shown, and Load reads them; both may be nil.
+	Sight Sight
+	Load  func(ctx context.Context, link string) ([]byte, error)
 }
 
-// message converts one message. Unlike in the SDK, consecutive tool messages need no merging: in
+// Sight is what is known about the files that a model accepts.
+type Sight interface {
+	// Takes reports whether a stored file is sent.
+	Takes(mediaType, link string) bool
+	// Revision changes whenever the knowledge changes.
+	Revision() int
+}
+
+// Message converts one message. Unlike in the SDK, consecutive tool messages need no merging: in
 // the request each result is a message of its own.
-func (p *prompter) message(ctx context.Context, m modelmessage.Message) (promptMessage, error) {
-	out := promptMessage{role: m.Role, options: m.ProviderOptions}
+func (p *Prompter) Message(ctx context.Context, m modelmessage.Message) (Message, error) {
+	out := Message{Role: m.Role, Options: m.ProviderOptions}
 	if m.Parts == nil {
-		out.parts = []promptPart{{part: modelmessage.Text{Text: m.Text}}}
+		out.Parts = []Part{{Part: modelmessage.Text{Text: m.Text}}}
 		return out, nil
 	}
-	out.parts = make([]promptPart, 0, len(m.Parts))
+	out.Parts = make([]Part, 0, len(m.Parts))
 	for _, part := range m.Parts {
 		if dropped(m.Role, part) {
 			continue
 		}
 		converted, err := p.part(ctx, m.Role, part)
 		if err != nil {
-			return promptMessage{}, err
+			return Message{}, err
 		}
-		out.parts = append(out.parts, converted)
+		out.Parts = append(out.Parts, converted)
+	}
+	if m.Role == modelmessage.RoleUser {
+		return p.stored(ctx, out)
 	}
 	return out, nil
 }
@@ -87,7 +92,7 @@ func (p *prompter) message(ctx context.Context, m modelmessage.Message) (promptM
 func dropped(role modelmessage.Role, part modelmessage.Part) bool {
 	switch part := part.(type) {
 	case modelmessage.Text:
-		return part.Text == "" && (role == modelmessage.RoleUser || isNull(part.ProviderOptions))
+		return part.Text == "" && (role == modelmessage.RoleUser || IsNull(part.ProviderOptions))
 	case modelmessage.ApprovalRequest:
 		return true
 	case modelmessage.ApprovalResponse:
@@ -97,8 +102,8 @@ func dropped(role modelmessage.Role, part modelmessage.Part) bool {
 	return false
 }
 
-func (p *prompter) part(ctx context.Context, role modelmessage.Role, part modelmessage.Part) (promptPart, error) {
-	var file *promptFile
+func (p *Prompter) part(ctx context.Context, role modelmessage.Role, part modelmessage.Part) (Part, error) {
+	var file *File
 	var err error
 	switch part := part.(type) {
 	case modelmessage.Image:
@@ -109,24 +114,24 @@ func (p *prompter) part(ctx context.Context, role modelmessage.Role, part modelm
 	case modelmessage.File:
 		file, err = p.file(ctx, role, part.Data, part.MediaType, part.ProviderOptions)
 		if err == nil {
-			file.filename = part.Filename
+			file.Filename = part.Filename
 		}
 	case modelmessage.ToolResult:
 		if part.Output.Type == modelmessage.OutputContent {
 			part.Output.JSON, err = modelContent(part.Output.JSON)
 		}
-		return promptPart{part: part}, err
+		return Part{Part: part}, err
 	case modelmessage.Text, modelmessage.Reasoning, modelmessage.ToolCall, modelmessage.ApprovalRequest, modelmessage.ApprovalResponse:
 	}
-	return promptPart{part: part, file: file}, err
+	return Part{Part: part, File: file}, err
 }
 
 // file resolves the content of a file part: base64, a data URL or a link. Only links in user
 // messages are downloaded.
-func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, mediaType string, options json.RawMessage) (*promptFile, error) {
-	f := &promptFile{mediaType: mediaType, options: options}
+func (p *Prompter) file(ctx context.Context, role modelmessage.Role, data, mediaType string, options json.RawMessage) (*File, error) {
+	f := &File{MediaType: mediaType, Options: options}
 	if _, _, ok := messages.PictureOf(data); ok {
-		f.missing = true // until it is loaded
+		f.Missing = true // until it is loaded
 		return f, nil
 	}
 	link, isLink := normaliseLink(data)
@@ -135,35 +140,35 @@ func (p *prompter) file(ctx context.Context, role modelmessage.Role, data, media
 		header, body, found := strings.Cut(data, ",")
 		kind, _, _ := strings.Cut(header[len("data:"):], ";")
 		if !found || kind == "" {
-			return nil, fmt.Errorf("%w: not a data URL", errBadData)
+			return nil, fmt.Errorf("%w: not a data URL", ErrBadData)
 		}
-		f.mediaType, f.base64 = kind, body
+		f.MediaType, f.Base64 = kind, body
 	case isLink:
-		f.link = link
+		f.Link = link
 		if link != data {
-			f.original = data
+			f.Original = data
 		}
-		if role == modelmessage.RoleUser && !p.takesLink(mediaType, link) {
+		if role == modelmessage.RoleUser && !p.TakesLink(mediaType, link) {
 			return f, p.loadLink(ctx, f)
 		}
 	default:
-		f.base64 = data
+		f.Base64 = data
 	}
 	return f, nil
 }
 
-func (p *prompter) loadLink(ctx context.Context, f *promptFile) error {
-	if p.download == nil {
-		f.missing = true
+func (p *Prompter) loadLink(ctx context.Context, f *File) error {
+	if p.Download == nil {
+		f.Missing = true
 		return nil
 	}
-	data, mediaType, err := p.download(ctx, f.link)
+	data, mediaType, err := p.Download(ctx, f.Link)
 	if err != nil {
 		return fmt.Errorf("download file: %w", err)
 	}
-	f.bytes, f.link, f.original = data, "", ""
-	if f.mediaType == "" {
-		f.mediaType = mediaType
+	f.Bytes, f.Link, f.Original = data, "", ""
+	if f.MediaType == "" {
+		f.MediaType = mediaType
 	}
 	return nil
 }
@@ -190,49 +195,50 @@ func normaliseLink(data string) (link string, ok bool) {
 
 // sniffImage detects the type of a picture from its bytes, which take precedence over the declared
 // type.
-func sniffImage(f *promptFile) error {
-	data := f.bytes
-	if f.base64 != "" {
-		decoded, err := decodeBase64(f.base64)
+func sniffImage(f *File) error {
+	data := f.Bytes
+	if f.Base64 != "" {
+		decoded, err := decodeBase64(f.Base64)
 		if err != nil {
 			return err
 		}
 		data = decoded
 	}
 	if found := http.DetectContentType(data); strings.HasPrefix(found, "image/") {
-		f.mediaType = found
+		f.MediaType = found
 	}
-	if f.mediaType == "" {
-		f.mediaType = "image/*"
+	if f.MediaType == "" {
+		f.MediaType = "image/*"
 	}
 	return nil
 }
 
-// encoded returns the file as base64.
-func (f *promptFile) encoded() string {
-	if f.bytes != nil {
-		return base64.StdEncoding.EncodeToString(f.bytes)
+// Encoded returns the file as base64.
+func (f *File) Encoded() string {
+	if f.Bytes != nil {
+		return base64.StdEncoding.EncodeToString(f.Bytes)
 	}
-	return f.base64
+	return f.Base64
 }
 
-func (f *promptFile) dataURL(mediaType string) string {
-	return "data:" + mediaType + ";base64," + f.encoded()
+// DataURL returns the file as a data URL of a media type.
+func (f *File) DataURL(mediaType string) string {
+	return "data:" + mediaType + ";base64," + f.Encoded()
 }
 
-// decoded returns the file as bytes.
-func (f *promptFile) decoded() ([]byte, error) {
-	if f.bytes != nil {
-		return f.bytes, nil
+// Decoded returns the file as bytes.
+func (f *File) Decoded() ([]byte, error) {
+	if f.Bytes != nil {
+		return f.Bytes, nil
 	}
-	return decodeBase64(f.base64)
+	return decodeBase64(f.Base64)
 }
 
 func decodeBase64(s string) ([]byte, error) {
 	s = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "", " ", "").Replace(s), "=")
 	b, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: not base64", errBadData)
+		return nil, fmt.Errorf("%w: not base64", ErrBadData)
 	}
 	return b, nil
 }
@@ -244,7 +250,7 @@ func modelContent(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	list := gjson.ParseBytes(raw)
 	if !gjson.ValidBytes(raw) || !list.IsArray() {
-		return nil, fmt.Errorf("%w: content of a tool result", errBadData)
+		return nil, fmt.Errorf("%w: content of a tool result", ErrBadData)
 	}
 	out := []byte{'['}
 	for i, item := range list.Array() {
@@ -260,21 +266,21 @@ func modelContent(raw json.RawMessage) (json.RawMessage, error) {
 		if strings.HasPrefix(mediaType, "image/") {
 			kind = "image-data"
 		}
-		out = appendString(append(out, `{"type":`...), kind)
-		out = append(appendMember(out, "data"), part.Get("data").Raw...)
-		out = append(appendString(appendMember(out, "mediaType"), mediaType), '}')
+		out = AppendString(append(out, `{"type":`...), kind)
+		out = append(AppendMember(out, "data"), part.Get("data").Raw...)
+		out = append(AppendString(AppendMember(out, "mediaType"), mediaType), '}')
 	}
 	return append(out, ']'), nil
 }
 
-// checkResults reports calls without a result before the next user or system message or the end.
-func checkResults(messages []modelmessage.Message) error {
+// CheckResults reports calls without a result before the next user or system message or the end.
+func CheckResults(messages []modelmessage.Message) error {
 	open := map[string]bool{}
 	var order []string
 	unanswered := func() error {
 		for _, id := range order {
 			if open[id] {
-				return fmt.Errorf("%w for tool call %s", errMissingResult, id)
+				return fmt.Errorf("%w for tool call %s", ErrMissingResult, id)
 			}
 		}
 		order = order[:0]

@@ -1,8 +1,10 @@
-package provider
+package chat
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -34,17 +36,17 @@ func benchHistory(n int) model.Request {
 // BenchmarkBody compares encoding a chat of 30 turns from scratch with continuing from a memo after
 // one new turn.
 func BenchmarkBody(b *testing.B) {
-	w := newWriter(&Options{}, Endpoint{Model: "m"})
+	w := hostChat(Options{})
 	req := benchHistory(30)
 	all := req.Messages
 	b.Run("anew", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			body, err := w.write(b.Context(), req)
+			body, err := w.Write(b.Context(), req)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.SetBytes(int64(len(body.head.bytes) + len(body.own)))
+			b.SetBytes(int64(len(closed(body))))
 		}
 	})
 	b.Run("memo", func(b *testing.B) {
@@ -52,7 +54,7 @@ func BenchmarkBody(b *testing.B) {
 		before := req
 		before.Messages = all[:len(all)-4]
 		before.Memo = new(model.Memo)
-		if _, err := w.write(b.Context(), before); err != nil {
+		if _, err := w.Write(b.Context(), before); err != nil {
 			b.Fatal(err)
 		}
 		kept := before.Memo.Take()
@@ -60,7 +62,7 @@ func BenchmarkBody(b *testing.B) {
 			next := before
 			next.Messages = all
 			next.Memo.Keep(kept)
-			if _, err := w.write(b.Context(), next); err != nil {
+			if _, err := w.Write(b.Context(), next); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -82,14 +84,14 @@ func BenchmarkLibrary(b *testing.B) {
 	})
 	b.Run("chunk", func(b *testing.B) {
 		const many = 10_000
-		c := newCaller(Endpoint{BaseURL: "http://model.test/v1", Model: "m"}, answers{status: 200, body: strings.Repeat("data: "+benchChunk+"\n\n", many)}, newMasker(nil))
+		c := Address{URL: "http://model.test/v1", Model: "m"}.Client(stream200(strings.Repeat("data: "+benchChunk+"\n\n", many)))
 		var stream *openaiapi.ChatCompletionStream
 		n := 0
 		b.ReportAllocs()
 		for b.Loop() {
 			if n%many == 0 {
 				var err error
-				if stream, err = c.client(c).CreateChatCompletionStream(b.Context(), openaiapi.ChatCompletionRequest{Model: "m"}); err != nil {
+				if stream, err = c.CreateChatCompletionStream(b.Context(), openaiapi.ChatCompletionRequest{Model: "m"}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -124,4 +126,12 @@ func libraryRequest(chat model.Request) openaiapi.ChatCompletionRequest {
 		out.Tools = append(out.Tools, openaiapi.Tool{Type: openaiapi.ToolTypeFunction, Function: &openaiapi.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.InputSchema}})
 	}
 	return out
+}
+
+// stream200 responds to every request with a stream.
+type stream200 string
+
+func (s stream200) Do(req *http.Request) (*http.Response, error) {
+	h := http.Header{"Content-Type": {"text/event-stream"}}
+	return &http.Response{StatusCode: http.StatusOK, Header: h, Body: io.NopCloser(strings.NewReader(string(s))), Request: req}, nil
 }

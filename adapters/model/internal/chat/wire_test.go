@@ -1,35 +1,43 @@
-package provider
+package chat
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// hostWriter writes bodies like chats.
-func hostWriter(s Settings) *bodyWriter {
-	o := Options{}
-	o.setDefaults()
-	return newWriter(&o, Endpoint{Model: "m", Settings: s})
+// hostChat writes bodies like chats.
+func hostChat(o Options) *Protocol {
+	o.Model = "m"
+	o.Prompter.TakesLink = func(mediaType, link string) bool {
+		return strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+	}
+	return New(o)
 }
 
+// text returns a body without its end, which is only the brackets.
+func text(b protocol.Body) string { return string(bytes.Join(b[:2], nil)) }
+
+func closed(b protocol.Body) []byte { return bytes.Join(b, nil) }
+
 // written returns the messages array of a body.
-func written(t *testing.T, w *bodyWriter, messages string) string {
+func written(t *testing.T, w *Protocol, messages string) string {
 	t.Helper()
 	var req model.Request
 	if err := json.Unmarshal([]byte(messages), &req.Messages); err != nil {
 		t.Fatal(err)
 	}
-	body, err := w.write(t.Context(), req)
+	body, err := w.Write(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +80,7 @@ func TestHostMessages(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := gocmp.Diff(tt.want, written(t, hostWriter(Settings{}), tt.messages)); diff != "" {
+			if diff := gocmp.Diff(tt.want, written(t, hostChat(Options{}), tt.messages)); diff != "" {
 				t.Errorf("messages (-want +got):\n%s", diff)
 			}
 		})
@@ -87,72 +95,49 @@ const (
 
 func TestReasoningIsSentBack(t *testing.T) {
 	in := `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"reasoning","text":"r"},{"type":"text","text":"b"}]}]`
-	if got := written(t, hostWriter(Settings{}), in); !strings.Contains(got, `"reasoning_content":"r"`) {
+	if got := written(t, hostChat(Options{}), in); !strings.Contains(got, `"reasoning_content":"r"`) {
 		t.Errorf("no reasoning in %s", got)
-	}
-}
-
-func TestRequestsThatCannotBeSent(t *testing.T) {
-	tests := []struct {
-		name, messages string
-		want           error
-	}{
-		{"none", `[]`, errNoMessages},
-		{"nothing said", `[{"role":"user","content":""}]`, errNoMessages},
-		{"open call", `[` + callC + `]`, errMissingResult},
-		{"open call before a question", `[` + callC + `,{"role":"user","content":"a"},` + answerC + `]`, errMissingResult},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var req model.Request
-			if err := json.Unmarshal([]byte(tt.messages), &req.Messages); err != nil {
-				t.Fatal(err)
-			}
-			m := newModel(t, Options{Transport: answers{status: 200}, Fallbacks: []Endpoint{{Model: "n"}}})
-			_, _, err := said(t.Context(), m, req)
-			if model.ReasonOf(err) != model.ReasonInternal || !errors.Is(err, tt.want) {
-				t.Errorf("failed with %v, want internal with %v", err, tt.want)
-			}
-		})
 	}
 }
 
 // TestDownloads checks that links are downloaded if the model does not load them itself.
 func TestDownloads(t *testing.T) {
 	in := `[{"role":"user","content":[{"type":"text","text":"a"},{"type":"file","mediaType":"application/pdf","data":"https://a.test/x.pdf"}]}]`
-	w := hostWriter(Settings{})
-	w.download = fakeDownload
+	w := hostChat(Options{})
+	w.opts.Prompter.Download = func(context.Context, string) ([]byte, string, error) {
+		return []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 1, 2, 3}, "image/png", nil
+	}
 	if got := written(t, w, in); !strings.Contains(got, `"file_data":"data:application/pdf;base64,iVBORw0KGgoBAgM="`) {
 		t.Errorf("the file is not in %s", got)
 	}
-	w.download = func(context.Context, string) ([]byte, string, error) { return nil, "", errors.New("gone") }
+	w.opts.Prompter.Download = func(context.Context, string) ([]byte, string, error) { return nil, "", errors.New("gone") }
 	var req model.Request
 	if err := json.Unmarshal([]byte(in), &req.Messages); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.write(t.Context(), req); err == nil {
+	if _, err := w.Write(t.Context(), req); err == nil {
 		t.Error("a failed download went unnoticed")
 	}
 }
 
 func TestHead(t *testing.T) {
-	req := model.Request{System: "s", ToolChoice: "tool:b", MaxOutputTokens: 9, Messages: hello().Messages, Tools: []model.ToolSpec{
+	req := model.Request{System: "s", ToolChoice: "tool:b", MaxOutputTokens: 9, Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Text: "hi"}}, Tools: []model.ToolSpec{
 		{Name: "b", InputSchema: json.RawMessage(`{ "type": "object", "title": "a \" b" }`)}, {Name: "a", Description: "d"},
 	}}
-	s := Settings{
+	s := Options{
 		MaxTokensField: "max_completion_tokens", MaxOutputTokens: 5,
-		Members: []Member{
-			{"temperature", []byte("0")},
-			{"top_p", []byte("0.25")},
-			{"stop", []byte(`["x", "y"]`)},
-			{"seed", []byte("1099511627776")},
-			{"reasoning_effort", []byte(`"low"`)},
-			{"alpha", json.RawMessage(`{"k": true}`)},
-			{"zeta", json.RawMessage(`[1, 2]`)},
-			{"parallel_tool_calls", []byte("false")},
+		Members: []protocol.Member{
+			{Name: "temperature", Value: []byte("0")},
+			{Name: "top_p", Value: []byte("0.25")},
+			{Name: "stop", Value: []byte(`["x", "y"]`)},
+			{Name: "seed", Value: []byte("1099511627776")},
+			{Name: "reasoning_effort", Value: []byte(`"low"`)},
+			{Name: "alpha", Value: json.RawMessage(`{"k": true}`)},
+			{Name: "zeta", Value: json.RawMessage(`[1, 2]`)},
+			{Name: "parallel_tool_calls", Value: []byte("false")},
 		},
 	}
-	body, err := hostWriter(s).write(t.Context(), req)
+	body, err := hostChat(s).Write(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,31 +154,31 @@ func TestHead(t *testing.T) {
 // one, is the same with and without a memo, and is strictly valid.
 func TestStablePrefix(t *testing.T) {
 	all := benchHistory(8)
-	kept, fresh := hostWriter(Settings{}), hostWriter(Settings{})
+	kept, fresh := hostChat(Options{}), hostChat(Options{})
 	memo := new(model.Memo)
 	var before string
 	for n := 1; n <= len(all.Messages); n++ {
 		req := all
 		req.Messages = all.Messages[:n]
-		if checkResults(req.Messages) != nil {
+		if protocol.CheckResults(req.Messages) != nil {
 			continue
 		}
-		anew, err := fresh.write(t.Context(), req)
+		anew, err := fresh.Write(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Memo = memo
-		grown, err := kept.write(t.Context(), req)
+		grown, err := kept.Write(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if grown.text() != anew.text() {
-			t.Fatalf("with %d messages the memo changes the request:\n%s\n%s", n, anew.text(), grown.text())
+		if text(grown) != text(anew) {
+			t.Fatalf("with %d messages the memo changes the request:\n%s\n%s", n, text(anew), text(grown))
 		}
-		if !strings.HasPrefix(grown.text(), before) {
+		if !strings.HasPrefix(text(grown), before) {
 			t.Fatalf("with %d messages the request does not begin with the one before", n)
 		}
-		before = grown.text()
+		before = text(grown)
 		if err := modeltest.StrictBody(closed(grown)); err != nil {
 			t.Fatalf("with %d messages: %v", n, err)
 		}
@@ -220,78 +205,31 @@ func TestMemoForgets(t *testing.T) {
 	}
 	for name, edit := range edits {
 		t.Run(name, func(t *testing.T) {
-			w, fresh := hostWriter(Settings{}), hostWriter(Settings{})
+			w, fresh := hostChat(Options{}), hostChat(Options{})
 			req := base
 			req.Memo = new(model.Memo)
-			sent, err := w.write(t.Context(), req)
+			sent, err := w.Write(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)
 			}
-			copied := sent.text()
+			copied := text(sent)
 			req.Messages = append([]modelmessage.Message(nil), base.Messages...)
 			edit(&req)
-			got, err := w.write(t.Context(), req)
+			got, err := w.Write(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)
 			}
 			req.Memo = nil
-			want, err := fresh.write(t.Context(), req)
+			want, err := fresh.Write(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.text() != want.text() {
-				t.Errorf("the memo gave\n%s\nwant\n%s", got.text(), want.text())
+			if text(got) != text(want) {
+				t.Errorf("the memo gave\n%s\nwant\n%s", text(got), text(want))
 			}
-			if sent.text() != copied {
+			if text(sent) != copied {
 				t.Error("bytes that were sent have changed")
 			}
 		})
-	}
-}
-
-func TestEqualMessages(t *testing.T) {
-	parts := []modelmessage.Part{
-		modelmessage.Text{Text: "a"},
-		modelmessage.Text{Text: "b"},
-		modelmessage.Text{Text: "a", ProviderOptions: json.RawMessage(`{}`)},
-		modelmessage.Reasoning{Text: "a"},
-		modelmessage.Image{Image: "a"},
-		modelmessage.Image{Image: "a", MediaType: "image/png"},
-		modelmessage.File{Data: "a"},
-		modelmessage.File{Data: "a", Filename: new("f")},
-		modelmessage.ToolCall{ToolCallID: "a"},
-		modelmessage.ToolCall{ToolCallID: "a", ProviderExecuted: new(true)},
-		modelmessage.ToolCall{ToolCallID: "a", Input: json.RawMessage("1")},
-		modelmessage.ToolResult{ToolCallID: "a"},
-		modelmessage.ToolResult{ToolCallID: "a", Output: modelmessage.Output{Text: "x"}},
-		modelmessage.ToolResult{ToolCallID: "a", Output: modelmessage.Output{Reason: new("x")}},
-		modelmessage.ApprovalRequest{},
-		modelmessage.ApprovalResponse{},
-	}
-	of := func(p modelmessage.Part) modelmessage.Message {
-		return modelmessage.Message{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{p}}
-	}
-	for i, a := range parts {
-		for j, b := range parts {
-			if got := equalMessages(of(a), of(b)); got != (i == j) {
-				t.Errorf("%#v and %#v: equal is %t", a, b, got)
-			}
-		}
-	}
-	if equalMessages(modelmessage.Message{}, modelmessage.Message{Parts: []modelmessage.Part{}}) {
-		t.Error("a string is equal to no parts")
-	}
-}
-
-// TestPiecesAreJoined reads a body in reads of every size, each of which is filled while there is something to read.
-func TestPiecesAreJoined(t *testing.T) {
-	if err := iotest.TestReader(&pieces{[]byte("ab"), nil, []byte("cde"), []byte("]}")}, []byte("abcde]}")); err != nil {
-		t.Error(err)
-	}
-	for size := 1; size <= 8; size++ {
-		p, b := &pieces{[]byte("ab"), nil, []byte("cde"), []byte("]}")}, make([]byte, size)
-		if n, err := p.Read(b); n != min(size, 7) || err != nil || string(b[:n]) != "abcde]}"[:n] {
-			t.Errorf("a read of %d: %d, %v, %q", size, n, err, b[:n])
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package provider
+package protocol
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ type heads struct {
 }
 
 // of returns the head of a request. Equal requests share one while it is kept.
-func (k *heads) of(w *bodyWriter, req model.Request) *head {
+func (k *heads) of(f Form, req model.Request) *head {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, h := range slices.Backward(k.kept) {
@@ -46,7 +46,7 @@ func (k *heads) of(w *bodyWriter, req model.Request) *head {
 			return h
 		}
 	}
-	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.MaxOutputTokens, slices.Clip(w.appendHead(nil, req))}
+	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.MaxOutputTokens, slices.Clip(f.AppendHead(nil, req))}
 	if len(k.kept) == maxHeads {
 		k.kept = slices.Delete(k.kept, 0, 1)
 	}

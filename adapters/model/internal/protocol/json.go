@@ -1,4 +1,4 @@
-package provider
+package protocol
 
 import (
 	"encoding/json"
@@ -6,19 +6,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+// IsNull reports whether a value is absent or null.
+func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-func appendString(dst []byte, s string) []byte { return modelmessage.AppendString(dst, s) }
+// AppendString appends a text as a JSON string.
+func AppendString(dst []byte, s string) []byte { return modelmessage.AppendString(dst, s) }
 
-// appendMember appends a comma and the name of a field.
-func appendMember(dst []byte, name string) []byte {
+// AppendMember appends a comma and the name of a field.
+func AppendMember(dst []byte, name string) []byte {
 	dst = append(dst, ',')
-	dst = appendString(dst, name)
+	dst = AppendString(dst, name)
 	return append(dst, ':')
 }
 
-// appendQuotedJSON appends valid JSON, without white space between its tokens, as one JSON string.
-func appendQuotedJSON(dst []byte, raw json.RawMessage) []byte {
+// AppendQuotedJSON appends valid JSON, without white space between its tokens, as one JSON string.
+func AppendQuotedJSON(dst []byte, raw json.RawMessage) []byte {
 	dst = append(dst, '"')
 	inString, start := false, 0
 	for i := 0; i < len(raw); i++ {

@@ -1,0 +1,142 @@
+package chat
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	openaiapi "github.com/sashabaranov/go-openai"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat/answer"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+)
+
+// Address is where a service is.
+type Address struct {
+	// URL ends before /chat/completions. With an Azure version it is the URL of a resource, and the
+	// model is the name of a deployment there.
+	URL                               string
+	Key                               apicall.Secret
+	Model, Organization, AzureVersion string
+}
+
+// Client returns the library's client for an address, which sends through d.
+func (a Address) Client(d openaiapi.HTTPDoer) *openaiapi.Client {
+	cfg := openaiapi.DefaultConfig(string(a.Key))
+	cfg.BaseURL = a.URL
+	if a.AzureVersion != "" {
+		resource, deployment := a.azure()
+		cfg = openaiapi.DefaultAzureConfig(string(a.Key), resource)
+		cfg.APIVersion = a.AzureVersion
+		cfg.AzureModelMapperFunc = func(string) string { return deployment }
+	}
+	cfg.OrgID = a.Organization
+	cfg.HTTPClient = d
+	return openaiapi.NewClientWithConfig(cfg)
+}
+
+// azure returns the URL of a resource and the name of a deployment there. A URL that includes the
+// deployment, as the service shows it, provides both.
+func (a Address) azure() (resource, deployment string) {
+	resource, rest, named := strings.Cut(a.URL, "/openai/deployments/")
+	deployment, _, _ = strings.Cut(rest, "/")
+	if !named || deployment == "" {
+		deployment = a.Model
+	}
+	return strings.TrimSuffix(strings.TrimRight(resource, "/"), "/openai"), deployment
+}
+
+// Options are how a service is asked.
+type Options struct {
+	Address
+	Prompter protocol.Prompter
+	// MaxTokensField names the field that bounds the output; the default is max_tokens.
+	MaxTokensField string
+	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
+	MaxOutputTokens int
+	Members         []protocol.Member
+	ReasoningTags   []string
+	// Exact follows the SDK exactly.
+	Exact bool
+	Fail  protocol.Fail
+}
+
+// Protocol implements [protocol.Protocol].
+type Protocol struct {
+	opts    Options
+	writer  protocol.Writer
+	readers answer.Readers
+}
+
+var _ protocol.Protocol = (*Protocol)(nil)
+
+// New returns the protocol for one model.
+func New(o Options) *Protocol {
+	p := &Protocol{opts: o}
+	p.writer = protocol.Writer{Form: &form{Prompter: &p.opts.Prompter, opts: &p.opts}, Prompter: &p.opts.Prompter}
+	return p
+}
+
+// Write implements [protocol.Protocol].
+func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body, error) {
+	e, err := p.writer.Write(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Body{e.Head, e.Own, []byte("]}")}, nil
+}
+
+// Shown implements [protocol.Protocol].
+func (p *Protocol) Shown(req model.Request) protocol.Shown { return p.opts.Prompter.Shown(req) }
+
+// Ask implements [protocol.Protocol].
+func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, used func(id string) bool) (protocol.Answer, error) {
+	if _, err := p.opts.Client(x).CreateChatCompletionStream(ctx, openaiapi.ChatCompletionRequest{Model: p.opts.Model}); err != nil {
+		return nil, err //nolint:wrapcheck // it is an error of the exchange, or is described by the caller
+	}
+	if p.opts.Exact {
+		used = nil
+	}
+	return &reader{
+		parser: answer.NewParser(p.opts.Exact, p.opts.ReasoningTags, p.opts.Fail, used),
+		source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), p.opts.Exact),
+		exact:  p.opts.Exact,
+	}, nil
+}
+
+// reader implements [protocol.Answer].
+type reader struct {
+	parser answer.Parser
+	source answer.Source
+	exact  bool
+	said   bool // the server sent [DONE]
+}
+
+func (r *reader) Next() ([]model.Event, error) {
+	data, err := r.source.Next()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller describes it
+	}
+	if string(data) == answer.Done {
+		r.said = true
+		return nil, io.EOF
+	}
+	r.parser.Feed(data)
+	return r.parser.Events(), nil
+}
+
+func (r *reader) Complete() bool { return r.parser.Complete() }
+
+func (r *reader) End() ([]model.Event, error) {
+	if r.source.Bare() && r.parser.Foreign() && !r.exact {
+		return nil, protocol.ErrForeign
+	}
+	if err := r.parser.Close(r.said); err != nil {
+		return nil, err //nolint:wrapcheck // it is an error of the model
+	}
+	return r.parser.Events(), nil
+}
+
+func (r *reader) Close() { r.source.Close() }

@@ -1,0 +1,67 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// AppendHead implements [protocol.Form]: everything up to the first message.
+func (e *form) AppendHead(dst []byte, req model.Request) []byte {
+	s := e.opts
+	dst = protocol.AppendString(append(dst, `{"model":`...), s.Model)
+	if limit := cmp.Or(req.MaxOutputTokens, s.MaxOutputTokens); limit > 0 {
+		dst = protocol.AppendMember(dst, cmp.Or(s.MaxTokensField, "max_tokens"))
+		dst = strconv.AppendInt(dst, int64(limit), 10)
+	}
+	for _, m := range s.Members {
+		dst = modelmessage.AppendJSON(protocol.AppendMember(dst, m.Name), m.Value)
+	}
+	dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	dst = appendTools(dst, req)
+	return append(dst, `,"messages":`...)
+}
+
+func appendTools(dst []byte, req model.Request) []byte {
+	if len(req.Tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range req.Tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendTool(dst, t)
+	}
+	dst = append(dst, ']')
+	return appendToolChoice(dst, req.ToolChoice)
+}
+
+func appendTool(dst []byte, t model.ToolSpec) []byte {
+	dst = append(dst, `{"type":"function","function":{"name":`...)
+	dst = protocol.AppendString(dst, t.Name)
+	if t.Description != "" {
+		dst = protocol.AppendString(protocol.AppendMember(dst, "description"), t.Description)
+	}
+	dst = protocol.AppendMember(dst, "parameters")
+	if protocol.IsNull(t.InputSchema) || !json.Valid(t.InputSchema) {
+		dst = append(dst, `{"type":"object","properties":{}}`...)
+	} else {
+		dst = modelmessage.AppendJSON(dst, t.InputSchema)
+	}
+	return append(dst, '}', '}')
+}
+
+func appendToolChoice(dst []byte, choice string) []byte {
+	dst = append(dst, `,"tool_choice":`...)
+	if name, ok := strings.CutPrefix(choice, "tool:"); ok {
+		dst = append(dst, `{"type":"function","function":{"name":`...)
+		return append(protocol.AppendString(dst, name), '}', '}')
+	}
+	return protocol.AppendString(dst, cmp.Or(choice, "auto"))
+}

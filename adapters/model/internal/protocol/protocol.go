@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// Errors of requests that can never be sent.
+var (
+	ErrNoMessages    = errors.New("invalid prompt: messages must not be empty")
+	ErrMissingResult = errors.New("tool result is missing")
+	ErrUnsupported   = errors.New("functionality not supported")
+	ErrBadData       = errors.New("invalid data")
+)
+
+// ErrForeign is returned by [Answer.End] if the body is not the answer of a model.
+var ErrForeign = errors.New("JSON of another kind")
+
+// Protocol is one way of asking a model. Implementations are safe for concurrent use.
+type Protocol interface {
+	// Write encodes a request.
+	Write(ctx context.Context, req model.Request) (Body, error)
+	// Ask sends a request through x and returns its answer, whose body is x.Resp's. The body of the
+	// request is that of x. used reports the ids of calls that the chat already contains; it may be
+	// nil.
+	Ask(ctx context.Context, x *Exchange, used func(id string) bool) (Answer, error)
+	// Shown returns the stored files of a conversation that its requests contain.
+	Shown(req model.Request) Shown
+}
+
+// Body is a request body in pieces.
+type Body [][]byte
+
+// Answer is an answer being read. It is used by one goroutine.
+type Answer interface {
+	// Next returns the stream parts of the next piece of the body, valid until the next call, and
+	// [io.EOF] at its end. Other errors are those of the body.
+	Next() ([]model.Event, error)
+	// Complete reports that at most the usage of the answer is still missing.
+	Complete() bool
+	// End returns the last stream parts, or why the answer is not whole.
+	End() ([]model.Event, error)
+	// Close frees what the answer holds, except its body.
+	Close()
+}
+
+// Member is a field of a request, such as temperature.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Fail makes the error for an error object of a stream.
+type Fail func(object json.RawMessage) *model.Error
+
+// Exchange is one request and its response. The client of a library sends through it.
+type Exchange struct {
+	// Send sends a request whose body is still the library's, and checks the response.
+	Send func(*http.Request) (*http.Response, error)
+	Body Body
+	// Resp is the response, once there is one.
+	Resp *http.Response
+}
+
+// Do puts the bytes of the body into a request and sends it. It is what libraries call.
+func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
+	x.Body.into(req)
+	resp, err := x.Send(req)
+	if err != nil {
+		return nil, err
+	}
+	x.Resp = resp
+	return resp, nil
+}
