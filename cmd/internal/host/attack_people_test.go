@@ -196,9 +196,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 	w.open(map[string]string{"adapters.telegram.egress": "tool"})
 	w.api.Say(b, b, "zebrafinch-context-4711 is the word", nil)
 	w.settle(t, b, b, "b1")
-	n := len(w.api.Sent(b))
-	w.api.Say(b, b, "/new", nil)
-	w.api.Await(t, "the new conversation", func() bool { return len(w.api.Sent(b)) > n })
+	w.leave(t, w.h, b)
 	w.api.Say(b, b, "zebrafinch-history-4711 is the word", nil)
 	w.settle(t, b, b, "b2")
 	held := map[string]bool{}
@@ -215,9 +213,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 		t.Fatalf("contexts %v, %v", contexts, err)
 	}
 	w.settle(t, 1, 1, "b3")
-	n = len(w.api.Sent(1))
-	w.api.Say(1, 1, "/new", nil) // offers the tools for archived conversations
-	w.api.Await(t, "the attacker's new conversation", func() bool { return len(w.api.Sent(1)) > n })
+	w.leave(t, w.h, 1) // offers the tools for archived conversations
 	before, own := len(w.script.Requests()), treeOf(t, filepath.Join(state, "chat", key, "memory"))
 	wanted := hostile(w, strings.TrimSuffix(filepath.Base(contexts[0]), ".json"), key)
 	for i, o := range wanted {

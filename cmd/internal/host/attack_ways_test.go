@@ -73,9 +73,7 @@ func earlier(tool, input string) func(*testing.T, *world, attack) {
 		w.model.sleep(a.id, true)
 		w.api.Say(a.chat, a.chat, "marigold"+a.id+" "+a.order(), nil)
 		w.settle(t, a.chat, a.chat, a.id+"x")
-		n := len(w.api.Sent(a.chat))
-		w.api.Say(a.chat, a.chat, "/new", nil)
-		w.api.Await(t, "the new conversation", func() bool { return len(w.api.Sent(a.chat)) > n })
+		w.leave(t, w.h, a.chat)
 		w.model.sleep(a.id, false)
 		look(tool, input)(t, w, a)
 	}

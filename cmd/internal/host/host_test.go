@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // project is a folder with a host in it.
@@ -299,6 +301,19 @@ func TestChangesAreTakenIn(t *testing.T) {
 	}
 	write(t, filepath.Join(p.dir, "ship.json"), `{"log":`)
 	eventually(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the previous ones stay in effect") })
+}
+
+// leave leaves the conversation of a private chat, once the run whose answer was seen has ended:
+// while a run is in progress, /new is refused.
+func (p *project) leave(t *testing.T, h *Host, chat int64) {
+	t.Helper()
+	eventually(t, "rest", func() bool {
+		view, err := h.ports["telegram"].port.History(t.Context(), messages.ChatKey(fmt.Sprintf("telegram-chat-%d", chat)))
+		return err == nil && !view.Running && view.Counts.Open == 0
+	})
+	n := len(p.api.Sent(chat))
+	p.api.Say(chat, chat, "/new", nil)
+	p.api.Await(t, "the new conversation", func() bool { return len(p.api.Sent(chat)) > n })
 }
 
 // eventually waits until a condition holds.

@@ -219,7 +219,8 @@ func TestArchivesBringTheirTools(t *testing.T) {
 	}
 	say("first")
 	say("second")
-	say("/new")
+	p.leave(t, h, 1)
+	said++
 	say("third")
 	const broken = "sma_prompt_prefix_broken_total"
 	if diff := cmp.Diff(map[string]float64{"context": 1, "tools": 1}, labelled(t, h, broken, "cause")); diff != "" {

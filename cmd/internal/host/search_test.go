@@ -35,8 +35,7 @@ func TestPI6HistorySearchOfAHost(t *testing.T) {
 	if _, err := os.Stat(index); !os.IsNotExist(err) {
 		t.Errorf("the index is there before a search: %v", err)
 	}
-	p.api.Say(1, 1, "/new", nil) // the conversation no longer shows it
-	p.api.Await(t, "a clean conversation", func() bool { return len(p.api.Sent(1)) == 2 })
+	p.leave(t, h, 1) // the conversation no longer shows it
 	p.api.Say(1, 1, "when was it with the marigold?", nil)
 	p.api.Await(t, "the third answer", func() bool { return len(p.api.Sent(1)) == 3 })
 	if _, err := os.Stat(index); err != nil {
