@@ -134,7 +134,7 @@ type FinishReason struct {
 
 // FinishRefusal is the Raw value of a [FinishReason] content-filter if the answer is the model's
 // own refusal.
-const FinishRefusal = "refusal"
+const FinishRefusal = "own-refusal"
 
 // Usage counts tokens; a nil field was not reported.
 type Usage struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/anthropic"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
@@ -67,11 +68,17 @@ func New(o Options) (*Model, error) {
 
 // protocol returns the protocol of an endpoint.
 func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
+	prompter := protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
+		return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
+	}}
+	if c.API == APIMessages {
+		return anthropic.New(anthropic.Options{
+			URL: c.BaseURL, Key: c.APIKey, Model: c.Model, Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
+			Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
+		})
+	}
 	return chat.New(chat.Options{
-		Address: c.address(),
-		Prompter: protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
-			return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
-		}},
+		Address: c.address(), Prompter: prompter,
 		MaxTokensField: c.Settings.MaxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members,
 		ReasoningTags: c.Settings.ReasoningTags, Exact: o.Exact, Fail: c.masker.objectError,
 	})
@@ -269,7 +276,7 @@ func (e *endpoint) attempt(ctx context.Context, body protocol.Body, req model.Re
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
 	x := e.exchange(body, watch)
-	answer, err := e.protocol.Ask(actx, x, usedIDs(req.Messages))
+	answer, err := e.protocol.Ask(actx, x, req)
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)
 	}

@@ -12,16 +12,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/anthropic"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
 // Secret is a text that is never printed.
 type Secret = apicall.Secret
 
+// API is a protocol by which models are called.
+type API string
+
+// The protocols.
+const (
+	APIChat     API = "" // chat completions
+	APIMessages API = "messages"
+)
+
 // Endpoint is one model at one URL.
 type Endpoint struct {
-	// BaseURL ends before /chat/completions; the default is OpenAI's. AddressKey is the name of its
-	// setting, for errors.
+	API API
+	// BaseURL ends before /chat/completions or /messages; the default is OpenAI's or Anthropic's.
+	// AddressKey is the name of its setting, for errors.
 	BaseURL, AddressKey string
 	APIKey              Secret
 	// Model is required.
@@ -44,6 +55,8 @@ type Settings struct {
 	MaxOutputTokens int
 	// Members are additional fields of every request, in this order.
 	Members []Member
+	// Thinking is how much the model thinks, with APIMessages.
+	Thinking Thinking
 	// Images and Files control whether pictures and PDF documents are sent to the model.
 	Images, Files Takes
 	// ReasoningTags name the tags around reasoning in the text of answers, such as think for
@@ -58,6 +71,9 @@ type Settings struct {
 
 // Member is a field of a request, such as temperature.
 type Member = protocol.Member
+
+// Thinking is how much a model thinks.
+type Thinking = anthropic.Thinking
 
 // Options configure a [Model]. Only the endpoint's Model is required.
 type Options struct {
@@ -105,7 +121,8 @@ const (
 	defaultMaxWait   = 30 * time.Second
 	defaultBudget    = 60 * time.Second
 	defaultTime      = 5 * time.Minute
-	defaultBaseURL   = "https://api.openai.com/v1"
+	openaiURL        = "https://api.openai.com/v1"
+	anthropicURL     = "https://api.anthropic.com/v1"
 )
 
 var (
@@ -146,8 +163,11 @@ func (e Endpoint) checked() (Endpoint, error) {
 	if e.Model == "" {
 		return e, errNoModel
 	}
+	if e.BaseURL == "" && e.API == APIMessages {
+		e.BaseURL = anthropicURL
+	}
 	if e.BaseURL == "" {
-		e.BaseURL = defaultBaseURL
+		e.BaseURL = openaiURL
 	}
 	u, err := url.Parse(e.BaseURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {

@@ -14,7 +14,7 @@ import (
 
 func seed(f *testing.F, add func(stream []byte)) {
 	f.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
+	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no streams: %v", err)
 	}
@@ -31,9 +31,16 @@ func seed(f *testing.F, add func(stream []byte)) {
 // close in order, calls are announced before they are made, ids are unique, nothing follows the
 // finish.
 func FuzzStream(f *testing.F) {
-	seed(f, func(stream []byte) { f.Add(stream, true); f.Add(stream, false) })
-	f.Fuzz(func(t *testing.T, stream []byte, exact bool) {
-		m, err := New(Options{Endpoint: Endpoint{Model: "m"}, Exact: exact, MaxAttempts: 1, Transport: answers{status: 200, body: string(stream)}})
+	apis := []API{APIChat, APIMessages}
+	seed(f, func(stream []byte) {
+		for i := range apis {
+			f.Add(stream, i == 0, uint8(i))
+			f.Add(stream, false, uint8(i))
+		}
+	})
+	f.Fuzz(func(t *testing.T, stream []byte, exact bool, api uint8) {
+		e := Endpoint{API: apis[int(api)%len(apis)], Model: "m"}
+		m, err := New(Options{Endpoint: e, Exact: exact, MaxAttempts: 1, Transport: answers{status: 200, body: string(stream)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // usageTime is how long a complete answer may be silent before its usage.
@@ -55,13 +54,11 @@ func (s *sink) forget() { s.held = nil }
 func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, watch *watchdog, s *sink) error {
 	for {
 		events, err := answer.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil && answer.Complete() && ctx.Err() == nil && !e.opts.Exact {
+		over := errors.Is(err, io.EOF)
+		if err != nil && !over && answer.Complete() && ctx.Err() == nil && !e.opts.Exact {
 			break // only the usage is missing
 		}
-		if err != nil {
+		if err != nil && !over {
 			return e.failure(ctx, actx, err, model.ReasonCut)
 		}
 		if answer.Complete() {
@@ -69,6 +66,9 @@ func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, watch
 		}
 		if err := e.give(events, s); err != nil {
 			return err
+		}
+		if over {
+			break
 		}
 	}
 	events, err := answer.End()
@@ -98,23 +98,4 @@ func (e *endpoint) give(events []model.Event, s *sink) error {
 		}
 	}
 	return nil
-}
-
-// usedIDs reports which call ids a history contains. The history is scanned when the first call
-// arrives.
-func usedIDs(messages []modelmessage.Message) func(string) bool {
-	var ids map[string]bool
-	return func(id string) bool {
-		if ids == nil {
-			ids = map[string]bool{}
-			for _, m := range messages {
-				for _, part := range m.Parts {
-					if c, ok := part.(modelmessage.ToolCall); ok {
-						ids[c.ToolCallID] = true
-					}
-				}
-			}
-		}
-		return ids[id]
-	}
 }

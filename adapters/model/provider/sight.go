@@ -23,14 +23,15 @@ const (
 	TakesNo   Takes = "false"
 )
 
-// maxRefused is how many files are remembered that a provider refused individually.
+// maxRefused is how many files and blocks of thinking are remembered that a provider refused
+// individually.
 const maxRefused = 4096
 
-// sight is what is known about the files that one model accepts. It is safe for concurrent use.
+// sight is what is known about the content that one model accepts. It is safe for concurrent use.
 type sight struct {
 	mu            sync.Mutex
 	images, files bool
-	refused       []string // links, oldest first
+	refused       []string // links, and ids of thinking, oldest first
 	version       int      // incremented by every change
 }
 
@@ -83,6 +84,13 @@ func (s *sight) Takes(mediaType, link string) bool {
 	return !slices.Contains(s.refused, link)
 }
 
+// TakesThought implements [protocol.Sight].
+func (s *sight) TakesThought(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !slices.Contains(s.refused, id)
+}
+
 // Revision implements [protocol.Sight].
 func (s *sight) Revision() int {
 	s.mu.Lock()
@@ -90,23 +98,27 @@ func (s *sight) Revision() int {
 	return s.version
 }
 
-// refusal is what a provider's refusal says about the files of a request.
+// refusal is what a provider's refusal says about the content of a request.
 type refusal int
 
 const (
-	refusalOther  refusal = iota // the cause is unclear
-	refusalImages                // the model accepts no images
-	refusalFiles                 // the model accepts no documents
+	refusalOther    refusal = iota // it is about a file, perhaps
+	refusalImages                  // the model accepts no images
+	refusalFiles                   // the model accepts no documents
+	refusalThoughts                // the model does not know the thinking as its own
 )
 
-// refusalOf interprets the refusal of a request with files; ok is false if the reason has nothing
-// to do with them.
+// refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason
+// has nothing to do with them.
 func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 	e, ok := errors.AsType[*model.Error](err)
-	if !ok || len(sent.Links) == 0 {
+	if !ok || len(sent.Links) == 0 && len(sent.Thoughts) == 0 {
 		return refusalOther, false
 	}
 	words := strings.ToLower(e.Message)
+	if len(sent.Thoughts) > 0 && e.Reason == model.ReasonBadRequest && containsAny(words, "thinking", "encrypted content", "encrypted_content", "'reasoning'") {
+		return refusalThoughts, true
+	}
 	if sent.PDF && containsAny(words, "pdf", "`file`", "'file'", "\"file\"", "type file", "file input", "file content", "file_data", "document input", "documents are not", "does not support file", "support files", "不支持文件", "不支持 pdf") {
 		return refusalFiles, true
 	}
@@ -115,7 +127,7 @@ func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 		"不支持图", "不支持多模态", "不支持视觉", "图片输入", "仅支持文本") {
 		return refusalImages, true
 	}
-	return refusalOther, e.Reason == model.ReasonBadRequest
+	return refusalOther, e.Reason == model.ReasonBadRequest && len(sent.Links) > 0
 }
 
 // learn records a refusal. It reports whether this changes future requests.
@@ -128,16 +140,24 @@ func (s *sight) learn(why refusal, sent protocol.Shown) (changed bool) {
 	case why == refusalFiles && s.files:
 		s.files, changed = false, true
 	case why == refusalOther:
-		for _, link := range sent.Links {
-			if !slices.Contains(s.refused, link) {
-				s.refused, changed = append(s.refused, link), true
-			}
-		}
-		s.refused = s.refused[max(0, len(s.refused)-maxRefused):]
+		changed = s.refuse(sent.Links)
+	case why == refusalThoughts:
+		changed = s.refuse(sent.Thoughts)
 	}
 	if changed {
 		s.version++
 	}
+	return changed
+}
+
+// refuse remembers what was refused, and reports whether any of it is new. The caller has the lock.
+func (s *sight) refuse(list []string) (changed bool) {
+	for _, id := range list {
+		if !slices.Contains(s.refused, id) {
+			s.refused, changed = append(s.refused, id), true
+		}
+	}
+	s.refused = s.refused[max(0, len(s.refused)-maxRefused):]
 	return changed
 }
 
@@ -152,12 +172,12 @@ func (s *sight) unlearn(links []string) {
 	s.version++
 }
 
-// ask calls a model. If it refuses the request because of its pictures or documents, it gets the
-// request once more without them. That is remembered: later requests omit them and tell the model
-// that it cannot see them.
+// ask calls a model. If it refuses the request because of its pictures, documents or thinking, it
+// gets the request once more without them. That is remembered: later requests omit them, and tell
+// the model that it cannot see the pictures and documents.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
-	for range 3 {       // with everything, without images, without documents
+	for range 4 {       // with everything, without images, without documents, without thinking
 		sent, err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
 			return err
@@ -170,8 +190,8 @@ func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext 
 		if why == refusalOther {
 			blamed = sent.Links
 		}
-		req.Memo.Take() // the encoded messages contain the files
-		e.log.WarnContext(ctx, "the model refused a request with files: it is asked once more without them", "request_id", req.ID, "files", len(sent.Links),
+		req.Memo.Take() // the encoded messages contain it
+		e.log.WarnContext(ctx, "the model refused a part of a request: it is asked once more without it", "request_id", req.ID, "files", len(sent.Links), "thoughts", len(sent.Thoughts),
 			"from_now_on", saidOf(why), "error", err)
 	}
 	_, err := e.call(ctx, req, s, hasNext)
@@ -187,6 +207,8 @@ func saidOf(why refusal) string {
 		return "no images are sent to this model, only notes; set images to false for it under llm.models to leave out this first try"
 	case refusalFiles:
 		return "no PDF files are sent to this model, only notes; set files to false for it under llm.models to leave out this first try"
+	case refusalThoughts:
+		return "the thinking of these turns is left out, since the service does not know it as its own"
 	case refusalOther:
 	}
 	return "these files are left out"

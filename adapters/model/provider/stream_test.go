@@ -18,17 +18,18 @@ import (
 
 // TestStreams plays the kinds of streams that real servers send and compares the resulting events.
 func TestStreams(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*.txtar"))
+	files, err := filepath.Glob(filepath.Join("testdata", "streams", "*", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no streams: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+		api := filepath.Base(filepath.Dir(file))
+		t.Run(api+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := transcript(t, string(archive.Files[0].Data))
+			got := transcript(t, apiOf(api), string(archive.Files[0].Data))
 			if flag.Lookup("update").Value.String() == "true" {
 				archive.Files[1].Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
@@ -51,10 +52,18 @@ func history() model.Request {
 	}}
 }
 
+// apiOf returns the protocol whose streams a folder has.
+func apiOf(folder string) API {
+	if folder == "chat" {
+		return APIChat
+	}
+	return API(folder)
+}
+
 // transcript has one line per event. Ids made up by the parser are masked.
-func transcript(t *testing.T, body string) string {
+func transcript(t *testing.T, api API, body string) string {
 	t.Helper()
-	m, err := New(Options{Endpoint: Endpoint{Model: "m"}, MaxAttempts: 1, Transport: answers{status: 200, body: body}})
+	m, err := New(Options{Endpoint: Endpoint{API: api, Model: "m"}, MaxAttempts: 1, Transport: answers{status: 200, body: body}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +94,7 @@ func describe(e model.Event) string {
 		u := e.Usage
 		return fmt.Sprintf("%s %s (%s) in %s cached %s out %s reasoning %s", e.Kind, e.Finish.Unified, e.Finish.Raw, number(u.InputTokens), number(u.CachedInputTokens), number(u.OutputTokens), number(u.ReasoningTokens))
 	default:
-		return fmt.Sprintf("%s %s %s%q%s", e.Kind, id, e.ToolName, e.Delta, e.Raw)
+		return fmt.Sprintf("%s %s %s%q%s%s", e.Kind, id, e.ToolName, e.Delta, e.Raw, e.ProviderMetadata)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat/answer"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/sse"
 )
 
 // Address is where a service is.
@@ -67,7 +68,7 @@ type Options struct {
 type Protocol struct {
 	opts    Options
 	writer  protocol.Writer
-	readers answer.Readers
+	readers sse.Readers
 }
 
 var _ protocol.Protocol = (*Protocol)(nil)
@@ -92,12 +93,13 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 func (p *Protocol) Shown(req model.Request) protocol.Shown { return p.opts.Prompter.Shown(req) }
 
 // Ask implements [protocol.Protocol].
-func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, used func(id string) bool) (protocol.Answer, error) {
+func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, req model.Request) (protocol.Answer, error) {
 	if _, err := p.opts.Client(x).CreateChatCompletionStream(ctx, openaiapi.ChatCompletionRequest{Model: p.opts.Model}); err != nil {
 		return nil, err //nolint:wrapcheck // it is an error of the exchange, or is described by the caller
 	}
-	if p.opts.Exact {
-		used = nil
+	var used func(id string) bool
+	if !p.opts.Exact {
+		used = protocol.UsedIDs(req.Messages)
 	}
 	return &reader{
 		parser: answer.NewParser(p.opts.Exact, p.opts.ReasoningTags, p.opts.Fail, used),
@@ -109,7 +111,7 @@ func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, used func(id s
 // reader implements [protocol.Answer].
 type reader struct {
 	parser answer.Parser
-	source answer.Source
+	source sse.Source
 	exact  bool
 	said   bool // the server sent [DONE]
 }
@@ -119,7 +121,7 @@ func (r *reader) Next() ([]model.Event, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller describes it
 	}
-	if string(data) == answer.Done {
+	if string(data) == sse.Done {
 		r.said = true
 		return nil, io.EOF
 	}

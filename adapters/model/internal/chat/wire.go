@@ -16,12 +16,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// deniedText is what a model reads if a person denied a call without a reason.
-const deniedText = "Tool call execution denied."
-
-// emptyResult replaces a tool result without content, which some servers refuse.
-const emptyResult = "(empty result)"
-
 // optionsKey is the field of provider options for this protocol.
 const optionsKey = "openaiCompatible"
 
@@ -344,7 +338,7 @@ func (e *form) appendOutput(dst []byte, o modelmessage.Output) []byte {
 	switch o.Type {
 	case modelmessage.OutputText, modelmessage.OutputErrorText:
 	case modelmessage.OutputExecutionDenied:
-		text = deniedText
+		text = protocol.DeniedText
 		if o.Reason != nil {
 			text = *o.Reason
 		}
@@ -354,7 +348,7 @@ func (e *form) appendOutput(dst []byte, o modelmessage.Output) []byte {
 		}
 	}
 	if text == "" && !e.opts.Exact {
-		text = emptyResult
+		text = protocol.EmptyResult
 	}
 	return protocol.AppendString(dst, text)
 }

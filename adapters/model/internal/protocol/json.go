@@ -6,6 +6,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
+// DeniedText is what a model reads if a person denied a call without a reason, and EmptyResult
+// replaces a tool result without content, which some services refuse.
+const (
+	DeniedText  = "Tool call execution denied."
+	EmptyResult = "(empty result)"
+)
+
 // IsNull reports whether a value is absent or null.
 func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 

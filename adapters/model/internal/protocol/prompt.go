@@ -55,10 +55,12 @@ type Prompter struct {
 	Load  func(ctx context.Context, link string) ([]byte, error)
 }
 
-// Sight is what is known about the files that a model accepts.
+// Sight is what is known about the content that a model accepts.
 type Sight interface {
 	// Takes reports whether a stored file is sent.
 	Takes(mediaType, link string) bool
+	// TakesThought reports whether a block of thinking is sent back.
+	TakesThought(id string) bool
 	// Revision changes whenever the knowledge changes.
 	Revision() int
 }

@@ -24,11 +24,10 @@ var ErrForeign = errors.New("JSON of another kind")
 type Protocol interface {
 	// Write encodes a request.
 	Write(ctx context.Context, req model.Request) (Body, error)
-	// Ask sends a request through x and returns its answer, whose body is x.Resp's. The body of the
-	// request is that of x. used reports the ids of calls that the chat already contains; it may be
-	// nil.
-	Ask(ctx context.Context, x *Exchange, used func(id string) bool) (Answer, error)
-	// Shown returns the stored files of a conversation that its requests contain.
+	// Ask sends a request, whose body is in x, through x and returns its answer, whose body is
+	// x.Resp's.
+	Ask(ctx context.Context, x *Exchange, req model.Request) (Answer, error)
+	// Shown returns what a request contains that a service may refuse.
 	Shown(req model.Request) Shown
 }
 
@@ -38,7 +37,7 @@ type Body [][]byte
 // Answer is an answer being read. It is used by one goroutine.
 type Answer interface {
 	// Next returns the stream parts of the next piece of the body, valid until the next call, and
-	// [io.EOF] at its end. Other errors are those of the body.
+	// [io.EOF] with or after the last ones. Other errors are those of the body.
 	Next() ([]model.Event, error)
 	// Complete reports that at most the usage of the answer is still missing.
 	Complete() bool

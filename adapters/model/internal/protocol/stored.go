@@ -12,10 +12,11 @@ import (
 // noteGone is what the model reads instead of a stored file that cannot be read.
 const noteGone = "[a file that is no longer kept]"
 
-// Shown are the stored files that a request contains.
+// Shown is what a request contains that its service may refuse.
 type Shown struct {
-	Links      []string
-	Image, PDF bool
+	Links      []string // of stored files
+	Image, PDF bool     // what they are
+	Thoughts   []string // ids of blocks of thinking
 }
 
 // stored replaces the stored files of a user message by their bytes or, if the model does not

@@ -24,6 +24,9 @@ type Mark struct {
 	End    int               // how many bytes are before it
 	Open   modelmessage.Role // the role of a message that is not closed, for protocols that join messages
 	Blocks int               // how many pieces of content are before it, for protocols that count them
+	// Cacheable says that the piece before it may bear a mark, for protocols that say where a service
+	// may cache.
+	Cacheable bool
 }
 
 // Encoded is a body without its end. Its bytes are only ever appended to.

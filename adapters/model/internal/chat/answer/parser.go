@@ -3,7 +3,6 @@ package answer
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -366,7 +366,7 @@ func (p *Parser) freshID(id string) string {
 		taken = taken || c.id == id
 	}
 	if taken {
-		return "call_" + strings.ToLower(rand.Text())
+		return protocol.NewID("call_")
 	}
 	return id
 }

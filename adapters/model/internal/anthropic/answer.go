@@ -1,0 +1,376 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/sse"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+var errBadAnswer = errors.New("invalid response")
+
+// reader implements [protocol.Answer].
+type reader struct {
+	parser parser
+	source sse.Source
+}
+
+func (r *reader) Next() ([]model.Event, error) {
+	data, err := r.source.Next()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller describes it
+	}
+	r.parser.feed(data)
+	if r.parser.stopped {
+		return r.parser.events(), io.EOF
+	}
+	return r.parser.events(), nil
+}
+
+func (r *reader) Complete() bool { return r.parser.finish != nil && len(r.parser.open) == 0 }
+
+func (r *reader) End() ([]model.Event, error) {
+	if r.source.Bare() && !r.parser.known {
+		return nil, protocol.ErrForeign
+	}
+	if err := r.parser.close(); err != nil {
+		return nil, err
+	}
+	return r.parser.events(), nil
+}
+
+func (r *reader) Close() { r.source.Close() }
+
+// parser turns the events of an answer into stream parts. A call is made at the end only, so that
+// an answer that was cut off makes none.
+type parser struct {
+	fail      protocol.Fail
+	used      func(id string) bool // ids of calls in the chat
+	documents func() []document
+
+	out     []model.Event
+	open    []*block
+	calls   []*block
+	started bool
+	known   bool // there was an event of the protocol
+	stopped bool // the service said that the answer is over
+	cited   int
+	finish  *model.FinishReason
+	usage   usage
+}
+
+// block is a block of content in progress.
+type block struct {
+	index      int
+	kind       string // text, thinking or tool_use
+	id         string
+	name       string
+	input      strings.Builder
+	start, end model.EventKind
+}
+
+// usage counts tokens; later numbers replace earlier ones.
+type usage struct {
+	input, written, read, output, thought *int64
+	raw                                   json.RawMessage
+}
+
+func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
+
+// events returns what was parsed since the last call. The slice is reused.
+func (p *parser) events() []model.Event {
+	out := p.out
+	p.out = p.out[:0]
+	return out
+}
+
+// broken ends the answer with a failure after which it may be requested again.
+func (p *parser) broken(what string) {
+	p.emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: what, Err: errBadAnswer}})
+}
+
+// feed parses the data of one event.
+func (p *parser) feed(data []byte) {
+	root := gjson.ParseBytes(data)
+	if !gjson.ValidBytes(data) || !root.IsObject() {
+		p.broken("broken event")
+		return
+	}
+	kind := lenient.String(root.Get("type"))
+	p.known = p.known || kind != ""
+	switch kind {
+	case "message_start":
+		p.start(lenient.Object(root.Get("message")))
+	case "content_block_start":
+		p.startBlock(indexOf(root), lenient.Object(root.Get("content_block")))
+	case "content_block_delta":
+		p.delta(indexOf(root), lenient.Object(root.Get("delta")))
+	case "content_block_stop":
+		p.stopBlock(indexOf(root))
+	case "message_delta":
+		p.count(lenient.Object(root.Get("usage")))
+		p.stop(lenient.Object(root.Get("delta")))
+	case "message_stop":
+		p.stopped = true
+	case "message":
+		p.whole(root)
+	case "error":
+		raw := json.RawMessage(strings.Clone(root.Raw))
+		p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
+	default: // ping, and what may come
+	}
+}
+
+func indexOf(event gjson.Result) int {
+	n, _ := lenient.Integer(event.Get("index"))
+	return n
+}
+
+// whole parses an answer in one piece, of a server that does not stream.
+func (p *parser) whole(message gjson.Result) {
+	p.start(message)
+	for i, b := range message.Get("content").Array() {
+		b = lenient.Object(b)
+		p.startBlock(i, b)
+		if text := lenient.String(b.Get("text")) + lenient.String(b.Get("thinking")); text != "" {
+			p.piece(i, text)
+		}
+		if signature := lenient.String(b.Get("signature")); signature != "" {
+			p.sign(i, signature)
+		}
+		p.stopBlock(i)
+	}
+	p.stop(message)
+	p.stopped = true
+}
+
+func (p *parser) start(message gjson.Result) {
+	p.count(lenient.Object(message.Get("usage")))
+	if p.started {
+		return
+	}
+	p.started = true
+	p.emit(model.Event{Kind: model.EventStreamStart})
+	raw := []byte(`{`)
+	for _, m := range [][2]string{{"id", "id"}, {"model", "modelId"}} {
+		if value := lenient.String(message.Get(m[0])); value != "" {
+			if len(raw) > 1 {
+				raw = append(raw, ',')
+			}
+			raw = protocol.AppendString(append(protocol.AppendString(raw, m[1]), ':'), value)
+		}
+	}
+	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: append(raw, '}')})
+}
+
+func (p *parser) startBlock(index int, content gjson.Result) {
+	p.stopBlock(index) // of a server that does not end blocks
+	b := &block{index: index, kind: lenient.String(content.Get("type")), id: strconv.Itoa(index)}
+	start := model.Event{ID: b.id}
+	switch b.kind {
+	case "text":
+		b.start, b.end = model.EventTextStart, model.EventTextEnd
+	case "thinking":
+		b.start, b.end = model.EventReasoningStart, model.EventReasoningEnd
+	case "redacted_thinking":
+		b.kind, b.start, b.end = "thinking", model.EventReasoningStart, model.EventReasoningEnd
+		start.ProviderMetadata = metadata("redactedData", lenient.String(content.Get("data")))
+	case "tool_use":
+		b.start, b.end = model.EventToolInputStart, model.EventToolInputEnd
+		if b.name = lenient.String(content.Get("name")); b.name == "" {
+			p.broken("tool call without a name")
+			return
+		}
+		b.id = p.freshID(lenient.String(content.Get("id")))
+		start.ID, start.ToolName = b.id, b.name
+		p.calls = append(p.calls, b)
+	default:
+		return // a block of a tool that is not offered
+	}
+	p.open = append(p.open, b)
+	start.Kind = b.start
+	p.emit(start)
+	if input := content.Get("input"); b.kind == "tool_use" && len(input.Map()) > 0 {
+		p.piece(index, string(modelmessage.AppendJSON(nil, []byte(input.Raw))))
+	}
+}
+
+// freshID returns the service's id of a call, or a new one if it is missing or taken: ids must be
+// unique in a whole chat.
+func (p *parser) freshID(id string) string {
+	taken := id == "" || p.used(id) || slices.ContainsFunc(p.calls, func(b *block) bool { return b.id == id })
+	if taken {
+		return protocol.NewID("toolu_")
+	}
+	return id
+}
+
+func (p *parser) find(index int) *block {
+	for _, b := range p.open {
+		if b.index == index {
+			return b
+		}
+	}
+	return nil
+}
+
+func (p *parser) delta(index int, delta gjson.Result) {
+	switch lenient.String(delta.Get("type")) {
+	case "text_delta":
+		p.ensure(index, "text")
+		p.piece(index, lenient.String(delta.Get("text")))
+	case "thinking_delta":
+		p.ensure(index, "thinking")
+		p.piece(index, lenient.String(delta.Get("thinking")))
+	case "input_json_delta":
+		p.piece(index, lenient.String(delta.Get("partial_json")))
+	case "signature_delta":
+		p.sign(index, lenient.String(delta.Get("signature")))
+	case "citations_delta":
+		p.cite(lenient.Object(delta.Get("citation")))
+	}
+}
+
+// ensure starts a block that its server did not start.
+func (p *parser) ensure(index int, kind string) {
+	if p.find(index) == nil {
+		p.startBlock(index, gjson.Parse(`{"type":"`+kind+`"}`))
+	}
+}
+
+// piece adds a piece of text to a block.
+func (p *parser) piece(index int, text string) {
+	b := p.find(index)
+	if b == nil || text == "" {
+		return
+	}
+	e := model.Event{Kind: model.EventTextDelta, ID: b.id, Delta: text}
+	switch b.kind {
+	case "thinking":
+		e.Kind = model.EventReasoningDelta
+	case "tool_use":
+		e.Kind = model.EventToolInputDelta
+		b.input.WriteString(text)
+	}
+	p.emit(e)
+}
+
+func (p *parser) sign(index int, signature string) {
+	if b := p.find(index); b != nil && b.kind == "thinking" && signature != "" {
+		p.emit(model.Event{Kind: model.EventReasoningDelta, ID: b.id, ProviderMetadata: metadata("signature", signature)})
+	}
+}
+
+func (p *parser) stopBlock(index int) {
+	if b := p.find(index); b != nil {
+		p.emit(model.Event{Kind: b.end, ID: b.id})
+		p.open = slices.DeleteFunc(p.open, func(o *block) bool { return o == b })
+	}
+}
+
+// cite turns a citation of a document into a source.
+func (p *parser) cite(c gjson.Result) {
+	n, ok := lenient.Integer(c.Get("document_index"))
+	documents := p.documents()
+	kind := lenient.String(c.Get("type"))
+	if !ok || n < 0 || n >= len(documents) || kind != "page_location" && kind != "char_location" {
+		return
+	}
+	title := lenient.String(c.Get("document_title"))
+	if title == "" {
+		title = documents[n].title
+	}
+	p.cited++
+	raw := protocol.AppendString([]byte(`{"type":"source","sourceType":"document","id":`), "source-"+strconv.Itoa(p.cited))
+	raw = protocol.AppendString(protocol.AppendMember(raw, "mediaType"), documents[n].mediaType)
+	raw = protocol.AppendString(protocol.AppendMember(raw, "title"), title)
+	p.emit(model.Event{Kind: model.EventSource, Raw: append(raw, '}'), ProviderMetadata: metadata("citedText", lenient.String(c.Get("cited_text")))})
+}
+
+// stop notes why the model stopped.
+func (p *parser) stop(delta gjson.Result) {
+	if reason := lenient.String(delta.Get("stop_reason")); reason != "" {
+		p.finish = &model.FinishReason{Unified: unified(reason), Raw: reason}
+	}
+}
+
+// unified returns a reason in the terms of the SDK, except that an answer that was paused is not
+// called whole.
+func unified(reason string) string {
+	switch reason {
+	case "end_turn", "stop_sequence":
+		return "stop"
+	case "tool_use":
+		return "tool-calls"
+	case "max_tokens", "model_context_window_exceeded":
+		return "length"
+	case "refusal":
+		return "content-filter"
+	}
+	return "other"
+}
+
+func (p *parser) count(u gjson.Result) {
+	if !u.Exists() {
+		return
+	}
+	set := func(to **int64, path string) {
+		if n := u.Get(path); n.Type == gjson.Number && n.Num >= 0 {
+			*to = new(n.Int())
+		}
+	}
+	set(&p.usage.input, "input_tokens")
+	set(&p.usage.written, "cache_creation_input_tokens")
+	set(&p.usage.read, "cache_read_input_tokens")
+	set(&p.usage.output, "output_tokens")
+	set(&p.usage.thought, "output_tokens_details.thinking_tokens")
+	p.usage.raw = json.RawMessage(strings.Clone(u.Raw))
+}
+
+// total returns the usage in the terms of the SDK: the input includes what the cache held.
+func (u usage) total() model.Usage {
+	out := model.Usage{CachedInputTokens: u.read, OutputTokens: u.output, ReasoningTokens: u.thought, Raw: u.raw}
+	if u.input != nil {
+		sum := *u.input
+		for _, n := range []*int64{u.written, u.read} {
+			if n != nil {
+				sum += *n
+			}
+		}
+		out.InputTokens = &sum
+	}
+	return out
+}
+
+// close ends the answer: open blocks end, calls are made and the finish comes last. An error means
+// that the answer was cut off.
+func (p *parser) close() error {
+	if p.finish == nil && !p.stopped {
+		return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "Response stream ended without a stop reason."}
+	}
+	for len(p.open) > 0 {
+		p.stopBlock(p.open[0].index)
+	}
+	for _, c := range p.calls {
+		input := c.input.String()
+		if input == "" {
+			input = "{}"
+		}
+		p.emit(model.Event{Kind: model.EventToolCall, ID: c.id, ToolName: c.name, Input: input})
+	}
+	if p.finish == nil {
+		p.finish = &model.FinishReason{Unified: "other"}
+	}
+	p.emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.usage.total()})
+	return nil
+}

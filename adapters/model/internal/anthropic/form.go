@@ -1,0 +1,287 @@
+package anthropic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+const (
+	// defaultMaxTokens bounds answers of models about which nothing is known.
+	defaultMaxTokens = 4096
+	// lead is the first message of a conversation that begins with a summary: the first message has
+	// to be a user's.
+	lead = `{"role":"user","content":[{"type":"text","text":"[The conversation was compacted. A summary follows.]"}]},`
+)
+
+// form writes the pieces of a body; it implements [protocol.Form].
+type form struct {
+	*protocol.Prompter
+	opts *Options
+}
+
+func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
+
+// AppendHead implements [protocol.Form].
+func (f *form) AppendHead(dst []byte, req model.Request) []byte {
+	limit := cmp.Or(req.MaxOutputTokens, f.opts.MaxOutputTokens, defaultMaxTokens)
+	dst = protocol.AppendString(append(dst, `{"model":`...), f.opts.Model)
+	dst = appendInt(append(dst, `,"max_tokens":`...), limit+f.opts.Thinking.Budget)
+	for _, m := range f.opts.Members {
+		dst = modelmessage.AppendJSON(protocol.AppendMember(dst, m.Name), m.Value)
+	}
+	dst = append(dst, `,"stream":true`...)
+	if len(req.Tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range req.Tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendTool(dst, t)
+	}
+	dst = append(append(dst[:len(dst)-1], cacheMark...), '}', ']')
+	return appendChoice(dst, req.ToolChoice)
+}
+
+func appendTool(dst []byte, t model.ToolSpec) []byte {
+	dst = protocol.AppendString(append(dst, `{"name":`...), t.Name)
+	if t.Description != "" {
+		dst = protocol.AppendString(protocol.AppendMember(dst, "description"), t.Description)
+	}
+	dst = protocol.AppendMember(dst, "input_schema")
+	if protocol.IsNull(t.InputSchema) || !json.Valid(t.InputSchema) {
+		dst = append(dst, `{"type":"object","properties":{}}`...)
+	} else {
+		dst = modelmessage.AppendJSON(dst, t.InputSchema)
+	}
+	return append(dst, '}')
+}
+
+func appendChoice(dst []byte, choice string) []byte {
+	name, isTool := strings.CutPrefix(choice, "tool:")
+	switch {
+	case isTool:
+		return append(protocol.AppendString(append(dst, `,"tool_choice":{"type":"tool","name":`...), name), '}')
+	case choice == "required":
+		return append(dst, `,"tool_choice":{"type":"any"}`...)
+	case choice == "none":
+		return append(dst, `,"tool_choice":{"type":"none"}`...)
+	}
+	return append(dst, `,"tool_choice":{"type":"auto"}`...)
+}
+
+// AppendStart implements [protocol.Form].
+func (*form) AppendStart(dst []byte, req model.Request) []byte {
+	if strings.TrimSpace(req.System) != "" {
+		dst = protocol.AppendString(append(dst, `,"system":[{"type":"text","text":`...), req.System)
+		dst = append(append(dst, cacheMark...), '}', ']')
+	}
+	return append(dst, `,"messages":[`...)
+}
+
+// AppendMessage implements [protocol.Form]: consecutive messages of one side become one. The last
+// message stays open.
+func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, m modelmessage.Message) ([]byte, protocol.Mark, error) {
+	pm, err := f.Message(ctx, m)
+	if err != nil {
+		return dst, at, err //nolint:wrapcheck // the caller describes it
+	}
+	side := modelmessage.RoleUser // a system message behind others, too
+	if m.Role == modelmessage.RoleAssistant {
+		side = modelmessage.RoleAssistant
+	}
+	w := &blocks{dst: dst, at: at, side: side}
+	var calls []modelmessage.ToolCall // they follow the other blocks of their step
+	flush := func() {
+		for _, c := range calls {
+			w.add(appendCall(nil, c), true)
+		}
+		calls = nil
+	}
+	for _, p := range pm.Parts {
+		if p.File != nil {
+			if side == modelmessage.RoleUser {
+				w.add(fileBlock(p.File), true)
+			}
+			continue
+		}
+		switch part := p.Part.(type) {
+		case modelmessage.Text:
+			w.text(part.Text)
+		case modelmessage.Reasoning:
+			if t, ok := thoughtOf(part); ok && f.Sight.TakesThought(t.id()) {
+				flush()
+				w.add(t.append(nil), false)
+			}
+		case modelmessage.ToolCall:
+			if part.ProviderExecuted == nil || !*part.ProviderExecuted {
+				calls = append(calls, part)
+			}
+		case modelmessage.ToolResult:
+			if m.Role == modelmessage.RoleTool {
+				w.add(appendResult(nil, part), true)
+			}
+		case modelmessage.Image, modelmessage.File, modelmessage.ApprovalRequest, modelmessage.ApprovalResponse:
+		}
+	}
+	flush()
+	return w.dst, w.at, nil
+}
+
+// blocks appends blocks to the messages of a body.
+type blocks struct {
+	dst  []byte
+	at   protocol.Mark
+	side modelmessage.Role
+}
+
+// add appends a block; cacheable says that it may bear a mark.
+func (w *blocks) add(block []byte, cacheable bool) {
+	switch w.at.Open {
+	case w.side:
+		w.dst = append(w.dst, ',')
+	case "":
+		if w.side == modelmessage.RoleAssistant {
+			w.dst = append(w.dst, lead...)
+			w.at.Blocks++
+		}
+		w.open()
+	default:
+		w.dst = append(w.dst, "]},"...)
+		w.open()
+	}
+	w.dst = append(w.dst, block...)
+	w.at.Blocks++
+	w.at.Cacheable = cacheable
+}
+
+func (w *blocks) open() {
+	w.dst = append(protocol.AppendString(append(w.dst, `{"role":`...), string(w.side)), `,"content":[`...)
+	w.at.Open = w.side
+}
+
+// text appends a text, unless it is one that the service refuses as empty.
+func (w *blocks) text(s string) {
+	if strings.TrimSpace(s) != "" {
+		w.add(textBlock(s), true)
+	}
+}
+
+func textBlock(s string) []byte {
+	return append(protocol.AppendString([]byte(`{"type":"text","text":`), s), '}')
+}
+
+func appendCall(dst []byte, c modelmessage.ToolCall) []byte {
+	dst = protocol.AppendString(append(dst, `{"type":"tool_use","id":`...), wireID(c.ToolCallID))
+	dst = protocol.AppendString(protocol.AppendMember(dst, "name"), c.ToolName)
+	dst = protocol.AppendMember(dst, "input")
+	if input := bytes.TrimSpace(c.Input); len(input) > 0 && input[0] == '{' && json.Valid(input) {
+		return append(modelmessage.AppendJSON(dst, input), '}')
+	}
+	return append(dst, `{}}`...)
+}
+
+func appendResult(dst []byte, r modelmessage.ToolResult) []byte {
+	dst = protocol.AppendString(append(dst, `{"type":"tool_result","tool_use_id":`...), wireID(r.ToolCallID))
+	dst = appendOutput(protocol.AppendMember(dst, "content"), r.Output)
+	if r.Output.Type == modelmessage.OutputErrorText || r.Output.Type == modelmessage.OutputErrorJSON {
+		dst = append(dst, `,"is_error":true`...)
+	}
+	return append(dst, '}')
+}
+
+func appendOutput(dst []byte, o modelmessage.Output) []byte {
+	text := o.Text
+	switch o.Type {
+	case modelmessage.OutputText, modelmessage.OutputErrorText:
+	case modelmessage.OutputExecutionDenied:
+		text = protocol.DeniedText
+		if o.Reason != nil {
+			text = *o.Reason
+		}
+	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON:
+		if len(o.JSON) > 0 {
+			return protocol.AppendQuotedJSON(dst, o.JSON)
+		}
+	case modelmessage.OutputContent:
+		return appendContent(dst, o.JSON)
+	}
+	return protocol.AppendString(dst, cmp.Or(text, protocol.EmptyResult))
+}
+
+// appendContent appends the content of a result: texts, pictures and documents. What the service
+// does not know becomes a note.
+func appendContent(dst []byte, raw json.RawMessage) []byte {
+	start := len(dst)
+	dst = append(dst, '[')
+	gjson.ParseBytes(raw).ForEach(func(_, item gjson.Result) bool {
+		part := lenient.Object(item)
+		block := contentBlock(part)
+		if block == nil {
+			return true
+		}
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, block...)
+		return true
+	})
+	if dst[len(dst)-1] == '[' {
+		return protocol.AppendString(dst[:start], protocol.EmptyResult)
+	}
+	return append(dst, ']')
+}
+
+func contentBlock(part gjson.Result) []byte {
+	file := protocol.File{MediaType: lenient.String(part.Get("mediaType")), Base64: lenient.String(part.Get("data")), Link: lenient.String(part.Get("url"))}
+	switch kind := lenient.String(part.Get("type")); kind {
+	case "text":
+		if text := lenient.String(part.Get("text")); strings.TrimSpace(text) != "" {
+			return textBlock(text)
+		}
+		return nil
+	case "image-data", "file-data":
+		return fileBlock(&file)
+	case "image-url":
+		file.MediaType = "image/*"
+		return fileBlock(&file)
+	case "file-url":
+		file.MediaType = "application/pdf"
+		return fileBlock(&file)
+	default:
+		return textBlock("[content of kind " + kind + " cannot be shown to this model]")
+	}
+}
+
+// wireID returns an id in the alphabet of the protocol; other services make ids with other letters.
+// Different ids stay different.
+func wireID(id string) string {
+	const hex = "0123456789abcdef"
+	plain := func(c byte) bool {
+		return c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	if id != "" && strings.IndexFunc(id, func(r rune) bool { return r > 127 || r != '_' && !plain(byte(r)) }) < 0 {
+		return id
+	}
+	out := []byte("x_")
+	for i := range len(id) {
+		if c := id[i]; plain(c) {
+			out = append(out, c)
+		} else {
+			out = append(out, '_', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(out)
+}
