@@ -1,0 +1,295 @@
+package responsestest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+type object = map[string]any
+
+// answer streams one response.
+type answer struct {
+	s        *Server
+	w        http.ResponseWriter
+	body     *body
+	call     int    // its number
+	id       string // the end of every id
+	events   int
+	finished bool
+
+	open     *output
+	done     []object // the finished items
+	calls    map[string]*output
+	refused  bool
+	thoughts string // the id of the last reasoning item
+	reasoned int    // bytes of reasoning
+	said     int    // bytes of everything else
+}
+
+// output is an item that is being streamed.
+type output struct {
+	form
+	id    string
+	block string // the script's id of the block or call
+	name  string // of a call
+	texts []string
+}
+
+// form is what items of a type are called in events.
+type form struct {
+	item, prefix string
+	part, index  string // a type of parts and the member that counts them; none in calls
+	parts, text  string // events about a part and about its text
+	member       string // holds the text
+}
+
+func forms(kind model.EventKind, block string) form {
+	switch {
+	case kind == model.EventReasoningStart:
+		return form{typeReasoning, "rs", "summary_text", "summary_index", "response.reasoning_summary_part", "response.reasoning_summary_text", "text"}
+	case kind == model.EventTextStart && block == "refusal":
+		return form{typeMessage, "msg", "refusal", "content_index", "response.content_part", "response.refusal", "refusal"}
+	case kind == model.EventTextStart:
+		return form{typeMessage, "msg", "output_text", "content_index", "response.content_part", "response.output_text", "text"}
+	}
+	return form{item: typeCall, prefix: "fc", text: "response.function_call_arguments", member: "arguments"}
+}
+
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, b *body) {
+	a := &answer{s: s, w: w, body: b, calls: map[string]*output{}}
+	for e, err := range s.model.Stream(r.Context(), b.request()) {
+		if err != nil {
+			a.fail(errorOf(err))
+			return
+		}
+		if a.events == 0 {
+			a.call, a.id = s.begin(b)
+			w.Header().Set("Content-Type", "text/event-stream")
+			limits(w.Header(), false, 0)
+			a.send("response.created", object{"response": a.response("in_progress")})
+			a.send("response.in_progress", object{"response": a.response("in_progress")})
+		}
+		a.event(e)
+	}
+	if !a.finished {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// fail ends an answer the way its error asks for.
+func (a *answer) fail(e *model.Error) {
+	_, _, code := classify(e.Reason)
+	switch {
+	case a.events == 0:
+		refuse(a.w, e)
+	case e.Reason == model.ReasonOverloaded:
+		a.send("error", object{"code": code, "message": e.Message, "param": nil})
+	case e.Reason == model.ReasonRate:
+		a.end("failed", "error", object{"code": code, "message": e.Message})
+	default:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (a *answer) event(e model.Event) {
+	switch e.Kind {
+	case model.EventTextStart, model.EventReasoningStart, model.EventToolInputStart:
+		a.start(e)
+	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
+		a.delta(e.ID, e.Delta)
+	case model.EventToolCall:
+		if a.calls[e.ID] == nil {
+			a.start(e)
+		}
+		if a.calls[e.ID].texts[0] == "" && e.Input != "" {
+			a.delta(e.ID, e.Input)
+		}
+	case model.EventFinish:
+		a.finish(e.Finish)
+	default: // the protocol has no event for the others
+	}
+}
+
+// start begins an item and its part, or only a part if reasoning goes on. The service sends one
+// item after the other, so the last one is complete.
+func (a *answer) start(e model.Event) {
+	f := forms(e.Kind, e.ID)
+	if a.open != nil && a.open.item == typeReasoning && f.item == typeReasoning {
+		a.endPart()
+	} else {
+		a.close("completed")
+		a.open = &output{form: f, id: fmt.Sprintf("%s_%s_%d", f.prefix, a.id, len(a.done)), name: e.ToolName, block: e.ID}
+		a.send("response.output_item.added", object{"item": a.item("in_progress"), "output_index": len(a.done)})
+	}
+	a.open.block, a.open.texts = e.ID, append(a.open.texts, "")
+	a.refused = a.refused || f.part == "refusal"
+	if f.item == typeCall {
+		a.calls[e.ID] = a.open
+	}
+	a.place(f.parts, ".added", "part", a.open.content(""))
+}
+
+func (a *answer) delta(block, text string) {
+	o := a.open
+	if o == nil || o.block != block {
+		a.s.mu.Lock()
+		defer a.s.mu.Unlock()
+		a.s.faults = append(a.s.faults, fmt.Errorf("the script goes on with %q, which is not the last item", block))
+		return
+	}
+	o.texts[len(o.texts)-1] += text
+	if o.item == typeReasoning {
+		a.reasoned += len(text)
+	} else {
+		a.said += len(text)
+	}
+	a.place(o.text, ".delta", "delta", text)
+}
+
+func (a *answer) endPart() {
+	text := a.open.texts[len(a.open.texts)-1]
+	a.place(a.open.text, ".done", a.open.member, text)
+	a.place(a.open.parts, ".done", "part", a.open.content(text))
+}
+
+// close ends the open item, and notes which items must be sent back together.
+func (a *answer) close(status string) {
+	o := a.open
+	if o == nil {
+		return
+	}
+	a.endPart()
+	item := a.item(status)
+	a.send("response.output_item.done", object{"item": item, "output_index": len(a.done)})
+	a.done, a.open = append(a.done, item), nil
+	a.s.mu.Lock()
+	defer a.s.mu.Unlock()
+	switch {
+	case o.item == typeReasoning:
+		a.thoughts = o.id
+		a.s.follows[o.id] = "" // unless something does
+	case a.thoughts != "":
+		a.s.needs[o.id] = a.thoughts
+		a.s.follows[a.thoughts] = cmp.Or(a.s.follows[a.thoughts], o.id)
+	}
+}
+
+// summarized reports whether the client asked for summaries. It gets none otherwise.
+func (a *answer) summarized() bool { return a.body.Reasoning != nil && a.body.Reasoning.Summary != "" }
+
+// content is a part with a text.
+func (o *output) content(text string) object {
+	part := object{"type": o.part, o.member: text}
+	if o.part == "output_text" {
+		part["annotations"], part["logprobs"] = []any{}, []any{}
+	}
+	return part
+}
+
+// item is the open item.
+func (a *answer) item(status string) object {
+	o := a.open
+	item, parts := object{"type": o.item, "id": o.id}, []object{}
+	for _, text := range o.texts {
+		parts = append(parts, o.content(text))
+	}
+	switch o.item {
+	case typeMessage:
+		item["status"], item["role"], item["content"] = status, "assistant", parts
+	case typeCall:
+		item["status"], item["call_id"], item["name"], item["arguments"] = status, o.block, o.name, strings.Join(o.texts, "")
+	case typeReasoning:
+		texts := o.texts
+		if !a.summarized() {
+			parts, texts = []object{}, nil
+		}
+		item["summary"] = parts
+		if slices.Contains(a.body.Include, includeEncrypted) {
+			item["encrypted_content"] = a.s.encrypt(o.id, texts)
+			if status == "in_progress" { // the service warns that it may be incomplete
+				item["encrypted_content"] = a.s.encrypt("", nil)
+			}
+		}
+	}
+	return item
+}
+
+func (a *answer) finish(f model.FinishReason) {
+	isRefusal := f.Unified == "content-filter" && f.Raw == model.FinishRefusal
+	if isRefusal && !a.refused {
+		a.start(model.Event{Kind: model.EventTextStart, ID: "refusal"})
+		a.delta("refusal", "I cannot help with that.")
+	}
+	switch {
+	case f.Unified == "stop", f.Unified == "tool-calls", isRefusal:
+		a.close("completed")
+		a.end("completed", "error", nil)
+	case f.Unified == "error":
+		a.end("failed", "error", object{"code": "server_error", "message": f.Raw})
+	default:
+		reason, ok := map[string]string{"length": "max_output_tokens", "content-filter": "content_filter"}[f.Unified]
+		if !ok {
+			reason = f.Raw
+		}
+		a.close("incomplete")
+		a.end("incomplete", "incomplete_details", object{"reason": reason})
+	}
+}
+
+// end accounts for the answer and sends its last event, with a member that says why it ends.
+func (a *answer) end(status, member string, why any) {
+	a.finished = true
+	a.s.mu.Lock()
+	a.s.calls[a.call].Output = tokens(a.said + a.reasoned)
+	bill := a.s.calls[a.call]
+	a.s.mu.Unlock()
+	response := a.response(status)
+	response[member] = why
+	response["usage"] = object{
+		"input_tokens": bill.InputTokens, "input_tokens_details": object{"cached_tokens": bill.CacheRead},
+		"output_tokens": bill.Output, "output_tokens_details": object{"reasoning_tokens": tokens(a.reasoned)},
+		"total_tokens": bill.InputTokens + bill.Output,
+	}
+	a.send("response."+status, object{"response": response})
+}
+
+func (a *answer) response(status string) object {
+	return object{
+		"id": "resp_" + a.id, "object": "response", "created_at": 1700000000, "status": status, "model": a.body.Model,
+		"error": nil, "incomplete_details": nil, "output": append([]object{}, a.done...), "store": false, "usage": nil,
+	}
+}
+
+// place sends an event about the open item, unless there is no such event or it tells of a summary
+// that the client did not ask for.
+func (a *answer) place(kind, suffix, member string, value any) {
+	o := a.open
+	if kind == "" || o.item == typeReasoning && !a.summarized() {
+		return
+	}
+	fields := object{member: value, "item_id": o.id, "output_index": len(a.done)}
+	if o.index != "" {
+		fields[o.index] = len(o.texts) - 1
+	}
+	if kind == "response.output_text" {
+		fields["logprobs"] = []any{}
+	}
+	a.send(kind+suffix, fields)
+}
+
+func (a *answer) send(kind string, fields object) {
+	fields["type"], fields["sequence_number"] = kind, a.events
+	a.events++
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return // Unreachable: only strings and numbers are in there.
+	}
+	_, _ = fmt.Fprintf(a.w, "event: %s\ndata: %s\n\n", kind, b) // a client that left ends the request's context
+	_ = http.NewResponseController(a.w).Flush()
+}
