@@ -204,7 +204,7 @@ func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessag
 		got, err := providerPrompt(t.Context(), prompter, req)
 		checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
 		body, err := p.Write(t.Context(), req)
-		unstreamed := strings.Replace(string(bytes.Join(body, nil)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
+		unstreamed := strings.Replace(string(bytes.Join(body.Pieces, nil)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
 		checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, []byte(unstreamed), err)
 	})
 }

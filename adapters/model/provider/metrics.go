@@ -18,6 +18,7 @@ type metrics struct {
 	retries   *prometheus.CounterVec   // model, reason
 	fallbacks *prometheus.CounterVec   // model, reason
 	skipped   *prometheus.GaugeVec     // model, address
+	cached    *prometheus.GaugeVec     // model
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -41,11 +42,14 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		skipped: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "sma_model_skipped", Help: "1 from the failure of a model until it answers again, otherwise 0.",
 		}, []string{"model", "address"}),
+		cached: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "sma_model_cache_ratio", Help: "Share of the input tokens of recent requests that the provider read from its prompt cache.",
+		}, []string{"model"}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	return m, errors.Join(register(reg, &m.duration), register(reg, &m.first), register(reg, &m.tokens), register(reg, &m.retries), register(reg, &m.fallbacks), register(reg, &m.skipped))
+	return m, errors.Join(register(reg, &m.duration), register(reg, &m.first), register(reg, &m.tokens), register(reg, &m.retries), register(reg, &m.fallbacks), register(reg, &m.skipped), register(reg, &m.cached))
 }
 
 // register registers *c, or uses the collector that an earlier model registered.

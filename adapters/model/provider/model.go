@@ -36,6 +36,7 @@ type endpoint struct {
 	metrics  *metrics
 	log      *slog.Logger
 	breaker  breaker
+	cached   cacheUse
 	noTools  atomic.Bool // requests to it contain no tools
 }
 
@@ -286,7 +287,7 @@ func (e *endpoint) attempt(ctx context.Context, body protocol.Body, req model.Re
 			_ = x.Resp.Body.Close()
 		}
 	}()
-	if err := e.read(ctx, actx, answer, watch, s); err != nil {
+	if err := e.read(ctx, actx, answer, reading{watch, s, body.Shared}); err != nil {
 		return err
 	}
 	complete = true

@@ -50,8 +50,15 @@ func (s *sink) put(e model.Event) error {
 // forget drops the events of a failed attempt.
 func (s *sink) forget() { s.held = nil }
 
+// reading is where an answer goes while it is read.
+type reading struct {
+	watch  *watchdog
+	sink   *sink
+	shared int // bytes of the request that an earlier one had
+}
+
 // read reads an answer to its end.
-func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, watch *watchdog, s *sink) error {
+func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, r reading) error {
 	for {
 		events, err := answer.Next()
 		over := errors.Is(err, io.EOF)
@@ -62,9 +69,9 @@ func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, watch
 			return e.failure(ctx, actx, err, model.ReasonCut)
 		}
 		if answer.Complete() {
-			watch.shorten(usageTime)
+			r.watch.shorten(usageTime)
 		}
-		if err := e.give(events, s); err != nil {
+		if err := e.give(ctx, events, r); err != nil {
 			return err
 		}
 		if over {
@@ -78,11 +85,11 @@ func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, watch
 	if err != nil {
 		return err //nolint:wrapcheck // it is an error of the model
 	}
-	return e.give(events, s)
+	return e.give(ctx, events, r)
 }
 
 // give passes on parsed events.
-func (e *endpoint) give(events []model.Event, s *sink) error {
+func (e *endpoint) give(ctx context.Context, events []model.Event, r reading) error {
 	for _, event := range events {
 		if event.Kind == model.EventError && !e.opts.Exact {
 			return event.Err
@@ -92,8 +99,9 @@ func (e *endpoint) give(events []model.Event, s *sink) error {
 		}
 		if event.Kind == model.EventFinish {
 			e.metrics.usage(e.Model, event.Usage)
+			e.countCached(ctx, event.Usage, r.shared)
 		}
-		if err := s.put(event); err != nil {
+		if err := r.sink.put(event); err != nil {
 			return err
 		}
 	}

@@ -58,9 +58,9 @@ func New(o Options) *Protocol {
 func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body, error) {
 	e, err := p.writer.Write(ctx, req)
 	if err != nil {
-		return nil, err
+		return protocol.Body{}, err
 	}
-	return append(marked(e, req), p.end(req)), nil
+	return protocol.Body{Pieces: append(marked(e, req), p.end(req)), Shared: e.Shared}, nil
 }
 
 // end closes the last message, the messages and the request. The settings that may change between

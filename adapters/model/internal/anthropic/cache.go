@@ -17,9 +17,9 @@ const lookback = 18
 // behind one more: the summary of a compacted conversation, or the last message at which another
 // [lookback] blocks were complete, so that a step with many calls still finds what the one before
 // cached. The tools and the system text have the other two marks.
-func marked(e *protocol.Encoded, req model.Request) protocol.Body {
+func marked(e *protocol.Encoded, req model.Request) [][]byte {
 	newest := last(e.Marks, len(e.Marks)-1)
-	body, from := protocol.Body{e.Head}, 0
+	body, from := [][]byte{e.Head}, 0
 	for _, i := range []int{last(e.Marks, min(second(e.Marks, req), newest-1)), newest} {
 		if i == 0 {
 			continue

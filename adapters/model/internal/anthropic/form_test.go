@@ -46,7 +46,7 @@ func written(t *testing.T, p *Protocol, req model.Request) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := bytes.Join(body, nil)
+	raw := bytes.Join(body.Pieces, nil)
 	var params anthropicapi.MessageNewParams
 	if err := json.Unmarshal(raw, &params); err != nil {
 		t.Fatalf("the SDK cannot read %s: %v", raw, err)

@@ -84,9 +84,9 @@ func New(o Options) *Protocol {
 func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body, error) {
 	e, err := p.writer.Write(ctx, req)
 	if err != nil {
-		return nil, err
+		return protocol.Body{}, err
 	}
-	return protocol.Body{e.Head, e.Own, []byte("]}")}, nil
+	return protocol.Body{Pieces: [][]byte{e.Head, e.Own, []byte("]}")}, Shared: e.Shared}, nil
 }
 
 // Shown implements [protocol.Protocol].

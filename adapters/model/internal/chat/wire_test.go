@@ -26,9 +26,9 @@ func hostChat(o Options) *Protocol {
 }
 
 // text returns a body without its end, which is only the brackets.
-func text(b protocol.Body) string { return string(bytes.Join(b[:2], nil)) }
+func text(b protocol.Body) string { return string(bytes.Join(b.Pieces[:2], nil)) }
 
-func closed(b protocol.Body) []byte { return bytes.Join(b, nil) }
+func closed(b protocol.Body) []byte { return bytes.Join(b.Pieces, nil) }
 
 // written returns the messages array of a body.
 func written(t *testing.T, w *Protocol, messages string) string {

@@ -9,13 +9,13 @@ import (
 // into makes b the body of a request.
 func (b Body) into(req *http.Request) {
 	open := func() (io.ReadCloser, error) {
-		left := pieces(slices.Clone(b))
+		left := pieces(slices.Clone(b.Pieces))
 		return io.NopCloser(&left), nil
 	}
 	req.Body, _ = open() // it never fails
 	req.GetBody = open
 	req.ContentLength = 0
-	for _, piece := range b {
+	for _, piece := range b.Pieces {
 		req.ContentLength += int64(len(piece))
 	}
 	req.Header.Del("Connection")

@@ -31,8 +31,13 @@ type Protocol interface {
 	Shown(req model.Request) Shown
 }
 
-// Body is a request body in pieces.
-type Body [][]byte
+// Body is a request body.
+type Body struct {
+	Pieces [][]byte
+	// Shared is how many bytes of it, from its beginning, an earlier request of the chat had: what a
+	// service may have cached. It is 0 without a memo.
+	Shared int
+}
 
 // Answer is an answer being read. It is used by one goroutine.
 type Answer interface {

@@ -34,6 +34,8 @@ type Encoded struct {
 	Head  []byte
 	Own   []byte
 	Marks []Mark // Marks[i] is where message i begins, Marks[len(Marks)-1] where the last one ends
+	// Shared is how many bytes of Head and Own the memo had.
+	Shared int
 
 	head     *head
 	system   string
@@ -90,7 +92,7 @@ func (w *Writer) resume(req model.Request) *Encoded {
 	if n < len(e.messages) {
 		own = slices.Clone(own) // the rest may still be being sent
 	}
-	return &Encoded{Head: h.bytes, Own: own, Marks: e.Marks[: n+1 : n+1], head: h, system: req.System, sight: known, messages: req.Messages[:n]}
+	return &Encoded{Head: h.bytes, Own: own, Marks: e.Marks[: n+1 : n+1], head: h, system: req.System, sight: known, messages: req.Messages[:n], Shared: len(h.bytes) + len(own)}
 }
 
 // sizeOf estimates the length of a body's messages, so that they are allocated once.
