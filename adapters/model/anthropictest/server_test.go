@@ -1,0 +1,434 @@
+package anthropictest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+)
+
+const question = `{"model":"claude-x","max_tokens":4096,"stream":true,"messages":[{"role":"user","content":"hi"}]}`
+
+// reply is an answer read to its end.
+type reply struct {
+	status int
+	header http.Header
+	text   string
+	err    error // of reading it
+
+	events  []string // their names
+	content []map[string]any
+	delta   map[string]any // of message_delta
+	usage   [2]map[string]any
+}
+
+func newServer(t *testing.T, opts Options, steps ...modeltest.Step) *Server {
+	t.Helper()
+	s := NewServer(modeltest.NewScript(steps...), opts)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func post(t *testing.T, url, body string, header ...string) reply {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	req.Header.Set("X-Api-Key", "key")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	return reply{status: resp.StatusCode, header: resp.Header, text: string(b), err: err}
+}
+
+// ask sends a body and puts the answer together as a client does.
+func ask(t *testing.T, s *Server, body string) reply {
+	t.Helper()
+	r := post(t, s.URL+"/messages", body)
+	if r.err != nil || r.status != http.StatusOK {
+		t.Fatalf("status %d, %v, %s", r.status, r.err, r.text)
+	}
+	for block := range strings.SplitSeq(strings.TrimSuffix(r.text, "\n\n"), "\n\n") {
+		name, data, ok := strings.Cut(block, "\ndata: ")
+		var e event
+		if err := json.Unmarshal([]byte(data), &e); !ok || err != nil || "event: "+e.Type != name {
+			t.Fatalf("bad event %q", block)
+		}
+		r.take(t, e)
+	}
+	return r
+}
+
+// event is any event of the protocol.
+type event struct {
+	Type    string `json:"type"`
+	Message struct {
+		Usage map[string]any `json:"usage"`
+	} `json:"message"`
+	Index int            `json:"index"`
+	Block map[string]any `json:"content_block"`
+	Delta map[string]any `json:"delta"`
+	Usage map[string]any `json:"usage"`
+	Error map[string]any `json:"error"`
+}
+
+func (r *reply) take(t *testing.T, e event) {
+	t.Helper()
+	r.events = append(r.events, e.Type)
+	switch e.Type {
+	case "message_start":
+		r.usage[0] = e.Message.Usage
+	case "content_block_start":
+		if e.Index != len(r.content) {
+			t.Errorf("block %d comes after %d", e.Index, len(r.content))
+		}
+		r.content = append(r.content, e.Block)
+	case "content_block_delta":
+		if e.Index != len(r.content)-1 {
+			t.Fatalf("a delta of block %d in block %d", e.Index, len(r.content)-1)
+		}
+		block := r.content[e.Index]
+		switch kind := text(e.Delta, "type"); kind {
+		case "input_json_delta":
+			block["json"] = text(block, "json") + text(e.Delta, "partial_json")
+		case "citations_delta":
+			block["citations"] = []any{e.Delta["citation"]}
+		default:
+			member := strings.TrimSuffix(kind, "_delta")
+			block[member] = text(block, member) + text(e.Delta, member)
+		}
+	case "message_delta":
+		r.delta, r.usage[1] = e.Delta, e.Usage
+	case "error":
+		r.delta = e.Error
+	}
+}
+
+func text(m map[string]any, name string) string {
+	s, _ := m[name].(string)
+	return s
+}
+
+// assistant is the answer as a message of the next request.
+func (r reply) assistant(t *testing.T) string {
+	t.Helper()
+	for _, block := range r.content {
+		if text, ok := block["json"].(string); ok {
+			block["input"] = json.RawMessage(text)
+			delete(block, "json")
+		}
+	}
+	b, err := json.Marshal(map[string]any{"role": "assistant", "content": r.content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestStream(t *testing.T) {
+	long := `{"query":"` + strings.Repeat("ü", 40) + `"}`
+	step := modeltest.Do(func(model.Request) []model.Event {
+		events := append(modeltest.ReasoningEvents("h", "m"), modeltest.TextEvents("a<b", "c")...)
+		source := model.Event{Kind: model.EventSource, Raw: json.RawMessage(`{"sourceType":"url","id":"1","url":"https://x","title":"X"}`)}
+		events = append(events[:len(events)-1], source, events[len(events)-1])
+		events = append(events, modeltest.CallEvents(modeltest.Call{ID: "c1", Name: "look", Input: long}, modeltest.Call{ID: "c2", Name: "look"})...)
+		events = append(events, model.Event{Kind: model.EventToolCall, ID: "c3", ToolName: "look", Input: "{}"})
+		finish := modeltest.Finish("tool-calls")
+		finish.Usage = model.Usage{OutputTokens: new(int64(7))}
+		return append(events, finish)
+	})
+	s := newServer(t, Options{Key: "key"}, step)
+	r := ask(t, s, question)
+	signature := text(r.content[0], "signature")
+	want := []map[string]any{
+		{"type": "thinking", "thinking": "hm", "signature": signature},
+		{"type": "text", "text": "a<bc", "citations": []any{map[string]any{"type": "web_search_result_location", "url": "https://x", "title": "X", "cited_text": "", "encrypted_index": ""}}},
+		{"type": "tool_use", "id": "c1", "name": "look", "input": map[string]any{}, "json": long},
+		{"type": "tool_use", "id": "c2", "name": "look", "input": map[string]any{}, "json": ""},
+		{"type": "tool_use", "id": "c3", "name": "look", "input": map[string]any{}, "json": "{}"},
+	}
+	if diff := cmp.Diff(want, r.content); diff != "" || signature == "" {
+		t.Errorf("content (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"message_start", "content_block_start", "ping"}, r.events[:3]); diff != "" {
+		t.Errorf("first events (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"content_block_stop", "message_delta", "message_stop"}, r.events[len(r.events)-3:]); diff != "" {
+		t.Errorf("last events (-want +got):\n%s", diff)
+	}
+	if r.delta["stop_reason"] != "tool_use" || r.usage[1]["output_tokens"] != 7.0 || r.usage[0]["input_tokens"] != 6.0 || r.usage[1]["input_tokens"] != 6.0 {
+		t.Errorf("delta %v, usage %v", r.delta, r.usage)
+	}
+	if got := r.header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") || r.header.Get("Request-Id") == "" {
+		t.Errorf("header %v", r.header)
+	}
+	if diff := cmp.Diff([]Accounting{{InputTokens: 6, Output: 7}}, s.Calls()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if len(s.Bodies()) != 1 || string(s.Bodies()[0]) != question || s.Faults() != nil {
+		t.Errorf("bodies %q, faults %v", s.Bodies(), s.Faults())
+	}
+}
+
+// TestPausedTurn: a tool that the service runs, and a source that no text cites.
+func TestPausedTurn(t *testing.T) {
+	s := newServer(t, Options{}, modeltest.Do(func(model.Request) []model.Event {
+		return []model.Event{
+			{Kind: model.EventSource, Raw: json.RawMessage(`{"sourceType":"url","url":"https://x"}`)},
+			{Kind: model.EventSource, Raw: json.RawMessage(`nonsense`)},
+			{Kind: model.EventToolInputStart, ID: "s1", ToolName: "web_search", ProviderExecuted: true},
+			{Kind: model.EventToolInputDelta, ID: "s1", Delta: `{}`},
+			{Kind: model.EventFinish, Finish: model.FinishReason{Unified: "other", Raw: "pause_turn"}},
+		}
+	}), modeltest.Say("ok"))
+	r := ask(t, s, thinkingBody)
+	if len(r.content) != 2 || r.content[0]["citations"] == nil || r.content[1]["type"] != "server_tool_use" || r.delta["stop_reason"] != "pause_turn" {
+		t.Errorf("content %v, delta %v", r.content, r.delta)
+	}
+	r.content = r.content[1:] // empty text must not be sent back
+	if r := ask(t, s, chat(t, thinkingBody, r.assistant(t))); r.content[0]["text"] != "ok" {
+		t.Errorf("content %v", r.content)
+	}
+}
+
+func TestStopReasons(t *testing.T) {
+	tests := []struct{ unified, raw, want string }{
+		{"stop", "stop", "end_turn"},
+		{"length", "", "max_tokens"},
+		{"tool-calls", "tool-calls", "tool_use"},
+		{"content-filter", "", "refusal"},
+		{"other", "pause_turn", "pause_turn"},
+		{"length", "model_context_window_exceeded", "model_context_window_exceeded"},
+		{"stop", "stop_sequence", "stop_sequence"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.unified+" "+tt.raw, func(t *testing.T) {
+			r := ask(t, newServer(t, Options{}, modeltest.Do(func(model.Request) []model.Event {
+				return []model.Event{{Kind: model.EventFinish, Finish: model.FinishReason{Unified: tt.unified, Raw: tt.raw}}}
+			})), question)
+			if _, refused := r.delta["stop_details"]; r.delta["stop_reason"] != tt.want || refused != (tt.want == "refusal") {
+				t.Errorf("got %v, want %s", r.delta, tt.want)
+			}
+			if diff := cmp.Diff([]string{"message_start", "message_delta", "message_stop"}, r.events); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestServerGivesTheRequest checks what a model behind the server sees of a body with everything.
+func TestServerGivesTheRequest(t *testing.T) {
+	script := modeltest.NewScript(modeltest.Say("ok"))
+	s := NewServer(script, Options{Lenient: true})
+	defer s.Close()
+	ask(t, s, edit(t, goodBody, "tool_choice", `{"type":"tool","name":"look"}`))
+	if faults := script.Faults(); faults != nil {
+		t.Fatal(faults)
+	}
+	want := `{"System":"s","Messages":[
+		{"role":"user","content":[{"type":"text","text":"hi"},{"type":"file","mediaType":"image/png","data":"` + png + `"},
+			{"type":"file","mediaType":"application/pdf","data":"` + pdf + `"},{"type":"file","mediaType":"text/plain","data":"plain"}]},
+		{"role":"assistant","content":[{"type":"reasoning","text":"hm"},{"type":"text","text":"looking"},
+			{"type":"tool-call","toolCallId":"toolu_1","toolName":"look","input":{"cache_control":1}},
+			{"type":"tool-call","toolCallId":"toolu_2","toolName":"other","input":{}}]},
+		{"role":"tool","content":[{"type":"tool-result","toolCallId":"toolu_2","toolName":"other","output":{"type":"error-text","value":""}},
+			{"type":"tool-result","toolCallId":"toolu_1","toolName":"look","output":{"type":"text","value":"found"}}]},
+		{"role":"user","content":[{"type":"text","text":"and now?"}]},
+		{"role":"user","content":[{"type":"text","text":"more"}]}],
+		"Tools":[{"Name":"look","Description":"d","InputSchema":{"type":"object"}},{"Name":"other","Description":"","InputSchema":{"type":"object","properties":{}}}],
+		"ToolChoice":"tool:look","MaxOutputTokens":4096,"ID":"","Memo":null}`
+	got, err := json.Marshal(script.Requests()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(values(t, want), values(t, string(got))); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func values(t *testing.T, text string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestToolChoices(t *testing.T) {
+	tests := []struct{ choice, want string }{
+		{`{"type":"auto"}`, "auto"},
+		{`{"type":"none"}`, "none"},
+		{`{"type":"any"}`, "required"},
+		{``, ""},
+	}
+	for _, tt := range tests {
+		b, err := decode([]byte(edit(t, goodBody, "tool_choice", tt.choice)))
+		if got := b.request().ToolChoice; err != nil || got != tt.want {
+			t.Errorf("%s is %q, %v, want %q", tt.choice, got, err, tt.want)
+		}
+	}
+}
+
+func TestServerFails(t *testing.T) {
+	fail := func(e model.Error) modeltest.Step { return modeltest.Fail(&e) }
+	tests := []struct {
+		name   string
+		step   modeltest.Step
+		body   string
+		header []string
+		status int
+		kind   string
+		text   string
+	}{
+		{"no key", modeltest.Say("x"), question, []string{"X-Api-Key", ""}, 401, "authentication_error", "x-api-key"},
+		{"no version", modeltest.Say("x"), question, []string{"Anthropic-Version", ""}, 400, "invalid_request_error", "anthropic-version: header is required"},
+		{"bad body", modeltest.Say("x"), `{`, nil, 400, "invalid_request_error", "Messages"},
+		{"broken rule", modeltest.Say("x"), strings.Replace(question, `"hi"`, `""`, 1), nil, 400, "invalid_request_error", "M5"},
+		{"no stream", modeltest.Say("x"), strings.Replace(question, `"stream":true,`, ``, 1), nil, 400, "invalid_request_error", "streams"},
+		{"large body", modeltest.Say("x"), `"` + strings.Repeat("x", maxBody) + `"`, nil, 413, "request_too_large", "maximum size"},
+		{"rate", fail(model.Error{Reason: model.ReasonRate, RetryAfter: 1500 * time.Millisecond, Message: "slow"}), question, nil, 429, "rate_limit_error", "slow"},
+		{"overloaded", modeltest.FailWith(model.ReasonOverloaded, true), question, nil, 529, "overloaded_error", "scripted"},
+		{"key", modeltest.FailWith(model.ReasonAuth, false), question, nil, 401, "authentication_error", "scripted"},
+		{"quota", modeltest.FailWith(model.ReasonQuota, false), question, nil, 402, "billing_error", "scripted"},
+		{"unknown model", modeltest.FailWith(model.ReasonNotFound, false), question, nil, 404, "not_found_error", "scripted"},
+		{"too long", modeltest.FailWith(model.ReasonTooLong, false), question, nil, 400, "invalid_request_error", "prompt is too long"},
+		{"filtered", modeltest.FailWith(model.ReasonFiltered, false), question, nil, 400, "invalid_request_error", "scripted"},
+		{"foreign error", modeltest.Fail(errors.New("boom")), question, nil, 500, "api_error", "boom"},
+		{"status", fail(model.Error{Reason: model.ReasonAuth, Status: 403, Message: "no"}), question, nil, 403, "permission_error", "no"},
+		{"other status", fail(model.Error{Reason: model.ReasonOverloaded, Status: 502, Message: "no"}), question, nil, 502, "api_error", "no"},
+		{"other refusal", fail(model.Error{Reason: model.ReasonBadRequest, Status: 422, Message: "no"}), question, nil, 422, "invalid_request_error", "no"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := post(t, newServer(t, Options{Key: "key"}, tt.step).URL+"/messages", tt.body, tt.header...)
+			var got struct {
+				Type  string `json:"type"`
+				Error struct {
+					Type    string `json:"type"`
+					Message string `json:"message"`
+				} `json:"error"`
+				RequestID string `json:"request_id"`
+			}
+			if err := json.Unmarshal([]byte(r.text), &got); err != nil {
+				t.Fatalf("%v in %s", err, r.text)
+			}
+			if r.status != tt.status || got.Type != "error" || got.Error.Type != tt.kind || !strings.Contains(got.Error.Message, tt.text) {
+				t.Errorf("%d %s, want %d, %s with %q", r.status, r.text, tt.status, tt.kind, tt.text)
+			}
+			if got.RequestID == "" || got.RequestID != r.header.Get("Request-Id") {
+				t.Errorf("request %q in the body, %q in the header", got.RequestID, r.header.Get("Request-Id"))
+			}
+			after, limit := r.header.Get("Retry-After"), r.header.Get("Anthropic-Ratelimit-Requests-Reset")
+			if _, err := time.Parse(time.RFC3339, limit); (after == "2") != (tt.status == 429) || (err == nil) != (tt.status == 429) {
+				t.Errorf("Retry-After %q, reset %q", after, limit)
+			}
+		})
+	}
+	if r := post(t, newServer(t, Options{}).URL+"/chat/completions", question); r.status != 404 || !strings.Contains(r.text, "not_found_error") {
+		t.Errorf("an unknown address: %d %s", r.status, r.text)
+	}
+}
+
+func TestServerFailsInTheStream(t *testing.T) {
+	busy := &model.Error{Reason: model.ReasonOverloaded, Message: "busy"}
+	r := ask(t, newServer(t, Options{}, modeltest.Step{Text: []string{"half"}, Err: busy}), question)
+	if r.events[len(r.events)-1] != "error" || r.delta["type"] != "overloaded_error" || r.delta["message"] != "busy" {
+		t.Errorf("events %v, error %v", r.events, r.delta)
+	}
+}
+
+func TestServerCuts(t *testing.T) {
+	late := modeltest.Do(func(model.Request) []model.Event {
+		return []model.Event{
+			{Kind: model.EventToolInputStart, ID: "a", ToolName: "look"},
+			{Kind: model.EventToolInputStart, ID: "b", ToolName: "look"},
+			{Kind: model.EventToolInputDelta, ID: "a", Delta: "{}"},
+			modeltest.Finish("tool-calls"),
+		}
+	})
+	tests := []struct {
+		name   string
+		step   modeltest.Step
+		faults int
+	}{
+		{"cut", modeltest.CutAfter("half"), 0},
+		{"no finish", modeltest.Do(func(model.Request) []model.Event { return modeltest.TextEvents("half") }), 0},
+		{"input of a closed block", late, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newServer(t, Options{}, tt.step)
+			r := post(t, s.URL+"/messages", question)
+			if r.err == nil || !strings.Contains(r.text, "content_block_start") || strings.Contains(r.text, "message_stop") {
+				t.Errorf("got %v after %s, want a broken connection", r.err, r.text)
+			}
+			if got := s.Faults(); len(got) != tt.faults {
+				t.Errorf("faults %v, want %d", got, tt.faults)
+			}
+		})
+	}
+}
+
+func TestServerStalls(t *testing.T) {
+	s := newServer(t, Options{}, modeltest.Step{Text: []string{"half"}, Stall: true})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/messages", strings.NewReader(question))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	got := make([]byte, 0, 4096)
+	for !strings.Contains(string(got), "content_block_stop") {
+		n, err := resp.Body.Read(got[len(got):cap(got)])
+		if got = got[:len(got)+n]; err != nil {
+			t.Fatalf("%v after %s", err, got)
+		}
+	}
+	s.Close() // ends the silence
+	if rest, err := io.ReadAll(resp.Body); err == nil || strings.Contains(string(rest), "message_stop") {
+		t.Errorf("got %q, %v, want a broken connection", rest, err)
+	}
+}
+
+func TestLenient(t *testing.T) {
+	s := newServer(t, Options{Lenient: true}, modeltest.Say("ok"))
+	body := edit(t, goodBody, "temperature", "5") // and its thinking is not signed
+	if r := ask(t, s, body); r.content[0]["text"] != "ok" || s.Faults() != nil {
+		t.Errorf("content %v, faults %v", r.content, s.Faults())
+	}
+}
+
+func TestCountTokens(t *testing.T) {
+	s := newServer(t, Options{}, modeltest.Say("ok"))
+	count := edit(t, edit(t, question, "max_tokens", ""), "stream", "")
+	r := post(t, s.URL+"/messages/count_tokens", count)
+	if r.status != http.StatusOK || r.text != `{"input_tokens":6}` {
+		t.Errorf("%d %s", r.status, r.text)
+	}
+	if r := post(t, s.URL+"/messages/count_tokens", question); r.status != http.StatusBadRequest || !strings.Contains(r.text, "max_tokens: Extra inputs") {
+		t.Errorf("fields of the other request: %d %s", r.status, r.text)
+	}
+	if len(s.Bodies()) != 0 || len(s.Calls()) != 0 || len(s.Faults()) != 1 {
+		t.Errorf("%d bodies, %d calls, faults %v", len(s.Bodies()), len(s.Calls()), s.Faults())
+	}
+}

@@ -1,0 +1,241 @@
+package anthropictest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+)
+
+// pieceLength is the number of characters of a tool's input that are sent at once.
+const pieceLength = 16
+
+// fields are a JSON object to send.
+type fields map[string]any
+
+// stream writes the events of a model as the events of the protocol. It has one block open at a
+// time, as the service does.
+type stream struct {
+	server *Server
+	w      http.ResponseWriter
+	body   wireBody
+
+	begun, finished bool
+	call            int // index of the accounting
+	cost            Accounting
+
+	index    int    // of the open block, otherwise of the next one
+	kind, id string // of the open block; without a kind none is open
+	thinking string // text of the open block
+	thought  string // of the open block, if it is known from the start
+
+	thoughts []string // of all blocks
+	calls    []string
+	bytes    int // of the answer
+	hidden   int // of its thinking
+}
+
+// event writes one event. An error says what the protocol cannot.
+func (o *stream) event(e model.Event) error {
+	switch e.Kind {
+	case model.EventTextStart:
+		o.open("text", e.ID, fields{"text": ""})
+	case model.EventTextDelta:
+		o.open("text", e.ID, fields{"text": ""})
+		o.delta("text_delta", "text", e.Delta)
+	case model.EventSource:
+		o.cite(e)
+	case model.EventReasoningStart, model.EventReasoningDelta:
+		o.reason(e)
+	case model.EventToolInputStart:
+		o.tool(e)
+	case model.EventToolInputDelta:
+		if o.id != e.ID || !strings.HasSuffix(o.kind, "tool_use") {
+			return fmt.Errorf("the input of call %q continues after its block ended", e.ID)
+		}
+		o.input(e.Delta)
+	case model.EventToolCall:
+		if !slices.Contains(o.calls, e.ID) {
+			o.tool(e)
+			o.input(e.Input)
+		}
+	case model.EventTextEnd, model.EventReasoningEnd, model.EventToolInputEnd:
+		if o.id == e.ID {
+			o.close()
+		}
+	case model.EventFinish:
+		o.finish(e)
+	default: // the protocol has no word for the others
+	}
+	return nil
+}
+
+// cite adds a source of the specification to the open text.
+func (o *stream) cite(e model.Event) {
+	var source struct{ URL, Title string }
+	if json.Unmarshal(e.Raw, &source) != nil {
+		return
+	}
+	if o.kind != "text" {
+		o.open("text", e.ID, fields{"text": ""})
+	}
+	o.delta("citations_delta", "citation", fields{
+		"type": "web_search_result_location", "url": source.URL, "title": source.Title, "cited_text": "", "encrypted_index": "",
+	})
+}
+
+func (o *stream) reason(e model.Event) {
+	var metadata struct{ Anthropic struct{ RedactedData string } }
+	if json.Unmarshal(e.ProviderMetadata, &metadata) == nil && metadata.Anthropic.RedactedData != "" {
+		o.open("redacted_thinking", e.ID, fields{"data": metadata.Anthropic.RedactedData})
+		o.thought = "redacted_thinking " + metadata.Anthropic.RedactedData
+		return
+	}
+	o.open("thinking", e.ID, fields{"thinking": "", "signature": ""})
+	o.thinking += e.Delta
+	if e.Delta != "" && o.body.Thinking.text("display") != "omitted" {
+		o.delta("thinking_delta", "thinking", e.Delta)
+	}
+}
+
+func (o *stream) tool(e model.Event) {
+	kind := "tool_use"
+	if e.ProviderExecuted {
+		kind = "server_tool_use"
+	}
+	o.calls = append(o.calls, e.ID)
+	o.open(kind, e.ID, fields{"id": e.ID, "name": e.ToolName, "input": fields{}})
+	o.delta("input_json_delta", "partial_json", "")
+}
+
+func (o *stream) input(text string) {
+	for piece := range slices.Chunk([]rune(text), pieceLength) {
+		o.delta("input_json_delta", "partial_json", string(piece))
+	}
+}
+
+// open starts a block, unless it is the open one.
+func (o *stream) open(kind, id string, block fields) {
+	if o.kind == kind && o.id == id {
+		return
+	}
+	o.begin()
+	o.close()
+	o.kind, o.id = kind, id
+	block["type"] = kind
+	o.send("content_block_start", fields{"index": o.index, "content_block": block})
+	if o.index == 0 {
+		o.send("ping", fields{})
+	}
+}
+
+func (o *stream) delta(kind, member string, value any) {
+	if text, ok := value.(string); ok {
+		o.bytes += len(text)
+	}
+	o.send("content_block_delta", fields{"index": o.index, "delta": fields{"type": kind, member: value}})
+}
+
+func (o *stream) close() {
+	if o.kind == "" {
+		return
+	}
+	if o.kind == "thinking" {
+		display := byte(summarized)
+		if o.body.Thinking.text("display") == "omitted" {
+			display = omitted
+		}
+		signature := sign(display, o.thinking)
+		o.thought = "thinking " + signature
+		o.hidden += len(o.thinking)
+		o.send("content_block_delta", fields{"index": o.index, "delta": fields{"type": "signature_delta", "signature": signature}})
+	}
+	o.send("content_block_stop", fields{"index": o.index})
+	o.thoughts = append(o.thoughts, o.thought)
+	o.index++
+	o.kind, o.id, o.thinking, o.thought = "", "", "", ""
+}
+
+// begin accounts for the call: what it writes to the cache is there once its answer begins.
+func (o *stream) begin() {
+	if o.begun {
+		return
+	}
+	o.begun = true
+	o.server.locked(func(s *Server) {
+		o.call, o.cost = len(s.calls), s.cache.account(o.body.positions(), s.opts.MinCacheTokens)
+		s.calls = append(s.calls, o.cost)
+	})
+	o.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	o.send("message_start", fields{"message": fields{
+		"id": fmt.Sprintf("msg_%04d", o.call), "type": "message", "role": "assistant", "model": o.body.Model, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": o.usage(1),
+	}})
+}
+
+// finish writes the end. When it is read, the call is accounted for and its thinking is known.
+func (o *stream) finish(e model.Event) {
+	o.begin()
+	o.close()
+	o.finished = true
+	output := o.bytes/4 + 1
+	if e.Usage.OutputTokens != nil {
+		output = int(*e.Usage.OutputTokens)
+	}
+	o.server.locked(func(s *Server) {
+		s.calls[o.call].Output = output
+		for _, id := range o.calls {
+			s.answers[id] = append(s.answers[id], fingerprint(o.thoughts))
+		}
+		for _, t := range o.thoughts {
+			s.thoughts[t] = true
+		}
+	})
+	delta := fields{"stop_reason": stopReason(e.Finish), "stop_sequence": nil}
+	if delta["stop_reason"] == "refusal" {
+		delta["stop_details"] = fields{"type": "refusal", "category": nil, "explanation": nil}
+	}
+	usage := o.usage(output)
+	usage["output_tokens_details"] = fields{"thinking_tokens": o.hidden / 4}
+	o.send("message_delta", fields{"delta": delta, "usage": usage})
+	o.send("message_stop", fields{})
+}
+
+func (o *stream) usage(output int) fields {
+	return fields{
+		"input_tokens": o.cost.InputTokens, "cache_read_input_tokens": o.cost.CacheRead, "cache_creation_input_tokens": o.cost.CacheWrite,
+		"output_tokens": output,
+	}
+}
+
+// stopReason is the provider's own word if the script has one.
+func stopReason(f model.FinishReason) string {
+	switch f.Raw {
+	case "end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded":
+		return f.Raw
+	}
+	switch f.Unified {
+	case "length":
+		return "max_tokens"
+	case "tool-calls":
+		return "tool_use"
+	case "content-filter":
+		return "refusal"
+	default:
+		return "end_turn"
+	}
+}
+
+func (o *stream) send(event string, data fields) {
+	data["type"] = event
+	b, err := json.Marshal(data)
+	if err != nil {
+		panic(http.ErrAbortHandler) // Unreachable: there are only strings and numbers.
+	}
+	_, _ = io.WriteString(o.w, "event: "+event+"\ndata: "+string(b)+"\n\n") // a client that left ends the request's context
+	_ = http.NewResponseController(o.w).Flush()
+}
