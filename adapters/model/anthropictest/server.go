@@ -25,7 +25,7 @@ const (
 
 // Options configure a [Server]; the zero value is useful.
 type Options struct {
-	// Key, if set, must be the x-api-key; other requests get a 401.
+	// Key, if set, must be the x-api-key; other requests get a 401. Signatures depend on it.
 	Key string
 	// Lenient takes requests that break the rules.
 	Lenient bool

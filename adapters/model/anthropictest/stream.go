@@ -149,7 +149,7 @@ func (o *stream) close() {
 		if o.body.Thinking.text("display") == "omitted" {
 			display = omitted
 		}
-		signature := sign(display, o.thinking)
+		signature := signer(o.server.opts.Key).sign(display, o.thinking)
 		o.thought = "thinking " + signature
 		o.hidden += len(o.thinking)
 		o.send("content_block_delta", fields{"index": o.index, "delta": fields{"type": "signature_delta", "signature": signature}})

@@ -9,33 +9,35 @@ import (
 	"strings"
 )
 
-// A signature holds the text, as the service's do, so that it is valid for every server and for a
-// block whose text was omitted. It is an HMAC, one byte and the text.
+// A signature holds the text, as the service's do, so that it is valid for every server with the
+// same key and for a block whose text was omitted. It is an HMAC, one byte and the text.
 const (
-	signingKey = "anthropictest"
 	summarized = 's'
 	omitted    = 'o'
 )
 
-func sign(display byte, text string) string {
+// signer signs thinking with the key of a server.
+type signer string
+
+func (k signer) sign(display byte, text string) string {
 	payload := append([]byte{display}, text...)
-	return base64.StdEncoding.EncodeToString(append(mac(payload), payload...))
+	return base64.StdEncoding.EncodeToString(append(k.mac(payload), payload...))
 }
 
-func mac(payload []byte) []byte {
-	h := hmac.New(sha256.New, []byte(signingKey))
+func (k signer) mac(payload []byte) []byte {
+	h := hmac.New(sha256.New, []byte("anthropictest"+k))
 	h.Write(payload)
 	return h.Sum(nil)
 }
 
 // signed reports whether a thinking block is as it was sent. The text of an omitted block is ignored.
-func signed(b object) bool {
+func (k signer) signed(b object) bool {
 	sum, err := base64.StdEncoding.DecodeString(b.text("signature"))
 	if err != nil || len(sum) <= sha256.Size {
 		return false
 	}
 	payload := sum[sha256.Size:]
-	return hmac.Equal(sum[:sha256.Size], mac(payload)) && (payload[0] == omitted || string(payload[1:]) == b.text("thinking"))
+	return hmac.Equal(sum[:sha256.Size], k.mac(payload)) && (payload[0] == omitted || string(payload[1:]) == b.text("thinking"))
 }
 
 // thought identifies a block of thinking; it is empty for other blocks.
@@ -60,7 +62,7 @@ func fingerprint(thoughts []string) string {
 func (s *Server) verify(c *checker, b wireBody) {
 	for _, p := range b.pieces() {
 		switch kind := p.block.text("type"); {
-		case kind == "thinking" && !signed(p.block):
+		case kind == "thinking" && !signer(s.opts.Key).signed(p.block):
 			c.fault(ruleSignature, p.path, "Invalid `signature` in `thinking` block")
 		case kind == "redacted_thinking" && !s.thoughts[thought(p.block)]:
 			c.fault(ruleSignature, p.path, "Invalid `data` in `redacted_thinking` block")

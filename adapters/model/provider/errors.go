@@ -73,7 +73,11 @@ func (m *masker) statusError(status int, header http.Header, body []byte, now ti
 	parsed := parseError(body)
 	e := classify(status, parsed)
 	e.Status = status
-	if e.RetryAfter = apicall.RetryAfter(header, now); e.RetryAfter == 0 && e.Retryable {
+	e.RetryAfter = apicall.RetryAfter(header, now)
+	if e.RetryAfter == 0 && e.Reason == model.ReasonRate {
+		e.RetryAfter = resetIn(header, now)
+	}
+	if e.RetryAfter == 0 && e.Retryable {
 		e.RetryAfter = retryIn(parsed.Message)
 	}
 	switch strings.ToLower(header.Get("X-Should-Retry")) {
@@ -86,6 +90,28 @@ func (m *masker) statusError(status int, header http.Header, body []byte, now ti
 		e.Message = strings.ToLower(http.StatusText(status))
 	}
 	return e
+}
+
+// resetIn returns the time until the last exhausted limit is renewed, as Anthropic's and OpenAI's
+// headers say it: anthropic-ratelimit-tokens-remaining and -reset, a time, and
+// x-ratelimit-remaining-tokens and x-ratelimit-reset-tokens, a duration.
+func resetIn(header http.Header, now time.Time) (wait time.Duration) {
+	for name := range header {
+		if header.Get(name) != "0" {
+			continue
+		}
+		name = strings.ToLower(name)
+		var left time.Duration
+		if reset, ok := strings.CutSuffix(name, "-remaining"); ok && strings.HasPrefix(name, "anthropic-ratelimit-") {
+			if at, err := time.Parse(time.RFC3339, header.Get(reset+"-reset")); err == nil {
+				left = at.Sub(now)
+			}
+		} else if what, ok := strings.CutPrefix(name, "x-ratelimit-remaining-"); ok {
+			left, _ = time.ParseDuration(header.Get("x-ratelimit-reset-" + what)) // without one there is no wait
+		}
+		wait = max(wait, min(left, apicall.MaxRetryAfter))
+	}
+	return wait
 }
 
 // objectError classifies an error object inside a stream.

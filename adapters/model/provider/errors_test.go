@@ -90,3 +90,33 @@ func TestMask(t *testing.T) {
 		t.Errorf("cut to %d bytes: %q", len(long), long)
 	}
 }
+
+// Services that name no delay say when the limits are renewed.
+func TestResetIn(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		name    string
+		headers map[string]string
+		want    time.Duration
+	}{
+		{"nothing", nil, 0},
+		{"anthropic", map[string]string{
+			"anthropic-ratelimit-requests-remaining": "12", "anthropic-ratelimit-requests-reset": "2026-01-02T03:14:00Z",
+			"anthropic-ratelimit-input-tokens-remaining": "0", "anthropic-ratelimit-input-tokens-reset": "2026-01-02T03:04:09Z",
+		}, 9 * time.Second},
+		{"openai", map[string]string{"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m3s", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20ms"}, 63 * time.Second},
+		{"in the past", map[string]string{"anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2026-01-02T03:03:00Z"}, 0},
+		{"no time", map[string]string{"anthropic-ratelimit-tokens-remaining": "0", "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "soon"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			header := http.Header{}
+			for name, value := range tt.headers {
+				header.Set(name, value)
+			}
+			failed := newMasker(nil).statusError(http.StatusTooManyRequests, header, []byte(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`), now)
+			if failed.RetryAfter != tt.want || !failed.Retryable {
+				t.Errorf("wait %v (retryable %t), want %v", failed.RetryAfter, failed.Retryable, tt.want)
+			}
+		})
+	}
+}

@@ -103,13 +103,6 @@ func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 		side = modelmessage.RoleAssistant
 	}
 	w := &blocks{dst: dst, at: at, side: side}
-	var calls []modelmessage.ToolCall // they follow the other blocks of their step
-	flush := func() {
-		for _, c := range calls {
-			w.add(appendCall(nil, c), true)
-		}
-		calls = nil
-	}
 	for _, p := range pm.Parts {
 		if p.File != nil {
 			if side == modelmessage.RoleUser {
@@ -122,12 +115,12 @@ func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 			w.text(part.Text)
 		case modelmessage.Reasoning:
 			if t, ok := thoughtOf(part); ok && f.Sight.TakesThought(t.id()) {
-				flush()
-				w.add(t.append(nil), false)
+				w.flush()
+				w.thoughts = append(w.thoughts, t)
 			}
 		case modelmessage.ToolCall:
 			if part.ProviderExecuted == nil || !*part.ProviderExecuted {
-				calls = append(calls, part)
+				w.calls = append(w.calls, part)
 			}
 		case modelmessage.ToolResult:
 			if m.Role == modelmessage.RoleTool {
@@ -136,19 +129,34 @@ func (f *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, 
 		case modelmessage.Image, modelmessage.File, modelmessage.ApprovalRequest, modelmessage.ApprovalResponse:
 		}
 	}
-	flush()
+	w.flush()
 	return w.dst, w.at, nil
 }
 
 // blocks appends blocks to the messages of a body.
 type blocks struct {
-	dst  []byte
-	at   protocol.Mark
-	side modelmessage.Role
+	dst      []byte
+	at       protocol.Mark
+	side     modelmessage.Role
+	thoughts []thought               // they are left out if nothing follows them, as in an answer that was stopped
+	calls    []modelmessage.ToolCall // they follow the other blocks of their step
 }
 
-// add appends a block; cacheable says that it may bear a mark.
+// flush appends the calls.
+func (w *blocks) flush() {
+	for _, c := range w.calls {
+		w.add(appendCall(nil, c), true)
+	}
+	w.calls = nil
+}
+
+// add appends a block, behind the thinking that led to it; cacheable says that it may bear a mark.
 func (w *blocks) add(block []byte, cacheable bool) {
+	thoughts := w.thoughts
+	w.thoughts = nil
+	for _, t := range thoughts {
+		w.add(t.append(nil), false)
+	}
 	switch w.at.Open {
 	case w.side:
 		w.dst = append(w.dst, ',')

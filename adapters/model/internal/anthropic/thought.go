@@ -3,6 +3,8 @@ package anthropic
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -40,22 +42,45 @@ func (t thought) append(dst []byte) []byte {
 	return append(protocol.AppendString(protocol.AppendMember(dst, "signature"), t.signature), '}')
 }
 
-// thinks reports whether the model may think with a budget: a turn that it has begun without
-// thinking, or whose thinking is not its own, has to end without.
+// thinks reports whether the model may think with a budget. A turn that it has begun without
+// thinking, whose thinking was refused, or that another service has gone on with, has to end without.
 func (p *Protocol) thinks(req model.Request) bool {
-	begun := len(req.Messages)
-	for begun > 0 && req.Messages[begun-1].Role != modelmessage.RoleUser {
-		begun--
-	}
-	for _, m := range req.Messages[begun:] {
+	first := true
+	for _, m := range turn(req.Messages) {
 		if m.Role != modelmessage.RoleAssistant {
 			continue
 		}
-		if len(m.Parts) == 0 {
+		if !p.thought(m) && (first || !ownCalls(m)) {
 			return false
 		}
-		t, ok := thoughtOf(m.Parts[0])
-		return ok && p.opts.Prompter.Sight.TakesThought(t.id())
+		first = false
 	}
 	return true
+}
+
+// turn returns the messages after the last one of a user.
+func turn(messages []modelmessage.Message) []modelmessage.Message {
+	begun := len(messages)
+	for begun > 0 && messages[begun-1].Role != modelmessage.RoleUser {
+		begun--
+	}
+	return messages[begun:]
+}
+
+// thought reports whether a message begins with thinking that is sent back.
+func (p *Protocol) thought(m modelmessage.Message) bool {
+	if len(m.Parts) == 0 {
+		return false
+	}
+	t, ok := thoughtOf(m.Parts[0])
+	return ok && p.opts.Prompter.Sight.TakesThought(t.id())
+}
+
+// ownCalls reports whether the calls of a message have ids as this service makes them. A later step
+// of a turn may be without thinking.
+func ownCalls(m modelmessage.Message) bool {
+	return !slices.ContainsFunc(m.Parts, func(p modelmessage.Part) bool {
+		call, ok := p.(modelmessage.ToolCall)
+		return ok && !strings.HasPrefix(call.ToolCallID, "toolu_")
+	})
 }
