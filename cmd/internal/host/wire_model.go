@@ -52,10 +52,9 @@ func (h *Host) newModel() (model.Model, error) {
 
 // mainEndpoint is a model at the address of the main model.
 func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
-	e := endpoint(llm, config.Fallback{
-		Model: name, BaseURL: llm.BaseURL, APIKey: llm.APIKey,
-		Organization: llm.Organization, APIVersion: llm.APIVersion, Headers: llm.Headers, Query: llm.Query,
-	})
+	main := llm.Main()
+	main.Model = name
+	e := endpoint(llm, main)
 	e.AddressKey = "llm.baseUrl"
 	return e
 }
@@ -102,6 +101,9 @@ func takesTools(llm config.LLM, name string) bool {
 	return llm.Tools
 }
 
+// encoding is the tokenizer of the main model, or "" if it is unknown.
+func encoding(llm config.LLM) string { return llm.Models[llm.Model].Encoding }
+
 func revealed(secrets map[string]config.Secret) map[string]openai.Secret {
 	if len(secrets) == 0 {
 		return nil
@@ -113,7 +115,7 @@ func revealed(secrets map[string]config.Secret) map[string]openai.Secret {
 	return out
 }
 
-// takes converts a setting that defaults to a guess from the model's name.
+// takes converts a setting. What neither it nor the catalog says is found out from refusals.
 func takes(set *bool) openai.Takes {
 	switch {
 	case set == nil:
