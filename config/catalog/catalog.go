@@ -76,6 +76,15 @@ type Model struct {
 	Source
 }
 
+// Protocol is the protocol that a model is called with at the service of its entry, or "" if the entry is of none.
+func (m Model) Protocol() API {
+	if m.API != "" {
+		return m.API
+	}
+	p, _ := ProviderOf(m.Provider)
+	return p.API
+}
+
 // Thinking says how the thinking of a model is controlled.
 type Thinking struct {
 	Efforts []string `json:"efforts,omitempty"` // the words that it takes, least first

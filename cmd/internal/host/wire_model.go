@@ -38,7 +38,7 @@ func (h *Host) newModel() (model.Model, error) {
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
 	}
 	for i, f := range llm.Fallbacks {
-		e := endpoint(llm, f)
+		e := Endpoint(llm, f)
 		e.AddressKey = fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)
 		o.Fallbacks = append(o.Fallbacks, e)
 	}
@@ -54,13 +54,13 @@ func (h *Host) newModel() (model.Model, error) {
 func mainEndpoint(llm config.LLM, name string) openai.Endpoint {
 	main := llm.Main()
 	main.Model = name
-	e := endpoint(llm, main)
+	e := Endpoint(llm, main)
 	e.AddressKey = "llm.baseUrl"
 	return e
 }
 
-// endpoint is one model at one address, with the settings of that model.
-func endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
+// Endpoint is one model at one address, with the settings of that model.
+func Endpoint(llm config.LLM, f config.Fallback) openai.Endpoint {
 	own := llm.Models[f.Model]
 	maxOutput := llm.MaxOutputTokens
 	if own.MaxOutputTokens > 0 {
