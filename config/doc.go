@@ -12,7 +12,8 @@
 //  3. ship.json;
 //  4. OPENAI_API_KEY, OPENAI_BASE_URL and TELEGRAM_BOT_TOKEN for their keys;
 //  5. what follows from other keys, such as the base URL of a provider;
-//  6. the default of [Default].
+//  6. what the catalog knows of a model that the settings name;
+//  7. the default of [Default].
 //
 // Variables are looked up in the environment first, then in the project's .env; an empty variable in the environment
 // hides the one in .env. Flags and variables contain plain text: a list is comma-separated or JSON, an object is

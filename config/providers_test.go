@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/config/catalog"
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
@@ -88,7 +89,7 @@ func TestUnknownVariables(t *testing.T) {
 }
 
 // TestProviders: every provider has its own address and variables, and the settings accept exactly
-// the names in the table. A named provider needs a key and a model, and its variable is used only
+// the names in the catalog. A named provider needs a key and a model, and its variable is used only
 // at its own hosts.
 func TestProviders(t *testing.T) {
 	want := []struct {
@@ -113,14 +114,14 @@ func TestProviders(t *testing.T) {
 		{"lmstudio", "http://127.0.0.1:1234/v1", ""},
 		{"vllm", "http://127.0.0.1:8000/v1", ""},
 	}
-	if len(want) != len(providers()) {
-		t.Fatalf("%d providers, want %d", len(providers()), len(want))
+	if n := len(catalog.Providers()); len(want) != n {
+		t.Fatalf("%d providers, want %d", n, len(want))
 	}
 	all := map[string]string{}
 	var names []string
-	for _, p := range providers() {
-		names = append(names, p.name)
-		for _, v := range p.variables {
+	for _, p := range catalog.Providers() {
+		names = append(names, p.Name)
+		for _, v := range p.Variables {
 			if all[v] != "" {
 				t.Errorf("%s is the variable of two providers", v)
 			}
@@ -129,7 +130,11 @@ func TestProviders(t *testing.T) {
 	}
 	for block, add := range map[any][]string{&LLM{}: {"custom", "demo"}, &Fallback{}: {"custom"}} {
 		if k, _ := keys.Table(block).Child("provider"); !slices.Equal(k.Words, append(slices.Clone(names), add...)) {
-			t.Errorf("%T takes %v, the table has %v", block, k.Words, names)
+			t.Errorf("%T takes %v, the catalog has %v", block, k.Words, names)
+		}
+		apis := []string{string(catalog.Chat), string(catalog.Responses), string(catalog.Messages)}
+		if k, _ := keys.Table(block).Child("api"); !slices.Equal(k.Words, apis) {
+			t.Errorf("%T takes the protocols %v, the catalog has %v", block, k.Words, apis)
 		}
 	}
 	load := func(ship string, env map[string]string) (LLM, string) {
@@ -143,29 +148,29 @@ func TestProviders(t *testing.T) {
 	}
 	for i, tt := range want {
 		t.Run(tt.name, func(t *testing.T) {
-			p := providers()[i]
-			if p.name != tt.name || p.baseURL != tt.address || strings.Join(p.variables, " ") != tt.variables {
-				t.Errorf("got %s, %s, %v", p.name, p.baseURL, p.variables)
+			p := provider{catalog.Providers()[i]}
+			if p.Name != tt.name || p.BaseURL != tt.address || strings.Join(p.Variables, " ") != tt.variables {
+				t.Errorf("got %s, %s, %v", p.Name, p.BaseURL, p.Variables)
 			}
 			ship := `{"llm": {"provider": "` + tt.name + `", "model": "m"}}`
 			got, fault := load(ship, all)
 			if want := all[p.variable()]; fault != "" || got.BaseURL != tt.address || got.APIKey.Reveal() != want {
 				t.Errorf("got %s with %q, want %q; %s", got.BaseURL, got.APIKey.Reveal(), want, fault)
 			}
-			if n := len(p.variables); n > 1 {
-				if got, fault := load(ship, map[string]string{p.variables[n-1]: "k"}); fault != "" || got.APIKey.Reveal() != "k" {
-					t.Errorf("%s does not count: %s", p.variables[n-1], fault)
+			if n := len(p.Variables); n > 1 {
+				if got, fault := load(ship, map[string]string{p.Variables[n-1]: "k"}); fault != "" || got.APIKey.Reveal() != "k" {
+					t.Errorf("%s does not count: %s", p.Variables[n-1], fault)
 				}
 			}
 			_, fault = load(ship, nil)
-			if wants := len(p.variables) > 0; wants != strings.Contains(fault, "set "+p.variable()+" in the environment") || !wants && fault != "" {
+			if wants := len(p.Variables) > 0; wants != strings.Contains(fault, "set "+p.variable()+" in the environment") || !wants && fault != "" {
 				t.Errorf("without a key: %q", fault)
 			}
 			got, _ = load(strings.Replace(ship, `"model"`, `"baseUrl": "https://evil.example/v1", "model"`, 1), all)
 			if got.APIKey.Reveal() != "" {
 				t.Errorf("another address gets %q", got.APIKey.Reveal())
 			}
-			for _, host := range p.hosts {
+			for _, host := range p.Hosts {
 				got, fault := load(strings.Replace(ship, `"model"`, `"baseUrl": "https://`+host+`/v1", "model"`, 1), all)
 				if fault != "" || got.APIKey.Reveal() != all[p.variable()] {
 					t.Errorf("%s gets %q: %s", host, got.APIKey.Reveal(), fault)

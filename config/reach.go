@@ -185,9 +185,9 @@ func noteReaches(n keys.Note, key string) []Reach {
 // so that naming it makes no difference.
 func (l *loader) goesByItself(key, name string) bool {
 	llm := l.settings.LLM
-	known := providerOf(llm.Provider).variables
+	known := providerOf(llm.Provider).Variables
 	if llm.Provider == ProviderCustom {
-		known = providerOf(ProviderOpenAI).variables
+		known = providerOf(ProviderOpenAI).Variables
 	}
 	if key == "llm.apiKey" && slices.Contains(known, name) {
 		return l.mayHave(name, "llm.baseUrl", llm.BaseURL)

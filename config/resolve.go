@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/config/catalog"
 )
 
 // resolve fills in values that follow from the keys that are set, and then reports the missing variables of keys that
@@ -12,6 +14,7 @@ import (
 func (l *loader) resolve() {
 	l.resolveModel()
 	l.resolveFallbacks()
+	l.resolveCatalog()
 	l.resolveSpeech()
 	l.resolveAdapters()
 	l.resolveEgress()
@@ -55,14 +58,14 @@ func (l *loader) resolveModel() {
 	chosen := !l.Origins.Untouched("llm.provider")
 	if !chosen || llm.Provider == ProviderOpenAI || llm.Provider == ProviderCustom {
 		l.wellKnown("llm.baseUrl", "OPENAI_BASE_URL", "", "")
-		l.wellKnown("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).baseURL))
+		l.wellKnown("llm.apiKey", "OPENAI_API_KEY", "llm.baseUrl", cmp.Or(llm.BaseURL, providerOf(ProviderOpenAI).BaseURL))
 	}
 	if !chosen {
 		chosen = l.chooseByKey()
 	}
 	if known := providerOf(llm.Provider); chosen && llm.Provider != ProviderOpenAI {
-		for _, name := range known.variables {
-			l.wellKnown("llm.apiKey", name, "llm.baseUrl", cmp.Or(llm.BaseURL, known.baseURL))
+		for _, name := range known.Variables {
+			l.wellKnown("llm.apiKey", name, "llm.baseUrl", cmp.Or(llm.BaseURL, known.BaseURL))
 		}
 	}
 	for _, key := range []string{"llm.apiKey", "llm.baseUrl", "llm.model"} {
@@ -73,8 +76,8 @@ func (l *loader) resolveModel() {
 		}
 	}
 	known := providerOf(llm.Provider)
-	follows(l, &llm.BaseURL, known.baseURL, "llm.baseUrl", "llm.provider")
-	follows(l, &llm.Model, known.model, "llm.model", "llm.provider")
+	follows(l, &llm.BaseURL, known.BaseURL, "llm.baseUrl", "llm.provider")
+	follows(l, &llm.Model, known.Model, "llm.model", "llm.provider")
 }
 
 // chooseByKey chooses the provider whose well-known variable is set, if nothing else selects a provider. It chooses
@@ -86,12 +89,13 @@ func (l *loader) chooseByKey() bool {
 			return false
 		}
 	}
-	for _, known := range providers() {
-		if !known.byKey || known.model == "" && llm.Model == "" {
+	for _, p := range catalog.Providers() {
+		known := provider{p}
+		if !known.ByKey || known.Model == "" && llm.Model == "" {
 			continue
 		}
 		if key, _ := l.Lookup(known.variable()); key != "" {
-			llm.Provider = known.name
+			llm.Provider = known.Name
 			l.follow("llm.provider", known.variable())
 			return true
 		}
@@ -110,30 +114,34 @@ func (l *loader) resolveFallbacks() {
 		l.follow("llm.firstByteS", "llm.fallbacks")
 	}
 	for i := range main.Fallbacks {
-		f, at := &main.Fallbacks[i], fmt.Sprintf("llm.fallbacks[%d].", i)
+		f, at := &main.Fallbacks[i], fallbackKey(i)
 		if main.Provider != ProviderDemo {
 			follows(l, &f.Provider, main.Provider, at+"provider", "llm.provider")
 		}
 		if f.Provider == main.Provider {
 			follows(l, &f.BaseURL, main.BaseURL, at+"baseUrl", "llm.baseUrl")
 		} else {
-			follows(l, &f.BaseURL, providerOf(f.Provider).baseURL, at+"baseUrl", at+"provider")
+			follows(l, &f.BaseURL, providerOf(f.Provider).BaseURL, at+"baseUrl", at+"provider")
 		}
 		if f.BaseURL == main.BaseURL {
 			follows(l, &f.APIKey, main.APIKey, at+"apiKey", "llm.apiKey")
+			follows(l, &f.API, main.API, at+"api", "llm.api")
 			follows(l, &f.Organization, main.Organization, at+"organization", "llm.organization")
 			follows(l, &f.APIVersion, main.APIVersion, at+"apiVersion", "llm.apiVersion")
 			follows(l, &f.Headers, main.Headers, at+"headers", "llm.headers")
 			follows(l, &f.Query, main.Query, at+"query", "llm.query")
 		}
-		l.fallbackKey(f, at)
+		l.keyOfFallback(f, at)
 	}
 }
 
-// fallbackKey gives a fallback the first well-known variable of its provider that is set, but only at the service's
+// fallbackKey is the beginning of the keys of a fallback.
+func fallbackKey(i int) string { return fmt.Sprintf("llm.fallbacks[%d].", i) }
+
+// keyOfFallback gives a fallback the first well-known variable of its provider that is set, but only at the service's
 // own addresses.
-func (l *loader) fallbackKey(f *Fallback, at string) {
-	for _, name := range providerOf(f.Provider).variables {
+func (l *loader) keyOfFallback(f *Fallback, at string) {
+	for _, name := range providerOf(f.Provider).Variables {
 		if key, _ := l.Lookup(name); f.APIKey.IsZero() && l.Missing(at+"apiKey") == "" && key != "" && l.mayHave(name, at+"baseUrl", f.BaseURL) {
 			f.APIKey = NewSecret(key)
 			l.Origins[at+"apiKey"] = l.FromVariable(name)

@@ -49,13 +49,14 @@ type Settings struct {
 
 // LLM configures the language model and its fallbacks.
 type LLM struct {
-	Provider          string     `json:"provider" default:"demo" words:"openai deepseek anthropic gemini mistral groq xai openrouter together moonshot zhipu dashscope siliconflow minimax ollama lmstudio vllm custom demo" about:"Whose API is called. All but demo speak chat completions; custom needs baseUrl; ollama, lmstudio and vllm are servers on this machine. Unset: openai once its key, a base URL or a model is given, else deepseek or anthropic once its own variable is set with a model (deepseek has a default), else the built-in demo model."`
+	Provider          string     `json:"provider" default:"demo" words:"openai deepseek anthropic gemini mistral groq xai openrouter together moonshot zhipu dashscope siliconflow minimax ollama lmstudio vllm custom demo" about:"Whose API is called, with the protocol that api says; custom needs baseUrl; ollama, lmstudio and vllm are servers on this machine. Unset: openai once its key, a base URL or a model is given, else deepseek or anthropic once its own variable is set with a model (deepseek has a default), else the built-in demo model."`
+	API               string     `json:"api,omitempty" words:"chat responses messages" about:"The protocol of the requests: chat completions, OpenAI's responses or Anthropic's messages. Unset: by provider and model; chat for a provider or model that is not known."`
 	Model             string     `json:"model,omitempty" about:"Name of the model as its provider spells it."`
 	BaseURL           string     `json:"baseUrl,omitempty" reach:"address" about:"Root of the API, up to and with its version. Default: the provider's; OPENAI_BASE_URL counts for openai and custom."`
 	APIKey            Secret     `json:"apiKey,omitzero" variable:"OPENAI_API_KEY" about:"Key of the API; write ${OPENAI_API_KEY}. OPENAI_API_KEY counts by itself for openai and custom, and for any other provider its own variable, such as GEMINI_API_KEY or MISTRAL_API_KEY: at the service's own address, on this machine, and at an address that the operator sets."`
 	Fallbacks         []Fallback `json:"fallbacks,omitempty" about:"Models asked in this order when the one before cannot answer."`
-	MaxOutputTokens   int        `json:"maxOutputTokens" min:"0" max:"10000000" about:"Longest answer of one call in tokens; 0 leaves it to the model."`
-	ContextWindow     int        `json:"contextWindow" min:"0" max:"100000000" about:"The model's context window in tokens; 0 means unknown."`
+	MaxOutputTokens   int        `json:"maxOutputTokens" min:"0" max:"10000000" about:"Longest answer of one call in tokens; 0 leaves it to the model, or means its limit where the protocol wants a number."`
+	ContextWindow     int        `json:"contextWindow" min:"0" max:"100000000" about:"The model's context window in tokens; 0 means what the catalog knows of the model, see sma models."`
 	FirstByteS        int        `json:"firstByteS" default:"60" min:"1" max:"3600" about:"Seconds that a model may take to begin its answer; then the next fallback is asked. Default: 60, or 15 when there are fallbacks."`
 	IdleTimeoutS      int        `json:"idleTimeoutS" default:"120" min:"1" max:"3600" about:"Seconds without a byte after which an answer that has begun counts as cut off."`
 	MaxConcurrency    int        `json:"maxConcurrency" default:"512" min:"1" max:"65536" about:"Model calls in progress at once, over all chats."`
@@ -75,6 +76,7 @@ type LLM struct {
 // from the main model if they use the same API.
 type Fallback struct {
 	Provider string `json:"provider" words:"openai deepseek anthropic gemini mistral groq xai openrouter together moonshot zhipu dashscope siliconflow minimax ollama lmstudio vllm custom" about:"Whose API is called; unset: the main model's."`
+	API      string `json:"api,omitempty" words:"chat responses messages" about:"As llm.api. Unset: as llm.api is set, if the API is the same, else by provider and model."`
 	Model    string `json:"model" required:"true" about:"Name of the model."`
 	BaseURL  string `json:"baseUrl,omitempty" reach:"address" about:"Root of the API. Default: the provider's, or the main model's of the same provider."`
 	APIKey   Secret `json:"apiKey,omitzero" variable:"FALLBACK_API_KEY" about:"Key of the API. Default: the main model's, if the API is the same."`
@@ -91,13 +93,13 @@ type ModelSettings struct {
 	MaxOutputTokens int      `json:"maxOutputTokens,omitempty" min:"0" max:"10000000" about:"Longest answer in tokens; wins over llm.maxOutputTokens."`
 	TokensParam     string   `json:"tokensParam,omitempty" words:"max_tokens max_completion_tokens" about:"The request field in which the API wants maxOutputTokens."`
 	Temperature     *float64 `json:"temperature,omitempty" min:"0" max:"2" about:"Sampling temperature; unset leaves it to the model."`
-	ReasoningEffort string   `json:"reasoningEffort,omitempty" words:"none minimal low medium high xhigh" about:"How long the model thinks; unset leaves it to the model."`
+	ReasoningEffort string   `json:"reasoningEffort,omitempty" words:"none minimal low medium high xhigh max" about:"How long the model thinks; unset leaves it to the model."`
 	FirstByteS      int      `json:"firstByteS,omitempty" min:"0" max:"3600" about:"Seconds until an answer has to begin; wins over llm.firstByteS."`
 	Tools           *bool    `json:"tools,omitempty" about:"Whether the model takes tools; wins over llm.tools."`
 	ReasoningTags   Tags     `json:"reasoningTags,omitempty" rule:"tag" about:"Wins over llm.reasoningTags."`
-	Images          *bool    `json:"images,omitempty" about:"Whether the model is sent pictures. Unset: by its name; one that is not known is sent them until its provider refuses."`
+	Images          *bool    `json:"images,omitempty" about:"Whether the model is sent pictures. Unset: what the catalog knows of the model; one that is not known is sent them until its provider refuses."`
 	Files           *bool    `json:"files,omitempty" about:"Whether the model is sent PDF documents. Unset: as with images."`
-	Encoding        string   `json:"encoding,omitempty" words:"o200k_base cl100k_base" idle:"leave it out" about:"Tokenizer used for estimates; unset: chosen by the model's name."`
+	Encoding        string   `json:"encoding,omitempty" words:"o200k_base cl100k_base" about:"Tokenizer whose tokens are counted before a request. Unset: what the catalog knows of the model, else o200k_base."`
 	USDPerMInput    float64  `json:"usdPerMInput,omitempty" min:"0" max:"100000" idle:"leave it out" about:"Price of a million input tokens in US dollars."`
 	USDPerMCached   float64  `json:"usdPerMCached,omitempty" min:"0" max:"100000" idle:"leave it out" about:"Price of a million input tokens read from the provider's cache."`
 	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" min:"0" max:"100000" idle:"leave it out" about:"Price of a million output tokens in US dollars."`

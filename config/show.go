@@ -52,7 +52,8 @@ func (l *Loaded) Changed(other *Loaded) ([]string, error) {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(key string) bool { return before[key] == after[key] }), nil
 }
 
-// values are the keys of Effective with their values as text, including secrets.
+// values are the keys of Effective with their values as text, including secrets. Values of the catalog are left out, as
+// they change only with the keys that they are about.
 func (l *Loaded) values() (map[string]string, error) {
 	all, err := l.effective(func(k keys.Key) any {
 		if secret, ok := reflect.TypeAssert[Secret](k.Value); ok {
@@ -62,7 +63,9 @@ func (l *Loaded) values() (map[string]string, error) {
 	})
 	out := make(map[string]string, len(all))
 	for _, k := range all {
-		out[k.Key] = string(k.Value)
+		if k.Origin.Source != FromCatalog {
+			out[k.Key] = string(k.Value)
+		}
 	}
 	return out, err
 }

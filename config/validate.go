@@ -41,10 +41,9 @@ func (l *loader) validate() {
 
 // endpoints are the main model and its fallbacks, by their blocks.
 func (s *Settings) endpoints() (blocks []string, all []Fallback) {
-	llm := s.LLM
 	blocks = []string{"llm"}
-	all = []Fallback{{Provider: llm.Provider, BaseURL: llm.BaseURL, Model: llm.Model, APIKey: llm.APIKey, Headers: llm.Headers, Query: llm.Query}}
-	for i, f := range llm.Fallbacks {
+	all = []Fallback{s.LLM.Main()}
+	for i, f := range s.LLM.Fallbacks {
 		blocks, all = append(blocks, fmt.Sprintf("llm.fallbacks[%d]", i)), append(all, f)
 	}
 	return blocks, all
@@ -60,18 +59,18 @@ func (l *loader) validateModels() {
 		l.Fault("llm.fallbacks", "stand in for a model, but there is only the demo model; set llm.model and its key")
 	}
 	known, name := providerOf(s.LLM.Provider), s.Context.Memory.EmbeddingModel
-	own := s.LLM.BaseURL == "" || s.LLM.BaseURL == known.baseURL
+	own := s.LLM.BaseURL == "" || s.LLM.BaseURL == known.BaseURL
 	const key = "context.memory.embeddingModel"
 	l.FaultIf(strings.ContainsFunc(name, unicode.IsSpace), key, "has blanks, which no name of a model has")
 	l.FaultIf(name != "" && s.LLM.Provider == ProviderDemo, key, "needs a model's API, but there is only the demo model; set llm.model and its key, or leave it out")
-	l.FaultIf(name != "" && own && known.noEmbeddings, key, "is asked for at llm's address, and "+known.name+" has no embeddings; leave it out")
+	l.FaultIf(name != "" && own && known.NoEmbeddings, key, "is asked for at llm's address, and "+known.Name+" has no embeddings; leave it out")
 }
 
 // validateModel checks that a model can be called. A remote service without a key is only warned about, as some need
 // none.
 func (l *loader) validateModel(block string, f Fallback) {
 	known := providerOf(f.Provider)
-	isKnown := known.name != "" || f.Provider == ProviderCustom
+	isKnown := known.Name != "" || f.Provider == ProviderCustom
 	if f.BaseURL != "" && f.Provider != ProviderDemo {
 		l.Fault(block+".baseUrl", wrongBaseURL(f.BaseURL))
 	}
@@ -83,7 +82,7 @@ func (l *loader) validateModel(block string, f Fallback) {
 		hint = "set " + variable + " in the environment or in " + keys.EnvFile
 	}
 	l.FaultIf(isKnown && f.Model == "", block+".model", "is not set; write the name of the model as its provider spells it")
-	l.FaultIf(isKnown && f.BaseURL == "" && known.baseURL == "", block+".baseUrl", `is not set; provider "custom" needs it, such as "http://127.0.0.1:11434/v1"`)
+	l.FaultIf(isKnown && f.BaseURL == "" && known.BaseURL == "", block+".baseUrl", `is not set; provider "custom" needs it, such as "http://127.0.0.1:11434/v1"`)
 	l.FaultIf(known.needsKeyAt(f.BaseURL) && f.APIKey.IsZero(), block+".apiKey", "is not set; "+hint)
 	given := !f.APIKey.IsZero() || len(f.Headers) > 0 || len(f.Query) > 0
 	if f.Provider == ProviderCustom && !given && f.BaseURL != "" && !isLoopback(f.BaseURL) && !l.HasError(block+".apiKey") && !l.HasError(block+".baseUrl") {
@@ -100,7 +99,7 @@ func (l *loader) validateBudget() {
 	}
 	_, all := s.endpoints()
 	for _, f := range all {
-		if p := s.LLM.Models[f.Model]; f.Model != "" && (p.USDPerMInput == 0 || p.USDPerMOutput == 0) {
+		if p, _ := s.LLM.Prices(f); f.Model != "" && p == nil {
 			l.Fault("budget", "limits US dollars, but the prices of the model are not known; set usdPerMInput and usdPerMOutput in "+keys.Join("llm.models", keys.Shorten(f.Model)))
 		}
 	}
@@ -126,11 +125,11 @@ func (l *loader) validateVoiceModel(a voiceAPI) {
 	llm, url := l.settings.LLM, *a.baseURL
 	known := providerOf(llm.Provider)
 	l.FaultIf(strings.ContainsFunc(a.model, unicode.IsSpace), a.block+".model", "has blanks, which no name of a model has")
-	l.FaultIf(url != "" && llm.Provider != ProviderDemo && url == llm.BaseURL && url == known.baseURL && known.noSpeech,
-		a.block+".model", "is asked for at llm's address, and "+known.name+" has no audio; set "+a.block+".baseUrl to an API that has")
+	l.FaultIf(url != "" && llm.Provider != ProviderDemo && url == llm.BaseURL && url == known.BaseURL && known.NoSpeech,
+		a.block+".model", "is asked for at llm's address, and "+known.Name+" has no audio; set "+a.block+".baseUrl to an API that has")
 	l.FaultIf(url == "", a.block+".baseUrl", "is not set, and there is only the demo model; set it, or llm.model and its key")
 	l.Fault(a.block+".baseUrl", wrongBaseURL(url))
-	l.FaultIf(url == providerOf(ProviderOpenAI).baseURL && a.key.IsZero(),
+	l.FaultIf(url == providerOf(ProviderOpenAI).BaseURL && a.key.IsZero(),
 		a.block+".apiKey", `is not set; write "${SPEECH_API_KEY}" and set that variable in the environment or in `+keys.EnvFile)
 }
 

@@ -37,6 +37,7 @@ const (
 	FromEnv     = keys.FromEnv
 	FromFile    = keys.FromFile
 	FromKey     = keys.FromKey
+	FromCatalog = keys.FromCatalog
 	FromDefault = keys.FromDefault
 
 	Off = keys.Off

@@ -36,10 +36,11 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// NewCount returns a function that counts tokens like the model. The tables are read at the first
-// call; all compactions of a host share one function.
-func NewCount(modelName string) func(text string) (int, error) {
-	counter, encoding := tokens.NewCounter(), tokens.EncodingOf(modelName)
+// NewCount returns a function that counts the tokens of an encoding, which is that of the newest
+// models if it has no name. The tables are read at the first call; all compactions of a host share
+// one function.
+func NewCount(encodingName string) func(text string) (int, error) {
+	counter, encoding := tokens.NewCounter(), tokens.EncodingOf(encodingName)
 	return func(text string) (int, error) { return counter.Count(encoding, text) }
 }
 

@@ -1,7 +1,5 @@
 package tokens
 
-import "strings"
-
 // Encoding names a vocabulary.
 type Encoding string
 
@@ -11,16 +9,10 @@ const (
 	CL100K Encoding = "cl100k_base"
 )
 
-// EncodingOf is the encoding of a model, by its name with or without the vendor prefix. An unknown
-// model is counted like the newest ones.
-func EncodingOf(model string) Encoding {
-	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	switch {
-	case strings.HasPrefix(name, "gpt-4o"), strings.HasPrefix(name, "gpt-4."):
+// EncodingOf is the encoding of this name. Without a name it is that of the newest models.
+func EncodingOf(name string) Encoding {
+	if name == "" {
 		return O200K
-	case strings.HasPrefix(name, "gpt-4"), strings.HasPrefix(name, "gpt-3.5"), strings.HasPrefix(name, "gpt-35"),
-		strings.HasPrefix(name, "text-embedding-"):
-		return CL100K
 	}
-	return O200K
+	return Encoding(name)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,11 +125,11 @@ func (c *conversation) step(m model.Model) bool {
 // compact replaces all but the last turns by a summary.
 func (c *conversation) compact() {
 	questions := 0
-	for i := len(c.req.Messages) - 1; i >= 0; i-- {
-		if c.req.Messages[i].Role == modelmessage.RoleUser {
-			questions++
+	for i, m := range slices.Backward(c.req.Messages) {
+		if m.Role != modelmessage.RoleUser {
+			continue
 		}
-		if questions >= 4 && i > 0 && c.req.Messages[i].Role == modelmessage.RoleUser && c.req.Messages[i-1].Role == modelmessage.RoleAssistant {
+		if questions++; questions >= 4 && i > 0 && c.req.Messages[i-1].Role == modelmessage.RoleAssistant {
 			summary := modelmessage.Message{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.Text{Text: "Summary: " + strings.Repeat("they talked. ", 100)}}}
 			c.req.Messages = append([]modelmessage.Message{summary}, c.req.Messages[i:]...)
 			return

@@ -59,7 +59,7 @@ func New(o Options) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("model %d %q: %w", i+1, e.Model, err)
 		}
-		c, files := newCaller(e, o.Transport, masker), newSight(e.Settings, e.Model)
+		c, files := newCaller(e, o.Transport, masker), newSight(e.Settings)
 		added := &endpoint{caller: c, opts: &o, protocol: o.protocol(c, files), sight: files, metrics: metrics, log: o.Logger.With("model", e.Model)}
 		added.noTools.Store(e.Settings.NoTools)
 		m.endpoints = append(m.endpoints, added)

@@ -57,8 +57,9 @@ type Settings struct {
 	Members []Member
 	// Thinking is how much the model thinks, with APIMessages.
 	Thinking Thinking
-	// Images and Files control whether pictures and PDF documents are sent to the model.
-	Images, Files Takes
+	// NoImages and NoFiles: the model is sent no pictures, or no PDF documents, but notes about them.
+	// A model that refuses them is detected even if these are not set.
+	NoImages, NoFiles bool
 	// ReasoningTags name the tags around reasoning in the text of answers, such as think for
 	// <think> and </think>; what they enclose becomes reasoning. If empty, text is left unchanged.
 	ReasoningTags []string

@@ -12,17 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// Takes says whether a kind of file is sent to a model.
-type Takes string
-
-// The values of [Takes]. Auto decides by the model's name; an unknown model is sent the file, and
-// its refusal is remembered.
-const (
-	TakesAuto Takes = ""
-	TakesYes  Takes = "true"
-	TakesNo   Takes = "false"
-)
-
 // maxRefused is how many files and blocks of thinking are remembered that a provider refused
 // individually.
 const maxRefused = 4096
@@ -35,41 +24,9 @@ type sight struct {
 	version       int      // incremented by every change
 }
 
-func newSight(s Settings, name string) *sight {
-	takes := func(set Takes, known func(string) bool) bool {
-		switch set {
-		case TakesYes:
-			return true
-		case TakesNo:
-			return false
-		case TakesAuto:
-		}
-		return known(strings.ToLower(name))
-	}
-	return &sight{images: takes(s.Images, seesImages), files: takes(s.Files, readsPDF)}
+func newSight(s Settings) *sight {
+	return &sight{images: !s.NoImages, files: !s.NoFiles}
 }
-
-// blind are families of models, by parts of their names, that accept only text; sighted are
-// exceptions that accept images. Models in neither list are tried.
-var (
-	blind = []string{ //nolint:gochecknoglobals // a table
-		"deepseek-chat", "deepseek-reasoner", "deepseek-v3", "deepseek-r1", "deepseek-coder", "gpt-3.5", "gpt-oss", "o1-mini", "o1-preview", "o3-mini",
-		"llama-2", "llama-3.1", "llama-3.3", "llama3.1", "llama3.3", "mixtral", "mistral-7b", "mistral-nemo", "codestral", "devstral-small-2505",
-		"qwen-turbo", "qwen2.5-", "qwen3-", "qwq", "qwen-max", "qwen-coder", "glm-4.5", "glm-4.6", "glm-4-", "kimi-k2-", "moonshot-v1-8k", "moonshot-v1-32k", "moonshot-v1-128k",
-		"command-r", "phi-2", "phi-3-mini", "phi-4-mini", "gemma-2", "gemma2", "minimax-m1", "minimax-m2", "ernie-4.5-21b", "yi-34b", "yi-large", "baichuan",
-	}
-	sighted = []string{"vl", "vision", "omni", "glm-4.5v", "glm-4.6v", "multimodal", "deepseek-ocr", "-v-"} //nolint:gochecknoglobals // a table
-	// noPDF are models and APIs that are known to accept no documents.
-	noPDF = []string{ //nolint:gochecknoglobals // a table
-		"deepseek", "qwen", "glm", "kimi", "moonshot", "llama", "mistral", "mixtral", "codestral", "pixtral", "grok", "phi-", "gemma", "command-", "minimax", "gpt-4-turbo", "gpt-4-vision",
-	}
-)
-
-func seesImages(name string) bool {
-	return !containsAny(name, blind...) || containsAny(name, sighted...)
-}
-
-func readsPDF(name string) bool { return seesImages(name) && !containsAny(name, noPDF...) }
 
 // Takes implements [protocol.Sight].
 func (s *sight) Takes(mediaType, link string) bool {

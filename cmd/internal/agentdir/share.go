@@ -1,6 +1,7 @@
 package agentdir
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -91,7 +92,8 @@ func windowOf(s config.Settings) int {
 func Budget(s config.Settings) int {
 	window := windowOf(s)
 	budget := s.Context.History.MaxInputTokensApprox.Of(window)
-	if room := window - s.LLM.MaxOutputTokens; window > 0 && room > 0 {
+	answer := cmp.Or(s.LLM.Models[s.LLM.Model].MaxOutputTokens, s.LLM.MaxOutputTokens)
+	if room := window - answer; window > 0 && room > 0 {
 		budget = min(budget, room*9/10)
 	}
 	return budget

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/config/catalog"
 )
 
 // AskModel requests the list of models, which shows whether the key is valid.
@@ -79,7 +80,7 @@ func modelHeader(llm config.LLM) http.Header {
 	default:
 		header.Set("Authorization", "Bearer "+key)
 	}
-	if llm.Provider == config.ProviderAnthropic {
+	if llm.Main().Protocol() == catalog.Messages {
 		header.Set("X-Api-Key", llm.APIKey.Reveal())
 		header.Set("Anthropic-Version", "2023-06-01")
 	}

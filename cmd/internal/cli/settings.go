@@ -154,6 +154,8 @@ const (
 	aboutCheck        = "config-check"
 	aboutShow         = "config-show"
 	aboutBots         = "bots"
+	aboutModels       = "models"
+	aboutModelsCheck  = "models-check"
 )
 
 // askWithin bounds a question to the running host; doctor --online contacts several services.
@@ -173,15 +175,19 @@ type hostFailure struct {
 }
 
 // questions are what the host of this process answers, with its own environment and flags.
-func (a *app) questions(dir, state string) map[string]func(context.Context) any {
-	doctor := func(online bool) func(context.Context) any {
-		return func(ctx context.Context) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
+func (a *app) questions(dir, state string) map[string]func(context.Context, string) any {
+	doctor := func(online bool) func(context.Context, string) any {
+		return func(ctx context.Context, _ string) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
 	}
-	return map[string]func(context.Context) any{
+	return map[string]func(context.Context, string) any{
 		aboutDoctor: doctor(false), aboutDoctorOnline: doctor(true),
-		aboutCheck: func(context.Context) any { return answerOf(a.check(dir, state)) },
-		aboutShow:  func(context.Context) any { return answerOf(a.shown(dir)) },
-		aboutBots:  func(context.Context) any { return answerOf(a.bots(dir)) },
+		aboutCheck:  func(context.Context, string) any { return answerOf(a.check(dir, state)) },
+		aboutShow:   func(context.Context, string) any { return answerOf(a.shown(dir)) },
+		aboutBots:   func(context.Context, string) any { return answerOf(a.bots(dir)) },
+		aboutModels: func(context.Context, string) any { return answerOf(a.modelRows(dir)) },
+		aboutModelsCheck: func(ctx context.Context, name string) any {
+			return answerOf(a.checkModels(ctx, dir, state, name))
+		},
 	}
 }
 

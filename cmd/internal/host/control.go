@@ -52,7 +52,7 @@ func (c *control) question(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	writeJSON(w, http.StatusOK, answer(r.Context()))
+	writeJSON(w, http.StatusOK, answer(r.Context(), r.URL.Query().Get("of")))
 }
 
 func (c *control) setChats(handler http.Handler) { c.chats.Store(&handler) }

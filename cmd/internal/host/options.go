@@ -25,8 +25,9 @@ type Options struct {
 	// Level is the logger's level, or nil if it cannot be changed.
 	Level *slog.LevelVar
 	// Questions are what commands in other terminals can ask this process, by name, about its settings with its
-	// environment and flags. The answers contain no secrets.
-	Questions map[string]func(ctx context.Context) any
+	// environment and flags. of is the part of them that is asked about; an empty one is all. The answers contain no
+	// secrets.
+	Questions map[string]func(ctx context.Context, of string) any
 	// Only names the platforms to run; all that are enabled if it is empty.
 	Only []string
 	// Open lets anyone on this machine use the web page without a token, unless a setting gives one. It is for the

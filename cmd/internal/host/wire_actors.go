@@ -139,7 +139,7 @@ func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
 	s := h.opts.Settings.Settings
 	history, budget := s.Context.History, agentdir.Budget(s)
 	o := compaction.Options{
-		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(s.LLM.Model), Keep: history.KeepLastMessages, Budget: budget,
+		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(encoding(s.LLM)), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot summarize
 	}
 	chats.Compaction = func() *actor.Props { return h.workers.With(compaction.Props(o)) }

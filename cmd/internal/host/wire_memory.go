@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
@@ -34,7 +35,7 @@ func (h *Host) makeMeaning() error {
 		return nil
 	}
 	transport := provider.NewTransport()
-	embedder, err := provider.NewEmbedder(mainEndpoint(llm, name), transport)
+	embedder, err := provider.NewEmbedder(endpoints.Main(llm, name), transport)
 	if err != nil {
 		return &Failure{Kind: KindConfig, What: "the embedding model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}

@@ -2,13 +2,13 @@ package host
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/demo"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -33,12 +33,12 @@ func (h *Host) newModel() (model.Model, error) {
 		return demo.New(demo.Options{}), nil
 	}
 	o := provider.Options{
-		Endpoint:         mainEndpoint(llm, llm.Model),
+		Endpoint:         endpoints.Main(llm, llm.Model),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
 	}
 	for i, f := range llm.Fallbacks {
-		e := endpoint(llm, f)
+		e := endpoints.Of(llm, f)
 		e.AddressKey = fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)
 		o.Fallbacks = append(o.Fallbacks, e)
 	}
@@ -50,79 +50,8 @@ func (h *Host) newModel() (model.Model, error) {
 	return m, nil
 }
 
-// mainEndpoint is a model at the address of the main model.
-func mainEndpoint(llm config.LLM, name string) provider.Endpoint {
-	e := endpoint(llm, config.Fallback{
-		Model: name, BaseURL: llm.BaseURL, APIKey: llm.APIKey,
-		Organization: llm.Organization, APIVersion: llm.APIVersion, Headers: llm.Headers, Query: llm.Query,
-	})
-	e.AddressKey = "llm.baseUrl"
-	return e
-}
-
-// endpoint is one model at one address, with the settings of that model.
-func endpoint(llm config.LLM, f config.Fallback) provider.Endpoint {
-	own := llm.Models[f.Model]
-	maxOutput := llm.MaxOutputTokens
-	if own.MaxOutputTokens > 0 {
-		maxOutput = own.MaxOutputTokens
-	}
-	tags := llm.ReasoningTags
-	if own.ReasoningTags != nil {
-		tags = own.ReasoningTags
-	}
-	return provider.Endpoint{
-		BaseURL: f.BaseURL, APIKey: provider.Secret(f.APIKey.Reveal()), Model: f.Model,
-		Organization: f.Organization, AzureVersion: f.APIVersion, Headers: revealed(f.Headers), Query: revealed(f.Query),
-		Settings: provider.Settings{
-			MaxTokensField: own.TokensParam, MaxOutputTokens: maxOutput,
-			Members:       members(own),
-			ReasoningTags: tags, NoTools: !takesTools(llm, f.Model), FirstByteTimeout: time.Duration(own.FirstByteS) * time.Second,
-			Images: takes(own.Images), Files: takes(own.Files),
-		},
-	}
-}
-
-// members are the model settings that are copied into its requests unchanged.
-func members(own config.ModelSettings) (list []provider.Member) {
-	if t := own.Temperature; t != nil {
-		list = append(list, provider.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
-	}
-	if own.ReasoningEffort != "" {
-		list = append(list, provider.Member{Name: "reasoning_effort", Value: strconv.AppendQuote(nil, own.ReasoningEffort)}) // one of a few words
-	}
-	return list
-}
-
-// takesTools reports whether a model accepts tools, according to the settings.
-func takesTools(llm config.LLM, name string) bool {
-	if own := llm.Models[name].Tools; own != nil {
-		return *own
-	}
-	return llm.Tools
-}
-
-func revealed(secrets map[string]config.Secret) map[string]provider.Secret {
-	if len(secrets) == 0 {
-		return nil
-	}
-	out := make(map[string]provider.Secret, len(secrets))
-	for name, s := range secrets {
-		out[name] = provider.Secret(s.Reveal())
-	}
-	return out
-}
-
-// takes converts a setting that defaults to a guess from the model's name.
-func takes(set *bool) provider.Takes {
-	switch {
-	case set == nil:
-		return provider.TakesAuto
-	case *set:
-		return provider.TakesYes
-	}
-	return provider.TakesNo
-}
+// encoding is the tokenizer of the main model, or "" if it is unknown.
+func encoding(llm config.LLM) string { return llm.Models[llm.Model].Encoding }
 
 // ModelStatus is the status of one model.
 type ModelStatus struct {

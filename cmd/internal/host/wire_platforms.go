@@ -24,6 +24,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -203,7 +204,7 @@ func partsOf(p platform.Platform) func(text string) int {
 // toolEgress reports whether answers are sent with chat_send: the platform's own setting decides, then the project's,
 // then the platform's default.
 func (h *Host) toolEgress(name, own string, habit bool) bool {
-	if llm := h.opts.Settings.Settings.LLM; !takesTools(llm, llm.Model) {
+	if llm := h.opts.Settings.Settings.LLM; !endpoints.TakesTools(llm, llm.Model) {
 		return false // it could not call chat_send
 	}
 	name, _, _ = strings.Cut(name, "@") // the accounts of a platform share its setting

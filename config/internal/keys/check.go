@@ -15,7 +15,7 @@ type Rule func(text, value string) string
 
 // Check reports what is wrong with a value, and with the values in it, by their rows.
 func (r *Reader) Check(k Key) {
-	if r.Origins[k.Path].Source == FromKey {
+	if s := r.Origins[k.Path].Source; s == FromKey || s == FromCatalog {
 		return // It is checked where it comes from.
 	}
 	v := reflect.Indirect(k.Value)

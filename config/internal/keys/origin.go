@@ -14,13 +14,14 @@ const (
 	FromEnv     Source = "environment"
 	FromFile    Source = "file"
 	FromKey     Source = "key" // follows from another key
+	FromCatalog Source = "catalog"
 	FromDefault Source = "default"
 )
 
 // Origin says where the value of a key came from.
 type Origin struct {
 	Source Source
-	// Name is the variable, the file, the flag, or the other key.
+	// Name is the variable, the file, the flag, the other key, or the entry of the catalog.
 	Name string
 	// Line and Col are the place in the file.
 	Line, Col int
@@ -44,6 +45,8 @@ func (o Origin) String() string {
 		return at
 	case FromKey:
 		return "follows from " + o.Name
+	case FromCatalog:
+		return "catalog: " + o.Name
 	case FromDefault:
 	}
 	return "default"

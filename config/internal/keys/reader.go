@@ -86,7 +86,7 @@ func (r *Reader) Report(s Severity, at Origin, key, message string) {
 		f.File = "flag " + at.Name
 	case FromDefault:
 		f.File = "settings"
-	case FromEnv, FromFile, FromKey:
+	case FromEnv, FromFile, FromKey, FromCatalog:
 	}
 	if _, known := r.Errors[key]; s == Error && !known {
 		r.Errors[key] = f.String()

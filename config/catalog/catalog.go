@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+)
+
+//go:embed catalog.json
+var embedded []byte
+
+// API is a protocol that models are called with.
+type API string
+
+// The protocols.
+const (
+	Chat      API = "chat"      // chat completions, as OpenAI defined them
+	Responses API = "responses" // OpenAI's responses
+	Messages  API = "messages"  // Anthropic's messages
+)
+
+// Local stands for any server on this machine as the service that is asked.
+const Local = "local"
+
+// Source says where the values of an entry are from.
+type Source struct {
+	Source string `json:"source"` // the address of a page
+	AsOf   string `json:"asOf"`   // the day to which the values are known to hold, as 2006-01-02
+}
+
+// Provider is a service that has a name.
+type Provider struct {
+	Name    string `json:"name"`
+	BaseURL string `json:"baseUrl"`
+	API     API    `json:"api"` // of its models, unless an entry says otherwise
+	// Model is the default model. If it is empty, a model must be set.
+	Model string `json:"model,omitempty"`
+	// Variables are the well-known variables for its key, of which the first that is set counts. A provider without any
+	// is a server on this machine and needs no key.
+	Variables []string `json:"variables,omitempty"`
+	// Hosts are further hosts of the same service, for example in another region.
+	Hosts []string `json:"hosts,omitempty"`
+	// ByKey says that the provider is chosen if its variable is set and nothing else selects a provider.
+	ByKey        bool `json:"byKey,omitempty"`
+	NoEmbeddings bool `json:"noEmbeddings,omitempty"`
+	NoSpeech     bool `json:"noSpeech,omitempty"`
+	Source
+}
+
+// Cache says which input a service reads from its cache at the price for cached tokens.
+type Cache string
+
+// The kinds of caches.
+const (
+	CacheAutomatic Cache = "automatic" // whatever the service has seen lately
+	CacheExplicit  Cache = "explicit"  // only what a request marks
+)
+
+// Model is what is known of one model, or of all models whose names begin alike. Zero and nil mean unknown.
+type Model struct {
+	Name            string `json:"name"`               // exact, or a prefix that ends in *
+	Provider        string `json:"provider,omitempty"` // whose protocol and prices these are; empty: of none
+	API             API    `json:"api,omitempty"`      // replaces the provider's
+	ContextWindow   int    `json:"contextWindow,omitempty"`
+	MaxOutputTokens int    `json:"maxOutputTokens,omitempty"`
+	Images          *bool  `json:"images,omitempty"` // takes pictures
+	Files           *bool  `json:"files,omitempty"`  // takes PDF documents
+	Tools           *bool  `json:"tools,omitempty"`
+	// Thinking is nil if the model does not think, or if that is unknown.
+	Thinking *Thinking `json:"thinking,omitempty"`
+	Cache    Cache     `json:"cache,omitempty"`
+	// USD are the prices of a million tokens, or nil.
+	USD      *Prices `json:"usdPerMillion,omitempty"`
+	Encoding string  `json:"encoding,omitempty"` // the tokenizer's vocabulary
+	Note     string  `json:"note,omitempty"`     // for people
+	Source
+}
+
+// Protocol is the protocol that a model is called with at the service of its entry, or "" if the entry is of none.
+func (m Model) Protocol() API {
+	if m.API != "" {
+		return m.API
+	}
+	p, _ := ProviderOf(m.Provider)
+	return p.API
+}
+
+// Thinking says how the thinking of a model is controlled.
+type Thinking struct {
+	Efforts []string `json:"efforts,omitempty"` // the words that it takes, least first
+	Default string   `json:"default,omitempty"` // the effort without a word
+	Budget  *Range   `json:"budget,omitempty"`  // in tokens; nil if it takes none
+	Always  bool     `json:"always,omitempty"`  // cannot be turned off
+}
+
+// Range is a range of numbers. A Max of 0 means that no end is known.
+type Range struct {
+	Min int `json:"min"`
+	Max int `json:"max,omitempty"`
+}
+
+// Prices are US dollars of a million tokens. What has no price of its own costs as much as Input.
+type Prices struct {
+	Input      float64 `json:"input"`
+	Cached     float64 `json:"cached,omitempty"`     // input that was read from the service's cache
+	CacheWrite float64 `json:"cacheWrite,omitempty"` // input that was written to it, for the shortest time it is kept
+	Output     float64 `json:"output,omitempty"`     // thinking included
+	// Over replaces the prices of a request with more input than a number of tokens.
+	Over *Tier `json:"over,omitempty"`
+}
+
+// Tier are the prices of a request with more input than Tokens.
+type Tier struct {
+	Tokens     int     `json:"tokens"`
+	Input      float64 `json:"input"`
+	Cached     float64 `json:"cached,omitempty"`
+	CacheWrite float64 `json:"cacheWrite,omitempty"`
+	Output     float64 `json:"output,omitempty"`
+}
+
+type document struct {
+	Providers []Provider `json:"providers"`
+	Models    []Model    `json:"models"`
+}
+
+// read parses the document once.
+var read = sync.OnceValue(func() document { //nolint:gochecknoglobals // constant
+	var d document
+	_ = json.Unmarshal(embedded, &d) // the tests read it strictly
+	return d
+})
+
+// Providers are the services in the order in which they are shown and chosen.
+func Providers() []Provider { return read().Providers }
+
+// Models are the entries of all models.
+func Models() []Model { return read().Models }
+
+// ProviderOf returns the entry of a service.
+func ProviderOf(name string) (Provider, bool) {
+	for _, p := range Providers() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Provider{}, false
+}

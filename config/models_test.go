@@ -1,0 +1,111 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/config/catalog"
+)
+
+func TestProtocol(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		f    Fallback
+		want catalog.API
+	}{
+		{"by provider", Fallback{Provider: "anthropic", Model: "claude-opus-5-5"}, catalog.Messages},
+		{"of a gateway", Fallback{Provider: "anthropic", Model: "m", BaseURL: "https://gateway.example/v1"}, catalog.Messages},
+		{"by model", Fallback{Provider: "openai", Model: "gpt-6-sol"}, catalog.Responses},
+		{"by model at its own address", Fallback{Provider: "openai", Model: "gpt-6-sol", BaseURL: "https://api.openai.com/v1"}, catalog.Responses},
+		{"the same model at another address", Fallback{Provider: "openai", Model: "gpt-6-sol", BaseURL: "https://gateway.example/v1"}, catalog.Chat},
+		{"the same model at another service", Fallback{Provider: "openrouter", Model: "openai/gpt-6-sol"}, catalog.Chat},
+		{"an older model", Fallback{Provider: "openai", Model: "gpt-4.1-mini"}, catalog.Chat},
+		{"an unknown model", Fallback{Provider: "openai", Model: "m"}, catalog.Chat},
+		{"Azure", Fallback{Provider: "custom", Model: "gpt-6-sol", BaseURL: "https://x.openai.azure.com", APIVersion: "2024-10-21"}, catalog.Chat},
+		{"custom", Fallback{Provider: "custom", Model: "claude-opus-5-5", BaseURL: "https://x.example/v1"}, catalog.Chat},
+		{"set", Fallback{Provider: "openai", Model: "gpt-6-sol", API: "chat"}, catalog.Chat},
+		{"nothing", Fallback{}, catalog.Chat},
+	} {
+		if got := tt.f.Protocol(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestFallbacksHaveTheProtocolOfTheirAPI: a protocol that is set holds for fallbacks at the same address.
+func TestFallbacksHaveTheProtocolOfTheirAPI(t *testing.T) {
+	loaded, err := Load(Options{Dir: project(t, `{"llm": {"provider": "custom", "api": "messages", "model": "a", "baseUrl": "http://127.0.0.1:1/v1",
+		"fallbacks": [{"model": "b"}, {"model": "c", "api": "chat"}, {"model": "d", "baseUrl": "http://127.0.0.1:2/v1"}]}}`, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"messages", "chat", "chat"} {
+		if got := loaded.Settings.LLM.Fallbacks[i].API; got != want {
+			t.Errorf("fallback %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// TestSettingsWinOverTheCatalog: what is set of a model, or of all models, is not replaced.
+func TestSettingsWinOverTheCatalog(t *testing.T) {
+	model := func(llm string) ModelSettings {
+		t.Helper()
+		loaded, err := Load(Options{Dir: project(t, `{"llm": {"provider": "anthropic", "model": "claude-haiku-4-5", "apiKey": "${K:-k}"`+llm+`}}`, "")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loaded.Settings.LLM.Models["claude-haiku-4-5"]
+	}
+	if m := model(""); m.ContextWindow != 200000 || m.MaxOutputTokens != 64000 || m.Images == nil || !*m.Images || m.Files == nil || !*m.Files {
+		t.Errorf("the catalog completes %+v", m)
+	}
+	if m := model(`, "models": {"claude-haiku-4-5": {"contextWindow": 5, "maxOutputTokens": 4, "images": false, "files": false}}`); m.ContextWindow != 5 || m.MaxOutputTokens != 4 || *m.Images || *m.Files {
+		t.Errorf("settings of the model became %+v", m)
+	}
+	if m := model(`, "contextWindow": 5, "maxOutputTokens": 4`); m.ContextWindow != 0 || m.MaxOutputTokens != 0 {
+		t.Errorf("settings of all models are replaced by %+v", m)
+	}
+	if m := model(`, "api": "chat"`); m.MaxOutputTokens != 0 {
+		t.Errorf("chat completions are asked for at most %d tokens", m.MaxOutputTokens)
+	}
+}
+
+// TestPrices: those of the settings count, else those of the catalog, which are enough for limits in dollars.
+func TestPrices(t *testing.T) {
+	llm := LLM{Models: map[string]ModelSettings{"gpt-4.1": {USDPerMInput: 7, USDPerMOutput: 8}, "gpt-4.1-mini": {USDPerMInput: 7}}}
+	for _, tt := range []struct {
+		provider, model string
+		input           float64 // 0: unknown
+		set             bool
+	}{
+		{"openai", "gpt-4.1", 7, true},
+		{"custom", "gpt-4.1", 7, true},
+		{"openai", "gpt-4.1-mini", 0.4, false},
+		{"openrouter", "openai/gpt-4.1-mini", 0, false},
+		{"openai", "m", 0, false},
+	} {
+		p, set := llm.Prices(Fallback{Provider: tt.provider, Model: tt.model})
+		if set != tt.set || (p != nil) != (tt.input > 0) || p != nil && p.Input != tt.input {
+			t.Errorf("%s at %s: %+v, %v", tt.model, tt.provider, p, set)
+		}
+	}
+	const ship = `{"llm": {"provider": "openai", "model": "gpt-4.1", "apiKey": "${K:-k}"}, "budget": {"usdPerRun": 1}}`
+	if _, err := Load(Options{Dir: project(t, ship, "")}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCatalogIsNoChange: another model is one change, not also those of what the catalog knows of it.
+func TestCatalogIsNoChange(t *testing.T) {
+	load := func(model string) *Loaded {
+		t.Helper()
+		loaded, err := Load(Options{Dir: project(t, `{"llm": {"provider": "openai", "model": "`+model+`", "apiKey": "${K:-k}"}}`, "")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loaded
+	}
+	changed, err := load("gpt-4.1").Changed(load("gpt-5"))
+	if err != nil || len(changed) != 1 || changed[0] != "llm.model" {
+		t.Errorf("changed %q, %v", changed, err)
+	}
+}
