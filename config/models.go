@@ -61,9 +61,8 @@ func (l *loader) resolveCatalog() {
 		return
 	}
 	l.resolveProtocol(&llm.API, llm.Main(), "llm.")
-	for i := range llm.Fallbacks {
-		f := &llm.Fallbacks[i]
-		l.resolveProtocol(&f.API, *f, fallbackKey(i))
+	for at, f := range llm.others() {
+		l.resolveProtocol(&f.API, *f, at)
 	}
 	_, all := l.settings.endpoints()
 	for _, f := range all {

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 
@@ -113,8 +114,7 @@ func (l *loader) resolveFallbacks() {
 		main.FirstByteS = firstByteWithFallbacks
 		l.follow("llm.firstByteS", "llm.fallbacks")
 	}
-	for i := range main.Fallbacks {
-		f, at := &main.Fallbacks[i], fallbackKey(i)
+	for at, f := range main.others() {
 		if main.Provider != ProviderDemo {
 			follows(l, &f.Provider, main.Provider, at+"provider", "llm.provider")
 		}
@@ -135,8 +135,21 @@ func (l *loader) resolveFallbacks() {
 	}
 }
 
-// fallbackKey is the beginning of the keys of a fallback.
-func fallbackKey(i int) string { return fmt.Sprintf("llm.fallbacks[%d].", i) }
+// others are the fallbacks and the choices, with the beginnings of their keys.
+func (l *LLM) others() iter.Seq2[string, *Fallback] {
+	return func(yield func(string, *Fallback) bool) {
+		for _, list := range []struct {
+			name string
+			of   []Fallback
+		}{{"fallbacks", l.Fallbacks}, {"choices", l.Choices}} {
+			for i := range list.of {
+				if !yield(fmt.Sprintf("llm.%s[%d].", list.name, i), &list.of[i]) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // keyOfFallback gives a fallback the first well-known variable of its provider that is set, but only at the service's
 // own addresses.

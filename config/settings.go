@@ -55,6 +55,7 @@ type LLM struct {
 	BaseURL           string     `json:"baseUrl,omitempty" reach:"address" about:"Root of the API, up to and with its version. Default: the provider's; OPENAI_BASE_URL counts for openai and custom."`
 	APIKey            Secret     `json:"apiKey,omitzero" variable:"OPENAI_API_KEY" about:"Key of the API; write ${OPENAI_API_KEY}. OPENAI_API_KEY counts by itself for openai and custom, and for any other provider its own variable, such as GEMINI_API_KEY or MISTRAL_API_KEY: at the service's own address, on this machine, and at an address that the operator sets."`
 	Fallbacks         []Fallback `json:"fallbacks,omitempty" about:"Models asked in this order when the one before cannot answer."`
+	Choices           []Fallback `json:"choices,omitempty" about:"Models that people can choose for a chat with /model, by their names. The names vision, summary and memory are the host's: for messages with pictures when the model of the chat takes none, for summaries of long chats, and for what is remembered. When one of them cannot answer, the main model does."`
 	MaxOutputTokens   int        `json:"maxOutputTokens" min:"0" max:"10000000" about:"Longest answer of one call in tokens; 0 leaves it to the model, or means its limit where the protocol wants a number."`
 	ContextWindow     int        `json:"contextWindow" min:"0" max:"100000000" about:"The model's context window in tokens; 0 means what the catalog knows of the model, see sma models."`
 	FirstByteS        int        `json:"firstByteS" default:"60" min:"1" max:"3600" about:"Seconds that a model may take to begin its answer; then the next fallback is asked. Default: 60, or 15 when there are fallbacks."`
@@ -72,9 +73,10 @@ type LLM struct {
 	Models map[string]ModelSettings `json:"models,omitempty" about:"Facts and settings of single models, by the name of the model."`
 }
 
-// Fallback is a model that is used when another fails. [Load] completes its base URL and key from its provider, or
+// Fallback is a model that is used when another fails, or that is chosen. [Load] completes its base URL and key from its provider, or
 // from the main model if they use the same API.
 type Fallback struct {
+	Name     string `json:"name,omitempty" about:"In llm.choices: the short name by which the model is chosen."`
 	Provider string `json:"provider" words:"openai deepseek anthropic gemini mistral groq xai openrouter together moonshot zhipu dashscope siliconflow minimax ollama lmstudio vllm custom" about:"Whose API is called; unset: the main model's."`
 	API      string `json:"api,omitempty" words:"chat responses messages" about:"As llm.api. Unset: as llm.api is set, if the API is the same, else by provider and model."`
 	Model    string `json:"model" required:"true" about:"Name of the model."`

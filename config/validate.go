@@ -39,12 +39,12 @@ func (l *loader) validate() {
 	}
 }
 
-// endpoints are the main model and its fallbacks, by their blocks.
+// endpoints are the main model, its fallbacks and the choices, by their blocks.
 func (s *Settings) endpoints() (blocks []string, all []Fallback) {
 	blocks = []string{"llm"}
 	all = []Fallback{s.LLM.Main()}
-	for i, f := range s.LLM.Fallbacks {
-		blocks, all = append(blocks, fmt.Sprintf("llm.fallbacks[%d]", i)), append(all, f)
+	for at, f := range s.LLM.others() {
+		blocks, all = append(blocks, strings.TrimSuffix(at, ".")), append(all, *f)
 	}
 	return blocks, all
 }
@@ -56,14 +56,31 @@ func (l *loader) validateModels() {
 		l.validateModel(blocks[i], f)
 	}
 	if len(all) > 1 && s.LLM.Provider == ProviderDemo {
-		l.Fault("llm.fallbacks", "stand in for a model, but there is only the demo model; set llm.model and its key")
+		list, _, _ := strings.Cut(blocks[1], "[")
+		l.Fault(list, "is for when there is a model, but there is only the demo model; set llm.model and its key")
 	}
+	l.validateChoices()
 	known, name := providerOf(s.LLM.Provider), s.Context.Memory.EmbeddingModel
 	own := s.LLM.BaseURL == "" || s.LLM.BaseURL == known.BaseURL
 	const key = "context.memory.embeddingModel"
 	l.FaultIf(strings.ContainsFunc(name, unicode.IsSpace), key, "has blanks, which no name of a model has")
 	l.FaultIf(name != "" && s.LLM.Provider == ProviderDemo, key, "needs a model's API, but there is only the demo model; set llm.model and its key, or leave it out")
 	l.FaultIf(name != "" && own && known.NoEmbeddings, key, "is asked for at llm's address, and "+known.Name+" has no embeddings; leave it out")
+}
+
+// validateChoices checks the names by which models are chosen.
+func (l *loader) validateChoices() {
+	llm, taken := &l.settings.LLM, map[string]bool{"main": true}
+	for at, f := range llm.others() {
+		if strings.HasPrefix(at, "llm.fallbacks") {
+			l.FaultIf(f.Name != "", at+"name", "is for llm.choices only; leave it out")
+			continue
+		}
+		const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+		l.FaultIf(f.Name == "" || len(f.Name) > 32 || strings.Trim(f.Name, letters) != "", at+"name", "must be a short name of lower-case letters, digits and dashes, such as fast; people choose the model by it")
+		l.FaultIf(taken[f.Name], at+"name", "is taken; every choice needs a name of its own, and main is llm.model")
+		taken[f.Name] = true
+	}
 }
 
 // validateModel checks that a model can be called. A remote service without a key is only warned about, as some need

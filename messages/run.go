@@ -22,6 +22,8 @@ type StartRun struct {
 	Asker     Asker
 	Group     bool // several people may write in the chat
 	System    string
+	// Model is the name of the model that people chose for the chat; empty is the main model.
+	Model string
 	// Tools are the names offered, in their order; fixed for the run.
 	Tools []string
 	// Only are the tools that the loaded skills allow, or nil for all. Calls of others are refused,

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -51,7 +52,7 @@ type call struct {
 
 // question asks for a summary of turns.
 func question(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) errand.Question {
-	return errand.Question{ID: msg.RequestID, Instructions: instructions, Guidance: msg.Memory, Material: material(turns), MaxTokens: maxTokens}
+	return errand.Question{ID: msg.RequestID, Model: model.Summary, Instructions: instructions, Guidance: msg.Memory, Material: material(turns), MaxTokens: maxTokens}
 }
 
 func material(turns []messages.FoldTurn) string {

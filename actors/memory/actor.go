@@ -130,7 +130,7 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 	w, o, about, known := e.work, e.Options, e.msg, msg.known
 	e.Acquire(ac, func(ctx context.Context) (any, error) {
 		said, err := answer(ctx, o.Model, errand.Question{
-			ID: about.RequestID, Instructions: w.question(), Guidance: about.Guidance, Material: knownLine(known) + w.material, MaxTokens: maxAnswer,
+			ID: about.RequestID, Instructions: w.question(), Guidance: about.Guidance, Material: knownLine(known) + w.material, MaxTokens: maxAnswer, Model: model.Memory,
 		})
 		if err != nil {
 			return nil, err
@@ -184,7 +184,7 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 		known, statements := memories.SplitStatements(was)
 		_, body := memories.FrontMatter(known)
 		said, err := answer(ctx, o.Model, errand.Question{
-			ID: about.RequestID + "_c", Instructions: condense, Guidance: about.Guidance, Material: body, MaxTokens: max(maxAnswer, o.MaxChars),
+			ID: about.RequestID + "_c", Instructions: condense, Guidance: about.Guidance, Material: body, MaxTokens: max(maxAnswer, o.MaxChars), Model: model.Memory,
 		})
 		if err != nil {
 			return nil, err

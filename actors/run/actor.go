@@ -31,8 +31,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics may be nil.
 	Metrics *Metrics
-	// StartMetadata returns the metadata that readers get with the start of a message.
-	StartMetadata func(runID string) json.RawMessage
+	// StartMetadata returns the metadata that readers get with the start of a message. The model is its name in
+	// [messages.StartRun].
+	StartMetadata func(runID, model string) json.RawMessage
 	// MaxOutputTokens bounds an answer; 0 means the model's default.
 	MaxOutputTokens int
 	// Rules are the operator's rules for commands; may be nil.
@@ -251,7 +252,7 @@ func (r *run) metadata(kind string) json.RawMessage {
 	if kind != "start" || r.StartMetadata == nil {
 		return nil
 	}
-	return r.StartMetadata(r.start.RunID)
+	return r.StartMetadata(r.start.RunID, r.start.Model)
 }
 
 // goOn starts the next step.

@@ -29,7 +29,10 @@ type Model interface {
 // Request is one model call. It is read-only for the model.
 type Request struct {
 	// ID correlates the call with logs; the model never sees it.
-	ID       string
+	ID string
+	// Model is the name of the model to ask, for those that stand for several; others ignore it. A name
+	// that is unknown means the main model.
+	Model    string
 	System   string
 	Messages []modelmessage.Message
 	Tools    []ToolSpec
@@ -40,6 +43,14 @@ type Request struct {
 	// nothing but the duration.
 	Memo *Memo
 }
+
+// The values of [Request.Model] that have a purpose. Vision is asked for a request of any model that
+// takes no pictures, if people have just sent one.
+const (
+	Vision  = "vision"
+	Summary = "summary" // of a long chat
+	Memory  = "memory"  // what is remembered
+)
 
 // Memo holds what a model reuses between the growing requests of one chat, such as the encoded form
 // of the messages sent so far. Keep one per run (or chat), pass it with each request, and drop it

@@ -42,6 +42,7 @@ func everyFact() []Fact {
 		ReferredRequestShown{},
 		ReferredRequestEnded{},
 		ButtonsSettled{},
+		ModelChosen{},
 	}
 }
 

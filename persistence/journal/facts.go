@@ -10,7 +10,7 @@ type factKind struct {
 //
 // To add a kind of fact, write a type with the methods kind and apply, and add a row here. TestEveryFactIsInTheTable
 // finds types that are missing.
-func factKinds() [26]factKind {
+func factKinds() [27]factKind {
 	return [...]factKind{
 		{"turn", parseAs[TurnAccepted]},
 		{"call", parseAs[ToolStarted]},
@@ -38,6 +38,7 @@ func factKinds() [26]factKind {
 		{"guest", parseAs[ReferredRequestShown]},
 		{"guest_end", parseAs[ReferredRequestEnded]},
 		{"buttons", parseAs[ButtonsSettled]},
+		{"model", parseAs[ModelChosen]},
 	}
 }
 

@@ -142,12 +142,13 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 	chinese := c.WrittenInChinese(decision.Newest(c.State.History)) // must be read before the messages are archived
 	contexts := c.contextCommand(msg, turn)
+	model := c.modelCommand(msg, turn)
 	switch {
 	case msg.Notice != "": // the platform has already carried it out, for example a pairing code
 		c.Settle(msg, turn, journal.FateAnswered, "command", msg.Notice)
 	case c.Obeys:
 		cmd := c.commandOf(msg, turn)
-		cmd.Compaction, cmd.Contexts, cmd.Chinese = compaction, contexts, chinese
+		cmd.Compaction, cmd.Contexts, cmd.Chinese, cmd.Model.Are = compaction, contexts, chinese, model
 		c.Effect(decision.RunCommand{Command: cmd, Msg: msg, Sender: c.In.Sender})
 	default:
 		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.UnknownCommand(), turn))

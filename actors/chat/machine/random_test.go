@@ -209,8 +209,8 @@ func (w *world) decideRequest() string {
 
 func (w *world) command() string {
 	msg := w.user("alice", "")
-	msg.Verdict, msg.Command = messages.VerdictCommand, []string{"stop", "new", "contexts", "load", "compact", "status"}[w.rnd.IntN(6)]
-	msg.Args = []string{"", "all", "1"}[w.rnd.IntN(3)]
+	msg.Verdict, msg.Command = messages.VerdictCommand, []string{"stop", "new", "contexts", "load", "compact", "status", "model"}[w.rnd.IntN(7)]
+	msg.Args = []string{"", "all", "1", "fast", "main"}[w.rnd.IntN(5)]
 	w.decide(msg, "platform", "")
 	return "/" + msg.Command + " " + msg.Args
 }

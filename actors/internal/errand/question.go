@@ -15,7 +15,8 @@ type Question struct {
 	Instructions string // the system text
 	Guidance     string // the operator's addition to it; may be empty
 	Material     string
-	MaxTokens    int // of the answer
+	MaxTokens    int    // of the answer
+	Model        string // see [model.Request]
 }
 
 // Request is the question as the model receives it.
@@ -25,7 +26,7 @@ func (q Question) Request() model.Request {
 		system += "\n\nWhat the operator wants to be remembered:\n" + guidance
 	}
 	return model.Request{
-		ID: q.ID, System: system, MaxOutputTokens: q.MaxTokens,
+		ID: q.ID, Model: q.Model, System: system, MaxOutputTokens: q.MaxTokens,
 		Messages: []modelmessage.Message{{
 			Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: q.Material}},
 		}},

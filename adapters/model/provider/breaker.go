@@ -107,13 +107,18 @@ type Health struct {
 // Health returns the state of the models, in order. If all have failed, the one that is due first
 // is used nevertheless, and counts as not skipped.
 func (m *Model) Health() []Health {
-	out := make([]Health, len(m.endpoints))
-	for i, e := range m.endpoints {
-		left, reason := e.breaker.left()
-		out[i] = Health{Model: e.Model, Skipped: left, Reason: reason, NoTools: e.noTools.Load()}
-	}
+	out := healthOf(m.endpoints)
 	if first := slices.MinFunc(out, func(a, b Health) int { return cmp.Compare(a.Skipped, b.Skipped) }); first.Skipped > 0 {
 		out[slices.Index(out, first)].Skipped = 0
+	}
+	return out
+}
+
+func healthOf(endpoints []*endpoint) []Health {
+	out := make([]Health, len(endpoints))
+	for i, e := range endpoints {
+		left, reason := e.breaker.left()
+		out[i] = Health{Model: e.Model, Skipped: left, Reason: reason, NoTools: e.noTools.Load()}
 	}
 	return out
 }

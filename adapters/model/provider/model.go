@@ -42,18 +42,22 @@ type endpoint struct {
 
 // New returns a model. It sends nothing.
 func New(o Options) (*Model, error) {
+	all, err := newEndpoints(o, append([]Endpoint{o.Endpoint}, o.Fallbacks...))
+	return &Model{all}, err
+}
+
+// newEndpoints returns endpoints with the same options.
+func newEndpoints(o Options, all []Endpoint) (made []*endpoint, err error) {
 	o.setDefaults()
 	metrics, err := newMetrics(o.Metrics)
 	if err != nil {
 		return nil, fmt.Errorf("register model metrics: %w", err)
 	}
-	all := append([]Endpoint{o.Endpoint}, o.Fallbacks...)
 	var secrets []string
 	for _, e := range all {
 		secrets = append(secrets, e.secrets()...)
 	}
 	masker := newMasker(secrets)
-	m := &Model{}
 	for i, e := range all {
 		e, err := e.checked()
 		if err != nil {
@@ -62,9 +66,9 @@ func New(o Options) (*Model, error) {
 		c, files := newCaller(e, o.Transport, masker), newSight(e.Settings)
 		added := &endpoint{caller: c, opts: &o, protocol: o.protocol(c, files), sight: files, metrics: metrics, log: o.Logger.With("model", e.Model)}
 		added.noTools.Store(e.Settings.NoTools)
-		m.endpoints = append(m.endpoints, added)
+		made = append(made, added)
 	}
-	return m, nil
+	return made, nil
 }
 
 // protocol returns the protocol of an endpoint.

@@ -25,9 +25,11 @@ import (
 type Options struct {
 	Contexts       bool // whether conversations can be archived and loaded
 	Project, Model string
-	State          string // the state folder, for tasks
-	Zone           *time.Location
-	Logger         *slog.Logger
+	// Choices are the models that people may choose in addition to that one.
+	Choices []decision.ModelChoice
+	State   string // the state folder, for tasks
+	Zone    *time.Location
+	Logger  *slog.Logger
 	// Chinese reports whether to use Chinese in chats whose people chose no language.
 	Chinese     func() bool
 	Preferences *agentdir.Preferences
@@ -76,7 +78,7 @@ func orders(contexts bool) []order {
 		{name: "approvals", en: "shows the requests that wait for a decision", zh: "查看等待审批的请求"},
 		{name: "approve", usage: "approve N", en: "approves the request with this number", zh: "批准这个编号的请求"},
 		{name: "deny", usage: "deny N REASON", zhUsage: "deny N 理由", en: "denies the request with this number; a reason is optional", zh: "拒绝这个编号的请求，可以附上理由"},
-		{name: "model", en: "shows which model answers", zh: "查看使用的模型", api: true},
+		{name: "model", usage: "model, /model NAME", zhUsage: "model, /model 名称", en: "shows which model answers here, or chooses another", zh: "查看或选择这里使用的模型", api: true},
 		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
 		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
 		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: "telegram"},
@@ -189,9 +191,7 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 	case "status":
 		return c.chatStatus(cmd, say)
 	case "model":
-		return say(
-			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", c.Model),
-			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", c.Model))
+		return c.modelAnswer(cmd, say)
 	case "why":
 		return whyAnswer(cmd.Why, c.Zone, say)
 	case "language":
@@ -228,9 +228,9 @@ func alone(cmd decision.Command) bool {
 	return !messages.IsGroup(cmd.ChatType, a.Chat)
 }
 
-// mayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner and the
+// MayChange reports whether somebody may change the settings of a chat: anyone in a private chat, the owner and the
 // administrators in a group.
-func (c *Commands) mayChange(cmd decision.Command) bool {
+func (c *Commands) MayChange(cmd decision.Command) bool {
 	if alone(cmd) || cmd.Admin {
 		return true
 	}
@@ -253,7 +253,7 @@ func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool
 		return say("The language of my own words here: "+now+". Choose with /language en, /language zh or /language auto.",
 			"当前提示语的语言："+now+"。可以发送 /language en、/language zh 或 /language auto 来选择。")
 	}
-	if !c.mayChange(cmd) {
+	if !c.MayChange(cmd) {
 		return say("In a group, only my owner can choose the language. Nothing was changed.", "在群里，只有主人可以选择语言，未做任何更改。")
 	}
 	if err := c.Preferences.SetLanguage(cmd.ChatKey, choice); err != nil {
@@ -285,9 +285,9 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 	en, zh := c.Troubles()
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
-			c.Project, doing, cmd.ChatKey, c.Model, en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+			c.Project, doing, cmd.ChatKey, cmd.Model.Label, en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
 		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
-			c.Project, tut, cmd.ChatKey, c.Model, zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+			c.Project, tut, cmd.ChatKey, cmd.Model.Label, zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }
 
 // whyAnswer explains from the ledger what happened to a message.

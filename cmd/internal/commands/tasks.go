@@ -78,7 +78,7 @@ func (c *Commands) MayManage(cmd decision.Command, t timetable.Task) bool {
 	if by := messages.PersonKey(cmd.By.Platform, cmd.By.ID); by != "" && by == t.MadeBy {
 		return true
 	}
-	if c.mayChange(cmd) {
+	if c.MayChange(cmd) {
 		return true
 	}
 	return c.MayDecide(approval.Claim{ChatKey: cmd.ChatKey, Platform: query.BotOf(cmd.ChatKey), Person: cmd.By.ID, Group: true})

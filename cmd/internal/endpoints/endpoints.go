@@ -2,6 +2,7 @@
 package endpoints
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -18,6 +19,26 @@ func Main(llm config.LLM, name string) provider.Endpoint {
 	e := Of(llm, main)
 	e.AddressKey = "llm.baseUrl"
 	return e
+}
+
+// Fallbacks are the models that stand in for the main model.
+func Fallbacks(llm config.LLM) (list []provider.Endpoint) {
+	for i, f := range llm.Fallbacks {
+		e := Of(llm, f)
+		e.AddressKey = fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)
+		list = append(list, e)
+	}
+	return list
+}
+
+// Choices are the models that requests ask for by their names.
+func Choices(llm config.LLM) (list []provider.Choice) {
+	for i, f := range llm.Choices {
+		c := provider.Choice{Name: f.Name, Endpoint: Of(llm, f)}
+		c.AddressKey = fmt.Sprintf("llm.choices[%d].baseUrl", i)
+		list = append(list, c)
+	}
+	return list
 }
 
 // Of is one model at one address, with the settings of that model.

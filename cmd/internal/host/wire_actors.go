@@ -100,8 +100,14 @@ func (h *Host) startActors(ctx context.Context) error {
 }
 
 // startMetadata labels a message that is being streamed.
-func (h *Host) startMetadata(runID string) json.RawMessage {
-	return uimessage.Metadata{RunID: runID, Model: h.modelLabel(), Demo: h.demo()}.Append(nil)
+func (h *Host) startMetadata(runID, model string) json.RawMessage {
+	label := h.modelLabel()
+	for _, m := range h.modelChoices() {
+		if m.Name == model {
+			label = m.Label
+		}
+	}
+	return uimessage.Metadata{RunID: runID, Model: label, Demo: h.demo()}.Append(nil)
 }
 
 func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
@@ -125,6 +131,7 @@ func (h *Host) machineOptions(tools *toolbox) decision.Options {
 			}
 			return p.adapter, true
 		},
+		Choices: h.modelChoices(), MayChoose: h.commands().MayChange,
 		Documents: h.documentsOf, Tools: tools.names, ToolName: tools.WireName,
 		Mode: s.Context.ChatQueue.Mode, MaxQueued: s.Context.ChatQueue.MaxQueued,
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,

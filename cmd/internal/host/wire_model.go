@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/demo"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
@@ -15,12 +16,22 @@ import (
 // demo reports whether the built-in demo model is used.
 func (h *Host) demo() bool { return h.opts.Settings.Settings.LLM.Provider == config.ProviderDemo }
 
-// modelLabel is what people call the model.
+// modelLabel is what people call the main model.
 func (h *Host) modelLabel() string {
 	if h.demo() {
 		return demo.Name
 	}
 	return h.opts.Settings.Settings.LLM.Model
+}
+
+// modelChoices are the models that people may choose for a chat.
+func (h *Host) modelChoices() (list []decision.ModelChoice) {
+	for _, f := range h.opts.Settings.Settings.LLM.Choices {
+		if f.Name != model.Vision && f.Name != model.Summary && f.Name != model.Memory {
+			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model})
+		}
+	}
+	return list
 }
 
 // newModel makes the configured model. It contacts no service.
@@ -33,16 +44,11 @@ func (h *Host) newModel() (model.Model, error) {
 		return demo.New(demo.Options{}), nil
 	}
 	o := provider.Options{
-		Endpoint:         endpoints.Main(llm, llm.Model),
+		Endpoint: endpoints.Main(llm, llm.Model), Fallbacks: endpoints.Fallbacks(llm),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
 	}
-	for i, f := range llm.Fallbacks {
-		e := endpoints.Of(llm, f)
-		e.AddressKey = fmt.Sprintf("llm.fallbacks[%d].baseUrl", i)
-		o.Fallbacks = append(o.Fallbacks, e)
-	}
-	m, err := provider.New(o)
+	m, err := provider.NewChoices(o, endpoints.Choices(llm))
 	if err != nil {
 		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}

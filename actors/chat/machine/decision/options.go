@@ -80,10 +80,14 @@ type Options struct {
 	// RepeatSends allows the same text to be sent twice in a run.
 	RepeatSends bool
 
-	Project  string // its name or folder, for the system prompt
-	Model    string // label of the model, for the metadata of answers
-	Demo     bool   // answers are labelled as the demo model's
-	Location *time.Location
+	Project string // its name or folder, for the system prompt
+	Model   string // label of the main model, for the metadata of answers
+	// Choices are the models that people may choose for a chat in addition to the main one, in the order in which
+	// they are listed. MayChoose reports whether the sender of a command may; if nil, no sender may.
+	Choices   []ModelChoice
+	MayChoose func(Command) bool
+	Demo      bool // answers are labelled as the demo model's
+	Location  *time.Location
 
 	// Audits and RecordsRuns enable the audit log and the run log.
 	Audits, RecordsRuns bool
@@ -179,9 +183,38 @@ type Command struct {
 	Compaction Compaction
 	// Contexts is set for the commands new, contexts and load.
 	Contexts ContextsAnswer
+	// Model is the model of the chat, and what the command model did.
+	Model ModelAnswer
 	// Offer adds buttons to the answer, where the platform has them.
 	Offer func(asks ...messages.Ask)
 }
+
+// ModelChoice is a model that people may choose for a chat.
+type ModelChoice struct {
+	Name  string // by which people choose it
+	Label string // the name of the model itself
+}
+
+// ModelAre says what became of a person's command about the model.
+type ModelAre string
+
+// Outcomes of a command about the model.
+const (
+	ModelListed    ModelAre = "listed"
+	ModelChanged   ModelAre = "changed"
+	ModelUnknown   ModelAre = "unknown" // there is no model of this name
+	ModelForbidden ModelAre = "forbidden"
+)
+
+// ModelAnswer is the answer to a person's command about the model.
+type ModelAnswer struct {
+	Are ModelAre // set for the command model
+	// Name and Label are those of the model that answers in the chat. The name of the main model is [MainModel].
+	Name, Label string
+}
+
+// MainModel is the name by which people choose the main model.
+const MainModel = "main"
 
 // Compaction says what became of a person's command to compact a chat.
 type Compaction string

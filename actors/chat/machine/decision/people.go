@@ -88,7 +88,7 @@ func (b *Base) Asker() messages.Asker { return AskerOf(Newest(b.State.History)) 
 func (b *Base) PlainMeta() uimessage.Metadata {
 	return uimessage.Metadata{
 		TS: b.Now().UnixMilli(), ChatKey: string(b.Key), Kind: uimessage.KindNormal, Source: uimessage.SourceEgress,
-		Model: b.Model, Demo: b.Demo, Seq: b.State.Seq, Channel: b.Addr.Platform, ChatID: b.Addr.Chat,
+		Model: b.ChosenModel().Label, Demo: b.Demo, Seq: b.State.Seq, Channel: b.Addr.Platform, ChatID: b.Addr.Chat,
 	}
 }
 
@@ -100,4 +100,15 @@ func (b *Base) Seen(turns []journal.Turn) {
 			return
 		}
 	}
+}
+
+// ChosenModel returns the model that people chose for the chat, or the main model. A model that is no longer in the
+// settings is not used.
+func (b *Base) ChosenModel() ModelChoice {
+	for _, m := range b.Choices {
+		if m.Name == b.State.Model {
+			return m
+		}
+	}
+	return ModelChoice{Name: MainModel, Label: b.Model}
 }
