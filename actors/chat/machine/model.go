@@ -16,7 +16,7 @@ func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) decis
 		return ""
 	}
 	wanted := strings.ToLower(strings.TrimSpace(msg.Args))
-	known := wanted == decision.MainModel || slices.ContainsFunc(c.Choices, func(m decision.ModelChoice) bool { return m.Name == wanted })
+	known := slices.ContainsFunc(c.AllModels(), func(m decision.ModelChoice) bool { return m.Name == wanted })
 	switch {
 	case wanted == "":
 		return decision.ModelListed

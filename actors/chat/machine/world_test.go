@@ -75,7 +75,10 @@ func newWorld(seed uint64) *world {
 		MaxQueued: 6, FairToSenders: w.rnd.IntN(2) == 0, Compacts: true, KeepLast: 4, MaxTokens: 300,
 		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Obeys: true, Location: time.UTC,
 		MayDecide: func(c approval.Claim) bool { return c.Person == "alice" },
-		Choices:   []decision.ModelChoice{{Name: "fast", Label: "fast-1"}}, MayChoose: func(decision.Command) bool { return true },
+		Models: func() []decision.ModelChoice {
+			return []decision.ModelChoice{{Name: decision.MainModel}, {Name: "fast", Label: "fast-1"}}
+		},
+		MayChoose: func(decision.Command) bool { return true },
 	}
 	if w.rnd.IntN(3) == 0 {
 		o.Debounce = time.Second

@@ -23,13 +23,13 @@ import (
 
 // Options configure [Commands].
 type Options struct {
-	Contexts       bool // whether conversations can be archived and loaded
-	Project, Model string
-	// Choices are the models that people may choose in addition to that one.
-	Choices []decision.ModelChoice
-	State   string // the state folder, for tasks
-	Zone    *time.Location
-	Logger  *slog.Logger
+	Contexts bool // whether conversations can be archived and loaded
+	Project  string
+	// Models are the main model and those that people may choose in its place.
+	Models func() []decision.ModelChoice
+	State  string // the state folder, for tasks
+	Zone   *time.Location
+	Logger *slog.Logger
 	// Chinese reports whether to use Chinese in chats whose people chose no language.
 	Chinese     func() bool
 	Preferences *agentdir.Preferences

@@ -2,14 +2,17 @@ package host
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // chosen is a host with a main model, and another one of another protocol that people may choose.
@@ -17,6 +20,7 @@ type chosen struct {
 	*project
 	h     *Host
 	flags map[string]string
+	opts  Options
 }
 
 func newChosen(t *testing.T) *chosen {
@@ -44,7 +48,7 @@ func newChosen(t *testing.T) *chosen {
 
 func (c *chosen) start(t *testing.T) {
 	t.Helper()
-	c.h = c.project.prepare(t, Options{}, c.flags)
+	c.h = c.prepare(t, c.opts, c.flags)
 	if err := c.h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +115,36 @@ func TestModelOfAChat(t *testing.T) {
 	c.flags["llm.choices"] = `[]`
 	c.start(t)
 	c.stop(t)
+}
+
+// New settings of models take effect while the host runs, and so do the former ones again.
+func TestModelsAreReplacedWhileRunning(t *testing.T) {
+	c := newChosen(t)
+	file := filepath.Join(c.dir, "ship.json")
+	var flags atomic.Pointer[map[string]string]
+	c.opts.Reload = func() (*config.Loaded, error) { return c.load(t, *flags.Load()), nil }
+	before, after := `{"llm": {"models": {}}}`, `{"llm": {"models": {"claude-x": {"reasoningEffort": "low"}}}}`
+	write(t, file, before)
+	flags.Store(&c.flags)
+	c.start(t)
+	t.Cleanup(func() { c.stop(t) })
+	for i, step := range []struct{ settings, model, want string }{{after, "deep", "From deep."}, {before, "main", "From main."}} {
+		next := maps.Clone(c.flags)
+		if step.model == "deep" {
+			next["llm.model"], next["llm.api"] = "claude-x", "messages"
+			_, rest, _ := strings.Cut(next["llm.choices"], `"baseUrl": "`)
+			next["llm.baseUrl"], _, _ = strings.Cut(rest, `"`)
+		}
+		flags.Store(&next)
+		write(t, file, step.settings)
+		eventually(t, "the new models", func() bool { return strings.Count(c.log.String(), "the models have changed") > i })
+		if got := c.say(t, 1, 1, "who answers?", nil); got != step.want {
+			t.Errorf("%s: %q", step.model, got)
+		}
+		if s := c.h.Status(t.Context()); len(s.Restart) > 0 {
+			t.Errorf("%s: needs a restart for %v", step.model, s.Restart)
+		}
+	}
 }
 
 // Only the owner chooses the model of a group, with a message of their own.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
-	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
@@ -82,7 +81,7 @@ type Host struct {
 	servers     *servers      // MCP servers; nil if their approvals cannot be read
 	access      *access.Store // nil if no platform needs it
 	deciders    *deciders.Deciders
-	health      func() []provider.Health // nil if the health of the models is unknown
+	live        liveModels
 	metricsAddr string
 	webAddr     string
 	login       login
@@ -106,6 +105,7 @@ func New(o Options) *Host {
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
+	h.live.llm.Store(&o.Settings.Settings.LLM)
 	h.deciders = h.newDeciders()
 	return h
 }

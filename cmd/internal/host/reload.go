@@ -33,6 +33,7 @@ func (h *Host) reloadSettings() {
 		h.opts.Level.Set(LogLevel(next.Settings.Log.Level))
 		return true
 	})
+	changed = h.replaceModels(next, changed)
 	h.board.needRestart(changed)
 	if len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))

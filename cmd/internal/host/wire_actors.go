@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,13 +102,9 @@ func (h *Host) startActors(ctx context.Context) error {
 
 // startMetadata labels a message that is being streamed.
 func (h *Host) startMetadata(runID, model string) json.RawMessage {
-	label := h.modelLabel()
-	for _, m := range h.modelChoices() {
-		if m.Name == model {
-			label = m.Label
-		}
-	}
-	return uimessage.Metadata{RunID: runID, Model: label, Demo: h.demo()}.Append(nil)
+	all := h.modelChoices()
+	chosen := max(0, slices.IndexFunc(all, func(m decision.ModelChoice) bool { return m.Name == model }))
+	return uimessage.Metadata{RunID: runID, Model: all[chosen].Label, Demo: h.demo()}.Append(nil)
 }
 
 func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
@@ -131,12 +128,12 @@ func (h *Host) machineOptions(tools *toolbox) decision.Options {
 			}
 			return p.adapter, true
 		},
-		Choices: h.modelChoices(), MayChoose: h.commands().MayChange,
+		Models: h.modelChoices, MayChoose: h.commands().MayChange,
 		Documents: h.documentsOf, Tools: tools.names, ToolName: tools.WireName,
 		Mode: s.Context.ChatQueue.Mode, MaxQueued: s.Context.ChatQueue.MaxQueued,
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
-		Project: h.project(), Model: h.modelLabel(), Demo: h.demo(), Location: h.zone,
+		Project: h.project(), Demo: h.demo(), Location: h.zone,
 		MayForget: h.mayForget, Language: h.preferences.Language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }

@@ -17,16 +17,16 @@ import (
 func (h *Host) demo() bool { return h.opts.Settings.Settings.LLM.Provider == config.ProviderDemo }
 
 // modelLabel is what people call the main model.
-func (h *Host) modelLabel() string {
-	if h.demo() {
-		return demo.Name
-	}
-	return h.opts.Settings.Settings.LLM.Model
-}
+func (h *Host) modelLabel() string { return h.modelChoices()[0].Label }
 
-// modelChoices are the models that people may choose for a chat.
-func (h *Host) modelChoices() (list []decision.ModelChoice) {
-	for _, f := range h.opts.Settings.Settings.LLM.Choices {
+// modelChoices are the main model and those that people may choose for a chat in its place.
+func (h *Host) modelChoices() []decision.ModelChoice {
+	if h.demo() {
+		return []decision.ModelChoice{{Name: decision.MainModel, Label: demo.Name}}
+	}
+	llm := h.live.llm.Load()
+	list := []decision.ModelChoice{{Name: decision.MainModel, Label: llm.Model}}
+	for _, f := range llm.Choices {
 		if f.Name != model.Vision && f.Name != model.Summary && f.Name != model.Memory {
 			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model})
 		}
@@ -43,17 +43,21 @@ func (h *Host) newModel() (model.Model, error) {
 	case h.demo():
 		return demo.New(demo.Options{}), nil
 	}
-	o := provider.Options{
-		Endpoint: endpoints.Main(llm, llm.Model), Fallbacks: endpoints.Fallbacks(llm),
-		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
-		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
-	}
-	m, err := provider.NewChoices(o, endpoints.Choices(llm))
+	m, err := h.modelsOf(llm)
 	if err != nil {
 		return nil, &Failure{Kind: KindConfig, What: "the model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
-	h.health = m.Health
-	return m, nil
+	h.live.models.Store(m)
+	return &h.live, nil
+}
+
+// modelsOf makes the models of some settings.
+func (h *Host) modelsOf(llm config.LLM) (*provider.Choices, error) {
+	return provider.NewChoices(provider.Options{
+		Endpoint: endpoints.Main(llm, llm.Model), Fallbacks: endpoints.Fallbacks(llm),
+		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
+		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
+	}, endpoints.Choices(llm))
 }
 
 // encoding is the tokenizer of the main model, or "" if it is unknown.
@@ -72,11 +76,12 @@ type ModelStatus struct {
 
 // models returns the status of the main model and of its fallbacks, in this order, or nil if it is unknown.
 func (h *Host) models() []ModelStatus {
-	if h.health == nil {
+	models := h.live.models.Load()
+	if models == nil {
 		return nil
 	}
 	var out []ModelStatus
-	for _, m := range h.health() {
+	for _, m := range models.Health() {
 		s := ModelStatus{Name: m.Model, NoTools: m.NoTools, Reason: string(m.Reason)}
 		if m.Skipped > 0 {
 			s.SkippedS = max(1, int(m.Skipped.Round(time.Second).Seconds()))

@@ -81,10 +81,9 @@ type Options struct {
 	RepeatSends bool
 
 	Project string // its name or folder, for the system prompt
-	Model   string // label of the main model, for the metadata of answers
-	// Choices are the models that people may choose for a chat in addition to the main one, in the order in which
-	// they are listed. MayChoose reports whether the sender of a command may; if nil, no sender may.
-	Choices   []ModelChoice
+	// Models returns the main model and those that people may choose for a chat in its place, in the order in which
+	// they are listed. It may be nil. MayChoose reports whether the sender of a command may; if nil, no sender may.
+	Models    func() []ModelChoice
 	MayChoose func(Command) bool
 	Demo      bool // answers are labelled as the demo model's
 	Location  *time.Location
@@ -189,10 +188,10 @@ type Command struct {
 	Offer func(asks ...messages.Ask)
 }
 
-// ModelChoice is a model that people may choose for a chat.
+// ModelChoice is a model that can answer in a chat.
 type ModelChoice struct {
-	Name  string // by which people choose it
-	Label string // the name of the model itself
+	Name  string // by which people choose it; [MainModel] for the main model
+	Label string // the name of the model itself, for the metadata of answers
 }
 
 // ModelAre says what became of a person's command about the model.
@@ -208,9 +207,8 @@ const (
 
 // ModelAnswer is the answer to a person's command about the model.
 type ModelAnswer struct {
-	Are ModelAre // set for the command model
-	// Name and Label are those of the model that answers in the chat. The name of the main model is [MainModel].
-	Name, Label string
+	Are         ModelAre // set for the command model
+	ModelChoice          // what answers in the chat
 }
 
 // MainModel is the name by which people choose the main model.

@@ -105,10 +105,21 @@ func (b *Base) Seen(turns []journal.Turn) {
 // ChosenModel returns the model that people chose for the chat, or the main model. A model that is no longer in the
 // settings is not used.
 func (b *Base) ChosenModel() ModelChoice {
-	for _, m := range b.Choices {
+	all := b.AllModels()
+	for _, m := range all[1:] {
 		if m.Name == b.State.Model {
 			return m
 		}
 	}
-	return ModelChoice{Name: MainModel, Label: b.Model}
+	return all[0]
+}
+
+// AllModels returns the models that can answer in the chat, the main model first.
+func (b *Base) AllModels() []ModelChoice {
+	if b.Models != nil {
+		if all := b.Models(); len(all) > 0 {
+			return all
+		}
+	}
+	return []ModelChoice{{Name: MainModel}}
 }
