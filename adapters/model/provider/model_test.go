@@ -63,52 +63,6 @@ func serve(t *testing.T, steps ...modeltest.Step) (*modeltest.Server, *modeltest
 	return s, script
 }
 
-// TestFaults calls a real server that fails in many ways, with one attempt each.
-func TestFaults(t *testing.T) {
-	fail := func(r model.Reason) modeltest.Step { return modeltest.FailWith(r, true) }
-	tests := []struct {
-		name      string
-		step      modeltest.Step
-		key       Secret
-		reason    model.Reason
-		status    int
-		retryable bool
-		text      string
-	}{
-		{name: "whole", step: modeltest.Say("a", "b"), text: "ab"},
-		{name: "rate", step: fail(model.ReasonRate), reason: model.ReasonRate, status: 429, retryable: true},
-		{name: "overloaded", step: fail(model.ReasonOverloaded), reason: model.ReasonOverloaded, status: 503, retryable: true},
-		{name: "overloaded 529", step: modeltest.Fail(&model.Error{Reason: model.ReasonOverloaded, Status: 529}), reason: model.ReasonOverloaded, status: 529, retryable: true},
-		{name: "too long", step: fail(model.ReasonTooLong), reason: model.ReasonTooLong, status: 400},
-		{name: "not found", step: fail(model.ReasonNotFound), reason: model.ReasonNotFound, status: 404},
-		{name: "filtered", step: fail(model.ReasonFiltered), reason: model.ReasonFiltered, status: 400},
-		{name: "bad request", step: fail(model.ReasonBadRequest), reason: model.ReasonBadRequest, status: 400},
-		{name: "wrong key", step: modeltest.Say("x"), key: "sk-wrong-0123456789", reason: model.ReasonAuth, status: 401},
-		{name: "cut", step: modeltest.CutAfter("half"), reason: model.ReasonCut, retryable: true, text: "half"},
-		{name: "error in the stream", step: modeltest.Step{Text: []string{"half"}, Err: &model.Error{Reason: model.ReasonOverloaded, Message: "busy"}}, reason: model.ReasonOverloaded, retryable: true, text: "half"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			server, _ := serve(t, tt.step)
-			m := newModel(t, Options{Endpoint: Endpoint{BaseURL: server.URL, APIKey: tt.key}, MaxAttempts: 1})
-			text, finished, err := said(t.Context(), m, hello())
-			if text != tt.text || finished != (tt.reason == "") {
-				t.Errorf("heard %q, finished %t", text, finished)
-			}
-			if tt.reason == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			e, ok := errors.AsType[*model.Error](err)
-			if !ok || e.Reason != tt.reason || e.Status != tt.status || e.Retryable != tt.retryable {
-				t.Errorf("failed with %#v, want %s, %d, retryable %t", e, tt.reason, tt.status, tt.retryable)
-			}
-		})
-	}
-}
-
 // TestServerShapes covers responses that are not a stream of chunks.
 func TestServerShapes(t *testing.T) {
 	tests := []struct {
