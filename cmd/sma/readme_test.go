@@ -18,18 +18,26 @@ import (
 	"time"
 )
 
-// readme are the shell blocks of a README, in order.
-func readme(t *testing.T, name string) []string {
+// block is a fenced block of a page. Its kind is what stands behind the fence.
+type block struct{ kind, text string }
+
+// blocks are the fenced blocks of a page, in order.
+func blocks(page string) []block {
+	var list []block
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		list = append(list, block{m[1], strings.TrimRight(m[2], "\n")})
+	}
+	return list
+}
+
+// readPage returns the text of a page.
+func readPage(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", name))
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var blocks []string
-	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		blocks = append(blocks, strings.TrimSpace(m[1]))
-	}
-	return blocks
+	return string(text)
 }
 
 // The commands of the README are known here, each with a test that runs it; the
@@ -56,8 +64,11 @@ func TestReadmeCommandsAreTested(t *testing.T) {
 func commandsOf(t *testing.T, name string) []string {
 	t.Helper()
 	var commands []string
-	for _, block := range readme(t, name) {
-		for line := range strings.Lines(block) {
+	for _, b := range blocks(readPage(t, filepath.Join("..", "..", name))) {
+		if b.kind != "sh" {
+			continue
+		}
+		for line := range strings.Lines(b.text) {
 			commands = append(commands, strings.TrimSpace(regexp.MustCompile(`\s+#.*`).ReplaceAllString(line, "")))
 		}
 	}

@@ -144,7 +144,7 @@ func namesModel(words string) bool {
 
 func reasonOf(status int, words string) model.Reason {
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusBadRequest && containsAny(words, "api key not valid"):
 		return model.ReasonAuth
 	case status == http.StatusPaymentRequired, isQuota(status, words):
 		return model.ReasonQuota
@@ -156,7 +156,7 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonRate
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
 		return model.ReasonOverloaded
-	case containsAny(words, "model_not_found"), status == http.StatusNotFound && (strings.TrimSpace(words) == "" || namesModel(words)):
+	case containsAny(words, "model_not_found", "model not exist", "not a valid model id"), status == http.StatusNotFound && (strings.TrimSpace(words) == "" || namesModel(words)):
 		return model.ReasonNotFound
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status >= 300 && status < 400:
 		return model.ReasonAddress
@@ -182,7 +182,7 @@ func isQuota(status int, words string) bool {
 		return false
 	}
 	return !containsAny(words, "retry in ", "try again in ", "per minute", "perminute") && containsAny(words, "insufficient_quota", "exceeded your current quota", "insufficient balance", "insufficient_balance",
-		"credit balance is too low", "余额不足", "arrearage", "billing_hard_limit", "billing_not_active")
+		"credit balance is too low", "credits are depleted", "余额不足", "arrearage", "billing_hard_limit", "billing_not_active")
 }
 
 // isThrottle recognizes refusals that count tokens but are temporary.
