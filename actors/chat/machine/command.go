@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -17,6 +19,12 @@ func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) decision
 	switch msg.Command {
 	case "status":
 		cmd.Tokens = c.compaction.size.Tokens(c.State.History, c.system.Text())
+		for _, t := range slices.Backward(c.State.History) {
+			if t.Meta.Usage != nil {
+				cmd.Usage = *t.Meta.Usage
+				break
+			}
+		}
 	case "why":
 		if id := turn.Meta.ReplyTo; id != "" {
 			cmd.Why = c.lastEntry(func(e journal.LedgerEntry) bool { return e.Dir == journal.DirIn && e.MessageID == id })

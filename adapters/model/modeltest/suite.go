@@ -31,6 +31,7 @@ const suiteKey = "sk-suite-0123456789"
 // Suite tests what every protocol promises: the same answer gives the same events, and the same
 // failure the same error, whatever the protocol says on its wire.
 func Suite(t *testing.T, s Service) {
+	t.Helper()
 	t.Run("answers", s.answers)
 	t.Run("failures", s.failures)
 	t.Run("retries", s.retries)
@@ -182,7 +183,10 @@ func (s Service) silence(t *testing.T) {
 // stops leaves an answer, by breaking off and by the end of the context.
 func (s Service) stops(t *testing.T) {
 	m, _ := s.begin(t, suiteKey, 3, time.Minute, Step{Text: []string{"half"}, Stall: true}, Step{Text: []string{"half"}, Stall: true})
-	for range m.Stream(t.Context(), suiteRequest()) {
+	for _, err := range m.Stream(t.Context(), suiteRequest()) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

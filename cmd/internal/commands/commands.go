@@ -283,6 +283,10 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 		doing, tut = "working", "处理中"
 	}
 	en, zh := c.Troubles()
+	if u := cmd.Usage; u.InputTokens > 0 {
+		en += fmt.Sprintf("\nlast answer: %d tokens read, %d of them from the cache, %d written", u.InputTokens, u.CachedInputTokens, u.OutputTokens)
+		zh += fmt.Sprintf("\n上次回答：读取 %d 个 token（其中 %d 个来自缓存），生成 %d 个", u.InputTokens, u.CachedInputTokens, u.OutputTokens)
+	}
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
 			c.Project, doing, cmd.ChatKey, cmd.Model.Label, en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),

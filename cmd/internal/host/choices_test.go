@@ -96,7 +96,7 @@ func TestModelOfAChat(t *testing.T) {
 	if got := c.say(t, 1, 1, "still there?", nil); got != "From deep." {
 		t.Errorf("after a restart: %q", got)
 	}
-	if got := c.say(t, 1, 1, "/status", nil); !strings.Contains(got, "模型：claude-x") {
+	if got := c.say(t, 1, 1, "/status", nil); !strings.Contains(got, "模型：claude-x\n上次回答：读取 ") {
 		t.Errorf("the status says %q", got)
 	}
 	if got := c.say(t, 2, 2, "and in my chat?", nil); got != "From main." {

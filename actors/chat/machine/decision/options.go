@@ -7,6 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/permission"
 )
@@ -168,6 +169,8 @@ type Command struct {
 	Counts  journal.Counts
 	// Tokens is the estimated size of the working context in the model's window.
 	Tokens int
+	// Usage is what the last answer has cost, if its provider said so. It is set for the command status.
+	Usage uimessage.Usage
 	// By sent the command. Admin is set if the platform reports By as an administrator of the chat.
 	By       messages.Asker
 	Admin    bool

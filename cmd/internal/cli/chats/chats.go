@@ -71,10 +71,27 @@ type explained struct {
 	Turns   int                   `json:"turns"`
 	Waiting int                   `json:"waiting"`
 	Counts  platform.Counts       `json:"counts"`
+	Tokens  tokens                `json:"tokens"`
 	Open    []openTurn            `json:"open"`
 	Ledger  []journal.LedgerEntry `json:"ledger"`
 	// Lines are the messages in both directions, in the order of their arrival.
 	Lines []chatLine `json:"lines"`
+}
+
+// tokens are what the answers of the conversation have cost, as their providers say.
+type tokens struct {
+	Input  int64 `json:"input"`
+	Cached int64 `json:"cached"` // of the input, read from the provider's cache
+	Output int64 `json:"output"`
+}
+
+func tokensOf(list []uimessage.Message) (sum tokens) {
+	for _, m := range list {
+		if meta, err := uimessage.DecodeMetadata(m.Metadata); err == nil && meta.Usage != nil {
+			sum.Input, sum.Cached, sum.Output = sum.Input+meta.Usage.InputTokens, sum.Cached+meta.Usage.CachedInputTokens, sum.Output+meta.Usage.OutputTokens
+		}
+	}
+	return sum
 }
 
 // openTurn is a message without a fate so far.
@@ -161,7 +178,7 @@ const ledgerRead = 2000
 func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained {
 	return explained{
 		ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
-		Counts: doc.Counts, Open: openTurns(doc), Ledger: append([]journal.LedgerEntry{}, ledger...),
+		Counts: doc.Counts, Tokens: tokensOf(doc.Messages), Open: openTurns(doc), Ledger: append([]journal.LedgerEntry{}, ledger...),
 		Lines: append([]chatLine{}, timeline(doc, ledger)...),
 	}
 }
@@ -180,6 +197,9 @@ func (e explained) text(a *console.Console) string {
 		fmt.Fprintf(&out, " + %s %d", stateWord(a, string(fate)), e.Counts.Fates[fate])
 	}
 	out.WriteByte('\n')
+	if t := e.Tokens; t.Input > 0 {
+		fmt.Fprintf(&out, a.Text("tokens %d in, %d of them from the provider's cache, %d out\n", "token：输入 %d（其中 %d 来自模型服务的缓存），输出 %d\n"), t.Input, t.Cached, t.Output)
+	}
 	for _, l := range e.Lines {
 		out.WriteString(lineText(a, l))
 	}
