@@ -49,8 +49,8 @@ func Ask(ctx context.Context, s config.Settings, name string) []Check {
 		return func(key string) reply { return askModel(ctx, llm, f, key) }
 	}
 	add(roleMain, "llm", llm.Model, chat(llm.Main()))
-	for i, f := range llm.Fallbacks {
-		add(fallbackRole(i), fallbackBlock(i), f.Model, chat(f))
+	for _, m := range besides(llm) {
+		add(m.role, m.block, m.Model, chat(m.Fallback))
 	}
 	if embeddings := s.Context.Memory.EmbeddingModel; embeddings != "" {
 		add(roleEmbeddings, "llm", embeddings, func(string) reply { return askEmbeddings(ctx, llm, embeddings) })

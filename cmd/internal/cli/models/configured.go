@@ -48,14 +48,28 @@ func Configured(l *config.Loaded) []Row {
 		return append([]Row{{Role: roleMain, Name: config.ProviderDemo, Provider: config.ProviderDemo, Origins: map[string]string{"provider": l.Origin("llm.provider").String()}}}, others(l)...)
 	}
 	rows := []Row{chatRow(l, roleMain, "llm", llm.Main())}
-	for i, f := range llm.Fallbacks {
-		rows = append(rows, chatRow(l, fallbackRole(i), fallbackBlock(i), f))
+	for _, m := range besides(llm) {
+		rows = append(rows, chatRow(l, m.role, m.block, m.Fallback))
 	}
 	return append(rows, others(l)...)
 }
 
-func fallbackRole(i int) string  { return fmt.Sprintf("fallback %d", i+1) }
-func fallbackBlock(i int) string { return fmt.Sprintf("llm.fallbacks[%d]", i) }
+// besidesMain is a model that answers in chats in place of the main one. block is its block in the settings.
+type besidesMain struct {
+	role, block string
+	config.Fallback
+}
+
+// besides are the fallbacks and the choices.
+func besides(llm config.LLM) (list []besidesMain) {
+	for i, f := range llm.Fallbacks {
+		list = append(list, besidesMain{fmt.Sprintf("fallback %d", i+1), fmt.Sprintf("llm.fallbacks[%d]", i), f})
+	}
+	for i, f := range llm.Choices {
+		list = append(list, besidesMain{"choice " + f.Name, fmt.Sprintf("llm.choices[%d]", i), f})
+	}
+	return list
+}
 
 func ofCatalog(m catalog.Model) string {
 	return config.Origin{Source: config.FromCatalog, Name: m.Name}.String()

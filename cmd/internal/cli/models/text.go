@@ -65,10 +65,13 @@ func (r Row) text(a *console.Console, out *strings.Builder) {
 }
 
 func roleText(a *console.Console, role string) string {
-	n, isFallback := strings.CutPrefix(role, "fallback ")
+	kind, which, _ := strings.Cut(role, " ")
 	chinese := map[string]string{roleMain: "主模型", roleEmbeddings: "向量模型", roleTranscribe: "语音转文字", roleSpeak: "文字转语音"}[role]
-	if isFallback {
-		chinese = "备用模型 " + n
+	switch kind {
+	case "fallback":
+		chinese = "备用模型 " + which
+	case "choice":
+		chinese = "可选模型 " + which
 	}
 	return a.Text(role, chinese)
 }
