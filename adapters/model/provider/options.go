@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
-	"github.com/shipmyagent/shipmyagent/adapters/model/internal/anthropic"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
@@ -74,7 +73,7 @@ type Settings struct {
 type Member = protocol.Member
 
 // Thinking is how much a model thinks.
-type Thinking = anthropic.Thinking
+type Thinking = protocol.Thinking
 
 // Options configure a [Model]. Only the endpoint's Model is required.
 type Options struct {

@@ -161,16 +161,8 @@ func (p *parser) start(message gjson.Result) {
 	}
 	p.started = true
 	p.emit(model.Event{Kind: model.EventStreamStart})
-	raw := []byte(`{`)
-	for _, m := range [][2]string{{"id", "id"}, {"model", "modelId"}} {
-		if value := lenient.String(message.Get(m[0])); value != "" {
-			if len(raw) > 1 {
-				raw = append(raw, ',')
-			}
-			raw = protocol.AppendString(append(protocol.AppendString(raw, m[1]), ':'), value)
-		}
-	}
-	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: append(raw, '}')})
+	raw := protocol.ResponseMetadata(lenient.String(message.Get("id")), lenient.String(message.Get("model")), 0)
+	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
 }
 
 func (p *parser) startBlock(index int, content gjson.Result) {

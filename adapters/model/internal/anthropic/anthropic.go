@@ -26,16 +26,8 @@ type Options struct {
 	// MaxOutputTokens is used for requests without a value. The protocol requires one.
 	MaxOutputTokens int
 	Members         []protocol.Member
-	Thinking        Thinking
+	Thinking        protocol.Thinking
 	Fail            protocol.Fail
-}
-
-// Thinking is how much a model thinks. The zero value leaves it to the model.
-type Thinking struct {
-	// Type is disabled, enabled (with a budget) or adaptive (with an effort).
-	Type   string
-	Budget int // tokens, in addition to those of the answer
-	Effort string
 }
 
 // Protocol implements [protocol.Protocol].

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -30,14 +29,7 @@ func fileBlock(f *protocol.File) []byte {
 		dst = append(dst, `,"source":{"type":"text","media_type":"text/plain","data":`...)
 		return append(protocol.AppendString(dst, string(text)), '}', '}')
 	}
-	return textBlock(fmt.Sprintf("[%s (%s) cannot be shown to this model]", nameOf(f), f.MediaType))
-}
-
-func nameOf(f *protocol.File) string {
-	if f.Filename != nil && *f.Filename != "" {
-		return *f.Filename
-	}
-	return "file"
+	return textBlock(f.Note())
 }
 
 func appendTitle(dst []byte, f *protocol.File) []byte {

@@ -8,10 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -60,13 +57,7 @@ func appendTool(dst []byte, t model.ToolSpec) []byte {
 	if t.Description != "" {
 		dst = protocol.AppendString(protocol.AppendMember(dst, "description"), t.Description)
 	}
-	dst = protocol.AppendMember(dst, "input_schema")
-	if protocol.IsNull(t.InputSchema) || !json.Valid(t.InputSchema) {
-		dst = append(dst, `{"type":"object","properties":{}}`...)
-	} else {
-		dst = modelmessage.AppendJSON(dst, t.InputSchema)
-	}
-	return append(dst, '}')
+	return append(protocol.AppendSchema(protocol.AppendMember(dst, "input_schema"), t.InputSchema), '}')
 }
 
 func appendChoice(dst []byte, choice string) []byte {
@@ -211,66 +202,22 @@ func appendResult(dst []byte, r modelmessage.ToolResult) []byte {
 }
 
 func appendOutput(dst []byte, o modelmessage.Output) []byte {
-	text := o.Text
-	switch o.Type {
-	case modelmessage.OutputText, modelmessage.OutputErrorText:
-	case modelmessage.OutputExecutionDenied:
-		text = protocol.DeniedText
-		if o.Reason != nil {
-			text = *o.Reason
-		}
-	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON:
-		if len(o.JSON) > 0 {
-			return protocol.AppendQuotedJSON(dst, o.JSON)
-		}
-	case modelmessage.OutputContent:
-		return appendContent(dst, o.JSON)
+	if o.Type != modelmessage.OutputContent {
+		return protocol.AppendOutput(dst, o, protocol.EmptyResult)
 	}
-	return protocol.AppendString(dst, cmp.Or(text, protocol.EmptyResult))
-}
-
-// appendContent appends the content of a result: texts, pictures and documents. What the service
-// does not know becomes a note.
-func appendContent(dst []byte, raw json.RawMessage) []byte {
 	start := len(dst)
-	dst = append(dst, '[')
-	gjson.ParseBytes(raw).ForEach(func(_, item gjson.Result) bool {
-		part := lenient.Object(item)
-		block := contentBlock(part)
-		if block == nil {
-			return true
+	protocol.Content(o.JSON, func(text string, file *protocol.File) {
+		block := textBlock(text)
+		if file != nil {
+			block = fileBlock(file)
 		}
-		if dst[len(dst)-1] != '[' {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, block...)
-		return true
+		dst = append(append(dst, ','), block...)
 	})
-	if dst[len(dst)-1] == '[' {
-		return protocol.AppendString(dst[:start], protocol.EmptyResult)
+	if len(dst) == start {
+		return protocol.AppendString(dst, protocol.EmptyResult)
 	}
+	dst[start] = '['
 	return append(dst, ']')
-}
-
-func contentBlock(part gjson.Result) []byte {
-	file := protocol.File{MediaType: lenient.String(part.Get("mediaType")), Base64: lenient.String(part.Get("data")), Link: lenient.String(part.Get("url"))}
-	switch kind := lenient.String(part.Get("type")); kind {
-	case "text":
-		if text := lenient.String(part.Get("text")); strings.TrimSpace(text) != "" {
-			return textBlock(text)
-		}
-		return nil
-	case "image-data", "file-data":
-		return fileBlock(&file)
-	case "image-url":
-		file.MediaType = "image/*"
-		return fileBlock(&file)
-	case "file-url":
-		file.MediaType = "application/pdf"
-		return fileBlock(&file)
-	default:
-		return textBlock("[content of kind " + kind + " cannot be shown to this model]")
-	}
 }
 
 // wireID returns an id in the alphabet of the protocol; other services make ids with other letters.

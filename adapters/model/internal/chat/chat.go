@@ -38,6 +38,15 @@ func (a Address) Client(d openaiapi.HTTPDoer) *openaiapi.Client {
 	return openaiapi.NewClientWithConfig(cfg)
 }
 
+// Name is the name of the model in requests.
+func (a Address) Name() string {
+	if a.AzureVersion == "" {
+		return a.Model
+	}
+	_, deployment := a.azure()
+	return deployment
+}
+
 // azure returns the URL of a resource and the name of a deployment there. A URL that includes the
 // deployment, as the service shows it, provides both.
 func (a Address) azure() (resource, deployment string) {

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -48,13 +47,7 @@ func appendTool(dst []byte, t model.ToolSpec) []byte {
 	if t.Description != "" {
 		dst = protocol.AppendString(protocol.AppendMember(dst, "description"), t.Description)
 	}
-	dst = protocol.AppendMember(dst, "parameters")
-	if protocol.IsNull(t.InputSchema) || !json.Valid(t.InputSchema) {
-		dst = append(dst, `{"type":"object","properties":{}}`...)
-	} else {
-		dst = modelmessage.AppendJSON(dst, t.InputSchema)
-	}
-	return append(dst, '}', '}')
+	return append(protocol.AppendSchema(protocol.AppendMember(dst, "parameters"), t.InputSchema), '}', '}')
 }
 
 func appendToolChoice(dst []byte, choice string) []byte {

@@ -172,12 +172,7 @@ func (e *form) appendFile(dst []byte, f *protocol.File) ([]byte, error) {
 	if err == nil || e.opts.Exact {
 		return dst, err
 	}
-	name := "file"
-	if f.Filename != nil && *f.Filename != "" {
-		name = *f.Filename
-	}
-	note := fmt.Sprintf("[%s (%s) cannot be shown to this model]", name, f.MediaType)
-	return e.appendTextPart(dst[:start], note, nil), nil
+	return e.appendTextPart(dst[:start], f.Note(), nil), nil
 }
 
 func (e *form) appendFilePart(dst []byte, f *protocol.File) ([]byte, error) {
@@ -320,6 +315,10 @@ func (e *form) appendArguments(dst []byte, input json.RawMessage) []byte {
 }
 
 func (e *form) appendResults(dst []byte, m protocol.Message) []byte {
+	placeholder := protocol.EmptyResult
+	if e.opts.Exact {
+		placeholder = ""
+	}
 	for _, p := range m.Parts {
 		result, ok := p.Part.(modelmessage.ToolResult)
 		if !ok {
@@ -327,30 +326,10 @@ func (e *form) appendResults(dst []byte, m protocol.Message) []byte {
 		}
 		dst = append(openMessage(dst, "tool"), `,"tool_call_id":`...)
 		dst = protocol.AppendString(dst, result.ToolCallID)
-		dst = e.appendOutput(protocol.AppendMember(dst, "content"), result.Output)
+		dst = protocol.AppendOutput(protocol.AppendMember(dst, "content"), result.Output, placeholder)
 		dst = append(e.appendOptions(dst, result.ProviderOptions), '}')
 	}
 	return dst
-}
-
-func (e *form) appendOutput(dst []byte, o modelmessage.Output) []byte {
-	text := o.Text
-	switch o.Type {
-	case modelmessage.OutputText, modelmessage.OutputErrorText:
-	case modelmessage.OutputExecutionDenied:
-		text = protocol.DeniedText
-		if o.Reason != nil {
-			text = *o.Reason
-		}
-	case modelmessage.OutputJSON, modelmessage.OutputErrorJSON, modelmessage.OutputContent:
-		if len(o.JSON) > 0 {
-			return protocol.AppendQuotedJSON(dst, o.JSON)
-		}
-	}
-	if text == "" && !e.opts.Exact {
-		text = protocol.EmptyResult
-	}
-	return protocol.AppendString(dst, text)
 }
 
 // appendOptions appends the fields of our provider options, in order. A field that would replace

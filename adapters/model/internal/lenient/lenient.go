@@ -28,6 +28,14 @@ func Integer(r gjson.Result) (n int, ok bool) {
 	return int(r.Num), r.Type == gjson.Number && r.Num == math.Trunc(r.Num)
 }
 
+// Count decodes a number of tokens; other values give nil.
+func Count(r gjson.Result) *int64 {
+	if r.Type != gjson.Number || r.Num < 0 || r.Num > math.MaxInt32 {
+		return nil
+	}
+	return new(int64(r.Num))
+}
+
 // String decodes a string; other values give an empty string. Escapes and invalid UTF-8 are left to
 // the standard decoder, which uses the usual replacement characters.
 func String(r gjson.Result) string {

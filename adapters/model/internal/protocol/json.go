@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -24,6 +25,26 @@ func AppendMember(dst []byte, name string) []byte {
 	dst = append(dst, ',')
 	dst = AppendString(dst, name)
 	return append(dst, ':')
+}
+
+// ResponseMetadata returns what [model.EventResponseMetadata] says of an answer. Empty values are left
+// out; created is in seconds.
+func ResponseMetadata(id, name string, created float64) json.RawMessage {
+	at := ""
+	if created > 0 && created < 1e11 {
+		at = time.UnixMilli(int64(created * 1000)).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	raw := []byte{'{'}
+	for _, m := range [][2]string{{"id", id}, {"modelId", name}, {"timestamp", at}} {
+		if m[1] == "" {
+			continue
+		}
+		if len(raw) > 1 {
+			raw = append(raw, ',')
+		}
+		raw = AppendString(append(AppendString(raw, m[0]), ':'), m[1])
+	}
+	return append(raw, '}')
 }
 
 // AppendQuotedJSON appends valid JSON, without white space between its tokens, as one JSON string.

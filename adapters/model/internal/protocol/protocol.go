@@ -58,6 +58,17 @@ type Member struct {
 	Value json.RawMessage
 }
 
+// Thinking is how much a model thinks. The zero value leaves it to the model.
+type Thinking struct {
+	// Type is disabled, enabled (with a budget) or adaptive (with an effort), in the Messages protocol.
+	Type   string
+	Budget int // tokens, in addition to those of the answer
+	Effort string
+	// Summary is how detailed the summaries of the thinking are, in the Responses protocol: auto,
+	// concise or detailed. If it is empty, there are none.
+	Summary string
+}
+
 // Fail makes the error for an error object of a stream.
 type Fail func(object json.RawMessage) *model.Error
 

@@ -112,7 +112,7 @@ func partSize(p modelmessage.Part) int {
 	case modelmessage.Text:
 		return len(p.Text)
 	case modelmessage.Reasoning:
-		return len(p.Text)
+		return len(p.Text) + len(p.ProviderOptions) // which may hold encrypted thinking
 	case modelmessage.Image:
 		return len(p.Image)
 	case modelmessage.File:

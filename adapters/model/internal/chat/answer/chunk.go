@@ -2,7 +2,6 @@ package answer
 
 import (
 	"encoding/json"
-	"math"
 
 	"github.com/tidwall/gjson"
 
@@ -137,17 +136,10 @@ func usageOf(raw json.RawMessage) model.Usage {
 		}
 	}
 	return model.Usage{
-		InputTokens:       count(r.Get("prompt_tokens")),
-		CachedInputTokens: count(cached),
-		OutputTokens:      count(r.Get("completion_tokens")),
-		ReasoningTokens:   count(r.Get("completion_tokens_details.reasoning_tokens")),
+		InputTokens:       lenient.Count(r.Get("prompt_tokens")),
+		CachedInputTokens: lenient.Count(cached),
+		OutputTokens:      lenient.Count(r.Get("completion_tokens")),
+		ReasoningTokens:   lenient.Count(r.Get("completion_tokens_details.reasoning_tokens")),
 		Raw:               raw,
 	}
-}
-
-func count(r gjson.Result) *int64 {
-	if r.Type != gjson.Number || r.Num < 0 || r.Num > math.MaxInt32 {
-		return nil
-	}
-	return new(int64(r.Num))
 }

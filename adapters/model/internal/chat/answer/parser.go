@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -145,22 +144,7 @@ func (p *Parser) begin(c *chunk) {
 		return
 	}
 	p.begun = true
-	raw := []byte(`{`)
-	member := func(name, value string) {
-		if value != "" {
-			if len(raw) > 1 {
-				raw = append(raw, ',')
-			}
-			raw = append(modelmessage.AppendString(raw, name), ':')
-			raw = modelmessage.AppendString(raw, value)
-		}
-	}
-	member("id", id)
-	member("modelId", lenient.String(c.model))
-	if at := c.created.Num; at > 0 && at < 1e11 {
-		member("timestamp", time.UnixMilli(int64(at*1000)).UTC().Format("2006-01-02T15:04:05.000Z"))
-	}
-	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: append(raw, '}')})
+	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: protocol.ResponseMetadata(id, lenient.String(c.model), c.created.Num)})
 }
 
 func (p *Parser) choice(c choice) {
