@@ -200,7 +200,9 @@ func TestSwitchingProtocols(t *testing.T) {
 	t.Cleanup(chat.Close)
 	messages := anthropictest.NewServer(scripted(), anthropictest.Options{Key: testKey})
 	t.Cleanup(messages.Close)
+	reasons, responses := newResponses(t, scripted(), testKey)
 	models := []model.Model{
+		reasons,
 		newModel(t, Options{Endpoint: Endpoint{BaseURL: chat.URL, APIKey: testKey, Model: "chat"}}),
 		newModel(t, Options{Endpoint: Endpoint{API: APIMessages, BaseURL: messages.URL, APIKey: testKey, Model: "claude-a"}}),
 		newModel(t, Options{Endpoint: Endpoint{API: APIMessages, BaseURL: messages.URL, APIKey: testKey, Model: "claude-b", Settings: Settings{Thinking: Thinking{Type: "enabled", Budget: 1024}}}}),
@@ -224,7 +226,7 @@ func TestSwitchingProtocols(t *testing.T) {
 				c.compact()
 			}
 		}
-		if faults := append(chat.Faults(), messages.Faults()...); len(faults) > 0 {
+		if faults := slices.Concat(chat.Faults(), messages.Faults(), responses.Faults()); len(faults) > 0 {
 			t.Fatalf("%d faults after %d switches, the first: %v", len(faults), switches, faults[0])
 		}
 	}

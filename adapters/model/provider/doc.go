@@ -6,9 +6,9 @@
 //     admits, and the next one if that fails permanently before its first event.
 //  2. A model that refuses pictures (sight.go) or tools (notools.go) gets the request
 //     again without them; other temporary failures are retried (retry.go, errors.go).
-//  3. The protocol of the endpoint writes the request: package chat for chat completions.
-//     What protocols share, such as the memo with which only new messages are encoded, is
-//     in package protocol.
+//  3. The protocol of the endpoint writes the request: package chat for chat completions,
+//     anthropic for Messages, responses for Responses. What protocols share, such as the
+//     memo with which only new messages are encoded, is in package protocol.
 //  4. exchange.go sends it; watchdog.go ends the call if the model is silent.
 //  5. address.go distinguishes a model's answer from a web page, the protocol decodes it
 //     into stream parts, and read.go yields them.

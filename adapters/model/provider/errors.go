@@ -160,7 +160,7 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonNotFound
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status >= 300 && status < 400:
 		return model.ReasonAddress
-	case containsAny(words, "content_filter", "content_policy", "content management policy", "data_inspection_failed", "contentfilter"):
+	case containsAny(words, "content_filter", "content_policy", "content management policy", "data_inspection_failed", "contentfilter", "invalid_prompt", "bio_policy"):
 		return model.ReasonFiltered
 	case status != 0:
 		return model.ReasonBadRequest
@@ -168,7 +168,7 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonRate
 	case containsAny(words, "invalid_api_key", "authentication", "permission"):
 		return model.ReasonAuth
-	case containsAny(words, "invalid_request", "bad_request", "invalid_argument"):
+	case containsAny(words, "invalid_", "bad_request", "image_", "_image"):
 		return model.ReasonBadRequest
 	default:
 		return model.ReasonOverloaded

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/anthropic"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/responses"
 )
 
 // Model calls a model and, if that fails, its fallbacks. It is safe for concurrent use. It keeps
@@ -76,11 +77,18 @@ func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
 	prompter := protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
 		return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
 	}}
-	if c.API == APIMessages {
+	switch c.API {
+	case APIMessages:
 		return anthropic.New(anthropic.Options{
 			URL: c.BaseURL, Key: c.APIKey, Model: c.Model, Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
 			Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
 		})
+	case APIResponses:
+		return responses.New(responses.Options{
+			Address: c.address(), Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
+			Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
+		})
+	case APIChat:
 	}
 	return chat.New(chat.Options{
 		Address: c.address(), Prompter: prompter,

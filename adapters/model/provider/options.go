@@ -23,14 +23,15 @@ type API string
 
 // The protocols.
 const (
-	APIChat     API = "" // chat completions
-	APIMessages API = "messages"
+	APIChat      API = "" // chat completions
+	APIMessages  API = "messages"
+	APIResponses API = "responses"
 )
 
 // Endpoint is one model at one URL.
 type Endpoint struct {
 	API API
-	// BaseURL ends before /chat/completions or /messages; the default is OpenAI's or Anthropic's.
+	// BaseURL ends before /chat/completions, /messages or /responses; the default is OpenAI's or Anthropic's.
 	// AddressKey is the name of its setting, for errors.
 	BaseURL, AddressKey string
 	APIKey              Secret
@@ -54,7 +55,7 @@ type Settings struct {
 	MaxOutputTokens int
 	// Members are additional fields of every request, in this order.
 	Members []Member
-	// Thinking is how much the model thinks, with APIMessages.
+	// Thinking is how much the model thinks, with APIMessages and APIResponses.
 	Thinking Thinking
 	// NoImages and NoFiles: the model is sent no pictures, or no PDF documents, but notes about them.
 	// A model that refuses them is detected even if these are not set.

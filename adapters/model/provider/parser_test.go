@@ -31,7 +31,7 @@ func seed(f *testing.F, add func(stream []byte)) {
 // close in order, calls are announced before they are made, ids are unique, nothing follows the
 // finish.
 func FuzzStream(f *testing.F) {
-	apis := []API{APIChat, APIMessages}
+	apis := []API{APIChat, APIMessages, APIResponses}
 	seed(f, func(stream []byte) {
 		for i := range apis {
 			f.Add(stream, i == 0, uint8(i))

@@ -73,7 +73,8 @@ func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 		return refusalOther, false
 	}
 	words := strings.ToLower(e.Message)
-	if len(sent.Thoughts) > 0 && e.Reason == model.ReasonBadRequest && containsAny(words, "thinking", "encrypted content", "encrypted_content", "'reasoning'") {
+	if len(sent.Thoughts) > 0 && (e.Reason == model.ReasonBadRequest && containsAny(words, "thinking", "encrypted content", "encrypted_content", "'reasoning'", "duplicate item found with id rs_") ||
+		containsAny(words, "items are not persisted")) {
 		return refusalThoughts, true
 	}
 	if sent.PDF && containsAny(words, "pdf", "`file`", "'file'", "\"file\"", "type file", "file input", "file content", "file_data", "document input", "documents are not", "does not support file", "support files", "不支持文件", "不支持 pdf") {
@@ -165,7 +166,7 @@ func saidOf(why refusal) string {
 	case refusalFiles:
 		return "no PDF files are sent to this model, only notes; set files to false for it under llm.models to leave out this first try"
 	case refusalThoughts:
-		return "the thinking of these turns is left out, since the service does not know it as its own"
+		return "the thinking of these turns is not sent back, since the service refuses it"
 	case refusalOther:
 	}
 	return "these files are left out"
