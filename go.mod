@@ -3,7 +3,7 @@ module github.com/shipmyagent/shipmyagent
 go 1.26.0
 
 require (
-	github.com/anthropics/anthropic-sdk-go v1.50.0
+	github.com/anthropics/anthropic-sdk-go v1.47.0
 	github.com/asynkron/protoactor-go v0.0.0-20240822202345-3c0e61ca19c9
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/fsnotify/fsnotify v1.10.1

@@ -66,7 +66,10 @@ func Of(llm config.LLM, f config.Fallback) provider.Endpoint {
 		e.API = provider.APIMessages
 		known, _ := f.Known()
 		e.Settings.Thinking = thinking(own.ReasoningEffort, known.Thinking)
-	case catalog.Chat, catalog.Responses:
+	case catalog.Responses:
+		e.API = provider.APIResponses
+		e.Settings.Thinking.Effort = own.ReasoningEffort
+	case catalog.Chat:
 		if own.ReasoningEffort != "" {
 			e.Settings.Members = append(e.Settings.Members, provider.Member{Name: "reasoning_effort", Value: strconv.AppendQuote(nil, own.ReasoningEffort)}) // one of a few words
 		}

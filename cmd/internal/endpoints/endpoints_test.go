@@ -49,4 +49,8 @@ func TestOf(t *testing.T) {
 	if messages.API != provider.APIMessages || messages.Settings.Thinking != (provider.Thinking{Type: "enabled", Budget: 2048}) || len(messages.Settings.Members) != 1 {
 		t.Errorf("messages: %+v", messages)
 	}
+	responses := Of(llm, config.Fallback{Provider: "custom", API: "responses", Model: "m", BaseURL: "https://a.test/v1"})
+	if responses.API != provider.APIResponses || responses.Settings.Thinking != (provider.Thinking{Effort: "low"}) || len(responses.Settings.Members) != 1 {
+		t.Errorf("responses: %+v", responses)
+	}
 }
