@@ -80,6 +80,9 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
+// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.Config.Handler.ServeHTTP(w, r) }
+
 // Bodies returns the bodies of requests for messages so far, refused ones included.
 func (s *Server) Bodies() (out [][]byte) {
 	s.locked(func(s *Server) { out = slices.Clone(s.bodies) })
