@@ -207,6 +207,7 @@ func (l *till) stored() []string {
 func (a api) uncut(t *testing.T) (sent, stored []string) {
 	t.Helper()
 	a.with(t, cut{at: math.MaxInt}, func(t *testing.T, l *till) {
+		t.Helper()
 		l.Say(alice, "alice", "pay")
 		<-time.After(time.Minute)
 		v := l.View(alice)
@@ -258,8 +259,10 @@ func whole(answer string, at int, text string, orderly bool) bool {
 // once, the history is as without the cut, and nothing else is visible in the chat.
 func TestRL1CutAnywhereThenWhole(t *testing.T) {
 	eachCut(t, func(t *testing.T, a api, n int, sent, stored []string) {
+		t.Helper()
 		for i, at := range points(sent[n-1]) {
 			a.with(t, cut{answers: []int{n}, at: at, then: breakOff(i%2 == 0)}, func(t *testing.T, l *till) {
+				t.Helper()
 				l.Say(alice, "alice", "pay")
 				<-time.After(time.Minute)
 				if diff := gocmp.Diff(stored, l.stored()); diff != "" {
@@ -283,8 +286,10 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 // A run that is stopped at any event of an answer does nothing more, and the next message is answered.
 func TestStopAnywhere(t *testing.T) {
 	eachCut(t, func(t *testing.T, a api, n int, sent, _ []string) {
+		t.Helper()
 		for _, at := range ends(sent[n-1]) {
 			a.with(t, cut{answers: []int{n}, at: at, then: hold}, func(t *testing.T, l *till) {
+				t.Helper()
 				l.Say(alice, "alice", "pay")
 				<-time.After(time.Second)
 				l.Say(alice, "alice", "/stop")
@@ -367,6 +372,7 @@ func TestRL1CutForEver(t *testing.T) {
 				break
 			}
 			a.with(t, cut{at: at, then: breakOff(i%2 == 0)}, func(t *testing.T, l *till) {
+				t.Helper()
 				l.Say(alice, "alice", "pay")
 				<-time.After(5 * time.Minute)
 				v := l.View(alice)

@@ -68,7 +68,9 @@ func (s *Server) Close() {
 }
 
 // ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.http.Config.Handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.http.Config.Handler.ServeHTTP(w, r)
+}
 
 // Bodies returns the request bodies so far, refused ones included.
 func (s *Server) Bodies() [][]byte {
