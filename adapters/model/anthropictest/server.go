@@ -155,6 +155,7 @@ func (s *Server) accept(body []byte, request, version string) (wireBody, error) 
 	if err != nil {
 		s.faults = append(s.faults, err)
 	}
+	b.number = len(s.bodies) - 1
 	return b, err
 }
 
