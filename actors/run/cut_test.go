@@ -284,7 +284,7 @@ func TestRL1CutAnywhereThenWhole(t *testing.T) {
 }
 
 // A run that is stopped at any event of an answer does nothing more, and the next message is answered.
-func TestStopAnywhere(t *testing.T) {
+func TestRL1StopAnywhere(t *testing.T) {
 	eachCut(t, func(t *testing.T, a api, n int, sent, _ []string) {
 		t.Helper()
 		for _, at := range ends(sent[n-1]) {
