@@ -233,7 +233,7 @@ func ends(answer string) []int {
 
 // points are positions in an answer: the ends of events and some between, or with SOAK set every byte.
 func points(answer string) []int {
-	step := len(answer) / 20
+	step := len(answer) / 10
 	if os.Getenv("SOAK") != "" {
 		step = 1
 	}

@@ -80,7 +80,7 @@ func TestMessagesAreCachedInAHost(t *testing.T) {
 	c := &commandChat{project: newProject(t), t: t}
 	write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "messages", "model": "fake", "models": {"fake": {"reasoningEffort": "low"}}},
 		"permissions": {"exec": {"sandbox": "off", "approvers": ["initiator"], "allow": ["echo *"]}},
-		"context": {"history": {"maxInputTokensApprox": 12000, "keepLastMessages": 10}, "memory": {"autoExtractEnabled": false}}}`)
+		"context": {"history": {"maxInputTokensApprox": 10000, "keepLastMessages": 10}, "memory": {"autoExtractEnabled": false}}}`)
 	h := c.start(t, Options{}, merged(telegramFlags(c.project), map[string]string{"llm.baseUrl": service.URL, "adapters.telegram.egress": "direct"}))
 	for n := range 50 {
 		c.ask(k, n)
