@@ -191,14 +191,23 @@ func checkMessage(t *testing.T, m modelmessage.Message) {
 func (l *till) stored() []string {
 	var out []string
 	for _, m := range l.View(alice).Messages {
-		m.Parts = slices.Clone(m.Parts) // the view shares them with the chat
-		for i, p := range m.Parts {
-			if thought, ok := p.(uimessage.Reasoning); ok {
-				thought.ID = uimessage.Optional[string]{}
-				m.Parts[i] = thought
+		said := uimessage.Message{Role: m.Role}
+		for _, p := range m.Parts {
+			switch part := p.(type) {
+			case uimessage.Text:
+				part.ProviderMetadata = nil
+				p = part
+			case uimessage.Reasoning:
+				part.ID, part.ProviderMetadata = uimessage.Optional[string]{}, nil
+				p = part
+			case uimessage.Tool:
+				part.CallProviderMetadata, part.ResultProviderMetadata = nil, nil
+				p = part
+			case uimessage.File, uimessage.SourceURL, uimessage.SourceDocument, uimessage.Data, uimessage.StepStart, uimessage.Unknown:
 			}
+			said.Parts = append(said.Parts, p)
 		}
-		out = append(out, string(uimessage.AppendJSON(nil, uimessage.Message{Role: m.Role, Parts: m.Parts})))
+		out = append(out, string(uimessage.AppendJSON(nil, said)))
 	}
 	return out
 }
