@@ -21,7 +21,7 @@ import (
 // the kill costs at most one call of the model, and the service accepts every request.
 func TestRL10KillsAtEachEvent(t *testing.T) {
 	var sum tally
-	inWorlds(t, worlds(2, 4), few(16, 160), func(t *testing.T, path string, random *rand.Rand, kills int) {
+	inWorlds(t, worlds(2, 4), few(16, 200), func(t *testing.T, path string, random *rand.Rand, kills int) {
 		t.Helper()
 		w := newStreamWorld(t, path, random)
 		w.start(t)
