@@ -71,7 +71,7 @@ func (p *service) model(t *testing.T, o provider.Options) *provider.Model {
 		}
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
-	o.Endpoint = provider.Endpoint{BaseURL: "http://provider.test/v1", Model: "m", APIKey: key}
+	o.BaseURL, o.Model, o.APIKey = "http://provider.test/v1", "m", key
 	o.Transport = transport
 	m, err := provider.New(o)
 	if err != nil {
@@ -129,27 +129,6 @@ func say(words ...string) string {
 	}
 	return b.String() + `data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 }
-
-// callPay is a complete answer of words and a call, with its arguments in pieces.
-const callPay = `data: {"id":"x","choices":[{"index":0,"delta":{"role":"assistant","content":"I will "}}]}
-
-data: {"id":"x","choices":[{"index":0,"delta":{"content":"pay."}}]}
-
-: a comment
-
-data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"pay","arguments":""}}]}}]}
-
-data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"n\""}}]}}]}
-
-data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}}]}
-
-data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
-
-data: {"id":"x","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}
-
-data: [DONE]
-
-`
 
 // newWorld is a tree of actors on a store in memory.
 func newWorld(t *testing.T, o actortest.Options) *actortest.World {

@@ -19,6 +19,7 @@ type Accounting struct {
 	CacheRead   int
 	CacheWrite  int
 	Output      int
+	Body        int // its index in [Server.Bodies]
 }
 
 // position is the prompt up to and including one block.

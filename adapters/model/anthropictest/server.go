@@ -80,6 +80,11 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
+// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.http.Config.Handler.ServeHTTP(w, r)
+}
+
 // Bodies returns the bodies of requests for messages so far, refused ones included.
 func (s *Server) Bodies() (out [][]byte) {
 	s.locked(func(s *Server) { out = slices.Clone(s.bodies) })
@@ -150,6 +155,7 @@ func (s *Server) accept(body []byte, request, version string) (wireBody, error) 
 	if err != nil {
 		s.faults = append(s.faults, err)
 	}
+	b.number = len(s.bodies) - 1
 	return b, err
 }
 

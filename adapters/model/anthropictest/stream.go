@@ -168,6 +168,7 @@ func (o *stream) begin() {
 	o.begun = true
 	o.server.locked(func(s *Server) {
 		o.call, o.cost = len(s.calls), s.cache.account(o.body.positions(), s.opts.MinCacheTokens)
+		o.cost.Body = o.body.number
 		s.calls = append(s.calls, o.cost)
 	})
 	o.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")

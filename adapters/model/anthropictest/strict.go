@@ -171,6 +171,9 @@ func (c *checker) messages(b wireBody) {
 				open = append(open, block.text("id"))
 			}
 		}
+		if n := len(m.Content); n > 0 && m.Role == "assistant" && thought(m.Content[n-1]) != "" {
+			c.fault(ruleContent, path, "The final block in an assistant message cannot be `thinking`")
+		}
 	}
 	c.results(len(b.Messages), nil, open)
 }

@@ -156,6 +156,8 @@ func TestStrictBody(t *testing.T) {
 		{"image of the assistant", calls + ".2", `{"type":"image","source":{"type":"url","url":"https://x"}}`, "M4"},
 		{"thinking of the user", "messages.3.content", `[{"type":"thinking","thinking":"a","signature":"b"}]`, "M4"},
 		{"call of the user", "messages.3.content", `[{"type":"tool_use","id":"a","name":"b","input":{}}]`, "M4 M8"},
+		{"thinking at the end", "messages.3", `{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"b"}]}`, "M4"},
+		{"redacted thinking at the end", "messages.3", `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"redacted_thinking","data":"b"}]}`, "M4"},
 		{"image in the system", "system.0", `{"type":"image","source":{"type":"url","url":"https://x"}}`, "M4"},
 		{"result in a result", answer + ".1.content.0", `{"type":"tool_result","tool_use_id":"a"}`, "M4"},
 		{"number as the content of a result", answer + ".1.content", `5`, "M4"},

@@ -90,6 +90,7 @@ func (m *message) UnmarshalJSON(b []byte) error {
 // wireBody is a request to create a message or to count its tokens.
 type wireBody struct {
 	fields       object
+	number       int       // in [Server.Bodies]
 	Model        string    `json:"model"`
 	MaxTokens    int       `json:"max_tokens"`
 	Stream       bool      `json:"stream"`

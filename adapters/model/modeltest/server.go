@@ -67,6 +67,11 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
+// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.http.Config.Handler.ServeHTTP(w, r)
+}
+
 // Bodies returns the request bodies so far, refused ones included.
 func (s *Server) Bodies() [][]byte {
 	s.mu.Lock()
