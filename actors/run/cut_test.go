@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
@@ -47,6 +48,7 @@ func apis() []api {
 	return []api{
 		{provider.APIChat, func(m model.Model) fake { return modeltest.NewServer(m, modeltest.ServerOptions{}) }, `"finish_reason":"`},
 		{provider.APIMessages, func(m model.Model) fake { return anthropictest.NewServer(m, anthropictest.Options{}) }, `"stop_reason":"`},
+		{provider.APIResponses, func(m model.Model) fake { return responsestest.NewServer(m, responsestest.Options{}) }, `"type":"response.completed"`},
 	}
 }
 

@@ -91,6 +91,11 @@ func (s *Server) Faults() []error {
 	return slices.Clone(s.faults)
 }
 
+// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.http.Config.Handler.ServeHTTP(w, r)
+}
+
 // Calls returns what calls are billed for, in the order in which their answers began. Output is 0
 // until an answer has ended.
 func (s *Server) Calls() []Accounting {

@@ -125,6 +125,7 @@ func (a *answer) start(e model.Event) {
 	} else {
 		a.close("completed")
 		a.open = &output{form: f, id: fmt.Sprintf("%s_%s_%d", f.prefix, a.id, len(a.done)), name: e.ToolName, block: e.ID}
+		a.note()
 		a.send("response.output_item.added", object{"item": a.item("in_progress"), "output_index": len(a.done)})
 	}
 	a.open.block, a.open.texts = e.ID, append(a.open.texts, "")
@@ -158,19 +159,11 @@ func (a *answer) endPart() {
 	a.place(a.open.parts, ".done", "part", a.open.content(text))
 }
 
-// close ends the open item, and notes which items must be sent back together.
-func (a *answer) close(status string) {
-	o := a.open
-	if o == nil {
-		return
-	}
-	a.endPart()
-	item := a.item(status)
-	a.send("response.output_item.done", object{"item": item, "output_index": len(a.done)})
-	a.done, a.open = append(a.done, item), nil
+// note records which items must be sent back together, once the open one has begun.
+func (a *answer) note() {
 	a.s.mu.Lock()
 	defer a.s.mu.Unlock()
-	switch {
+	switch o := a.open; {
 	case o.item == typeReasoning:
 		a.thoughts = o.id
 		a.s.follows[o.id] = "" // unless something does
@@ -178,6 +171,17 @@ func (a *answer) close(status string) {
 		a.s.needs[o.id] = a.thoughts
 		a.s.follows[a.thoughts] = cmp.Or(a.s.follows[a.thoughts], o.id)
 	}
+}
+
+// close ends the open item.
+func (a *answer) close(status string) {
+	if a.open == nil {
+		return
+	}
+	a.endPart()
+	item := a.item(status)
+	a.send("response.output_item.done", object{"item": item, "output_index": len(a.done)})
+	a.done, a.open = append(a.done, item), nil
 }
 
 // summarized reports whether the client asked for summaries. It gets none otherwise.
