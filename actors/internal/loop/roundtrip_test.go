@@ -3,6 +3,7 @@ package loop_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,7 +141,7 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 		s.step = step
 		sent := history
 		if i > 0 {
-			sent = append(history[:len(history):len(history)], writer.Snapshot())
+			sent = append(slices.Clip(history), writer.Snapshot())
 		}
 		s.ask(t, sent, func(e model.Event) { apply(l.Event(e)) })
 		out := l.EndStream(nil)

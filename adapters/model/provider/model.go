@@ -81,7 +81,7 @@ func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
 	case APIMessages:
 		return anthropic.New(anthropic.Options{
 			URL: c.BaseURL, Key: c.APIKey, Model: c.Model, Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
-			Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
+			OutputLimit: c.Settings.OutputLimit, Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
 		})
 	case APIResponses:
 		return responses.New(responses.Options{

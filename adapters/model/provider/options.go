@@ -51,8 +51,9 @@ type Settings struct {
 	// MaxTokensField names the field that bounds the output, max_tokens or max_completion_tokens.
 	// The default is the latter at OpenAI and Azure, and the former elsewhere.
 	MaxTokensField string
-	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
-	MaxOutputTokens int
+	// MaxOutputTokens is used for requests without a value; 0 leaves the field out. OutputLimit is the
+	// most that the model accepts, with APIMessages; 0 if that is unknown.
+	MaxOutputTokens, OutputLimit int
 	// Members are additional fields of every request, in this order.
 	Members []Member
 	// Thinking is how much the model thinks, with APIMessages and APIResponses.

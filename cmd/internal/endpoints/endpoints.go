@@ -65,7 +65,10 @@ func Of(llm config.LLM, f config.Fallback) provider.Endpoint {
 	case catalog.Messages:
 		e.API = provider.APIMessages
 		known, _ := f.Known()
-		e.Settings.Thinking = thinking(own.ReasoningEffort, known.Thinking)
+		e.Settings.Thinking, e.Settings.OutputLimit = thinking(own.ReasoningEffort, known.Thinking), known.MaxOutputTokens
+		if most := known.MaxOutputTokens; most > 0 { // half of it is left for the answer
+			e.Settings.Thinking.Budget = min(e.Settings.Thinking.Budget, most/2)
+		}
 	case catalog.Responses:
 		e.API = provider.APIResponses
 		e.Settings.Thinking.Effort = own.ReasoningEffort

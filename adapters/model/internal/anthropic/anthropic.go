@@ -23,11 +23,12 @@ type Options struct {
 	Model string
 	// Prompter prepares messages; its Sight says which thinking blocks are sent back.
 	Prompter protocol.Prompter
-	// MaxOutputTokens is used for requests without a value. The protocol requires one.
-	MaxOutputTokens int
-	Members         []protocol.Member
-	Thinking        protocol.Thinking
-	Fail            protocol.Fail
+	// MaxOutputTokens is used for requests without a value. The protocol requires one. OutputLimit is
+	// the most that the model accepts, its thinking included; 0 if that is unknown.
+	MaxOutputTokens, OutputLimit int
+	Members                      []protocol.Member
+	Thinking                     protocol.Thinking
+	Fail                         protocol.Fail
 }
 
 // Protocol implements [protocol.Protocol].

@@ -31,9 +31,12 @@ func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n
 
 // AppendHead implements [protocol.Form].
 func (f *form) AppendHead(dst []byte, req model.Request) []byte {
-	limit := cmp.Or(req.MaxOutputTokens, f.opts.MaxOutputTokens, defaultMaxTokens)
+	limit := cmp.Or(req.MaxOutputTokens, f.opts.MaxOutputTokens, defaultMaxTokens) + f.opts.Thinking.Budget
+	if most := f.opts.OutputLimit; most > 0 {
+		limit = min(limit, most)
+	}
 	dst = protocol.AppendString(append(dst, `{"model":`...), f.opts.Model)
-	dst = appendInt(append(dst, `,"max_tokens":`...), limit+f.opts.Thinking.Budget)
+	dst = appendInt(append(dst, `,"max_tokens":`...), limit)
 	for _, m := range f.opts.Members {
 		dst = modelmessage.AppendJSON(protocol.AppendMember(dst, m.Name), m.Value)
 	}

@@ -165,6 +165,7 @@ func TestHead(t *testing.T) {
 		{"required", "required", Options{}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"any"},` + rest + `}`},
 		{"none", "none", Options{}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"none"},` + rest + `}`},
 		{"with a budget", "", Options{Thinking: protocol.Thinking{Type: "enabled", Budget: 2048}}, `{"model":"claude-test","max_tokens":2057,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"enabled","budget_tokens":2048}}`},
+		{"with a budget beyond what the model accepts", "", Options{OutputLimit: 2000, Thinking: protocol.Thinking{Type: "enabled", Budget: 1995}}, `{"model":"claude-test","max_tokens":2000,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"enabled","budget_tokens":1995}}`},
 		{"with an effort", "", Options{Thinking: protocol.Thinking{Type: "adaptive", Effort: "high"}}, `{"model":"claude-test","max_tokens":9,"stream":true,` + tools + `,"tool_choice":{"type":"auto"},` + rest + `,"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
