@@ -88,6 +88,7 @@ func (c *Chat) fates(result journal.Result, reason string) []journal.Settled {
 func (c *Chat) assistantMeta(result, reason string, fates []journal.Settled) uimessage.Metadata {
 	run, meta := c.State.Run, c.PlainMeta()
 	meta.RequestID, meta.RunID, meta.Result, meta.Reason = run.RequestID, run.ID, result, reason
+	meta.Model = c.run.model.Label // people may have chosen another one since
 	for _, f := range fates {
 		meta.Fates = append(meta.Fates, uimessage.FateRecord{ID: f.TurnID, Fate: f.Fate, RunID: f.RunID, Step: int64(f.Step), Reason: f.Reason})
 	}

@@ -147,6 +147,32 @@ func TestModelsAreReplacedWhileRunning(t *testing.T) {
 	}
 }
 
+// A choice is for the next run: the one in progress ends with the model that it began with, and says so.
+func TestModelIsChosenForTheNextRun(t *testing.T) {
+	release := make(chan struct{})
+	c := newChosen(t)
+	slow := modeltest.NewServer(modeltest.NewScript(modeltest.Held(release, modeltest.Say("From slow."))), modeltest.ServerOptions{})
+	t.Cleanup(slow.Close)
+	c.flags["llm.baseUrl"] = slow.URL
+	c.start(t)
+	c.api.Say(1, 1, "think well", nil)
+	eventually(t, "the request", func() bool { return len(slow.Bodies()) == 1 })
+	if got := c.say(t, 1, 1, "/model deep", nil); got != "From now on, deep (claude-x) answers here." {
+		t.Errorf("during a run: %q", got)
+	}
+	close(release)
+	c.api.Await(t, "the answer", func() bool { return len(c.api.Sent(1)) == 2 })
+	if got := c.say(t, 1, 1, "and now?", nil); got != "From deep." {
+		t.Errorf("the next run: %q", got)
+	}
+	c.stop(t)
+	history := allText(t, filepath.Join(c.dir, ".ship", "chat", "telegram-chat-1", "messages"))
+	slowly, deeply := strings.Index(history, `"model":"main-1"`), strings.Index(history, `"model":"claude-x"`)
+	if slowly < 0 || deeply < slowly {
+		t.Errorf("the history does not say who answered: %s", history)
+	}
+}
+
 // Only the owner chooses the model of a group, with a message of their own.
 func TestModelOfAGroup(t *testing.T) {
 	c := newChosen(t)

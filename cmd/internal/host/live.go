@@ -42,7 +42,7 @@ func (h *Host) replaceModels(next *config.Loaded, changed []string) []string {
 		h.log.Warn("the changed models cannot be used; the previous ones stay in effect", "error", err)
 		return changed
 	}
-	h.mask.Set(append(next.Settings.Secrets(), h.login.kept)...)
+	h.mask.Set(slices.Concat(h.opts.Settings.Settings.Secrets(), next.Settings.Secrets(), []config.Secret{h.login.kept})...)
 	h.live.llm.Store(&llm)
 	h.live.models.Store(models)
 	h.log.Info("the models have changed", "model", llm.Model, "fallbacks", len(llm.Fallbacks), "choices", len(llm.Choices))
