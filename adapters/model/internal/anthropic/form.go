@@ -44,14 +44,8 @@ func (f *form) AppendHead(dst []byte, req model.Request) []byte {
 	if len(req.Tools) == 0 {
 		return dst
 	}
-	dst = append(dst, `,"tools":[`...)
-	for i, t := range req.Tools {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendTool(dst, t)
-	}
-	dst = append(append(dst[:len(dst)-1], cacheMark...), '}', ']')
+	dst = protocol.AppendList(append(dst, `,"tools":`...), req.Tools, appendTool)
+	dst = append(append(dst[:len(dst)-len(`}]`)], cacheMark...), '}', ']')
 	return appendChoice(dst, req.ToolChoice)
 }
 

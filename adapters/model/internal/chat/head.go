@@ -30,14 +30,7 @@ func appendTools(dst []byte, req model.Request) []byte {
 	if len(req.Tools) == 0 {
 		return dst
 	}
-	dst = append(dst, `,"tools":[`...)
-	for i, t := range req.Tools {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendTool(dst, t)
-	}
-	dst = append(dst, ']')
+	dst = protocol.AppendList(append(dst, `,"tools":`...), req.Tools, appendTool)
 	return appendToolChoice(dst, req.ToolChoice)
 }
 

@@ -74,3 +74,15 @@ func AppendQuotedJSON(dst []byte, raw json.RawMessage) []byte {
 	dst = append(dst, raw[start:]...)
 	return append(dst, '"')
 }
+
+// AppendList appends a list of what each appends.
+func AppendList[T any](dst []byte, list []T, each func(dst []byte, item T) []byte) []byte {
+	dst = append(dst, '[')
+	for i, item := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = each(dst, item)
+	}
+	return append(dst, ']')
+}

@@ -35,14 +35,8 @@ func (f *form) AppendHead(dst []byte, req model.Request) []byte {
 	if len(req.Tools) == 0 {
 		return dst
 	}
-	dst = append(dst, `,"tools":[`...)
-	for i, t := range req.Tools {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendTool(dst, t)
-	}
-	dst = append(dst, `],"tool_choice":`...)
+	dst = protocol.AppendList(append(dst, `,"tools":`...), req.Tools, appendTool)
+	dst = append(dst, `,"tool_choice":`...)
 	if name, ok := strings.CutPrefix(req.ToolChoice, "tool:"); ok {
 		return append(protocol.AppendString(append(dst, `{"type":"function","name":`...), name), '}')
 	}
