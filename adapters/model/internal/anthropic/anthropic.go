@@ -101,9 +101,9 @@ func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, req model.Requ
 	if err := stream.Err(); err != nil {
 		return nil, err //nolint:wrapcheck // it is an error of the exchange, or is described by the caller
 	}
-	return &reader{
-		parser: parser{fail: p.opts.Fail, used: protocol.UsedIDs(req.Messages), documents: documentsOf(req)},
-		source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), false),
+	return &protocol.Reader{
+		Parser: &parser{fail: p.opts.Fail, used: protocol.UsedIDs(req.Messages), documents: documentsOf(req)},
+		Source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), false),
 	}, nil
 }
 

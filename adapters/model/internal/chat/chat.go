@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	openaiapi "github.com/sashabaranov/go-openai"
@@ -110,44 +109,6 @@ func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, req model.Requ
 	if !p.opts.Exact {
 		used = protocol.UsedIDs(req.Messages)
 	}
-	return &reader{
-		parser: answer.NewParser(p.opts.Exact, p.opts.ReasoningTags, p.opts.Fail, used),
-		source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), p.opts.Exact),
-		exact:  p.opts.Exact,
-	}, nil
+	parser := answer.NewParser(p.opts.Exact, p.opts.ReasoningTags, p.opts.Fail, used)
+	return &protocol.Reader{Parser: &parser, Source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), p.opts.Exact)}, nil
 }
-
-// reader implements [protocol.Answer].
-type reader struct {
-	parser answer.Parser
-	source sse.Source
-	exact  bool
-	said   bool // the server sent [DONE]
-}
-
-func (r *reader) Next() ([]model.Event, error) {
-	data, err := r.source.Next()
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller describes it
-	}
-	if string(data) == sse.Done {
-		r.said = true
-		return nil, io.EOF
-	}
-	r.parser.Feed(data)
-	return r.parser.Events(), nil
-}
-
-func (r *reader) Complete() bool { return r.parser.Complete() }
-
-func (r *reader) End() ([]model.Event, error) {
-	if r.source.Bare() && r.parser.Foreign() && !r.exact {
-		return nil, protocol.ErrForeign
-	}
-	if err := r.parser.Close(r.said); err != nil {
-		return nil, err //nolint:wrapcheck // it is an error of the model
-	}
-	return r.parser.Events(), nil
-}
-
-func (r *reader) Close() { r.source.Close() }

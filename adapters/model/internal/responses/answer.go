@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,46 +13,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/lenient"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
-	"github.com/shipmyagent/shipmyagent/adapters/model/internal/sse"
 )
 
 var errBadAnswer = errors.New("invalid response")
-
-// reader implements [protocol.Answer].
-type reader struct {
-	parser parser
-	source sse.Source
-}
-
-func (r *reader) Next() ([]model.Event, error) {
-	data, err := r.source.Next()
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller describes it
-	}
-	if string(data) == sse.Done {
-		return nil, io.EOF
-	}
-	r.parser.feed(data)
-	if r.parser.finish != nil {
-		return r.parser.events(), io.EOF
-	}
-	return r.parser.events(), nil
-}
-
-// Complete reports that the last event arrived, which also has the usage.
-func (r *reader) Complete() bool { return r.parser.finish != nil }
-
-func (r *reader) End() ([]model.Event, error) {
-	if r.source.Bare() && !r.parser.known {
-		return nil, protocol.ErrForeign
-	}
-	if err := r.parser.close(); err != nil {
-		return nil, err
-	}
-	return r.parser.events(), nil
-}
-
-func (r *reader) Close() { r.source.Close() }
 
 // parser turns the events of an answer into stream parts. A call is made at the end only, so that
 // an answer that was cut off makes none.
@@ -104,8 +66,17 @@ const (
 
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
-// events returns what was parsed since the last call. The slice is reused.
-func (p *parser) events() []model.Event {
+// Complete implements [protocol.Parser].
+func (p *parser) Complete() bool { return p.finish != nil }
+
+// Over implements [protocol.Parser].
+func (p *parser) Over() bool { return p.finish != nil }
+
+// Known implements [protocol.Parser].
+func (p *parser) Known() bool { return p.known }
+
+// Events implements [protocol.Parser].
+func (p *parser) Events() []model.Event {
 	out := p.out
 	p.out = p.out[:0]
 	return out
@@ -126,8 +97,8 @@ func (p *parser) failed(object gjson.Result) {
 	p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 }
 
-// feed parses the data of one event.
-func (p *parser) feed(data []byte) {
+// Feed parses the data of one event.
+func (p *parser) Feed(data []byte) {
 	root := gjson.ParseBytes(data)
 	if !gjson.ValidBytes(data) || !root.IsObject() {
 		p.broken("broken event")
@@ -498,9 +469,9 @@ func (p *parser) total() model.Usage {
 	}
 }
 
-// close ends the answer: open blocks end, calls are made and the finish comes last. An error means
+// Close ends the answer: open blocks end, calls are made and the finish comes last. An error means
 // that the answer was cut off.
-func (p *parser) close() error {
+func (p *parser) Close(bool) error {
 	if p.finish == nil {
 		return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "Response stream ended without its last event."}
 	}

@@ -21,8 +21,8 @@ func BenchmarkDelta(b *testing.B) {
 	data := []byte(benchDelta)
 	b.ReportAllocs()
 	for b.Loop() {
-		p.feed(data)
-		p.events()
+		p.Feed(data)
+		p.Events()
 	}
 }
 

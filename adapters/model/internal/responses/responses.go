@@ -92,9 +92,9 @@ func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, req model.Requ
 	if _, err := p.opts.Client(x).CreateResponseStream(ctx, openaiapi.CreateResponseRequest{}); err != nil {
 		return nil, err //nolint:wrapcheck // it is an error of the exchange, or is described by the caller
 	}
-	return &reader{
-		parser: parser{fail: p.opts.Fail, used: protocol.UsedIDs(req.Messages), ids: map[string]bool{}},
-		source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), false),
+	return &protocol.Reader{
+		Parser: &parser{fail: p.opts.Fail, used: protocol.UsedIDs(req.Messages), ids: map[string]bool{}},
+		Source: p.readers.Open(x.Resp.Body, x.Resp.Header.Get("Content-Type"), false),
 	}, nil
 }
 

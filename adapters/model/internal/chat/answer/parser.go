@@ -88,11 +88,15 @@ func (p *Parser) Events() []model.Event {
 	return p.tags.filter(out)
 }
 
-// Complete reports that at most the usage of the answer is still missing.
+// Complete implements [protocol.Parser].
 func (p *Parser) Complete() bool { return p.ended }
 
-// Foreign reports that there were objects, but none that an answer of a model consists of.
-func (p *Parser) Foreign() bool { return p.fed && !p.answer && p.finish == nil }
+// Over implements [protocol.Parser]: the usage may follow whatever came.
+func (*Parser) Over() bool { return false }
+
+// Known implements [protocol.Parser]. Objects are foreign if an answer of a model has none of them;
+// an exact parser accepts them.
+func (p *Parser) Known() bool { return p.exact || !p.fed || p.answer || p.finish != nil }
 
 // Feed parses the data of one event. It does not retain it.
 func (p *Parser) Feed(data []byte) {
