@@ -30,8 +30,8 @@ type Model interface {
 type Request struct {
 	// ID correlates the call with logs; the model never sees it.
 	ID string
-	// Model is the name of the model to ask, for those that stand for several; others ignore it. A name
-	// that is unknown means the main model.
+	// Model is the name of the model to ask, for a [Model] that is a group of several; others ignore it.
+	// An unknown name means the main model.
 	Model    string
 	System   string
 	Messages []modelmessage.Message

@@ -16,7 +16,7 @@ type Choice struct {
 	Endpoint
 }
 
-// Choices stands for several models, of which each request names one. A request without a name, or
+// Choices is a group of models, of which each request names one. A request without a name, or
 // with an unknown one, is for the main model. It is safe for concurrent use.
 type Choices struct {
 	main   *Model

@@ -116,7 +116,7 @@ func (a *answer) event(e model.Event) {
 	}
 }
 
-// start begins an item and its part, or only a part if reasoning goes on. The service sends one
+// start begins an item and its part, or only a part if reasoning continues. The service sends one
 // item after the other, so the last one is complete.
 func (a *answer) start(e model.Event) {
 	f := forms(e.Kind, e.ID)

@@ -76,7 +76,7 @@ func (m *Manager) Apply(ctx context.Context, servers []Server) error {
 	m.clients = next
 	m.mu.Unlock()
 	if len(over) > 0 {
-		m.o.Changed() // nobody is offered the tools of a server while it stops
+		m.o.Changed() // no chat is offered the tools of a server that is stopping
 	}
 	err := stopAll(ctx, over) // a changed server uses the same log and home
 	for _, c := range fresh {

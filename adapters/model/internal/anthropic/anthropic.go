@@ -63,7 +63,7 @@ func (p *Protocol) end(req model.Request) []byte {
 	switch t := p.opts.Thinking; {
 	case t.Type == "":
 	case t.Type == "enabled" && !p.thinks(req):
-		// The service refuses a turn that goes on without the thinking it began with.
+		// The service refuses to continue a turn without the thinking that the turn began with.
 	case t.Type == "enabled":
 		b = append(b, `,"thinking":{"type":"enabled","budget_tokens":`...)
 		b = append(appendInt(b, t.Budget), '}')

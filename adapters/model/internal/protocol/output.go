@@ -12,7 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// AppendSchema appends the schema of a tool's input, or that of an object if it is no JSON.
+// AppendSchema appends the schema of a tool's input, or that of any object if it is not valid JSON.
 func AppendSchema(dst []byte, schema json.RawMessage) []byte {
 	if IsNull(schema) || !json.Valid(schema) {
 		return append(dst, `{"type":"object","properties":{}}`...)

@@ -65,7 +65,7 @@ type Thinking struct {
 	Budget int // tokens, in addition to those of the answer
 	Effort string
 	// Summary is how detailed the summaries of the thinking are, in the Responses protocol: auto,
-	// concise or detailed. If it is empty, there are none.
+	// concise or detailed. Empty asks for none.
 	Summary string
 }
 

@@ -309,7 +309,7 @@ func (p *parser) piece(it *item, text string) {
 	p.emit(e)
 }
 
-// turn goes on to a later block of reasoning, and reports whether a block is the newest one.
+// turn moves to a later block of reasoning, and reports whether a block is the newest one.
 func (p *parser) turn(it *item, part int) bool {
 	if part > it.part {
 		p.emit(model.Event{Kind: model.EventReasoningEnd, ID: it.block, ProviderMetadata: it.metadata("")})

@@ -49,7 +49,7 @@ func Ask(ctx context.Context, s config.Settings, name string) []Check {
 		return func(key string) reply { return askModel(ctx, llm, f, key) }
 	}
 	add(roleMain, "llm", llm.Model, chat(llm.Main()))
-	for _, m := range besides(llm) {
+	for _, m := range alternatives(llm) {
 		add(m.role, m.block, m.Model, chat(m.Fallback))
 	}
 	if embeddings := s.Context.Memory.EmbeddingModel; embeddings != "" {

@@ -29,7 +29,7 @@ type Row struct {
 	Tools           *bool             `json:"tools,omitempty"`
 	Thinking        *catalog.Thinking `json:"thinking,omitempty"`
 	USDPerMillion   *catalog.Prices   `json:"usdPerMillion,omitempty"`
-	Catalog         *Entry            `json:"catalog,omitempty"` // nil: the catalog does not know it
+	Catalog         *Entry            `json:"catalog,omitempty"` // nil if the catalog has no entry for it
 	// Origins say where the values are from, by the member.
 	Origins map[string]string `json:"origins,omitempty"`
 }
@@ -48,25 +48,25 @@ func Configured(l *config.Loaded) []Row {
 		return append([]Row{{Role: roleMain, Name: config.ProviderDemo, Provider: config.ProviderDemo, Origins: map[string]string{"provider": l.Origin("llm.provider").String()}}}, others(l)...)
 	}
 	rows := []Row{chatRow(l, roleMain, "llm", llm.Main())}
-	for _, m := range besides(llm) {
+	for _, m := range alternatives(llm) {
 		rows = append(rows, chatRow(l, m.role, m.block, m.Fallback))
 	}
 	return append(rows, others(l)...)
 }
 
-// besidesMain is a model that answers in chats in place of the main one. block is its block in the settings.
-type besidesMain struct {
+// alternative is a model that answers in chats in place of the main one. block is its block in the settings.
+type alternative struct {
 	role, block string
 	config.Fallback
 }
 
-// besides are the fallbacks and the choices.
-func besides(llm config.LLM) (list []besidesMain) {
+// alternatives are the fallbacks and the choices.
+func alternatives(llm config.LLM) (list []alternative) {
 	for i, f := range llm.Fallbacks {
-		list = append(list, besidesMain{fmt.Sprintf("fallback %d", i+1), fmt.Sprintf("llm.fallbacks[%d]", i), f})
+		list = append(list, alternative{fmt.Sprintf("fallback %d", i+1), fmt.Sprintf("llm.fallbacks[%d]", i), f})
 	}
 	for i, f := range llm.Choices {
-		list = append(list, besidesMain{"choice " + f.Name, fmt.Sprintf("llm.choices[%d]", i), f})
+		list = append(list, alternative{"choice " + f.Name, fmt.Sprintf("llm.choices[%d]", i), f})
 	}
 	return list
 }
