@@ -44,7 +44,10 @@ type endpoint struct {
 // New returns a model. It sends nothing.
 func New(o Options) (*Model, error) {
 	all, err := newEndpoints(o, append([]Endpoint{o.Endpoint}, o.Fallbacks...))
-	return &Model{all}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Model{all}, nil
 }
 
 // newEndpoints returns endpoints with the same options.
@@ -220,38 +223,37 @@ func joinFailures(first, next error) error {
 	return &joined
 }
 
-// call calls one model until it answers or fails permanently. It returns which stored files the
-// request contained. hasNext says that another model can be tried after it.
-func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext bool) (protocol.Shown, error) {
-	sent := e.protocol.Shown(req)
+// call calls one model until it answers or fails permanently. hasNext says that another model can be
+// tried after it.
+func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	asked, body, err := e.prepare(ctx, req)
 	if err != nil {
-		return sent, err
+		return err
 	}
 	r := newRetrier(e.opts, hasNext)
 	for {
 		err := e.attempt(ctx, body, asked, s)
 		failure, ok := errors.AsType[*model.Error](err)
 		if !ok || s.started || ctx.Err() != nil {
-			return sent, err
+			return err
 		}
-		if why, about := refusalOf(err, sent); about && why != refusalOther {
-			return sent, err // the same request would be refused again
+		if why, about := refusalOf(err, e.protocol.Shown(req)); about && why != refusalOther {
+			return err // the same request would be refused again
 		}
 		var wait time.Duration
 		if len(asked.Tools) > 0 && refusesTools(failure) {
 			e.loseTools(ctx, failure)
 			if asked, body, err = e.prepare(ctx, req); err != nil {
-				return sent, err
+				return err
 			}
 		} else if wait, ok = r.next(failure); !ok {
-			return sent, err
+			return err
 		}
 		e.metrics.retries.WithLabelValues(e.Model, string(failure.Reason)).Inc()
 		e.log.InfoContext(ctx, "model failed, asking again", "request_id", req.ID, "attempt", r.attempts, "wait", wait, "error", err)
 		s.forget()
 		if err := apicall.Pause(ctx, wait); err != nil {
-			return sent, err
+			return err
 		}
 	}
 }

@@ -136,23 +136,26 @@ func (s *sight) unlearn(links []string) {
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
 	for range 4 {       // with everything, without images, without documents, without thinking
-		sent, err := e.call(ctx, req, s, hasNext)
+		known := e.sight.Revision()
+		err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
 			return err
 		}
+		sent := e.protocol.Shown(req)
 		why, about := refusalOf(err, sent)
-		if !about || !e.sight.learn(why, sent) {
+		learned := about && e.sight.learn(why, sent)
+		if !learned && (e.sight.Revision() == known || model.ReasonOf(err) != model.ReasonBadRequest) { // another call has learned nothing either
 			e.sight.unlearn(blamed) // they were not the cause
 			return err
 		}
-		if why == refusalOther {
+		if why == refusalOther && learned {
 			blamed = sent.Links
 		}
 		req.Memo.Take() // the encoded messages contain it
 		e.log.WarnContext(ctx, "the model refused a part of a request: it is asked once more without it", "request_id", req.ID, "files", len(sent.Links), "thoughts", len(sent.Thoughts),
 			"from_now_on", saidOf(why), "error", err)
 	}
-	_, err := e.call(ctx, req, s, hasNext)
+	err := e.call(ctx, req, s, hasNext)
 	if err != nil && !s.started {
 		e.sight.unlearn(blamed)
 	}

@@ -105,7 +105,7 @@ func New(o Options) *Host {
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
-	h.live.llm.Store(&o.Settings.Settings.LLM)
+	h.live.set(&o.Settings.Settings.LLM)
 	h.deciders = h.newDeciders()
 	return h
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -16,8 +17,14 @@ import (
 // liveModels are the models of a host, which new settings replace while it runs. Calls in progress go on with those
 // that they began with.
 type liveModels struct {
-	llm    atomic.Pointer[config.LLM]
-	models atomic.Pointer[provider.Choices] // nil if no model is called at an address
+	llm     atomic.Pointer[config.LLM]
+	choices atomic.Pointer[[]decision.ModelChoice] // of those settings
+	models  atomic.Pointer[provider.Choices]       // nil if no model is called at an address
+}
+
+func (l *liveModels) set(llm *config.LLM) {
+	l.llm.Store(llm)
+	l.choices.Store(choicesOf(llm))
 }
 
 var _ model.Model = (*liveModels)(nil)
@@ -43,7 +50,7 @@ func (h *Host) replaceModels(next *config.Loaded, changed []string) []string {
 		return changed
 	}
 	h.mask.Set(slices.Concat(h.opts.Settings.Settings.Secrets(), next.Settings.Secrets(), []config.Secret{h.login.kept})...)
-	h.live.llm.Store(&llm)
+	h.live.set(&llm)
 	h.live.models.Store(models)
 	h.log.Info("the models have changed", "model", llm.Model, "fallbacks", len(llm.Fallbacks), "choices", len(llm.Choices))
 	return slices.DeleteFunc(changed, isLive)

@@ -20,18 +20,20 @@ func (h *Host) demo() bool { return h.opts.Settings.Settings.LLM.Provider == con
 func (h *Host) modelLabel() string { return h.modelChoices()[0].Label }
 
 // modelChoices are the main model and those that people may choose for a chat in its place.
-func (h *Host) modelChoices() []decision.ModelChoice {
-	if h.demo() {
-		return []decision.ModelChoice{{Name: decision.MainModel, Label: demo.Name}}
-	}
-	llm := h.live.llm.Load()
+func (h *Host) modelChoices() []decision.ModelChoice { return *h.live.choices.Load() }
+
+// choicesOf are the models of some settings that can answer in chats, the main model first.
+func choicesOf(llm *config.LLM) *[]decision.ModelChoice {
 	list := []decision.ModelChoice{{Name: decision.MainModel, Label: llm.Model}}
+	if llm.Provider == config.ProviderDemo {
+		list[0].Label = demo.Name
+	}
 	for _, f := range llm.Choices {
 		if f.Name != model.Vision && f.Name != model.Summary && f.Name != model.Memory {
 			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model})
 		}
 	}
-	return list
+	return &list
 }
 
 // newModel makes the configured model. It contacts no service.
