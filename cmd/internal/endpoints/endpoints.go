@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/demo"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/config/catalog"
@@ -37,6 +40,20 @@ func Choices(llm config.LLM) (list []provider.Choice) {
 		c := provider.Choice{Name: f.Name, Endpoint: Of(llm, f)}
 		c.AddressKey = fmt.Sprintf("llm.choices[%d].baseUrl", i)
 		list = append(list, c)
+	}
+	return list
+}
+
+// Answering are the models that can answer in chats: the main model, and those that people may choose in its place.
+func Answering(llm config.LLM) []decision.ModelChoice {
+	list := []decision.ModelChoice{{Name: decision.MainModel, Label: llm.Model}}
+	if llm.Provider == config.ProviderDemo {
+		list[0].Label = demo.Name
+	}
+	for _, f := range llm.Choices {
+		if f.Name != model.Vision && f.Name != model.Summary && f.Name != model.Memory {
+			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model})
+		}
 	}
 	return list
 }

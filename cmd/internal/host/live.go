@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -23,8 +24,9 @@ type liveModels struct {
 }
 
 func (l *liveModels) set(llm *config.LLM) {
+	all := endpoints.Answering(*llm)
 	l.llm.Store(llm)
-	l.choices.Store(choicesOf(llm))
+	l.choices.Store(&all)
 }
 
 var _ model.Model = (*liveModels)(nil)

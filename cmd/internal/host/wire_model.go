@@ -22,20 +22,6 @@ func (h *Host) modelLabel() string { return h.modelChoices()[0].Label }
 // modelChoices are the main model and those that people may choose for a chat in its place.
 func (h *Host) modelChoices() []decision.ModelChoice { return *h.live.choices.Load() }
 
-// choicesOf are the models of some settings that can answer in chats, the main model first.
-func choicesOf(llm *config.LLM) *[]decision.ModelChoice {
-	list := []decision.ModelChoice{{Name: decision.MainModel, Label: llm.Model}}
-	if llm.Provider == config.ProviderDemo {
-		list[0].Label = demo.Name
-	}
-	for _, f := range llm.Choices {
-		if f.Name != model.Vision && f.Name != model.Summary && f.Name != model.Memory {
-			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model})
-		}
-	}
-	return &list
-}
-
 // newModel makes the configured model. It contacts no service.
 func (h *Host) newModel() (model.Model, error) {
 	llm := h.opts.Settings.Settings.LLM
