@@ -87,8 +87,11 @@ func (w *world) turnsIn(t *testing.T, chats, n int, pause time.Duration) {
 
 // TestRestingChatWeighsLittle compares the heap with and without chats that had one turn. Lower
 // the limits when a chat keeps less. With the race detector the sizes are only logged; `make test`
-// runs this without it too.
+// runs this without it too. Pools and free goroutines are kept per processor, so their number is
+// fixed here.
 func TestRestingChatWeighsLittle(t *testing.T) {
+	processors := runtime.GOMAXPROCS(2)
+	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
 	for _, tt := range []struct {
 		name string
 		rest time.Duration
