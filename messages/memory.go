@@ -14,7 +14,7 @@ type ExtractMemory struct {
 	ExtractionID string
 	RequestID    string
 	Turns        []FoldTurn
-	// Folds is set before a compaction, which makes even a few turns enough.
+	// Folds is set for turns that a compaction is about to replace, of which even a few are enough.
 	Folds bool
 	// Guidance is what Agent.md says about what to remember.
 	Guidance string

@@ -118,6 +118,7 @@ func (c *Chat) compactNow() decision.Compaction {
 // notCompacted records the result of a compaction that replaced no turns.
 func (c *Chat) notCompacted(result string, turns int) {
 	f := &c.compaction
+	c.memory.NotCompacted()
 	c.countCompaction(result)
 	switch result {
 	case messages.ResultAged:

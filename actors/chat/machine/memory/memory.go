@@ -19,15 +19,14 @@ type Memory struct {
 	// last is the newest turn at the last extraction, and wait is how many turns must follow it before the next one.
 	last string
 	wait int
-	// compaction is the last compaction for which an extraction was planned; frozen are its turns until the extraction
-	// in progress has ended.
+	// compaction is the last compaction that began, and frozen are its turns until they are extracted.
 	compaction string
 	frozen     []messages.FoldTurn
 	seen       int // length of the history at the last check
 }
 
-// Remember starts an extraction when enough turns have arrived or when a compaction has started. Neither waits for the
-// extraction. The compaction in progress is given by its id, which is empty if there is none; turns returns the history.
+// Remember starts an extraction when enough turns have arrived or when a compaction has made a summary, which does not
+// wait for it. The compaction in progress is given by its id, which is empty if there is none; turns returns the history.
 func (m *Memory) Remember(compaction string, turns func() []messages.FoldTurn) {
 	if !m.Remembers || m.Closing {
 		return
@@ -39,7 +38,7 @@ func (m *Memory) Remember(compaction string, turns func() []messages.FoldTurn) {
 		m.compaction, m.frozen = compaction, turns()
 	}
 	switch {
-	case m.child != "":
+	case m.child != "", m.frozen != nil && compaction == m.compaction:
 	case m.frozen != nil:
 		frozen := m.frozen
 		m.frozen = nil
@@ -51,6 +50,9 @@ func (m *Memory) Remember(compaction string, turns func() []messages.FoldTurn) {
 		}
 	}
 }
+
+// NotCompacted tells that the last compaction replaced no turns, so that none need to be extracted for it.
+func (m *Memory) NotCompacted() { m.frozen = nil }
 
 // unread counts the turns since the last extraction, at most MemoryTurns.
 func (m *Memory) unread() int {
