@@ -165,21 +165,26 @@ func TestIO2FeishuSchedule(t *testing.T) {
 				x.later(time.Second)
 				x.store.set(func(s *faulty) { s.dieAt, s.after = len(s.trace)+n, after })
 				x.api.Say("oc_1", "ou_1", "hello", nil)
-				for range schedule[1:] {
-					x.later(margin)
-					if dead := false; x.store.isDead(&dead) {
-						deaths++
+				revived := func() bool {
+					dead := false
+					if x.store.isDead(&dead) {
 						x.end()
 						x.revive()
+					}
+					return dead
+				}
+				for range schedule[1:] {
+					x.later(margin)
+					if revived() {
+						deaths++
 						x.store.set(func(s *faulty) { s.dieAt, s.after = len(s.trace)+n, after })
 					}
 					x.later(15 * time.Second)
 				}
 				x.store.set(func(s *faulty) { s.dieAt = 0 })
+				revived() // it may have died since the last look, and the service tries only until the sixth hour
 				x.later(8 * time.Hour)
-				if dead := false; x.store.isDead(&dead) {
-					x.end()
-					x.revive()
+				if revived() {
 					x.later(8 * time.Hour)
 				}
 				x.settled("oc_1", []string{"hello"}, 0)

@@ -14,7 +14,7 @@ import (
 )
 
 // DefaultIdle is how long a chat is kept active after its last message.
-const DefaultIdle = 2 * time.Minute
+const DefaultIdle = time.Minute
 
 // Options configure a shard.
 type Options struct {
