@@ -24,8 +24,9 @@ type StartRun struct {
 	System    string
 	// Model is the name of the model that people chose for the chat; empty is the main model.
 	Model string
-	// Tools are the names offered, in their order; fixed for the run.
-	Tools []string
+	// Tools are the names offered, in their order; fixed for the run, except that those of Later are
+	// offered from the step on in which they can do something.
+	Tools, Later []string
 	// Only are the tools that the loaded skills allow, or nil for all. Calls of others are refused,
 	// but the offered tools stay the same.
 	Only  []string

@@ -31,6 +31,8 @@ type TaskStore interface {
 	// TaskNumbers returns the numbers by which people of a chat refer to its tasks, by task id. A
 	// task without a number gets the next one; numbers are not reused.
 	TaskNumbers(ctx context.Context, key messages.ChatKey, ids []string) (map[string]int, error)
+	// HadTasks reports whether a task of the chat was ever given a number. It is fast.
+	HadTasks(key messages.ChatKey) bool
 	// RemoveTask removes a task, or fails with [ErrTask].
 	RemoveTask(ctx context.Context, id string) error
 }

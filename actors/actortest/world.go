@@ -171,14 +171,13 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 			return d
 		}
 	}
-	o.Tools = func(_ messages.ChatKey, toolEgress bool) []string {
-		var names []string
+	o.Tools = func(_ messages.ChatKey, toolEgress bool) (names, later []string) {
 		for _, t := range w.o.Tools {
 			if name := t.Spec().Name; toolEgress || name != "chat_send" {
 				names = append(names, name)
 			}
 		}
-		return names
+		return names, nil
 	}
 	o.Adapter = func(name string) (decision.Adapter, bool) {
 		if name != "telegram" && (w.o.Real == nil || name != w.o.Real.Name()) {

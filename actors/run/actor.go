@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -75,7 +76,8 @@ type run struct {
 	memo  *model.Memo
 	start messages.StartRun
 	loop  *loop.Loop
-	offer []model.ToolSpec // tools as offered to the model
+	offer []model.ToolSpec // tools as offered to the model, by name; replaced when it grows
+	later []tool.FollowUp  // tools that could do nothing yet
 	home  pipe.Home
 	chat  *actor.PID
 
@@ -147,6 +149,7 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 	case messages.ExecuteCalls:
 		r.execute(ac, msg)
 	case messages.SlotGranted:
+		r.offerLater()
 		r.ask()
 	case messages.InputShortened:
 		r.onInputShortened(ac, msg)
@@ -230,21 +233,45 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 		return i >= 0 && r.asks(tools[i], c)
 	}
 	c.Tools, r.offer = make([]loop.Tool, 0, len(msg.Tools)), make([]model.ToolSpec, 0, len(msg.Tools))
-	for _, name := range msg.Tools {
+	for i, name := range slices.Concat(msg.Tools, msg.Later) {
 		t, ok := r.Tools.Find(name)
 		if !ok {
 			continue
 		}
 		spec := t.Spec()
-		wire, schema := r.Tools.Wire(spec)
+		wire, _ := r.Tools.Wire(spec)
 		tools = append(tools, t)
-		r.offer = append(r.offer, model.ToolSpec{Name: wire, Description: spec.Description, InputSchema: schema})
 		c.Tools = append(c.Tools, loop.Tool{Name: spec.Name, CallName: wire, Title: spec.Title, Check: check, Asks: asks})
+		if f, ok := t.(tool.FollowUp); ok && i >= len(msg.Tools) {
+			r.later = append(r.later, f)
+			continue
+		}
+		r.offer = append(r.offer, r.offered(t))
 	}
 	if len(c.Tools) == 0 {
 		c.Tools = nil // a model that calls a tool is told that it has none
 	}
 	return c
+}
+
+// offered is a tool as offered to the model.
+func (r *run) offered(t tool.Tool) model.ToolSpec {
+	spec := t.Spec()
+	wire, schema := r.Tools.Wire(spec)
+	return model.ToolSpec{Name: wire, Description: spec.Description, InputSchema: schema}
+}
+
+// offerLater offers the tools that can do something now, where the next run of the chat will have them too.
+func (r *run) offerLater() {
+	for i, f := range slices.Backward(r.later) {
+		if !f.Useful(r.start.ChatKey) {
+			continue
+		}
+		spec := r.offered(f)
+		at, _ := slices.BinarySearchFunc(r.offer, spec, func(a, b model.ToolSpec) int { return strings.Compare(a.Name, b.Name) })
+		r.offer = slices.Insert(slices.Clone(r.offer), at, spec)
+		r.later = slices.Delete(r.later, i, i+1)
+	}
 }
 
 // metadata returns what readers get with a stream part.

@@ -80,7 +80,7 @@ func (l *life) spawn() {
 			return decision.Adapter{Ref: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
 		},
 		Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: agent} },
-		Tools:     func(messages.ChatKey, bool) []string { return l.names },
+		Tools:     func(messages.ChatKey, bool) (offered, later []string) { return l.names, nil },
 		Contexts:  s.o.Folds,
 	}
 	shards := shard.Options{

@@ -51,6 +51,14 @@ type Streamer interface {
 	InvokeStream(ctx context.Context, call Call, preliminary func(json.RawMessage)) (Result, error)
 }
 
+// FollowUp is a tool that can do nothing in a chat until something happened there: what reads the output of background
+// processes needs one. It is left out of requests until then, also within a run.
+type FollowUp interface {
+	Tool
+	// Useful reports whether the tool can do something in the chat. It is called before every request and is fast.
+	Useful(chat messages.ChatKey) bool
+}
+
 // Call is one call of a tool by the model, with an immutable view of its run.
 type Call struct {
 	ID    string

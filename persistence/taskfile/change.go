@@ -108,6 +108,32 @@ func (s *Store) TaskNumbers(ctx context.Context, key messages.ChatKey, ids []str
 	return out, err
 }
 
+// HadTasks implements [persistence.TaskStore]. It reads the numbers only after they have changed. Numbers that cannot be
+// read are those of all chats.
+func (s *Store) HadTasks(key messages.ChatKey) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Stat(s.numbers().Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.seen, s.numbered = nil, nil
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	if s.seen == nil || !os.SameFile(s.seen, info) || s.seen.Size() != info.Size() || !s.seen.ModTime().Equal(info.ModTime()) {
+		all, err := s.numbers().Read()
+		if err != nil {
+			return true
+		}
+		s.seen, s.numbered = info, make(map[messages.ChatKey]bool, len(all))
+		for key := range all {
+			s.numbered[key] = true
+		}
+	}
+	return s.numbered[key]
+}
+
 // ForgetChat removes the tasks of a chat, with their numbers there.
 func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
 	all, _, err := s.Tasks(ctx)

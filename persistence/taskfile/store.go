@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -30,6 +32,10 @@ type Store struct {
 	home  *time.Location
 	disk  document.Disk
 	lock  *document.Lock // serialises the changes of all tasks
+
+	mu       sync.Mutex
+	seen     fs.FileInfo // of the numbers when they were read last; nil if there were none
+	numbered map[messages.ChatKey]bool
 }
 
 // New makes a store in a state folder, which the first change makes. home is the zone of tasks

@@ -70,7 +70,7 @@ func newWorld(seed uint64) *world {
 	o := decision.Options{
 		Adapter:   func(string) (decision.Adapter, bool) { return adapter, true },
 		Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} },
-		Tools:     func(messages.ChatKey, bool) []string { return []string{"look", "act", "ask"} },
+		Tools:     func(messages.ChatKey, bool) (offered, later []string) { return []string{"look", "act", "ask"}, nil },
 		Mode:      []string{decision.ModeMerge, decision.ModeFollowup, decision.ModeInterrupt}[w.rnd.IntN(3)],
 		MaxQueued: 6, FairToSenders: w.rnd.IntN(2) == 0, Compacts: true, KeepLast: 4, MaxTokens: 300,
 		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Obeys: true, Location: time.UTC,

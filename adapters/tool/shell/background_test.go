@@ -13,7 +13,28 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
+
+// TestUsefulOnceAProcessRuns: what reads and stops processes is of use in a chat that has one.
+func TestUsefulOnceAProcessRuns(t *testing.T) {
+	everywhere(t, func(p place) {
+		w := newWorld(p.t, p.in)
+		useful := func(chat messages.ChatKey) (n int) {
+			for _, t := range w.tools {
+				if f, ok := t.(tool.FollowUp); ok && f.Useful(chat) {
+					n++
+				}
+			}
+			return n
+		}
+		before := useful("web-chat-a")
+		w.launch("sleep 1000")
+		if after, elsewhere := useful("web-chat-a"), useful("web-chat-b"); before != 0 || after != 4 || elsewhere != 0 {
+			p.t.Errorf("%d tools are useful before, %d after, %d in another chat; want 0, 4 and 0", before, after, elsewhere)
+		}
+	})
+}
 
 // launch starts a process in the background.
 func (w *world) launch(command string) string {

@@ -21,7 +21,7 @@ var readSchema []byte
 const readMost = 6 << 10
 
 // Read is the tool shell_read.
-type Read struct{ sh *Shell }
+type Read struct{ followUp }
 
 // Spec implements [tool.Tool]. A call continues where the last one ended, so repeating it may return something else.
 func (t *Read) Spec() tool.Spec {

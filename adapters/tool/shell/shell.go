@@ -136,7 +136,8 @@ func (s *Shell) Tools() []tool.Tool {
 	if s.unavailable() != "" {
 		return []tool.Tool{&Exec{s}}
 	}
-	return []tool.Tool{&Exec{s}, &Status{s}, &Read{s}, &Write{s}, &Stop{s}}
+	later := followUp{s}
+	return []tool.Tool{&Exec{s}, &Status{later}, &Read{later}, &Write{later}, &Stop{later}}
 }
 
 // Close kills the background processes and waits for their end.

@@ -20,7 +20,7 @@ var statusSchema []byte
 const quickly = 20 * time.Second
 
 // Status is the tool shell_status.
-type Status struct{ sh *Shell }
+type Status struct{ followUp }
 
 // Spec implements [tool.Tool].
 func (t *Status) Spec() tool.Spec {

@@ -17,7 +17,7 @@ var stopText string
 var stopSchema []byte
 
 // Stop is the tool shell_stop. It needs no approval, because it ends only processes of its own chat.
-type Stop struct{ sh *Shell }
+type Stop struct{ followUp }
 
 // Spec implements [tool.Tool].
 func (t *Stop) Spec() tool.Spec {

@@ -29,7 +29,7 @@ const maxTyped = 8 << 10
 
 // Write is the tool shell_write. Input can make a program do anything that it is able to do, so every call needs
 // approval.
-type Write struct{ sh *Shell }
+type Write struct{ followUp }
 
 // Spec implements [tool.Tool].
 func (t *Write) Spec() tool.Spec {

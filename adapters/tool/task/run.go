@@ -22,7 +22,7 @@ var runText string
 var runSchema []byte
 
 // Run is the tool task_run.
-type Run struct{ opts Options }
+type Run struct{ followUp }
 
 // Spec implements [tool.Tool].
 func (Run) Spec() tool.Spec {

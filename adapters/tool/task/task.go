@@ -55,8 +55,15 @@ func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return []tool.Tool{List{o}, Create{o}, Update{o}, Cancel{o}, Run{o}}
+	later := followUp{o}
+	return []tool.Tool{List{o}, Create{o}, Update{later}, Cancel{later}, Run{later}}
 }
+
+// followUp is a tool for tasks that exist.
+type followUp struct{ opts Options }
+
+// Useful implements [tool.FollowUp].
+func (f followUp) Useful(chat messages.ChatKey) bool { return f.opts.Tasks.HadTasks(chat) }
 
 //go:embed list.md
 var listText string

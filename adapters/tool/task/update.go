@@ -22,7 +22,7 @@ var updateText string
 var updateSchema []byte
 
 // Update is the tool task_update.
-type Update struct{ opts Options }
+type Update struct{ followUp }
 
 // Spec implements [tool.Tool].
 func (Update) Spec() tool.Spec {
@@ -205,7 +205,7 @@ var cancelText string
 var cancelSchema []byte
 
 // Cancel is the tool task_cancel.
-type Cancel struct{ opts Options }
+type Cancel struct{ followUp }
 
 // Spec implements [tool.Tool].
 func (Cancel) Spec() tool.Spec {

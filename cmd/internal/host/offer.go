@@ -21,6 +21,6 @@ func (c *control) offer(_ context.Context, q query.Asked) (toolset.Offer, error)
 		}
 	}
 	p := h.ports[query.BotOf(q.ChatKey)]
-	names := h.tools.names(q.ChatKey, p != nil && p.adapter.ToolEgress)
+	names, _ := h.tools.names(q.ChatKey, p != nil && p.adapter.ToolEgress)
 	return h.tools.Offer(q.ChatKey, names, compaction.NewCount(encoding(h.opts.Settings.Settings.LLM)))
 }

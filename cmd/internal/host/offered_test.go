@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
@@ -73,13 +74,13 @@ func TestRequestsCarryLittle(t *testing.T) {
 		flags         map[string]string
 		tools, system int // at most
 	}{
-		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 8_400, 2_200},
-		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 8_640, 2_170},
+		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 6_500, 2_200},
+		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 6_740, 2_170},
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
 			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
-		}, map[string]string{"adapters.telegram.egress": "tool"}, 11_400, 2_900},
+		}, map[string]string{"adapters.telegram.egress": "tool"}, 9_500, 2_900},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
@@ -145,17 +146,17 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) })
 	}
 	for _, tt := range []struct {
-		name                          string
-		skill                         bool
-		flags                         map[string]string
-		skills, contexts, send, shell bool
-		file                          bool // chat_send_file
+		name                   string
+		skill                  bool
+		flags                  map[string]string
+		skills, contexts, send bool
+		file                   bool // chat_send_file
 	}{
-		{"direct", false, map[string]string{"adapters.telegram.egress": "direct"}, false, true, false, true, false},
-		{"by tool, with a skill", true, map[string]string{"adapters.telegram.egress": "tool"}, true, true, true, true, false},
-		{"without contexts", false, map[string]string{"context.contexts.enabled": "false"}, false, false, true, true, false},
-		{"the page", false, map[string]string{"adapters.web.enabled": "true"}, false, true, true, true, true},
-		{"the page by tool", false, map[string]string{"adapters.web.enabled": "true", "adapters.web.egress": "tool"}, false, true, true, true, false},
+		{"direct", false, map[string]string{"adapters.telegram.egress": "direct"}, false, true, false, false},
+		{"by tool, with a skill", true, map[string]string{"adapters.telegram.egress": "tool"}, true, true, true, false},
+		{"without contexts", false, map[string]string{"context.contexts.enabled": "false"}, false, false, true, false},
+		{"the page", false, map[string]string{"adapters.web.enabled": "true"}, false, true, true, true},
+		{"the page by tool", false, map[string]string{"adapters.web.enabled": "true", "adapters.web.egress": "tool"}, false, true, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
@@ -165,7 +166,7 @@ func TestOnlyToolsThatCanDoSomethingAreOffered(t *testing.T) {
 			_, req := firstRequest(t, p, tt.flags)
 			names := offered(req)
 			for prefix, want := range map[string]bool{
-				"skills_list": tt.skills, "skills_load": tt.skills, "chat_context_": tt.contexts, "chat_send": tt.send, "shell_": tt.shell,
+				"skills_list": tt.skills, "skills_load": tt.skills, "chat_context_": tt.contexts, "chat_send": tt.send, "shell_": false, "task_cancel": false, "task_list": true,
 				"stt_": false, "tts_": false, "memory_search": true, "exec_shell": true, "chat_send_file": tt.file,
 			} {
 				if got := in(names, prefix); got != want {
@@ -241,6 +242,56 @@ func TestArchivesBringTheirTools(t *testing.T) {
 		without := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(reading, name) })
 		if got := len(names) - len(without); !slices.Equal(without, first) || got != 0 && i < 2 || got != len(reading) && i >= 2 {
 			t.Errorf("request %d: offered %v", i+1, names)
+		}
+	}
+}
+
+// What changes tasks is offered from the step on that follows the first task of a chat, in that chat alone, and then
+// for good: the next run begins with the same bytes, also after a restart.
+func TestTasksBringTheirTools(t *testing.T) {
+	p := newProject(t)
+	p.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})
+	script := modeltest.NewScript(
+		modeltest.CallTools(modeltest.Call{ID: "c1", Name: "task_create", Input: `{"title":"tea","delay":"2h","say":"tea"}`}), modeltest.Say("one"),
+		modeltest.Say("two"), modeltest.Say("three"), modeltest.Say("four"),
+	)
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"] = "direct"
+	h := p.prepare(t, Options{Model: script}, flags)
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	say := func(chat int64) {
+		t.Helper()
+		said++
+		p.api.Say(chat, chat, "a word", nil)
+		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1))+len(p.api.Sent(2)) == said })
+	}
+	say(1)
+	say(1)
+	say(2)
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.start(t, Options{Model: script}, flags)
+	say(1)
+	reqs := script.Requests()
+	for i, want := range []int{0, 3, 3, 0, 3} {
+		names := offered(reqs[i])
+		got := 0
+		for _, name := range []string{"task_cancel", "task_run", "task_update"} {
+			if slices.Contains(names, name) {
+				got++
+			}
+		}
+		if got != want || !slices.IsSorted(names) {
+			t.Errorf("request %d: %d of what changes tasks is offered, want %d; offered %v", i+1, got, want, names)
+		}
+	}
+	for _, i := range []int{2, 4} {
+		if diff := cmp.Diff(reqs[1].Tools, reqs[i].Tools); diff != "" {
+			t.Errorf("request %d begins otherwise than the second (-want +got):\n%s", i+1, diff)
 		}
 	}
 }

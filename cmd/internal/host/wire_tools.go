@@ -88,9 +88,9 @@ func (h *Host) newTools() (*toolbox, error) {
 
 // names are the tools offered to a run. Tools that could do nothing are left out. This depends on the configuration and
 // on two things that change the prefix of requests anyway: the list of skills, which is in the system text, and whether
-// a compaction or a switch of the context has archived something.
-func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
-	skilled, left, place := b.skilled(), b.left(key), query.BotOf(key)
+// a compaction or a switch of the context has archived something. Later are those that wait for a task or a process.
+func (b *toolbox) names(key messages.ChatKey, toolEgress bool) (offered, later []string) {
+	skilled, left, place, later := b.skilled(), b.left(key), query.BotOf(key), b.Later(key)
 	return slices.DeleteFunc(b.Names(), func(name string) bool {
 		switch name {
 		case chattools.SendName:
@@ -102,8 +102,8 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) []string {
 		case history.SearchName, agentcontext.LoadName, contexts.ListName, contexts.LoadName, contexts.RecallName:
 			return !left
 		}
-		return false
-	})
+		return slices.Contains(later, name)
+	}), later
 }
 
 // Cap implements run.Tools.

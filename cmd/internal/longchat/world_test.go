@@ -86,7 +86,7 @@ func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Mod
 			Location:  time.UTC,
 			Adapter:   func(string) (decision.Adapter, bool) { return decision.Adapter{Ref: adapterPID, Outbox: true}, true },
 			Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: "Be kind."} },
-			Tools:     func(messages.ChatKey, bool) []string { return nil },
+			Tools:     func(messages.ChatKey, bool) (offered, later []string) { return nil, nil },
 		},
 		Spares: &sync.Pool{}, Metrics: chatmetrics.New(w.registry), RunEnded: w.runLog(t, dir, log).AddRun,
 	}

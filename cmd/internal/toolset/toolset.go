@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // maxGone bounds how many removed tools a host still knows by name.
@@ -61,6 +63,16 @@ func (s *Set) Replace(tools ...tool.Tool) error {
 
 // Names returns the names of the offered tools, in order.
 func (s *Set) Names() []string { return s.now().Names() }
+
+// Later returns the names of the tools that can do nothing in a chat yet, in order.
+func (s *Set) Later(key messages.ChatKey) []string {
+	set := s.now()
+	return slices.DeleteFunc(set.Names(), func(name string) bool {
+		t, _ := set.Lookup(name)
+		f, ok := t.(tool.FollowUp)
+		return !ok || f.Useful(key)
+	})
+}
 
 // Find finds a tool by its own name.
 func (s *Set) Find(name string) (tool.Tool, bool) { return s.now().Lookup(name) }

@@ -32,8 +32,9 @@ type Options struct {
 	Adapter func(platform string) (Adapter, bool)
 	// Documents returns the texts of a chat's system prompt.
 	Documents func(key messages.ChatKey) Documents
-	// Tools returns the names of the tools offered to a chat, which depend on whether its answers go out by tool.
-	Tools func(key messages.ChatKey, toolEgress bool) []string
+	// Tools returns the names of the tools offered to a chat, which depend on whether its answers go out by tool, and of
+	// those that can do nothing there yet.
+	Tools func(key messages.ChatKey, toolEgress bool) (offered, later []string)
 
 	// ToolName returns the name by which the model knows a tool. If nil, tools keep their own names.
 	ToolName func(name string) string
