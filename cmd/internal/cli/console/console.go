@@ -82,8 +82,8 @@ func (a *Console) Project(args []string) (string, error) {
 	return dir, nil
 }
 
-// state is the absolute path of the state folder of a project.
-func (a *Console) state(project string) (string, error) {
+// State is the absolute path of the state folder of a project.
+func (a *Console) State(project string) (string, error) {
 	dir := a.StateFolder
 	if dir == "" {
 		if v, ok := a.Env("STATE_DIRECTORY"); ok && v != "" {
@@ -192,7 +192,7 @@ func (a *Console) Folders(args []string) (dir, state string, err error) {
 	if dir, err = a.Project(args); err != nil {
 		return "", "", err
 	}
-	state, err = a.state(dir)
+	state, err = a.State(dir)
 	return dir, state, err
 }
 

@@ -1,0 +1,371 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
+)
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents are the files below a folder, with their modes; links have their targets.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		if target, err := os.Readlink(name); err == nil {
+			out[rel] = "-> " + target
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		out[rel] = info.Mode().String() + " " + string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// newProject is a project with a chat and what else a folder may have.
+func newProject(t *testing.T) (project, state string) {
+	t.Helper()
+	project = t.TempDir()
+	state = filepath.Join(project, ".ship")
+	write(t, filepath.Join(project, "Agent.md"), "Kind.")
+	write(t, filepath.Join(project, ".env"), "KEY=secret")
+	write(t, filepath.Join(project, "docs", "a\nb \\c 文"), "odd name")
+	write(t, filepath.Join(project, ".git", "config"), "left out")
+	write(t, filepath.Join(project, "web", "node_modules", "x", "x.js"), "left out")
+	write(t, filepath.Join(state, "web.token"), "token")
+	write(t, filepath.Join(state, "index", "search.db"), "left out")
+	if err := errors.Join(os.Symlink("Agent.md", filepath.Join(project, "link")), os.Symlink("/etc", filepath.Join(project, "outside")), os.Chmod(filepath.Join(project, "Agent.md"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	store := open(t, state)
+	appendTurns(t, store, "telegram-chat-1", 1, 3)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return project, state
+}
+
+func open(t *testing.T, dir string) *filestore.Store {
+	t.Helper()
+	store, err := filestore.Open(filestore.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func appendTurns(t *testing.T, store *filestore.Store, key messages.ChatKey, from, to int) {
+	t.Helper()
+	c, err := store.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.AppendHistory(t.Context(), storetest.Turns(from, to)...), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSaveAndRestore(t *testing.T) {
+	project, state := newProject(t)
+	to := filepath.Join(t.TempDir(), "copy")
+	report, err := Save(t.Context(), Options{Project: project, State: state, To: to, Version: "v1"})
+	if err != nil || report.Chats != 1 || report.Damaged != nil || report.Files == 0 {
+		t.Fatalf("saved %+v: %v", report, err)
+	}
+	want := contents(t, project)
+	for _, name := range []string{".git/config", "web/node_modules/x/x.js", ".ship/index/search.db", ".ship/lock"} {
+		delete(want, name)
+	}
+	again := filepath.Join(t.TempDir(), "new", "place")
+	back, err := Restore(t.Context(), Target{From: to, Project: again, State: filepath.Join(again, ".ship")})
+	if err != nil || back.Files != report.Files || time.Since(back.Made) > time.Hour {
+		t.Fatalf("restored %+v: %v", back, err)
+	}
+	if diff := cmp.Diff(want, contents(t, again)); diff != "" {
+		t.Errorf("-saved +restored:\n%s", diff)
+	}
+	if _, err := Restore(t.Context(), Target{From: to, Project: again, State: filepath.Join(again, ".ship")}); !errors.Is(err, ErrOccupied) {
+		t.Errorf("a second restore: %v, want ErrOccupied", err)
+	}
+	if diff := cmp.Diff(want, contents(t, again)); diff != "" {
+		t.Errorf("a refused restore changed something (-saved +there):\n%s", diff)
+	}
+	if err := os.Rename(filepath.Join(again, ".ship"), filepath.Join(again, "old")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(again, "Agent.md"), "Changed since.")
+	if _, err := Restore(t.Context(), Target{From: to, Project: again, State: filepath.Join(again, ".ship"), OnlyState: true}); err != nil {
+		t.Error(err)
+	}
+	if got := contents(t, again); got["Agent.md"] != "-rwxr-xr-x Changed since." || got[".ship/web.token"] != want[".ship/web.token"] {
+		t.Errorf("only the state is restored: %v", got)
+	}
+}
+
+func TestSaveRefuses(t *testing.T) {
+	project, state := newProject(t)
+	used := t.TempDir()
+	write(t, filepath.Join(used, "x"), "x")
+	for _, to := range []string{project, state, filepath.Join(project, "backups", "1"), filepath.Join(state, "b"), used} {
+		if _, err := Save(t.Context(), Options{Project: project, State: state, To: to}); err == nil {
+			t.Errorf("a backup in %s", to)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	to := filepath.Join(t.TempDir(), "b")
+	if _, err := Save(ctx, Options{Project: project, State: state, To: to}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	if _, err := Restore(t.Context(), Target{From: to, Project: t.TempDir(), State: filepath.Join(t.TempDir(), "s")}); !errors.Is(err, ErrNoBackup) {
+		t.Errorf("half a backup is restored: %v", err)
+	}
+}
+
+// A backup that is not what was saved is refused before anything is written.
+func TestRestoreRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(t *testing.T, dir string)
+	}{
+		{"a changed byte", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, filepath.Join(dir, "project", ".env"), "KEY=secreT")
+		}},
+		{"a longer file", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, filepath.Join(dir, "project", ".env"), "KEY=secret ")
+		}},
+		{"a missing file", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(dir, "state", "web.token")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"no list", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(dir, listName)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"half a list", func(t *testing.T, dir string) {
+			t.Helper()
+			edit(t, dir, func(s string) string { return s[:len(s)/2] })
+		}},
+		{"a list without its end", func(t *testing.T, dir string) {
+			t.Helper()
+			edit(t, dir, func(s string) string { return s[:strings.LastIndex(strings.TrimSpace(s), "\n")+1] })
+		}},
+		{"a newer version", func(t *testing.T, dir string) {
+			t.Helper()
+			edit(t, dir, func(s string) string { return strings.Replace(s, `{"v":1`, `{"v":2`, 1) })
+		}},
+		{"a way out", func(t *testing.T, dir string) {
+			t.Helper()
+			edit(t, dir, func(s string) string { return strings.Replace(s, `"project/.env"`, `"project/../../.env"`, 1) })
+		}},
+		{"a file through a link out of the backup", func(t *testing.T, dir string) {
+			t.Helper()
+			outside := filepath.Join(t.TempDir(), ".env")
+			write(t, outside, "KEY=secret")
+			name := filepath.Join(dir, "project", ".env")
+			if err := errors.Join(os.Remove(name), os.Symlink(outside, name)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			project, state := newProject(t)
+			dir := filepath.Join(t.TempDir(), "copy")
+			if _, err := Save(t.Context(), Options{Project: project, State: state, To: dir}); err != nil {
+				t.Fatal(err)
+			}
+			tt.spoil(t, dir)
+			to := t.TempDir()
+			if _, err := Restore(t.Context(), Target{From: dir, Project: to, State: filepath.Join(to, ".ship")}); !errors.Is(err, ErrNoBackup) {
+				t.Errorf("%v, want ErrNoBackup", err)
+			}
+			if got := contents(t, to); len(got) > 0 {
+				t.Errorf("written: %v", got)
+			}
+		})
+	}
+}
+
+func edit(t *testing.T, dir string, change func(string) string) {
+	t.Helper()
+	name := filepath.Join(dir, listName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, name, change(string(text)))
+}
+
+// Chats are written all the time while they are copied. Each copy is what the chat was at one moment: its counts match
+// its history and its ledger, and nothing that was durable before the backup began is missing.
+func TestSaveWhileChatsAreWritten(t *testing.T) {
+	state := filepath.Join(t.TempDir(), ".ship")
+	store := open(t, state)
+	const chats = 8
+	var mu sync.Mutex
+	durable := map[messages.ChatKey]int{}
+	stop, done := make(chan struct{}), sync.WaitGroup{}
+	for n := range chats {
+		key := messages.ChatKey(fmt.Sprint("telegram-chat-", n))
+		done.Go(func() {
+			c, err := store.OpenChat(t.Context(), key)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			tick := time.NewTicker(30 * time.Millisecond)
+			defer tick.Stop()
+			for i := 1; ; i++ {
+				if err := turn(t.Context(), c, i); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				durable[key] = i
+				mu.Unlock()
+				select {
+				case <-stop:
+					if err := c.Close(); err != nil {
+						t.Error(err)
+					}
+					return
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	project := t.TempDir()
+	for round := range 4 {
+		mu.Lock()
+		before := len(durable)
+		least := maps.Clone(durable)
+		mu.Unlock()
+		to := filepath.Join(t.TempDir(), "copy")
+		report, err := Save(t.Context(), Options{Project: project, State: state, To: to})
+		if err != nil || report.Damaged != nil || report.Chats < before {
+			t.Fatalf("round %d: %+v, %v", round, report, err)
+		}
+		consistent(t, filepath.Join(to, stateName), least)
+	}
+	close(stop)
+	done.Wait()
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// turn is what one message does to the files of a chat: a record, then a checkpoint with its turn.
+func turn(ctx context.Context, c persistence.Chat, i int) error {
+	n := int64(i)
+	return errors.Join(c.Wake(ctx), c.Append(ctx, storetest.Facts(n, n)...), c.Fold(ctx, journal.Fold{
+		History: storetest.Turns(i, i), Ledger: storetest.Entries(n, n), Meta: journal.Meta{Version: 1, N: n},
+	}))
+}
+
+func consistent(t *testing.T, state string, least map[messages.ChatKey]int) {
+	t.Helper()
+	store := open(t, state)
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var keys []messages.ChatKey
+	for key, err := range store.Chats(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+		c, err := store.OpenChat(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := c.Load(t.Context())
+		if err != nil || len(snap.Damage) > 0 {
+			t.Fatalf("%s: %v, damage %v", key, err, snap.Damage)
+		}
+		entries := 0
+		for _, err := range c.Ledger(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries++
+		}
+		turns := len(snap.History)
+		if entries != 2*turns || turns < least[key] { // storetest has two entries a turn
+			t.Errorf("%s has %d turns and %d entries in its ledger; %d turns were durable before", key, turns, entries, least[key])
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for key := range least {
+		if !slices.Contains(keys, key) {
+			t.Errorf("%s is missing", key)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("{\"v\":1}\n{\"path\":\"state/a\",\"sha256\":\"x\"}\n{\"files\":1}\n"))
+	f.Add([]byte("{\"v\":1}\n{\"files\":0}"))
+	f.Add([]byte("{\"v\":1}\n{\"path\":\"project/../../x\"}\n{\"files\":1}\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		_, files, err := parse(raw)
+		if err != nil && !errors.Is(err, ErrNoBackup) {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !filepath.IsLocal(file.Path) || strings.Contains("/"+file.Path+"/", "/../") {
+				t.Errorf("a path that leads away: %q", file.Path)
+			}
+		}
+	})
+}

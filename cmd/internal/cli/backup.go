@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/backup"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+func (a *app) backupCmd() *cobra.Command {
+	return console.Command[backup.Report]{Run: a.backup, Text: backupText, Verdict: func(r backup.Report) error { return damage(r.Damaged) }}.On(a.Console, &cobra.Command{
+		Use: "backup FOLDER", Short: "Copy the project and its state, also while a host runs", Args: cobra.ExactArgs(1),
+		Long: "Copies the project's files and the state to a new folder, also while a host runs, and verifies the chats in the copy.\n" +
+			"The copy has everything, also keys in .env and private texts: keep it where nobody else reads. Left out are the\n" +
+			"search index, which is made again, .git and node_modules.",
+		Example: "  sma backup /var/backups/bot-2026-03-29\n  sma restore /var/backups/bot-2026-03-29 -C /srv/bot",
+	})
+}
+
+func (a *app) backup(ctx context.Context, args []string) (backup.Report, error) {
+	dir, state, err := a.Folders(nil)
+	if err != nil {
+		return backup.Report{}, err
+	}
+	to, err := filepath.Abs(args[0])
+	if err != nil {
+		return backup.Report{}, err
+	}
+	o := backup.Options{Project: dir, State: state, To: to, Version: buildVersion().Version, Progress: a.progress("chats copied")}
+	report, err := backup.Save(ctx, o)
+	if err != nil {
+		return backup.Report{}, &console.Failure{Code: console.CodeFailed, What: "the backup is not complete", Why: err, Help: "sma backup with a new folder outside of the project"}
+	}
+	return report, nil
+}
+
+func backupText(r backup.Report) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%d chats and %d files (%d bytes) are in %s\n", r.Chats, r.Files, r.Bytes, r.Folder)
+	for _, name := range r.Skipped {
+		fmt.Fprintf(&out, "left out, as it is neither a file nor a link: %s\n", name)
+	}
+	return out.String()
+}
+
+func (a *app) restoreCmd() *cobra.Command {
+	var onlyState bool
+	cmd := console.Command[backup.Restored]{
+		Run: func(ctx context.Context, args []string) (backup.Restored, error) {
+			return a.restore(ctx, args[0], onlyState)
+		},
+		Text: restoredText, Verdict: func(r backup.Restored) error { return damage(r.Damaged) },
+	}.On(a.Console, &cobra.Command{
+		Use: "restore FOLDER", Short: "Put a backup back where nothing is yet", Args: cobra.ExactArgs(1),
+		Long: "Checks every file of a backup and puts it back into the project's folder, which is made if needed. Nothing is ever\n" +
+			"replaced: move an old state away first. Work in progress in the backup continues with the next start, so people may\n" +
+			"get an answer a second time. Never run two hosts with the token of one bot.",
+		Example: "  sma restore /var/backups/bot-2026-03-29 -C /srv/bot\n  mv .ship .ship.old && sma restore /var/backups/bot-2026-03-29 --only-state",
+	})
+	cmd.Flags().BoolVar(&onlyState, "only-state", false, "leave the project's files as they are")
+	return cmd
+}
+
+func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.Restored, error) {
+	dir, err := filepath.Abs(a.Dir)
+	if err != nil {
+		return backup.Restored{}, err
+	}
+	state, err := a.State(dir)
+	if err != nil {
+		return backup.Restored{}, err
+	}
+	out, err := backup.Restore(ctx, backup.Target{From: from, Project: dir, State: state, OnlyState: onlyState})
+	switch {
+	case errors.Is(err, backup.ErrOccupied):
+		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + state + " " + state + ".old, or restore to an empty folder with -C"}
+	case errors.Is(err, backup.ErrNoBackup):
+		return out, &console.Failure{Code: console.CodeFailed, What: "nothing was restored", Why: err, Help: "sma restore with another backup"}
+	case err != nil:
+		return out, &console.Failure{Code: console.CodeFailed, What: "the backup was not restored", Why: err}
+	}
+	return out, nil
+}
+
+func restoredText(r backup.Restored) string {
+	return fmt.Sprintf("%d files of %s are back\nNext: sma doctor, then sma run\n", r.Files, r.Made.Local().Format(time.DateTime))
+}
+
+// damage is the failure of a copy that has damaged chats.
+func damage(keys []messages.ChatKey) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("%d chats are damaged and were copied as they are, the first is %s", len(keys), keys[0]), Help: "sma chats verify"}
+}
+
+// progress shows how far long work has come on a line of a terminal, at most ten times a second.
+func (a *app) progress(what string) func(done, of int) {
+	if !console.IsTerminal(a.Stderr) {
+		return nil
+	}
+	var shown time.Time
+	return func(done, of int) {
+		if now := time.Now(); done == of || now.Sub(shown) >= 100*time.Millisecond {
+			shown = now
+			a.Say("\r%d of %d %s", done, of, what)
+		}
+		if done == of {
+			a.Say("\n")
+		}
+	}
+}
