@@ -100,10 +100,20 @@ func (p *parser) Feed(data []byte) {
 	case "message":
 		p.whole(root)
 	case "error":
-		raw := json.RawMessage(strings.Clone(root.Raw))
-		p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
+		p.failed(root)
+	case "": // an error as services of other protocols send it
+		if root.Get("error").IsObject() {
+			p.failed(root)
+		}
 	default: // ping, and what may come
 	}
+}
+
+// failed ends the answer with an error of the service.
+func (p *parser) failed(object gjson.Result) {
+	p.known = true
+	raw := json.RawMessage(strings.Clone(object.Raw))
+	p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 }
 
 func indexOf(event gjson.Result) int {
@@ -115,14 +125,7 @@ func indexOf(event gjson.Result) int {
 func (p *parser) whole(message gjson.Result) {
 	p.start(message)
 	for i, b := range message.Get("content").Array() {
-		b = lenient.Object(b)
-		p.startBlock(i, b)
-		if text := lenient.String(b.Get("text")) + lenient.String(b.Get("thinking")); text != "" {
-			p.piece(i, text)
-		}
-		if signature := lenient.String(b.Get("signature")); signature != "" {
-			p.sign(i, signature)
-		}
+		p.startBlock(i, lenient.Object(b))
 		p.stopBlock(i)
 	}
 	p.stop(message)
@@ -167,9 +170,25 @@ func (p *parser) startBlock(index int, content gjson.Result) {
 	p.open = append(p.open, b)
 	start.Kind = b.start
 	p.emit(start)
-	if input := content.Get("input"); b.kind == "tool_use" && len(input.Map()) > 0 {
-		p.piece(index, string(modelmessage.AppendJSON(nil, []byte(input.Raw))))
+	p.begin(b, content)
+}
+
+// begin adds what the beginning of a block already has. The service itself sends everything later, but
+// gateways, and servers that do not stream, send a whole block.
+func (p *parser) begin(b *block, content gjson.Result) {
+	if b.kind == "tool_use" {
+		input := content.Get("input")
+		text := lenient.Text(input)
+		if input.IsObject() {
+			text = string(modelmessage.AppendJSON(nil, []byte(input.Raw)))
+		}
+		if text != "{}" {
+			p.piece(b.index, text)
+		}
+		return
 	}
+	p.piece(b.index, lenient.String(content.Get("text"))+lenient.String(content.Get("thinking")))
+	p.sign(b.index, lenient.String(content.Get("signature")))
 }
 
 // freshID returns the service's id of a call, or a new one if it is missing or taken: ids must be

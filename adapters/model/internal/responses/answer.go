@@ -280,8 +280,10 @@ func (it *item) metadata(encrypted string) json.RawMessage {
 func (p *parser) text(it *item, event gjson.Result, whole string) {
 	if delta := event.Get("delta"); delta.Exists() {
 		p.piece(it, lenient.String(delta))
+	} else if text := event.Get(whole); !it.said && it.kind == kindCall {
+		p.piece(it, lenient.Text(text)) // some servers send the arguments as an object
 	} else if !it.said {
-		p.piece(it, lenient.String(event.Get(whole)))
+		p.piece(it, lenient.String(text))
 	}
 }
 
