@@ -27,7 +27,8 @@ func TestRecordedRequestsAreAccepted(t *testing.T) {
 		body["store"], body["include"] = false, []string{includeEncrypted}
 		tools, _ := body["tools"].([]any)
 		for _, tool := range tools {
-			tool.(object)["strict"] = false
+			function, _ := tool.(object)
+			function["strict"] = false
 		}
 		if raw, err = json.Marshal(body); err != nil {
 			t.Fatal(err)
