@@ -31,11 +31,15 @@ type habit struct {
 	sends func(events []WireEvent) delivery
 	// bare means that the only event is sent as JSON.
 	bare bool
+	// cut means that the connection is closed within the chunks of HTTP after the events.
+	cut bool
 	// heard is what is read, with "NEW" for ids that are not the server's; the default is everything.
 	heard []string
 	// uncounted means that the answer has no usage.
 	uncounted bool
-	fails     failing
+	// begun means that something was read that is not in heard.
+	begun bool
+	fails failing
 }
 
 // failing is the error of an answer.
@@ -49,7 +53,7 @@ type failing struct {
 // again reports whether a client that may retry does so at once: if nothing was read. A server that
 // stays silent is given up.
 func (h habit) again() bool {
-	return h.fails.retryable && h.fails.wait == 0 && h.fails.reason != model.ReasonIdle && len(h.heard) == 0
+	return h.fails.retryable && h.fails.wait == 0 && h.fails.reason != model.ReasonIdle && len(h.heard) == 0 && !h.begun
 }
 
 // rocket is a character of four bytes.
@@ -88,7 +92,7 @@ func Habits() []string {
 }
 
 func allHabits() []habit {
-	return slices.Concat(framings(), wordings(), interruptions(), refusals())
+	return slices.Concat(framings(), wordings(), interruptions(), streamedErrors(), refusals())
 }
 
 // habits plays every habit that the protocol can have. What may be asked again is asked again.
@@ -129,7 +133,11 @@ func (s Service) changed(t *testing.T, h habit) func([]WireEvent) delivery {
 		if h.bare {
 			return delivery{kind: "application/json", body: with[0].Data}
 		}
-		return plain(with)
+		d := plain(with)
+		if h.cut {
+			d.end = endCut
+		}
+		return d
 	}
 }
 

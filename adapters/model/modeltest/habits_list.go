@@ -3,7 +3,9 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +56,13 @@ func framings() []habit {
 			name: "invalid UTF-8", sends: replaced(rocket, "\xff"),
 			heard: []string{habitAnswer()[0], "text Grüße, \uFFFD <b>", habitAnswer()[2], habitAnswer()[3], habitAnswer()[4]},
 		},
+		{name: "an object in each line", sends: func(events []WireEvent) delivery {
+			d := delivery{kind: "application/x-ndjson"}
+			for _, e := range events {
+				d.body += strings.TrimPrefix(e.Data+"\n", "[DONE]\n")
+			}
+			return d
+		}},
 		{name: "a line of a megabyte", says: new(Say(strings.Repeat("long", 1<<18))), sends: plain, heard: []string{"text " + strings.Repeat("long", 1<<18), "finish stop"}},
 		{name: "JSON as the content type", sends: sent(func(d *delivery) { d.kind = "application/json" })},
 		{name: "text as the content type", sends: sent(func(d *delivery) { d.kind = "text/plain; charset=utf-8" })},
@@ -80,10 +89,15 @@ func wordings() []habit {
 		{name: "no usage", uncounted: true},
 		{name: "usage with the finish reason"},
 		{name: "usage in every event"},
+		{name: "usage in the choice"},
+		{name: "usage in a member of its own"},
+		{name: "ids, names and numbers of other types", uncounted: true},
 		{name: "no finish reason", says: text, heard: []string{"text I cannot", "finish other"}},
 		{name: "a finish reason in every event", says: text, heard: []string{"text I cannot", "finish stop"}},
 		{name: "an unknown finish reason", says: text, heard: []string{"text I cannot", "finish other"}},
+		{name: "the finish reason of another protocol"},
 		{name: "no end mark"},
+		{name: "a cut before the end mark", cut: true},
 		{name: "the end twice"},
 		{name: "blocks that do not begin", says: text, heard: []string{"text I cannot", "finish stop"}},
 		{name: "blocks that do not end"},
@@ -112,37 +126,55 @@ func wordings() []habit {
 	}
 }
 
-// Errors as the services of two protocols stream them; gateways mix them up.
-const (
-	typedError   = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
-	untypedError = `{"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}`
-	keyError     = `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`
-)
+// errorForms are errors as the services of the protocols, and gateways before them, send them. Any of
+// them can get into the stream of another protocol.
+func errorForms(code, message string) map[string]string {
+	return map[string]string{
+		"as in Messages":     fmt.Sprintf(`{"type":"error","error":{"type":"%s","message":"%s"}}`, code, message),
+		"as in completions":  fmt.Sprintf(`{"error":{"message":"%s","type":"%s","param":null,"code":null}}`, message, code),
+		"as in Responses":    fmt.Sprintf(`{"type":"error","code":"%s","message":"%s","param":null}`, code, message),
+		"as vLLM writes it":  fmt.Sprintf(`{"object":"error","message":"%s","type":"%s","param":null,"code":null}`, message, code),
+		"that is a sentence": fmt.Sprintf(`{"error":"%s: %s"}`, code, message),
+	}
+}
+
+// streamedErrors are errors instead of the rest of an answer.
+func streamedErrors() (list []habit) {
+	busy, auth := errorForms("server_error", "Overloaded"), errorForms("invalid_api_key", "Incorrect key")
+	overloaded := failing{reason: model.ReasonOverloaded, retryable: true}
+	half := &Step{Text: []string{"I ", "cannot"}}
+	for _, form := range slices.Sorted(maps.Keys(busy)) {
+		event := "data: " + busy[form] + "\n\n"
+		list = append(list,
+			habit{name: "an error within the answer, " + form, says: half, sends: upTo("cannot", event, endWhole), heard: []string{"text I cannot"}, fails: overloaded},
+			habit{name: "an error before any content, " + form, says: half, sends: upTo("I ", event, endWhole), fails: overloaded},
+			habit{name: "an error with the status 200, " + form, sends: bare(delivery{kind: "application/json", body: auth[form]}), fails: failing{reason: model.ReasonAuth}},
+		)
+	}
+	return list
+}
+
+// upTo sends the events before the one with a text, or that one, too, if it is the end of the text; and
+// more.
+func upTo(text string, more string, end ending) func([]WireEvent) delivery {
+	return func(events []WireEvent) delivery {
+		kept := slices.IndexFunc(events, func(e WireEvent) bool { return strings.Contains(e.Data, text) })
+		if text == "cannot" {
+			kept++
+		}
+		return delivery{body: encodeEvents(events[:max(kept, 0)]) + more, end: end}
+	}
+}
+
+// bare sends something, whatever the model says.
+func bare(d delivery) func([]WireEvent) delivery { return func([]WireEvent) delivery { return d } }
 
 // interruptions are habits of servers that do not finish.
 func interruptions() []habit {
 	said := []string{"text I cannot"}
-	half := &Step{Text: []string{"I ", "cannot"}, Reasoning: nil}
+	half := &Step{Text: []string{"I ", "cannot"}}
 	cut := failing{reason: model.ReasonCut, retryable: true}
 	idle := failing{reason: model.ReasonIdle, retryable: true}
-	busy := failing{reason: model.ReasonOverloaded, retryable: true}
-	// upTo sends the events up to the one with the text, or those before it, and more.
-	upTo := func(mark string, more string, end ending) func([]WireEvent) delivery {
-		return func(events []WireEvent) delivery {
-			kept := 0
-			for i, e := range events {
-				if strings.Contains(e.Data, mark) {
-					kept = i
-					break
-				}
-			}
-			if mark == "cannot" {
-				kept++
-			}
-			return delivery{body: encodeEvents(events[:kept]) + more, end: end}
-		}
-	}
-	bare := func(d delivery) func([]WireEvent) delivery { return func([]WireEvent) delivery { return d } }
 	return []habit{
 		{name: "an end without a finish", says: half, sends: upTo("cannot", "", endWhole), heard: said, fails: cut},
 		{name: "an end before any content", says: half, sends: upTo("I ", "", endWhole), fails: cut},
@@ -157,13 +189,8 @@ func interruptions() []habit {
 		{name: "silence before any content", says: half, sends: upTo("I ", "", endSilent), fails: idle},
 		{name: "comments instead of content", sends: bare(delivery{end: endSilent, ping: true}), fails: idle},
 		{name: "silence within the answer", says: half, sends: upTo("cannot", "", endSilent), heard: said, fails: idle},
-		{name: "an error within the answer", says: half, sends: upTo("cannot", "data: "+typedError+"\n\n", endWhole), heard: said, fails: busy},
-		{name: "an error of the other form within the answer", says: half, sends: upTo("cannot", "data: "+untypedError+"\n\n", endWhole), heard: said, fails: busy},
-		{name: "an error before any content", says: half, sends: upTo("I ", "event: error\ndata: "+typedError+"\n\n", endWhole), fails: busy},
-		{name: "an error of the other form before any content", says: half, sends: upTo("I ", "data: "+untypedError+"\n\n", endWhole), fails: busy},
-		{name: "an error as the only event", sends: bare(delivery{body: "data: " + keyError + "\n\n"}), fails: failing{reason: model.ReasonAuth}},
-		{name: "an error as JSON with the status 200", sends: bare(delivery{kind: "application/json", body: keyError}), fails: failing{reason: model.ReasonAuth}},
-		{name: "an error of the other form with the status 200", sends: bare(delivery{kind: "application/json", body: typedError}), fails: busy},
+		{name: "half an object as JSON", sends: bare(delivery{kind: "application/json", body: `{"id":"x","type":"message","object":"response","choices":[`}), fails: cut},
+		{name: "a cut within a call", says: new(CallTools(Call{ID: "toolu_1", Name: "look", Input: `{"q":"cannot"}`})), sends: upTo("cannot", "", endCut), begun: true, fails: cut},
 		{name: "a web page", sends: bare(delivery{kind: "text/html", body: "<html><body>Hello</body></html>"}), fails: failing{reason: model.ReasonAddress}},
 		{name: "JSON of another kind", sends: bare(delivery{kind: "application/json", body: `{"ok":true}`}), fails: failing{reason: model.ReasonAddress}},
 	}

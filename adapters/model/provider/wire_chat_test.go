@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -41,13 +42,38 @@ func inCall(f func(call, function object)) change {
 // chatHabits are the habits of servers of chat completions.
 func chatHabits() map[string]change {
 	return map[string]change{
-		"the whole answer in one piece":               chatWhole,
-		"no pieces, only whole blocks":                func(list events) events { return append(chatWhole(list), list[len(list)-1]) },
-		"empty pieces":                                doubled(chatPiece(object{}, "")),
-		"null as a text":                              doubled(chatPiece(object{"role": "assistant", "refusal": nil}, nil)),
-		"no usage":                                    without("usage"),
-		"usage with the finish reason":                chatUsage(false),
-		"usage in every event":                        chatUsage(true),
+		"the whole answer in one piece": chatWhole,
+		"no pieces, only whole blocks":  func(list events) events { return append(chatWhole(list), list[len(list)-1]) },
+		"empty pieces":                  doubled(chatPiece(object{}, "")),
+		"null as a text":                doubled(chatPiece(object{"role": "assistant", "refusal": nil}, nil)),
+		"no usage":                      without("usage"),
+		"usage with the finish reason":  chatUsage(false),
+		"usage in every event":          chatUsage(true),
+		"usage in the choice": func(list events) events {
+			var usage any
+			return edit(func(o object) bool {
+				if choice, _ := chunkChoice(o); choice["finish_reason"] != nil {
+					choice["usage"] = usage
+				}
+				return o["usage"] == nil
+			})(edit(func(o object) bool { usage = cmp.Or(o["usage"], usage); return true })(list))
+		},
+		"usage in a member of its own": edit(func(o object) bool {
+			if o["usage"] != nil {
+				o["x_groq"] = object{"usage": o["usage"]}
+				delete(o, "usage")
+			}
+			return true
+		}),
+		"ids, names and numbers of other types": edit(func(o object) bool {
+			o["id"], o["model"], o["created"], o["system_fingerprint"] = 1, []any{"m"}, "now", object{}
+			if o["usage"] != nil {
+				o["usage"] = "7"
+			}
+			return true
+		}),
+		"the finish reason of another protocol":       replaced(`"finish_reason":"tool_calls"`, `"finish_reason":"tool_use"`),
+		"a cut before the end mark":                   func(list events) events { return list[:len(list)-1] },
 		"no finish reason":                            inChoice(func(choice, _ object) { choice["finish_reason"] = nil }),
 		"a finish reason in every event":              inChoice(func(choice, _ object) { choice["finish_reason"] = "stop" }),
 		"an unknown finish reason":                    replaced(`"finish_reason":"stop"`, `"finish_reason":"x_new"`),

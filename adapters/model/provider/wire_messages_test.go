@@ -19,10 +19,22 @@ func messagesHabits() map[string]change {
 		}))
 	}
 	return map[string]change{
-		"the whole answer in one piece":               messagesWhole,
-		"empty pieces":                                doubled(messagesPiece("")),
-		"null as a text":                              doubled(messagesPiece(nil)),
-		"no usage":                                    without("usage"),
+		"the whole answer in one piece": messagesWhole,
+		"empty pieces":                  doubled(messagesPiece("")),
+		"null as a text":                doubled(messagesPiece(nil)),
+		"no usage":                      without("usage"),
+		"ids, names and numbers of other types": edit(func(o object) bool {
+			m := member(o, "message")
+			if m != nil {
+				m["id"], m["model"], m["stop_sequence"], m["usage"] = 1, []any{"m"}, object{}, "7"
+			}
+			if o["usage"] != nil {
+				o["usage"] = object{"output_tokens": "5"}
+			}
+			return true
+		}),
+		"the finish reason of another protocol":       replaced(`"stop_reason":"tool_use"`, `"stop_reason":"tool_calls"`),
+		"a cut before the end mark":                   edit(typed("message_stop", dropped)),
 		"no finish reason":                            replaced(`"stop_reason":"end_turn"`, `"stop_reason":null`),
 		"an unknown finish reason":                    replaced(`"stop_reason":"end_turn"`, `"stop_reason":"x_new"`),
 		"no end mark":                                 edit(typed("message_stop", dropped)),

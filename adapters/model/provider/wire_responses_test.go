@@ -21,6 +21,13 @@ func responsesHabits() map[string]change {
 		"empty pieces":   doubled(responsesPiece("")),
 		"null as a text": doubled(responsesPiece(nil)),
 		"no usage":       without("usage"),
+		"ids, names and numbers of other types": edit(func(o object) bool {
+			o["sequence_number"], o["item_id"] = "1", nil
+			if r := member(o, "response"); r != nil {
+				r["id"], r["model"], r["created_at"], r["usage"] = 1, []any{"m"}, "now", "7"
+			}
+			return true
+		}),
 		"an unknown finish reason": both(replaced("response.completed", "response.incomplete"), edit(typed("response.incomplete", func(o object) bool {
 			r := member(o, "response")
 			r["status"], r["incomplete_details"] = "incomplete", object{"reason": "x_new"}

@@ -99,13 +99,10 @@ func (p *parser) Feed(data []byte) {
 		p.stopped = true
 	case "message":
 		p.whole(root)
-	case "error":
-		p.failed(root)
-	case "": // an error as services of other protocols send it
-		if root.Get("error").IsObject() {
+	default: // ping, and what may come
+		if protocol.IsError(root) {
 			p.failed(root)
 		}
-	default: // ping, and what may come
 	}
 }
 
@@ -286,24 +283,8 @@ func (p *parser) cite(c gjson.Result) {
 // stop notes why the model stopped.
 func (p *parser) stop(delta gjson.Result) {
 	if reason := lenient.String(delta.Get("stop_reason")); reason != "" {
-		p.finish = &model.FinishReason{Unified: unified(reason), Raw: reason}
+		p.finish = &model.FinishReason{Unified: protocol.Unified(reason), Raw: reason}
 	}
-}
-
-// unified returns a reason in the terms of the SDK, except that an answer that was paused is not
-// called whole.
-func unified(reason string) string {
-	switch reason {
-	case "end_turn", "stop_sequence":
-		return "stop"
-	case "tool_use":
-		return "tool-calls"
-	case "max_tokens", "model_context_window_exceeded":
-		return "length"
-	case "refusal":
-		return "content-filter"
-	}
-	return "other"
 }
 
 func (p *parser) count(u gjson.Result) {

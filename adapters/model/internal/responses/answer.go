@@ -110,13 +110,11 @@ func (p *parser) Feed(data []byte) {
 	case ours:
 		p.begin(lenient.Object(root.Get("response")))
 		p.event(name, root)
-	case kind == "error":
-		p.failed(root)
 	case lenient.String(root.Get("object")) == "response": // of a server that does not stream
 		p.begin(root)
 		p.end(lenient.String(root.Get("status")), root)
-	case root.Get("error").IsObject():
-		p.failed(root.Get("error"))
+	case protocol.IsError(root):
+		p.failed(root)
 	}
 }
 
