@@ -25,8 +25,8 @@ func (h habit) outcome() string {
 	return string(h.fails.reason)
 }
 
-// HabitTable describes in Markdown what becomes of answers with the [Habits]: first those that all
-// protocols can have, then the others.
+// HabitTable describes in Markdown what becomes of answers with the habits that [Suite] plays: first
+// those that all protocols can have, then the others.
 func HabitTable(names []string, services []Service) string {
 	var outcomes []string
 	common := map[string][]string{}

@@ -26,7 +26,7 @@ type Service struct {
 	// Overloaded is the status of a server that is overloaded.
 	Overloaded int
 	// Habits change the events of an answer into what less careful servers of the protocol send, by
-	// the names of the [Habits]. The protocol cannot have those that are missing.
+	// the names in [HabitTable]. The protocol cannot have those that are missing.
 	Habits map[string]func([]WireEvent) []WireEvent
 }
 

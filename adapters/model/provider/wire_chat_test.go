@@ -72,12 +72,15 @@ func chatHabits() map[string]change {
 			}
 			return true
 		}),
-		"the finish reason of another protocol":       replaced(`"finish_reason":"tool_calls"`, `"finish_reason":"tool_use"`),
-		"a cut before the end mark":                   func(list events) events { return list[:len(list)-1] },
-		"no finish reason":                            inChoice(func(choice, _ object) { choice["finish_reason"] = nil }),
-		"a finish reason in every event":              inChoice(func(choice, _ object) { choice["finish_reason"] = "stop" }),
-		"an unknown finish reason":                    replaced(`"finish_reason":"stop"`, `"finish_reason":"x_new"`),
-		"no end mark":                                 func(list events) events { return list[:len(list)-1] },
+		"the finish reason of another protocol": replaced(`"finish_reason":"tool_calls"`, `"finish_reason":"tool_use"`),
+		"a cut before the end mark":             func(list events) events { return list[:len(list)-1] },
+		"no finish reason":                      inChoice(func(choice, _ object) { choice["finish_reason"] = nil }),
+		"a finish reason in every event":        inChoice(func(choice, _ object) { choice["finish_reason"] = "stop" }),
+		"an unknown finish reason":              replaced(`"finish_reason":"stop"`, `"finish_reason":"x_new"`),
+		"no end mark":                           func(list events) events { return list[:len(list)-1] },
+		"the beginning twice": func(list events) events {
+			return append(edit(chatPiece(object{"role": "assistant"}, ""))(list[:1]), list...)
+		},
 		"the end twice":                               repeated(3),
 		"text as a list of parts":                     chatParts,
 		"reasoning under another name":                replaced(`"reasoning_content"`, `"reasoning"`),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
@@ -33,11 +34,17 @@ func messagesHabits() map[string]change {
 			}
 			return true
 		}),
-		"the finish reason of another protocol":       replaced(`"stop_reason":"tool_use"`, `"stop_reason":"tool_calls"`),
-		"a cut before the end mark":                   edit(typed("message_stop", dropped)),
-		"no finish reason":                            replaced(`"stop_reason":"end_turn"`, `"stop_reason":null`),
-		"an unknown finish reason":                    replaced(`"stop_reason":"end_turn"`, `"stop_reason":"x_new"`),
-		"no end mark":                                 edit(typed("message_stop", dropped)),
+		"the finish reason of another protocol": replaced(`"stop_reason":"tool_use"`, `"stop_reason":"tool_calls"`),
+		"a cut before the end mark":             edit(typed("message_stop", dropped)),
+		"no finish reason":                      replaced(`"stop_reason":"end_turn"`, `"stop_reason":null`),
+		"an unknown finish reason":              replaced(`"stop_reason":"end_turn"`, `"stop_reason":"x_new"`),
+		"no end mark":                           edit(typed("message_stop", dropped)),
+		"the beginning twice":                   begun,
+		"the beginning of another answer": func(list events) events {
+			other := edit(func(o object) bool { member(o, "message")["id"] = "msg_other"; return true })(list[:1])
+			call := slices.IndexFunc(list, func(e modeltest.WireEvent) bool { return strings.Contains(e.Data, "toolu_1") })
+			return slices.Insert(list, call, other[0])
+		},
 		"the end twice":                               repeated(2),
 		"blocks that do not begin":                    edit(typed("content_block_start", dropped)),
 		"blocks that do not end":                      edit(typed("content_block_stop", dropped)),

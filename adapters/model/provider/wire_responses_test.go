@@ -33,6 +33,7 @@ func responsesHabits() map[string]change {
 			r["status"], r["incomplete_details"] = "incomplete", object{"reason": "x_new"}
 			return true
 		}))),
+		"the beginning twice":          begun,
 		"the end twice":                repeated(1),
 		"blocks that do not begin":     edit(typed(".added", dropped)),
 		"blocks that do not end":       edit(typed(".done", dropped)),

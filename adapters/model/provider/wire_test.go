@@ -62,6 +62,9 @@ func repeated(n int) change {
 	return func(list events) events { return append(list, list[len(list)-n:]...) }
 }
 
+// begun sends the first event twice.
+func begun(list events) events { return append(events{list[0]}, list...) }
+
 // inTurns sends the arguments of calls in two pieces each, the first ones of all calls first. The
 // function returns the object with a piece, and the rank of an event: 0 if it is not about a call.
 func inTurns(piece func(o object) (owner object, name string), rank func(o object) int) change {

@@ -28,8 +28,9 @@ type parser struct {
 	open    []*block
 	calls   []*block
 	started bool
-	known   bool // there was an event of the protocol
-	stopped bool // the service said that the answer is over
+	id      string // of the answer
+	known   bool   // there was an event of the protocol
+	stopped bool   // the service said that the answer is over
 	cited   int
 	finish  *model.FinishReason
 	usage   usage
@@ -131,12 +132,16 @@ func (p *parser) whole(message gjson.Result) {
 
 func (p *parser) start(message gjson.Result) {
 	p.count(lenient.Object(message.Get("usage")))
+	id := lenient.String(message.Get("id"))
 	if p.started {
+		if id != p.id && id != "" && p.id != "" {
+			p.broken("another answer began within this one") // of a gateway that asked again
+		}
 		return
 	}
-	p.started = true
+	p.started, p.id = true, id
 	p.emit(model.Event{Kind: model.EventStreamStart})
-	raw := protocol.ResponseMetadata(lenient.String(message.Get("id")), lenient.String(message.Get("model")), 0)
+	raw := protocol.ResponseMetadata(id, lenient.String(message.Get("model")), 0)
 	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
 }
 
