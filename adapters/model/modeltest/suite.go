@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
@@ -24,6 +25,9 @@ type Service struct {
 	Client func(t *testing.T, url, key string, attempts int, idle time.Duration) model.Model
 	// Overloaded is the status of a server that is overloaded.
 	Overloaded int
+	// Habits change the events of an answer into what less careful servers of the protocol send, by
+	// the names in [HabitTable]. The protocol cannot have those that are missing.
+	Habits map[string]func([]WireEvent) []WireEvent
 }
 
 const suiteKey = "sk-suite-0123456789"
@@ -38,6 +42,7 @@ func Suite(t *testing.T, s Service) {
 	t.Run("silence", s.silence)
 	t.Run("stops", s.stops)
 	t.Run("crowd", s.crowd)
+	t.Run("habits", s.habits)
 }
 
 func suiteRequest() model.Request {
@@ -49,6 +54,7 @@ func suiteRequest() model.Request {
 }
 
 // listen returns the contents of an answer in order: runs of text and reasoning, calls, the finish.
+// A call without an input is one with an empty object.
 func listen(ctx context.Context, m model.Model, req model.Request) (list []string, err error) {
 	add := func(kind, text string) {
 		if n := len(list); n > 0 && strings.HasPrefix(list[n-1], kind+" ") && kind != "call" {
@@ -69,7 +75,7 @@ func listen(ctx context.Context, m model.Model, req model.Request) (list []strin
 				add("reasoning", e.Delta)
 			}
 		case model.EventToolCall:
-			add("call", e.ID+" "+e.ToolName+" "+e.Input)
+			add("call", e.ID+" "+e.ToolName+" "+cmp.Or(e.Input, "{}"))
 		case model.EventFinish:
 			add("finish", e.Finish.Unified)
 		default: // the rest is not content
@@ -110,7 +116,7 @@ func (s Service) answers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := gocmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("heard (-want +got):\n%s", diff)
 			}
 		})
@@ -148,7 +154,7 @@ func (s Service) failures(t *testing.T) {
 			if !ok || e.Reason != tt.reason || e.Status != tt.status || e.Retryable != tt.retryable {
 				t.Errorf("failed with %#v, want %s, %d, retryable %t", e, tt.reason, tt.status, tt.retryable)
 			}
-			if diff := cmp.Diff(tt.heard, got); diff != "" {
+			if diff := gocmp.Diff(tt.heard, got); diff != "" {
 				t.Errorf("heard (-want +got):\n%s", diff)
 			}
 			if err != nil && (strings.Contains(err.Error(), suiteKey) || strings.Contains(err.Error(), "sk-wrong")) {
@@ -162,7 +168,7 @@ func (s Service) failures(t *testing.T) {
 func (s Service) retries(t *testing.T) {
 	m, script := s.begin(t, suiteKey, 3, time.Minute, FailWith(model.ReasonOverloaded, true), Fail(&model.Error{Reason: model.ReasonRate, Status: 429}), Say("at last"))
 	got, err := listen(t.Context(), m, suiteRequest())
-	if diff := cmp.Diff([]string{"text at last", "finish stop"}, got); diff != "" || err != nil || script.Left() != 0 {
+	if diff := gocmp.Diff([]string{"text at last", "finish stop"}, got); diff != "" || err != nil || script.Left() != 0 {
 		t.Errorf("%v, %d steps left (-want +got):\n%s", err, script.Left(), diff)
 	}
 	m, script = s.begin(t, suiteKey, 3, time.Minute, CutAfter("half"), Say("again"))
@@ -175,7 +181,7 @@ func (s Service) retries(t *testing.T) {
 func (s Service) silence(t *testing.T) {
 	m, _ := s.begin(t, suiteKey, 1, 100*time.Millisecond, Step{Text: []string{"half"}, Stall: true})
 	got, err := listen(t.Context(), m, suiteRequest())
-	if diff := cmp.Diff([]string{"text half"}, got); diff != "" || model.ReasonOf(err) != model.ReasonIdle {
+	if diff := gocmp.Diff([]string{"text half"}, got); diff != "" || model.ReasonOf(err) != model.ReasonIdle {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

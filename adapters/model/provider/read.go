@@ -28,7 +28,7 @@ type sink struct {
 func (s *sink) put(e model.Event) error {
 	if !s.started {
 		s.held = append(s.held, e)
-		if e.Kind == model.EventStreamStart || e.Kind == model.EventResponseMetadata {
+		if e.Kind == model.EventStreamStart || e.Kind == model.EventResponseMetadata || e.Kind == model.EventTextStart {
 			return nil
 		}
 		s.started = true

@@ -7,12 +7,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -133,6 +136,30 @@ func TestRL2IdleDeadline(t *testing.T) {
 				}
 				if took := time.Since(start); took != tt.took {
 					t.Errorf("took %s, want %s", took, tt.took)
+				}
+				<-time.After(2 * drainTime) // a connection whose answer does not end has been closed by then
+			})
+		})
+	}
+}
+
+// TestSlowAnswers plays an answer of each protocol with a second between its bytes.
+func TestSlowAnswers(t *testing.T) {
+	for _, name := range []string{"chat/openai", "messages/text", "responses/text"} {
+		t.Run(name, func(t *testing.T) {
+			archive, err := txtar.ParseFile(filepath.Join("testdata", "streams", name+".txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pieces []piece
+			for _, b := range archive.Files[0].Data {
+				pieces = append(pieces, piece{time.Second, string(b)})
+			}
+			synctest.Test(t, func(t *testing.T) {
+				e := Endpoint{API: apiOf(filepath.Dir(name))}
+				m := newModel(t, Options{Endpoint: e, Transport: slow(0, true, pieces...), MaxAttempts: 1, IdleTimeout: 2 * time.Second, FirstByteTimeout: time.Hour})
+				if text, finished, err := said(t.Context(), m, hello()); text == "" || !finished {
+					t.Errorf("heard %q, finished %t, error %v", text, finished, err)
 				}
 				<-time.After(2 * drainTime) // a connection whose answer does not end has been closed by then
 			})

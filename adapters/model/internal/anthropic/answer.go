@@ -28,8 +28,9 @@ type parser struct {
 	open    []*block
 	calls   []*block
 	started bool
-	known   bool // there was an event of the protocol
-	stopped bool // the service said that the answer is over
+	id      string // of the answer
+	known   bool   // there was an event of the protocol
+	stopped bool   // the service said that the answer is over
 	cited   int
 	finish  *model.FinishReason
 	usage   usage
@@ -99,11 +100,18 @@ func (p *parser) Feed(data []byte) {
 		p.stopped = true
 	case "message":
 		p.whole(root)
-	case "error":
-		raw := json.RawMessage(strings.Clone(root.Raw))
-		p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 	default: // ping, and what may come
+		if protocol.IsError(root) {
+			p.failed(root)
+		}
 	}
+}
+
+// failed ends the answer with an error of the service.
+func (p *parser) failed(object gjson.Result) {
+	p.known = true
+	raw := json.RawMessage(strings.Clone(object.Raw))
+	p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 }
 
 func indexOf(event gjson.Result) int {
@@ -115,14 +123,7 @@ func indexOf(event gjson.Result) int {
 func (p *parser) whole(message gjson.Result) {
 	p.start(message)
 	for i, b := range message.Get("content").Array() {
-		b = lenient.Object(b)
-		p.startBlock(i, b)
-		if text := lenient.String(b.Get("text")) + lenient.String(b.Get("thinking")); text != "" {
-			p.piece(i, text)
-		}
-		if signature := lenient.String(b.Get("signature")); signature != "" {
-			p.sign(i, signature)
-		}
+		p.startBlock(i, lenient.Object(b))
 		p.stopBlock(i)
 	}
 	p.stop(message)
@@ -131,12 +132,16 @@ func (p *parser) whole(message gjson.Result) {
 
 func (p *parser) start(message gjson.Result) {
 	p.count(lenient.Object(message.Get("usage")))
+	id := lenient.String(message.Get("id"))
 	if p.started {
+		if id != p.id && id != "" && p.id != "" {
+			p.broken("another answer began within this one") // of a gateway that asked again
+		}
 		return
 	}
-	p.started = true
+	p.started, p.id = true, id
 	p.emit(model.Event{Kind: model.EventStreamStart})
-	raw := protocol.ResponseMetadata(lenient.String(message.Get("id")), lenient.String(message.Get("model")), 0)
+	raw := protocol.ResponseMetadata(id, lenient.String(message.Get("model")), 0)
 	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
 }
 
@@ -167,9 +172,25 @@ func (p *parser) startBlock(index int, content gjson.Result) {
 	p.open = append(p.open, b)
 	start.Kind = b.start
 	p.emit(start)
-	if input := content.Get("input"); b.kind == "tool_use" && len(input.Map()) > 0 {
-		p.piece(index, string(modelmessage.AppendJSON(nil, []byte(input.Raw))))
+	p.begin(b, content)
+}
+
+// begin adds what the beginning of a block already has. The service itself sends everything later, but
+// gateways, and servers that do not stream, send a whole block.
+func (p *parser) begin(b *block, content gjson.Result) {
+	if b.kind == "tool_use" {
+		input := content.Get("input")
+		text := lenient.Text(input)
+		if input.IsObject() {
+			text = string(modelmessage.AppendJSON(nil, []byte(input.Raw)))
+		}
+		if text != "{}" {
+			p.piece(b.index, text)
+		}
+		return
 	}
+	p.piece(b.index, lenient.String(content.Get("text"))+lenient.String(content.Get("thinking")))
+	p.sign(b.index, lenient.String(content.Get("signature")))
 }
 
 // freshID returns the service's id of a call, or a new one if it is missing or taken: ids must be
@@ -267,24 +288,8 @@ func (p *parser) cite(c gjson.Result) {
 // stop notes why the model stopped.
 func (p *parser) stop(delta gjson.Result) {
 	if reason := lenient.String(delta.Get("stop_reason")); reason != "" {
-		p.finish = &model.FinishReason{Unified: unified(reason), Raw: reason}
+		p.finish = &model.FinishReason{Unified: protocol.Unified(reason), Raw: reason}
 	}
-}
-
-// unified returns a reason in the terms of the SDK, except that an answer that was paused is not
-// called whole.
-func unified(reason string) string {
-	switch reason {
-	case "end_turn", "stop_sequence":
-		return "stop"
-	case "tool_use":
-		return "tool-calls"
-	case "max_tokens", "model_context_window_exceeded":
-		return "length"
-	case "refusal":
-		return "content-filter"
-	}
-	return "other"
 }
 
 func (p *parser) count(u gjson.Result) {

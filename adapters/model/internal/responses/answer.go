@@ -110,13 +110,11 @@ func (p *parser) Feed(data []byte) {
 	case ours:
 		p.begin(lenient.Object(root.Get("response")))
 		p.event(name, root)
-	case kind == "error":
-		p.failed(root)
 	case lenient.String(root.Get("object")) == "response": // of a server that does not stream
 		p.begin(root)
 		p.end(lenient.String(root.Get("status")), root)
-	case root.Get("error").IsObject():
-		p.failed(root.Get("error"))
+	case protocol.IsError(root):
+		p.failed(root)
 	}
 }
 
@@ -280,8 +278,10 @@ func (it *item) metadata(encrypted string) json.RawMessage {
 func (p *parser) text(it *item, event gjson.Result, whole string) {
 	if delta := event.Get("delta"); delta.Exists() {
 		p.piece(it, lenient.String(delta))
+	} else if text := event.Get(whole); !it.said && it.kind == kindCall {
+		p.piece(it, lenient.Text(text)) // some servers send the arguments as an object
 	} else if !it.said {
-		p.piece(it, lenient.String(event.Get(whole)))
+		p.piece(it, lenient.String(text))
 	}
 }
 

@@ -15,8 +15,8 @@ type chunk struct {
 	id, model, created gjson.Result
 	choices, usage     gjson.Result
 	groq               gjson.Result // x_groq, where Groq reports the usage
-	// failure is the field error. Errors without that field have an object named "error".
-	failure, object gjson.Result
+	// failure is the field error. Errors without that field have an object or type named "error".
+	failure, object, kind gjson.Result
 }
 
 func readChunk(root gjson.Result) (c chunk) {
@@ -40,6 +40,8 @@ func readChunk(root gjson.Result) (c chunk) {
 			c.failure = value
 		case "object":
 			c.object = value
+		case "type":
+			c.kind = value
 		}
 		return true
 	})
@@ -51,7 +53,7 @@ func (c *chunk) errorIn(root gjson.Result) (object gjson.Result, ok bool) {
 	if lenient.Present(c.failure) {
 		return c.failure, true
 	}
-	return root, c.object.Str == "error" && !lenient.Present(c.choices.Get("0"))
+	return root, (c.object.Str == "error" || c.kind.Str == "error") && !lenient.Present(c.choices.Get("0"))
 }
 
 // usageIn returns the usage object, wherever the server puts it.

@@ -153,9 +153,9 @@ func (p *Parser) begin(c *chunk) {
 
 func (p *Parser) choice(c choice) {
 	if reason := lenient.String(c.finish); reason != "" {
-		p.finish = &model.FinishReason{Unified: unified(reason), Raw: reason}
-		if !p.exact {
-			p.finish.Unified = otherWords(*p.finish)
+		p.finish = &model.FinishReason{Unified: protocol.Unified(reason), Raw: reason}
+		if p.exact {
+			p.finish.Unified = unified(reason)
 		}
 	}
 	added := c.delta
@@ -193,25 +193,6 @@ func unified(reason string) string {
 		return "content-filter"
 	case "tool_calls", "function_call":
 		return "tool-calls"
-	default:
-		return "other"
-	}
-}
-
-// otherWords returns the unified reason for terms that the SDK does not know but providers use.
-func otherWords(f model.FinishReason) string {
-	if f.Unified != "other" {
-		return f.Unified
-	}
-	switch strings.ToLower(f.Raw) {
-	case "stop", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed":
-		return "stop"
-	case "tool_use":
-		return "tool-calls"
-	case "max_tokens", "max_output_tokens", "model_length":
-		return "length"
-	case "refusal", "safety", "sensitive", "recitation", "blocklist", "prohibited_content", "spii", "guardrail_intervened":
-		return "content-filter"
 	default:
 		return "other"
 	}
