@@ -224,7 +224,7 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 	}
 	c := loop.Config{
 		Guards: guards, NewID: r.NewID, MessageID: msg.Continue.ID,
-		ErrorText: errorText,
+		ErrorText: errorText, SendSources: true,
 		Metadata:  r.metadata,
 	}
 	tools := make([]tool.Tool, 0, len(msg.Tools)) // a snapshot: changes during the run have no effect
