@@ -75,7 +75,10 @@ func (k *talker) answer(req model.Request) []model.Event {
 // begin anew, which the metric counts.
 func TestPromptsAreCachedInAHost(t *testing.T) {
 	for _, api := range apitest.APIs() {
-		t.Run(api, func(t *testing.T) { talkAWhile(t, api) })
+		t.Run(api, func(t *testing.T) {
+			t.Parallel()
+			talkAWhile(t, api)
+		})
 	}
 }
 
