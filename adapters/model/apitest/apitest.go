@@ -1,7 +1,10 @@
 package apitest
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -51,4 +54,19 @@ func Start(t *testing.T, api string, m model.Model, key string) (s Server, url s
 	}
 	t.Fatalf("there is no fake of the protocol %q", api)
 	return nil, ""
+}
+
+// Beginning returns the beginning of a request that later requests of a chat share if the chat only
+// grows: the body up to the last text of its list of messages, without Anthropic's cache breakpoints.
+// What is behind it are brackets, because the last message may grow, and settings.
+func Beginning(t *testing.T, body []byte) []byte {
+	t.Helper()
+	body = bytes.ReplaceAll(body, []byte(`,"cache_control":{"type":"ephemeral"}`), nil)
+	var lists struct{ Messages, Input json.RawMessage } // every protocol has one of them
+	err := json.Unmarshal(body, &lists)
+	list := slices.Concat(lists.Messages, lists.Input)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("a request without messages: %v", err)
+	}
+	return bytes.TrimRight(body[:bytes.Index(body, list)+len(list)], "]}")
 }
