@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,36 +18,27 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
-	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// fake is a service with strict rules.
-type fake interface {
-	http.Handler
-	Faults() []error
-	Close()
-}
-
-// api is a protocol and a service that speaks it. Nothing of an answer is missing behind the event
-// that stop begins to name.
+// api is a protocol. Nothing of an answer is missing behind the event that stop begins to name.
 type api struct {
-	name  provider.API
-	serve func(model.Model) fake
-	stop  string
+	name string
+	api  provider.API
+	stop string
 }
 
 func apis() []api {
 	return []api{
-		{provider.APIChat, func(m model.Model) fake { return modeltest.NewServer(m, modeltest.ServerOptions{}) }, `"finish_reason":"`},
-		{provider.APIMessages, func(m model.Model) fake { return anthropictest.NewServer(m, anthropictest.Options{}) }, `"stop_reason":"`},
-		{provider.APIResponses, func(m model.Model) fake { return responsestest.NewServer(m, responsestest.Options{}) }, `"type":"response.completed"`},
+		{apitest.Chat, provider.APIChat, `"finish_reason":"`},
+		{apitest.Messages, provider.APIMessages, `"stop_reason":"`},
+		{apitest.Responses, provider.APIResponses, `"type":"response.completed"`},
 	}
 }
 
@@ -88,13 +78,18 @@ func drafts() *actortest.Platform {
 // cutter passes on the beginning of an answer.
 type cutter struct {
 	http.ResponseWriter
-	left int
-	then func()           // is called in place of the first byte behind it
-	sent *strings.Builder // what was passed on
+	left     int
+	then     func()           // is called in place of the first byte behind it
+	sent     *strings.Builder // what was passed on
+	comments int              // are sent before it, each followed by 10 s of silence
 }
 
 // Write implements [io.Writer].
 func (c *cutter) Write(b []byte) (int, error) {
+	for ; c.comments > 0; c.comments-- {
+		sse(c.ResponseWriter, ": wait\n\n")
+		<-time.After(10 * time.Second)
+	}
 	n := min(len(b), c.left)
 	c.left -= n
 	c.sent.Write(b[:n])
@@ -115,6 +110,7 @@ type cut struct {
 	answers []int // which of them, from 1; none means all
 	at      int
 	then    func(r *http.Request)
+	slow    int // the answer that begins with nothing but comments for 50 s; 0 means none
 }
 
 // breakOff waits long enough for a draft and then closes the connection, or ends the answer as if it
@@ -140,19 +136,19 @@ type till struct {
 	sent    [8]strings.Builder // answers, from 1
 }
 
-// with runs a test in a bubble with a chat, whose answers are cut. Then it checks every request: the
-// service accepted it, no input of a call is incomplete, and something follows all thinking.
+// with runs a test in a bubble with a chat, whose model pays and whose answers are cut.
 func (a api) with(t *testing.T, c cut, test func(t *testing.T, l *till)) {
 	t.Helper()
-	t.Run(fmt.Sprint(cmp.Or(string(a.name), "chat"), c.answers, c.at), func(t *testing.T) { a.bubble(t, c, test) })
+	t.Run(fmt.Sprint(a.name, c.answers, c.at), func(t *testing.T) { a.bubble(t, modeltest.NewFunc(pays), c, test) })
 }
 
-func (a api) bubble(t *testing.T, c cut, test func(t *testing.T, l *till)) {
+// bubble runs a test in a bubble with a chat. Then it checks every request: the service accepted it, no
+// input of a call is incomplete, and something follows all thinking.
+func (a api) bubble(t *testing.T, script *modeltest.Script, c cut, test func(t *testing.T, l *till)) {
 	t.Helper()
-	l := &till{script: modeltest.NewFunc(pays)}
-	server := a.serve(l.script)
+	l := &till{script: script}
+	server, _ := apitest.Start(t, a.name, l.script, "")
 	t.Cleanup(func() {
-		server.Close()
 		if faults := server.Faults(); len(faults) > 0 {
 			t.Errorf("the service refused: %v", faults)
 		}
@@ -168,10 +164,13 @@ func (a api) bubble(t *testing.T, c cut, test func(t *testing.T, l *till)) {
 			if len(c.answers) == 0 || slices.Contains(c.answers, n) {
 				out.left, out.then = c.at, func() { c.then(r) }
 			}
+			if n == c.slow {
+				out.comments = 5
+			}
 			server.ServeHTTP(out, r)
 		})
 		thinking := provider.Thinking{Type: "enabled", Budget: 1024}
-		m := l.service.model(t, provider.Options{Endpoint: provider.Endpoint{API: a.name, Settings: provider.Settings{Thinking: thinking}}})
+		m := l.service.model(t, provider.Options{Endpoint: provider.Endpoint{API: a.api, Settings: provider.Settings{Thinking: thinking}}})
 		l.World = newWorld(t, actortest.Options{Model: m, Platform: drafts(), Tools: actortest.Tools(pay(&l.paid))})
 		test(t, l)
 	})
@@ -343,33 +342,29 @@ func eachCut(t *testing.T, test func(t *testing.T, a api, n int, sent, stored []
 // If the provider reports an overload in the middle of an answer, the run waits as long as the
 // provider asks, and the answer starts again.
 func TestRL3OverloadInTheStream(t *testing.T) {
-	for _, code := range []string{"429", "503", "529"} {
-		t.Run(code, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newProvider(t, func(w http.ResponseWriter, _ *http.Request, n int) {
-					if n < 3 {
-						sse(w, strings.SplitAfter(say("Hel"), "\n\n")[0]+`data: {"error":{"message":"Too busy, please retry in 7s","code":`+code+"}}\n\n")
-						return
+	for _, a := range apis() {
+		for _, reason := range []model.Reason{model.ReasonOverloaded, model.ReasonRate} {
+			busy := modeltest.Step{Text: []string{"Hel"}, Err: &model.Error{Reason: reason, Message: "Too busy, please retry in 7s"}}
+			t.Run(a.name+" "+string(reason), func(t *testing.T) {
+				a.bubble(t, modeltest.NewScript(busy, busy, modeltest.Say("Hello.")), cut{at: math.MaxInt}, func(t *testing.T, l *till) {
+					t.Helper()
+					l.Say(alice, "alice", "hi")
+					<-time.After(time.Minute)
+					if diff := gocmp.Diff([]string{"Hello."}, l.Platform.Texts(alice)); diff != "" {
+						t.Errorf("sent (-want +got):\n%s", diff)
 					}
-					sse(w, say("Hello."))
+					times := l.service.times()
+					for i := 1; i < len(times); i++ {
+						if wait := times[i].Sub(times[i-1]); wait < 7*time.Second || wait > 8*time.Second {
+							t.Errorf("asked again after %v", wait)
+						}
+					}
+					if len(times) != 3 {
+						t.Errorf("%d requests, want 3", len(times))
+					}
 				})
-				w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{})})
-				w.Say(alice, "alice", "hi")
-				<-time.After(time.Minute)
-				if diff := gocmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)); diff != "" {
-					t.Errorf("sent (-want +got):\n%s", diff)
-				}
-				times := p.times()
-				for i := 1; i < len(times); i++ {
-					if wait := times[i].Sub(times[i-1]); wait < 7*time.Second || wait > 8*time.Second {
-						t.Errorf("asked again after %v", wait)
-					}
-				}
-				if len(times) != 3 {
-					t.Errorf("%d requests, want 3", len(times))
-				}
 			})
-		})
+		}
 	}
 }
 
@@ -412,32 +407,27 @@ func TestRL1CutForEver(t *testing.T) {
 // A stream that pauses after its first words is cut at the idle deadline, to the second, and
 // requested again; one that sends comments has until firstByteS.
 func TestRL2SilenceInTheMiddle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProvider(t, func(w http.ResponseWriter, r *http.Request, n int) {
-			if n == 1 {
-				sse(w, strings.SplitAfter(say("Hel"), "\n\n")[0])
-				<-r.Context().Done()
-				return
+	for _, a := range apis() {
+		sent, stored := a.uncut(t)
+		words := slices.IndexFunc(ends(sent[0]), func(at int) bool { return whole(sent[0], at, "I will ", false) })
+		a.with(t, cut{answers: []int{1}, at: ends(sent[0])[words], then: hold, slow: 2}, func(t *testing.T, l *till) {
+			t.Helper()
+			l.Say(alice, "alice", "pay")
+			<-time.After(time.Hour)
+			if diff := gocmp.Diff(stored, l.stored()); diff != "" || l.paid.Load() != 2 {
+				t.Errorf("paid %d times, stored (-want +got):\n%s", l.paid.Load(), diff)
 			}
-			for range 5 { // a slow one: only comments for 50 s
-				sse(w, ": wait\n\n")
-				<-time.After(10 * time.Second)
+			times := l.service.times()
+			if len(times) != 3 {
+				t.Fatalf("%d requests, want 3: %v", len(times), times)
 			}
-			sse(w, say("Hello."))
+			// The deadline, and the jitter of a first retry.
+			if after := times[1].Sub(times[0]); after < 120*time.Second || after >= 121*time.Second {
+				t.Errorf("asked again after %v", after)
+			}
+			if after := times[2].Sub(times[1]); after < 50*time.Second {
+				t.Errorf("the second answer took %v, want the 50 s of its comments", after)
+			}
 		})
-		w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{})})
-		w.Say(alice, "alice", "hi")
-		<-time.After(time.Hour)
-		if diff := gocmp.Diff([]string{"Hello."}, w.Platform.Texts(alice)); diff != "" {
-			t.Errorf("sent (-want +got):\n%s", diff)
-		}
-		times := p.times()
-		if len(times) != 2 {
-			t.Fatalf("%d requests, want 2", len(times))
-		}
-		// The deadline, and the jitter of a first retry.
-		if after := times[1].Sub(times[0]); after < 120*time.Second || after >= 121*time.Second {
-			t.Errorf("asked again after %v", after)
-		}
-	})
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -119,15 +118,6 @@ func sse(w http.ResponseWriter, body string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = w.Write([]byte(body)) // the client may be gone
 	_ = http.NewResponseController(w).Flush()
-}
-
-// say is a complete answer of words.
-func say(words ...string) string {
-	var b strings.Builder
-	for _, word := range words {
-		b.WriteString(`data: {"id":"x","choices":[{"index":0,"delta":{"content":"` + word + `"}}]}` + "\n\n")
-	}
-	return b.String() + `data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 }
 
 // newWorld is a tree of actors on a store in memory.

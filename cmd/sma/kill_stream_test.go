@@ -12,33 +12,26 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // TestRL10KillsAtEachEvent kills the process between any two events of the two answers to a message, on
-// Anthropic's protocol with thinking: the message is answered once, its two commands have run once,
-// the kill costs at most one call of the model, and the service accepts every request.
+// each protocol with thinking: the message is answered once, its two commands have run once, the kill
+// costs at most one request to the model, and the service accepts every request, so none has half of
+// an input or thinking without what follows it.
 func TestRL10KillsAtEachEvent(t *testing.T) {
 	var sum tally
-	inWorlds(t, worlds(2, 4), few(16, 200), func(t *testing.T, path string, random *rand.Rand, kills int) {
-		t.Helper()
-		w := newStreamWorld(t, path, random)
-		w.start(t)
-		calls := w.round(t, -1, &sum)
-		events := w.passed
-		for n := range kills { // spread over all events
-			if paid := w.round(t, (n*events+random.IntN(events))/kills, &sum); paid > calls+1 {
-				t.Errorf("a kill made %d calls of %d", paid, calls)
-			}
+	t.Run("protocols", func(t *testing.T) {
+		for _, api := range apitest.APIs() {
+			t.Run(api, func(t *testing.T) {
+				t.Parallel()
+				inWorlds(t, worlds(1, 2), few(8, 200), func(t *testing.T, path string, random *rand.Rand, kills int) {
+					t.Helper()
+					killAtEachEvent(t, newStreamWorld(t, api, path, random), kills, &sum)
+				})
+			})
 		}
-		w.stop(t)
-		b := w.book(t, "telegram-chat-1")
-		b.balanced(t, "the chat", len(w.said[1]))
-		if faults := w.service.Faults(); len(faults) > 0 {
-			t.Errorf("the model was asked wrongly: %v", faults)
-		}
-		sum.add("kills", w.kills)
 	})
 	sum.report(t, "RL10")
 	if sum.counts["lost"]+sum.counts["doubled"] > 0 {
@@ -46,28 +39,46 @@ func TestRL10KillsAtEachEvent(t *testing.T) {
 	}
 }
 
-// streamWorld is a project whose model speaks Anthropic's protocol, behind a server that can hold its
-// answers back at any event.
+func killAtEachEvent(t *testing.T, w *streamWorld, kills int, sum *tally) {
+	t.Helper()
+	w.start(t)
+	asked := w.round(t, -1, sum)
+	events := w.passed
+	for n := range kills { // spread over all events
+		if more := w.round(t, (n*events+w.random.IntN(events))/kills, sum); more > asked+1 {
+			t.Errorf("a kill made %d requests of %d", more, asked)
+		}
+	}
+	w.stop(t)
+	b := w.book(t, "telegram-chat-1")
+	b.balanced(t, "the chat", len(w.said[1]))
+	if faults := w.service.Faults(); len(faults) > 0 {
+		t.Errorf("the model was asked wrongly: %v", faults)
+	}
+	sum.add("kills", w.kills)
+}
+
+// streamWorld is a project whose model speaks a protocol, behind a server that can hold its answers
+// back at any event.
 type streamWorld struct {
 	*killWorld
-	service *anthropictest.Server
+	service apitest.Server
 	mu      sync.Mutex
 	passed  int           // events
 	left    int           // events until the hold; negative: none
 	held    chan struct{} // closed by the hold
 }
 
-func newStreamWorld(t *testing.T, path string, random *rand.Rand) *streamWorld {
+func newStreamWorld(t *testing.T, api, path string, random *rand.Rand) *streamWorld {
 	t.Helper()
 	w := &streamWorld{killWorld: newKillWorld(t, path, 1, "direct", modeltest.NewScript(), random), left: -1}
-	w.service = anthropictest.NewServer(modeltest.NewFunc(thinkAndRun), anthropictest.Options{Key: "sk-test"})
-	t.Cleanup(w.service.Close)
+	w.service, _ = apitest.Start(t, api, modeltest.NewFunc(thinkAndRun), "sk-test")
 	front := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.service.ServeHTTP(&heldWriter{out, r, w}, r)
 	}))
 	t.Cleanup(front.Close)
 	w.configure(t, "llm", map[string]any{
-		"provider": "custom", "api": "messages", "model": "fake", "baseUrl": front.URL + "/v1", "apiKey": "sk-test",
+		"provider": "custom", "api": api, "model": "fake", "baseUrl": front.URL + "/v1", "apiKey": "sk-test",
 		"models": map[string]any{"fake": map[string]any{"reasoningEffort": "low"}},
 	})
 	w.configure(t, "context", map[string]any{ // the model is asked for nothing else
@@ -119,10 +130,10 @@ func thinkAndRun(req model.Request) []model.Event {
 }
 
 // round says something and waits for its answer, with a kill after so many events of it; none if
-// negative. It returns the number of calls of the model.
+// negative. It returns the number of requests to the model.
 func (w *streamWorld) round(t *testing.T, events int, sum *tally) int {
 	t.Helper()
-	before := len(w.service.Calls())
+	before := len(w.service.Bodies())
 	w.hold(events)
 	want := w.next(1)
 	w.say(1, "run "+want)
@@ -146,7 +157,7 @@ func (w *streamWorld) round(t *testing.T, events int, sum *tally) int {
 	if n := w.copies(1)[want]; n != 1 {
 		t.Errorf("%s was answered %d times", want, n)
 	}
-	return len(w.service.Calls()) - before
+	return len(w.service.Bodies()) - before
 }
 
 // hold makes the service hold its answers back after so many events; never if negative.

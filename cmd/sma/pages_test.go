@@ -21,9 +21,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 )
 
 // TestModelPages does what each page about a service of models says, with a strict fake of the service in its place:
@@ -196,12 +195,8 @@ func (r *pageReader) checkFailures(t *testing.T, page, archive string) {
 
 // fakeService is a strict fake of a service at the path of the real one. It can refuse everything.
 type fakeService struct {
-	base string
-	fake interface {
-		Bodies() [][]byte
-		Faults() []error
-		Close()
-	}
+	base    string
+	fake    apitest.Server
 	refusal atomic.Pointer[refusal]
 }
 
@@ -217,21 +212,9 @@ func newFakeService(t *testing.T, api, address, key string) *fakeService {
 	script := modeltest.NewScript()
 	script.Otherwise = &modeltest.Step{Text: []string{"Yes, I am here."}, Usage: model.Usage{InputTokens: &in, OutputTokens: &out}}
 	s := &fakeService{}
-	fakeURL, endpoint := "", ""
-	switch api {
-	case "chat":
-		f := modeltest.NewServer(script, modeltest.ServerOptions{Key: key})
-		s.fake, fakeURL, endpoint = f, f.URL, "/chat/completions"
-	case "messages":
-		f := anthropictest.NewServer(script, anthropictest.Options{Key: key})
-		s.fake, fakeURL, endpoint = f, f.URL, "/messages"
-	case "responses":
-		f := responsestest.NewServer(script, responsestest.Options{Key: key})
-		s.fake, fakeURL, endpoint = f, f.URL, "/responses"
-	default:
-		t.Fatalf("there is no fake of the protocol %q", api)
-	}
-	t.Cleanup(s.fake.Close)
+	var fakeURL string
+	s.fake, fakeURL = apitest.Start(t, api, script, key)
+	endpoint := map[string]string{apitest.Chat: "/chat/completions", apitest.Messages: "/messages", apitest.Responses: "/responses"}[api]
 	own, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)

@@ -12,10 +12,9 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
-	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -44,23 +43,17 @@ func (s *protocolService) answer(req model.Request) []model.Event {
 
 func protocolServices(t *testing.T) []*protocolService {
 	t.Helper()
-	list := []*protocolService{{name: "chat"}, {name: "messages"}, {name: "responses"}}
-	for _, s := range list {
-		e := provider.Endpoint{Model: "m"}
-		script := modeltest.NewFunc(s.answer)
-		switch s.name {
-		case "chat":
-			server := modeltest.NewServer(script, modeltest.ServerOptions{})
-			t.Cleanup(server.Close)
-			e.BaseURL, s.faults = server.URL, server.Faults
-		case "messages":
-			server := anthropictest.NewServer(script, anthropictest.Options{})
-			t.Cleanup(server.Close)
-			e.API, e.BaseURL, s.faults = provider.APIMessages, server.URL, server.Faults
-		case "responses":
-			server := responsestest.NewServer(script, responsestest.Options{})
-			t.Cleanup(server.Close)
-			e.API, e.BaseURL, s.faults = provider.APIResponses, server.URL, server.Faults
+	var list []*protocolService
+	for _, name := range apitest.APIs() {
+		s := &protocolService{name: name}
+		list = append(list, s)
+		server, url := apitest.Start(t, name, modeltest.NewFunc(s.answer), "")
+		s.faults = server.Faults
+		e := provider.Endpoint{API: provider.API(name), BaseURL: url, Model: "m"}
+		switch name {
+		case apitest.Chat:
+			e.API = provider.APIChat
+		case apitest.Responses:
 			e.Settings.Thinking.Summary = "auto"
 		}
 		m, err := provider.New(provider.Options{Endpoint: e, MaxAttempts: 1})

@@ -8,19 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // lookback is the number of positions that are checked for each breakpoint, itself included.
 const lookback = 20
-
-// Accounting counts the tokens of one call: a quarter of the bytes of each block's compact JSON.
-type Accounting struct {
-	InputTokens int // neither read from the cache nor written to it
-	CacheRead   int
-	CacheWrite  int
-	Output      int
-	Body        int // its index in [Server.Bodies]
-}
 
 // position is the prompt up to and including one block.
 type position struct {
@@ -92,10 +85,11 @@ func canonical(b object) []byte {
 type cache map[[sha256.Size]byte]bool
 
 // account reads the longest prefix that the breakpoints find, and writes one entry for each
-// breakpoint behind at least a minimum of tokens.
-func (c cache) account(positions []position, minimum int) Accounting {
+// breakpoint behind at least a minimum of tokens. A token is four bytes of a block's compact
+// JSON.
+func (c cache) account(positions []position, minimum int) modeltest.Accounting {
 	if len(positions) == 0 {
-		return Accounting{}
+		return modeltest.Accounting{}
 	}
 	read := c.read(positions)
 	written := read
@@ -106,7 +100,7 @@ func (c cache) account(positions []position, minimum int) Accounting {
 		}
 	}
 	total := positions[len(positions)-1].tokens
-	return Accounting{InputTokens: total - written, CacheRead: read, CacheWrite: written - read}
+	return modeltest.Accounting{InputTokens: total, CacheRead: read, CacheWrite: written - read}
 }
 
 func (c cache) read(positions []position) int {

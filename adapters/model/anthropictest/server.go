@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 const (
@@ -55,7 +56,7 @@ type Server struct {
 	mu       sync.Mutex
 	bodies   [][]byte
 	faults   []error
-	calls    []Accounting
+	calls    []modeltest.Accounting
 	cache    cache
 	thoughts map[string]bool     // what [thought] says of blocks that were sent
 	answers  map[string][]string // the fingerprints of the answers with a call, by its id
@@ -100,7 +101,7 @@ func (s *Server) Faults() (out []error) {
 
 // Calls returns what the answers cost, in the order in which they began. The output is added when
 // an answer ends.
-func (s *Server) Calls() (out []Accounting) {
+func (s *Server) Calls() (out []modeltest.Accounting) {
 	s.locked(func(s *Server) { out = slices.Clone(s.calls) })
 	return out
 }

@@ -178,7 +178,7 @@ func TestStream(t *testing.T) {
 	if got := r.header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") || r.header.Get("Request-Id") == "" {
 		t.Errorf("header %v", r.header)
 	}
-	if diff := cmp.Diff([]Accounting{{InputTokens: 6, Output: 7}}, s.Calls()); diff != "" {
+	if diff := cmp.Diff([]modeltest.Accounting{{InputTokens: 6, Output: 7}}, s.Calls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	if len(s.Bodies()) != 1 || string(s.Bodies()[0]) != question || s.Faults() != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // pieceLength is the number of characters of a tool's input that are sent at once.
@@ -26,7 +27,7 @@ type stream struct {
 
 	begun, finished bool
 	call            int // index of the accounting
-	cost            Accounting
+	cost            modeltest.Accounting
 
 	index    int    // of the open block, otherwise of the next one
 	kind, id string // of the open block; without a kind none is open
@@ -208,7 +209,7 @@ func (o *stream) finish(e model.Event) {
 
 func (o *stream) usage(output int) fields {
 	return fields{
-		"input_tokens": o.cost.InputTokens, "cache_read_input_tokens": o.cost.CacheRead, "cache_creation_input_tokens": o.cost.CacheWrite,
+		"input_tokens": o.cost.InputTokens - o.cost.CacheRead - o.cost.CacheWrite, "cache_read_input_tokens": o.cost.CacheRead, "cache_creation_input_tokens": o.cost.CacheWrite,
 		"output_tokens": output,
 	}
 }

@@ -36,6 +36,10 @@ type ServerOptions struct {
 //   - an error of reason overloaded or rate after it is an error object in the stream;
 //   - any other error after it breaks the connection off;
 //   - a model that stalls leaves the connection silent.
+//
+// It counts tokens itself, four bytes each, and those that a [PromptCache] has: the prompt is the
+// tools and then the messages, because tools are injected before the instructions (cookbook "Prompt
+// Caching 201", section 4.3). A usage that the model reports is sent in place of its own.
 type Server struct {
 	// URL is the base URL, ending in /v1.
 	URL string
@@ -46,6 +50,8 @@ type Server struct {
 	mu     sync.Mutex
 	bodies [][]byte
 	faults []error
+	calls  []Accounting
+	cache  PromptCache
 }
 
 // NewServer starts a server on loopback. Close it.
@@ -86,6 +92,14 @@ func (s *Server) Faults() []error {
 	return slices.Clone(s.faults)
 }
 
+// Calls returns what calls are billed for, in the order in which their answers began. Output is 0
+// until an answer has ended.
+func (s *Server) Calls() []Accounting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -116,6 +130,7 @@ func (s *Server) accept(body []byte) (wireBody, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bodies = append(s.bodies, body)
+	b.number, b.body = len(s.bodies)-1, body
 	if err != nil {
 		s.faults = append(s.faults, err)
 	}
@@ -138,17 +153,40 @@ func errorObject(code, message string) []byte {
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, b wireBody) {
 	out := &eventWriter{w: w, flush: http.NewResponseController(w).Flush, model: b.Model, usage: b.StreamOptions.IncludeUsage, indexes: map[string]int{}}
+	var bill func(output int) Accounting
 	for e, err := range s.model.Stream(r.Context(), b.request()) {
 		if err != nil {
 			s.fail(w, out, err)
 			return
 		}
+		if bill == nil {
+			bill = s.begin(b)
+		}
 		out.event(e)
+		if e.Kind == model.EventFinish {
+			out.tokens(e.Usage, bill(Tokens(out.said+out.reasoned)))
+		}
 	}
 	if !out.finished {
 		panic(http.ErrAbortHandler)
 	}
 	out.data([]byte("[DONE]"))
+}
+
+// begin accounts for the prompt of a call. What it returns adds the output.
+func (s *Server) begin(b wireBody) (end func(output int) Accounting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, b.prompt())
+	call.Body = b.number
+	s.calls = append(s.calls, call)
+	n := len(s.calls) - 1
+	return func(output int) Accounting {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.calls[n].Output = output
+		return s.calls[n]
+	}
 }
 
 // fail ends an answer the way its error asks for.
@@ -222,25 +260,27 @@ type eventWriter struct {
 	begun    bool
 	finished bool
 	indexes  map[string]int // of calls, by id
+	said     int            // bytes of text and calls
+	reasoned int            // bytes of reasoning
 }
 
 func (o *eventWriter) event(e model.Event) {
 	switch e.Kind {
 	case model.EventTextDelta:
+		o.said += len(e.Delta)
 		o.delta(map[string]any{"content": e.Delta}, nil)
 	case model.EventReasoningDelta:
+		o.reasoned += len(e.Delta)
 		o.delta(map[string]any{"reasoning_content": e.Delta}, nil)
 	case model.EventToolInputStart:
 		o.indexes[e.ID] = len(o.indexes)
 		o.call(e.ID, map[string]any{"id": e.ID, "type": "function", "function": map[string]any{"name": e.ToolName, "arguments": ""}})
 	case model.EventToolInputDelta:
+		o.said += len(e.Delta)
 		o.call(e.ID, map[string]any{"function": map[string]any{"arguments": e.Delta}})
 	case model.EventFinish:
 		o.finished = true
 		o.delta(map[string]any{}, wireReason(e.Finish.Unified))
-		if o.usage {
-			o.tokens(e.Usage)
-		}
 	default: // the protocol has no word for the others
 	}
 }
@@ -265,16 +305,21 @@ func (o *eventWriter) delta(delta map[string]any, finish any) {
 	o.chunk(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 }
 
-func (o *eventWriter) tokens(u model.Usage) {
-	if u.InputTokens == nil || u.OutputTokens == nil {
+// tokens sends the usage that the model reports, otherwise that of the server's own account.
+func (o *eventWriter) tokens(u model.Usage, bill Accounting) {
+	if !o.usage {
 		return
 	}
-	usage := map[string]any{"prompt_tokens": *u.InputTokens, "completion_tokens": *u.OutputTokens, "total_tokens": *u.InputTokens + *u.OutputTokens}
-	if u.CachedInputTokens != nil {
-		usage["prompt_tokens_details"] = map[string]any{"cached_tokens": *u.CachedInputTokens}
+	in, out, cached, reasoned := int64(bill.InputTokens), int64(bill.Output), new(int64(bill.CacheRead)), new(int64(Tokens(o.reasoned)))
+	if u.InputTokens != nil && u.OutputTokens != nil {
+		in, out, cached, reasoned = *u.InputTokens, *u.OutputTokens, u.CachedInputTokens, u.ReasoningTokens
 	}
-	if u.ReasoningTokens != nil {
-		usage["completion_tokens_details"] = map[string]any{"reasoning_tokens": *u.ReasoningTokens}
+	usage := map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
+	if cached != nil {
+		usage["prompt_tokens_details"] = map[string]any{"cached_tokens": *cached}
+	}
+	if reasoned != nil {
+		usage["completion_tokens_details"] = map[string]any{"reasoning_tokens": *reasoned}
 	}
 	o.chunk(map[string]any{"choices": []any{}, "usage": usage})
 }

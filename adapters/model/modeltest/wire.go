@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,25 @@ type wireBody struct {
 			Parameters  json.RawMessage `json:"parameters"`
 		} `json:"function"`
 	} `json:"tools"`
-	ToolChoice json.RawMessage `json:"tool_choice"`
+	ToolChoice     json.RawMessage `json:"tool_choice"`
+	PromptCacheKey string          `json:"prompt_cache_key"`
+
+	body   []byte // as it was sent
+	number int    // its index in the bodies of the server
+}
+
+// prompt is what the model reads, in the order in which it is cached, without what ends the list of
+// messages.
+func (b wireBody) prompt() []byte {
+	var list struct {
+		Tools    json.RawMessage `json:"tools"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	_ = json.Unmarshal(b.body, &list) // the whole body was decoded
+	var out bytes.Buffer
+	_ = json.Compact(&out, list.Tools) // no tools are no JSON
+	_ = json.Compact(&out, list.Messages)
+	return bytes.TrimSuffix(out.Bytes(), []byte("]"))
 }
 
 type wireMessage struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
@@ -188,8 +189,15 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// The fallbacks are called in order if a model failed before its first event.
+// The fallbacks are called in order if a model failed before its first event, on every protocol.
 func TestRL3Fallbacks(t *testing.T) {
+	for _, name := range apitest.APIs() {
+		t.Run(name, func(t *testing.T) { fallBack(t, name) })
+	}
+}
+
+func fallBack(t *testing.T, api string) {
+	t.Helper()
 	tests := []struct {
 		name  string
 		first modeltest.Step
@@ -204,12 +212,12 @@ func TestRL3Fallbacks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			first, _ := serve(t, tt.first)
-			second, script := serve(t, modeltest.Say("second"))
+			_, first := apitest.Start(t, api, modeltest.NewScript(tt.first), testKey)
+			second, url := apitest.Start(t, api, modeltest.NewScript(modeltest.Say("second")), testKey)
 			reg := prometheus.NewRegistry()
 			m := newModel(t, Options{
-				Endpoint: Endpoint{BaseURL: first.URL}, MaxAttempts: 1, Metrics: reg,
-				Fallbacks: []Endpoint{{BaseURL: second.URL, APIKey: testKey, Model: "other"}},
+				Endpoint: Endpoint{API: apiOf(api), BaseURL: first}, MaxAttempts: 1, Metrics: reg,
+				Fallbacks: []Endpoint{{API: apiOf(api), BaseURL: url, APIKey: testKey, Model: "other"}},
 			})
 			req := hello()
 			req.Memo = new(model.Memo)
@@ -217,7 +225,7 @@ func TestRL3Fallbacks(t *testing.T) {
 			if text != tt.text || (tt.fails == "") != (err == nil) || err != nil && model.ReasonOf(err) != tt.fails {
 				t.Errorf("heard %q and %v", text, err)
 			}
-			if asked := len(script.Requests()); asked != 0 != (tt.fails == "") {
+			if asked := len(second.Bodies()); asked != 0 != (tt.fails == "") {
 				t.Errorf("the fallback was asked %d times", asked)
 			}
 			if tt.fails == "" && !bytes.HasPrefix(second.Bodies()[0], []byte(`{"model":"other"`)) {

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -52,12 +53,12 @@ func history() model.Request {
 	}}
 }
 
-// apiOf returns the protocol whose streams a folder has.
-func apiOf(folder string) API {
-	if folder == "chat" {
+// apiOf is a protocol by its name in package apitest, which folders of streams have, too.
+func apiOf(name string) API {
+	if name == apitest.Chat {
 		return APIChat
 	}
-	return API(folder)
+	return API(name)
 }
 
 // transcript has one line per event. Ids made up by the parser are masked.

@@ -9,55 +9,34 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 )
 
 // protocolService is a protocol as the suite tests it.
-type protocolService struct {
-	name string
-	modeltest.Service
-}
-
-// protocolServices are all protocols.
-func protocolServices() []protocolService {
-	client := func(api API) func(*testing.T, string, string, int, time.Duration) model.Model {
-		return func(t *testing.T, url, key string, attempts int, idle time.Duration) model.Model {
-			t.Helper()
-			e := Endpoint{API: api, BaseURL: url, APIKey: Secret(key)}
-			if api == APIResponses {
-				e.Settings.Thinking.Summary = "auto" // without it, the service tells nothing of the reasoning
-			}
-			return newModel(t, Options{Endpoint: e, MaxAttempts: attempts, IdleTimeout: idle, FirstByteTimeout: idle})
+func protocolService(name string) modeltest.Service {
+	client := func(t *testing.T, url, key string, attempts int, idle time.Duration) model.Model {
+		t.Helper()
+		e := Endpoint{API: apiOf(name), BaseURL: url, APIKey: Secret(key)}
+		if e.API == APIResponses {
+			e.Settings.Thinking.Summary = "auto" // without it, the service tells nothing of the reasoning
 		}
+		return newModel(t, Options{Endpoint: e, MaxAttempts: attempts, IdleTimeout: idle, FirstByteTimeout: idle})
 	}
-	return []protocolService{
-		{"chat", modeltest.Service{Client: client(APIChat), Overloaded: 503, Habits: chatHabits(), Start: func(t *testing.T, m model.Model, key string) (string, func() []error) {
-			t.Helper()
-			s := modeltest.NewServer(m, modeltest.ServerOptions{Key: key})
-			t.Cleanup(s.Close)
-			return s.URL, s.Faults
-		}}},
-		{"messages", modeltest.Service{Client: client(APIMessages), Overloaded: 529, Habits: messagesHabits(), Start: func(t *testing.T, m model.Model, key string) (string, func() []error) {
-			t.Helper()
-			s := anthropictest.NewServer(m, anthropictest.Options{Key: key})
-			t.Cleanup(s.Close)
-			return s.URL, s.Faults
-		}}},
-		{"responses", modeltest.Service{Client: client(APIResponses), Overloaded: 503, Habits: responsesHabits(), Start: func(t *testing.T, m model.Model, key string) (string, func() []error) {
-			t.Helper()
-			s := responsestest.NewServer(m, responsestest.Options{Key: key})
-			t.Cleanup(s.Close)
-			return s.URL, s.Faults
-		}}},
+	start := func(t *testing.T, m model.Model, key string) (string, func() []error) {
+		t.Helper()
+		s, url := apitest.Start(t, name, m, key)
+		return url, s.Faults
 	}
+	overloaded := map[string]int{apitest.Chat: 503, apitest.Messages: 529, apitest.Responses: 503}
+	habits := map[string]map[string]change{apitest.Chat: chatHabits(), apitest.Messages: messagesHabits(), apitest.Responses: responsesHabits()}
+	return modeltest.Service{Client: client, Overloaded: overloaded[name], Habits: habits[name], Start: start}
 }
 
 // TestProtocols holds every protocol to the same promises.
 func TestProtocols(t *testing.T) {
-	for _, s := range protocolServices() {
-		t.Run(s.name, func(t *testing.T) { modeltest.Suite(t, s.Service) })
+	for _, name := range apitest.APIs() {
+		t.Run(name, func(t *testing.T) { modeltest.Suite(t, protocolService(name)) })
 	}
 }
 
@@ -71,8 +50,8 @@ func TestHabitTable(t *testing.T) {
 	}
 	var names []string
 	var services []modeltest.Service
-	for _, s := range protocolServices() {
-		names, services = append(names, s.name), append(services, s.Service)
+	for _, name := range apitest.APIs() {
+		names, services = append(names, name), append(services, protocolService(name))
 	}
 	head, rest, _ := strings.Cut(string(page), begin)
 	_, tail, found := strings.Cut(rest, end)

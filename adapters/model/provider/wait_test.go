@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -80,6 +81,35 @@ const (
 	lastPiece   = "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 )
 
+// pieces are an answer on one protocol: its head, reasoning, the text "a", the finish reason, what ends
+// the answer, the finish reason included, and an error with a text that reports an overload.
+type pieces struct {
+	api                                          API
+	head, thought, text, finish, closing, failed string
+}
+
+func protocols() map[string]pieces {
+	event := func(data string) string { return "data: " + data + "\n\n" }
+	stop := event(`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`)
+	completed := event(`{"type":"response.completed","response":{"id":"r","status":"completed","output":[],"usage":{"input_tokens":1,"output_tokens":1}}}`)
+	return map[string]pieces{
+		"chat": {APIChat, rolePiece, thoughtPiece, textPiece, finishPiece, lastPiece, event(`{"error":{"message":"%s","code":529}}`)},
+		"messages": {
+			APIMessages, event(`{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[]}}`),
+			event(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`) + event(`{"type":"content_block_stop","index":0}`),
+			event(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`) +
+				event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`) + event(`{"type":"content_block_stop","index":0}`),
+			stop, stop + event(`{"type":"message_stop"}`), event(`{"type":"error","error":{"type":"overloaded_error","message":"%s"}}`),
+		},
+		"responses": {
+			APIResponses, event(`{"type":"response.created","response":{"id":"r","status":"in_progress","output":[]}}`),
+			event(`{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}`),
+			event(`{"type":"response.output_text.delta","item_id":"msg_1","output_index":1,"content_index":0,"delta":"a"}`), completed, completed,
+			event(`{"type":"error","code":"server_error","message":"%s","param":null}`),
+		},
+	}
+}
+
 // slow is a transport whose answers arrive in pieces.
 func slow(headersAfter time.Duration, ends bool, pieces ...piece) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
@@ -98,34 +128,51 @@ func slow(headersAfter time.Duration, ends bool, pieces ...piece) roundTrip {
 }
 
 // TestRL2IdleDeadline plays answers in simulated time: silence ends them exactly on time, and
-// active ones continue.
+// active ones continue, on every protocol.
 func TestRL2IdleDeadline(t *testing.T) {
-	comment := piece{100 * time.Second, ": wait\n\n"}
-	tests := []struct {
-		name      string
-		transport roundTrip
-		text      string
-		reason    model.Reason
-		took      time.Duration
-	}{
-		{"lively for an hour", slow(0, true, hour()...), strings.Repeat("a", 36), "", time.Hour + 100*time.Second},
-		{"comments count as life", slow(0, true, piece{0, textPiece}, comment, comment, comment, piece{100 * time.Second, lastPiece}), "a", "", 400 * time.Second},
-		{"silent after the first", slow(0, false, piece{time.Second, textPiece}), "a", model.ReasonIdle, 121 * time.Second},
+	for name, p := range protocols() {
+		t.Run(name, func(t *testing.T) { p.idleDeadline(t) })
+	}
+}
+
+// idleCase is an answer that arrives slowly.
+type idleCase struct {
+	name      string
+	transport roundTrip
+	text      string
+	reason    model.Reason
+	took      time.Duration
+}
+
+func (p pieces) idleDeadline(t *testing.T) {
+	t.Helper()
+	comment, head := piece{100 * time.Second, ": wait\n\n"}, piece{0, p.head}
+	tests := []idleCase{
+		{"lively for an hour", slow(0, true, p.hour()...), strings.Repeat("a", 36), "", time.Hour + 100*time.Second},
+		{"comments count as life", slow(0, true, head, piece{0, p.text}, comment, comment, comment, piece{100 * time.Second, p.closing}), "a", "", 400 * time.Second},
+		{"silent after the first", slow(0, false, head, piece{time.Second, p.text}), "a", model.ReasonIdle, 121 * time.Second},
 		{"no headers", slow(time.Hour, true), "", model.ReasonIdle, 110 * time.Second},
 		{"headers and no byte", slow(time.Second, false), "", model.ReasonIdle, 110 * time.Second},
 		{"comments are no word", slow(time.Second, false, keepAlives()...), "", model.ReasonIdle, 110 * time.Second},
-		{"a chunk without a word", slow(time.Second, false, append([]piece{{0, rolePiece}}, keepAlives()...)...), "", model.ReasonIdle, 110 * time.Second},
-		{"reasoning is a word", slow(0, true, piece{100 * time.Second, thoughtPiece}, comment, comment, piece{0, textPiece}, piece{0, lastPiece}), "a", "", 300 * time.Second},
-		{"patient before the first word", slow(80*time.Second, true, piece{20 * time.Second, textPiece}, piece{0, lastPiece}), "a", "", 100 * time.Second},
-		{"silent behind the finish reason", slow(0, false, piece{0, textPiece}, piece{time.Second, finishPiece}), "a", "", time.Second + usageTime},
-		{"usage long after the finish reason", slow(0, true, piece{0, textPiece}, piece{0, finishPiece}, piece{usageTime - 1, usagePiece}), "a", "", usageTime - 1},
-		{"silent behind a reason that comes with words", slow(0, false, piece{0, textPiece}, piece{0, wordyPiece}), "ab", model.ReasonIdle, 120 * time.Second},
-		{"never closed after the end", slow(0, false, piece{0, textPiece}, piece{0, lastPiece}), "a", "", endTime},
+		{"a head without a word", slow(time.Second, false, append([]piece{head}, keepAlives()...)...), "", model.ReasonIdle, 110 * time.Second},
+		{"reasoning is a word", slow(0, true, head, piece{100 * time.Second, p.thought}, comment, comment, piece{0, p.text}, piece{0, p.closing}), "a", "", 300 * time.Second},
+		{"patient before the first word", slow(80*time.Second, true, head, piece{20 * time.Second, p.text}, piece{0, p.closing}), "a", "", 100 * time.Second},
+		{"never closed after the end", slow(0, false, head, piece{0, p.text}, piece{0, p.closing}), "a", "", endTime},
+	}
+	silent := idleCase{"silent behind the finish reason", slow(0, false, head, piece{0, p.text}, piece{time.Second, p.finish}), "a", "", time.Second + usageTime}
+	if p.finish == p.closing {
+		silent.took = time.Second + endTime // nothing can follow it
+	}
+	tests = append(tests, silent)
+	if p.api == APIChat {
+		tests = append(tests,
+			idleCase{"usage long after the finish reason", slow(0, true, piece{0, textPiece}, piece{0, finishPiece}, piece{usageTime - 1, usagePiece}), "a", "", usageTime - 1},
+			idleCase{"silent behind a reason that comes with words", slow(0, false, piece{0, textPiece}, piece{0, wordyPiece}), "ab", model.ReasonIdle, 120 * time.Second})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newModel(t, Options{Transport: tt.transport, MaxAttempts: 1, FirstByteTimeout: 110 * time.Second})
+				m := newModel(t, Options{Endpoint: Endpoint{API: p.api}, Transport: tt.transport, MaxAttempts: 1, FirstByteTimeout: 110 * time.Second})
 				start := time.Now()
 				text, finished, err := said(t.Context(), m, hello())
 				if text != tt.text || finished != (tt.reason == "") {
@@ -199,17 +246,18 @@ func keepAlives() []piece {
 }
 
 // hour is an answer of an hour with a piece every 100 seconds.
-func hour() []piece {
-	var out []piece
+func (p pieces) hour() []piece {
+	out := []piece{{0, p.head}}
 	for range 36 {
-		out = append(out, piece{100 * time.Second, textPiece})
+		out = append(out, piece{100 * time.Second, p.text})
 	}
-	return append(out, piece{100 * time.Second, lastPiece})
+	return append(out, piece{100 * time.Second, p.closing})
 }
 
-// failing answers with the given failures, then with text.
+// failing answers with the given failures, then with an answer.
 type failing struct {
 	asked    int
+	answer   string // if empty, one of chat completions
 	failures []failure
 }
 
@@ -228,7 +276,7 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	f.asked++
 	if f.asked > len(f.failures) {
-		return answers{status: 200, body: textPiece + lastPiece}.RoundTrip(r)
+		return answers{status: 200, body: cmp.Or(f.answer, textPiece+lastPiece)}.RoundTrip(r)
 	}
 	fail := f.failures[f.asked-1]
 	switch {
@@ -249,8 +297,15 @@ func status(code int, headers ...string) failure { return failure{status: code, 
 func streamed(body string) failure { return failure{stream: body} }
 
 // TestRL3Retries plays failures in simulated time, and checks how often and how long the call
-// waits.
+// waits, on every protocol.
 func TestRL3Retries(t *testing.T) {
+	for name, p := range protocols() {
+		t.Run(name, func(t *testing.T) { p.retries(t) })
+	}
+}
+
+func (p pieces) retries(t *testing.T) {
+	t.Helper()
 	busy, reset := status(503), failure{err: errors.New("connection reset")}
 	tests := []struct {
 		name     string
@@ -267,22 +322,22 @@ func TestRL3Retries(t *testing.T) {
 		{"milliseconds", []failure{status(429, "Retry-After-Ms", "250")}, 2, 250 * time.Millisecond, 276 * time.Millisecond, ""},
 		{"date", []failure{status(503, "Retry-After", "Sat, 01 Jan 2000 00:00:20 GMT")}, 2, 20 * time.Second, 22001 * time.Millisecond, ""},
 		{"in words", []failure{{status: 429, body: `{"error":{"message":"Rate limit reached. Please try again in 6.5s."}}`}}, 2, 6500 * time.Millisecond, 7151 * time.Millisecond, ""},
-		{"in words, in the stream", []failure{streamed("data: {\"error\":{\"message\":\"Overloaded, retry in 4s\",\"code\":529}}\n\n")}, 2, 4 * time.Second, 4401 * time.Millisecond, ""},
+		{"in words, in the stream", []failure{streamed(fmt.Sprintf(p.failed, "Overloaded, retry in 4s"))}, 2, 4 * time.Second, 4401 * time.Millisecond, ""},
 		{"past date", []failure{status(503, "Retry-After", "Sat, 01 Jan 1999 00:00:20 GMT")}, 2, 1, 501 * time.Millisecond, ""},
 		{"asks for too long a wait", []failure{status(429, "Retry-After", "31")}, 1, 0, 0, model.ReasonRate},
 		{"waits use up the budget", []failure{status(429, "Retry-After", "30"), status(429, "Retry-After", "30"), status(429, "Retry-After", "30")}, 3, time.Minute, time.Minute, model.ReasonRate},
 		{"not worth it", []failure{status(400)}, 1, 0, 0, model.ReasonBadRequest},
 		{"nothing to pay with", []failure{{status: 429, body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}}, 1, 0, 0, model.ReasonQuota},
 		{"server says no", []failure{status(503, "X-Should-Retry", "false")}, 1, 0, 0, model.ReasonOverloaded},
-		{"cut before the first word", []failure{streamed(""), streamed("data: {\"id\":\"x\",\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n")}, 3, 1, 1502 * time.Millisecond, ""},
-		{"error before the first word", []failure{streamed("data: {\"error\":{\"message\":\"overloaded\"}}\n\n")}, 2, 1, 501 * time.Millisecond, ""},
-		{"cut after the first word", []failure{streamed(textPiece)}, 1, 0, 0, model.ReasonCut},
+		{"cut before the first word", []failure{streamed(""), streamed(p.head)}, 3, 1, 1502 * time.Millisecond, ""},
+		{"error before the first word", []failure{streamed(p.head + fmt.Sprintf(p.failed, "overloaded"))}, 2, 1, 501 * time.Millisecond, ""},
+		{"cut after the first word", []failure{streamed(p.head + p.text)}, 1, 0, 0, model.ReasonCut},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				transport := &failing{failures: tt.failures}
-				m := newModel(t, Options{Transport: transport})
+				transport := &failing{failures: tt.failures, answer: p.head + p.text + p.closing}
+				m := newModel(t, Options{Endpoint: Endpoint{API: p.api}, Transport: transport})
 				start := time.Now()
 				_, finished, err := said(t.Context(), m, hello())
 				if finished != (tt.reason == "") || err != nil && model.ReasonOf(err) != tt.reason {

@@ -1,7 +1,6 @@
 package responsestest
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -15,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // Options configure a [Server]; the zero value is useful.
@@ -24,13 +24,6 @@ type Options struct {
 	Key string
 	// Lenient takes requests that break rules, unless they are no requests at all.
 	Lenient bool
-}
-
-// Accounting is what one call is billed for, in tokens.
-type Accounting struct {
-	InputTokens int // all of them
-	CacheRead   int // those of InputTokens that were cached
-	Output      int // reasoning included
 }
 
 // Server is a Responses API in front of a model. It only streams. It counts tokens itself, four
@@ -54,15 +47,15 @@ type Server struct {
 	mu      sync.Mutex
 	bodies  [][]byte
 	faults  []error
-	calls   []Accounting
-	cache   map[string][][]byte // prompts, by model and cache key
-	needs   map[string]string   // the reasoning item that an item was produced after
-	follows map[string]string   // the first item that was produced after a reasoning item
+	calls   []modeltest.Accounting
+	cache   modeltest.PromptCache
+	needs   map[string]string // the reasoning item that an item was produced after
+	follows map[string]string // the first item that was produced after a reasoning item
 }
 
 // NewServer starts a server on loopback. Close it.
 func NewServer(m model.Model, opts Options) *Server {
-	s := &Server{model: m, opts: opts, cache: map[string][][]byte{}, needs: map[string]string{}, follows: map[string]string{}}
+	s := &Server{model: m, opts: opts, needs: map[string]string{}, follows: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", s.respond)
 	s.http = httptest.NewServer(mux)
@@ -98,7 +91,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Calls returns what calls are billed for, in the order in which their answers began. Output is 0
 // until an answer has ended.
-func (s *Server) Calls() []Accounting {
+func (s *Server) Calls() []modeltest.Accounting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
@@ -140,6 +133,9 @@ func (s *Server) accept(raw []byte) (*body, error) {
 		err = errors.Join(err, s.genuine(b.items))
 	}
 	s.bodies = append(s.bodies, raw)
+	if b != nil {
+		b.number = len(s.bodies) - 1
+	}
 	if err != nil {
 		s.faults = append(s.faults, err)
 	}
@@ -181,33 +177,11 @@ func (s *Server) encrypt(id string, summary []string) string {
 // begin counts the prompt of a call and keeps it in the cache. It returns the number of the call
 // and an id for its answer, which no other answer in a chat has, not even one of another server.
 func (s *Server) begin(b *body) (number int, id string) {
-	const least, step = 1024, 128
 	prompt := b.prompt()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	call := Accounting{InputTokens: tokens(len(prompt))}
-	key := b.Model + "\x00" + b.PromptCacheKey
-	for _, earlier := range s.cache[key] {
-		if n := common(prompt, earlier) / tokenBytes; n >= least {
-			call.CacheRead = max(call.CacheRead, n/step*step)
-		}
-	}
-	isContained := func(earlier []byte) bool { return bytes.HasPrefix(prompt, earlier) }
-	s.cache[key] = append(slices.DeleteFunc(s.cache[key], isContained), prompt)
+	call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, prompt)
+	call.Body = b.number
 	s.calls = append(s.calls, call)
 	return len(s.calls) - 1, fmt.Sprintf("%x_%d", sha256.Sum256(prompt), len(s.calls))[50:]
-}
-
-// tokenBytes is the size of a token.
-const tokenBytes = 4
-
-func tokens(size int) int { return (size + tokenBytes - 1) / tokenBytes }
-
-// common is the length of the prefix that both have.
-func common(a, b []byte) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 type object = map[string]any
@@ -250,14 +251,14 @@ func (a *answer) finish(f model.FinishReason) {
 func (a *answer) end(status, member string, why any) {
 	a.finished = true
 	a.s.mu.Lock()
-	a.s.calls[a.call].Output = tokens(a.said + a.reasoned)
+	a.s.calls[a.call].Output = modeltest.Tokens(a.said + a.reasoned)
 	bill := a.s.calls[a.call]
 	a.s.mu.Unlock()
 	response := a.response(status)
 	response[member] = why
 	response["usage"] = object{
 		"input_tokens": bill.InputTokens, "input_tokens_details": object{"cached_tokens": bill.CacheRead},
-		"output_tokens": bill.Output, "output_tokens_details": object{"reasoning_tokens": tokens(a.reasoned)},
+		"output_tokens": bill.Output, "output_tokens_details": object{"reasoning_tokens": modeltest.Tokens(a.reasoned)},
 		"total_tokens": bill.InputTokens + bill.Output,
 	}
 	a.send("response."+status, object{"response": response})

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
@@ -69,19 +69,28 @@ func (k *talker) answer(req model.Request) []model.Event {
 	return append(events, modeltest.Finish("tool-calls"))
 }
 
-// TestMessagesAreCachedInAHost: a chat on Anthropic's protocol with 50 questions, with thinking, commands,
+// TestPromptsAreCachedInAHost: a chat on each protocol with 50 questions, with thinking, commands,
 // messages that arrive during runs, a command that is approved, and compactions. The service accepts
 // every request and reads at least 90 % of their input from its cache, apart from the requests that
 // begin anew, which the metric counts.
-func TestMessagesAreCachedInAHost(t *testing.T) {
+func TestPromptsAreCachedInAHost(t *testing.T) {
+	for _, api := range apitest.APIs() {
+		t.Run(api, func(t *testing.T) {
+			t.Parallel()
+			talkAWhile(t, api)
+		})
+	}
+}
+
+func talkAWhile(t *testing.T, api string) {
+	t.Helper()
 	k := &talker{steps: map[int]int{}, asked: make(chan struct{}), goOn: make(chan struct{})}
-	service := anthropictest.NewServer(modeltest.NewFunc(k.answer), anthropictest.Options{Key: "sk-canary-0123456789"})
-	t.Cleanup(service.Close)
+	service, url := apitest.Start(t, api, modeltest.NewFunc(k.answer), "sk-canary-0123456789")
 	c := &commandChat{project: newProject(t), t: t}
-	write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "messages", "model": "fake", "models": {"fake": {"reasoningEffort": "low"}}},
+	write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "`+api+`", "model": "fake", "models": {"fake": {"reasoningEffort": "low"}}},
 		"permissions": {"exec": {"sandbox": "off", "approvers": ["initiator"], "allow": ["echo *"]}},
 		"context": {"history": {"maxInputTokensApprox": 10000, "keepLastMessages": 10}, "memory": {"autoExtractEnabled": false}}}`)
-	h := c.start(t, Options{}, merged(telegramFlags(c.project), map[string]string{"llm.baseUrl": service.URL, "adapters.telegram.egress": "direct"}))
+	h := c.start(t, Options{}, merged(telegramFlags(c.project), map[string]string{"llm.baseUrl": url, "adapters.telegram.egress": "direct"}))
 	for n := range 50 {
 		c.ask(k, n)
 	}
@@ -138,26 +147,27 @@ func total(t *testing.T, metrics, name string) (sum int) {
 	return sum
 }
 
-// checkCached checks what the chat's requests read from the cache. Summaries have other requests, without tools.
-func checkCached(t *testing.T, service *anthropictest.Server, counted int) {
+// checkCached checks what the chat's requests read from the cache, and that each begins with the bytes
+// of the one before. Summaries have other requests, without tools.
+func checkCached(t *testing.T, service apitest.Server, counted int) {
 	t.Helper()
 	bodies, calls := service.Bodies(), service.Calls()
-	slices.SortFunc(calls, func(a, b anthropictest.Accounting) int { return a.Body - b.Body })
+	slices.SortFunc(calls, func(a, b modeltest.Accounting) int { return a.Body - b.Body })
 	var before []byte
 	broken, input, read := 0, 0, 0
 	for _, call := range calls {
-		body := bytes.ReplaceAll(bodies[call.Body], []byte(`,"cache_control":{"type":"ephemeral"}`), nil)
-		if !bytes.Contains(body, []byte(`"tools":`)) {
+		if !bytes.Contains(bodies[call.Body], []byte(`"tools":`)) {
 			continue
 		}
-		switch end := bytes.LastIndex(before, []byte(`]}]`)); { // behind it are the settings
+		begins := apitest.Beginning(t, bodies[call.Body])
+		switch {
 		case before == nil: // nothing is cached yet
-		case end < 0 || !bytes.HasPrefix(body, before[:end]):
+		case !bytes.HasPrefix(begins, before):
 			broken++
 		default:
-			input, read = input+call.InputTokens+call.CacheRead+call.CacheWrite, read+call.CacheRead
+			input, read = input+call.InputTokens, read+call.CacheRead
 		}
-		before = body
+		before = begins
 	}
 	t.Logf("%d requests, %d begin anew, %d counted; %.1f %% of the others' %d tokens were read", len(calls), broken, counted, 100*float64(read)/float64(input), input)
 	if broken > counted {

@@ -1,0 +1,72 @@
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
+)
+
+// The protocols, by the names that the settings use.
+const (
+	Chat      = "chat"
+	Messages  = "messages"
+	Responses = "responses"
+)
+
+// APIs returns all protocols.
+func APIs() []string { return []string{Chat, Messages, Responses} }
+
+// Server is the fake of a protocol.
+type Server interface {
+	http.Handler
+	// Bodies returns the bodies of the requests so far, refused ones included.
+	Bodies() [][]byte
+	// Calls returns what the answers so far cost, in the order in which they began.
+	Calls() []modeltest.Accounting
+	// Faults returns the rules that refused requests broke. A test should want none.
+	Faults() []error
+}
+
+// Start serves a model by a protocol to those who have the key, until the test ends. An empty key lets
+// everybody in. It also returns the base URL, ending in /v1.
+func Start(t *testing.T, api string, m model.Model, key string) (s Server, url string) {
+	t.Helper()
+	switch api {
+	case Chat:
+		s := modeltest.NewServer(m, modeltest.ServerOptions{Key: key})
+		t.Cleanup(s.Close)
+		return s, s.URL
+	case Messages:
+		s := anthropictest.NewServer(m, anthropictest.Options{Key: key})
+		t.Cleanup(s.Close)
+		return s, s.URL
+	case Responses:
+		s := responsestest.NewServer(m, responsestest.Options{Key: key})
+		t.Cleanup(s.Close)
+		return s, s.URL
+	}
+	t.Fatalf("there is no fake of the protocol %q", api)
+	return nil, ""
+}
+
+// Beginning returns the beginning of a request that later requests of a chat share if the chat only
+// grows: the body up to the last text of its list of messages, without Anthropic's cache breakpoints.
+// What is behind it are brackets, because the last message may grow, and settings.
+func Beginning(t *testing.T, body []byte) []byte {
+	t.Helper()
+	body = bytes.ReplaceAll(body, []byte(`,"cache_control":{"type":"ephemeral"}`), nil)
+	var lists struct{ Messages, Input json.RawMessage } // every protocol has one of them
+	err := json.Unmarshal(body, &lists)
+	list := slices.Concat(lists.Messages, lists.Input)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("a request without messages: %v", err)
+	}
+	return bytes.TrimRight(body[:bytes.Index(body, list)+len(list)], "]}")
+}
