@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -318,6 +319,42 @@ func TestModelWithoutToolsAnswers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A chosen effort that the service refuses does not cost the answer. The status says that it is not used.
+func TestRefusedEffortOfAChat(t *testing.T) {
+	refusal := modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Unsupported parameter: 'reasoning_effort' is not supported with this model."}}`}
+	whole := modeltest.Events(modeltest.Delta(`{"content":"Just words."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	server := modeltest.NewRawServer(refusal, whole)
+	t.Cleanup(server.Close)
+	p := newProject(t)
+	flags := telegramFlags(p)
+	flags["llm.baseUrl"], flags["llm.model"], flags["adapters.telegram.egress"] = server.URL, "gpt-oss-20b", "direct"
+	h := p.start(t, Options{}, flags)
+	for _, step := range []struct{ say, want string }{
+		{"/model", "The model here is main (gpt-oss-20b). Choose another with /model NAME, and how much it thinks with /model NAME EFFORT:\n\nmain (gpt-oss-20b): low, medium, high"},
+		{"/model high", "From now on, main (gpt-oss-20b, effort high) answers here."},
+		{"hi", "Just words."},
+		{"still there?", "Just words."},
+		{"/status", "gpt-oss-20b: its service refuses the effort high, so it thinks as by default"},
+	} {
+		n := len(p.api.Sent(1))
+		p.api.Say(1, 1, step.say, nil)
+		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > n })
+		if got := p.api.Sent(1)[n].Text; !strings.Contains(got, step.want) {
+			t.Errorf("%q was answered %q, want %q", step.say, got, step.want)
+		}
+	}
+	var asked []bool
+	for _, r := range server.Requests() {
+		asked = append(asked, strings.Contains(r.Body, `"reasoning_effort":"high"`))
+	}
+	if want := []bool{true, false, false}; !slices.Equal(asked, want) {
+		t.Errorf("asked with the effort: %v, want %v", asked, want)
+	}
+	if s := h.Status(t.Context()); len(s.Models) != 1 || s.Models[0].RefusedEfforts != "high" {
+		t.Errorf("the status says %+v", s.Models)
 	}
 }
 

@@ -66,6 +66,7 @@ type Options struct {
 	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
 	MaxOutputTokens int
 	Members         []protocol.Member
+	Efforts         protocol.Efforts
 	ReasoningTags   []string
 	// Exact follows the SDK exactly.
 	Exact bool
