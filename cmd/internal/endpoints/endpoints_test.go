@@ -89,7 +89,7 @@ func TestEfforts(t *testing.T) {
 			"off": {Effort: "none"}, "low": {Effort: "low"}, "medium": {Effort: "medium"}, "high": {Effort: "high"},
 		}},
 		{"by budget, in chat completions", config.Fallback{Provider: "gemini", Model: "gemini-2.5-pro", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai"}, nil},
-		{"control unknown", config.Fallback{Provider: "anthropic", Model: "claude-haiku-5-5", BaseURL: "https://api.anthropic.com/v1"}, nil},
+		{"control unknown", config.Fallback{Provider: "xai", Model: "grok-4.7", BaseURL: "https://api.x.ai/v1"}, nil},
 		{"does not think", config.Fallback{Provider: "openai", Model: "gpt-4.1-mini", BaseURL: "https://api.openai.com/v1"}, nil},
 		{"an unknown model", config.Fallback{Provider: "custom", Model: "m", BaseURL: "https://a.test/v1"}, nil},
 	} {

@@ -139,23 +139,23 @@ func TestModelOfAChat(t *testing.T) {
 // asked says what can be chosen. What the service does not take is left out from then on, and the status says so.
 func TestEffortOfAChat(t *testing.T) {
 	c := newChosen(t)
-	c.flags["llm.choices"] = strings.Replace(c.flags["llm.choices"], "claude-x", "claude-sonnet-5-5", 1)
+	c.flags["llm.choices"] = strings.Replace(c.flags["llm.choices"], "claude-x", "claude-sonnet-5", 1)
 	c.start(t)
-	const list = "main (main-1)\ndeep (claude-sonnet-5-5): off, low, medium, high, xhigh, max"
+	const list = "main (main-1)\ndeep (claude-sonnet-5): off, low, medium, high, xhigh, max"
 	for _, step := range []struct{ say, want string }{
 		{"/model", "The model here is main (main-1). Choose another with /model NAME, and how much it thinks with /model NAME EFFORT:\n\n" + list},
 		{"/model main high", "How much main (main-1) thinks cannot be chosen. Nothing was changed."},
 		{"/model high", "How much main (main-1) thinks cannot be chosen. Nothing was changed."},
-		{"/model deep huge", "How much deep (claude-sonnet-5-5) thinks can be off, low, medium, high, xhigh, max. Nothing was changed."},
+		{"/model deep huge", "How much deep (claude-sonnet-5) thinks can be off, low, medium, high, xhigh, max. Nothing was changed."},
 		{"/model huge", "There is no model called huge. Choose one of these with /model NAME:\n\n" + list},
 		{"/model deep high please", "There is no model called deep high please. Choose one of these with /model NAME:\n\n" + list},
-		{"/model Deep HIGH", "From now on, deep (claude-sonnet-5-5, effort high) answers here."},
+		{"/model Deep HIGH", "From now on, deep (claude-sonnet-5, effort high) answers here."},
 		{"and now?", "From deep."},
-		{"/model low", "From now on, deep (claude-sonnet-5-5, effort low) answers here."},
+		{"/model low", "From now on, deep (claude-sonnet-5, effort low) answers here."},
 		{"and now?", "From deep."},
-		{"/model low", "From now on, deep (claude-sonnet-5-5, effort low) answers here."},
+		{"/model low", "From now on, deep (claude-sonnet-5, effort low) answers here."},
 		{"/language zh", "从现在起，这里的提示语使用中文。回答的语言跟随你的消息。"},
-		{"/model deep huge", "deep（claude-sonnet-5-5）的思考强度可以是 off、low、medium、high、xhigh、max。未做任何更改。"},
+		{"/model deep huge", "deep（claude-sonnet-5）的思考强度可以是 off、low、medium、high、xhigh、max。未做任何更改。"},
 		{"/model main high", "main（main-1）的思考强度不能选择。未做任何更改。"},
 	} {
 		if got := c.say(t, 1, 1, step.say, nil); got != step.want {
@@ -167,7 +167,7 @@ func TestEffortOfAChat(t *testing.T) {
 	}
 	c.stop(t)
 	c.start(t)
-	if got := c.say(t, 1, 1, "/status", nil); !strings.Contains(got, "模型：claude-sonnet-5-5，思考强度 low\n") {
+	if got := c.say(t, 1, 1, "/status", nil); !strings.Contains(got, "模型：claude-sonnet-5，思考强度 low\n") {
 		t.Errorf("the status says %q", got)
 	}
 	c.say(t, 1, 1, "still there?", nil)
@@ -180,7 +180,7 @@ func TestEffortOfAChat(t *testing.T) {
 	c.say(t, 1, 1, "/model off", nil)
 	c.stop(t)
 	known := c.flags["llm.choices"]
-	c.flags["llm.choices"] = strings.Replace(known, "claude-sonnet-5-5", "claude-x", 1)
+	c.flags["llm.choices"] = strings.Replace(known, "claude-sonnet-5", "claude-x", 1)
 	c.start(t)
 	if got := c.say(t, 1, 1, "/model", nil); !strings.HasPrefix(got, "这里使用的模型是 deep（claude-x）。") {
 		t.Errorf("after new settings: %q", got)
@@ -289,7 +289,7 @@ func TestEffortIsChosenForTheNextRun(t *testing.T) {
 func TestModelOfAGroup(t *testing.T) {
 	c := newChosen(t)
 	c.flags["adapters.telegram.access"] = "paired"
-	c.flags["llm.choices"] = strings.Replace(c.flags["llm.choices"], "claude-x", "claude-sonnet-5-5", 1)
+	c.flags["llm.choices"] = strings.Replace(c.flags["llm.choices"], "claude-x", "claude-sonnet-5", 1)
 	c.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
 	c.start(t)
 	t.Cleanup(func() { c.stop(t) })
@@ -308,7 +308,7 @@ func TestModelOfAGroup(t *testing.T) {
 	if got := c.say(t, 1, owner, "/model deep high", forwarded); strings.HasPrefix(got, "From now on") {
 		t.Errorf("a command that the owner forwarded: %q", got)
 	}
-	if got := c.say(t, -5, owner, "/model"+at+" deep high", nil); got != "From now on, deep (claude-sonnet-5-5, effort high) answers here." {
+	if got := c.say(t, -5, owner, "/model"+at+" deep high", nil); got != "From now on, deep (claude-sonnet-5, effort high) answers here." {
 		t.Errorf("the owner: %q", got)
 	}
 	reply := map[string]any{"reply_to_message": map[string]any{"message_id": 1, "date": 1, "chat": map[string]any{"id": -5, "type": "supergroup"}, "from": map[string]any{"id": owner, "first_name": "Ann"}, "text": "/model deep low"}}
@@ -317,7 +317,7 @@ func TestModelOfAGroup(t *testing.T) {
 			t.Errorf("a member chooses%s: %q", words, got)
 		}
 	}
-	if got := c.say(t, -5, owner, "/status"+at, nil); !strings.Contains(got, "model: claude-sonnet-5-5, effort high\n") {
+	if got := c.say(t, -5, owner, "/status"+at, nil); !strings.Contains(got, "model: claude-sonnet-5, effort high\n") {
 		t.Errorf("the status: %q", got)
 	}
 }
