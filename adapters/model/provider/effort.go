@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
 // refusedEfforts are the words for how much to think that a service refused. It is safe for
@@ -37,7 +38,7 @@ func (r *refusedEfforts) list() []string {
 // does not take the rest of the settings together with it.
 func refusesEffort(asked model.Request, err *model.Error) bool {
 	words := strings.ToLower(err.Message)
-	return asked.Effort != "" && err.Reason == model.ReasonBadRequest && !containsAny(words, "signature") &&
+	return asked.Effort != "" && err.Reason == model.ReasonBadRequest && !containsAny(words, "signature", protocol.Thought) &&
 		containsAny(words, "effort", "thinking.type", "thinking is not", "thinking: ", "adaptive thinking", "support thinking", "thinking cannot be", "thinking level", "thinking_level",
 			"thinking budget", "thinking_budget", "budget_tokens", "'thinking'", "temperature", "top_p", "思考")
 }
