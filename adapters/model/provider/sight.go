@@ -59,11 +59,11 @@ func (s *sight) Revision() int {
 type refusal int
 
 const (
-	refusalOther    refusal = iota // it is about a file, perhaps
-	refusalImages                  // the model accepts no images
-	refusalFiles                   // the model accepts no documents
-	refusalThoughts                // the model does not know the thinking as its own, or wants none back
-	refusalUnthought               // the model wants back the thinking of every answer
+	refusalOther     refusal = iota // it is about a file, perhaps
+	refusalImages                   // the model accepts no images
+	refusalFiles                    // the model accepts no documents
+	refusalThoughts                 // the model does not know the thinking as its own, or wants none back
+	refusalUnthought                // the model wants back the thinking of every answer
 )
 
 // refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason

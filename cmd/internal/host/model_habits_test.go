@@ -1,8 +1,10 @@
 package host
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // habit is one way in which services end an incomplete answer.
@@ -375,6 +380,50 @@ func TestReasoningTagsOfTheSettings(t *testing.T) {
 			}
 			if history := allText(t, filepath.Join(p.dir, ".ship", "chat")); !strings.Contains(history, `"type":"reasoning"`) || !strings.Contains(history, "secret plan") {
 				t.Errorf("the reasoning is not kept: %s", history)
+			}
+		})
+	}
+}
+
+// What a model thinks is kept in the history and sent to no person, whatever it ends with and on every platform.
+func TestThinkingIsNotSentToPeople(t *testing.T) {
+	for _, egress := range []string{"direct", "tool"} {
+		t.Run(egress, func(t *testing.T) {
+			api := feishutest.NewAPI(t)
+			api.AddChat("oc_1", "p2p")
+			thinking := func(calls ...modeltest.Call) modeltest.Step {
+				return modeltest.Step{Reasoning: []string{"a hidden ", "plan"}, Calls: calls}
+			}
+			last := thinking()
+			last.Text = []string{"The answer."}
+			thinker := modeltest.NewFunc(func(req model.Request) []model.Event {
+				step := last
+				if req.Messages[len(req.Messages)-1].Role == modelmessage.RoleUser {
+					step = thinking(modeltest.Call{ID: "c", Name: "nothing", Input: "{}"})
+				}
+				events := append(modeltest.ReasoningEvents(step.Reasoning...), modeltest.TextEvents(step.Text...)...)
+				if len(step.Calls) > 0 {
+					return append(append(events, modeltest.CallEvents(step.Calls...)...), modeltest.Finish("tool-calls"))
+				}
+				return append(events, modeltest.Finish("stop"))
+			})
+			p := newProject(t)
+			write(t, filepath.Join(p.dir, ".env"), "SMA_ADAPTERS_FEISHU_APP_SECRET="+api.Secret()+"\n")
+			flags := telegramFlags(p)
+			maps.Copy(flags, feishuFlags(api, "connection"))
+			flags["adapters.telegram.enabled"], flags["adapters.telegram.egress"], flags["adapters.feishu.egress"] = "true", egress, egress
+			p.start(t, Options{Model: thinker}, flags)
+			p.api.Say(1, 1, "hi", nil)
+			p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > 0 })
+			api.Say("oc_1", "ou_1", "hi", nil)
+			api.Await(t, "an answer", func() bool { sent := api.Sent("oc_1"); return len(sent) > 0 && !sent[len(sent)-1].Streaming })
+			if all := fmt.Sprint(p.api.Calls(""), api.Calls("")); strings.Contains(all, "hidden") || !strings.Contains(all, "The answer.") {
+				t.Errorf("people were sent %s", all)
+			}
+			for _, chat := range []string{"telegram-chat-1", "feishu-chat-oc_1"} {
+				if history := allText(t, filepath.Join(p.dir, ".ship", "chat", chat)); strings.Count(history, "a hidden plan") < 2 {
+					t.Errorf("the thinking in %s is not kept: %s", chat, history)
+				}
 			}
 		})
 	}
