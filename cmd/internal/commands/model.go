@@ -19,7 +19,8 @@ func (c *Commands) modelAnswer(cmd decision.Command, say speak) (string, bool) {
 			fmt.Sprintf("Model: %s. Only the operator changes it, in ship.json (llm.model).", now.Label),
 			fmt.Sprintf("模型：%s。只有管理员可以在 ship.json（llm.model）里更换。", now.Label))
 	case now.Are == decision.ModelChanged:
-		return say(fmt.Sprintf("From now on, %s answers here.", named(now, false)), fmt.Sprintf("从现在起，这里由 %s回答。", named(now, true)))
+		en, zh := c.refusedWords(now)
+		return say(fmt.Sprintf("From now on, %s answers here.", named(now, false))+en, fmt.Sprintf("从现在起，这里由 %s回答。", named(now, true))+zh)
 	case now.Are == decision.ModelForbidden:
 		return say("Only a message of your own can choose the model, and in a group only my owner can. Nothing was changed.",
 			"只有本人发送的消息才能选择模型；在群里只有主人可以选择。未做任何更改。")
@@ -36,6 +37,17 @@ func (c *Commands) modelAnswer(cmd decision.Command, say speak) (string, bool) {
 	}
 	return say(fmt.Sprintf("The model here is %s. %s:\n\n%s", named(now, false), en, modelLines(all, false)),
 		fmt.Sprintf("这里使用的模型是 %s。%s：\n\n%s", named(now, true), zh, modelLines(all, true)))
+}
+
+// refusedWords say that the service of a model has refused the chosen effort, in English and Chinese, if it has.
+func (c *Commands) refusedWords(m decision.ModelAnswer) (en, zh string) {
+	refused := func(s ModelStatus) bool {
+		return s.Name == m.Label && slices.Contains(strings.Split(s.RefusedEfforts, ", "), m.Effort)
+	}
+	if m.Effort == "" || !slices.ContainsFunc(c.Health(), refused) {
+		return "", ""
+	}
+	return " Its service has refused this effort, so it thinks as by default.", "它的服务拒绝过这个思考强度，因此会使用默认强度。"
 }
 
 // unableWords say that a model does not think as asked, and what can be chosen instead, in English and Chinese.

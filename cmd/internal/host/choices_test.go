@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -171,6 +172,9 @@ func TestEffortOfAChat(t *testing.T) {
 		t.Errorf("the status says %q", got)
 	}
 	c.say(t, 1, 1, "still there?", nil)
+	if doc, err := c.h.desk().Chat(t.Context(), query.Asked{ChatKey: "telegram-chat-1"}); err != nil || doc.Model != "deep" || doc.Effort != "low" {
+		t.Errorf("the chat is shown with %q %q: %v", doc.Model, doc.Effort, err)
+	}
 	c.say(t, 1, 1, "/model deep", nil)
 	c.say(t, 1, 1, "and now?", nil)
 	if got, want := c.efforts(), []string{"high", "low", "low", ""}; !slices.Equal(got, want) {

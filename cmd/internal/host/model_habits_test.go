@@ -343,6 +343,7 @@ func TestRefusedEffortOfAChat(t *testing.T) {
 		{"hi", "Just words."},
 		{"still there?", "Just words."},
 		{"/status", "gpt-oss-20b: its service refuses the effort high, so it thinks as by default"},
+		{"/model high", "From now on, main (gpt-oss-20b, effort high) answers here. Its service has refused this effort, so it thinks as by default."},
 	} {
 		n := len(p.api.Sent(1))
 		p.api.Say(1, 1, step.say, nil)
