@@ -135,7 +135,9 @@ type ViewReply struct {
 	Open     int64
 	Fates    map[string]int64
 	Pending  int64
-	Err      string
+	// Model and Effort are what people chose for the chat with the command model, or empty.
+	Model, Effort string
+	Err           string
 }
 
 // RewindChat archives the history after a message. Answered with [ChatRewound].

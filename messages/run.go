@@ -22,8 +22,9 @@ type StartRun struct {
 	Asker     Asker
 	Group     bool // several people may write in the chat
 	System    string
-	// Model is the name of the model that people chose for the chat; empty is the main model.
-	Model string
+	// Model is the name of the model that people chose for the chat; empty is the main model. Effort is the word for
+	// how much it thinks; empty leaves that to its settings.
+	Model, Effort string
 	// Tools are the names offered, in their order; fixed for the run, except that those of Later are
 	// offered from the step on in which they can do something.
 	Tools, Later []string

@@ -32,7 +32,10 @@ type Request struct {
 	ID string
 	// Model is the name of the model to ask, for a [Model] that is a group of several; others ignore it.
 	// An unknown name means the main model.
-	Model    string
+	Model string
+	// Effort is how much the model thinks, as the word for it in the settings of the model. Without a
+	// word, and with one that the model is not known to take, its settings decide.
+	Effort   string
 	System   string
 	Messages []modelmessage.Message
 	Tools    []ToolSpec

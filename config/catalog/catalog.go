@@ -91,6 +91,8 @@ type Thinking struct {
 	Default string   `json:"default,omitempty"` // the effort without a word
 	Budget  *Range   `json:"budget,omitempty"`  // in tokens; nil if it takes none
 	Always  bool     `json:"always,omitempty"`  // cannot be turned off
+	// Switch says that it is turned off by the field thinking, in chat completions.
+	Switch bool `json:"switch,omitempty"`
 }
 
 // Range is a range of numbers. A Max of 0 means that no end is known.

@@ -24,6 +24,10 @@ func Find(provider, name string) (Model, bool) {
 	}
 	if found.Provider != "" && found.Provider != provider {
 		found.API, found.USD, found.Cache, found.Note = "", nil, "", ""
+		if t := found.Thinking; t != nil && t.Switch {
+			own := *t
+			own.Switch, found.Thinking = false, &own
+		}
 	}
 	if isLocal(provider) {
 		found.ContextWindow, found.MaxOutputTokens = 0, 0

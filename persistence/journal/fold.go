@@ -48,7 +48,7 @@ func (s *State) Folded() {
 // is not part of the state.
 func (s *State) Meta() Meta {
 	return Meta{
-		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Model: s.Model,
+		Version: MetaVersion, IngressIDs: s.ids.list(), Pinned: s.Pinned, Cursor: s.Cursor, Model: s.Model, Effort: s.Effort,
 		Shown: s.showings(), Read: s.Read, Referrals: slices.Clone(s.Referrals), Referred: s.referredRequests(), Buttons: slices.Clone(s.Buttons),
 		N: s.N, Seq: s.Seq, Counts: s.Counts(), Depth: s.Depth, DepthAt: s.DepthAt, Requests: s.requests,
 	}

@@ -13,10 +13,10 @@ type Tally struct {
 // what is left of it, ledger are all entries, and archived are the turns that rewrites removed, oldest first. folded
 // is the number up to which journal records are known to be in the other files.
 //
-// Ids of ingresses that became no turn cannot be recovered. Pinned and Cursor are taken from snap.Meta.
+// Ids of ingresses that became no turn cannot be recovered. Pinned, Cursor, Model and Effort are taken from snap.Meta.
 func RebuildMeta(snap Snapshot, folded int64, ledger []Tally, archived []uimessage.Message) (Meta, error) {
 	m := Meta{
-		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq, Requests: snap.Meta.Requests,
+		Version: MetaVersion, Pinned: snap.Meta.Pinned, Cursor: snap.Meta.Cursor, Model: snap.Meta.Model, Effort: snap.Meta.Effort, Tries: snap.Meta.Tries, Seq: snap.Meta.Seq, Requests: snap.Meta.Requests,
 		Referrals: snap.Meta.Referrals, Referred: snap.Meta.Referred, Buttons: snap.Meta.Buttons,
 		// The counts below cover the ledger up to this number.
 		N: max(snap.LedgerN, folded),

@@ -41,9 +41,10 @@ type Meta struct {
 	Pinned []string `json:"pinned,omitempty"`
 	// Cursor is the archive that the history's summary names. Not rebuildable.
 	Cursor string `json:"cursor,omitempty"`
-	// Model is the name of the model that people chose for the chat. Not rebuildable; without it, the main model
-	// answers.
-	Model string `json:"model,omitempty"`
+	// Model and Effort are the fields of the state. Not rebuildable; without them, the main model answers, and thinks
+	// as its settings say.
+	Model  string `json:"model,omitempty"`
+	Effort string `json:"effort,omitempty"`
 	// Tries are the recent compactions that changed nothing, in Unix milliseconds. Not rebuildable.
 	Tries []int64 `json:"compactionTries,omitempty"`
 	// Shown and Read are the fields of the state. Not rebuildable; without them, requests count as not shown.

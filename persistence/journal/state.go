@@ -46,8 +46,9 @@ type State struct {
 	// are appended to the history.
 	Said []Turn
 
-	// Model is the name of the model that people chose for the chat, or empty.
-	Model string
+	// Model is the name of the model that people chose for the chat, or empty; Effort is the word for how much it
+	// thinks, or empty.
+	Model, Effort string
 	// Depth is the number of consecutive bot messages up to the newest message here, or 0 if a person wrote it.
 	// DepthAt is its time in Unix milliseconds.
 	Depth, DepthAt int64
@@ -149,6 +150,7 @@ func Replay(snap Snapshot) (*State, error) {
 		Pinned:   snap.Meta.Pinned,
 		Cursor:   snap.Meta.Cursor,
 		Model:    snap.Meta.Model,
+		Effort:   snap.Meta.Effort,
 		Shown:    slices.Clone(snap.Meta.Shown),
 		Read:     snap.Meta.Read,
 		Referred: slices.Clone(snap.Meta.Referred),

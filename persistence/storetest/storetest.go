@@ -208,7 +208,7 @@ func words(turns []uimessage.Message) []string {
 
 func metaOf(n int64) journal.Meta {
 	return journal.Meta{
-		Version: 1, IngressIDs: []string{"x", fmt.Sprint("in", n)}, Pinned: []string{"skill"}, N: n, Seq: n,
+		Version: 1, IngressIDs: []string{"x", fmt.Sprint("in", n)}, Pinned: []string{"skill"}, Model: "deep", Effort: "high", N: n, Seq: n,
 		Counts: journal.Counts{Accepted: n, Fates: map[journal.Fate]int64{journal.FateAnswered: n}, Egress: map[string]int64{"delivered": n}},
 	}
 }

@@ -142,13 +142,14 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 	chinese := c.WrittenInChinese(decision.Newest(c.State.History)) // must be read before the messages are archived
 	contexts := c.contextCommand(msg, turn)
-	model := c.modelCommand(msg, turn)
+	are, unable := c.modelCommand(msg, turn)
 	switch {
 	case msg.Notice != "": // the platform has already carried it out, for example a pairing code
 		c.Settle(msg, turn, journal.FateAnswered, "command", msg.Notice)
 	case c.Obeys:
 		cmd := c.commandOf(msg, turn)
-		cmd.Compaction, cmd.Contexts, cmd.Chinese, cmd.Model.Are = compaction, contexts, chinese, model
+		cmd.Compaction, cmd.Contexts, cmd.Chinese = compaction, contexts, chinese
+		cmd.Model.Are, cmd.Model.Unable = are, unable
 		c.Effect(decision.RunCommand{Command: cmd, Msg: msg, Sender: c.In.Sender})
 	default:
 		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.UnknownCommand(), turn))
@@ -173,6 +174,7 @@ func (c *Chat) view() {
 	v := messages.ViewReply{
 		ChatKey: c.Key, Messages: c.State.MessagesForPeople(), Running: c.run != nil,
 		Accepted: counts.Accepted, Open: int64(c.State.OpenTurns()), Pending: int64(len(c.State.Pending()) + c.requests.Owed()), Fates: map[string]int64{},
+		Model: c.State.Model, Effort: c.State.Effort,
 	}
 	for fate, n := range counts.Fates {
 		v.Fates[string(fate)] = n

@@ -9,28 +9,57 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// modelCommand carries out /model: with a name it chooses the model of the runs that begin from now on. A forwarded
-// message or a bot chooses nothing.
-func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) decision.ModelAre {
+// modelCommand carries out /model: with a name, a word for how much to think, or both it chooses how the runs are
+// answered that begin from now on. A forwarded message or a bot chooses nothing. It also returns the model that does
+// not think as asked, if that is what it came to.
+func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) (are decision.ModelAre, unable decision.ModelChoice) {
 	if msg.Command != "model" {
-		return ""
+		return "", unable
 	}
-	wanted := strings.ToLower(strings.TrimSpace(msg.Args))
-	known := slices.ContainsFunc(c.AllModels(), func(m decision.ModelChoice) bool { return m.Name == wanted })
+	words := strings.Fields(strings.ToLower(msg.Args))
+	if len(words) == 0 {
+		return decision.ModelListed, unable
+	}
+	wanted, effort, known := c.wanted(words)
 	switch {
-	case wanted == "":
-		return decision.ModelListed
 	case !known:
-		return decision.ModelUnknown
+		return decision.ModelUnknown, unable
+	case effort != "" && !slices.Contains(wanted.Efforts, effort):
+		return decision.ModelUnable, wanted
 	case msg.Forwarded || msg.Bot || c.MayChoose == nil || !c.MayChoose(c.commandOf(msg, turn)):
-		return decision.ModelForbidden
+		return decision.ModelForbidden, unable
 	}
-	if wanted != c.ChosenModel().Name {
-		if wanted == decision.MainModel {
-			wanted = ""
-		}
-		c.Append(journal.ModelChosen{Model: wanted})
+	c.chooseModel(wanted, effort)
+	return decision.ModelChanged, unable
+}
+
+// wanted returns the model and the effort that people ask for. A single word that names no model asks the model of the
+// chat for an effort, if any model takes this one.
+func (c *Chat) wanted(words []string) (m decision.ModelChoice, effort string, known bool) {
+	all := c.AllModels()
+	if i := slices.IndexFunc(all, func(m decision.ModelChoice) bool { return m.Name == words[0] }); i >= 0 && len(words) <= 2 {
+		return all[i], strings.Join(words[1:], ""), true
+	}
+	takes := func(m decision.ModelChoice) bool { return slices.Contains(m.Efforts, words[0]) }
+	return c.ChosenModel(), words[0], len(words) == 1 && slices.ContainsFunc(all, takes)
+}
+
+// chooseModel makes a choice durable. What it changes for the service is a cause of broken prefixes: services cache per
+// model, and most of them per effort.
+func (c *Chat) chooseModel(m decision.ModelChoice, effort string) {
+	chosen := journal.ModelChosen{Model: m.Name, Effort: effort}
+	if m.Name == decision.MainModel {
+		chosen.Model = ""
+	}
+	if chosen == (journal.ModelChosen{Model: c.State.Model, Effort: c.State.Effort}) {
+		return
+	}
+	model, before := c.ChosenModel().Name, c.ChosenEffort()
+	c.Append(chosen)
+	switch {
+	case model != m.Name:
 		c.PrefixBroken("model")
+	case before != effort:
+		c.PrefixBroken("effort")
 	}
-	return decision.ModelChanged
 }

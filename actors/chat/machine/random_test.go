@@ -210,7 +210,7 @@ func (w *world) decideRequest() string {
 func (w *world) command() string {
 	msg := w.user("alice", "")
 	msg.Verdict, msg.Command = messages.VerdictCommand, []string{"stop", "new", "contexts", "load", "compact", "status", "model"}[w.rnd.IntN(7)]
-	msg.Args = []string{"", "all", "1", "fast", "main"}[w.rnd.IntN(5)]
+	msg.Args = []string{"", "all", "1", "fast", "main", "fast high", "off"}[w.rnd.IntN(7)]
 	w.decide(msg, "platform", "")
 	return "/" + msg.Command + " " + msg.Args
 }

@@ -103,7 +103,7 @@ func (c *Chat) spawnRun() {
 	system, only := c.system.Begin()
 	offered, later := c.Tools(c.Key, c.Via.ToolEgress)
 	first := messages.StartRun{
-		ChatKey: c.Key, RunID: run.ID, RequestID: run.RequestID, Asker: c.Asker(), Group: c.Group(), System: system, Model: c.run.model.Name, Only: only,
+		ChatKey: c.Key, RunID: run.ID, RequestID: run.RequestID, Asker: c.Asker(), Group: c.Group(), System: system, Model: c.run.model.Name, Effort: c.run.effort, Only: only,
 		Tools: c.system.Offers(offered), Later: later, Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: parts.Asking(c.run.before.Parts), Approved: c.requests.ApprovedCalls(), Grants: c.requests.LiveGrants(), Waiting: c.requests.OpenForRun(), NextRequest: c.State.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compacts,

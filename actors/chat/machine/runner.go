@@ -18,6 +18,7 @@ type runner struct {
 	kept     int               // number of parts that are journaled
 	began    time.Time
 	model    decision.ModelChoice // which answers
+	effort   string               // how much it thinks
 	usage    uimessage.Usage
 	steps    int             // model calls that returned a response
 	shown    []journal.Shown // calls that ask, in a step that is not journaled yet
@@ -39,7 +40,7 @@ func (c *Chat) setRun(run *journal.Run, child string) {
 		c.run, c.RunID, c.RunChild = nil, "", ""
 		return
 	}
-	c.run, c.RunID, c.RunChild = &runner{began: c.Now(), model: c.ChosenModel()}, run.ID, child
+	c.run, c.RunID, c.RunChild = &runner{began: c.Now(), model: c.ChosenModel(), effort: c.ChosenEffort()}, run.ID, child
 	c.run.renew(run.MessageID, run.Parts)
 }
 

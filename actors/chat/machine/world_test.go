@@ -76,7 +76,7 @@ func newWorld(seed uint64) *world {
 		Remembers: w.rnd.IntN(2) == 0, MemoryTurns: 6, Contexts: true, Audits: true, RecordsRuns: true, Obeys: true, Location: time.UTC,
 		MayDecide: func(c approval.Claim) bool { return c.Person == "alice" },
 		Models: func() []decision.ModelChoice {
-			return []decision.ModelChoice{{Name: decision.MainModel}, {Name: "fast", Label: "fast-1"}}
+			return []decision.ModelChoice{{Name: decision.MainModel}, {Name: "fast", Label: "fast-1", Efforts: []string{"off", "high"}}}
 		},
 		MayChoose: func(decision.Command) bool { return true },
 	}

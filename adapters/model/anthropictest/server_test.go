@@ -252,7 +252,7 @@ func TestServerGivesTheRequest(t *testing.T) {
 		{"role":"user","content":[{"type":"text","text":"and now?"}]},
 		{"role":"user","content":[{"type":"text","text":"more"}]}],
 		"Tools":[{"Name":"look","Description":"d","InputSchema":{"type":"object"}},{"Name":"other","Description":"","InputSchema":{"type":"object","properties":{}}}],
-		"ToolChoice":"tool:look","MaxOutputTokens":4096,"ID":"","Model":"","Memo":null}`
+		"ToolChoice":"tool:look","MaxOutputTokens":4096,"ID":"","Model":"","Effort":"","Memo":null}`
 	got, err := json.Marshal(script.Requests()[0])
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,6 +103,8 @@ type Health struct {
 	Skipped time.Duration // how long calls will skip it, if at all
 	Reason  model.Reason  // of the last failure, unless it has answered since
 	NoTools bool          // requests to it contain no tools
+	// Efforts are words for how much to think that the service refused.
+	Efforts string
 }
 
 // Health returns the state of the models, in order. If all have failed, the one that is due first
@@ -118,7 +121,7 @@ func healthOf(endpoints []*endpoint) []Health {
 	out := make([]Health, len(endpoints))
 	for i, e := range endpoints {
 		left, reason := e.breaker.left()
-		out[i] = Health{Model: e.Model, Skipped: left, Reason: reason, NoTools: e.noTools.Load()}
+		out[i] = Health{Model: e.Model, Skipped: left, Reason: reason, NoTools: e.noTools.Load(), Efforts: strings.Join(e.efforts.list(), ", ")}
 	}
 	return out
 }

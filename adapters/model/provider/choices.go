@@ -47,19 +47,23 @@ func NewChoices(o Options, others []Choice) (*Choices, error) {
 
 // Stream implements [model.Model].
 func (c *Choices) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
-	return c.of(req).Stream(ctx, req)
+	m, standsIn := c.of(req)
+	if standsIn {
+		req.Effort = "" // it was chosen for the other model
+	}
+	return m.Stream(ctx, req)
 }
 
-// of returns the model of a request.
-func (c *Choices) of(req model.Request) *Model {
+// of returns the model of a request, and whether it stands in for one that takes no pictures.
+func (c *Choices) of(req model.Request) (m *Model, standsIn bool) {
 	m, ok := c.named[req.Model]
 	if !ok {
 		m = c.main
 	}
 	if seeing, ok := c.named[model.Vision]; ok && !m.sees() && asksAboutPicture(req.Messages) {
-		return seeing
+		return seeing, true
 	}
-	return m
+	return m, false
 }
 
 // sees reports whether a model takes pictures.

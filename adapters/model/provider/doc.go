@@ -4,8 +4,9 @@
 //
 //  1. [Model.Stream] (model.go) uses the first model that its breaker (breaker.go)
 //     admits, and the next one if that fails permanently before its first event.
-//  2. A model that refuses pictures (sight.go) or tools (notools.go) gets the request
-//     again without them; other temporary failures are retried (retry.go, errors.go).
+//  2. A model that refuses pictures, thinking (sight.go), tools (notools.go) or how much
+//     it should think (effort.go) gets the request again without them; other temporary
+//     failures are retried (retry.go, errors.go).
 //  3. The protocol of the endpoint writes the request: package chat for chat completions,
 //     anthropic for Messages, responses for Responses. What protocols share, such as the
 //     memo with which only new messages are encoded, is in package protocol.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,7 @@ type endpoint struct {
 	breaker  breaker
 	cached   cacheUse
 	noTools  atomic.Bool // requests to it contain no tools
+	efforts  refusedEfforts
 }
 
 // New returns a model. It sends nothing.
@@ -80,22 +82,23 @@ func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
 	prompter := protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
 		return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")
 	}}
+	efforts := protocol.Efforts{Thinking: c.Settings.Thinking, ByWord: c.Settings.Efforts}
 	switch c.API {
 	case APIMessages:
 		return anthropic.New(anthropic.Options{
 			URL: c.BaseURL, Key: c.APIKey, Model: c.Model, Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
-			OutputLimit: c.Settings.OutputLimit, Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
+			OutputLimit: c.Settings.OutputLimit, Members: c.Settings.Members, Efforts: efforts, Fail: c.masker.objectError,
 		})
 	case APIResponses:
 		return responses.New(responses.Options{
 			Address: c.address(), Prompter: prompter, MaxOutputTokens: c.Settings.MaxOutputTokens,
-			Members: c.Settings.Members, Thinking: c.Settings.Thinking, Fail: c.masker.objectError,
+			Members: c.Settings.Members, Efforts: efforts, Fail: c.masker.objectError,
 		})
 	case APIChat:
 	}
 	return chat.New(chat.Options{
 		Address: c.address(), Prompter: prompter,
-		MaxTokensField: c.Settings.MaxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members,
+		MaxTokensField: c.Settings.MaxTokensField, MaxOutputTokens: c.Settings.MaxOutputTokens, Members: c.Settings.Members, Efforts: efforts,
 		ReasoningTags: c.Settings.ReasoningTags, Exact: o.Exact, Fail: c.masker.objectError,
 	})
 }
@@ -237,14 +240,14 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext
 		if !ok || s.started || ctx.Err() != nil {
 			return err
 		}
-		if why, about := refusalOf(err, e.protocol.Shown(req)); about && why != refusalOther {
+		if why, about := refusalOf(err, e.protocol.Shown(req)); about && why != refusalOther && !refusesEffort(asked, failure) {
 			return err // the same request would be refused again
 		}
 		var wait time.Duration
-		if len(asked.Tools) > 0 && refusesTools(failure) {
-			e.loseTools(ctx, failure)
-			if asked, body, err = e.prepare(ctx, req); err != nil {
-				return err
+		if e.learns(ctx, asked, failure) {
+			var fault error
+			if asked, body, fault = e.prepare(ctx, req); fault != nil {
+				return fault
 			}
 		} else if wait, ok = r.next(failure); !ok {
 			return err
@@ -258,10 +261,26 @@ func (e *endpoint) call(ctx context.Context, req model.Request, s *sink, hasNext
 	}
 }
 
+// learns records what else than content a service refuses, and reports whether that changes the request.
+func (e *endpoint) learns(ctx context.Context, asked model.Request, failed *model.Error) bool {
+	switch {
+	case refusesEffort(asked, failed):
+		e.loseEffort(ctx, asked.Effort, failed)
+	case len(asked.Tools) > 0 && refusesTools(failed):
+		e.loseTools(ctx, failed)
+	default:
+		return false
+	}
+	return true
+}
+
 // prepare encodes the body of a request in the form that the model accepts.
 func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Request, protocol.Body, error) {
 	if e.noTools.Load() && !e.opts.Exact {
 		req = withoutTools(req)
+	}
+	if slices.Contains(e.efforts.list(), req.Effort) {
+		req.Effort = ""
 	}
 	body, err := e.protocol.Write(ctx, req)
 	switch {

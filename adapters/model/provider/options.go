@@ -56,8 +56,10 @@ type Settings struct {
 	MaxOutputTokens, OutputLimit int
 	// Members are additional fields of every request, in this order.
 	Members []Member
-	// Thinking is how much the model thinks, with APIMessages and APIResponses.
+	// Thinking is how much the model thinks. Efforts replaces it for the requests that ask for one of
+	// these words; a word that the service refuses is detected, and not sent from then on.
 	Thinking Thinking
+	Efforts  map[string]Thinking
 	// NoImages and NoFiles: the model is sent no pictures, or no PDF documents, but notes about them.
 	// A model that refuses them is detected even if these are not set.
 	NoImages, NoFiles bool

@@ -59,21 +59,29 @@ func (s *sight) Revision() int {
 type refusal int
 
 const (
-	refusalOther    refusal = iota // it is about a file, perhaps
-	refusalImages                  // the model accepts no images
-	refusalFiles                   // the model accepts no documents
-	refusalThoughts                // the model does not know the thinking as its own
+	refusalOther     refusal = iota // it is about a file, perhaps
+	refusalImages                   // the model accepts no images
+	refusalFiles                    // the model accepts no documents
+	refusalThoughts                 // the model does not know the thinking as its own, or wants none back
+	refusalUnthought                // the model wants back the thinking of every answer
 )
 
 // refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason
 // has nothing to do with them.
 func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 	e, ok := errors.AsType[*model.Error](err)
-	if !ok || len(sent.Links) == 0 && len(sent.Thoughts) == 0 {
+	if !ok || len(sent.Links) == 0 && len(sent.Thoughts) == 0 && !sent.Unthought {
 		return refusalOther, false
 	}
 	words := strings.ToLower(e.Message)
-	if len(sent.Thoughts) > 0 && (e.Reason == model.ReasonBadRequest && containsAny(words, "thinking", "encrypted content", "encrypted_content", "'reasoning'", "duplicate item found with id rs_") ||
+	if e.Reason == model.ReasonBadRequest && containsAny(words, protocol.Thought) {
+		switch back := containsAny(words, "passed back", "pass back", "is missing"); {
+		case back && sent.Unthought:
+			return refusalUnthought, true
+		case !back && slices.Contains(sent.Thoughts, protocol.Thought):
+			return refusalThoughts, true
+		}
+	} else if len(sent.Thoughts) > 0 && !slices.Contains(sent.Thoughts, protocol.Thought) && (e.Reason == model.ReasonBadRequest && containsAny(words, "thinking", "encrypted content", "encrypted_content", "'reasoning'", "duplicate item found with id rs_") ||
 		containsAny(words, "items are not persisted")) {
 		return refusalThoughts, true
 	}
@@ -101,6 +109,8 @@ func (s *sight) learn(why refusal, sent protocol.Shown) (changed bool) {
 		changed = s.refuse(sent.Links)
 	case why == refusalThoughts:
 		changed = s.refuse(sent.Thoughts)
+	case why == refusalUnthought:
+		changed = s.refuse([]string{protocol.Unthought})
 	}
 	if changed {
 		s.version++
@@ -135,7 +145,7 @@ func (s *sight) unlearn(links []string) {
 // the model that it cannot see the pictures and documents.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
-	for range 4 {       // with everything, without images, without documents, without thinking
+	for range 5 {       // with everything, without images, without documents, without thinking or with that of every answer
 		known := e.sight.Revision()
 		err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
@@ -170,6 +180,8 @@ func saidOf(why refusal) string {
 		return "no PDF files are sent to this model, only notes; set files to false for it under llm.models to leave out this first try"
 	case refusalThoughts:
 		return "the thinking of these turns is not sent back, since the service refuses it"
+	case refusalUnthought:
+		return "answers without thinking are sent back with an empty one, since the service wants it"
 	case refusalOther:
 	}
 	return "these files are left out"

@@ -330,6 +330,10 @@ func TestPrinter(t *testing.T) {
 			`{"kind":"start","messageId":"a1","chunks":[{"type":"tool-input-available","toolCallId":"c","toolName":"chat_send","input":{"text":"to you"}},{"type":"tool-output-available","toolCallId":"c","output":"1 of 1"}]}`,
 			`{"kind":"end","messageId":"a1","last":true,"result":"failed"}`,
 		}, "to you\n(the answer failed)\n"},
+		{"thinking is not shown", []string{
+			`{"kind":"start","messageId":"a1","chunks":[{"type":"reasoning-start","id":"r"},{"type":"reasoning-delta","id":"r","delta":"secret plan"}]}`,
+			`{"kind":"chunks","messageId":"a1","chunks":[{"type":"reasoning-delta","id":"r","delta":"more"},{"type":"reasoning-end","id":"r"},{"type":"text-start","id":"t"},` + text("hi") + `,{"type":"text-end","id":"t"}]}`,
+		}, "hi"},
 		{"a step made anew", []string{
 			`{"kind":"start","messageId":"a1"}`, `{"kind":"chunks","messageId":"a1","chunks":[` + text("wrong") + `]}`,
 			`{"kind":"start","messageId":"a1","replay":true,"chunks":[` + text("right") + `]}`,

@@ -120,6 +120,27 @@ func TestPageComesBack(t *testing.T) {
 	wantQuiet(t, b)
 }
 
+// What a model thinks is folded, live and when the page has been loaded again, and is not copied with the answer.
+func TestPageFoldsThinking(t *testing.T) {
+	s, b := openPage(t)
+	b.say("hi")
+	s.live.next(t)
+	s.live.start(key, "r1", "a1")
+	s.live.chunk(key, uistream.StartStep{}, uistream.ReasoningStart{ID: "r"}, uistream.ReasoningDelta{ID: "r", Delta: "a secret plan"})
+	const folded = `[...document.querySelectorAll('details.chip')].some((d) => !d.open && d.textContent.includes('a secret plan')) && !document.body.innerText.includes('secret')`
+	b.until(folded)
+	s.live.chunk(key, uistream.ReasoningEnd{ID: "r"}, uistream.FinishStep{})
+	s.live.say(key, "The answer.")
+	s.live.end(key, true, "done")
+	b.until(`!document.querySelector('.live') && document.body.innerText.includes('The answer.')`)
+	if got := b.eval(folded); got != "true" {
+		t.Error("the thinking is open after the answer")
+	}
+	b.call("Page.reload", nil, nil)
+	b.until(`document.body?.innerText.includes('The answer.') && ` + folded)
+	wantQuiet(t, b)
+}
+
 // WE10: whatever a message says, nothing of it runs or is fetched.
 func TestPageKeepsPayloadsInert(t *testing.T) {
 	s, b := openPage(t)

@@ -73,6 +73,9 @@ func statusText(s host.Status) string {
 		if m.NoTools {
 			row("", m.Name+" takes no tools")
 		}
+		if m.RefusedEfforts != "" {
+			row("", m.Name+" refuses the effort "+m.RefusedEfforts)
+		}
 	}
 	for _, p := range s.Platforms {
 		word := "off"

@@ -37,8 +37,8 @@ type Options struct {
 	Role func(bot, person string) string
 	// MayDecide reports whether a person may decide about requests.
 	MayDecide func(approval.Claim) bool
-	// Troubles are lines about models that failed, in English and Chinese.
-	Troubles func() (en, zh string)
+	// Health returns the status of the models.
+	Health func() []ModelStatus
 }
 
 // Commands answers commands. It is safe for concurrent use.
@@ -78,7 +78,7 @@ func orders(contexts bool) []order {
 		{name: "approvals", en: "shows the requests that wait for a decision", zh: "查看等待审批的请求"},
 		{name: "approve", usage: "approve N", en: "approves the request with this number", zh: "批准这个编号的请求"},
 		{name: "deny", usage: "deny N REASON", zhUsage: "deny N 理由", en: "denies the request with this number; a reason is optional", zh: "拒绝这个编号的请求，可以附上理由"},
-		{name: "model", usage: "model, /model NAME", zhUsage: "model, /model 名称", en: "shows which model answers here, or chooses another", zh: "查看或选择这里使用的模型", api: true},
+		{name: "model", usage: "model, /model NAME EFFORT", zhUsage: "model, /model 名称 强度", en: "shows which model answers here, or chooses another and how much it thinks", zh: "查看或选择这里使用的模型和思考强度", api: true},
 		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
 		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
 		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: "telegram"},
@@ -282,16 +282,16 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 	if cmd.Running {
 		doing, tut = "working", "处理中"
 	}
-	en, zh := c.Troubles()
+	en, zh := c.modelTroubles()
 	if u := cmd.Usage; u.InputTokens > 0 {
 		en += fmt.Sprintf("\nlast answer: %d tokens read, %d of them from the cache, %d written", u.InputTokens, u.CachedInputTokens, u.OutputTokens)
 		zh += fmt.Sprintf("\n上次回答：读取 %d 个 token（其中 %d 个来自缓存），生成 %d 个", u.InputTokens, u.CachedInputTokens, u.OutputTokens)
 	}
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
-			c.Project, doing, cmd.ChatKey, cmd.Model.Label, en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
+			c.Project, doing, cmd.ChatKey, labelled(cmd.Model, false), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),
 		fmt.Sprintf("%s · %s\n聊天：%s\n模型：%s%s\n这个聊天的消息：%d，约占 %d 个 token\n等待处理：%d，累计收到：%d",
-			c.Project, tut, cmd.ChatKey, cmd.Model.Label, zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
+			c.Project, tut, cmd.ChatKey, labelled(cmd.Model, true), zh, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted))
 }
 
 // whyAnswer explains from the ledger what happened to a message.

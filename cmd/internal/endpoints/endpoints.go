@@ -3,7 +3,6 @@ package endpoints
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -46,13 +45,13 @@ func Choices(llm config.LLM) (list []provider.Choice) {
 
 // Answering are the models that can answer in chats: the main model, and those that people may choose in its place.
 func Answering(llm config.LLM) []decision.ModelChoice {
-	list := []decision.ModelChoice{{Name: decision.MainModel, Label: llm.Model}}
+	list := []decision.ModelChoice{{Name: decision.MainModel, Label: llm.Model, Efforts: effortsOf(llm.Main())}}
 	if llm.Provider == config.ProviderDemo {
-		list[0].Label = demo.Name
+		list[0].Label, list[0].Efforts = demo.Name, nil
 	}
 	for _, f := range llm.Choices {
 		if f.Name != model.Vision && f.Name != model.Summary && f.Name != model.Memory {
-			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model})
+			list = append(list, decision.ModelChoice{Name: f.Name, Label: f.Model, Efforts: effortsOf(f)})
 		}
 	}
 	return list
@@ -78,68 +77,25 @@ func Of(llm config.LLM, f config.Fallback) provider.Endpoint {
 			NoImages: own.Images != nil && !*own.Images, NoFiles: own.Files != nil && !*own.Files,
 		},
 	}
+	known, _ := f.Known()
 	switch f.Protocol() {
 	case catalog.Messages:
-		e.API = provider.APIMessages
-		known, _ := f.Known()
-		e.Settings.Thinking, e.Settings.OutputLimit = thinking(own.ReasoningEffort, known.Thinking), known.MaxOutputTokens
-		if most := known.MaxOutputTokens; most > 0 { // half of it is left for the answer
-			e.Settings.Thinking.Budget = min(e.Settings.Thinking.Budget, most/2)
-		}
+		e.API, e.Settings.OutputLimit = provider.APIMessages, known.MaxOutputTokens
 	case catalog.Responses:
 		e.API = provider.APIResponses
-		e.Settings.Thinking.Effort = own.ReasoningEffort
 	case catalog.Chat:
-		if own.ReasoningEffort != "" {
-			e.Settings.Members = append(e.Settings.Members, provider.Member{Name: "reasoning_effort", Value: strconv.AppendQuote(nil, own.ReasoningEffort)}) // one of a few words
+	}
+	e.Settings.Thinking = thinkingOf(f, own.ReasoningEffort)
+	if words := effortsOf(f); len(words) > 0 {
+		e.Settings.Efforts = make(map[string]provider.Thinking, len(words))
+		for _, word := range words {
+			e.Settings.Efforts[word] = thinkingOf(f, word)
 		}
 	}
 	if t := own.Temperature; t != nil {
-		e.Settings.Members = slices.Insert(e.Settings.Members, 0, provider.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
+		e.Settings.Members = append(e.Settings.Members, provider.Member{Name: "temperature", Value: strconv.AppendFloat(nil, *t, 'f', -1, 64)})
 	}
 	return e
-}
-
-// efforts are the words of llm.models.*.reasoningEffort that mean thinking, with the tokens that they
-// stand for at models that take a budget.
-var efforts = []effort{ //nolint:gochecknoglobals // a table
-	{"minimal", 1024}, {"low", 2048}, {"medium", 8192}, {"high", 16384}, {"xhigh", 32768}, {"max", 49152},
-}
-
-type effort struct {
-	word   string
-	tokens int
-}
-
-// thinking returns how a model thinks on the Messages protocol. What is known of it decides between
-// an effort and a budget; a model that does not take the effort gets the nearest one below it, or
-// else its least.
-func thinking(word string, known *catalog.Thinking) provider.Thinking {
-	if word == "" {
-		return provider.Thinking{}
-	}
-	wanted := slices.IndexFunc(efforts, func(e effort) bool { return e.word == word })
-	switch {
-	case wanted < 0 && known != nil && known.Always:
-		return provider.Thinking{}
-	case wanted < 0: // none
-		return provider.Thinking{Type: "disabled"}
-	case known != nil && len(known.Efforts) > 0:
-		for i := wanted; i >= 0; i-- {
-			if slices.Contains(known.Efforts, efforts[i].word) {
-				return provider.Thinking{Type: "adaptive", Effort: efforts[i].word}
-			}
-		}
-		return provider.Thinking{Type: "adaptive", Effort: known.Efforts[0]}
-	}
-	budget := efforts[wanted].tokens
-	if known != nil && known.Budget != nil {
-		budget = max(budget, known.Budget.Min)
-		if known.Budget.Max > 0 {
-			budget = min(budget, known.Budget.Max)
-		}
-	}
-	return provider.Thinking{Type: "enabled", Budget: budget}
 }
 
 // TakesTools reports whether a model accepts tools, according to the settings.

@@ -1,16 +1,22 @@
 package host
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // habit is one way in which services end an incomplete answer.
@@ -321,6 +327,43 @@ func TestModelWithoutToolsAnswers(t *testing.T) {
 	}
 }
 
+// A chosen effort that the service refuses does not cost the answer. The status says that it is not used.
+func TestRefusedEffortOfAChat(t *testing.T) {
+	refusal := modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Unsupported parameter: 'reasoning_effort' is not supported with this model."}}`}
+	whole := modeltest.Events(modeltest.Delta(`{"content":"Just words."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]")
+	server := modeltest.NewRawServer(refusal, whole)
+	t.Cleanup(server.Close)
+	p := newProject(t)
+	flags := telegramFlags(p)
+	flags["llm.baseUrl"], flags["llm.model"], flags["adapters.telegram.egress"] = server.URL, "gpt-oss-20b", "direct"
+	h := p.start(t, Options{}, flags)
+	for _, step := range []struct{ say, want string }{
+		{"/model", "The model here is main (gpt-oss-20b). Choose another with /model NAME, and how much it thinks with /model NAME EFFORT:\n\nmain (gpt-oss-20b): low, medium, high"},
+		{"/model high", "From now on, main (gpt-oss-20b, effort high) answers here."},
+		{"hi", "Just words."},
+		{"still there?", "Just words."},
+		{"/status", "gpt-oss-20b: its service refuses the effort high, so it thinks as by default"},
+		{"/model high", "From now on, main (gpt-oss-20b, effort high) answers here. Its service has refused this effort, so it thinks as by default."},
+	} {
+		n := len(p.api.Sent(1))
+		p.api.Say(1, 1, step.say, nil)
+		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > n })
+		if got := p.api.Sent(1)[n].Text; !strings.Contains(got, step.want) {
+			t.Errorf("%q was answered %q, want %q", step.say, got, step.want)
+		}
+	}
+	var asked []bool
+	for _, r := range server.Requests() {
+		asked = append(asked, strings.Contains(r.Body, `"reasoning_effort":"high"`))
+	}
+	if want := []bool{true, false, false}; !slices.Equal(asked, want) {
+		t.Errorf("asked with the effort: %v, want %v", asked, want)
+	}
+	if s := h.Status(t.Context()); len(s.Models) != 1 || s.Models[0].RefusedEfforts != "high" {
+		t.Errorf("the status says %+v", s.Models)
+	}
+}
+
 // Reasoning between tags is not shown as the answer. It is stored as reasoning.
 func TestReasoningTagsOfTheSettings(t *testing.T) {
 	server := modeltest.NewRawServer(modeltest.Events(modeltest.Delta(`{"content":"<thi"}`, ""), modeltest.Delta(`{"content":"nk>secret plan</think>The answer."}`, ""), modeltest.Delta(`{}`, "stop"), "[DONE]"))
@@ -338,6 +381,50 @@ func TestReasoningTagsOfTheSettings(t *testing.T) {
 			}
 			if history := allText(t, filepath.Join(p.dir, ".ship", "chat")); !strings.Contains(history, `"type":"reasoning"`) || !strings.Contains(history, "secret plan") {
 				t.Errorf("the reasoning is not kept: %s", history)
+			}
+		})
+	}
+}
+
+// What a model thinks is kept in the history and sent to no person, whatever it ends with and on every platform.
+func TestThinkingIsNotSentToPeople(t *testing.T) {
+	for _, egress := range []string{"direct", "tool"} {
+		t.Run(egress, func(t *testing.T) {
+			api := feishutest.NewAPI(t)
+			api.AddChat("oc_1", "p2p")
+			thinking := func(calls ...modeltest.Call) modeltest.Step {
+				return modeltest.Step{Reasoning: []string{"a hidden ", "plan"}, Calls: calls}
+			}
+			last := thinking()
+			last.Text = []string{"The answer."}
+			thinker := modeltest.NewFunc(func(req model.Request) []model.Event {
+				step := last
+				if req.Messages[len(req.Messages)-1].Role == modelmessage.RoleUser {
+					step = thinking(modeltest.Call{ID: "c", Name: "nothing", Input: "{}"})
+				}
+				events := append(modeltest.ReasoningEvents(step.Reasoning...), modeltest.TextEvents(step.Text...)...)
+				if len(step.Calls) > 0 {
+					return append(append(events, modeltest.CallEvents(step.Calls...)...), modeltest.Finish("tool-calls"))
+				}
+				return append(events, modeltest.Finish("stop"))
+			})
+			p := newProject(t)
+			write(t, filepath.Join(p.dir, ".env"), "SMA_ADAPTERS_FEISHU_APP_SECRET="+api.Secret()+"\n")
+			flags := telegramFlags(p)
+			maps.Copy(flags, feishuFlags(api, "connection"))
+			flags["adapters.telegram.enabled"], flags["adapters.telegram.egress"], flags["adapters.feishu.egress"] = "true", egress, egress
+			p.start(t, Options{Model: thinker}, flags)
+			p.api.Say(1, 1, "hi", nil)
+			p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > 0 })
+			api.Say("oc_1", "ou_1", "hi", nil)
+			api.Await(t, "an answer", func() bool { sent := api.Sent("oc_1"); return len(sent) > 0 && !sent[len(sent)-1].Streaming })
+			if all := fmt.Sprint(p.api.Calls(""), api.Calls("")); strings.Contains(all, "hidden") || !strings.Contains(all, "The answer.") {
+				t.Errorf("people were sent %s", all)
+			}
+			for _, chat := range []string{"telegram-chat-1", "feishu-chat-oc_1"} {
+				if history := allText(t, filepath.Join(p.dir, ".ship", "chat", chat)); strings.Count(history, "a hidden plan") < 2 {
+					t.Errorf("the thinking in %s is not kept: %s", chat, history)
+				}
 			}
 		})
 	}

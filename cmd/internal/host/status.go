@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -40,7 +41,7 @@ type Status struct {
 	Platforms []PlatformStatus `json:"platforms"`
 	Chats     ChatCounts       `json:"chats"`
 	// Models are the main model and its fallbacks, if their health is known.
-	Models []ModelStatus `json:"models,omitempty"`
+	Models []commands.ModelStatus `json:"models,omitempty"`
 	// Restart names the settings that have changed and need a restart.
 	Restart []string `json:"needsRestart,omitempty"`
 }

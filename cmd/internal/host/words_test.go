@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 )
 
 // Every file of testdata/words is a talk with a whole host, in English and in Chinese:
@@ -118,7 +119,7 @@ func TestSentences(t *testing.T) {
 	for _, reason := range []model.Reason{
 		model.ReasonAuth, model.ReasonQuota, model.ReasonNotFound, model.ReasonAddress, model.ReasonRate, model.ReasonOverloaded, model.ReasonIdle, model.ReasonNetwork, model.ReasonInternal,
 	} {
-		words := troubleWords(reason)
+		words := commands.TroubleWords(reason)
 		row("model skipped: "+string(reason), words[0], words[1])
 	}
 	for _, reason := range []string{"rate", "network", "server", "auth", "forbidden", "not_found", "anything else"} {

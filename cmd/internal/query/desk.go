@@ -207,9 +207,12 @@ func changed(store *filestore.Store, key messages.ChatKey) time.Time {
 
 // ChatDocument is one chat with its messages.
 type ChatDocument struct {
-	ChatKey  messages.ChatKey    `json:"chatKey"`
-	Running  bool                `json:"running"`
-	Counts   platform.Counts     `json:"counts"`
+	ChatKey messages.ChatKey `json:"chatKey"`
+	Running bool             `json:"running"`
+	Counts  platform.Counts  `json:"counts"`
+	// Model and Effort are what people chose with the command model, or empty.
+	Model    string              `json:"model,omitempty"`
+	Effort   string              `json:"effort,omitempty"`
 	Messages []uimessage.Message `json:"messages"`
 	Waiting  []uimessage.Message `json:"waiting,omitempty"`
 }
@@ -231,7 +234,7 @@ func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
 
 func documentOf(view messages.ViewReply) ChatDocument {
 	return ChatDocument{
-		ChatKey: view.ChatKey, Running: view.Running, Messages: slices.Concat([]uimessage.Message{}, view.Messages), Waiting: view.Waiting,
+		ChatKey: view.ChatKey, Running: view.Running, Messages: slices.Concat([]uimessage.Message{}, view.Messages), Waiting: view.Waiting, Model: view.Model, Effort: view.Effort,
 		Counts: platform.Counts{Accepted: view.Accepted, Open: view.Open, Fates: view.Fates, Pending: view.Pending},
 	}
 }

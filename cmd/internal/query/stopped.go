@@ -89,6 +89,7 @@ func viewOf(key messages.ChatKey, state *journal.State) messages.ViewReply {
 	view := messages.ViewReply{
 		ChatKey: key, Messages: state.Messages(), Running: state.Run != nil,
 		Accepted: counts.Accepted, Open: int64(len(state.Open())), Pending: int64(len(state.Pending())), Fates: map[string]int64{},
+		Model: state.Model, Effort: state.Effort,
 	}
 	for fate, n := range counts.Fates {
 		view.Fates[string(fate)] = n

@@ -194,8 +194,9 @@ type Command struct {
 
 // ModelChoice is a model that can answer in a chat.
 type ModelChoice struct {
-	Name  string // by which people choose it; [MainModel] for the main model
-	Label string // the name of the model itself, for the metadata of answers
+	Name    string   // by which people choose it; [MainModel] for the main model
+	Label   string   // the name of the model itself, for the metadata of answers
+	Efforts []string // the words with which people choose how much it thinks, least first
 }
 
 // ModelAre says what became of a person's command about the model.
@@ -206,13 +207,16 @@ const (
 	ModelListed    ModelAre = "listed"
 	ModelChanged   ModelAre = "changed"
 	ModelUnknown   ModelAre = "unknown" // there is no model of this name
+	ModelUnable    ModelAre = "unable"  // the model does not think as asked
 	ModelForbidden ModelAre = "forbidden"
 )
 
 // ModelAnswer is the answer to a person's command about the model.
 type ModelAnswer struct {
-	Are         ModelAre // set for the command model
-	ModelChoice          // what answers in the chat
+	Are         ModelAre    // set for the command model
+	ModelChoice             // what answers in the chat
+	Effort      string      // how much it thinks; empty if that is left to its settings
+	Unable      ModelChoice // the model that does not think as asked, if that is what it came to
 }
 
 // MainModel is the name by which people choose the main model.

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -112,6 +113,16 @@ func (b *Base) ChosenModel() ModelChoice {
 		}
 	}
 	return all[0]
+}
+
+// ChosenEffort returns the word with which people chose how much the model of the chat thinks, or empty. A word that
+// was chosen for another model, or that the model no longer takes, is not used.
+func (b *Base) ChosenEffort() string {
+	m := b.ChosenModel()
+	if m.Name == cmp.Or(b.State.Model, MainModel) && slices.Contains(m.Efforts, b.State.Effort) {
+		return b.State.Effort
+	}
+	return ""
 }
 
 // AllModels returns the models that can answer in the chat, the main model first.

@@ -27,7 +27,7 @@ type Options struct {
 	// the most that the model accepts, its thinking included; 0 if that is unknown.
 	MaxOutputTokens, OutputLimit int
 	Members                      []protocol.Member
-	Thinking                     protocol.Thinking
+	Efforts                      protocol.Efforts
 	Fail                         protocol.Fail
 }
 
@@ -60,7 +60,8 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 // the requests of a chat are there, behind what the service compares with its cache.
 func (p *Protocol) end(req model.Request) []byte {
 	b := []byte("]}]")
-	switch t := p.opts.Thinking; {
+	thinking := p.opts.Efforts.For(req)
+	switch t := thinking; {
 	case t.Type == "":
 	case t.Type == "enabled" && !p.thinks(req):
 		// The service refuses to continue a turn without the thinking that the turn began with.
@@ -70,7 +71,7 @@ func (p *Protocol) end(req model.Request) []byte {
 	default:
 		b = append(protocol.AppendString(append(b, `,"thinking":{"type":`...), t.Type), '}')
 	}
-	if effort := p.opts.Thinking.Effort; effort != "" {
+	if effort := thinking.Effort; effort != "" {
 		b = append(protocol.AppendString(append(b, `,"output_config":{"effort":`...), effort), '}')
 	}
 	return append(b, '}')

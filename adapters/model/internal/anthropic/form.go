@@ -31,7 +31,7 @@ func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n
 
 // AppendHead implements [protocol.Form].
 func (f *form) AppendHead(dst []byte, req model.Request) []byte {
-	limit := cmp.Or(req.MaxOutputTokens, f.opts.MaxOutputTokens, defaultMaxTokens) + f.opts.Thinking.Budget
+	limit := cmp.Or(req.MaxOutputTokens, f.opts.MaxOutputTokens, defaultMaxTokens) + f.opts.Efforts.For(req).Budget
 	if most := f.opts.OutputLimit; most > 0 {
 		limit = min(limit, most)
 	}

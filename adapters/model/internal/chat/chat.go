@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	openaiapi "github.com/sashabaranov/go-openai"
@@ -11,6 +12,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/chat/answer"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/sse"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // Address is where a service is.
@@ -66,6 +68,7 @@ type Options struct {
 	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
 	MaxOutputTokens int
 	Members         []protocol.Member
+	Efforts         protocol.Efforts
 	ReasoningTags   []string
 	// Exact follows the SDK exactly.
 	Exact bool
@@ -98,7 +101,27 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 }
 
 // Shown implements [protocol.Protocol].
-func (p *Protocol) Shown(req model.Request) protocol.Shown { return p.opts.Prompter.Shown(req) }
+func (p *Protocol) Shown(req model.Request) protocol.Shown {
+	shown := p.opts.Prompter.Shown(req)
+	if !p.opts.Prompter.TakesThought(protocol.Thought) {
+		return shown
+	}
+	for _, m := range req.Messages {
+		switch {
+		case m.Role != modelmessage.RoleAssistant:
+		case slices.ContainsFunc(m.Parts, isThought):
+			shown.Thoughts = []string{protocol.Thought}
+		default:
+			shown.Unthought = p.opts.Prompter.TakesThought(protocol.Unthought)
+		}
+	}
+	return shown
+}
+
+func isThought(p modelmessage.Part) bool {
+	r, ok := p.(modelmessage.Reasoning)
+	return ok && r.Text != ""
+}
 
 // Ask implements [protocol.Protocol].
 func (p *Protocol) Ask(ctx context.Context, x *protocol.Exchange, req model.Request) (protocol.Answer, error) {

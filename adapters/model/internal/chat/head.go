@@ -21,6 +21,13 @@ func (e *form) AppendHead(dst []byte, req model.Request) []byte {
 	for _, m := range s.Members {
 		dst = modelmessage.AppendJSON(protocol.AppendMember(dst, m.Name), m.Value)
 	}
+	thinking := s.Efforts.For(req)
+	if thinking.Type != "" {
+		dst = append(protocol.AppendString(append(dst, `,"thinking":{"type":`...), thinking.Type), '}')
+	}
+	if thinking.Effort != "" {
+		dst = protocol.AppendString(protocol.AppendMember(dst, "reasoning_effort"), thinking.Effort)
+	}
 	dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	dst = appendTools(dst, req)
 	return append(dst, `,"messages":`...)

@@ -269,7 +269,8 @@ func (e *form) appendAssistant(dst []byte, m protocol.Message) []byte {
 	default:
 		dst = protocol.AppendString(dst, text)
 	}
-	if reasoning := textOf[modelmessage.Reasoning](m); reasoning != "" {
+	reasoning := textOf[modelmessage.Reasoning](m)
+	if e.TakesThought(protocol.Thought) && (reasoning != "" || !e.TakesThought(protocol.Unthought)) {
 		dst = protocol.AppendString(protocol.AppendMember(dst, "reasoning_content"), reasoning)
 	}
 	if calls > 0 {

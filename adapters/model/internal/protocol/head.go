@@ -16,6 +16,7 @@ const maxHeads = 16
 type head struct {
 	tools      []model.ToolSpec
 	toolChoice string
+	effort     string
 	maxTokens  int
 	bytes      []byte // never changed
 }
@@ -23,7 +24,7 @@ type head struct {
 // says reports whether the head is that of a request. Values that share memory are compared without
 // reading it.
 func (h *head) says(req model.Request) bool {
-	return h.toolChoice == req.ToolChoice && h.maxTokens == req.MaxOutputTokens &&
+	return h.toolChoice == req.ToolChoice && h.effort == req.Effort && h.maxTokens == req.MaxOutputTokens &&
 		slices.EqualFunc(h.tools, req.Tools, func(a, b model.ToolSpec) bool {
 			return a.Name == b.Name && a.Description == b.Description && string(a.InputSchema) == string(b.InputSchema)
 		})
@@ -46,7 +47,7 @@ func (k *heads) of(f Form, req model.Request) *head {
 			return h
 		}
 	}
-	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.MaxOutputTokens, slices.Clip(f.AppendHead(nil, req))}
+	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.Effort, req.MaxOutputTokens, slices.Clip(f.AppendHead(nil, req))}
 	if len(k.kept) == maxHeads {
 		k.kept = slices.Delete(k.kept, 0, 1)
 	}

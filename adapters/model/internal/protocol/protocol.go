@@ -61,12 +61,27 @@ type Member struct {
 // Thinking is how much a model thinks. The zero value leaves it to the model.
 type Thinking struct {
 	// Type is disabled, enabled (with a budget) or adaptive (with an effort), in the Messages protocol.
+	// In chat completions it is disabled, for services that turn thinking off as that protocol does.
 	Type   string
 	Budget int // tokens, in addition to those of the answer
 	Effort string
 	// Summary is how detailed the summaries of the thinking are, in the Responses protocol: auto,
 	// concise or detailed. Empty asks for none.
 	Summary string
+}
+
+// Efforts is how much a model thinks by itself, and for the words with which requests ask.
+type Efforts struct {
+	Thinking
+	ByWord map[string]Thinking
+}
+
+// For is how much the model thinks about a request.
+func (e Efforts) For(req model.Request) Thinking {
+	if asked, ok := e.ByWord[req.Effort]; ok {
+		return asked
+	}
+	return e.Thinking
 }
 
 // Fail makes the error for an error object of a stream.

@@ -17,7 +17,20 @@ type Shown struct {
 	Links      []string // of stored files
 	Image, PDF bool     // what they are
 	Thoughts   []string // ids of blocks of thinking
+	// Unthought says that an answer of the model is without the thinking that led to it, for services
+	// that may want it with each.
+	Unthought bool
 }
+
+// What [Sight.TakesThought] is asked for in chat completions, which have no ids of thinking: whether
+// answers are sent back with their thinking, and whether they may be without.
+const (
+	Thought   = "reasoning_content"
+	Unthought = "no reasoning_content"
+)
+
+// TakesThought is [Sight.TakesThought]; without a sight everything is sent.
+func (p *Prompter) TakesThought(id string) bool { return p.Sight == nil || p.Sight.TakesThought(id) }
 
 // stored replaces the stored files of a user message by their bytes or, if the model does not
 // accept them, by their notes.

@@ -162,8 +162,8 @@ func TestSettings(t *testing.T) {
 	}{
 		{"plain", "", Options{}, head + tools + `"auto"` + input + included + `}`},
 		{"with a tool", "tool:b", Options{Members: []protocol.Member{{Name: "prompt_cache_key", Value: []byte(`"k"`)}}}, head + `"prompt_cache_key":"k",` + tools + `{"type":"function","name":"b"}` + input + included + `}`},
-		{"required", "required", Options{Thinking: thinking("low", "")}, head + tools + `"required"` + input + included + `,"reasoning":{"effort":"low"}}`},
-		{"none", "none", Options{Thinking: thinking("high", "auto")}, head + tools + `"none"` + input + included + `,"reasoning":{"effort":"high","summary":"auto"}}`},
+		{"required", "required", Options{Efforts: protocol.Efforts{Thinking: thinking("low", "")}}, head + tools + `"required"` + input + included + `,"reasoning":{"effort":"low"}}`},
+		{"none", "none", Options{Efforts: protocol.Efforts{Thinking: thinking("high", "auto")}}, head + tools + `"none"` + input + included + `,"reasoning":{"effort":"high","summary":"auto"}}`},
 		{"a model that does not reason", "none", Options{Prompter: protocol.Prompter{Sight: refusing{include}}}, head + tools + `"none"` + input + `}`},
 		{"a deployment", "none", Options{Address: chat.Address{URL: "https://r.openai.azure.com/openai/deployments/mine/chat/completions", AzureVersion: "2026-01-01"}}, strings.Replace(head, "gpt-5.1", "mine", 1) + tools + `"none"` + input + included + `}`},
 	} {

@@ -131,7 +131,7 @@ func TestAnyHistoryIsAccepted(t *testing.T) {
 		var o Options
 		refused := refusing{h.one("", include), fmt.Sprintf("rs_%d", h.some(1, 9)), fmt.Sprintf("rs_%d", h.some(1, 9))}
 		if o.Prompter.Sight = refused; refused[0] == "" {
-			o.Thinking = thinking(h.one("", "low"), h.one("", "auto"))
+			o.Efforts.Thinking = thinking(h.one("", "low"), h.one("", "auto"))
 		}
 		req := model.Request{Messages: h.trimmed(list), Tools: []model.ToolSpec{{Name: "t"}}, Memo: new(model.Memo)}
 		p := newProtocol(o)

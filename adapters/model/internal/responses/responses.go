@@ -21,7 +21,7 @@ type Options struct {
 	// MaxOutputTokens is used for requests without a value; 0 leaves the field out.
 	MaxOutputTokens int
 	Members         []protocol.Member
-	Thinking        protocol.Thinking
+	Efforts         protocol.Efforts
 	Fail            protocol.Fail
 }
 
@@ -51,17 +51,17 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 	if err != nil {
 		return protocol.Body{}, err
 	}
-	return protocol.Body{Pieces: [][]byte{e.Head, e.Own, p.end()}, Shared: e.Shared}, nil
+	return protocol.Body{Pieces: [][]byte{e.Head, e.Own, p.end(req)}, Shared: e.Shared}, nil
 }
 
 // end closes the input and the request. The settings that may change between the requests of a chat
 // are there, behind what the service compares with its cache.
-func (p *Protocol) end() []byte {
+func (p *Protocol) end(req model.Request) []byte {
 	b := []byte("]")
 	if p.opts.Prompter.Sight.TakesThought(include) {
 		b = append(b, `,"include":["`+include+`"]`...)
 	}
-	if reasoning := object("effort", p.opts.Thinking.Effort, "summary", p.opts.Thinking.Summary); reasoning != nil {
+	if reasoning := object("effort", p.opts.Efforts.For(req).Effort, "summary", p.opts.Efforts.Summary); reasoning != nil {
 		b = append(protocol.AppendMember(b, "reasoning"), reasoning...)
 	}
 	return append(b, '}')

@@ -3,6 +3,7 @@
 package chats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
@@ -66,8 +68,11 @@ func readChat(ctx context.Context, a *console.Console, args []string) (query.Cha
 
 // explained is the JSON of chats show.
 type explained struct {
-	ChatKey messages.ChatKey      `json:"chatKey"`
-	Running bool                  `json:"running"`
+	ChatKey messages.ChatKey `json:"chatKey"`
+	Running bool             `json:"running"`
+	// Model and Effort are what people chose with the command model.
+	Model   string                `json:"model,omitempty"`
+	Effort  string                `json:"effort,omitempty"`
 	Turns   int                   `json:"turns"`
 	Waiting int                   `json:"waiting"`
 	Counts  platform.Counts       `json:"counts"`
@@ -177,7 +182,7 @@ const ledgerRead = 2000
 
 func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained {
 	return explained{
-		ChatKey: doc.ChatKey, Running: doc.Running, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
+		ChatKey: doc.ChatKey, Running: doc.Running, Model: doc.Model, Effort: doc.Effort, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
 		Counts: doc.Counts, Tokens: tokensOf(doc.Messages), Open: openTurns(doc), Ledger: append([]journal.LedgerEntry{}, ledger...),
 		Lines: append([]chatLine{}, timeline(doc, ledger)...),
 	}
@@ -192,6 +197,10 @@ func (e explained) text(a *console.Console) string {
 	}
 	head := a.Text("%s: %s, %d turns, %d waiting, %d to be sent\n", "%s：%s，%d 条消息，%d 条等待，%d 条待发送\n")
 	fmt.Fprintf(&out, head, e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)
+	if e.Model != "" || e.Effort != "" {
+		chosen := strings.TrimSpace(cmp.Or(e.Model, decision.MainModel) + " " + e.Effort)
+		fmt.Fprintf(&out, a.Text("chosen with /model: %s\n", "通过 /model 选择：%s\n"), chosen)
+	}
 	fmt.Fprintf(&out, a.Text("accepted %d = open %d", "收到 %d = 未决 %d"), e.Counts.Accepted, e.Counts.Open)
 	for _, fate := range slices.Sorted(maps.Keys(e.Counts.Fates)) {
 		fmt.Fprintf(&out, " + %s %d", stateWord(a, string(fate)), e.Counts.Fates[fate])

@@ -115,3 +115,20 @@ func TestShowInOrderOfArrival(t *testing.T) {
 		}
 	}
 }
+
+// The model and the effort that people chose are shown, in the words of the command.
+func TestShowNamesTheChosenModel(t *testing.T) {
+	for _, tt := range []struct{ model, effort, en, zh string }{
+		{"", "", "", ""},
+		{"deep", "", "chosen with /model: deep\n", "通过 /model 选择：deep\n"},
+		{"", "high", "chosen with /model: main high\n", "通过 /model 选择：main high\n"},
+		{"deep", "off", "chosen with /model: deep off\n", "通过 /model 选择：deep off\n"},
+	} {
+		out := explainChat(query.ChatDocument{Model: tt.model, Effort: tt.effort}, nil)
+		for locale, want := range map[string]string{"en_US.UTF-8": tt.en, "zh_CN.UTF-8": tt.zh} {
+			if text := out.text(reader(locale)); !strings.Contains(text, want) || strings.Contains(text, "/model") != (want != "") {
+				t.Errorf("%+v is shown as\n%s", tt, text)
+			}
+		}
+	}
+}

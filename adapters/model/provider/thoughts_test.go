@@ -1,0 +1,99 @@
+package provider
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+)
+
+// mixed is a chat in which one answer was thought about and one was not, as after a change of the
+// model or of how much it thinks.
+func mixed() model.Request {
+	req := history()
+	req.Messages = append(
+		req.Messages,
+		modelmessage.Message{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.Reasoning{Text: "secret plan"}, modelmessage.Text{Text: "b"}}},
+		modelmessage.Message{Role: modelmessage.RoleUser, Text: "c"},
+	)
+	req.Memo = new(model.Memo)
+	return req
+}
+
+// thoughts are the thinking with the answers of a request; "-" is an answer without the field.
+func thoughts(t *testing.T, body string) string {
+	t.Helper()
+	if err := modeltest.StrictBody([]byte(body)); err != nil {
+		t.Error(err)
+	}
+	var list []string
+	for _, answer := range strings.Split(body, `"role":"assistant"`)[1:] {
+		_, thought, ok := strings.Cut(answer, `"reasoning_content":"`)
+		if thought, _, _ = strings.Cut(thought, `"`); !ok {
+			thought = "-"
+		}
+		list = append(list, thought)
+	}
+	return strings.Join(list, ",")
+}
+
+// Services that refuse thinking in a request get none, and those that want that of every answer get an
+// empty one for answers without. Both are found out by their first refusal and remembered.
+func TestThinkingThatServicesWantBack(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		refusal modeltest.Raw
+		want    string
+	}{
+		{"groq", jsonRefusal(`'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]`), "-,-"},
+		{"cerebras", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"message":"messages.2.assistant.reasoning_content: property 'messages.2.assistant.reasoning_content' is unsupported","type":"invalid_request_error","code":"wrong_api_format"}`}, "-,-"},
+		{"mistral", modeltest.Raw{Status: 422, Type: "application/json", Body: `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"assistant","reasoning_content"],"msg":"Extra inputs are not permitted","input":"some temperature, with effort"}]},"type":"invalid_request_error"}`}, "-,-"},
+		{"deepseek", jsonRefusal("The `reasoning_content` in the thinking mode must be passed back to the API."), ",secret plan"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log strings.Builder
+			m, server := habitModel(t, Options{
+				Endpoint: Endpoint{Settings: Settings{Efforts: map[string]Thinking{"high": {Effort: "high"}}}},
+				Logger:   slog.New(slog.NewTextHandler(&log, nil)),
+			}, tt.refusal, wholeAnswer())
+			req := mixed()
+			req.Effort = "high"
+			for range 2 {
+				if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
+					t.Fatalf("heard %q, finished %t, %v", text, finished, err)
+				}
+			}
+			var got []string
+			for _, r := range server.Requests() {
+				got = append(got, thoughts(t, r.Body))
+				if !strings.Contains(r.Body, `"reasoning_effort":"high"`) {
+					t.Errorf("asked without the effort: %s", r.Body)
+				}
+			}
+			if diff := cmp.Diff([]string{"-,secret plan", tt.want, tt.want}, got); diff != "" {
+				t.Errorf("thinking (-want +got):\n%s", diff)
+			}
+			if n := strings.Count(log.String(), "asked once more"); n != 1 {
+				t.Errorf("logged %d times: %s", n, log.String())
+			}
+		})
+	}
+}
+
+// What a service says of thinking when there is nothing to change about it is a failure.
+func TestThinkingThatCannotBeMended(t *testing.T) {
+	for _, message := range []string{"The `reasoning_content` in the thinking mode must be passed back to the API.", "property 'reasoning_content' is unsupported"} {
+		m, server := habitModel(t, Options{}, jsonRefusal(message))
+		if _, _, err := said(t.Context(), m, hello()); model.ReasonOf(err) != model.ReasonBadRequest || len(server.Requests()) != 1 {
+			t.Errorf("%d requests: %v", len(server.Requests()), err)
+		}
+		if _, _, err := said(t.Context(), m, mixed()); model.ReasonOf(err) != model.ReasonBadRequest || len(server.Requests()) != 3 {
+			t.Errorf("%d requests: %v", len(server.Requests()), err)
+		}
+	}
+}
