@@ -74,13 +74,13 @@ func TestRequestsCarryLittle(t *testing.T) {
 		flags         map[string]string
 		tools, system int // at most
 	}{
-		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 6_500, 2_200},
-		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 6_740, 2_170},
+		{"a plain project", nil, map[string]string{"adapters.telegram.egress": "direct"}, 6_500, 2_120},
+		{"the page", nil, map[string]string{"adapters.web.enabled": "true"}, 6_740, 2_090},
 		{"everything", func(t *testing.T, p *project) {
 			t.Helper()
 			speechSettings(t, p, speechtest.NewServer(t, nil), "")
 			write(t, filepath.Join(p.dir, ".ship", "skills", "pdf", "SKILL.md"), skillText("pdf"))
-		}, map[string]string{"adapters.telegram.egress": "tool"}, 9_500, 2_900},
+		}, map[string]string{"adapters.telegram.egress": "tool"}, 9_500, 2_820},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
