@@ -225,7 +225,7 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 	c := loop.Config{
 		Guards: guards, NewID: r.NewID, MessageID: msg.Continue.ID,
 		ErrorText: errorText, SendSources: true,
-		Metadata:  r.metadata,
+		Metadata: r.metadata,
 	}
 	tools := make([]tool.Tool, 0, len(msg.Tools)) // a snapshot: changes during the run have no effect
 	check, asks := r.Tools.Validate, func(c loop.Call) bool {
