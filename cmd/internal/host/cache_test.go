@@ -196,10 +196,10 @@ func checkBilled(t *testing.T, dir string, service apitest.Server) {
 		got.Input, got.Cached, got.Output, got.NanoUSD = got.Input+r.Input, got.Cached+r.Cached, got.Output+r.Output, got.NanoUSD+r.NanoUSD
 	}
 	for _, c := range service.Calls() {
-		want.Input += int64(c.InputTokens + c.CacheRead + c.CacheWrite)
+		want.Input += int64(c.InputTokens)
 		want.Cached += int64(c.CacheRead)
 		want.Output += int64(c.Output)
-		want.NanoUSD += 3000*int64(c.InputTokens+c.CacheWrite) + 300*int64(c.CacheRead) + 15000*int64(c.Output)
+		want.NanoUSD += 3000*int64(c.InputTokens-c.CacheRead) + 300*int64(c.CacheRead) + 15000*int64(c.Output)
 	}
 	if got != want || calls != len(service.Calls()) || want.Output == 0 {
 		t.Errorf("the ledger has %d calls, %+v; the service bills %d, %+v", calls, got, len(service.Calls()), want)
