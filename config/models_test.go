@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/config/catalog"
@@ -91,6 +92,30 @@ func TestPrices(t *testing.T) {
 	const ship = `{"llm": {"provider": "openai", "model": "gpt-4.1", "apiKey": "${K:-k}"}, "budget": {"usdPerRun": 1}}`
 	if _, err := Load(Options{Dir: project(t, ship, "")}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLimitsInDollarsNeedPrices: of every model that can be asked, whatever for. Limits in tokens need none.
+func TestLimitsInDollarsNeedPrices(t *testing.T) {
+	for _, tt := range []struct {
+		name, models, budget, want string
+	}{
+		{"main", `"model": "m"`, `"usdPerRun": 1`, "llm.models.m"},
+		{"fallback", `"model": "gpt-4.1", "fallbacks": [{"model": "f"}]`, `"usdPerChatPerDay": 1`, "llm.models.f"},
+		{"choice", `"model": "gpt-4.1", "choices": [{"name": "deep", "model": "c"}]`, `"usdPerHostPerDay": 1`, "llm.models.c"},
+		{"summaries", `"model": "gpt-4.1", "choices": [{"name": "summary", "model": "s"}]`, `"usdPerRun": 1`, "llm.models.s"},
+		{"memory", `"model": "gpt-4.1", "choices": [{"name": "memory", "model": "s"}]`, `"usdPerRun": 1`, "llm.models.s"},
+		{"pictures", `"model": "gpt-4.1", "choices": [{"name": "vision", "model": "v"}]`, `"usdPerRun": 1`, "llm.models.v"},
+		{"with prices", `"model": "m", "models": {"m": {"usdPerMInput": 1, "usdPerMOutput": 2}}`, `"usdPerRun": 1`, ""},
+		{"in tokens", `"model": "m", "fallbacks": [{"model": "f"}]`, `"runTokens": 1, "chatTokensPerDay": 2, "hostTokensPerDay": 3`, ""},
+		{"off", `"model": "m"`, `"usdPerRun": "off"`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load(Options{Dir: project(t, `{"llm": {"provider": "openai", "apiKey": "${K:-k}", `+tt.models+`}, "budget": {`+tt.budget+`}}`, "")})
+			if refused := err != nil; refused != (tt.want != "") || refused && !strings.Contains(err.Error(), "set usdPerMInput and usdPerMOutput in "+tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
 	}
 }
 

@@ -61,7 +61,7 @@ func (l *Loaded) Reaches(servers *MCP) []Reach {
 	if servers != nil {
 		out = append(out, servers.reaches...)
 	}
-	slices.SortFunc(out, func(a, b Reach) int {
+	slices.SortStableFunc(out, func(a, b Reach) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text), cmp.Compare(a.bound, b.bound))
 	})
 	return slices.Compact(out)

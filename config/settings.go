@@ -41,7 +41,7 @@ type Settings struct {
 	Permissions Permissions     `json:"permissions" about:"What tools may do."`
 	Adapters    Adapters        `json:"adapters" about:"The places where people chat."`
 	Speech      Speech          `json:"speech" about:"Voice messages."`
-	Budget      Budget          `json:"budget" idle:"nothing stops at it, so set a limit where the model is paid for" about:"Spending limits. They have no effect yet."`
+	Budget      Budget          `json:"budget" about:"Spending limits. Days begin at midnight in the project's time zone."`
 	Metrics     Metrics         `json:"metrics" about:"The metrics endpoint."`
 	Log         Log             `json:"log" about:"The log of the process."`
 	Retention   Retention       `json:"retention" about:"How long things are kept that the chats no longer need."`
@@ -102,9 +102,9 @@ type ModelSettings struct {
 	Images          *bool    `json:"images,omitempty" about:"Whether the model is sent pictures. Unset: what the catalog knows of the model; one that is not known is sent them until its provider refuses."`
 	Files           *bool    `json:"files,omitempty" about:"Whether the model is sent PDF documents. Unset: as with images."`
 	Encoding        string   `json:"encoding,omitempty" words:"o200k_base cl100k_base" about:"Tokenizer whose tokens are counted before a request. Unset: what the catalog knows of the model, else o200k_base."`
-	USDPerMInput    float64  `json:"usdPerMInput,omitempty" min:"0" max:"100000" idle:"leave it out" about:"Price of a million input tokens in US dollars."`
-	USDPerMCached   float64  `json:"usdPerMCached,omitempty" min:"0" max:"100000" idle:"leave it out" about:"Price of a million input tokens read from the provider's cache."`
-	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" min:"0" max:"100000" idle:"leave it out" about:"Price of a million output tokens in US dollars."`
+	USDPerMInput    float64  `json:"usdPerMInput,omitempty" min:"0" max:"100000" about:"Price of a million input tokens in US dollars. With usdPerMOutput it replaces the catalog's prices of the model."`
+	USDPerMCached   float64  `json:"usdPerMCached,omitempty" min:"0" max:"100000" about:"Price of a million input tokens read from the provider's cache; unset: as usdPerMInput."`
+	USDPerMOutput   float64  `json:"usdPerMOutput,omitempty" min:"0" max:"100000" about:"Price of a million output tokens in US dollars."`
 }
 
 // ContextSettings is the block context of ship.json.
@@ -173,7 +173,7 @@ type Limits struct {
 // Retention says after how many days files are removed; 0 keeps them.
 type Retention struct {
 	LogsDays     int `json:"logsDays" min:"0" max:"36500" about:"Days that logs of MCP servers are kept; 0: for good."`
-	AuditDays    int `json:"auditDays" min:"0" max:"36500" about:"Days that audit logs are kept; 0: for good."`
+	AuditDays    int `json:"auditDays" min:"0" max:"36500" about:"Days that audit logs are kept, and what models were used for; 0: for good."`
 	ArchivesDays int `json:"archivesDays" min:"0" max:"36500" about:"Days that archives are kept of what left the histories of chats; 0: for good."`
 	FilesDays    int `json:"filesDays" min:"0" max:"36500" about:"Days that files of chats and whole outputs of tools are kept; 0: for good."`
 }
@@ -205,15 +205,14 @@ type Exec struct {
 	Approvers []string `json:"approvers,omitempty" default:"owner" rule:"approver" about:"Who may approve: owner, initiator (who asked for it), platformAdmins, or the ids of people, never names."`
 }
 
-// Budget limits spending. Days are those of the project's time zone. It has no effect yet; [Load] warns about every
-// key that is set.
+// Budget limits spending. Days are those of the project's time zone. A limit in dollars needs the prices of all models.
 type Budget struct {
-	RunTokens        Limit   `json:"runTokens" about:"Tokens of one run."`
-	ChatTokensPerDay Limit   `json:"chatTokensPerDay" about:"Tokens of one chat per day."`
+	RunTokens        Limit   `json:"runTokens" about:"Tokens of one run, the answer to one or more messages: input and output of all its requests."`
+	ChatTokensPerDay Limit   `json:"chatTokensPerDay" about:"Tokens of one chat per day, with summaries and memory."`
 	HostTokensPerDay Limit   `json:"hostTokensPerDay" about:"Tokens of all chats per day."`
-	USDPerRun        Dollars `json:"usdPerRun" about:"US dollars of one run; needs the prices of the model in llm.models."`
-	USDPerChatPerDay Dollars `json:"usdPerChatPerDay" about:"US dollars of one chat per day; needs prices."`
-	USDPerHostPerDay Dollars `json:"usdPerHostPerDay" about:"US dollars of all chats per day; needs prices."`
+	USDPerRun        Dollars `json:"usdPerRun" about:"US dollars of one run. Limits in dollars need the prices of all models, from the catalog or llm.models."`
+	USDPerChatPerDay Dollars `json:"usdPerChatPerDay" about:"US dollars of one chat per day."`
+	USDPerHostPerDay Dollars `json:"usdPerHostPerDay" about:"US dollars of all chats per day."`
 }
 
 // Metrics configures the metrics listener.

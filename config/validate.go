@@ -32,11 +32,6 @@ func (l *loader) validate() {
 			l.Warn(fmt.Sprintf("skills.paths[%d]", i), "leads out of the project and is skipped; move the skills, or set skills.allowExternalPaths to true")
 		}
 	}
-	for _, k := range l.Table.All() { // Nobody relies on a limit that is not enforced.
-		if _, set := l.Origins[k.Path]; set && k.Idle != "" && !k.Value.IsZero() {
-			l.Warn(k.Path, "has no effect yet; "+k.Idle)
-		}
-	}
 }
 
 // endpoints are the main model, its fallbacks and the choices, by their blocks.

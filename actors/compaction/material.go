@@ -52,7 +52,10 @@ type call struct {
 
 // question asks for a summary of turns.
 func question(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) errand.Question {
-	return errand.Question{ID: msg.RequestID, Model: model.Summary, Instructions: instructions, Guidance: msg.Memory, Material: material(turns), MaxTokens: maxTokens}
+	return errand.Question{
+		ID: msg.RequestID, Model: model.Summary, Instructions: instructions, Guidance: msg.Memory, Material: material(turns), MaxTokens: maxTokens,
+		Payer: model.Payer{Chat: msg.ChatKey, Work: model.WorkCompaction},
+	}
 }
 
 func material(turns []messages.FoldTurn) string {

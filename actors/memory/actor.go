@@ -130,7 +130,7 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 	w, o, about, known := e.work, e.Options, e.msg, msg.known
 	e.Acquire(ac, func(ctx context.Context) (any, error) {
 		said, err := answer(ctx, o.Model, errand.Question{
-			ID: about.RequestID, Instructions: w.question(), Guidance: about.Guidance, Material: knownLine(known) + w.material, MaxTokens: maxAnswer, Model: model.Memory,
+			ID: about.RequestID, Instructions: w.question(), Guidance: about.Guidance, Material: knownLine(known) + w.material, MaxTokens: maxAnswer, Model: model.Memory, Payer: payer(about),
 		})
 		if err != nil {
 			return nil, err
@@ -146,6 +146,11 @@ func (e *extraction) onChosen(ac actor.Context, msg chosen) {
 		text, _ := o.Store.ReadMemory(ctx, memories.Place{Chat: about.ChatKey}) // if it cannot be read, it is not condensed
 		return added{n, dropped, utf8.RuneCountInString(text)}, nil
 	})
+}
+
+// payer is on whose account an extraction is.
+func payer(msg messages.ExtractMemory) model.Payer {
+	return model.Payer{Chat: msg.ChatKey, Work: model.WorkMemory}
 }
 
 // knownLine is the end of the known memory, as material.
@@ -184,7 +189,7 @@ func (e *extraction) onAdded(ac actor.Context, msg added) {
 		known, statements := memories.SplitStatements(was)
 		_, body := memories.FrontMatter(known)
 		said, err := answer(ctx, o.Model, errand.Question{
-			ID: about.RequestID + "_c", Instructions: condense, Guidance: about.Guidance, Material: body, MaxTokens: max(maxAnswer, o.MaxChars), Model: model.Memory,
+			ID: about.RequestID + "_c", Instructions: condense, Guidance: about.Guidance, Material: body, MaxTokens: max(maxAnswer, o.MaxChars), Model: model.Memory, Payer: payer(about),
 		})
 		if err != nil {
 			return nil, err

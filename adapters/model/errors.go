@@ -1,6 +1,10 @@
 package model
 
-import "github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+import (
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
+)
 
 // Reason classifies a failed call. It is also the metric label.
 type Reason string
@@ -21,6 +25,15 @@ const (
 	ReasonFiltered   Reason = "filtered"    // refused for its content
 	ReasonInternal   Reason = "internal"    // a bug of ours
 )
+
+// budgetPrefix begins the reason of a call that was refused because a spending limit is reached.
+const budgetPrefix = "budget."
+
+// ReasonBudget is the reason of a call that the spending limit of this name refused. It was not made.
+func ReasonBudget(limit string) Reason { return Reason(budgetPrefix + limit) }
+
+// Budget returns the spending limit that refused a call, if that is the reason.
+func (r Reason) Budget() (limit string, ok bool) { return strings.CutPrefix(string(r), budgetPrefix) }
 
 // Contract begins the text of an [Error].
 func (Reason) Contract() string { return "model" }

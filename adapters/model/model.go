@@ -14,6 +14,7 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -42,10 +43,29 @@ type Request struct {
 	// ToolChoice is auto (empty), none, required, or a tool's name after "tool:".
 	ToolChoice      string
 	MaxOutputTokens int // 0 means the model's own default
+	// Payer says on whose account the call is; the model never sees it.
+	Payer Payer `json:"-"`
 	// Memo, if not nil, lets the model reuse work between the requests of a chat. It affects
 	// nothing but the duration.
 	Memo *Memo
 }
+
+// Payer is on whose account a call is.
+type Payer struct {
+	Chat messages.ChatKey
+	Run  string // of a chat; empty for other work
+	Work Work
+}
+
+// Work is a kind of work that calls models.
+type Work string
+
+// The kinds of work.
+const (
+	WorkRun        Work = "run"
+	WorkCompaction Work = "compaction"
+	WorkMemory     Work = "memory"
+)
 
 // The values of [Request.Model] that have a purpose. Vision is asked for a request of any model that
 // takes no pictures, if people have just sent one.
@@ -153,7 +173,8 @@ const FinishRefusal = "own-refusal"
 // Usage counts tokens; a nil field was not reported.
 type Usage struct {
 	InputTokens       *int64 `json:"inputTokens,omitempty"`
-	CachedInputTokens *int64 `json:"cachedInputTokens,omitempty"`
+	CachedInputTokens *int64 `json:"cachedInputTokens,omitempty"` // of the input: read from the provider's cache
+	CacheWriteTokens  *int64 `json:"cacheWriteTokens,omitempty"`  // of the input: written to it
 	OutputTokens      *int64 `json:"outputTokens,omitempty"`
 	ReasoningTokens   *int64 `json:"reasoningTokens,omitempty"`
 	// Raw is the provider's usage object, unchanged.

@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
+	"math"
 	"sync"
 )
 
@@ -118,6 +120,23 @@ type Tier struct {
 	Cached     float64 `json:"cached,omitempty"`
 	CacheWrite float64 `json:"cacheWrite,omitempty"`
 	Output     float64 `json:"output,omitempty"`
+}
+
+// Cost is what a request costs, in billionths of a US dollar. What was read from the cache and written to it are parts
+// of the input.
+func (p Prices) Cost(input, cached, written, output int64) int64 {
+	if o := p.Over; o != nil && input > int64(o.Tokens) {
+		p = Prices{Input: o.Input, Cached: o.Cached, CacheWrite: o.CacheWrite, Output: o.Output}
+	}
+	sum := p.Input * float64(max(0, input-cached-written))
+	for _, part := range []struct {
+		tokens int64
+		price  float64
+	}{{cached, p.Cached}, {written, p.CacheWrite}, {output, p.Output}} {
+		sum += float64(part.tokens) * cmp.Or(part.price, p.Input)
+	}
+	const nanoPerToken = 1e9 / 1e6
+	return int64(math.Ceil(math.Round(sum*nanoPerToken*1e3) / 1e3)) // without the dust of fractions
 }
 
 type document struct {

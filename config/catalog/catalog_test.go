@@ -120,3 +120,28 @@ func wrongPrices(t *testing.T, at string, cache Cache, u Prices) {
 		t.Errorf("%s has the cache %q and the prices %+v", at, cache, u)
 	}
 }
+
+func TestCost(t *testing.T) {
+	plain := Prices{Input: 3, Cached: 0.3, CacheWrite: 3.75, Output: 15}
+	tiered := plain
+	tiered.Over = &Tier{Tokens: 1000, Input: 6, Output: 30}
+	for _, tt := range []struct {
+		name                           string
+		p                              Prices
+		input, cached, written, output int64
+		want                           int64
+	}{
+		{"nothing", plain, 0, 0, 0, 0, 0},
+		{"all kinds", plain, 1000, 500, 100, 10, 400*3000 + 500*300 + 100*3750 + 10*15000},
+		{"what has no price costs as much as input", Prices{Input: 2}, 10, 5, 3, 1, 11 * 2000},
+		{"fractions are rounded up", Prices{Input: 0.0028}, 1, 0, 0, 0, 3},
+		{"whole results are not", Prices{Input: 0.1, Output: 0.3}, 7, 0, 0, 3, 1600},
+		{"not over", tiered, 1000, 0, 0, 1, 3_015_000},
+		{"over", tiered, 1001, 1, 0, 1, 1001*6000 + 30000},
+		{"more from the cache than was sent", plain, 10, 20, 0, 0, 6000},
+	} {
+		if got := tt.p.Cost(tt.input, tt.cached, tt.written, tt.output); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}

@@ -141,7 +141,7 @@ func ends(s string, n int) string {
 
 // SortContexts sorts contexts, newest first.
 func SortContexts(items []ContextItem) {
-	slices.SortFunc(items, func(a, b ContextItem) int {
+	slices.SortStableFunc(items, func(a, b ContextItem) int {
 		return cmp.Or(cmp.Compare(b.ArchivedAt, a.ArchivedAt), cmp.Compare(b.ID, a.ID))
 	})
 }

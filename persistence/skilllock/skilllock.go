@@ -75,7 +75,7 @@ func decode(raw []byte) (content, error) {
 var errDamaged = errors.New("it is damaged")
 
 func byName(list []persistence.SkillApproval) {
-	slices.SortFunc(list, func(a, b persistence.SkillApproval) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(list, func(a, b persistence.SkillApproval) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // SkillApprovals implements [persistence.SkillStore].

@@ -175,6 +175,6 @@ func (s *Store) Numbered(ctx context.Context, key messages.ChatKey) ([]timetable
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(mine, func(a, b timetable.Task) int { return cmp.Compare(given[a.ID], given[b.ID]) })
+	slices.SortStableFunc(mine, func(a, b timetable.Task) int { return cmp.Compare(given[a.ID], given[b.ID]) })
 	return mine, given, nil
 }

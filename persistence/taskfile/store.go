@@ -79,7 +79,7 @@ func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Proble
 		}
 		tasks = append(tasks, t)
 	}
-	slices.SortFunc(tasks, func(a, b timetable.Task) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(tasks, func(a, b timetable.Task) int { return cmp.Compare(a.ID, b.ID) })
 	return tasks, problems, nil
 }
 

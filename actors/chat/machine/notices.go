@@ -2,8 +2,10 @@ package machine
 
 import (
 	"slices"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -15,6 +17,10 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 	switch result {
 	case journal.ResultFailed, journal.ResultInterrupted:
 		words = notices.Failure(reason)
+		if limit, ok := model.Reason(reason).Budget(); ok {
+			today := c.Now().In(c.Location)
+			words = notices.Exhausted(limit, time.Date(today.Year(), today.Month(), today.Day()+1, 0, 0, 0, 0, c.Location).Format("2006-01-02 15:04 -07:00"))
+		}
 	case journal.ResultDone:
 		words = notices.NotWhole(reason, c.lastWords(m, result) != "")
 	case journal.ResultStopped, journal.ResultWaiting, journal.ResultRewound,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -41,8 +42,35 @@ func FailureWords(reason string) (english, chinese string) {
 	return n[0], n[1]
 }
 
+// Exhausted explains that a spending limit, which is named as its setting, ended a run. until is the end of the day that
+// the limit is for, or empty if it is not known.
+func Exhausted(limit, until string) Text {
+	raise := Text{" the owner has raised the limit (budget." + limit + ").", "主人提高上限（budget." + limit + "）。"}
+	who := Text{"all chats together have used what they may use", "所有聊天合计"}
+	switch {
+	case strings.HasPrefix(limit, "run"), strings.HasSuffix(limit, "Run"):
+		return Text{
+			"I stopped: this answer has used as much of my model as one answer may. Ask me to go on, which begins a new one; a higher limit is up to the owner (budget." + limit + ").",
+			"已停止：这次回答对模型的用量达到了单次回答的上限。可以让我继续，那会是一次新的回答；如需更高的上限，请联系主人（budget." + limit + "）。",
+		}
+	case strings.HasPrefix(limit, "chat"), strings.Contains(limit, "Chat"):
+		who = Text{"this chat has used what it may use", "这个聊天"}
+	}
+	at := Text{"midnight", "零点"}
+	if until != "" {
+		at = Text{until, " " + until + " "}
+	}
+	return Text{
+		"I cannot answer now: " + who[0] + " of my model in a day. Ask again after " + at[0] + ", or once" + raise[0],
+		"现在无法回答：" + who[1] + "今天对模型的用量已达到每日上限。请在" + at[1] + "之后再问，或等" + raise[1],
+	}
+}
+
 // Failure explains why a run ended without an answer.
 func Failure(reason string) Text {
+	if limit, ok := model.Reason(reason).Budget(); ok {
+		return Exhausted(limit, "")
+	}
 	switch reason {
 	case "auth":
 		return Text{

@@ -17,6 +17,7 @@ type Question struct {
 	Material     string
 	MaxTokens    int    // of the answer
 	Model        string // see [model.Request]
+	Payer        model.Payer
 }
 
 // Request is the question as the model receives it.
@@ -26,7 +27,7 @@ func (q Question) Request() model.Request {
 		system += "\n\nWhat the operator wants to be remembered:\n" + guidance
 	}
 	return model.Request{
-		ID: q.ID, Model: q.Model, System: system, MaxOutputTokens: q.MaxTokens,
+		ID: q.ID, Model: q.Model, System: system, MaxOutputTokens: q.MaxTokens, Payer: q.Payer,
 		Messages: []modelmessage.Message{{
 			Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: q.Material}},
 		}},

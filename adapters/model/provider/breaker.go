@@ -88,6 +88,9 @@ func (b *breaker) open() bool {
 
 // countsAgainst reports whether a failure is the endpoint's and not the request's.
 func countsAgainst(r model.Reason) bool {
+	if _, spent := r.Budget(); spent {
+		return false
+	}
 	switch r {
 	case model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered, model.ReasonInternal:
 		return false

@@ -10,7 +10,8 @@
 //  3. The protocol of the endpoint writes the request: package chat for chat completions,
 //     anthropic for Messages, responses for Responses. What protocols share, such as the
 //     memo with which only new messages are encoded, is in package protocol.
-//  4. exchange.go sends it; watchdog.go ends the call if the model is silent.
+//  4. A meter, if there is one, admits each request and learns what it used (meter.go).
+//     exchange.go sends it; watchdog.go ends the call if the model is silent.
 //  5. address.go distinguishes a model's answer from a web page, the protocol decodes it
 //     into stream parts, and read.go yields them.
 //

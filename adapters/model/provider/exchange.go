@@ -49,8 +49,9 @@ func (c *caller) address() chat.Address {
 }
 
 // exchange returns the exchange of one request, whose response is watched.
-func (c *caller) exchange(body protocol.Body, watch *watchdog) *protocol.Exchange {
+func (c *caller) exchange(body protocol.Body, watch *watchdog, account *bill) *protocol.Exchange {
 	return &protocol.Exchange{Body: body, Send: func(req *http.Request) (*http.Response, error) {
+		account.watch(req)
 		resp, err := c.Do(req)
 		if err != nil {
 			return nil, err

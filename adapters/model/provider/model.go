@@ -41,6 +41,7 @@ type endpoint struct {
 	cached   cacheUse
 	noTools  atomic.Bool // requests to it contain no tools
 	efforts  refusedEfforts
+	density  atomic.Uint64 // tokens per byte of text as the bits of a float; 0 if unknown
 }
 
 // New returns a model. It sends nothing.
@@ -209,13 +210,15 @@ func (e *endpoint) showSkipped() {
 // to shorten it, and our own bugs are not hidden.
 func fallsBack(err error) bool {
 	r := model.ReasonOf(err)
-	return r != model.ReasonTooLong && r != model.ReasonInternal
+	_, spent := r.Budget() // as it would be for the next one
+	return r != model.ReasonTooLong && r != model.ReasonInternal && !spent
 }
 
-// joinFailures returns the first model's failure, followed by those of the others.
+// joinFailures returns the first model's failure, followed by those of the others. A spending limit would refuse the
+// first model, too.
 func joinFailures(first, next error) error {
 	e, ok := errors.AsType[*model.Error](first)
-	if !ok {
+	if _, spent := model.ReasonOf(next).Budget(); !ok || spent {
 		return next
 	}
 	joined := *e
@@ -294,6 +297,11 @@ func (e *endpoint) prepare(ctx context.Context, req model.Request) (model.Reques
 
 // attempt sends one request and reads its answer into s.
 func (e *endpoint) attempt(ctx context.Context, body protocol.Body, req model.Request, s *sink) (err error) {
+	account, err := e.reserve(ctx, req)
+	if err != nil {
+		return err
+	}
+	defer func() { account.end(err) }()
 	start := time.Now()
 	actx, watch := newWatchdog(ctx, cmp.Or(e.Settings.FirstByteTimeout, e.opts.FirstByteTimeout), e.opts.IdleTimeout)
 	s.onFirst = func() {
@@ -309,18 +317,20 @@ func (e *endpoint) attempt(ctx context.Context, body protocol.Body, req model.Re
 	}()
 	defer func() { e.metrics.done(e.Model, outcome(ctx, err), start) }()
 
-	x := e.exchange(body, watch)
+	x := e.exchange(body, watch, account)
 	answer, err := e.protocol.Ask(actx, x, req)
 	if err != nil {
 		return e.failure(ctx, actx, err, model.ReasonNetwork)
 	}
+	account.sent.Store(true)
 	defer answer.Close()
 	defer func() {
 		if !complete {
 			_ = x.Resp.Body.Close()
 		}
 	}()
-	if err := e.read(ctx, actx, answer, reading{watch, s, body.Shared}); err != nil {
+	err = e.read(ctx, actx, answer, reading{watch, s, account, body.Shared})
+	if account.usage = answer.Usage(); err != nil {
 		return err
 	}
 	complete = true

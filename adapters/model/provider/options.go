@@ -44,6 +44,9 @@ type Endpoint struct {
 	// Headers and Query are added to every request, and are as secret as the key.
 	Headers, Query map[string]Secret
 	Settings       Settings
+	// Cost is what a request costs, in billionths of a US dollar. What was read from a cache and written
+	// to it are parts of the input. It is nil if the prices are unknown.
+	Cost func(input, cached, written, output int64) int64
 }
 
 // Settings are the options that depend on the model.
@@ -52,7 +55,7 @@ type Settings struct {
 	// The default is the latter at OpenAI and Azure, and the former elsewhere.
 	MaxTokensField string
 	// MaxOutputTokens is used for requests without a value; 0 leaves the field out. OutputLimit is the
-	// most that the model accepts, with APIMessages; 0 if that is unknown.
+	// most that the model accepts; 0 if that is unknown.
 	MaxOutputTokens, OutputLimit int
 	// Members are additional fields of every request, in this order.
 	Members []Member
@@ -110,6 +113,8 @@ type Options struct {
 	// sent, and errors inside a stream as events with a finish.
 	Exact bool
 
+	// Meter, if not nil, is asked before every request.
+	Meter Meter
 	// Logger logs failed attempts, if not nil.
 	Logger *slog.Logger
 	// Metrics is where the package registers its metrics, if not nil.

@@ -54,6 +54,7 @@ func (s *sink) forget() { s.held = nil }
 type reading struct {
 	watch  *watchdog
 	sink   *sink
+	bill   *bill
 	shared int // bytes of the request that an earlier one had
 }
 
@@ -97,6 +98,7 @@ func (e *endpoint) give(ctx context.Context, events []model.Event, r reading) er
 		if event.Kind == model.EventError && event.Raw != nil {
 			event.Raw = json.RawMessage(e.masker.mask(string(event.Raw)))
 		}
+		r.bill.count(&event)
 		if event.Kind == model.EventFinish {
 			e.metrics.usage(e.Model, event.Usage)
 			e.countCached(ctx, event.Usage, r.shared)

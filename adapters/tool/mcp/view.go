@@ -72,7 +72,7 @@ func view(servers []*Server, store *Store, reserved []string) []viewed {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b viewed) int {
+	slices.SortStableFunc(out, func(a, b viewed) int {
 		return cmp.Or(cmp.Compare(a.server.Name, b.server.Name), cmp.Compare(a.status.Name, b.status.Name))
 	})
 	return out

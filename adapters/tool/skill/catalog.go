@@ -274,7 +274,7 @@ func (c *Catalog) look() {
 	for _, s := range byName {
 		set.Skills = append(set.Skills, s)
 	}
-	slices.SortFunc(set.Skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(set.Skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
 	c.set, c.known = set, known
 }
 

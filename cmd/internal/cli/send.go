@@ -213,6 +213,9 @@ func (a *app) verdict(state string, s sent) error {
 // helpFor is the command that helps after a failure. It is empty if the model could be reached and the answer was
 // unusable, since the sentence about the failure already says what to do.
 func helpFor(reason string) string {
+	if _, spent := model.Reason(reason).Budget(); spent {
+		return "sma usage"
+	}
 	switch reason {
 	case messages.ReasonEmpty, messages.ReasonFiltered, messages.ReasonLength, messages.ReasonOnlyThoughts,
 		messages.ReasonRefused, messages.ReasonUnfinished, string(model.ReasonCut):

@@ -39,6 +39,8 @@ type Options struct {
 	MayDecide func(approval.Claim) bool
 	// Health returns the status of the models.
 	Health func() []ModelStatus
+	// Spent is a line about what a chat has used today, in English and Chinese; it may be empty.
+	Spent func(messages.ChatKey) (en, zh string)
 }
 
 // Commands answers commands. It is safe for concurrent use.
@@ -287,6 +289,8 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 		en += fmt.Sprintf("\nlast answer: %d tokens read, %d of them from the cache, %d written", u.InputTokens, u.CachedInputTokens, u.OutputTokens)
 		zh += fmt.Sprintf("\n上次回答：读取 %d 个 token（其中 %d 个来自缓存），生成 %d 个", u.InputTokens, u.CachedInputTokens, u.OutputTokens)
 	}
+	spent, zhSpent := c.Spent(cmd.ChatKey)
+	en, zh = en+spent, zh+zhSpent
 	return say(
 		fmt.Sprintf("%s · %s\nchat: %s\nmodel: %s%s\nmessages here: %d, about %d tokens for the model\nmessages waiting: %d, received so far: %d",
 			c.Project, doing, cmd.ChatKey, labelled(cmd.Model, false), en, cmd.Turns, cmd.Tokens, cmd.Waiting, cmd.Counts.Accepted),

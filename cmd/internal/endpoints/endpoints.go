@@ -77,10 +77,14 @@ func Of(llm config.LLM, f config.Fallback) provider.Endpoint {
 			NoImages: own.Images != nil && !*own.Images, NoFiles: own.Files != nil && !*own.Files,
 		},
 	}
+	if p, _ := llm.Prices(f); p != nil {
+		e.Cost = p.Cost
+	}
 	known, _ := f.Known()
+	e.Settings.OutputLimit = known.MaxOutputTokens
 	switch f.Protocol() {
 	case catalog.Messages:
-		e.API, e.Settings.OutputLimit = provider.APIMessages, known.MaxOutputTokens
+		e.API = provider.APIMessages
 	case catalog.Responses:
 		e.API = provider.APIResponses
 	case catalog.Chat:

@@ -104,3 +104,18 @@ func TestEfforts(t *testing.T) {
 		})
 	}
 }
+
+// What requests cost is known for every model with prices, and what an answer may have is reserved.
+func TestCosts(t *testing.T) {
+	llm := config.LLM{Models: map[string]config.ModelSettings{"m": {USDPerMInput: 1, USDPerMOutput: 2}}}
+	at := "https://api.openai.com/v1"
+	if e := Of(llm, config.Fallback{Provider: "openai", Model: "m", BaseURL: at}); e.Cost == nil || e.Cost(1, 0, 0, 1) != 3000 || e.Settings.OutputLimit != 0 {
+		t.Errorf("prices of the settings: %+v", e)
+	}
+	if e := Of(llm, config.Fallback{Provider: "openai", Model: "gpt-4.1", BaseURL: at}); e.Cost == nil || e.Cost(1, 0, 0, 0) != 2000 || e.Settings.OutputLimit != 32768 {
+		t.Errorf("prices of the catalog: %+v", e)
+	}
+	if e := Of(llm, config.Fallback{Provider: "openai", Model: "unknown", BaseURL: at}); e.Cost != nil {
+		t.Error("an unknown model has prices")
+	}
+}

@@ -15,7 +15,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/apitest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
 // agreedTo is the question whose only command a person has to approve.
@@ -72,7 +74,7 @@ func (k *talker) answer(req model.Request) []model.Event {
 // TestPromptsAreCachedInAHost: a chat on each protocol with 50 questions, with thinking, commands,
 // messages that arrive during runs, a command that is approved, and compactions. The service accepts
 // every request and reads at least 90 % of their input from its cache, apart from the requests that
-// begin anew, which the metric counts.
+// begin anew, which the metric counts. What it bills, for answers and summaries, is what the ledger has.
 func TestPromptsAreCachedInAHost(t *testing.T) {
 	for _, api := range apitest.APIs() {
 		t.Run(api, func(t *testing.T) {
@@ -87,7 +89,8 @@ func talkAWhile(t *testing.T, api string) {
 	k := &talker{steps: map[int]int{}, asked: make(chan struct{}), goOn: make(chan struct{})}
 	service, url := apitest.Start(t, api, modeltest.NewFunc(k.answer), "sk-canary-0123456789")
 	c := &commandChat{project: newProject(t), t: t}
-	write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "`+api+`", "model": "fake", "models": {"fake": {"reasoningEffort": "low"}}},
+	write(t, filepath.Join(c.dir, "ship.json"), `{"llm": {"provider": "custom", "api": "`+api+`", "model": "fake", "models": {"fake": {"reasoningEffort": "low", "usdPerMInput": 3, "usdPerMCached": 0.3, "usdPerMOutput": 15}}},
+		"budget": {"usdPerHostPerDay": 1000},
 		"permissions": {"exec": {"sandbox": "off", "approvers": ["initiator"], "allow": ["echo *"]}},
 		"context": {"history": {"maxInputTokensApprox": 10000, "keepLastMessages": 10}, "memory": {"autoExtractEnabled": false}}}`)
 	h := c.start(t, Options{}, merged(telegramFlags(c.project), map[string]string{"llm.baseUrl": url, "adapters.telegram.egress": "direct"}))
@@ -106,6 +109,7 @@ func talkAWhile(t *testing.T, api string) {
 		t.Errorf("%d compactions, fates %v, the command ran: %t", folds, view.Counts.Fates, c.there("agreed"))
 	}
 	checkCached(t, service, total(t, metrics, "sma_prompt_prefix_broken_total"))
+	checkBilled(t, c.dir, service)
 }
 
 // ask asks a question and waits for its answer.
@@ -175,5 +179,29 @@ func checkCached(t *testing.T, service apitest.Server, counted int) {
 	}
 	if float64(read) < 0.9*float64(input) {
 		t.Errorf("%d of %d tokens were read from the cache, want 90 %%", read, input)
+	}
+}
+
+// checkBilled compares the ledger with what the service bills.
+func checkBilled(t *testing.T, dir string, service apitest.Server) {
+	t.Helper()
+	rows, err := ledger.Usage(budgets.Dir(filepath.Join(dir, ".ship")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want ledger.Amount
+	calls := 0
+	for _, r := range rows { // it may be midnight
+		calls += r.Calls
+		got.Input, got.Cached, got.Output, got.NanoUSD = got.Input+r.Input, got.Cached+r.Cached, got.Output+r.Output, got.NanoUSD+r.NanoUSD
+	}
+	for _, c := range service.Calls() {
+		want.Input += int64(c.InputTokens)
+		want.Cached += int64(c.CacheRead)
+		want.Output += int64(c.Output)
+		want.NanoUSD += 3000*int64(c.InputTokens-c.CacheRead) + 300*int64(c.CacheRead) + 15000*int64(c.Output)
+	}
+	if got != want || calls != len(service.Calls()) || want.Output == 0 {
+		t.Errorf("the ledger has %d calls, %+v; the service bills %d, %+v", calls, got, len(service.Calls()), want)
 	}
 }

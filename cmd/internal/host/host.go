@@ -21,6 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
@@ -81,6 +82,7 @@ type Host struct {
 	servers     *servers      // MCP servers; nil if their approvals cannot be read
 	access      *access.Store // nil if no platform needs it
 	deciders    *deciders.Deciders
+	budgets     *budgets.Budgets
 	live        liveModels
 	metricsAddr string
 	webAddr     string

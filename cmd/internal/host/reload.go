@@ -34,6 +34,8 @@ func (h *Host) reloadSettings() {
 		return true
 	})
 	changed = h.replaceModels(next, changed)
+	h.budgets.Set(next.Settings.Budget)
+	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
 	h.board.needRestart(changed)
 	if len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))

@@ -1,12 +1,14 @@
 package host
 
 import (
+	"context"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/demo"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -24,6 +26,13 @@ func (h *Host) modelChoices() []decision.ModelChoice { return *h.live.choices.Lo
 // newModel makes the configured model. It contacts no service.
 func (h *Host) newModel() (model.Model, error) {
 	llm := h.opts.Settings.Settings.LLM
+	spending, err := budgets.Open(h.opts.State, h.zone, h.opts.Logger.With("component", "budgets"), h.registry)
+	if err != nil {
+		return nil, &Failure{Kind: KindFailed, What: "what was spent today cannot be read", Why: err}
+	}
+	h.budgets = spending
+	h.budgets.Set(h.opts.Settings.Settings.Budget)
+	h.cleanups.add("budgets", func(context.Context) error { return spending.Close() })
 	switch {
 	case h.opts.Model != nil:
 		return h.opts.Model, nil
@@ -44,6 +53,7 @@ func (h *Host) modelsOf(llm config.LLM) (*provider.Choices, error) {
 		Endpoint: endpoints.Main(llm, llm.Model), Fallbacks: endpoints.Fallbacks(llm),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
+		Meter: h.budgets,
 	}, endpoints.Choices(llm))
 }
 

@@ -111,7 +111,7 @@ func TestSentences(t *testing.T) {
 	for _, reason := range []string{
 		"auth", "quota", "bad_request", "not_found", "address", "too_long", "rate", "overloaded", "idle", "network", "cut", "filtered", "refused",
 		"length", "empty", "reasoning_only", "unfinished", "steps", "equal_calls", "schema_failures", "parked", "too_old", "recovery",
-		"expired", "withdrawn", "stopped", "interrupted", "declined", "ignored", "anything else",
+		"budget.runTokens", "budget.usdPerChatPerDay", "budget.hostTokensPerDay", "expired", "withdrawn", "stopped", "interrupted", "declined", "ignored", "anything else",
 	} {
 		en, zh := notices.FailureWords(reason)
 		row("failed: "+reason, en, zh)

@@ -72,7 +72,7 @@ func ListMemories(state string) ([]MemoryLine, error) {
 		out = append(out, MemoryLine{name, info.Size(), info.ModTime().UTC().Truncate(time.Second)})
 		return nil
 	})
-	slices.SortFunc(out, func(a, b MemoryLine) int {
+	slices.SortStableFunc(out, func(a, b MemoryLine) int {
 		return cmp.Or(cmp.Compare(rank(a.Memory), rank(b.Memory)), cmp.Compare(a.Memory, b.Memory))
 	})
 	return out, err

@@ -63,6 +63,7 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 		{"logs", "logs", r.keep.LogsDays, func(rel string) bool { return !dated(rel, "") }},
 		{"audit", "logs", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
 		{"audit", "approvals", r.keep.AuditDays, func(rel string) bool { return dated(rel, "audit-") }},
+		{"usage", "usage", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
 		{"archives", "chat", r.keep.ArchivesDays, isArchive},
 		{"files", filepath.Join("files", "results"), r.keep.FilesDays, func(string) bool { return true }},
 	} {

@@ -20,10 +20,10 @@ func TestRetention(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	const archive, history = "chat/telegram-chat-1/messages/archive/x.json", "chat/telegram-chat-1/messages/history.jsonl"
 	old := []string{
-		"logs/mcp-files.log", "logs/2026-04-01.jsonl", "approvals/audit-2026-04-01.jsonl", archive, "files/results/telegram-chat-1/a.txt",
+		"logs/mcp-files.log", "logs/2026-04-01.jsonl", "approvals/audit-2026-04-01.jsonl", "usage/2026-04-01.jsonl", archive, "files/results/telegram-chat-1/a.txt",
 		history, "approvals/grants/telegram-chat-1.json", "files/other/b.txt", "chat/telegram-chat-1/memory/Primary.md", "access.json",
 	}
-	young := []string{"logs/mcp-new.log", "logs/2026-05-01.jsonl", "approvals/audit-2026-05-01.jsonl", "chat/telegram-chat-1/messages/archive/y.json", "files/results/telegram-chat-1/new.txt"}
+	young := []string{"logs/mcp-new.log", "logs/2026-05-01.jsonl", "approvals/audit-2026-05-01.jsonl", "usage/2026-05-01.jsonl", "chat/telegram-chat-1/messages/archive/y.json", "files/results/telegram-chat-1/new.txt"}
 	for _, tt := range []struct {
 		name string
 		keep config.Retention
@@ -31,10 +31,10 @@ func TestRetention(t *testing.T) {
 	}{
 		{"nothing", config.Retention{}, nil},
 		{"logs", config.Retention{LogsDays: 7}, old[:1]},
-		{"audit", config.Retention{AuditDays: 7}, old[1:3]},
-		{"archives", config.Retention{ArchivesDays: 7}, old[3:4]},
-		{"files", config.Retention{FilesDays: 7}, old[4:5]},
-		{"all", config.Retention{LogsDays: 7, AuditDays: 7, ArchivesDays: 7, FilesDays: 7}, old[:5]},
+		{"audit", config.Retention{AuditDays: 7}, old[1:4]},
+		{"archives", config.Retention{ArchivesDays: 7}, old[4:5]},
+		{"files", config.Retention{FilesDays: 7}, old[5:6]},
+		{"all", config.Retention{LogsDays: 7, AuditDays: 7, ArchivesDays: 7, FilesDays: 7}, old[:6]},
 		{"all, for longer", config.Retention{LogsDays: 60, AuditDays: 60, ArchivesDays: 60, FilesDays: 60}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

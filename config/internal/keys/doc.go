@@ -11,7 +11,6 @@
 //     and for a map of texts the entries.
 //   - variable: the environment variable that is proposed for a secret.
 //   - reach: "address" if a value that the folder sets needs an agreement.
-//   - idle: what to do about a key that has no effect yet.
 //   - about: one or more sentences for people.
 //
 // A [Reader] decodes a file and single texts into such a struct, with the origin of every value, checks the values

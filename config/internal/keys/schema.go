@@ -45,12 +45,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 // schema describes the values of a key.
 func (k Key) schema() object {
 	o := k.valueSchema()
-	about := k.About
-	if k.Idle != "" && !IsBlock(k.Value.Type()) {
-		about += " No effect yet."
-	}
-	if about != "" {
-		o = append(o, member{"description", about})
+	if k.About != "" {
+		o = append(o, member{"description", k.About})
 	}
 	isText := k.Value.Kind() == reflect.String || k.Optional
 	if IsBlock(k.Value.Type()) || k.Name == "" || isText && k.Value.IsZero() {

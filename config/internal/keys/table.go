@@ -12,10 +12,10 @@ import (
 
 // Row is one row of a table of keys: what the struct tags say about a key. See the package comment for the tags.
 type Row struct {
-	Name, Default, Rule, Variable, Idle, About string
-	Words                                      []string
-	Min, Max                                   *float64
-	Optional, Required, Address                bool
+	Name, Default, Rule, Variable, About string
+	Words                                []string
+	Min, Max                             *float64
+	Optional, Required, Address          bool
 }
 
 // rowOf reads the tags of a field.
@@ -32,8 +32,6 @@ func rowOf(tag reflect.StructTag) Row {
 			r.Rule = value
 		case "variable":
 			r.Variable = value
-		case "idle":
-			r.Idle = value
 		case "about":
 			r.About = value
 		case "words":
@@ -93,12 +91,9 @@ func IsBlock(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]()
 }
 
-// field is the n-th field of a block; one without a name is not a key. The keys of a block without effect have none.
+// field is the n-th field of a block; one without a name is not a key.
 func (k Key) field(n int) Key {
 	r := rowOf(k.Value.Type().Field(n).Tag)
-	if r.Idle == "" {
-		r.Idle = k.Idle
-	}
 	return Key{Path: Join(k.Path, r.Name), Row: r, Value: k.Value.Field(n)}
 }
 

@@ -54,6 +54,9 @@ type usage struct {
 
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
+// Usage implements [protocol.Parser].
+func (p *parser) Usage() model.Usage { return p.usage.total() }
+
 // Complete implements [protocol.Parser].
 func (p *parser) Complete() bool { return p.finish != nil && len(p.open) == 0 }
 
@@ -311,7 +314,7 @@ func (p *parser) count(u gjson.Result) {
 
 // total returns the usage in the terms of the SDK: the input includes what the cache held.
 func (u usage) total() model.Usage {
-	out := model.Usage{CachedInputTokens: u.read, OutputTokens: u.output, ReasoningTokens: u.thought, Raw: u.raw}
+	out := model.Usage{CachedInputTokens: u.read, CacheWriteTokens: u.written, OutputTokens: u.output, ReasoningTokens: u.thought, Raw: u.raw}
 	if u.input != nil {
 		sum := *u.input
 		for _, n := range []*int64{u.written, u.read} {

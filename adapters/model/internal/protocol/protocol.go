@@ -46,6 +46,8 @@ type Answer interface {
 	Next() ([]model.Event, error)
 	// Complete reports that at most the usage of the answer is still missing.
 	Complete() bool
+	// Usage returns what the service has said so far of the tokens; its fields are nil if nothing.
+	Usage() model.Usage
 	// End returns the last stream parts, or why the answer is not whole.
 	End() ([]model.Event, error)
 	// Close frees what the answer holds, except its body.

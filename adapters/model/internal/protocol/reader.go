@@ -17,6 +17,8 @@ type Parser interface {
 	// service has said that nothing follows.
 	Complete() bool
 	Over() bool
+	// Usage returns what was said so far of the tokens.
+	Usage() model.Usage
 	// Known reports that there was an event as models send it.
 	Known() bool
 	// Close ends the answer. done means that the server sent [sse.Done]. An error means that the answer
@@ -52,6 +54,9 @@ func (r *Reader) Next() ([]model.Event, error) {
 
 // Complete implements [Answer].
 func (r *Reader) Complete() bool { return r.Parser.Complete() }
+
+// Usage implements [Answer].
+func (r *Reader) Usage() model.Usage { return r.Parser.Usage() }
 
 // End implements [Answer].
 func (r *Reader) End() ([]model.Event, error) {

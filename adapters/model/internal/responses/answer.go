@@ -66,6 +66,9 @@ const (
 
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
+// Usage implements [protocol.Parser].
+func (p *parser) Usage() model.Usage { return p.total() }
+
 // Complete implements [protocol.Parser].
 func (p *parser) Complete() bool { return p.finish != nil }
 

@@ -88,6 +88,9 @@ func (p *Parser) Events() []model.Event {
 	return p.tags.filter(out)
 }
 
+// Usage implements [protocol.Parser].
+func (p *Parser) Usage() model.Usage { return usageOf(p.usage) }
+
 // Complete implements [protocol.Parser].
 func (p *Parser) Complete() bool { return p.ended }
 

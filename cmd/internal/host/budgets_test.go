@@ -1,0 +1,214 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
+	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/persistence/ledger"
+)
+
+// spender is a host whose model says what it used.
+type spender struct {
+	chosen
+	model  *modeltest.Server
+	limits atomic.Pointer[map[string]string]
+}
+
+// noon is a time zone in which midnight is far away.
+func noon() string { return fmt.Sprintf("Etc/GMT%+d", time.Now().UTC().Hour()-12) }
+
+func newSpender(t *testing.T, m model.Model, limits map[string]string) *spender {
+	t.Helper()
+	s := &spender{chosen: chosen{project: newProject(t)}, model: modeltest.NewServer(m, modeltest.ServerOptions{})}
+	t.Cleanup(s.model.Close)
+	s.api.AddChat(telegramtest.Chat{ID: 2, Type: "private"})
+	s.flags = merged(telegramFlags(s.project), map[string]string{
+		"adapters.telegram.egress": "direct", "llm.provider": "custom", "llm.baseUrl": s.model.URL, "llm.model": "m", "timezone": noon(),
+		"llm.models": `{"m": {"usdPerMInput": 1, "usdPerMCached": 0.1, "usdPerMOutput": 10}}`,
+	})
+	s.limits.Store(&limits)
+	s.opts.Reload = func() (*config.Loaded, error) { return s.load(t, merged(s.flags, *s.limits.Load())), nil }
+	return s
+}
+
+func (s *spender) start(t *testing.T) {
+	t.Helper()
+	s.h = s.prepare(t, s.opts, merged(s.flags, *s.limits.Load()))
+	if err := s.h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// limit changes the limits while the host runs.
+func (s *spender) limit(t *testing.T, limits map[string]string) {
+	t.Helper()
+	s.limits.Store(&limits)
+	s.h.reloadSettings()
+	if st := s.h.Status(t.Context()); len(st.Restart) > 0 {
+		t.Errorf("needs a restart for %v", st.Restart)
+	}
+}
+
+// used is what the ledger of the project has, by chat.
+func (s *spender) used(t *testing.T) map[string]ledger.Amount {
+	t.Helper()
+	rows, err := ledger.Usage(budgets.Dir(filepath.Join(s.dir, ".ship")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]ledger.Amount{}
+	for _, r := range rows {
+		out[string(r.Chat)] = r.Amount
+	}
+	return out
+}
+
+// saysWell is a model that answers with a word, for 80 tokens and 20.
+func saysWell(model.Request) []model.Event {
+	end := modeltest.Finish("stop")
+	end.Usage = model.Usage{InputTokens: new(int64(80)), CachedInputTokens: new(int64(30)), OutputTokens: new(int64(20))}
+	return append(modeltest.TextEvents("Well."), end)
+}
+
+// What a chat may use in a day is a limit: people read why there is no answer and until when, in their language. A
+// restart changes nothing about it; the next day, or a higher limit, does.
+func TestBudgetOfAChat(t *testing.T) {
+	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150"})
+	s.start(t)
+	zone, err := time.LoadLocation(noon())
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := time.Now().In(zone)
+	until := today.AddDate(0, 0, 1).Format("2006-01-02 00:00 -07:00")
+	refused := "I cannot answer now: this chat has used what it may use of my model in a day. Ask again after " + until +
+		", or once the owner has raised the limit (budget.chatTokensPerDay)."
+	zh := "现在无法回答：这个聊天今天对模型的用量已达到每日上限。请在 " + until + " 之后再问，或等主人提高上限（budget.chatTokensPerDay）。"
+	steps := func(steps ...[2]string) {
+		t.Helper()
+		for _, step := range steps {
+			if got := s.say(t, 1, 7, step[0], nil); got != step[1] {
+				t.Errorf("%q was answered %q, want %q", step[0], got, step[1])
+			}
+		}
+	}
+	steps([2]string{"one", "Well."}, [2]string{"two", "Well."}, [2]string{"three", refused}, [2]string{"四，你在吗", zh})
+	if got := s.say(t, 1, 7, "/status", nil); !strings.Contains(got, "\n今天在这里的用量：200 个 token（上限 150），0.0005 美元\n") {
+		t.Errorf("the status says %q", got)
+	}
+	if got := s.say(t, 2, 8, "and here?", nil); got != "Well." {
+		t.Errorf("another chat: %q", got)
+	}
+	if got := labelled(t, s.h, "sma_budget_refused_total", "limit"); got["chatTokensPerDay"] != 2 {
+		t.Errorf("refused: %v", got)
+	}
+	s.stop(t)
+	s.start(t)
+	steps([2]string{"five", refused})
+	s.limit(t, map[string]string{"budget.chatTokensPerDay": "250"})
+	steps([2]string{"six", "Well."}, [2]string{"seven", refused})
+	s.limit(t, map[string]string{"budget.chatTokensPerDay": "off"})
+	steps([2]string{"eight", "Well."})
+	s.limit(t, map[string]string{"budget.usdPerChatPerDay": "0.001"})
+	steps([2]string{"nine", strings.ReplaceAll(refused, "chatTokensPerDay", "usdPerChatPerDay")})
+	s.stop(t)
+	if got, want := s.used(t)["telegram-chat-1"], (ledger.Amount{Input: 320, Cached: 120, Output: 80, NanoUSD: 4 * (50_000 + 3_000 + 200_000)}); got != want {
+		t.Errorf("used %+v, want %+v", got, want)
+	}
+	folder := budgets.Dir(filepath.Join(s.dir, ".ship"))
+	if err := os.Rename(filepath.Join(folder, today.Format(time.DateOnly)+".jsonl"), filepath.Join(folder, today.AddDate(0, 0, -1).Format(time.DateOnly)+".jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	s.start(t)
+	steps([2]string{"the next day", "Well."})
+	s.stop(t)
+}
+
+// Chats at once at the edge of the limit of the host: the limit is exceeded by one answer at most, whoever waits for
+// others' answers gets its own if there is room, and everybody reads something.
+func TestBudgetOfTheHost(t *testing.T) {
+	const chats, limit = 12, 350
+	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.hostTokensPerDay": fmt.Sprint(limit), "llm.maxOutputTokens": "100"})
+	for n := range chats {
+		s.api.AddChat(telegramtest.Chat{ID: int64(10 + n), Type: "private"})
+	}
+	s.start(t)
+	for n := range int64(chats) {
+		s.api.Say(10+n, 10+n, "hi", nil)
+	}
+	answered := 0
+	for n := range int64(chats) {
+		s.api.Await(t, "an answer", func() bool { return len(s.api.Sent(10+n)) == 1 })
+		switch text := s.api.Sent(10 + n)[0].Text; {
+		case text == "Well.":
+			answered++
+		case !strings.Contains(text, "all chats together have used what they may use of my model in a day"):
+			t.Errorf("chat %d reads %q", n, text)
+		}
+	}
+	if answered != 4 {
+		t.Errorf("%d were answered for 100 tokens each, want 4", answered)
+	}
+	s.stop(t)
+	var sum int64
+	for _, a := range s.used(t) {
+		sum += a.Tokens()
+	}
+	if sum != 400 {
+		t.Errorf("the ledger has %d tokens", sum)
+	}
+}
+
+// An answer that is stopped costs what was read and written until then.
+func TestStoppedAnswerIsPaid(t *testing.T) {
+	s := newSpender(t, modeltest.NewScript(modeltest.Held(t.Context().Done(), modeltest.Say("never"))), map[string]string{"budget.usdPerRun": "5"})
+	s.start(t)
+	s.api.Say(1, 1, "think well", nil)
+	eventually(t, "the request", func() bool { return len(s.model.Bodies()) == 1 })
+	s.say(t, 1, 1, "/stop", nil)
+	eventually(t, "the settlement", func() bool {
+		text := allText(t, budgets.Dir(filepath.Join(s.dir, ".ship")))
+		return strings.Contains(text, `"is":"spent"`)
+	})
+	s.stop(t)
+	if got := s.used(t)["telegram-chat-1"]; got.Input < 100 || got.Output > 10 || got.NanoUSD < 1000*got.Input {
+		t.Errorf("used %+v", got)
+	}
+}
+
+// A run ends at its limit between two steps, and the next message begins with a new one.
+func TestBudgetOfARun(t *testing.T) {
+	m := modeltest.NewFunc(func(req model.Request) []model.Event {
+		call := modeltest.CallEvents(modeltest.Call{ID: fmt.Sprint("call", len(req.Messages)), Name: "exec_shell", Input: fmt.Sprintf(`{"command":"echo %d","why":"to see"}`, len(req.Messages))})
+		end := modeltest.Finish("tool-calls")
+		end.Usage = model.Usage{InputTokens: new(int64(100)), OutputTokens: new(int64(10))}
+		return append(call, end)
+	})
+	s := newSpender(t, m, map[string]string{"budget.runTokens": "300"})
+	maps.Copy(s.flags, map[string]string{"permissions.exec.allow": `["echo *"]`, "permissions.exec.sandbox": "off"})
+	s.start(t)
+	for n := range 2 {
+		got := s.say(t, 1, 1, "count", nil)
+		if !strings.HasPrefix(got, "I stopped: this answer has used as much of my model as one answer may.") || !strings.Contains(got, "budget.runTokens") {
+			t.Errorf("run %d ended with %q", n, got)
+		}
+	}
+	if err := s.h.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if got := s.used(t)["telegram-chat-1"]; got.Tokens() != 2*330 {
+		t.Errorf("used %+v, want three steps for each run", got)
+	}
+}
