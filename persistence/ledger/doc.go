@@ -8,8 +8,8 @@
 // What is recorded is one file of JSON lines for each day, named after its date in the time zone of the ledger. While a
 // limit is set, every reservation reaches the operating system before its call is admitted, and every settlement before
 // [Reservation.Settle] returns: both survive the death of the process, and a reservation that was never settled counts
-// in full. Without limits no call is refused and only settlements are recorded, within a second. Nothing is fsynced: a loss of power may lose
-// the last lines. Lines that cannot be read, such as a torn last one, are skipped.
+// in full. Without limits no call is refused and only settlements are recorded, within a second. Nothing is fsynced: a
+// loss of power may lose the last lines. Lines that cannot be read, such as a torn last one, are skipped.
 //
 // A [Ledger] is safe for concurrent use. One process at a time may write; [Usage] may be called at any time.
 package ledger
