@@ -1,12 +1,16 @@
 package services
 
 import (
+	"cmp"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 func TestUnitText(t *testing.T) {
@@ -71,6 +75,31 @@ func TestUnitText(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "write the unit of the Debian package anew")
+
+// debian is the unit of the Debian package, for any agent in /var/lib/sma.
+func debian() unit {
+	return unit{title: "ShipMyAgent: %i", program: "/usr/bin/sma", dir: "/var/lib/sma/%i", user: "sma", system: true, commands: true, systemd: 257}
+}
+
+// TestDebianUnit: the package has a unit from the same template.
+func TestDebianUnit(t *testing.T) {
+	file := filepath.Join("..", "..", "dist", "debian", "sma@.service")
+	want := debian().text()
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil { //nolint:gosec // units can be read by everybody
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s (-template +file; go test ./cmd/internal/cli/services -update writes it):\n%s", file, diff)
+	}
+}
+
 func TestEscaped(t *testing.T) {
 	for path, want := range map[string]string{"/srv/bot": "/srv/bot", "/srv/我的 bot": "/srv/我的 bot", "/srv/%i": "/srv/%%i"} {
 		if got, err := escaped(path); err != nil || got != want {
@@ -126,7 +155,9 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 		name     string
 		unit     unit
 		exposure string // at most, in tenths
+		file     string
 	}{
+		{name: "Debian", unit: debian(), exposure: "30", file: "sma@bot.service"},
 		{name: "system", unit: unit{system: true, commands: true}, exposure: "30"},
 		{name: "system without commands", unit: unit{system: true}, exposure: "20"},
 		{name: "user", unit: unit{commands: true}},
@@ -135,8 +166,11 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			u := tt.unit
-			u.title, u.program, u.dir, u.user, u.systemd = "sma-bot", program, "/srv/my bot", "1000", version
-			file := filepath.Join(t.TempDir(), "sma-bot.service")
+			u.program, u.systemd = program, version
+			if u.dir == "" {
+				u.title, u.dir, u.user = "sma-bot", "/srv/my bot", "1000"
+			}
+			file := filepath.Join(t.TempDir(), cmp.Or(tt.file, "sma-bot.service"))
 			if err := os.WriteFile(file, []byte(u.text()), 0o600); err != nil {
 				t.Fatal(err)
 			}
