@@ -120,7 +120,8 @@ func (r *release) target(ctx context.Context, t target) error {
 	if err := r.archive(t, program, notices); err != nil {
 		return err
 	}
-	if _, err := r.run(ctx, nil, "go", "run", cyclonedx, "bin", "-json", "-noserial", "-notimestamp", "-std", "-version", r.version, "-output", r.file(t, ".bom.json"), program); err != nil {
+	// The list has the checksum of the tool, which must not depend on where it was built.
+	if _, err := r.run(ctx, nil, "go", "run", "-trimpath", cyclonedx, "bin", "-json", "-noserial", "-notimestamp", "-std", "-version", r.version, "-output", r.file(t, ".bom.json"), program); err != nil {
 		return err
 	}
 	if t.os != "linux" {
