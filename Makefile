@@ -5,6 +5,9 @@
 #   make test    vet, architecture rules and all tests with the race detector
 #   make check   test, and formatting, lint, tidy modules
 #   make lint    the linters alone
+#   make dist    what a release consists of, in bin/dist: archives, Debian packages, images
+#   make dist-check  builds it twice, with nothing in common, and compares; looks into the packages
+#                and, as root, installs and removes one in a copy of this system
 #   make bench   every figure beside its target, measured in one run with the minimal bots of
 #                the harness in BENCH_DIR; the median of BENCH_RUNS (default 3) rounds of
 #                about ten minutes, as text and in BENCH_JSON (default bin/bench.json);
@@ -42,7 +45,7 @@ ifeq ($(REQUIRE_ALL),1)
 RACE := -race
 endif
 
-.PHONY: demo build test check lint vuln bench longchat recorded fuzz soak soak-short go-present npm
+.PHONY: dist dist-check demo build test check lint vuln bench longchat recorded fuzz soak soak-short go-present npm
 .DEFAULT_GOAL := build
 
 go-present:
@@ -80,6 +83,12 @@ $(BIN)/golangci-lint:
 
 vuln: go-present
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) $(PKGS)
+
+dist: go-present
+	$(GO) run ./cmd/internal/dist -out $(BIN)/dist
+
+dist-check: dist
+	@GO='$(GO)' .ci/dist $(BIN)/dist
 
 bench: build
 	@$(GO) run ./cmd/internal/bench -sma $(BIN)/sma -harness '$(abspath $(BENCH_DIR))' -runs '$(BENCH_RUNS)' -json '$(BENCH_JSON)' $(if $(BENCH_QUICK),-quick)

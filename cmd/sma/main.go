@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/reexec"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
 )
 
 //go:embed demo
@@ -52,7 +53,7 @@ func run() int {
 	}
 	return cli.Run(context.Background(), cli.Options{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.LookupEnv, EnvNames: variables,
-		Signals: signals, Exit: os.Exit, Demo: demo,
+		Signals: signals, Exit: os.Exit, Notify: sdnotify.Take(), Demo: demo,
 	})
 }
 

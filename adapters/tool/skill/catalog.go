@@ -271,10 +271,9 @@ func (c *Catalog) look() {
 			byName[reading.skill.Name] = reading.skill
 		}
 	}
-	for _, s := range byName {
-		set.Skills = append(set.Skills, s)
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		set.Skills = append(set.Skills, byName[name])
 	}
-	slices.SortStableFunc(set.Skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
 	c.set, c.known = set, known
 }
 

@@ -15,8 +15,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/memory"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/services"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -34,13 +36,15 @@ type Options struct {
 	Signals <-chan os.Signal
 	// Exit ends the process at a second signal.
 	Exit func(code int)
+	// Notify is the service manager that started the process, or nil.
+	Notify *sdnotify.Manager
 	// Demo is the demo project.
 	Demo fs.FS
 }
 
 // Run runs one command and returns the exit code. It returns soon after ctx ends or a signal arrives.
 func Run(ctx context.Context, o Options) int {
-	a := &app{Console: &console.Console{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Env: o.Env, EnvNames: o.EnvNames}, demoFS: o.Demo}
+	a := &app{Console: &console.Console{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Env: o.Env, EnvNames: o.EnvNames}, demoFS: o.Demo, notify: o.Notify}
 	a.signals.terminal = console.IsTerminal(o.Stderr)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -65,6 +69,7 @@ type app struct {
 	*console.Console
 	signals signals
 	demoFS  fs.FS
+	notify  *sdnotify.Manager // nil if no service manager started the process
 	noColor bool
 	// outside looks variables up in the environment of the process when Env is replaced, as in the demonstration. If
 	// it is nil, Env is that environment.
@@ -102,7 +107,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(),
 		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
-		a.pairCmd(), a.backupCmd(), a.restoreCmd(), a.doctorCmd(), a.configCmd(), a.versionCmd(),
+		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
 	return root
 }

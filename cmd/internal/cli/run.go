@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -59,6 +60,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 		}
 		return fromHost(err)
 	}
+	stopping := a.notify.Report(ctx, log, func(ctx context.Context) sdnotify.Health { return health(h.Status(ctx)) })
 	summary, err := h.Summary(ctx)
 	if err != nil {
 		log.Warn("the owner's pairing code cannot be created", "error", err)
@@ -77,6 +79,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 		log.Info("stopping", "cause", context.Cause(ctx).Error())
 	case failed = <-h.Fatal():
 	}
+	stopping()
 	if err := h.Stop(context.WithoutCancel(ctx)); err != nil {
 		log.Warn("not everything stopped in time; nothing that was accepted is lost", "error", err)
 	}
@@ -84,6 +87,11 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 		return fromHost(failed)
 	}
 	return orderly(context.Cause(ctx))
+}
+
+// health is what a service manager is told about a host. A platform that is down is no reason to start the host again.
+func health(s host.Status) sdnotify.Health {
+	return sdnotify.Health{Ready: s.Ready, Alive: s.Alive, Text: fmt.Sprintf("%s, %d chats in memory", stateText(s), s.Chats.Active)}
 }
 
 // orderly is nil for a regular stop: by SIGTERM, or because the terminal was closed. Ctrl-C has its own exit code, as

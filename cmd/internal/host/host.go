@@ -165,7 +165,7 @@ func (h *Host) Status(ctx context.Context) Status {
 	if out.State == StateStarting {
 		return out
 	}
-	out.Chats, _ = h.countChats(ctx)
+	out.Chats, out.Alive = h.countChats(ctx)
 	out.Models = h.models()
 	h.nameBots(out.Platforms)
 	return out

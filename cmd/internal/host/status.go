@@ -30,6 +30,7 @@ type Status struct {
 	// Ready is whether every platform accepts messages; Why says what is missing.
 	Ready     bool             `json:"ready"`
 	Why       string           `json:"notReady,omitempty"`
+	Alive     bool             `json:"alive"` // the actors answer; otherwise only a restart helps
 	Project   string           `json:"project"`
 	Dir       string           `json:"dir"`
 	Version   string           `json:"version"`

@@ -48,8 +48,9 @@ func uptime() (boot string, up time.Duration) {
 	if err != nil {
 		return "", 0
 	}
+	const linuxBootTime = 7 // unix.CLOCK_BOOTTIME, which other systems lack, as they lack the file above
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+	if unix.ClockGettime(linuxBootTime, &ts) != nil {
 		return "", 0
 	}
 	return strings.TrimSpace(string(id)), time.Duration(ts.Nano())

@@ -21,6 +21,8 @@ type Tries struct {
 	Write []string    `json:"write,omitempty"` // files, which are created if missing
 	Dial  [][2]string `json:"dial,omitempty"`  // network and address
 	Works []string    `json:"works,omitempty"` // files that can be written
+	// Passed are folders of which only one entry may be visible, such as those on the way to the probe.
+	Passed []string `json:"passed,omitempty"`
 }
 
 // Report is the result of a probe.
@@ -59,6 +61,11 @@ func run(t Tries) Report {
 	broken := func(format string, args ...any) { out.Broken = append(out.Broken, fmt.Sprintf(format, args...)) }
 	for _, path := range t.Read {
 		if readable(path) {
+			broken("%s can be read", path)
+		}
+	}
+	for _, path := range t.Passed {
+		if entries, err := os.ReadDir(path); err == nil && len(entries) > 1 {
 			broken("%s can be read", path)
 		}
 	}

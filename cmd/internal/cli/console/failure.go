@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// The exit codes of all commands. A service manager should not restart after CodeUsage, CodeConfig and
-// CodeCredential, since a retry would fail in the same way.
+// The exit codes of all commands. A service manager should not restart after CodeConfig and CodeCredential, since a
+// retry would fail in the same way. It cannot tell CodeUsage from a crash, after which the runtime exits with 2.
 const (
 	CodeOK          = 0
 	CodeFailed      = 1   // anything else
