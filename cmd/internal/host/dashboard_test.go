@@ -73,7 +73,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestPromtool: Prometheus' own tool reads the rules, runs their tests, and reads the expressions of the dashboard.
+// TestPromtool: Prometheus' own tool reads the rules, runs their tests, and reads the expressions of the dashboard and
+// the settings of the how-to.
 func TestPromtool(t *testing.T) {
 	tool := needProm(t, "promtool")
 	examples := filepath.Join("..", "..", "..", "docs", "examples", "prometheus")
@@ -91,9 +92,14 @@ func TestPromtool(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "dashboard.yml")
 	write(t, file, string(text))
+	scrape := filepath.Join(t.TempDir(), "prometheus.yml")
+	_, page, _ := strings.Cut(read(t, "docs", "how-to", "prometheus.md"), "```yaml\n")
+	page, _, _ = strings.Cut(page, "```")
+	write(t, scrape, page)
 	for _, args := range [][]string{
 		{"check", "rules", "--lint-fatal", filepath.Join(examples, "alerts.yml"), file},
 		{"test", "rules", filepath.Join(examples, "alerts.test.yml")},
+		{"check", "config", "--syntax-only", scrape},
 	} {
 		if out, err := exec.CommandContext(t.Context(), tool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -77,7 +77,7 @@ func (p *scraper) results(t *testing.T, expr string) int {
 }
 
 // restingMetrics begin with their first count, and nothing of what they count happens in the scenario.
-var restingMetrics = []string{ //nolint:gochecknoglobals // a list
+var restingMetrics = []string{
 	"sma_actor_panics_total", "sma_model_fallbacks_total", "sma_prompt_prefix_broken_total", "sma_store_failed_writes_total", "sma_stray_messages_total",
 }
 
