@@ -28,6 +28,7 @@ PKGS          ?= ./...
 GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
 VULN_VERSION  := v1.1.4
+PROM_VERSION  := v0.316.0
 BENCH_DIR     ?=
 BENCH_RUNS    ?= 3
 BENCH_JSON    ?= $(BIN)/bench.json
@@ -80,6 +81,10 @@ lint: $(GOLANGCI_LINT)
 
 $(BIN)/golangci-lint:
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+# Prometheus and its promtool, without service discovery and without the pages, which are built by npm.
+$(BIN)/promtool $(BIN)/prometheus: go-present
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install -tags remove_all_sd github.com/prometheus/prometheus/cmd/$(@F)@$(PROM_VERSION)
 
 vuln: go-present
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) $(PKGS)

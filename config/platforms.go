@@ -82,7 +82,7 @@ func (l *loader) validatePlatforms() {
 		`is reachable from other machines, so a token is needed: set adapters.web.token to "${WEB_TOKEN}" and that variable to a long random text, or listen on 127.0.0.1`)
 }
 
-// validateListeners checks that each listener has its own port.
+// validateListeners checks that each listener has its own port, and that profiles stay on this machine.
 func (l *loader) validateListeners() {
 	a := &l.settings.Adapters
 	all := []struct {
@@ -99,6 +99,8 @@ func (l *loader) validateListeners() {
 			l.FaultIf(listener.checked && before.on && sameAddress(listener.address, before.address), listener.key, "takes the port of "+before.key+"; each needs its own")
 		}
 	}
+	m := l.settings.Metrics
+	l.FaultIf(m.Pprof && isPublic(m.Listen), "metrics.pprof", "would show other machines what this process works on; set metrics.listen to 127.0.0.1:9464, or leave it out")
 }
 
 // warnOpenness warns about settings that let strangers in.

@@ -218,6 +218,7 @@ type Budget struct {
 // Metrics configures the metrics listener.
 type Metrics struct {
 	Listen string `json:"listen" default:"127.0.0.1:9464" rule:"listenOrOff" about:"Address of /metrics and the health endpoints, or off."`
+	Pprof  bool   `json:"pprof" about:"Also serve /debug/pprof/heap, profile and goroutine there; listen must be loopback."`
 }
 
 // Log configures the log of the process.

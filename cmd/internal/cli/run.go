@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,6 +49,9 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 		return err
 	}
 	a.Warn(loaded.Findings)
+	if !loaded.Settings.Metrics.Pprof {
+		runtime.MemProfileRate = 0 // samples of allocations take memory, and nobody can read them
+	}
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
 	o.Reload = func() (*config.Loaded, error) { return a.LoadWith(o.Dir, also, false) }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -212,21 +211,17 @@ func TestShellScripts(t *testing.T) {
 	}
 }
 
-// TestCompose: what the example mounts is there, and its dashboard asks for metrics that hosts have.
+// TestCompose: what the example mounts is there.
 func TestCompose(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "docs", "examples", "compose")
-	read := func(name string) []byte {
-		t.Helper()
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+	data, err := os.ReadFile(filepath.Join(dir, "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	var compose struct {
 		Services map[string]struct{ Volumes []string }
 	}
-	if err := yaml.Unmarshal(read("compose.yaml"), &compose); err != nil {
+	if err := yaml.Unmarshal(data, &compose); err != nil {
 		t.Fatal(err)
 	}
 	for name, s := range compose.Services {
@@ -239,33 +234,5 @@ func TestCompose(t *testing.T) {
 				t.Errorf("%s mounts %s: %v", name, from, err)
 			}
 		}
-	}
-	reference, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "metrics.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var dashboard struct {
-		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
-	}
-	if err := json.Unmarshal(read("grafana/dashboard.json"), &dashboard); err != nil {
-		t.Fatal(err)
-	}
-	asked := 0
-	for _, p := range dashboard.Panels {
-		for _, target := range p.Targets {
-			for _, name := range regexp.MustCompile(`\b(sma|gen_ai)_\w+`).FindAllString(target.Expr, -1) {
-				asked++
-				name = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-				if !bytes.Contains(reference, []byte("`"+name+"`")) {
-					t.Errorf("%s asks for %s, which no host has", p.Title, name)
-				}
-			}
-		}
-	}
-	if asked < 10 {
-		t.Errorf("the dashboard asks for %d metrics, want at least 10", asked)
 	}
 }

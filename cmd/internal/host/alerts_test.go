@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,34 +96,45 @@ func describedMetrics(reg *prometheus.Registry) map[string][]string {
 	return out
 }
 
-// ruleFaults says what is wrong with a rule.
-func ruleFaults(r rule, known map[string][]string, page string) (faults []string) {
-	metrics := regexp.MustCompile(`\b(?:sma|gen_ai|go|process)_\w+(\{[^}]*\})?`).FindAllString(r.Expr, -1)
+// exprFaults says which metrics and labels of an expression, and of a text about its result, no host has.
+func exprFaults(expr, text string, known map[string][]string) (faults []string) {
+	metrics := regexp.MustCompile(`\b(?:sma|gen_ai|go|process)_\w+(\{[^}]*\})?`).FindAllString(expr, -1)
 	if len(metrics) == 0 {
 		faults = append(faults, "it asks for no metric of the host")
 	}
-	var labels []string
+	labels := []string{"instance", "job"} // of Prometheus
 	for _, m := range metrics {
 		name, matchers, _ := strings.Cut(m, "{")
-		have, ok := known[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")]
-		if _, whole := known[name]; whole {
-			have, ok = known[name], true
+		have, ok := known[name]
+		if base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, ""); !ok {
+			have, ok = known[base]
+			if strings.HasSuffix(name, "_bucket") {
+				have = append(slices.Clip(have), "le")
+			}
 		}
 		if !ok {
 			faults = append(faults, "the host has no metric "+name)
 		}
 		labels = append(labels, have...)
-		for _, l := range regexp.MustCompile(`(\w+)\s*[!=~]`).FindAllStringSubmatch(matchers, -1) {
-			if !slices.Contains(have, l[1]) {
+		for _, l := range regexp.MustCompile(`(\w+)\s*[!=]`).FindAllStringSubmatch(matchers, -1) {
+			if l[1] != "instance" && !slices.Contains(have, l[1]) {
 				faults = append(faults, name+" has no label "+l[1])
 			}
 		}
 	}
-	for _, l := range regexp.MustCompile(`(?:without|by) \((\w+)\)|\$labels\.(\w+)`).FindAllStringSubmatch(r.Expr+r.Annotations["summary"], -1) {
-		if !slices.Contains(labels, l[1]+l[2]) {
-			faults = append(faults, "no metric of it has the label "+l[1]+l[2])
+	for _, l := range regexp.MustCompile(`(?:without|by) \(([^)]*)\)|\$labels\.(\w+)|\{\{(\w+)\}\}`).FindAllStringSubmatch(expr+text, -1) {
+		for name := range strings.SplitSeq(l[1]+l[2]+l[3], ", ") {
+			if !slices.Contains(labels, name) {
+				faults = append(faults, "no metric of it has the label "+name)
+			}
 		}
 	}
+	return faults
+}
+
+// ruleFaults says what is wrong with a rule.
+func ruleFaults(r rule, known map[string][]string, page string) (faults []string) {
+	faults = exprFaults(r.Expr, r.Annotations["summary"], known)
 	if _, err := time.ParseDuration(r.For); r.For != "" && err != nil {
 		faults = append(faults, "for: "+r.For)
 	}
@@ -151,6 +163,8 @@ func TestAlertRulesBite(t *testing.T) {
 		{"fine", func(*rule) {}, 0},
 		{"another metric", func(r *rule) { r.Expr = "sma_y_total > 0" }, 1},
 		{"another label", func(r *rule) { r.Expr = `sma_x_total{why="x"} > 0` }, 1},
+		{"a bucket", func(r *rule) { r.Expr = `sum by (result, le) (rate(sma_x_total[5m])) > 0` }, 1},
+		{"a label that it loses", func(r *rule) { r.Annotations["summary"] = "It is {{ $labels.why }}." }, 1},
 		{"no metric", func(r *rule) { r.Expr = "vector(1)" }, 1},
 		{"no runbook", func(r *rule) { r.Alert = "B" }, 1},
 		{"no time", func(r *rule) { r.For = "soon" }, 1},
@@ -159,6 +173,7 @@ func TestAlertRulesBite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := fine
+			r.Annotations = maps.Clone(fine.Annotations)
 			tt.change(&r)
 			if got := ruleFaults(r, known, page); len(got) != tt.want {
 				t.Errorf("faults = %q, want %d", got, tt.want)

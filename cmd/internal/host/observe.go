@@ -32,8 +32,8 @@ func newRegistry(version string) *prometheus.Registry {
 	return reg
 }
 
-// observeHandler serves metrics and health.
-func observeHandler(reg *prometheus.Registry, status func(context.Context) Status) http.Handler {
+// observeHandler serves metrics and health, and profiles if they are wanted.
+func observeHandler(reg *prometheus.Registry, status func(context.Context) Status, profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true, CoalesceGather: true}))
 	alive := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") } // a client that disconnected needs no answer
@@ -42,6 +42,9 @@ func observeHandler(reg *prometheus.Registry, status func(context.Context) Statu
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		readyz(w, r, status(r.Context()))
 	})
+	if profiles {
+		serveProfiles(mux)
+	}
 	return mux
 }
 
@@ -88,7 +91,8 @@ func serve(l net.Listener, h http.Handler, log *slog.Logger) func(context.Contex
 
 // startObserving opens the metrics listener. If the address is in use, the host starts without metrics.
 func (h *Host) startObserving(ctx context.Context) error {
-	address := h.opts.Settings.Settings.Metrics.Listen
+	metrics := h.opts.Settings.Settings.Metrics
+	address := metrics.Listen
 	if address == "" || address == config.Off {
 		return nil
 	}
@@ -99,6 +103,8 @@ func (h *Host) startObserving(ctx context.Context) error {
 		return nil
 	}
 	h.metricsAddr = l.Addr().String()
-	h.cleanups.add("metrics listener", serve(l, web.OnlyHosts(address, observeHandler(h.registry, h.Status)), h.log))
+	// The settings require a loopback address; localhost may still resolve to another one.
+	profiles := metrics.Pprof && config.IsLoopback(h.metricsAddr)
+	h.cleanups.add("metrics listener", serve(l, web.OnlyHosts(address, observeHandler(h.registry, h.Status, profiles)), h.log))
 	return nil
 }
