@@ -21,7 +21,15 @@ import (
 // guides are the pages that are followed, and the commands of each that are not run here, because they need an account,
 // a network or root. A page marks them: ```sh real.
 var guides = map[string][]string{
-	"tutorial.md": installing,
+	"tutorial.md":         installing,
+	"tutorial.zh.md":      installing,
+	"how-to/approvals.md": nil,
+	"how-to/backup.md":    nil,
+	"how-to/groups.md":    nil,
+	"how-to/mcp.md":       {"sma mcp test files -C mybot", "sma mcp list -C mybot"},
+	"how-to/skills.md":    nil,
+	"how-to/upgrade.md":   {"git pull", "make build"},
+	"how-to/voice.md":     {"sma doctor -C mybot", "sma run mybot"},
 }
 
 var installing = []string{"git clone https://github.com/shipmyagent/shipmyagent", "cd shipmyagent", "make build", `export PATH="$PWD/bin:$PATH"`}
@@ -41,11 +49,13 @@ func TestGuides(t *testing.T) {
 			g := newGuide(t)
 			if strings.HasPrefix(name, "tutorial.zh") {
 				g.env = append(g.env, "LANG=zh_CN.UTF-8")
+				g.person["language_code"] = "zh-hans"
 			}
+			list := blocks(readPage(t, filepath.Join("..", "..", "docs", name)))
 			if !strings.HasPrefix(name, "tutorial") {
-				g.prepare(t)
+				g.prepare(t, list)
 			}
-			g.follow(t, blocks(readPage(t, filepath.Join("..", "..", "docs", name))))
+			g.follow(t, list)
 			if !slices.Equal(g.left, real) {
 				t.Errorf("the page marks as real\n%q\nand the test leaves out\n%q", g.left, real)
 			}
@@ -56,6 +66,8 @@ func TestGuides(t *testing.T) {
 // guide is somebody who follows a page with a bot on a fake of Telegram.
 type guide struct {
 	pageReader
+	person  map[string]any // as Telegram describes them
+	service string         // the address of the model
 	api     *telegramtest.API
 	host    *exec.Cmd
 	printed string        // by the commands of the newest block
@@ -67,12 +79,12 @@ func newGuide(t *testing.T) *guide {
 	t.Helper()
 	service := modeltest.NewServer(modeltest.NewFunc(obedient), modeltest.ServerOptions{})
 	t.Cleanup(service.Close)
-	g := &guide{api: telegramtest.NewAPI(t), seen: map[int64]int{}}
+	g := &guide{person: telegramtest.User(reader, "Ann"), service: service.URL, api: telegramtest.NewAPI(t), seen: map[int64]int{}}
 	g.dir = t.TempDir()
 	g.env = []string{
-		"PATH=" + filepath.Dir(binary(t)) + ":" + os.Getenv("PATH"), "HOME=" + g.dir, "SMA_LLM_BASE_URL=" + service.URL,
+		"PATH=" + filepath.Dir(binary(t)) + ":" + os.Getenv("PATH"), "HOME=" + g.dir,
 		"SMA_ADAPTERS_TELEGRAM_BASE_URL=" + g.api.URL(), "SMA_ADAPTERS_TELEGRAM_EGRESS=direct", "SMA_ADAPTERS_TELEGRAM_RATE_LIMIT=off",
-		"SMA_ADAPTERS_WEB_LISTEN=127.0.0.1:0", "SMA_METRICS_LISTEN=off",
+		"SMA_ADAPTERS_WEB_LISTEN=127.0.0.1:0", "SMA_METRICS_LISTEN=off", "SMA_PERMISSIONS_EXEC_SANDBOX=off",
 	}
 	g.api.AddChat(telegramtest.Chat{ID: reader, Type: "private"})
 	g.api.AddChat(telegramtest.Chat{ID: group, Type: "supergroup", Title: "Team"})
@@ -80,10 +92,13 @@ func newGuide(t *testing.T) *guide {
 	return g
 }
 
-// prepare takes the steps of the tutorial, which how-tos follow.
-func (g *guide) prepare(t *testing.T) {
+// prepare takes the steps of the tutorial that come before a how-to. The bot runs if the page shows chats.
+func (g *guide) prepare(t *testing.T, list []block) {
 	t.Helper()
 	g.do(t, "sma init mybot")
+	if !slices.ContainsFunc(list, func(b block) bool { return b.kind == "chat" }) {
+		return
+	}
 	g.do(t, "export OPENAI_API_KEY=…")
 	g.do(t, "export TELEGRAM_BOT_TOKEN=…")
 	g.do(t, "sma run mybot")
@@ -98,6 +113,8 @@ func (g *guide) follow(t *testing.T, list []block) {
 		switch {
 		case b.kind == "sh" && b.mark == "real":
 			g.left = append(g.left, strings.Split(b.text, "\n")...)
+		case b.kind == "sh" && strings.Contains(b.text, "<<"):
+			g.printed = g.do(t, b.text)
 		case b.kind == "sh":
 			g.printed = ""
 			for line := range strings.Lines(b.text) {
@@ -109,6 +126,7 @@ func (g *guide) follow(t *testing.T, list []block) {
 			g.settings(t, b.text)
 		case b.kind == "chat":
 			g.chat(t, b)
+		case b.kind == "crontab":
 		default:
 			t.Errorf("the page has a block of kind %q", b.kind)
 		}
@@ -121,12 +139,10 @@ func (g *guide) do(t *testing.T, line string) string {
 	switch m := regexp.MustCompile(`^export (\w+)=…$`).FindStringSubmatch(line); {
 	case line == "":
 		return ""
-	case m != nil:
-		value := "canary-1234567890"
-		if strings.Contains(m[1], "TELEGRAM") {
-			value = g.api.Token()
-		}
-		g.env = append(g.env, m[1]+"="+value)
+	case m != nil: // it reaches the next start
+		g.stop()
+		value := map[string]string{"OPENAI_API_KEY": "canary-1234567890", "TELEGRAM_BOT_TOKEN": g.api.Token()}[m[1]]
+		g.env = append(g.env, m[1]+"="+value, "SMA_LLM_BASE_URL="+g.service)
 		return ""
 	case line == "sma run mybot":
 		g.start(t)
@@ -184,7 +200,7 @@ func (g *guide) chat(t *testing.T, b block) {
 		case "you press", "你点击":
 			g.press(t, chat, words)
 		case "you add the bot", "你添加机器人":
-			g.api.Member(chat, telegramtest.User(reader, "Ann"), "member")
+			g.api.Member(chat, g.person, "member")
 		default:
 			t.Errorf("the page shows %q in a chat", line)
 		}
@@ -197,12 +213,10 @@ func (g *guide) say(t *testing.T, chat int64, words string) {
 	if m := regexp.MustCompile(`start=(\w+)`).FindStringSubmatch(g.printed); m != nil {
 		words = strings.ReplaceAll(words, "CODE", m[1])
 	}
-	var more map[string]any
-	if strings.HasPrefix(words, "/") {
-		more = map[string]any{"entities": []any{map[string]any{"type": "bot_command", "offset": 0, "length": len(strings.Fields(words)[0])}}}
-	}
-	if at := strings.Index(words, "@"+telegramtest.BotName); at == 0 {
-		more = map[string]any{"entities": []any{map[string]any{"type": "mention", "offset": 0, "length": 1 + len(telegramtest.BotName)}}}
+	more := map[string]any{"from": g.person}
+	kind := map[byte]string{'/': "bot_command", '@': "mention"}[words[0]]
+	if kind != "" {
+		more["entities"] = []any{map[string]any{"type": kind, "offset": 0, "length": len(strings.Fields(words)[0])}}
 	}
 	g.api.Say(chat, reader, words, more)
 }
@@ -250,9 +264,10 @@ func (g *guide) press(t *testing.T, chat int64, label string) {
 
 // orders are the calls that the fake model makes, by the words that ask for them.
 var orders = map[string]modeltest.Call{
-	"notes.md": {ID: "write", Name: "write_file", Input: `{"path":"notes.md","content":"Buy milk.\n"}`},
-	"stretch":  {ID: "remind", Name: "task_create", Input: `{"title":"stretch","delay":"1s","say":"Time to stretch!"}`},
-	"伸展":       {ID: "remind", Name: "task_create", Input: `{"title":"伸展","delay":"1s","say":"该伸展一下了！"}`},
+	"notes.md":   {ID: "write", Name: "write_file", Input: `{"path":"notes.md","content":"Buy milk.\n"}`},
+	"git status": {ID: "status", Name: "exec_shell", Input: `{"command":"git status","why":"it was asked for"}`},
+	"stretch":    {ID: "remind", Name: "task_create", Input: `{"title":"stretch","delay":"1s","say":"Time to stretch!"}`},
+	"伸展":         {ID: "remind", Name: "task_create", Input: `{"title":"伸展","delay":"1s","say":"该伸展一下了！"}`},
 }
 
 // obedient is a model that makes the call that people ask for and then says that it is done.

@@ -96,7 +96,7 @@ func wantShown(t *testing.T, printed, shown string) {
 
 // steady replaces what differs from one answer to the next.
 func steady(text string) string {
-	return regexp.MustCompile(`\d+ ms, \d+ tokens in, \d+ out`).ReplaceAllString(text, "N ms, N tokens in, N out")
+	return regexp.MustCompile(`\d+( ms, | 毫秒内回答，输入 )\d+( tokens in, | token，输出 )\d+( out| token)`).ReplaceAllString(text, "N${1}N${2}N$3")
 }
 
 // do runs a command of a page. sma models says which service is asked from then on, and by which protocol.
