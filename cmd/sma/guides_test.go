@@ -242,7 +242,7 @@ func (g *guide) wait(t *testing.T, chat int64, words string) {
 	t.Helper()
 	parts := strings.Split(words, "…")
 	for i := range parts {
-		parts[i] = regexp.QuoteMeta(strings.TrimSpace(parts[i]))
+		parts[i] = strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(parts[i])), " ", `\s+`)
 	}
 	want := regexp.MustCompile("(?s)" + strings.Join(parts, ".*"))
 	deadline := time.After(20 * time.Second)
