@@ -71,25 +71,32 @@ func (r *pageReader) follow(t *testing.T, list []block) {
 				t.Fatal(err)
 			}
 		case "text":
-			for line := range strings.Lines(b.text) {
-				if line == "…\n" { // something is left out
-					continue
-				}
-				_, rest, found := strings.Cut("\n"+steady(printed)+"\n", "\n"+steady(strings.TrimRight(line, "\n"))+"\n")
-				if !found {
-					t.Fatalf("the page shows %qand what is left of the output is\n%s", line, printed)
-				}
-				printed = rest
-			}
+			wantShown(t, printed, b.text)
 		default:
 			t.Errorf("the page has a block of kind %q", b.kind)
 		}
 	}
 }
 
+// wantShown looks for the lines that a page shows in what its commands printed, in this order.
+func wantShown(t *testing.T, printed, shown string) {
+	t.Helper()
+	left := printed
+	for line := range strings.Lines(shown) {
+		if line == "…\n" { // something is left out
+			continue
+		}
+		_, rest, found := strings.Cut("\n"+steady(left)+"\n", "\n"+steady(strings.TrimRight(line, "\n"))+"\n")
+		if !found {
+			t.Fatalf("the page shows %q and what is left of the output is\n%s", line, left)
+		}
+		left = rest
+	}
+}
+
 // steady replaces what differs from one answer to the next.
 func steady(text string) string {
-	return regexp.MustCompile(`\d+ ms, \d+ tokens in, \d+ out`).ReplaceAllString(text, "N ms, N tokens in, N out")
+	return regexp.MustCompile(`\d+( ms, | 毫秒内回答，输入 )\d+( tokens in, | token，输出 )\d+( out| token)`).ReplaceAllString(text, "N${1}N${2}N$3")
 }
 
 // do runs a command of a page. sma models says which service is asked from then on, and by which protocol.

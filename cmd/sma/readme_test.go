@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// block is a fenced block of a page. Its kind is what stands behind the fence.
-type block struct{ kind, text string }
+// block is a fenced block of a page. Its kind is the first word after the fence, and its mark the second.
+type block struct{ kind, mark, text string }
 
 // blocks are the fenced blocks of a page, in order.
 func blocks(page string) []block {
 	var list []block
-	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
-		list = append(list, block{m[1], strings.TrimRight(m[2], "\n")})
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)(?: (\\w+))?\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		list = append(list, block{m[1], m[2], strings.TrimRight(m[3], "\n")})
 	}
 	return list
 }

@@ -1,0 +1,89 @@
+package archtest_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	mdFence   = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+// TestLinksOfPages: every relative link of a page leads to a file or folder of the repository, and to a heading if it
+// names one.
+func TestLinksOfPages(t *testing.T) {
+	for _, page := range markdown(t) {
+		for _, m := range mdLink.FindAllStringSubmatch(pageText(t, page), -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, ":") {
+				continue
+			}
+			file := page
+			if target != "" {
+				file = filepath.Join(filepath.Dir(page), target)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s links to %s, which is missing", page, m[1])
+			} else if anchor != "" && !slices.Contains(anchors(pageText(t, file)), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", page, m[1])
+			}
+		}
+	}
+}
+
+// markdown are the pages of the repository.
+func markdown(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(root(t), "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(filepath.Join(root(t), "docs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == "node_modules" {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) == ".md" {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	return pages
+}
+
+// pageText is the text of a page without its fenced blocks.
+func pageText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mdFence.ReplaceAllString(string(text), "")
+}
+
+// anchors are the anchors that a forge makes of the headings of a page.
+func anchors(text string) []string {
+	var out []string
+	for _, m := range mdHeading.FindAllStringSubmatch(text, -1) {
+		out = append(out, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return out
+}
