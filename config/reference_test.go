@@ -53,11 +53,7 @@ func TestReferenceOfSettings(t *testing.T) {
 func writeRows(b *strings.Builder, k keys.Key) {
 	t := k.Value.Type()
 	if !keys.IsBlock(t) {
-		about := k.About
-		if k.Idle != "" {
-			about += " No effect yet."
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Path, values(k), defaultOf(k), cell(about))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Path, values(k), defaultOf(k), cell(k.About))
 	}
 	switch {
 	case keys.IsBlock(t):
