@@ -26,6 +26,11 @@ type Line struct {
 	Step      int       `json:"step"`
 	By        string    `json:"by"`
 	CallID    string    `json:"callId"`
+	// TookMS and the tokens are of the event model, a call of a model.
+	TookMS       int64 `json:"tookMs"`
+	InputTokens  int64 `json:"inputTokens"`
+	CachedTokens int64 `json:"cachedTokens"`
+	OutputTokens int64 `json:"outputTokens"`
 	// Raw is the line in the file, without its end.
 	Raw []byte `json:"-"`
 }

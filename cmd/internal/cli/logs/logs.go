@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
@@ -116,19 +117,24 @@ func (l *logs) show(lines []audit.Line) error {
 	return l.Print(out.String())
 }
 
-// lineText is a line for people, with the names that the members have in JSON. The digest is left out.
+// lineText is a line for people, mostly with the names that the members have in JSON. The tokens of a model call are
+// input/cached/output. The digest is left out.
 func lineText(l audit.Line) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %-9s  %s", l.TS.Local().Format("2006-01-02 15:04:05.000"), checkup.OneLine(l.Event, 32), checkup.OneLine(l.ChatKey, 200))
-	step := ""
+	step, took, tokens := "", "", ""
 	if l.Step > 0 {
 		step = strconv.Itoa(l.Step)
+	}
+	if l.Event == decision.AuditModel {
+		took = (time.Duration(l.TookMS) * time.Millisecond).String()
+		tokens = fmt.Sprintf("%d/%d/%d", l.InputTokens, l.CachedTokens, l.OutputTokens)
 	}
 	for _, m := range [][2]string{
 		{"name", l.Name},
 		{"result", l.Result},
 		{"reason", l.Reason},
-		{"step", step},
+		{"step", step}, {"took", took}, {"tokens", tokens},
 		{"by", l.By},
 		{"callId", l.CallID},
 		{"requestId", l.RequestID},
