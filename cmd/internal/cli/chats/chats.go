@@ -35,6 +35,7 @@ func Commands(a *console.Console) *cobra.Command {
 func listCmd(a *console.Console) *cobra.Command {
 	return console.Listing[query.ChatLine]{
 		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: chatsText,
+		Chat: func(l *query.ChatLine) (messages.ChatKey, *string) { return l.ChatKey, &l.Name },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List chats, most recently changed first", Args: cobra.NoArgs,
 		Example: "  sma chats list\n  sma chats list --json",
@@ -51,7 +52,7 @@ func chatsText(lines []query.ChatLine) string {
 		if !l.UpdatedAt.IsZero() {
 			changed = l.UpdatedAt.Local().Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(&out, "%-16s  %s\n", changed, l.ChatKey)
+		fmt.Fprintf(&out, "%-16s  %s\n", changed, console.Named(l.ChatKey, l.Name))
 	}
 	return out.String()
 }
