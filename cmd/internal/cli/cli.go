@@ -105,6 +105,7 @@ func (a *app) root() *cobra.Command {
 		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console),
 		a.pairCmd(), a.backupCmd(), a.restoreCmd(), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
+	a.complete(root)
 	return root
 }
 
