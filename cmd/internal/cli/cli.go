@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/memory"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/top"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -101,7 +102,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.Sets, "set", nil, "override a setting, as in `llm.model=gpt-5`; may be repeated")
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
-		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), logs.Command(a.Console),
+		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), logs.Command(a.Console), top.Command(a.Console),
 		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console),
 		a.pairCmd(), a.backupCmd(), a.restoreCmd(), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)

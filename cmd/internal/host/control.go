@@ -68,6 +68,7 @@ func (c *control) routes() http.Handler {
 	for route, handler := range map[string]http.HandlerFunc{
 		"GET /control/chat":       answers(d.Chat),
 		"GET /control/follow":     c.follow,
+		"GET /control/gauges":     c.gauges,
 		"GET /control/outbox":     answers(d.Outbox),
 		"POST /control/outbox":    obeys(d.Settle),
 		"GET /control/approvals":  answers(d.Approvals),

@@ -8,6 +8,20 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
+// gauges serves GET /control/gauges: the current values of the metrics that are gauges without labels.
+func (c *control) gauges(w http.ResponseWriter, _ *http.Request) {
+	all, err := c.host.registry.Gather()
+	out := map[string]float64{}
+	for _, family := range all {
+		for _, m := range family.GetMetric() {
+			if m.GetGauge() != nil && len(m.GetLabel()) == 0 {
+				out[family.GetName()] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	reply(w, out, err)
+}
+
 // follow serves GET /control/follow: what happens in a chat, one JSON object per line, until the client disconnects or
 // the chat is passivated. Clients may follow it again.
 func (c *control) follow(w http.ResponseWriter, r *http.Request) {
