@@ -3,7 +3,6 @@
 package top
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,7 +180,9 @@ func (t *top) readLog(now time.Time) error {
 func counted(lines []audit.Line) (models []modelLine, chats []chatLine) {
 	byModel, byChat := map[string]modelLine{}, map[string]int{}
 	for _, l := range lines {
-		byChat[l.ChatKey]++
+		if l.ChatKey != "" {
+			byChat[l.ChatKey]++
+		}
 		if l.Event != decision.AuditModel {
 			continue
 		}
@@ -197,11 +198,18 @@ func counted(lines []audit.Line) (models []modelLine, chats []chatLine) {
 	for _, name := range slices.Sorted(maps.Keys(byModel)) {
 		models = append(models, byModel[name])
 	}
-	for key, n := range byChat {
-		chats = append(chats, chatLine{ChatKey: messages.ChatKey(key), Calls: n})
+	keys := slices.Sorted(maps.Keys(byChat))
+	for len(chats) < busiest && len(byChat) > 0 { // sorting a few lines would cost more code
+		best := ""
+		for _, key := range keys {
+			if byChat[key] > byChat[best] {
+				best = key
+			}
+		}
+		chats = append(chats, chatLine{ChatKey: messages.ChatKey(best), Calls: byChat[best]})
+		delete(byChat, best)
 	}
-	slices.SortFunc(chats, func(a, b chatLine) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.ChatKey, b.ChatKey)) })
-	return models, chats[:min(busiest, len(chats))]
+	return models, chats
 }
 
 func (s snapshot) text(a *console.Console) string {
