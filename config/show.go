@@ -17,6 +17,14 @@ type Effective struct {
 	Origin Origin
 }
 
+// Keys are the keys of all settings, in the order of the reference.
+func Keys() (out []string) {
+	for _, k := range keys.Table(new(Settings)).All() {
+		out = append(out, k.Path)
+	}
+	return out
+}
+
 // Effective lists all keys in the order of the reference, with secrets hidden.
 func (l *Loaded) Effective() ([]Effective, error) {
 	return l.effective(func(k keys.Key) any { return k.Value.Interface() })

@@ -257,6 +257,7 @@ type StepRestarted struct {
 	RunID  string
 	Reason string
 	Trim   Trim
+	Took   time.Duration // of the call; 0 if none was made since the last report
 }
 
 // StepDone carries the model's whole response of a step. The chat journals it and answers with
@@ -270,7 +271,11 @@ type StepDone struct {
 	Ends   string
 	Reason string
 	Usage  uimessage.Usage
-	Trim   Trim // of the step's request; the chat passes it to its next run
+	// Model is the name of the model that answered, or empty if its provider did not say. Finish is why it stopped,
+	// and Took how long the call was.
+	Model, Finish string
+	Took          time.Duration
+	Trim          Trim // of the step's request; the chat passes it to its next run
 	// Asked are the step's calls that need a person's approval.
 	Asked []AskedCall
 }
@@ -358,7 +363,8 @@ type StepEnded struct {
 type RunFailed struct {
 	RunID  string
 	Reason string
-	Err    string // for the log, secrets masked
+	Err    string        // for the log, secrets masked
+	Took   time.Duration // of the model call that failed; 0 if it was none, or was reported before
 }
 
 // QueueEgress is how a call of chat_send reaches the outbox. Sent on behalf of a run's call;

@@ -95,6 +95,9 @@ type run struct {
 	folded    bool  // the chat was asked to compact its history
 	tooLong   error // the model's error, until the chat answers
 	asked     time.Time
+	called    time.Time        // when the model was called last
+	took      time.Duration    // of the last call, until the chat knows it
+	answers   json.RawMessage  // what the provider says of the answer, such as the name of the model
 	trim      prompt.Trim      // what requests leave out; it does not change back during the run
 	unsaid    []uistream.Chunk // chunks of the stream not sent to the chat yet
 	said      time.Time

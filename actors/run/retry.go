@@ -22,7 +22,7 @@ func (r *run) stepFailed(ac actor.Context, out loop.Outcome) {
 		err = &model.Error{Reason: model.ReasonCut, Retryable: true}
 	}
 	if p, ok := errors.AsType[pipe.Panicked](err); ok {
-		r.Logger.Error("the model client panicked", "run_id", r.start.RunID, "error", p.Error(), "stack", p.Stack)
+		r.Logger.Error("the model client panicked", "chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", p.Error(), "stack", p.Stack)
 	}
 	reason := model.ReasonOf(err)
 	if reason == model.ReasonTooLong && r.start.MayShorten && !r.folded && r.shares == 0 {

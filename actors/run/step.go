@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -63,7 +64,7 @@ func (r *run) ask() {
 		r.asked = time.Now()
 	}
 	r.gen++
-	r.heard = false
+	r.heard, r.called, r.answers = false, time.Now(), nil
 	gen, ctx, home, m, req := r.gen, r.ctx, r.home, r.Model, r.request()
 	home.Go(func() any {
 		rest, err := stream(ctx, m, req, func(events []model.Event) { home.Send(streamed{gen, events}) })
@@ -97,6 +98,9 @@ func visible(k model.EventKind) bool {
 func (r *run) feed(chunks []uistream.Chunk, events []model.Event) []uistream.Chunk {
 	r.heard = r.heard || len(events) > 0
 	for i := range events {
+		if events[i].Kind == model.EventResponseMetadata {
+			r.answers = events[i].Raw
+		}
 		if events[i].ToolName != "" {
 			events[i].ToolName = r.Tools.Name(events[i].ToolName)
 		}
@@ -139,6 +143,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 		return
 	}
 	ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+	r.took = time.Since(r.called)
 	r.unflush()
 	chunks := r.feed(r.unsaid, msg.events)
 	r.unsaid = nil
@@ -155,7 +160,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	r.tries, r.shares, r.repeated = 0, 0, false
 	chunks = append(chunks, out.Chunks...)
-	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim)}
+	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim), Model: r.answering(), Finish: out.Finish.Unified, Took: r.takeTook()}
 	r.calls = out.Calls
 	if len(out.Calls) == 0 {
 		chunks = append(chunks, r.leave(out.Left)...)
@@ -175,6 +180,15 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	done.Chunks, done.Asked = chunks, r.gate.takeAsked()
 	ac.Request(r.chat, done)
+}
+
+// answering is the name of the model that answers, or empty if its provider does not say.
+func (r *run) answering() string {
+	var said struct{ ModelID string }
+	if json.Unmarshal(r.answers, &said) != nil {
+		return ""
+	}
+	return said.ModelID
 }
 
 func (r *run) onRetry(ac actor.Context, msg retry) {

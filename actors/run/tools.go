@@ -163,7 +163,7 @@ func (r *run) onPreliminary(ac actor.Context, msg toolPreliminary) {
 
 // onToolOverdue continues without a tool that does not end.
 func (r *run) onToolOverdue(ac actor.Context, msg toolOverdue) {
-	r.Logger.Error("a tool did not end at its deadline and is abandoned", "run_id", r.start.RunID, "tool", msg.call.Name)
+	r.Logger.Error("a tool did not end at its deadline and is abandoned", "chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "tool", msg.call.Name)
 	err := fmt.Errorf("the tool took longer than %s and could not be stopped; it may still be at work", msg.took)
 	r.onToolReturned(ac, toolReturned{n: msg.n, call: msg.call, err: err, took: msg.took})
 }
@@ -177,7 +177,7 @@ func (r *run) onToolReturned(ac actor.Context, msg toolReturned) {
 		Summary: tool.Shorten(msg.result.Summary, maxSummary), Forced: !r.repeatable(msg.call.Name), Failed: msg.err != nil || msg.result.Failed,
 	}
 	if p, ok := errors.AsType[pipe.Panicked](msg.err); ok {
-		r.Logger.Error("a tool panicked", "run_id", r.start.RunID, "tool", msg.call.Name, "error", p.Error(), "stack", p.Stack)
+		r.Logger.Error("a tool panicked", "chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "tool", msg.call.Name, "error", p.Error(), "stack", p.Stack)
 		msg.err = errors.New("the tool failed inside")
 	}
 	done.Chunks = r.outcome(msg)

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -124,6 +125,7 @@ func (c *Chat) fromRun(msg messages.ToChat) {
 	switch msg := msg.(type) {
 	case messages.StepRestarted:
 		c.trim = msg.Trim
+		c.callFailed(msg.Took, msg.Reason)
 		c.run.restart()
 		c.replayFrame()
 	case messages.StepDone:
@@ -152,7 +154,7 @@ func (c *Chat) runGone(child string) {
 func (c *Chat) Progress(in decision.Input, chunks []uistream.Chunk) []decision.Effect {
 	for _, chunk := range chunks {
 		if _, err := c.run.reducer.Apply(chunk); err != nil {
-			c.Log(slog.LevelError, "a chunk does not fit the message", "run_id", c.RunID, "error", err)
+			c.Log(slog.LevelError, "a chunk does not fit the message", "run_id", c.RunID, "request_id", c.State.Run.RequestID, "error", err)
 			break
 		}
 	}
@@ -167,6 +169,10 @@ func (c *Chat) Progress(in decision.Input, chunks []uistream.Chunk) []decision.E
 // stepDone journals a response before any of its calls may begin.
 func (c *Chat) stepDone(msg messages.StepDone) {
 	c.run.usage = plus(c.run.usage, msg.Usage)
+	c.Audit(decision.AuditEntry{
+		Event: decision.AuditModel, RequestID: c.State.Run.RequestID, RunID: c.RunID, Name: cmp.Or(msg.Model, c.run.model.Label), Result: msg.Finish, Step: msg.Step,
+		Took: msg.Took, InputTokens: msg.Usage.InputTokens, CachedTokens: msg.Usage.CachedInputTokens, OutputTokens: msg.Usage.OutputTokens,
+	})
 	c.trim = msg.Trim
 	c.compaction.size.Report(msg.Usage, len(c.State.History), c.trim)
 	c.run.steps++
@@ -242,8 +248,19 @@ func (c *Chat) endRun(ends, reason string) {
 	}
 }
 
+// callFailed adds a model call without a usable answer to the audit log. A duration of 0 says that there was no call.
+func (c *Chat) callFailed(took time.Duration, reason string) {
+	if took > 0 {
+		c.Audit(decision.AuditEntry{
+			Event: decision.AuditModel, RequestID: c.State.Run.RequestID, RunID: c.RunID, Name: c.run.model.Label, Result: "error", Reason: reason,
+			Step: c.State.Run.Step + 1, Took: took,
+		})
+	}
+}
+
 func (c *Chat) runFailed(msg messages.RunFailed) {
 	c.Log(slog.LevelError, "a run failed", "run_id", msg.RunID, "request_id", c.State.Run.RequestID, "reason", msg.Reason, "error", msg.Err)
+	c.callFailed(msg.Took, msg.Reason)
 	if len(c.run.reducer.Message().Parts) > len(c.run.before.Parts) {
 		c.run.restart() // a failed step is not part of the answer
 		c.replayFrame()

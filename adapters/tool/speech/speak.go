@@ -112,7 +112,7 @@ func (s *Speak) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	} else {
 		file, err := s.recording(ctx, call, speech.Words{Text: text, Voice: in.Voice})
 		if err != nil {
-			s.o.Logger.WarnContext(ctx, "a text could not be spoken", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "error", err)
+			s.o.Logger.WarnContext(ctx, "a text could not be spoken", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "request_id", call.Run.RequestID, "error", err)
 			return tool.Result{}, failed("the words could not be spoken, and nothing was sent; answer in writing", err)
 		}
 		a.Audio = &file.audio

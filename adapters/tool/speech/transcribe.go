@@ -61,7 +61,7 @@ func (t *Transcribe) Invoke(ctx context.Context, call tool.Call) (tool.Result, e
 	}
 	text, err := t.o.Listener.Hear(ctx, string(call.Run.ChatKey), speech.Audio{Path: file, Language: in.Language})
 	if err != nil {
-		t.o.Logger.WarnContext(ctx, "a recording could not be transcribed", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "error", err)
+		t.o.Logger.WarnContext(ctx, "a recording could not be transcribed", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "request_id", call.Run.RequestID, "error", err)
 		return tool.Result{}, failed("the recording could not be transcribed", err)
 	}
 	raw, err := json.Marshal(map[string]string{"text": text})

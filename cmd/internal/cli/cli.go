@@ -13,10 +13,12 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/chats"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/logs"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/memory"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/pending"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/services"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/top"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -105,10 +107,11 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.Sets, "set", nil, "override a setting, as in `llm.model=gpt-5`; may be repeated")
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
-		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(),
+		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), logs.Command(a.Console), top.Command(a.Console),
 		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
 		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
+	a.complete(root)
 	return root
 }
 

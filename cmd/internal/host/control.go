@@ -67,6 +67,8 @@ func (c *control) routes() http.Handler {
 	mux.HandleFunc("GET /control/chats", answers(d.Chats)) // also while the host starts
 	for route, handler := range map[string]http.HandlerFunc{
 		"GET /control/chat":       answers(d.Chat),
+		"GET /control/follow":     c.follow,
+		"GET /control/gauges":     c.gauges,
 		"GET /control/outbox":     answers(d.Outbox),
 		"POST /control/outbox":    obeys(d.Settle),
 		"GET /control/approvals":  answers(d.Approvals),

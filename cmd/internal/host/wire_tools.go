@@ -110,7 +110,7 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) (offered, later [
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
 	out, err := tool.Cap{Keep: chatfiles.At(b.files).Keep(call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
 	if err != nil {
-		b.log.WarnContext(ctx, "a result could not be stored whole", "run_id", call.Run.RunID, "tool", call.Name, "error", err)
+		b.log.WarnContext(ctx, "a result could not be stored whole", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "request_id", call.Run.RequestID, "tool", call.Name, "error", err)
 	}
 	return out
 }

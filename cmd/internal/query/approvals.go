@@ -19,6 +19,7 @@ import (
 // ApprovalLine is one request that waits for a decision. Members are only ever added.
 type ApprovalLine struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
+	Name    string           `json:"name,omitempty"` // as in [ChatLine]
 	N       int              `json:"n"`
 	ID      string           `json:"id"`
 	Tool    string           `json:"tool"`

@@ -165,6 +165,7 @@ func BotOf(key messages.ChatKey) string {
 type ChatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
+	Name      string           `json:"name,omitempty"` // what people call the chat; readers fill it in
 }
 
 // Chats lists the chats, the most recently changed first.

@@ -13,6 +13,7 @@ import (
 // OutboxLine is one message that a chat has not delivered yet or has parked. Members are only ever added.
 type OutboxLine struct {
 	ChatKey   messages.ChatKey     `json:"chatKey"`
+	Name      string               `json:"name,omitempty"` // as in [ChatLine]
 	ID        string               `json:"id"`
 	Kind      messages.OutboxKind  `json:"kind"`
 	State     messages.OutboxState `json:"state"`

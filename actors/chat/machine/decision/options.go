@@ -235,7 +235,7 @@ const (
 // AuditEntry is one line of the audit log: what happened, never what was said.
 type AuditEntry struct {
 	TS        time.Time
-	Event     string // ingress, run, step, tool, approval, egress, stop
+	Event     string // ingress, run, model, tool, approval, execution, egress, stop
 	ChatKey   messages.ChatKey
 	RequestID string
 	RunID     string
@@ -247,7 +247,13 @@ type AuditEntry struct {
 	Digest    string // of the tool, the exact input and what the approval is bound to
 	Call      string // id of the tool call
 	Rule      string // what allowed the call: a person's decision, a grant or an operator's rule
+	// Took and the tokens are of a model call.
+	Took                                    time.Duration
+	InputTokens, CachedTokens, OutputTokens int64
 }
+
+// AuditModel is the event of one call of a model: Name is the model, Result the finish reason or error.
+const AuditModel = "model"
 
 // WithDefaults fills in the defaults of unset options.
 func (o Options) WithDefaults() Options {

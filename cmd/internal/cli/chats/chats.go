@@ -35,6 +35,7 @@ func Commands(a *console.Console) *cobra.Command {
 func listCmd(a *console.Console) *cobra.Command {
 	return console.Listing[query.ChatLine]{
 		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: chatsText,
+		Chat: func(l *query.ChatLine) (messages.ChatKey, *string) { return l.ChatKey, &l.Name },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List chats, most recently changed first", Args: cobra.NoArgs,
 		Example: "  sma chats list\n  sma chats list --json",
@@ -51,7 +52,7 @@ func chatsText(lines []query.ChatLine) string {
 		if !l.UpdatedAt.IsZero() {
 			changed = l.UpdatedAt.Local().Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(&out, "%-16s  %s\n", changed, l.ChatKey)
+		fmt.Fprintf(&out, "%-16s  %s\n", changed, console.Named(l.ChatKey, l.Name))
 	}
 	return out.String()
 }
@@ -138,14 +139,16 @@ func showCmd(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show CHAT", Short: "List the messages of a chat and what became of each", Args: cobra.ExactArgs(1),
 		Long: "Shows how many messages were received and what became of them, then the latest messages in both directions, in the\n" +
-			"order of their arrival. With --json all messages are shown in full, unless --last is given.",
-		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50",
+			"order of their arrival. With --json all messages are shown in full, unless --last is given. With --follow new messages\n" +
+			"and the steps of runs are added until Ctrl-C, with --json as one object per line; the host must be running.",
+		Example: "  sma chats show telegram-chat-42\n  sma chats show telegram-chat--1001234567890 --last 50\n  sma chats show telegram-chat-42 -f",
 	}
 	last := cmd.Flags().Int("last", 20, "how many messages to show")
-	return console.Command[explained]{
+	followed := cmd.Flags().BoolP("follow", "f", false, "continue with what happens until Ctrl-C")
+	shown := console.Command[explained]{
 		Run: func(ctx context.Context, args []string) (explained, error) {
 			if *last < 0 {
-				return explained{}, &console.Failure{Code: console.CodeUsage, What: "--last wants a number from 0 on", Help: cmd.CommandPath() + " --help"}
+				return explained{}, negative(cmd)
 			}
 			if cmd.Flag("json").Value.String() == "true" && !cmd.Flag("last").Changed {
 				*last = math.MaxInt
@@ -153,7 +156,21 @@ func showCmd(a *console.Console) *cobra.Command {
 			return explainedChat(ctx, a, args, *last)
 		},
 		Text: func(e explained) string { return e.text(a) },
-	}.On(a, cmd)
+	}.On(a, cmd).RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !*followed {
+			return shown(cmd, args)
+		}
+		if *last < 0 {
+			return negative(cmd)
+		}
+		return follow(cmd.Context(), &follower{Console: a, args: args, last: *last, asJSON: cmd.Flag("json").Value.String() == "true"})
+	}
+	return cmd
+}
+
+func negative(cmd *cobra.Command) error {
+	return &console.Failure{Code: console.CodeUsage, What: "--last wants a number from 0 on", Help: cmd.CommandPath() + " --help"}
 }
 
 // explainedChat returns the chat that the arguments name, with its last messages.

@@ -84,8 +84,38 @@ func (c Control) Post(ctx context.Context, path string, doc, into any) error {
 	return c.do(ctx, http.MethodPost, path, bytes.NewReader(body), into)
 }
 
+// Stream fetches documents that follow each other, and gives each one to take until take fails or the host ends the
+// answer, which is no error.
+func Stream[T any](ctx context.Context, c Control, path string, take func(T) error) error {
+	c.http.Timeout = 0
+	return c.read(ctx, http.MethodGet, path, http.NoBody, func(docs *json.Decoder) error {
+		for {
+			var doc T
+			switch err := docs.Decode(&doc); {
+			case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+				return nil
+			case err != nil:
+				return fmt.Errorf("read the host's answer: %w", err)
+			}
+			if err := take(doc); err != nil {
+				return err
+			}
+		}
+	})
+}
+
 // do sends a request and reads its answer.
 func (c Control) do(ctx context.Context, method, path string, body io.Reader, into any) error {
+	return c.read(ctx, method, path, body, func(docs *json.Decoder) error {
+		if err := docs.Decode(into); err != nil {
+			return fmt.Errorf("read the host's answer: %w", err)
+		}
+		return nil
+	})
+}
+
+// read sends a request and has its answer read.
+func (c Control) read(ctx context.Context, method, path string, body io.Reader, answer func(*json.Decoder) error) error {
 	req, err := http.NewRequestWithContext(ctx, method, "http://host"+path, body)
 	if err != nil {
 		return err
@@ -110,10 +140,7 @@ func (c Control) do(ctx context.Context, method, path string, body io.Reader, in
 		_ = json.NewDecoder(resp.Body).Decode(&said) // the status is sufficient
 		return fmt.Errorf("the host answers %s: %s", resp.Status, said.Error)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		return fmt.Errorf("read the host's answer: %w", err)
-	}
-	return nil
+	return answer(json.NewDecoder(resp.Body))
 }
 
 // Running reports whether a host answers on a state folder.

@@ -42,7 +42,9 @@ type Listing[L any] struct {
 	Failed string // what failed, as a full clause
 	Answer func(*query.Desk, context.Context, query.Asked) ([]L, error)
 	Keep   func(L) bool // selects the lines to show; nil shows all
-	Text   func([]L) string
+	// Chat returns the chat of a line, and where the chat's name goes. It is nil for lines without names.
+	Chat func(*L) (key messages.ChatKey, name *string)
+	Text func([]L) string
 }
 
 // On makes cmd run the command.
@@ -56,6 +58,13 @@ func (l Listing[L]) On(a *Console, cmd *cobra.Command) *cobra.Command {
 			lines, err := Ask(ctx, a, l.Name, query.Asked{ChatKey: key}, l.Answer)
 			if l.Keep != nil {
 				lines = slices.DeleteFunc(lines, func(line L) bool { return !l.Keep(line) })
+			}
+			if l.Chat != nil && len(lines) > 0 {
+				names := a.Names()
+				for i := range lines {
+					chat, name := l.Chat(&lines[i])
+					*name = names.Of(chat)
+				}
 			}
 			return lines, ChatFailure(key, l.Failed, "sma doctor", err)
 		},

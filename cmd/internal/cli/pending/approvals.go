@@ -34,6 +34,7 @@ func Approvals(a *console.Console) *cobra.Command {
 func approvalsListCmd(a *console.Console) *cobra.Command {
 	return console.Listing[query.ApprovalLine]{
 		Name: "approvals", Failed: noRequests, Answer: (*query.Desk).Approvals,
+		Chat: func(l *query.ApprovalLine) (messages.ChatKey, *string) { return l.ChatKey, &l.Name },
 		Text: func(lines []query.ApprovalLine) string {
 			if len(lines) == 0 {
 				return a.Text("nothing waits for a decision\n", "没有等待审批的请求\n")
@@ -110,6 +111,9 @@ func RequestsText(a *console.Console, lines []query.ApprovalLine) string {
 		fmt.Fprintf(&out, "%s  #%d  %s  %s", l.ChatKey, l.N, checkup.OneLine(l.Tool, 64), left)
 		if l.Asker != "" {
 			fmt.Fprintf(&out, a.Text("  asked by %s", "  发起人 %s"), checkup.OneLine(l.Asker, 64))
+		}
+		if l.Name != "" { // last, because people choose it: it cannot imitate what is before it
+			fmt.Fprintf(&out, a.Text("  in the chat %s", "  聊天 %s"), l.Name)
 		}
 		out.WriteString("\n")
 		if l.Unseen != nil {

@@ -33,6 +33,7 @@ func outboxListCmd(a *console.Console) *cobra.Command {
 	parked := cmd.Flags().Bool("parked", false, "only parked messages")
 	return console.Listing[query.OutboxLine]{
 		Name: "outbox", Failed: noOutbox, Answer: (*query.Desk).Outbox,
+		Chat: func(l *query.OutboxLine) (messages.ChatKey, *string) { return l.ChatKey, &l.Name },
 		Keep: func(l query.OutboxLine) bool { return !*parked || l.State == messages.OutboxParked },
 		Text: func(lines []query.OutboxLine) string { return outboxText(a, lines, time.Now()) },
 	}.On(a, cmd)
@@ -105,7 +106,7 @@ func outboxText(a *console.Console, lines []query.OutboxLine, now time.Time) str
 	for _, l := range lines {
 		parked = parked || l.State == messages.OutboxParked
 		age := max(0, now.Sub(l.Since)).Round(time.Second)
-		fmt.Fprintf(&out, "%s  %s  %s  %s  %s", l.ChatKey, l.ID, kinds[l.Kind], states[l.State], age)
+		fmt.Fprintf(&out, "%s  %s  %s  %s  %s", console.Named(l.ChatKey, l.Name), l.ID, kinds[l.Kind], states[l.State], age)
 		for _, more := range []struct {
 			on   bool
 			text string

@@ -62,6 +62,7 @@ type taskLine struct {
 	When     *time.Time        `json:"when,omitempty"`
 	Timezone string            `json:"timezone"`
 	ChatKey  messages.ChatKey  `json:"chatKey,omitempty"`
+	Name     string            `json:"name,omitempty"` // what people call the chat
 	CatchUp  timetable.CatchUp `json:"catchUp"`
 	Next     []time.Time       `json:"next"`
 	Last     *taskFire         `json:"last,omitempty"`
@@ -130,6 +131,9 @@ func listTasks(ctx context.Context, a *console.Console) (tasks, taskList, error)
 		return t, taskList{}, err
 	}
 	lines, problems, err := t.lines(ctx)
+	for names, i := a.Names(), 0; i < len(lines); i++ {
+		lines[i].Name = names.Of(lines[i].ChatKey)
+	}
 	return t, taskList{lines, problems}, err
 }
 
@@ -327,7 +331,7 @@ func tasksText(a *console.Console, lines []taskLine, problems []timetable.Proble
 	var out strings.Builder
 	for _, l := range lines {
 		times := cmp.Or(l.Cron, l.Timezone)
-		fmt.Fprintf(&out, "%-7s %s  %s  %s  %s\n", l.Status, l.ID, checkup.OneLine(l.Title, 60), times, cmp.Or(string(l.ChatKey), "-"))
+		fmt.Fprintf(&out, "%-7s %s  %s  %s  %s\n", l.Status, l.ID, checkup.OneLine(l.Title, 60), times, cmp.Or(console.Named(l.ChatKey, l.Name), "-"))
 		var next []string
 		for _, at := range l.Next {
 			next = append(next, at.Format(stamp))

@@ -52,6 +52,18 @@ func openSkills(ctx context.Context, a *console.Console) (skills, error) {
 	return s, nil
 }
 
+// Names are the names of the skills, for completion. It is empty if they cannot be read.
+func Names(ctx context.Context, a *console.Console) (out []string) {
+	s, err := openSkills(ctx, a)
+	if err != nil {
+		return nil
+	}
+	for _, k := range s.set.Skills {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
 // skillLine is a skill as JSON. Members are only ever added.
 type skillLine struct {
 	Name         string      `json:"name"`
