@@ -53,7 +53,7 @@ go-present:
 	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl/ and try again." >&2; exit 1; }
 
 build: go-present
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -funcalign=16' -o $(BIN)/sma ./cmd/sma
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -funcalign=8' -o $(BIN)/sma ./cmd/sma
 
 demo: go-present
 	@echo "Building. The first build takes a minute or two." >&2

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/profiles"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -33,7 +34,7 @@ func newRegistry(version string) *prometheus.Registry {
 }
 
 // observeHandler serves metrics and health, and profiles if they are wanted.
-func observeHandler(reg *prometheus.Registry, status func(context.Context) Status, profiles bool) http.Handler {
+func observeHandler(reg *prometheus.Registry, status func(context.Context) Status, profiled bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true, CoalesceGather: true}))
 	alive := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") } // a client that disconnected needs no answer
@@ -42,8 +43,8 @@ func observeHandler(reg *prometheus.Registry, status func(context.Context) Statu
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		readyz(w, r, status(r.Context()))
 	})
-	if profiles {
-		serveProfiles(mux)
+	if profiled {
+		profiles.Serve(mux)
 	}
 	return mux
 }
@@ -104,7 +105,7 @@ func (h *Host) startObserving(ctx context.Context) error {
 	}
 	h.metricsAddr = l.Addr().String()
 	// The settings require a loopback address; localhost may still resolve to another one.
-	profiles := metrics.Pprof && config.IsLoopback(h.metricsAddr)
-	h.cleanups.add("metrics listener", serve(l, web.OnlyHosts(address, observeHandler(h.registry, h.Status, profiles)), h.log))
+	profiled := metrics.Pprof && config.IsLoopback(h.metricsAddr)
+	h.cleanups.add("metrics listener", serve(l, web.OnlyHosts(address, observeHandler(h.registry, h.Status, profiled)), h.log))
 	return nil
 }

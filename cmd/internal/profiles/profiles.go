@@ -1,4 +1,4 @@
-package host
+package profiles
 
 import (
 	"net/http"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// serveProfiles adds the profiles of the process: heap and profile (of the CPU) for go tool pprof, goroutine as text.
+// Serve adds the profiles of the process: heap and profile (of the CPU) for go tool pprof, goroutine as text.
 // The handlers of net/http/pprof have more, and would make the program 400 kB larger, pprof.Lookup 200 kB.
-func serveProfiles(mux *http.ServeMux) {
+func Serve(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/heap", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_ = pprof.WriteHeapProfile(w) // a client that disconnected needs no answer
