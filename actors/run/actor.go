@@ -230,13 +230,14 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 		ErrorText: errorText, SendSources: true,
 		Metadata: r.metadata,
 	}
-	tools := make([]tool.Tool, 0, len(msg.Tools)) // a snapshot: changes during the run have no effect
+	names := slices.Concat(msg.Tools, msg.Later)
+	tools := make([]tool.Tool, 0, len(names)) // a snapshot: changes during the run have no effect
 	check, asks := r.Tools.Validate, func(c loop.Call) bool {
 		i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == c.Name })
 		return i >= 0 && r.asks(tools[i], c)
 	}
-	c.Tools, r.offer = make([]loop.Tool, 0, len(msg.Tools)), make([]model.ToolSpec, 0, len(msg.Tools))
-	for i, name := range slices.Concat(msg.Tools, msg.Later) {
+	c.Tools, r.offer = make([]loop.Tool, 0, len(names)), make([]model.ToolSpec, 0, len(msg.Tools))
+	for i, name := range names {
 		t, ok := r.Tools.Find(name)
 		if !ok {
 			continue

@@ -2,10 +2,10 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/tidwall/gjson"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/pipe"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -184,11 +184,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 
 // answering is the name of the model that answers, or empty if its provider does not say.
 func (r *run) answering() string {
-	var said struct{ ModelID string }
-	if json.Unmarshal(r.answers, &said) != nil {
-		return ""
-	}
-	return said.ModelID
+	return gjson.GetBytes(r.answers, "modelId").String()
 }
 
 func (r *run) onRetry(ac actor.Context, msg retry) {

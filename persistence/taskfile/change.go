@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -66,6 +67,11 @@ const maxNumbers = 64 << 20
 
 // changeNumbers changes the numbers while holding the lock of the tasks.
 func (s *Store) changeNumbers(ctx context.Context, change func(all map[messages.ChatKey]numbers) error) error {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.looked = time.Time{}
+	}()
 	return s.change(ctx, func() error {
 		err := s.numbers().Change(ctx, func(all *map[messages.ChatKey]numbers) error { return change(*all) })
 		if err != nil {
@@ -108,30 +114,43 @@ func (s *Store) TaskNumbers(ctx context.Context, key messages.ChatKey, ids []str
 	return out, err
 }
 
-// HadTasks implements [persistence.TaskStore]. It reads the numbers only after they have changed. Numbers that cannot be
-// read are those of all chats.
+// lookEvery is how often the numbers are looked at for changes by other processes.
+const lookEvery = time.Second
+
+// HadTasks implements [persistence.TaskStore]. It reads the numbers only after they have changed. While they cannot be
+// read, every chat had tasks.
 func (s *Store) HadTasks(key messages.ChatKey) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info, err := os.Stat(s.numbers().Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.seen, s.numbered = nil, nil
-		return false
-	}
-	if err != nil {
-		return true
-	}
-	if s.seen == nil || !os.SameFile(s.seen, info) || s.seen.Size() != info.Size() || !s.seen.ModTime().Equal(info.ModTime()) {
-		all, err := s.numbers().Read()
-		if err != nil {
+	if now := time.Now(); now.Sub(s.looked) >= lookEvery {
+		if err := s.look(); err != nil {
 			return true
 		}
-		s.seen, s.numbered = info, make(map[messages.ChatKey]bool, len(all))
-		for key := range all {
-			s.numbered[key] = true
-		}
+		s.looked = now
 	}
 	return s.numbered[key]
+}
+
+// look reads the numbers if they have changed.
+func (s *Store) look() error {
+	file := s.numbers()
+	info, err := os.Stat(file.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.seen, s.numbered = nil, nil
+		return nil
+	}
+	if err != nil || s.seen != nil && os.SameFile(s.seen, info) && s.seen.Size() == info.Size() && s.seen.ModTime().Equal(info.ModTime()) {
+		return err
+	}
+	all, err := file.Read()
+	if err != nil {
+		return err
+	}
+	s.seen, s.numbered = info, make(map[messages.ChatKey]bool, len(all))
+	for key := range all {
+		s.numbered[key] = true
+	}
+	return nil
 }
 
 // ForgetChat removes the tasks of a chat, with their numbers there.

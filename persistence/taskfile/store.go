@@ -34,6 +34,7 @@ type Store struct {
 	lock  *document.Lock // serialises the changes of all tasks
 
 	mu       sync.Mutex
+	looked   time.Time   // when the numbers were looked at last
 	seen     fs.FileInfo // of the numbers when they were read last; nil if there were none
 	numbered map[messages.ChatKey]bool
 }
