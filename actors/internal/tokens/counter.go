@@ -10,6 +10,9 @@ import (
 // maxText is how much of one text is counted exactly; the rest is bounded by [Bound].
 const maxText = 1 << 20
 
+// The library keeps its loader in a variable without a lock, so it is set before any counter can exist.
+func init() { tiktoken.SetBpeLoader(embedded{}) } //nolint:gochecknoinits // several hosts of a process would write it at once
+
 // Counter counts tokens. It is safe for concurrent use; a host has one.
 type Counter struct {
 	tables chan map[Encoding]*tiktoken.Tiktoken // contains the one map unless a goroutine is using it
@@ -50,7 +53,6 @@ func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
 	if t := tables[e]; t != nil {
 		return t, nil
 	}
-	tiktoken.SetBpeLoader(embedded{})
 	t, err := tiktoken.GetEncoding(string(e))
 	if err != nil {
 		return nil, fmt.Errorf("tables of encoding %s: %w", e, err)

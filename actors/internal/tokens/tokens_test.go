@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pkoukk/tiktoken-go"
@@ -51,6 +52,19 @@ func prose() string {
 		strings.Repeat("我们周三下午三点在会议室讨论部署方案，请带上 v2.3.1 的报告。\n", 40) +
 		strings.Repeat("func add(a, b int) int {\n\treturn a + b // 12345678\n}\n\n", 40) +
 		strings.Repeat("😀 C'est l'été à Zürich — 42,5 % naïveté <|endoftext|>\r\n", 40)
+}
+
+// Two hosts of a process have a counter each, and both may read their tables at the same time.
+func TestCountersReadTablesAtOnce(t *testing.T) {
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			if n, err := NewCounter().Count(CL100K, "hello world"); n != 2 || err != nil {
+				t.Errorf("%d tokens, %v, want 2", n, err)
+			}
+		})
+	}
+	both.Wait()
 }
 
 func TestCountIsPlainOnProse(t *testing.T) {
