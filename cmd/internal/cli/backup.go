@@ -44,7 +44,7 @@ func (a *app) backup(ctx context.Context, args []string) (backup.Report, error) 
 
 func backupText(r backup.Report) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%d chats and %d files (%d bytes) are in %s\n", r.Chats, r.Files, r.Bytes, r.Folder)
+	fmt.Fprintf(&out, "copied to %s: chats %d, files %d, bytes %d\n", r.Folder, r.Chats, r.Files, r.Bytes)
 	for _, name := range r.Skipped {
 		fmt.Fprintf(&out, "left out, as it is neither a file nor a link: %s\n", name)
 	}
@@ -91,7 +91,7 @@ func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.
 }
 
 func restoredText(r backup.Restored) string {
-	return fmt.Sprintf("%d files of %s are back\nNext: sma doctor, then sma run\n", r.Files, r.Made.Local().Format(time.DateTime))
+	return fmt.Sprintf("files put back: %d, from the backup of %s\nNext: sma doctor, then sma run\n", r.Files, r.Made.Local().Format(time.DateTime))
 }
 
 // damage is the failure of a copy that has damaged chats.
@@ -99,7 +99,7 @@ func damage(keys []messages.ChatKey) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("%d chats are damaged and were copied as they are, the first is %s", len(keys), keys[0]), Help: "sma chats verify"}
+	return &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("damaged chats, copied as they are: %d, the first is %s", len(keys), keys[0]), Help: "sma chats verify"}
 }
 
 // progress shows how far long work has come on a line of a terminal, at most ten times a second.
