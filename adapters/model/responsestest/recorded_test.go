@@ -2,27 +2,19 @@ package responsestest
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // These requests are the examples of OpenAI's OpenAPI document (MIT licence, see testdata/recorded),
-// so the rules must accept them. What the house wants in addition is added: that nothing is stored (R2)
-// and that no schema changes its meaning (R11).
+// so the rules must accept them. What this program requires in addition is added: that nothing is
+// stored (R2) and that no schema changes its meaning (R11).
 func TestRecordedRequestsAreAccepted(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no requests: %v", err)
-	}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	modeltest.Recorded(t, func(raw []byte) error {
 		var body object
 		if err := json.Unmarshal(raw, &body); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		body["store"], body["include"] = false, []string{includeEncrypted}
 		tools, _ := body["tools"].([]any)
@@ -30,11 +22,10 @@ func TestRecordedRequestsAreAccepted(t *testing.T) {
 			function, _ := tool.(object)
 			function["strict"] = false
 		}
-		if raw, err = json.Marshal(body); err != nil {
-			t.Fatal(err)
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
 		}
-		if err := StrictBody(raw); err != nil {
-			t.Errorf("%s: %v", filepath.Base(file), err)
-		}
-	}
+		return StrictBody(raw)
+	})
 }

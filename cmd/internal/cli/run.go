@@ -50,7 +50,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	}
 	a.Warn(loaded.Findings)
 	if !loaded.Settings.Metrics.Pprof {
-		runtime.MemProfileRate = 0 // samples of allocations take memory, and nobody can read them
+		runtime.MemProfileRate = 0 // without profiles, sampling allocations only takes memory
 	}
 	log, level := newLogger(a.Stderr, loaded.Settings.Log)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level

@@ -90,8 +90,8 @@ func check(ctx context.Context, s sandbox.Sandbox) (err error) {
 	return nil
 }
 
-// homes adds people's folders to what the probe must not read. If the probe is in one of them, the way to it is visible
-// and nothing beside that way.
+// homes adds people's folders to what the probe must not read. If the probe's own program is in one of them, each folder
+// on the path to it may show that one entry and no other.
 func homes(t *probe.Tries, executable string) {
 	for _, home := range []string{"/root", "/home"} {
 		if !within(executable, home) {

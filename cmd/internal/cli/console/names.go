@@ -19,7 +19,7 @@ const maxName = 48
 // Names are what people call chats, read from a state folder. Reading never fails: what cannot be read has no name.
 type Names struct {
 	state  string
-	people *access.Store // nil if nobody was let in
+	people *access.Store // nil if no person or group has been let in
 }
 
 // Names reads the names of the project's chats.

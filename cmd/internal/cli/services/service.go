@@ -18,10 +18,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 )
 
-// elsewhere is what helps where there is no systemd.
+// elsewhere is the advice for systems without systemd.
 const elsewhere = "let the service manager of this machine run: sma run DIR (docs/how-to/service.md)"
 
-// Options are what the command needs besides the console.
+// Options configure the command.
 type Options struct {
 	// Trust checks that a service, which has no variables of this shell, could start in a folder, and returns the digest
 	// of what the operator agreed to there, or "" if there is nothing to agree to.

@@ -69,7 +69,7 @@ func (s systemd) show(ctx context.Context, name string) (map[string]string, erro
 	return properties, nil
 }
 
-// lingers reports whether the services of the user continue after a logout. It assumes so if nobody can tell.
+// lingers reports whether the services of the user continue after a logout. If loginctl does not answer, it assumes that they do.
 func (s systemd) lingers(ctx context.Context, uid int) bool {
 	out, err := s.run(ctx, "loginctl", "show-user", strconv.Itoa(uid), "--property=Linger", "--value")
 	return err != nil || strings.TrimSpace(out) != "no"

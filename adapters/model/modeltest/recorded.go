@@ -1,0 +1,25 @@
+package modeltest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Recorded checks every request in the folder testdata/recorded of the calling package.
+func Recorded(t *testing.T, check func(body []byte) error) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "recorded", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no requests: %v", err)
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := check(body); err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		}
+	}
+}
