@@ -52,6 +52,8 @@ endif
 go-present:
 	@command -v $(GO) >/dev/null 2>&1 || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl/ and try again." >&2; exit 1; }
 
+# Functions aligned to 8 bytes instead of 32 make the program 0.5 MB smaller. .ci/build and cmd/internal/dist have the
+# same flags.
 build: go-present
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -funcalign=8' -o $(BIN)/sma ./cmd/sma
 
