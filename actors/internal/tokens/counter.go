@@ -10,9 +10,6 @@ import (
 // maxText is how much of one text is counted exactly; the rest is bounded by [Bound].
 const maxText = 1 << 20
 
-// The library keeps its loader in a variable without a lock, so it is set before any counter can exist.
-func init() { tiktoken.SetBpeLoader(embedded{}) } //nolint:gochecknoinits // several hosts of a process would write it at once
-
 // Counter counts tokens. It is safe for concurrent use; a host has one.
 type Counter struct {
 	tables chan map[Encoding]*tiktoken.Tiktoken // contains the one map unless a goroutine is using it
@@ -53,12 +50,26 @@ func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
 	if t := tables[e]; t != nil {
 		return t, nil
 	}
-	t, err := tiktoken.GetEncoding(string(e))
+	t, err := load(e)
 	if err != nil {
 		return nil, fmt.Errorf("tables of encoding %s: %w", e, err)
 	}
 	tables[e] = t
 	return t, nil
+}
+
+// load makes the tables of an encoding. The library's own way to them keeps a loader in a variable without a lock, which
+// several hosts of a process would write at once. Control tokens are not needed: no text is counted as one.
+func load(e Encoding) (*tiktoken.Tiktoken, error) {
+	ranks, err := embedded{}.LoadTiktokenBpe(string(e))
+	if err != nil {
+		return nil, err
+	}
+	bpe, err := tiktoken.NewCoreBPE(ranks, nil, e.pattern())
+	if err != nil {
+		return nil, err
+	}
+	return tiktoken.NewTiktoken(bpe, &tiktoken.Encoding{Name: string(e), MergeableRanks: ranks}, nil), nil
 }
 
 // part is where to split a text so that counting stays linear: after a whole word if possible.
