@@ -61,7 +61,7 @@ func (c *Counter) table(e Encoding) (*tiktoken.Tiktoken, error) {
 // load makes the tables of an encoding. The library's own way to them keeps a loader in a variable without a lock, which
 // several hosts of a process would write at once. Control tokens are not needed: no text is counted as one.
 func load(e Encoding) (*tiktoken.Tiktoken, error) {
-	ranks, err := embedded{}.LoadTiktokenBpe(string(e))
+	ranks, err := vocabulary(e)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
-	"strings"
 )
 
 // The vocabularies: all tokens in the order of their ranks, each after its length, compressed. Their test makes these
@@ -21,13 +19,9 @@ var vocabularies embed.FS
 // maxToken is more bytes than any token has.
 const maxToken = 1 << 10
 
-// embedded loads vocabularies from the program.
-type embedded struct{}
-
-// LoadTiktokenBpe returns the rank of each token. The tokenizer names a vocabulary by the address of its original.
-func (embedded) LoadTiktokenBpe(address string) (map[string]int, error) {
-	name := strings.TrimSuffix(path.Base(address), ".tiktoken")
-	f, err := vocabularies.Open("vocabulary/" + name)
+// vocabulary returns the rank of each token of an encoding.
+func vocabulary(e Encoding) (map[string]int, error) {
+	f, err := vocabularies.Open("vocabulary/" + string(e))
 	if err != nil {
 		return nil, err
 	}
