@@ -3,7 +3,6 @@ package provider
 import (
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -62,7 +61,7 @@ func TestEffortOfARequest(t *testing.T) {
 }
 
 // A word that the service refuses is not sent again: the settings decide, and other words are still
-// sent. Calls that are refused at the same time are all answered.
+// sent.
 func TestRefusedEffort(t *testing.T) {
 	for name, message := range map[string]string{
 		"openai":      "Unsupported value: 'reasoning_effort' does not support 'high' with this model.",
@@ -95,22 +94,6 @@ func TestRefusedEffort(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestEffortRefusedTogether(t *testing.T) {
-	m, _ := habitModel(t, Options{Endpoint: Endpoint{Settings: Settings{Efforts: map[string]Thinking{"high": {Effort: "high"}}}}},
-		jsonRefusal("no reasoning_effort"), jsonRefusal("no reasoning_effort"), wholeAnswer())
-	var calls sync.WaitGroup
-	for range 2 {
-		calls.Go(func() {
-			req := hello()
-			req.Effort = "high"
-			if text, _, err := said(t.Context(), m, req); text != "a" {
-				t.Errorf("heard %q: %v", text, err)
-			}
-		})
-	}
-	calls.Wait()
 }
 
 // A refusal of the settings' own effort, or of something else, is not answered with another request.

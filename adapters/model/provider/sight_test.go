@@ -1,11 +1,11 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,34 +76,47 @@ func TestFilesAreNotBlamedForOtherFaults(t *testing.T) {
 
 // Calls that a model refuses at the same time, for the same reason, are all answered.
 func TestRefusedAtTheSameTime(t *testing.T) {
-	picture := messages.Picture{Path: "results/c/picture-1.jpg", Mime: "image/jpeg"}
-	const calls = 2
-	var arrived sync.WaitGroup
-	arrived.Add(calls)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // a request that is cut off has no picture
-		if bytes.Contains(body, []byte("data:image/jpeg")) {
-			arrived.Done()
-			arrived.Wait()
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"error":{"message":"this model does not support image input"}}`)
-			return
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, wholeAnswer().Body)
-	}))
-	t.Cleanup(server.Close)
-	m := newModel(t, Options{Endpoint: Endpoint{BaseURL: server.URL}, Load: func(context.Context, string) ([]byte, error) { return []byte("x"), nil }})
-	req := model.Request{Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{
-		modelmessage.Text{Text: "what is this?"}, modelmessage.File{MediaType: "image/jpeg", Data: picture.Link("c")},
-	}}}}
-	var all sync.WaitGroup
-	for range calls {
-		all.Go(func() {
-			if text, _, err := said(t.Context(), m, req); text != "a" || err != nil {
-				t.Errorf("answered %q, %v", text, err)
+	thinking := hello()
+	thinking.Effort = "high"
+	for _, tt := range []struct {
+		name, refused, message string
+		req                    model.Request
+	}{
+		{"a picture", "data:image/jpeg", "this model does not support image input", model.Request{Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{
+			modelmessage.Text{Text: "what is this?"}, modelmessage.File{MediaType: "image/jpeg", Data: messages.Picture{Path: "results/c/picture-1.jpg", Mime: "image/jpeg"}.Link("c")},
+		}}}}},
+		{"an effort", "reasoning_effort", "no reasoning_effort", thinking},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const calls = 2
+			var arrived sync.WaitGroup
+			arrived.Add(calls)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body) // a request that is cut off has nothing that is refused
+				if strings.Contains(string(body), tt.refused) {
+					arrived.Done()
+					arrived.Wait()
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = io.WriteString(w, jsonRefusal(tt.message).Body)
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, wholeAnswer().Body)
+			}))
+			t.Cleanup(server.Close)
+			m := newModel(t, Options{
+				Endpoint: Endpoint{BaseURL: server.URL, Settings: Settings{Efforts: map[string]Thinking{"high": {Effort: "high"}}}},
+				Load:     func(context.Context, string) ([]byte, error) { return []byte("x"), nil },
+			})
+			var all sync.WaitGroup
+			for range calls {
+				all.Go(func() {
+					if text, _, err := said(t.Context(), m, tt.req); text != "a" || err != nil {
+						t.Errorf("answered %q, %v", text, err)
+					}
+				})
 			}
+			all.Wait()
 		})
 	}
-	all.Wait()
 }
