@@ -3,12 +3,13 @@ package catalog
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"math"
 	"sync"
+
+	"github.com/shipmyagent/shipmyagent/config/packed"
 )
 
-//go:embed catalog.json
+//go:embed catalog.json.gz
 var embedded []byte
 
 // API is a protocol that models are called with.
@@ -147,7 +148,7 @@ type document struct {
 // read parses the document once.
 var read = sync.OnceValue(func() document { //nolint:gochecknoglobals // constant
 	var d document
-	_ = json.Unmarshal(embedded, &d) // the tests read it strictly
+	_ = packed.Read(embedded, &d) // the tests read it strictly
 	return d
 })
 

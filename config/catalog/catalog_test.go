@@ -3,17 +3,28 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/config/packed/packedtest"
 )
+
+var update = flag.Bool("update", false, "pack the catalog anew")
 
 // TestCatalogIsValid reads the file strictly and checks every entry.
 func TestCatalogIsValid(t *testing.T) {
-	dec := json.NewDecoder(bytes.NewReader(embedded))
+	text, err := os.ReadFile("catalog.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packedtest.Check(t, "catalog.json.gz", text, *update)
+	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	var d document
 	if err := dec.Decode(&d); err != nil || len(d.Providers) == 0 || len(d.Models) == 0 {

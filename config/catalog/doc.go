@@ -1,7 +1,8 @@
 // Package catalog knows services of language models and their models: addresses, key variables, protocols, limits,
 // abilities and prices.
 //
-// Everything is in catalog.json, one entry a line. Every entry says where its values are from (source) and to which day
+// Everything is in catalog.json, one entry a line, which is embedded compressed: after a change run
+// "go test ./config/catalog -update". Every entry says where its values are from (source) and to which day
 // they are known to hold (asOf). A value that could not be verified is left out; a reader must not take a missing value
 // for a no.
 //

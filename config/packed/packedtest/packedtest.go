@@ -1,0 +1,43 @@
+// Package packedtest compares packed files with their originals.
+package packedtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/shipmyagent/shipmyagent/config/packed"
+)
+
+// Check fails the test if the packed file is not the JSON value, whitespace aside. With update it writes the file.
+func Check(t *testing.T, file string, value json.RawMessage, update bool) {
+	t.Helper()
+	var want bytes.Buffer
+	if err := json.Compact(&want, value); err != nil {
+		t.Fatal(err)
+	}
+	if update {
+		write(t, file, want.Bytes())
+	}
+	data, err := os.ReadFile(file) //nolint:gosec // a file of the test's own package
+	var got json.RawMessage
+	if err = errors.Join(err, packed.Read(data, &got)); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s differs from its original; run this test with -update: %v", file, err)
+	}
+}
+
+func write(t *testing.T, file string, text []byte) {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(text)
+	if err := errors.Join(err, w.Close(), os.WriteFile(file, out.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
