@@ -167,7 +167,7 @@ func TestExporter(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				time.Sleep(6 * sendEvery)
+				<-time.After(6 * sendEvery)
 				synctest.Wait()
 				c.mu.Lock()
 				defer c.mu.Unlock()
@@ -176,7 +176,7 @@ func TestExporter(t *testing.T) {
 					sent += strings.Count(body, `"spanId"`)
 				}
 				dropped := testutil.ToFloat64(x.dropped)
-				if all := tt.turns * (spans); sent+int(dropped) != all {
+				if all := tt.turns * spans; sent+int(dropped) != all {
 					t.Errorf("%d spans sent and %v dropped of %d", sent, dropped, all)
 				}
 				if tt.bodies != 0 && len(c.bodies) != tt.bodies || tt.name != "away for long" && dropped != tt.dropped {

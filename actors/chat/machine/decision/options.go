@@ -243,10 +243,10 @@ type AuditEntry struct {
 	Result    string
 	Reason    string
 	Step      int
-	By        string // who decided, as <platform>-<userId>
-	Digest    string // of the tool, the exact input and what the approval is bound to
-	Call      string // id of the tool call
-	Rule      string // what allowed the call: a person's decision, a grant or an operator's rule
+	By        string        // who decided, as <platform>-<userId>
+	Digest    string        // of the tool, the exact input and what the approval is bound to
+	Call      string        // id of the tool call
+	Rule      string        // what allowed the call: a person's decision, a grant or an operator's rule
 	Took      time.Duration // of a model call or tool call
 	// The tokens are of a model call.
 	InputTokens, CachedTokens, OutputTokens int64
