@@ -29,6 +29,7 @@ GOLANGCI_LINT ?= $(BIN)/golangci-lint
 LINT_VERSION  := v2.15.0
 VULN_VERSION  := v1.1.4
 PROM_VERSION  := v0.316.0
+OTEL_VERSION  := v0.165.0
 BENCH_DIR     ?=
 BENCH_RUNS    ?= 3
 BENCH_JSON    ?= $(BIN)/bench.json
@@ -87,6 +88,11 @@ $(BIN)/golangci-lint:
 # Prometheus and its promtool, without service discovery and without the pages, which are built by npm.
 $(BIN)/promtool $(BIN)/prometheus: go-present
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install -tags remove_all_sd github.com/prometheus/prometheus/cmd/$(@F)@$(PROM_VERSION)
+
+# An OpenTelemetry collector; its builder fetches and compiles it in some minutes.
+$(BIN)/otelcol: go-present
+	$(GO) run go.opentelemetry.io/collector/cmd/builder@$(OTEL_VERSION) --config .ci/otelcol.yml
+	mv $(BIN)/otelcol.build/otelcol $@ && rm -r $(BIN)/otelcol.build
 
 vuln: go-present
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) $(PKGS)

@@ -43,6 +43,7 @@ type Settings struct {
 	Speech      Speech          `json:"speech" about:"Voice messages."`
 	Budget      Budget          `json:"budget" about:"Spending limits. Days begin at midnight in the project's time zone."`
 	Metrics     Metrics         `json:"metrics" about:"The metrics endpoint."`
+	Traces      Traces          `json:"traces" about:"What is sent to an OpenTelemetry collector."`
 	Log         Log             `json:"log" about:"The log of the process."`
 	Retention   Retention       `json:"retention" about:"How long things are kept that the chats no longer need."`
 }
@@ -219,6 +220,13 @@ type Budget struct {
 type Metrics struct {
 	Listen string `json:"listen" default:"127.0.0.1:9464" rule:"listenOrOff" about:"Address of /metrics and the health endpoints, or off."`
 	Pprof  bool   `json:"pprof" about:"Also serve /debug/pprof/heap, profile and goroutine there; listen must be loopback."`
+}
+
+// Traces configures an OpenTelemetry collector.
+type Traces struct {
+	Endpoint  string            `json:"endpoint,omitempty" rule:"baseUrl" reach:"address" about:"Root of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318. It gets names, durations and counts, never texts. Empty: nothing is sent."`
+	Headers   map[string]Secret `json:"headers,omitempty" rule:"modelHeader" about:"Headers of every request to it; values may be ${NAME}."`
+	Propagate bool              `json:"propagate" about:"Also send the header traceparent with model calls, so that the spans of a gateway belong to the same trace."`
 }
 
 // Log configures the log of the process.

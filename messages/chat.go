@@ -343,6 +343,7 @@ type ToolDone struct {
 	// be.
 	Forced bool
 	Failed bool
+	Took   time.Duration
 	// Switch is an order to continue in another context; the zero value is not an order.
 	Switch ContextSwitch
 	// Skill is an order to load or unload a skill; the zero value is not an order.

@@ -218,7 +218,7 @@ func (c *Chat) toolDone(msg messages.ToolDone) {
 	if msg.Failed {
 		result = "error"
 	}
-	c.Audit(decision.AuditEntry{Event: "tool", RequestID: c.State.Run.RequestID, RunID: c.RunID, Name: part.Name, Result: result})
+	c.Audit(decision.AuditEntry{Event: decision.AuditTool, RequestID: c.State.Run.RequestID, RunID: c.RunID, Name: part.Name, Call: msg.CallID, Result: result, Took: msg.Took})
 	c.requests.TellEnded(msg.CallID, result)
 	c.EventFrame("tool_summary", c.State.Run.Step, msg.Summary)
 }

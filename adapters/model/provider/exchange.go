@@ -52,6 +52,9 @@ func (c *caller) address() chat.Address {
 func (c *caller) exchange(body protocol.Body, watch *watchdog, account *bill) *protocol.Exchange {
 	return &protocol.Exchange{Body: body, Send: func(req *http.Request) (*http.Response, error) {
 		account.watch(req)
+		if of := account.e.opts.TraceParent; of != nil && account.req.Payer.Run != "" {
+			req.Header.Set("Traceparent", of(account.req.ID, account.req.Payer.Run))
+		}
 		resp, err := c.Do(req)
 		if err != nil {
 			return nil, err

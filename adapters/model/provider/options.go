@@ -115,6 +115,8 @@ type Options struct {
 
 	// Meter, if not nil, is asked before every request.
 	Meter Meter
+	// TraceParent, if not nil, returns the header traceparent of requests that a run makes.
+	TraceParent func(requestID, runID string) string
 	// Logger logs failed attempts, if not nil.
 	Logger *slog.Logger
 	// Metrics is where the package registers its metrics, if not nil.

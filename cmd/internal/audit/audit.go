@@ -197,8 +197,10 @@ func appendMembers(b []byte, at time.Time, e *decision.AuditEntry) []byte {
 	b = appendMember(b, `,"by":`, e.By)
 	b = appendMember(b, `,"digest":`, e.Digest)
 	b = appendMember(b, `,"callId":`, e.Call)
-	if e.Event == decision.AuditModel {
+	if e.Event == decision.AuditModel || e.Event == decision.AuditTool {
 		b = strconv.AppendInt(append(b, `,"tookMs":`...), e.Took.Milliseconds(), 10)
+	}
+	if e.Event == decision.AuditModel {
 		b = strconv.AppendInt(append(b, `,"inputTokens":`...), e.InputTokens, 10)
 		b = strconv.AppendInt(append(b, `,"cachedTokens":`...), e.CachedTokens, 10)
 		b = strconv.AppendInt(append(b, `,"outputTokens":`...), e.OutputTokens, 10)

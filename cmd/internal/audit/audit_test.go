@@ -33,7 +33,7 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 	dir := filepath.Join(state, "logs")
 	evening := time.Date(2026, 1, 2, 23, 59, 59, 0, time.UTC)
 	a.Add(decision.AuditEntry{TS: evening, Event: "run", ChatKey: "telegram-chat-1", RequestID: "r1", RunID: "run1", Result: "done"})
-	a.Add(decision.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1})
+	a.Add(decision.AuditEntry{TS: evening.Add(2 * time.Second), Event: "tool", Name: "time_now", Step: 1, Took: 250 * time.Millisecond})
 	a.Add(decision.AuditEntry{
 		TS: evening.Add(3 * time.Second), Event: decision.AuditModel, Name: "m", Result: "stop", Took: 1500 * time.Millisecond, InputTokens: 30, CachedTokens: 20, OutputTokens: 4,
 	})
@@ -42,7 +42,7 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 	a.Run(ctx)
 	want := map[string]string{
 		"2026-01-02.jsonl": `{"ts":"2026-01-02T23:59:59.000Z","event":"run","chatKey":"telegram-chat-1","requestId":"r1","runId":"run1","result":"done"}` + "\n",
-		"2026-01-03.jsonl": `{"ts":"2026-01-03T00:00:01.000Z","event":"tool","name":"time_now","step":1}` + "\n" +
+		"2026-01-03.jsonl": `{"ts":"2026-01-03T00:00:01.000Z","event":"tool","name":"time_now","step":1,"tookMs":250}` + "\n" +
 			`{"ts":"2026-01-03T00:00:02.000Z","event":"model","name":"m","result":"stop","tookMs":1500,"inputTokens":30,"cachedTokens":20,"outputTokens":4}` + "\n",
 	}
 	got := map[string]string{}

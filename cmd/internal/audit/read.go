@@ -26,7 +26,7 @@ type Line struct {
 	Step      int       `json:"step"`
 	By        string    `json:"by"`
 	CallID    string    `json:"callId"`
-	// TookMS and the tokens are of the event model, a call of a model.
+	// TookMS is of the events model and tool, the tokens are of the event model.
 	TookMS       int64 `json:"tookMs"`
 	InputTokens  int64 `json:"inputTokens"`
 	CachedTokens int64 `json:"cachedTokens"`

@@ -76,6 +76,7 @@ type Host struct {
 	ports       map[string]*port
 	portMetrics *adapter.Metrics
 	audit       *audit.Log
+	noted       func(decision.AuditEntry) // what the chats report for the audit log and traces
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // what happened at the times of tasks
 	control     *control

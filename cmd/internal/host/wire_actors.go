@@ -112,7 +112,7 @@ func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
 		Options: h.machineOptions(tools),
 		Store:   h.store, Spares: &sync.Pool{},
 		Run:    func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
-		Logger: h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.audit.Add, RunEnded: h.runLog.AddRun,
+		Logger: h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.noted, RunEnded: h.runLog.AddRun,
 		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/traces"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -49,11 +50,15 @@ func (h *Host) newModel() (model.Model, error) {
 
 // modelsOf makes the models of some settings.
 func (h *Host) modelsOf(llm config.LLM) (*provider.Choices, error) {
+	var traceParent func(requestID, runID string) string
+	if h.opts.Settings.Settings.Traces.Propagate {
+		traceParent = traces.Parent
+	}
 	return provider.NewChoices(provider.Options{
 		Endpoint: endpoints.Main(llm, llm.Model), Fallbacks: endpoints.Fallbacks(llm),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
-		Meter: h.budgets,
+		Meter: h.budgets, TraceParent: traceParent,
 	}, endpoints.Choices(llm))
 }
 

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/retention"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/traces"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
@@ -72,6 +74,12 @@ func (h *Host) startAudit(context.Context) error {
 		h.log.Error("the audit log of approvals cannot be written", "error", err)
 	})
 	h.background("audit log", h.audit.Run)
+	h.noted = h.audit.Add
+	if to := h.opts.Settings.Settings.Traces; to.Endpoint != "" {
+		exporter := traces.New(traces.Options{Traces: to, Project: h.project(), Version: h.opts.Version, Logger: h.opts.Logger.With("component", "traces"), Registerer: h.registry})
+		h.background("traces", exporter.Run)
+		h.noted = func(e decision.AuditEntry) { h.audit.Add(e); exporter.Add(e) }
+	}
 	h.cleanups.add("approval log", func(context.Context) error { return h.audit.Close() })
 	return nil
 }

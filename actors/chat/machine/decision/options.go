@@ -243,17 +243,20 @@ type AuditEntry struct {
 	Result    string
 	Reason    string
 	Step      int
-	By        string // who decided, as <platform>-<userId>
-	Digest    string // of the tool, the exact input and what the approval is bound to
-	Call      string // id of the tool call
-	Rule      string // what allowed the call: a person's decision, a grant or an operator's rule
-	// Took and the tokens are of a model call.
-	Took                                    time.Duration
+	By        string        // who decided, as <platform>-<userId>
+	Digest    string        // of the tool, the exact input and what the approval is bound to
+	Call      string        // id of the tool call
+	Rule      string        // what allowed the call: a person's decision, a grant or an operator's rule
+	Took      time.Duration // of a model call or tool call
+	// The tokens are of a model call.
 	InputTokens, CachedTokens, OutputTokens int64
 }
 
-// AuditModel is the event of one call of a model: Name is the model, Result the finish reason or error.
-const AuditModel = "model"
+// The events of calls.
+const (
+	AuditModel = "model" // Name is the model, Result the finish reason or error
+	AuditTool  = "tool"  // Name is the tool, Result ok or error
+)
 
 // WithDefaults fills in the defaults of unset options.
 func (o Options) WithDefaults() Options {

@@ -98,7 +98,7 @@ func Command(a *console.Console) *cobra.Command {
 func (t *top) open() error {
 	_, state, err := t.Folders(nil)
 	t.control = console.NewControl(state)
-	t.log = audit.NewReader(state, func(l audit.Line) bool { return l.Event == decision.AuditModel || l.Event == "tool" })
+	t.log = audit.NewReader(state, func(l audit.Line) bool { return l.Event == decision.AuditModel || l.Event == decision.AuditTool })
 	return err
 }
 
