@@ -1,0 +1,2 @@
+// The page approvals.
+export default { id: 'approvals', title: 'Approvals', owner: true, async show() {} };

@@ -1,0 +1,2 @@
+// The page grants.
+export default { id: 'grants', title: 'Grants', owner: true, async show() {} };

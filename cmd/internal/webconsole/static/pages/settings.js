@@ -1,0 +1,2 @@
+// The page settings.
+export default { id: 'settings', title: 'Settings', owner: true, async show() {} };
