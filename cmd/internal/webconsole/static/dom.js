@@ -40,14 +40,18 @@ export function list(rows, height, draw, keyOf = (row) => row) {
   const target = (row) => row.querySelector('a, button') ?? row;
 
   function make(i) {
-    const row = h('div', { class: 'row', role: 'listitem', 'aria-posinset': i + 1, 'aria-setsize': rows.length });
+    const row = h('div', { class: 'row', role: 'listitem', 'aria-posinset': i + 1, 'aria-setsize': rows.length }, draw(rows[i], i));
     row.dataset.i = i;
     row.style.height = `${height}px`;
     row.style.transform = `translateY(${i * height}px)`;
-    row.append(...flat([draw(rows[i], i)]));
     target(row).tabIndex = i === current ? 0 : -1;
-    space.append(row);
+    return row;
+  }
+
+  function put(i) {
+    const row = make(i);
     shown.set(i, row);
+    space.append(row);
     return row;
   }
 
@@ -59,7 +63,7 @@ export function list(rows, height, draw, keyOf = (row) => row) {
       row.remove();
       shown.delete(i);
     }
-    for (let i = from; i < to; i++) if (!shown.has(i)) make(i);
+    for (let i = from; i < to; i++) if (!shown.has(i)) put(i);
   }
 
   function turn(i) {
@@ -74,7 +78,7 @@ export function list(rows, height, draw, keyOf = (row) => row) {
     const top = current * height;
     if (top < box.scrollTop) box.scrollTop = top;
     if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
-    target(shown.get(current) ?? make(current)).focus({ preventScroll: true });
+    target(shown.get(current) ?? put(current)).focus({ preventScroll: true });
     see();
   }
 
@@ -99,11 +103,17 @@ export function list(rows, height, draw, keyOf = (row) => row) {
     rows = next;
     space.style.height = `${rows.length * height}px`;
     current = Math.max(0, rows.findIndex((row) => keyOf(row) === key));
-    shown.clear();
-    space.replaceChildren();
+    for (const [i, row] of shown) {
+      const now = i < rows.length ? make(i) : null;
+      if (now && row.isEqualNode(now)) continue; // what is the same stays, also under a pointer that is pressed
+      if (now) row.replaceWith(now);
+      else row.remove();
+      if (now) shown.set(i, now);
+      else shown.delete(i);
+    }
     see();
     if (!rows.length) return;
-    if (had) target(shown.get(current) ?? make(current)).focus({ preventScroll: true });
+    if (had) target(shown.get(current) ?? put(current)).focus({ preventScroll: true });
     else if (!shown.has(current)) turn(Math.min(rows.length - 1, Math.ceil(box.scrollTop / height))); // Tab gets to what is seen
   };
   box.update(rows);
