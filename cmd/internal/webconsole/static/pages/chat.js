@@ -1,0 +1,2 @@
+// The page chat.
+export default { id: 'chat', title: 'chat', owner: true, async show() {} };

@@ -1,0 +1,2 @@
+// The page people.
+export default { id: 'people', title: 'People', owner: true, async show() {} };

@@ -1,0 +1,2 @@
+// The page search.
+export default { id: 'search', title: 'search', owner: true, async show() {} };

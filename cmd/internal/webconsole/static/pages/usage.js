@@ -1,0 +1,2 @@
+// The page usage.
+export default { id: 'usage', title: 'Usage', owner: true, async show() {} };
