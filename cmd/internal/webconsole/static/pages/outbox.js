@@ -58,7 +58,7 @@ export default {
   async show(root, { signal, me }) {
     const none = empty(t.none, t.about);
     const all = h('div', { class: 'bar' });
-    const place = h('div', { class: 'boxes' });
+    const place = h('div');
     root.append(none, all, place);
     const draw = keyed(place, (l) => card(l, me.orders, load), (l) => `${l.chatKey} ${l.id}`);
     const drawAll = redraw((n) => all.replaceChildren(n > 1 ? button(t.all(n), () => retryAll(load)) : ''));

@@ -22,7 +22,7 @@ export const chat = (key, name) => h('a', { class: 'chat', href: `#/chat/${encod
 export const label = (kind, what) => h('span', { class: `label ${kind}` }, what);
 
 // facts are short statements in a row; those that are empty are left out.
-export const facts = (...list) => h('p', { class: 'facts' }, list.filter(Boolean).map((f) => h('span', null, f)));
+export const facts = (...list) => h('p', { class: 'line' }, list.filter(Boolean).map((f) => h('span', null, f)));
 
 // exact shows a text as it is, with its line breaks, and can be scrolled with the keyboard.
 export const exact = (what, name) => h('pre', { tabindex: 0, role: 'group', 'aria-label': name, dir: 'ltr' }, what);

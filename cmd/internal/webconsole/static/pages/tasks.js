@@ -38,7 +38,7 @@ function card(task, orders, again) {
   const el = h('article', { class: 'box' },
     h('h2', null, text(task.title || task.taskId), ' ', label(task.status === 'active' ? 'good' : '', t.status[task.status] ?? task.status)),
     facts(task.cron ? [h('code', null, task.cron), task.timezone === own ? null : t.zone(task.timezone)] : task.when && [t.once, when(task.when)], task.chatKey && chat(task.chatKey, task.name), h('code', null, task.path)),
-    h('dl', null, h('dt', null, t.next), next,
+    h('dl', { class: 'facts' }, h('dt', null, t.next), next,
       task.last ? [h('dt', null, t.last), h('dd', null, when(task.last.planned), ' ', fate(task.last.result), task.last.chatKey ? [' ', h('a', { href: `#/chat/${encodeURIComponent(task.last.chatKey)}` }, t.openChat)] : null)] : null),
     body ? h('details', null, h('summary', null, task.say ? t.says : t.text), exact(body, t.text)) : null,
     orders ? h('div', { class: 'bar' }, button(t.run, async () => { await run(task); await again(); })) : null);
@@ -52,7 +52,7 @@ export default {
   async show(root, { signal, me }) {
     const none = empty(t.none, t.about);
     const bad = h('div');
-    const place = h('div', { class: 'boxes' });
+    const place = h('div');
     root.append(none, bad, place);
     const draw = keyed(place, (task) => card(task, me.orders, load), (task) => task.taskId);
     const load = async () => {
