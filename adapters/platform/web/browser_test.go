@@ -27,5 +27,5 @@ func (b *browser) open(url string) {
 func (b *browser) say(text string) {
 	b.t.Helper()
 	b.Eval(`(() => { const i = document.getElementById('input'); i.focus(); i.value = %q; i.dispatchEvent(new Event('input')); return 1; })()`, text)
-	b.Enter()
+	b.Press("Enter")
 }

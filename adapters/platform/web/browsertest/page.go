@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -50,13 +51,17 @@ func (p *Page) Call(method string, params map[string]any, out any) {
 // Eval evaluates an expression in the page and awaits its promise.
 func (p *Page) Eval(format string, args ...any) string {
 	p.tb.Helper()
+	return p.Run(fmt.Sprintf(format, args...))
+}
+
+// Run runs a script in the page, outside of its content security policy, and awaits the promise that is its value.
+func (p *Page) Run(script string) string {
+	p.tb.Helper()
 	var out struct {
 		Result           struct{ Value any }
 		ExceptionDetails *struct{ Exception struct{ Description string } }
 	}
-	p.Call("Runtime.evaluate", map[string]any{
-		"expression": fmt.Sprintf(format, args...), "awaitPromise": true, "returnByValue": true,
-	}, &out)
+	p.Call("Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "returnByValue": true}, &out)
 	if out.ExceptionDetails != nil {
 		p.tb.Fatalf("eval: %s", out.ExceptionDetails.Exception.Description)
 	}
@@ -85,18 +90,40 @@ func (p *Page) Go(url string) {
 	p.Call("Page.navigate", map[string]any{"url": url}, nil)
 }
 
-// Enter presses the enter key.
-func (p *Page) Enter() {
+// Before has each document that the page loads from now on run a script first.
+func (p *Page) Before(script string) {
 	p.tb.Helper()
-	p.press(map[string]any{"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
+	p.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}, nil)
 }
 
-func (p *Page) press(key map[string]any) {
+// Press presses keys, one after the other: Enter, Tab, Shift+Tab, Escape, Space, or the name of one without a text.
+func (p *Page) Press(keys ...string) {
 	p.tb.Helper()
-	for _, kind := range []string{"keyDown", "keyUp"} {
-		key["type"] = kind
-		p.Call("Input.dispatchKeyEvent", key, nil)
+	for _, name := range keys {
+		name, shift := strings.CutPrefix(name, "Shift+")
+		key := map[string]any{"key": name, "code": name}
+		if shift {
+			key["modifiers"] = 8
+		}
+		switch name {
+		case "Enter":
+			key["windowsVirtualKeyCode"], key["text"] = 13, "\r"
+		case "Space":
+			key["windowsVirtualKeyCode"], key["key"], key["text"] = 32, " ", " "
+		case "Tab":
+			key["windowsVirtualKeyCode"] = 9
+		}
+		for _, kind := range []string{"keyDown", "keyUp"} {
+			key["type"] = kind
+			p.Call("Input.dispatchKeyEvent", key, nil)
+		}
 	}
+}
+
+// Type types a text where the focus is.
+func (p *Page) Type(text string) {
+	p.tb.Helper()
+	p.Call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
 // Faults returns the errors that the page reported so far.
