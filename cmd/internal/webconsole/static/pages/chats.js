@@ -65,7 +65,8 @@ export default {
     await every(3000, signal, async () => {
       if (Date.now() < next) return;
       const began = performance.now();
-      all = (await get('chats', {}, signal)).chats;
+      const doc = await get('chats', {}, signal);
+      all = doc.chats ?? doc;
       next = Date.now() + 20 * (performance.now() - began); // a host with many chats is asked less often
       platform.offer([['', shared.all], ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort().map((p) => [p, p])]);
       const has = (name) => all.some((c) => c[name]);
