@@ -1,8 +1,8 @@
 // What is remembered about the project, about people and about chats.
-import { ago, bytes, confirm, every, h, say, table, text, when } from '../dom.js';
+import { ago, bytes, confirm, every, h, say, text, when } from '../dom.js';
 import { asked, post } from '../wire.js';
 import { t as shared, words } from '../text.js';
-import { button, chat, empty, exact, redraw } from './parts.js';
+import { button, chat, empty, exact, tabled } from './parts.js';
 
 const t = words({
   title: 'Memory', none: 'There are no memories yet.', about: 'The agent notes here by itself what is worth keeping from chats, or because somebody asked it to: about the project, about people and about single chats.',
@@ -25,7 +25,7 @@ const columns = [
 async function all(root, signal) {
   const place = h('div');
   root.append(place);
-  const draw = redraw((list) => place.replaceChildren(list.length ? table(columns, list) : empty(t.none, t.about)));
+  const draw = tabled(place, columns, empty(t.none, t.about));
   return every(10_000, signal, async () => draw(await asked('memories', {}, signal)));
 }
 

@@ -1,14 +1,14 @@
 // What the agent can do: skills, the tools of every request, and MCP servers with theirs.
 import { bytes, every, h, num, say, table, text, when } from '../dom.js';
 import { asked, get, post } from '../wire.js';
-import { words } from '../text.js';
-import { button, empty, exact, facts, keyed, label, redraw, trouble } from './parts.js';
+import { t as shared, words } from '../text.js';
+import { button, empty, exact, facts, keyed, label, redraw, tabled, trouble, visible } from './parts.js';
 
 const t = words({
   title: 'Skills and tools', skills: 'Skills', noSkills: 'There are no skills.',
   aboutSkills: 'A skill is a folder with a SKILL.md in .ship/skills or .claude/skills. It loads without asking once a person has approved it: sma skills approve NAME.',
-  skill: { pinned: 'approved', new: 'asks first', changed: 'changed, asks first' }, name: 'Name', what: 'Description', state: 'State', size: 'Size', files: (n) => (n === 1 ? '1 file' : `${n} files`),
-  uses: 'Tools', unknown: 'unknown here', tools: 'Tools', tool: 'Tool', tokens: 'Tokens', bytes: 'Bytes', offer: (n, tokens) => `${n} tools add ${tokens} tokens to every request.`, noTools: 'No tools are offered.',
+  skill: { pinned: 'approved', new: 'asks first', changed: 'changed, asks first' }, what: 'Description', size: 'Size', files: (n) => (n === 1 ? '1 file' : `${n} files`),
+  unknown: 'unknown here', tools: 'Tools', bytes: 'Bytes', offer: (n, tokens) => `${n} tools add ${tokens} tokens to every request.`,
   servers: 'MCP servers', noServers: 'There are no MCP servers.', aboutServers: 'MCP servers add tools of other programs. They are named in .ship/config/mcp.json.',
   condition: { starting: 'starting', up: 'up', down: 'down, will be tried again', off: 'off' }, test: 'Test', tested: 'The server was started and its tools were listed.',
   tool_: { on: 'on', new: 'new, off', changed: 'changed, off', shadows: 'off: its name is taken', unusable: 'unusable', gone: 'gone' }, asks: 'asks', readOnly: 'says it only reads',
@@ -16,8 +16,8 @@ const t = words({
 }, {
   title: '技能与工具', skills: '技能', noSkills: '没有技能。',
   aboutSkills: '技能是 .ship/skills 或 .claude/skills 中带有 SKILL.md 的文件夹。用 sma skills approve 名称 批准后，加载时不再询问。',
-  skill: { pinned: '已批准', new: '加载前询问', changed: '已改动，加载前询问' }, name: '名称', what: '说明', state: '状态', size: '大小', files: (n) => `${n} 个文件`,
-  uses: '工具', unknown: '未知', tools: '工具', tool: '工具', tokens: 'token', bytes: '字节', offer: (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`, noTools: '没有可用的工具。',
+  skill: { pinned: '已批准', new: '加载前询问', changed: '已改动，加载前询问' }, what: '说明', size: '大小', files: (n) => `${n} 个文件`,
+  unknown: '未知', tools: '工具', bytes: '字节', offer: (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`,
   servers: 'MCP 服务器', noServers: '没有 MCP 服务器。', aboutServers: 'MCP 服务器提供其他程序的工具，在 .ship/config/mcp.json 中配置。',
   condition: { starting: '正在启动', up: '正常', down: '中断，稍后重试', off: '已停用' }, test: '测试', tested: '服务器已启动，并列出了工具。',
   tool_: { on: '已启用', new: '新增，未启用', changed: '已改动，未启用', shadows: '未启用：名称已被占用', unusable: '无法使用', gone: '已移除' }, asks: '使用前询问', readOnly: '自称只读',
@@ -25,16 +25,16 @@ const t = words({
 });
 
 const skillColumns = [
-  { head: t.name, cell: (s) => h('code', null, s.name) },
-  { head: t.state, cell: (s) => [label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state), s.approvedAt ? h('div', { class: 'small dim' }, t.approvedAt, when(s.approvedAt)) : null] },
+  { head: shared.name, cell: (s) => h('code', null, s.name) },
+  { head: shared.state, cell: (s) => [label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state), s.approvedAt ? h('div', { class: 'small dim' }, t.approvedAt, when(s.approvedAt)) : null] },
   { head: t.what, cell: (s) => [text(s.description), h('div', { class: 'small dim' }, text(s.folder))] },
-  { head: t.uses, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? h('div', { class: 'warn' }, t.unknown, ': ', text(s.unknownTools.join(', '))) : null] },
+  { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? h('div', { class: 'warn' }, t.unknown, ': ', text(s.unknownTools.join(', '))) : null] },
   { head: t.size, num: true, cell: (s) => [bytes(s.bytes), h('div', { class: 'small dim' }, t.files(s.files))] },
 ];
 
 const toolColumns = [
-  { head: t.tool, cell: (o) => h('code', null, o.name) },
-  { head: t.tokens, num: true, cell: (o) => num(o.tokens) },
+  { head: shared.tool, cell: (o) => h('code', null, o.name) },
+  { head: shared.tokens, num: true, cell: (o) => num(o.tokens) },
   { head: t.bytes, num: true, cell: (o) => num(o.bytes) },
 ];
 
@@ -49,7 +49,7 @@ function tool(server, o, orders, again) {
   const open = o.state === 'new' || o.state === 'changed';
   return h('li', null, h('code', null, o.name), ' ', label(o.state === 'on' ? 'good' : 'warn', t.tool_[o.state] ?? o.state), ' ', o.asks ? label('', t.asks) : null, ' ', o.readOnlyClaim ? label('', t.readOnly) : null,
     o.reason ? [' ', text(o.reason)] : null,
-    open && o.description ? exact(o.description, t.about(o.name)) : o.description ? h('div', { class: 'small dim' }, text(o.description)) : null,
+    open && o.description ? exact(visible(o.description), t.about(o.name)) : o.description ? h('div', { class: 'small dim' }, text(o.description)) : null,
     open && o.hash && orders ? h('div', { class: 'bar' }, button(t.approve, () => order({ server, tool: o.name, hash: o.hash }, t.approved(o.name), again))) : null);
 }
 
@@ -65,20 +65,19 @@ function server(s, orders, again) {
 export default {
   id: 'skills', title: t.title, owner: true,
   async show(root, { signal, me }) {
-    const [skills, tools, servers] = [h('div'), h('div'), h('div')];
-    const noServers = empty(t.noServers, t.aboutServers);
-    root.append(h('h2', null, t.skills), skills, h('h2', null, t.servers), noServers, servers, h('h2', null, t.tools), tools);
-    const drawSkills = redraw((doc) => skills.replaceChildren(...trouble(doc.problems), doc.skills.length ? table(skillColumns, doc.skills) : empty(t.noSkills, t.aboutSkills)));
-    const drawTools = redraw((offer) => tools.replaceChildren(...(offer.tools.length ? [h('p', null, t.offer(num(offer.tools.length), num(offer.tokens))), table(toolColumns, offer.tools)] : [h('p', { class: 'hint' }, t.noTools)])));
-    const drawServers = keyed(servers, (s) => server(s, me.orders, load), (s) => s.name);
+    const [bad, skills, servers, tools] = Array.from({ length: 4 }, () => h('div'));
+    root.append(h('h2', null, t.skills), bad, skills, h('h2', null, t.servers), servers, h('h2', null, t.tools), tools);
+    const drawSkills = tabled(skills, skillColumns, empty(t.noSkills, t.aboutSkills));
+    const drawTools = redraw((offer) => tools.replaceChildren(h('p', null, t.offer(num(offer.tools.length), num(offer.tokens))), table(toolColumns, offer.tools)));
+    const drawServers = keyed(servers, empty(t.noServers, t.aboutServers), (s) => server(s, me.orders, load), (s) => s.name);
     const loads = [
-      async () => drawSkills(await asked('skills', {}, signal)),
-      async () => drawTools(await get('tools', {}, signal)),
       async () => {
-        const list = await get('mcp', {}, signal);
-        noServers.hidden = list.length > 0;
-        drawServers(list);
+        const doc = await asked('skills', {}, signal);
+        bad.replaceChildren(...trouble(doc.problems));
+        drawSkills(doc.skills);
       },
+      async () => drawTools(await get('tools', {}, signal)),
+      async () => drawServers(await get('mcp', {}, signal)),
     ];
     // load shows each part by itself, so that one that cannot be read does not hide the others.
     const load = async () => {

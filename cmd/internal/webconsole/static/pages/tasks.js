@@ -23,7 +23,7 @@ const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 // fate is what became of the last time, with the reason as the host wrote it.
 function fate(result) {
   const [is, ...why] = result.split(': ');
-  return [h('span', { class: /failed|skipped|interrupted/.test(is) ? 'bad' : '' }, t.fate[is] ?? is), why.length ? [' ', text(why.join(': '))] : null];
+  return [h('span', { class: /failed|skipped|interrupted/.test(is) ? 'bad' : '' }, t.fate[is] ?? is), why.length ? text(`: ${why.join(': ')}`) : null];
 }
 
 async function run(task) {
@@ -43,21 +43,17 @@ function card(task, orders, again) {
     body ? h('details', null, h('summary', null, task.say ? t.says : t.text), exact(body, t.text)) : null,
     orders ? h('div', { class: 'bar' }, button(t.run, async () => { await run(task); await again(); })) : null);
   el.fresh = () => next.replaceChildren(...(task.next.length ? task.next.map((at, i) => h('div', null, when(at), i ? null : [' (', ago(at), ')'])) : [t.hand]));
-  el.fresh();
   return el;
 }
 
 export default {
   id: 'tasks', title: t.title, owner: true,
   async show(root, { signal, me }) {
-    const none = empty(t.none, t.about);
     const bad = h('div');
-    const place = h('div');
-    root.append(none, bad, place);
-    const draw = keyed(place, (task) => card(task, me.orders, load), (task) => task.taskId);
+    root.append(bad);
+    const draw = keyed(root, empty(t.none, t.about), (task) => card(task, me.orders, load), (task) => task.taskId);
     const load = async () => {
-      const { tasks, problems } = await asked('tasks');
-      none.hidden = tasks.length > 0;
+      const { tasks, problems } = await asked('tasks', {}, signal);
       bad.replaceChildren(...trouble(problems));
       draw(tasks);
     };
