@@ -52,10 +52,10 @@ class Chat {
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
     this.list = h('div');
-    this.queue = h('div');
+    this.queue = h('div', { hidden: true }, h('h2', null, t.waiting));
     this.side = h('div');
-    this.draw = keyed(this.list, (m) => this.one(m), (m) => m.id);
-    this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
+    this.draw = keyed(this.list, h('p', { class: 'hint' }, t.empty), (m) => this.one(m), (m) => m.id);
+    this.drawQueue = keyed(this.queue, h('p'), (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';
     root.append(h('div', { class: texts ? 'two' : '' },
       h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts),
@@ -68,7 +68,7 @@ class Chat {
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
-    const atEnd = this.doc && this.atEnd();
+    const stay = this.doc && this.atEnd();
     this.doc = doc;
     this.top.replaceChildren(h('strong', null, text(nameOf(doc.messages ?? []) || this.key)), label(doc.running ? 'good' : '', doc.running ? t.running : t.idle),
       ...(this.me.orders ? [this.forgetButton ??= button(t.forget, () => this.forget(), 'plain danger')] : []));
@@ -76,7 +76,7 @@ class Chat {
     if (!doc.messages) return;
     this.largest = Math.max(0, ...doc.messages.map(tokensOf));
     this.show();
-    if (atEnd) this.toEnd();
+    if (stay) this.toEnd();
   }
 
   // Beside the history there is room for the rest: there it stays at its end, unless people scrolled up.
@@ -85,10 +85,12 @@ class Chat {
     return innerWidth > 1000 && box.scrollHeight - box.scrollTop - box.clientHeight < 60;
   }
 
-  // toEnd goes there again once the browser knows how high the messages are that come into sight.
-  async toEnd() {
+  toEnd() { this.goTo(this.list.parentNode, 'end'); }
+
+  // goTo goes there again once the browser knows how high the messages are that come into sight.
+  async goTo(box, block) {
     for (let i = 0; i < 4 && !this.signal.aborted; i++) {
-      this.list.parentNode.scrollIntoView({ block: 'end' });
+      box.scrollIntoView({ block });
       await new Promise(requestAnimationFrame);
     }
   }
@@ -100,8 +102,7 @@ class Chat {
     this.more.textContent = t.earlier(num(Math.min(page, this.first)));
     this.draw(messages.slice(this.first));
     this.drawQueue(waiting);
-    if (waiting.length) this.queue.prepend(this.queueHead ??= h('h2', null, t.waiting));
-    else this.queue.replaceChildren();
+    this.queue.hidden = !waiting.length;
   }
 
   earlier() {
@@ -115,9 +116,9 @@ class Chat {
     if (n < 0) return say(t.notFound, true);
     this.first = Math.min(this.first, Math.max(0, n - 5));
     this.show();
-    const box = [...this.list.children].find((e) => e.dataset.id === id);
+    const box = [...this.list.firstChild.children].find((e) => e.dataset.id === id);
     box.classList.add('found');
-    box.scrollIntoView({ block: 'center' });
+    this.goTo(box, 'center');
   }
 
   // soon reads the chat again, at most once a second however much happens.

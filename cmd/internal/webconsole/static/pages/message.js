@@ -2,7 +2,7 @@
 import { h, num, text, when } from '../dom.js';
 import { words } from '../text.js';
 import { asked } from '../wire.js';
-import { button, label, w } from './parts.js';
+import { button, label, visible } from './parts.js';
 
 const t = words({
   role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
@@ -28,7 +28,7 @@ const t = words({
   result: { stopped: '已停止', failed: '失败', interrupted: '已中断', waiting: '等待决定' },
 });
 
-const json = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 // folded draws what it hides when it is opened for the first time.
 function folded(summary, draw, kind) {
@@ -128,7 +128,7 @@ export function message(m, o) {
       t[meta.source] && label('', t[meta.source]), result && label(meta.result === 'waiting' ? 'warn' : 'bad', text(result)), meta.reason && text(meta.reason),
       o.back && button(t.back, () => o.back(m), 'plain')),
     summary && range && h('p', { class: 'small dim' }, t.from, text(range.fromId), t.to, text(range.toId)),
-    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, w.colon, text(json(meta.notice))),
+    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, ': ', text(json(meta.notice))),
     fates(meta.fates), tokens(meta.usage, o.largest ?? 0),
     summary && originals(meta.archive, o, t.originals), originals(meta.aged, o, t.aged),
     o.why && folded(t.why, () => o.why(m), 'small dim'), folded(t.raw, () => long(json(m), 'pre'), 'small dim'));
