@@ -59,7 +59,7 @@ class Chat {
     const texts = me.role !== 'viewer';
     root.append(h('div', { class: texts ? 'two' : '' },
       h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts),
-      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.list.lastElementChild?.scrollIntoView(), 'plain')), this.list, this.queue)));
+      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.list, this.queue)));
   }
 
   one(m) {
@@ -68,6 +68,7 @@ class Chat {
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
+    const atEnd = this.doc && this.atEnd();
     this.doc = doc;
     this.top.replaceChildren(h('strong', null, text(nameOf(doc.messages ?? []) || this.key)), label(doc.running ? 'good' : '', doc.running ? t.running : t.idle),
       ...(this.me.orders ? [this.forgetButton ??= button(t.forget, () => this.forget(), 'plain danger')] : []));
@@ -75,6 +76,21 @@ class Chat {
     if (!doc.messages) return;
     this.largest = Math.max(0, ...doc.messages.map(tokensOf));
     this.show();
+    if (atEnd) this.toEnd();
+  }
+
+  // Beside the history there is room for the rest: there it stays at its end, unless people scrolled up.
+  atEnd() {
+    const box = this.list.closest('#root');
+    return innerWidth > 1000 && box.scrollHeight - box.scrollTop - box.clientHeight < 60;
+  }
+
+  // toEnd goes there again once the browser knows how high the messages are that come into sight.
+  async toEnd() {
+    for (let i = 0; i < 4 && !this.signal.aborted; i++) {
+      this.list.parentNode.scrollIntoView({ block: 'end' });
+      await new Promise(requestAnimationFrame);
+    }
   }
 
   show() {
@@ -163,7 +179,7 @@ export default {
     every(me.role === 'viewer' || !chat.doc.messages ? 5000 : 2000, signal, () => (chat.doc.running || !chat.doc.messages ? chat.read() : null));
     if (!chat.doc.messages) return;
     if (params.message) chat.find(params.message);
-    else if (innerWidth > 1000) chat.list.lastElementChild?.scrollIntoView({ block: 'end' });
+    else if (innerWidth > 1000) chat.toEnd();
     for (const part of [approvals, outbox]) part.show(chat.side, { params: { key: params.key }, signal, me });
     await chat.follow();
   },
