@@ -4,17 +4,19 @@ import { words } from '../text.js';
 
 const reasons = words({
   rate: 'the service asks to wait', network: 'the service cannot be reached', server: 'the service has a fault', auth: 'the service refuses the bot’s token',
-  forbidden: 'the bot may not write here', not_found: 'the service does not find the chat', refused: 'the service refused it', migrated: 'the chat has a new id',
+  forbidden: 'the bot may not write here', not_found: 'the service does not find the chat', refused: 'the service refused it',
 }, {
   rate: '平台要求稍后再发', network: '无法连接平台', server: '平台出现故障', auth: '平台拒绝了机器人的凭证',
-  forbidden: '机器人无权在这里发消息', not_found: '平台找不到这个聊天', refused: '平台拒绝了这条消息', migrated: '聊天的编号已变更',
+  forbidden: '机器人无权在这里发消息', not_found: '平台找不到这个聊天', refused: '平台拒绝了这条消息',
 });
+
+export const w = words({ colon: ': ' }, { colon: '：' });
 
 // unsent says why a message could not be sent.
 export const unsent = (reason) => reasons[reason] ?? reasons.refused;
 
 // chat links to a chat by its name, or by its key if it has none.
-export const chat = (key, name) => h('a', { class: 'chat', href: `#/chat/${encodeURIComponent(key)}`, title: key }, text(name || key));
+export const chat = (key, name) => h('a', { href: `#/chat/${encodeURIComponent(key)}`, title: key }, text(name || key));
 
 export const label = (kind, what) => h('span', { class: `label ${kind}` }, what);
 
@@ -27,8 +29,14 @@ export const exact = (what, name) => h('pre', { tabindex: 0, role: 'group', 'ari
 // empty says what a page is for and how something gets there.
 export const empty = (title, about) => h('div', null, h('p', null, h('strong', null, title)), h('p', { class: 'hint' }, about));
 
-// trouble lists what could not be read.
+// trouble lists files that could not be read.
 export const trouble = (problems) => (problems ?? []).map((p) => h('p', { class: 'bad' }, text(`${p.path}${p.line ? `:${p.line}` : ''}: ${p.what}${p.hint ? ` (${p.hint})` : ''}`)));
+
+// visible writes characters that cannot be seen as escapes.
+export const visible = (s) => s.replace(/(?!\n)\p{C}|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+
+// bar is a row of buttons.
+export const bar = (...children) => h('div', { class: 'bar' }, children);
 
 // button runs an order, once at a time, and says in the server's words why one failed. It is not disabled meanwhile,
 // because that would take the focus away.
@@ -47,13 +55,10 @@ export function button(what, run, kind) {
   return b;
 }
 
-// keyed appends a place for items to a page, and `none` after it, which is shown if there are no items. The element of an
-// item that did not change stays, with its focus and what was typed into it; its `fresh`, if it has one, is called.
-export function keyed(root, none, draw, keyOf) {
-  const place = h('div');
+// keyed shows items as children of a place. The element of an item that did not change stays, with its focus and what
+// was typed into it; its `fresh`, if it has one, is called.
+export function keyed(place, draw, keyOf) {
   let shown = new Map();
-  none.hidden = true;
-  root.append(place, none);
   return (items) => {
     const now = new Map();
     for (const item of items) {
@@ -64,7 +69,6 @@ export function keyed(root, none, draw, keyOf) {
     shown = now;
     for (const { el } of now.values()) el.fresh?.();
     swap(place, [...now.values()].map((i) => i.el));
-    none.hidden = items.length > 0;
   };
 }
 
@@ -75,6 +79,18 @@ function swap(place, els) {
   for (const old of [...place.children]) if (!els.includes(old)) old.remove();
   els.forEach((el, i) => { if (place.children[i] !== el) place.insertBefore(el, place.children[i] ?? null); });
   if (had >= 0) (els[Math.min(had, els.length - 1)]?.querySelector('button, a') ?? document.getElementById('title')).focus();
+}
+
+// cards appends keyed items to a page, and `none`, which is seen if there are no items.
+export function cards(root, none, draw, keyOf) {
+  const place = h('div');
+  const update = keyed(place, draw, keyOf);
+  none.hidden = true;
+  root.append(place, none);
+  return (items) => {
+    update(items);
+    none.hidden = items.length > 0;
+  };
 }
 
 // redraw calls draw when a document differs from the one before.
@@ -89,6 +105,3 @@ export function redraw(draw) {
 
 // tabled shows a list as a table, or `none` if it is empty.
 export const tabled = (place, columns, none) => redraw((list) => place.replaceChildren(list.length ? table(columns, list) : none));
-
-// visible writes characters that cannot be seen as escapes.
-export const visible = (s) => s.replace(/(?!\n)\p{C}|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);

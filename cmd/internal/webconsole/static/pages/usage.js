@@ -2,7 +2,7 @@
 import { dollars, every, h, num, table, text } from '../dom.js';
 import { asked, get } from '../wire.js';
 import { t as shared, words } from '../text.js';
-import { chat, empty, redraw } from './parts.js';
+import { bar, chat, empty, redraw } from './parts.js';
 
 const t = words({
   title: 'Usage', none: 'Nothing was used.', about: 'Each call of a model is counted here with its tokens and, if it is known, its price: answers, summaries and memory. Limits are set in budget of ship.json.',
@@ -37,8 +37,8 @@ function sums(rows, member) {
   return [...out.values()];
 }
 
-// bar draws a share. It says nothing to screen readers, who have the numbers beside it.
-function bar(share, kind) {
+// meter draws a share. It says nothing to screen readers, who have the numbers beside it.
+function meter(share, kind = '') {
   const inner = h('span');
   inner.style.width = `${Math.min(100, share * 100)}%`;
   return h('span', { class: `meter ${kind}`, 'aria-hidden': 'true' }, inner);
@@ -53,7 +53,7 @@ function part(head, list, cell, weight) {
   return table([
     { head, cell: (r) => (rest.includes(r) ? t.more(list.length - shownRows) : cell(r.key)) },
     { head: shared.cost, num: true, cell: (r) => (r.usd > 0 ? dollars(r.usd) : '–') },
-    { head: t.share, cell: (r) => (rest.includes(r) ? '' : bar(weight(r) / top, '')) },
+    { head: t.share, cell: (r) => (rest.includes(r) ? '' : meter(weight(r) / top)) },
     { head: t.calls, num: true, cell: (r) => num(r.calls) },
     { head: t.input, num: true, cell: (r) => num(r.inputTokens) },
     { head: t.cached, num: true, cell: (r) => num(r.cachedTokens) },
@@ -76,7 +76,7 @@ function limits(set, today) {
     { head: t.share, cell: (name) => {
       if (!(name in used)) return '';
       const share = used[name] / set[name];
-      return [bar(share, share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : ''), ` ${Math.round(share * 100)}%`, /chat/i.test(name) ? h('div', { class: 'small dim' }, t.most) : null];
+      return [meter(share, share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : ''), ` ${Math.round(share * 100)}%`, /chat/i.test(name) ? h('div', { class: 'small dim' }, t.most) : null];
     } },
   ], names) : '';
 }
@@ -91,7 +91,7 @@ export default {
   async show(root, { signal, me }) {
     const days = h('select', { 'aria-label': t.days }, [7, 30, 90].map((n) => h('option', { value: n }, t.last(n))));
     const place = h('div');
-    root.append(h('div', { class: 'bar' }, days), place);
+    root.append(bar(days), place);
     const whole = me.role !== 'viewer';
     const draw = redraw(([doc, chats]) => {
       const rows = doc.usage ?? doc;
