@@ -1,62 +1,50 @@
 // Requests that wait for a decision: what exactly would run, and the buttons that decide it.
 import { ago, every, h, say, text, when } from '../dom.js';
 import { get, post } from '../wire.js';
-import { words } from '../text.js';
-import { button, chat, empty, exact, facts, label, w } from './parts.js';
+import { t as shared, words } from '../text.js';
+import { bar, button, chat, empty, exact, facts, label, unsent } from './parts.js';
 
 const t = words({
-  title: 'Approvals', none: 'Nothing waits for a decision.',
-  about: 'Before the agent does something that could change or reveal something, it asks here and in its chat. Whoever decides first, here or there, decides. Requests expire after 30 minutes.',
+  title: 'Approvals', none: 'Nothing waits for a decision.', read: 'Only the owner can decide.',
+  about: 'Before the agent does something that could change or reveal something, it asks here and in its chat. The first decision counts, wherever it is made.',
   asker: 'asked by ', asked: 'asked ', until: 'expires ', gone: 'It was decided elsewhere, or has ended.', runs: 'Exactly this would run, once',
-  unseen: 'Not shown in its chat yet: ', sending: 'it is still being sent', parked: 'The message is parked; ', outbox: 'the outbox can send it again',
-  approve: 'Approve', deny: 'Deny', reason: 'Reason for a denial (the model reads it)',
+  unseen: 'Not shown in its chat yet: ', sending: 'it is still being sent.', outbox: 'The outbox can send it again.', reason: 'Reason for a denial (the model reads it)',
   is: {
     already: 'was decided before; your word came too late', expired: 'has expired; nothing was done', unknown: 'was decided or has ended meanwhile; your word came too late',
-    forbidden: 'may not be decided from here', unseen: 'was not completely shown in its chat yet, and stays open',
+    forbidden: 'may not be decided from here', unseen: 'was not completely shown in its chat yet, and stays open', approved: 'approved', denied: 'denied',
   },
-  approved: 'approved', denied: 'denied', changed: 'This request is not the one that was shown. Nothing was decided; look at it again.', read: 'You can read this, but only the owner can decide.',
 }, {
-  title: '审批', none: '没有等待审批的请求。',
-  about: '助手要执行可能改动或泄露内容的操作时，会先在这里和聊天中请求批准。无论在哪里，以最先作出的决定为准。请求 30 分钟后失效。',
+  title: '审批', none: '没有等待审批的请求。', read: '只有主人可以决定。',
+  about: '助手要执行可能改动或泄露内容的操作时，会先在这里和聊天中请求批准。无论在哪里，以最先作出的决定为准。',
   asker: '发起人：', asked: '发起时间：', until: '失效时间：', gone: '已在别处作出决定，或已结束。', runs: '批准后将原样执行一次',
-  unseen: '还没能在聊天中显示：', sending: '还在发送中', parked: '这条消息已搁置，', outbox: '可以在发件箱中重新发送',
-  approve: '批准', deny: '拒绝', reason: '拒绝的理由（模型会看到）',
+  unseen: '还没能在聊天中显示：', sending: '还在发送中。', outbox: '可在发件箱中重新发送。', reason: '拒绝的理由（模型会看到）',
   is: {
     already: '此前已有结果，你的决定来晚了', expired: '已失效，没有执行任何操作', unknown: '在此期间已有结果或已结束，你的决定没有生效',
-    forbidden: '不能在这里决定', unseen: '还没有在聊天中完整显示，仍在等待',
+    forbidden: '不能在这里决定', unseen: '还没有在聊天中完整显示，仍在等待', approved: '已批准', denied: '已拒绝',
   },
-  approved: '已批准', denied: '已拒绝', changed: '这个请求与显示的不同，因此没有作出决定，请重新查看。', read: '你可以查看，但只有主人可以决定。',
 });
 
-const id = (l) => `${l.chatKey} ${l.id}`;
-
-// said are the request's sentences in the reader's language.
-const said = (l) => words(l, l.zh?.what ? l.zh : l);
-
-function unseen(l) {
-  if (!l.unseen) return null;
-  const why = l.unseen.reason ? w.unsent[l.unseen.reason] ?? w.unsent.refused : t.sending;
-  return h('p', { class: 'warn' }, t.unseen, why, l.unseen.parked ? [w.colon, t.parked, h('a', { href: '#/outbox' }, t.outbox)] : null);
+function unseen({ reason, parked }) {
+  return h('p', { class: 'warn' }, t.unseen, reason ? unsent(reason) : t.sending, parked ? [' ', h('a', { href: '#/outbox' }, t.outbox)] : null);
 }
 
 // Request is one request on the page. It keeps its place when it is no longer open: if others moved up, a click that was
 // meant for one of them could decide another one.
 class Request {
   constructor(l, orders, again) {
-    Object.assign(this, { l, orders, again, el: h('article', { class: 'box' }), left: h('span'), end: h('div', { class: 'bar' }) });
-    this.reason = h('input', { type: 'text', class: 'grow', placeholder: t.reason, 'aria-label': t.reason, maxlength: 500 });
-    if (orders) this.end.append(this.decider(t.approve, true, 'primary'), this.decider(t.deny, false), this.reason);
+    Object.assign(this, { l, again, el: h('article', { class: 'box' }), left: h('span'), end: bar() });
+    this.reason = h('input', { class: 'grow', placeholder: t.reason, 'aria-label': t.reason, maxlength: 500 });
+    if (orders) this.end.append(this.decider(shared.approve, true, 'primary'), this.decider(shared.deny, false), this.reason);
     this.draw();
   }
 
   draw() {
     const { l } = this;
-    const { title, what, risk } = said(l);
-    this.el.setAttribute('aria-label', `#${l.n} ${title || l.tool}`);
+    const { title, what, risk } = words(l, l.zh?.what ? l.zh : l);
     this.el.replaceChildren(
       h('h2', null, label('', `#${l.n}`), ' ', text(title || l.tool)),
       facts(chat(l.chatKey, l.name), l.asker && [t.asker, text(l.asker)], [t.asked, when(l.asked)], this.left),
-      what ? h('p', null, text(what)) : '', risk ? h('p', { class: 'warn' }, text(risk)) : '', unseen(l) ?? '', l.exact ? exact(l.exact, t.runs) : '', this.end);
+      h('p', null, text(what)), risk ? h('p', { class: 'warn' }, text(risk)) : '', l.unseen ? unseen(l.unseen) : '', l.exact ? exact(l.exact, t.runs) : '', this.end);
   }
 
   decider(name, approve, kind) {
@@ -69,9 +57,9 @@ class Request {
   async decide(approve) {
     const { chatKey, n, digest } = this.l;
     const reason = approve ? '' : this.reason.value.trim();
-    const result = await post('approvals', { chatKey, numbers: [n], approve, ...(reason && { reason }), digest });
-    const is = result.decided?.[0]?.is ?? 'unknown';
-    const told = is === 'done' ? (approve ? t.approved : t.denied) : t.is[is] ?? is;
+    const { decided } = await post('approvals', { chatKey, numbers: [n], approve, reason, digest });
+    const is = decided?.[0]?.is ?? 'unknown';
+    const told = t.is[is === 'done' ? approve ? 'approved' : 'denied' : is] ?? is;
     say(`#${n} ${told}`, is !== 'done');
     if (is !== 'unseen' && is !== 'forbidden') this.close(told);
     this.again();
@@ -100,22 +88,22 @@ class Request {
 
 export default {
   id: 'approvals', title: t.title, owner: true,
-  async show(root, { signal, me }) {
+  // With a key it shows only the requests of that chat, as part of another page.
+  async show(root, { params: { key }, signal, me }) {
     const place = h('div');
     const none = empty(t.none, t.about);
     none.hidden = true;
-    root.append(me.orders ? '' : h('p', { class: 'hint' }, t.read), place, none);
+    root.append(me.orders || key ? '' : h('p', { class: 'hint' }, t.read), place, none);
     const requests = new Map();
     const load = async () => {
-      const lines = new Map((await get('approvals')).map((l) => [id(l), l]));
-      for (const [key, l] of lines) {
-        if (requests.has(key)) continue;
-        const r = new Request(l, me.orders, load);
-        requests.set(key, r);
-        place.append(r.el);
+      const lines = new Map((await get('approvals', { key }, signal)).map((l) => [`${l.chatKey} ${l.id}`, l]));
+      for (const [id, l] of lines) {
+        if (requests.has(id)) continue;
+        requests.set(id, new Request(l, me.orders, load));
+        place.append(requests.get(id).el);
       }
-      for (const [key, r] of requests) r.update(lines.get(key));
-      none.hidden = lines.size > 0;
+      for (const [id, r] of requests) r.update(lines.get(id));
+      none.hidden = key || lines.size > 0;
     };
     every(3000, signal, load);
   },

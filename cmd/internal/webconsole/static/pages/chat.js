@@ -52,14 +52,14 @@ class Chat {
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
     this.list = h('div');
-    this.queue = h('div');
+    this.queue = h('div', { hidden: true }, h('h2', null, t.waiting));
     this.side = h('div');
-    this.draw = keyed(this.list, (m) => this.one(m), (m) => m.id);
-    this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
+    this.draw = keyed(this.list, h('p', { class: 'hint' }, t.empty), (m) => this.one(m), (m) => m.id);
+    this.drawQueue = keyed(this.queue, h('p'), (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';
     root.append(h('div', { class: texts ? 'two' : '' },
       h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts),
-      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.list.lastElementChild?.scrollIntoView(), 'plain')), this.list, this.queue)));
+      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.list, this.queue)));
   }
 
   one(m) {
@@ -68,6 +68,7 @@ class Chat {
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
+    const stay = this.doc && this.atEnd();
     this.doc = doc;
     this.top.replaceChildren(h('strong', null, text(nameOf(doc.messages ?? []) || this.key)), label(doc.running ? 'good' : '', doc.running ? t.running : t.idle),
       ...(this.me.orders ? [this.forgetButton ??= button(t.forget, () => this.forget(), 'plain danger')] : []));
@@ -75,6 +76,23 @@ class Chat {
     if (!doc.messages) return;
     this.largest = Math.max(0, ...doc.messages.map(tokensOf));
     this.show();
+    if (stay) this.toEnd();
+  }
+
+  // Beside the history there is room for the rest: there it stays at its end, unless people scrolled up.
+  atEnd() {
+    const box = this.list.closest('#root');
+    return innerWidth > 1000 && box.scrollHeight - box.scrollTop - box.clientHeight < 60;
+  }
+
+  toEnd() { this.goTo(this.list.parentNode, 'end'); }
+
+  // goTo goes there again once the browser knows how high the messages are that come into sight.
+  async goTo(box, block) {
+    for (let i = 0; i < 4 && !this.signal.aborted; i++) {
+      box.scrollIntoView({ block });
+      await new Promise(requestAnimationFrame);
+    }
   }
 
   show() {
@@ -84,8 +102,7 @@ class Chat {
     this.more.textContent = t.earlier(num(Math.min(page, this.first)));
     this.draw(messages.slice(this.first));
     this.drawQueue(waiting);
-    if (waiting.length) this.queue.prepend(this.queueHead ??= h('h2', null, t.waiting));
-    else this.queue.replaceChildren();
+    this.queue.hidden = !waiting.length;
   }
 
   earlier() {
@@ -99,9 +116,9 @@ class Chat {
     if (n < 0) return say(t.notFound, true);
     this.first = Math.min(this.first, Math.max(0, n - 5));
     this.show();
-    const box = [...this.list.children].find((e) => e.dataset.id === id);
+    const box = [...this.list.firstChild.children].find((e) => e.dataset.id === id);
     box.classList.add('found');
-    box.scrollIntoView({ block: 'center' });
+    this.goTo(box, 'center');
   }
 
   // soon reads the chat again, at most once a second however much happens.
@@ -163,7 +180,7 @@ export default {
     every(me.role === 'viewer' || !chat.doc.messages ? 5000 : 2000, signal, () => (chat.doc.running || !chat.doc.messages ? chat.read() : null));
     if (!chat.doc.messages) return;
     if (params.message) chat.find(params.message);
-    else if (innerWidth > 1000) chat.list.lastElementChild?.scrollIntoView({ block: 'end' });
+    else if (innerWidth > 1000) chat.toEnd();
     for (const part of [approvals, outbox]) part.show(chat.side, { params: { key: params.key }, signal, me });
     await chat.follow();
   },

@@ -2,33 +2,33 @@
 import { h, num, text, when } from '../dom.js';
 import { words } from '../text.js';
 import { asked } from '../wire.js';
-import { button, label, w } from './parts.js';
+import { button, label, visible } from './parts.js';
 
 const t = words({
   role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
   summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals', gone: 'The originals are not kept.',
-  aged: 'Large results were archived', why: 'Why?', back: 'Go back to before this', task: 'task', contact: 'from another chat', compact: 'compaction', file: 'File', source: 'Source', data: 'Data', other: 'Part',
-  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', total: 'tokens', notice: 'Notice', steps: (n) => `${n} steps`, by: 'by ', reason: 'reason: ',
+  aged: 'Large results were archived', why: 'Why?', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
+  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: 'by ', reason: 'reason: ',
   fate: { answered: 'answers', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' }, atStep: (n) => ` at step ${n}`,
   state: {
     'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waits for approval', 'approval-responded': 'decided',
     'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied',
   },
-  result: { done: '', stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', waiting: 'waits for a decision' },
+  result: { stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', waiting: 'waits for a decision' },
 }, {
   role: { user: '用户', assistant: '助手', system: '系统' }, step: (n) => `第 ${n} 步`, reasoning: '思考', input: '输入', output: '结果', raw: 'JSON', more: (n) => `显示全部 ${n} 个字符`,
   summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息', gone: '原始消息没有保留。',
-  aged: '较大的结果已归档', why: '为什么？', back: '回到这条之前', task: '任务', contact: '来自其他聊天', compact: '压缩', file: '文件', source: '来源', data: '数据', other: '部分',
-  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', total: '令牌', notice: '提示', steps: (n) => `${n} 步`, by: '由 ', reason: '原因：',
+  aged: '较大的结果已归档', why: '为什么？', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
+  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '由 ', reason: '原因：',
   fate: { answered: '回答', merged: '并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' }, atStep: (n) => `（第 ${n} 步）`,
   state: {
     'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待审批', 'approval-responded': '已决定',
     'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',
   },
-  result: { done: '', stopped: '已停止', failed: '失败', interrupted: '已中断', waiting: '等待决定' },
+  result: { stopped: '已停止', failed: '失败', interrupted: '已中断', waiting: '等待决定' },
 });
 
-const json = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 // folded draws what it hides when it is opened for the first time.
 function folded(summary, draw, kind) {
@@ -74,7 +74,7 @@ function part(p, m, step) {
   if (kind === 'dynamic-tool' || kind.startsWith('tool-')) return tool(p, m);
   if (kind === 'file') return h('p', null, t.file, ' ', text(p.filename || ''), ' ', h('span', { class: 'dim' }, text(p.mediaType)), ' ', p.url?.startsWith('data:') ? null : link(p.url ?? ''));
   if (kind === 'source-url') return h('p', null, t.source, ' ', text(p.title ?? ''), ' ', link(p.url ?? ''));
-  return folded([kind.startsWith('data-') ? t.data : t.other, ' ', h('code', null, text(kind))], () => long(json(p), 'pre'));
+  return folded(h('code', null, text(kind)), () => long(json(p), 'pre'));
 }
 
 function parts(m) {
@@ -120,7 +120,7 @@ export function message(m, o) {
   const summary = meta.kind === 'summary';
   const kind = ['msg', m.role, meta.kind === 'gap' ? 'gap' : summary ? 'summary' : ''].join(' ');
   const range = meta.sourceRange;
-  const result = t.result[meta.result] ?? meta.result;
+  const result = meta.result !== 'done' && (t.result[meta.result] ?? meta.result);
   const box = h('article', { class: kind },
     h('p', null, h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
       (meta.username || meta.userId) && text(meta.username || meta.userId), m.role === 'assistant' && meta.model && text(meta.model),
@@ -128,7 +128,7 @@ export function message(m, o) {
       t[meta.source] && label('', t[meta.source]), result && label(meta.result === 'waiting' ? 'warn' : 'bad', text(result)), meta.reason && text(meta.reason),
       o.back && button(t.back, () => o.back(m), 'plain')),
     summary && range && h('p', { class: 'small dim' }, t.from, text(range.fromId), t.to, text(range.toId)),
-    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, w.colon, text(json(meta.notice))),
+    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, ': ', text(json(meta.notice))),
     fates(meta.fates), tokens(meta.usage, o.largest ?? 0),
     summary && originals(meta.archive, o, t.originals), originals(meta.aged, o, t.aged),
     o.why && folded(t.why, () => o.why(m), 'small dim'), folded(t.raw, () => long(json(m), 'pre'), 'small dim'));

@@ -9,9 +9,9 @@ const t = words({
   started: 'Running since', version: 'Version', process: 'Process', folder: 'Folder', note: 'Note', bot: 'Bot', can: 'Can', works: 'works',
   skipped: (s) => `not asked for ${s} more seconds`, failedLast: 'failed the last time', noTools: 'is called without tools', refused: 'refuses these efforts', modelOf: 'Model',
   gauges: {
-    sma_runs_in_flight: 'Runs', sma_model_calls_in_flight: 'Model calls', sma_model_calls_waiting: 'Calls waiting', sma_ingress_open: 'Open messages', sma_outbox_pending: 'To be sent',
+    sma_runs_in_flight: 'Runs', sma_model_calls_in_flight: 'Model calls', sma_model_calls_waiting: 'Calls waiting', sma_outbox_pending: 'To be sent',
     sma_outbox_parked: 'Not sent, parked', sma_outbox_oldest_seconds: 'Oldest to be sent', sma_approvals_pending: 'Approvals', sma_chats_active: 'Chats in memory', sma_chats_parked: 'Chats that failed',
-    sma_chats_bytes_estimate: 'Chats use', process_resident_memory_bytes: 'Memory', sma_tasks: 'Tasks',
+    sma_chats_bytes_estimate: 'Chats use', process_resident_memory_bytes: 'Memory',
   },
 }, {
   title: '概览', ready: '就绪', notReady: '未就绪', dead: '内部组件没有响应，只能重新启动。', demo: '演示模型',
@@ -19,13 +19,13 @@ const t = words({
   started: '启动时间', version: '版本', process: '进程', folder: '文件夹', note: '说明', bot: '机器人', can: '能力', works: '正常',
   skipped: (s) => `${s} 秒内不会使用`, failedLast: '最近一次调用失败', noTools: '不使用工具', refused: '拒绝这些思考强度', modelOf: '模型',
   gauges: {
-    sma_runs_in_flight: '运行中', sma_model_calls_in_flight: '模型调用', sma_model_calls_waiting: '等待的调用', sma_ingress_open: '未完成的消息', sma_outbox_pending: '待发送',
+    sma_runs_in_flight: '运行中', sma_model_calls_in_flight: '模型调用', sma_model_calls_waiting: '等待的调用', sma_outbox_pending: '待发送',
     sma_outbox_parked: '发送失败，已搁置', sma_outbox_oldest_seconds: '最早待发送', sma_approvals_pending: '待审批', sma_chats_active: '内存中的聊天', sma_chats_parked: '出错的聊天',
-    sma_chats_bytes_estimate: '聊天占用', process_resident_memory_bytes: '内存', sma_tasks: '任务',
+    sma_chats_bytes_estimate: '聊天占用', process_resident_memory_bytes: '内存',
   },
 });
 
-const leads = { sma_outbox_pending: 'outbox', sma_outbox_parked: 'outbox', sma_approvals_pending: 'approvals', sma_chats_active: 'chats', sma_tasks: 'tasks' };
+const leads = { sma_outbox_pending: 'outbox', sma_outbox_parked: 'outbox', sma_approvals_pending: 'approvals', sma_chats_active: 'chats' };
 const troubles = new Set(['sma_outbox_parked', 'sma_chats_parked']);
 const valueOf = (name, n) => (name.includes('bytes') ? bytes(n) : name.endsWith('seconds') ? `${num(Math.round(n))} s` : num(n));
 

@@ -1,23 +1,22 @@
 // Parts that several pages are made of.
-import { h, say, text } from '../dom.js';
+import { h, say, table, text } from '../dom.js';
 import { words } from '../text.js';
 
-export const w = words({
-  colon: ': ',
-  unsent: {
-    rate: 'the service asks to wait', network: 'the service cannot be reached', server: 'the service has a fault', auth: 'the service refuses the bot’s token',
-    forbidden: 'the bot may not write here', not_found: 'the service does not find the chat', refused: 'the service refused it', migrated: 'the chat has a new id',
-  },
+const reasons = words({
+  rate: 'the service asks to wait', network: 'the service cannot be reached', server: 'the service has a fault', auth: 'the service refuses the bot’s token',
+  forbidden: 'the bot may not write here', not_found: 'the service does not find the chat', refused: 'the service refused it',
 }, {
-  colon: '：',
-  unsent: {
-    rate: '平台要求稍后再发', network: '无法连接平台', server: '平台出现故障', auth: '平台拒绝了机器人的凭证',
-    forbidden: '机器人无权在这里发消息', not_found: '平台找不到这个聊天', refused: '平台拒绝了这条消息', migrated: '聊天的编号已变更',
-  },
+  rate: '平台要求稍后再发', network: '无法连接平台', server: '平台出现故障', auth: '平台拒绝了机器人的凭证',
+  forbidden: '机器人无权在这里发消息', not_found: '平台找不到这个聊天', refused: '平台拒绝了这条消息',
 });
 
+export const w = words({ colon: ': ' }, { colon: '：' });
+
+// unsent says why a message could not be sent.
+export const unsent = (reason) => reasons[reason] ?? reasons.refused;
+
 // chat links to a chat by its name, or by its key if it has none.
-export const chat = (key, name) => h('a', { class: 'chat', href: `#/chat/${encodeURIComponent(key)}`, title: key }, text(name || key));
+export const chat = (key, name) => h('a', { href: `#/chat/${encodeURIComponent(key)}`, title: key }, text(name || key));
 
 export const label = (kind, what) => h('span', { class: `label ${kind}` }, what);
 
@@ -30,8 +29,14 @@ export const exact = (what, name) => h('pre', { tabindex: 0, role: 'group', 'ari
 // empty says what a page is for and how something gets there.
 export const empty = (title, about) => h('div', null, h('p', null, h('strong', null, title)), h('p', { class: 'hint' }, about));
 
-// trouble lists what could not be read.
-export const trouble = (problems) => (problems ?? []).map((p) => h('p', { class: 'bad' }, text(`${p.path}${p.line ? `:${p.line}` : ''}: ${p.what}`), p.hint ? [' ', text(p.hint)] : null));
+// trouble lists files that could not be read.
+export const trouble = (problems) => (problems ?? []).map((p) => h('p', { class: 'bad' }, text(`${p.path}${p.line ? `:${p.line}` : ''}: ${p.what}${p.hint ? ` (${p.hint})` : ''}`)));
+
+// visible writes characters that cannot be seen as escapes.
+export const visible = (s) => s.replace(/(?!\n)\p{C}|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+
+// bar is a row of buttons.
+export const bar = (...children) => h('div', { class: 'bar' }, children);
 
 // button runs an order, once at a time, and says in the server's words why one failed. It is not disabled meanwhile,
 // because that would take the focus away.
@@ -51,7 +56,7 @@ export function button(what, run, kind) {
 }
 
 // keyed shows items as children of a place. The element of an item that did not change stays, with its focus and what
-// was typed into it; its `fresh`, if it has one, is called instead.
+// was typed into it; its `fresh`, if it has one, is called.
 export function keyed(place, draw, keyOf) {
   let shown = new Map();
   return (items) => {
@@ -59,13 +64,11 @@ export function keyed(place, draw, keyOf) {
     for (const item of items) {
       const json = JSON.stringify(item);
       const old = shown.get(keyOf(item));
-      const same = old?.json === json;
-      now.set(keyOf(item), { json, el: same ? old.el : draw(item) });
-      if (same) old.el.fresh?.();
+      now.set(keyOf(item), old?.json === json ? old : { json, el: draw(item) });
     }
-    const els = [...now.values()].map((i) => i.el);
     shown = now;
-    if (els.length !== place.children.length || els.some((el, i) => place.children[i] !== el)) swap(place, els);
+    for (const { el } of now.values()) el.fresh?.();
+    swap(place, [...now.values()].map((i) => i.el));
   };
 }
 
@@ -78,6 +81,18 @@ function swap(place, els) {
   if (had >= 0) (els[Math.min(had, els.length - 1)]?.querySelector('button, a') ?? document.getElementById('title')).focus();
 }
 
+// cards appends keyed items to a page, and `none`, which is seen if there are no items.
+export function cards(root, none, draw, keyOf) {
+  const place = h('div');
+  const update = keyed(place, draw, keyOf);
+  none.hidden = true;
+  root.append(place, none);
+  return (items) => {
+    update(items);
+    none.hidden = items.length > 0;
+  };
+}
+
 // redraw calls draw when a document differs from the one before.
 export function redraw(draw) {
   let last;
@@ -87,3 +102,6 @@ export function redraw(draw) {
     last = json;
   };
 }
+
+// tabled shows a list as a table, or `none` if it is empty.
+export const tabled = (place, columns, none) => redraw((list) => place.replaceChildren(list.length ? table(columns, list) : none));

@@ -3,7 +3,7 @@ import { h, num, text, time } from '../dom.js';
 import { t as shared, words } from '../text.js';
 import { get } from '../wire.js';
 import { message } from './message.js';
-import { chat } from './parts.js';
+import { chat, facts } from './parts.js';
 
 const t = words({
   title: 'Search', words: 'Words', about: 'Searches the messages of all chats, also archived ones. Every word must be in the message.', inChat: 'Only in the chat', open: 'Show it in the chat',
@@ -19,7 +19,7 @@ function hit(l) {
   const box = h('details', null, h('summary', { class: 'small' }, shared.more));
   box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(message(l.message, {})); });
   return h('article', { class: 'box' },
-    h('p', { class: 'facts' }, chat(l.chatKey, l.name), time(l.at), /archive/.test(l.place) ? h('span', { class: 'label' }, t.archived)
+    facts(chat(l.chatKey, l.name), time(l.at), /archive/.test(l.place) ? t.archived
       : h('a', { href: `#/chat/${encodeURIComponent(l.chatKey)}?${new URLSearchParams({ message: l.message.id })}` }, t.open)),
     h('p', { class: 'words' }, text(l.excerpt)), box);
 }
@@ -33,7 +33,7 @@ export default {
       location.hash = `#/search?${new URLSearchParams({ q: field.value.trim(), ...(params.chat && { chat: params.chat }) })}`;
     } }, field, h('button', null, shared.search));
     const state = h('p', { class: 'hint', role: 'status' }, t.about);
-    root.append(form, params.chat ? h('p', { class: 'facts' }, t.inChat, chat(params.chat)) : '', state);
+    root.append(form, params.chat ? facts(t.inChat, chat(params.chat)) : '', state);
     if (!params.q) return field.focus();
     state.textContent = shared.loading;
     const lines = await get('search', { q: params.q, key: params.chat, limit: most }, signal);

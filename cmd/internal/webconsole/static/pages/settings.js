@@ -1,48 +1,47 @@
-// The settings in effect, where each comes from, and what is wrong with them. They are changed in ship.json only.
+// The settings in effect, where each comes from, and what is wrong with them.
 import { every, h, table, text } from '../dom.js';
 import { asked } from '../wire.js';
 import { words } from '../text.js';
-import { label, redraw } from './parts.js';
+import { bar, label, redraw } from './parts.js';
 
 const t = words({
-  title: 'Settings', about: 'These settings are in effect, with secrets hidden. They are changed in ship.json, in .env and in the environment of the host, not here.',
-  fine: 'The settings have no faults.', key: 'Setting', value: 'Value', from: 'From', filter: 'Filter settings', own: 'Only what differs from the defaults',
-  severity: { error: 'error', warning: 'warning' }, untrusted: 'Not trusted yet, see sma trust: ',
+  title: 'Settings', about: 'These settings are in effect; secrets are hidden. They are changed in ship.json, in .env or in the environment of the host.', fine: 'The settings have no faults.',
+  key: 'Setting', value: 'Value', from: 'From', filter: 'Filter settings', own: 'Only what differs from the defaults', severity: { error: 'error', warning: 'warning' }, untrusted: 'Not trusted yet, see sma trust: ',
 }, {
-  title: '设置', about: '这里是当前生效的设置，密钥已隐藏。修改请编辑 ship.json、.env 或主机的环境变量，不能在这里修改。',
-  fine: '设置没有问题。', key: '设置项', value: '值', from: '来源', filter: '筛选设置', own: '只显示非默认值',
-  severity: { error: '错误', warning: '警告' }, untrusted: '尚未信任（见 sma trust）：',
+  title: '设置', about: '这里是当前生效的设置，密钥已隐藏。修改请编辑 ship.json、.env 或主机的环境变量。', fine: '设置没有问题。',
+  key: '设置项', value: '值', from: '来源', filter: '筛选设置', own: '只显示非默认值', severity: { error: '错误', warning: '警告' }, untrusted: '尚未信任（见 sma trust）：',
 });
 
 // rows are the lines `key = value  # origin`; a value may hold any of these signs.
 const rows = (shown) => shown.split('\n').map((line) => line.match(/^(.+?) = (.*) {2}# (.*)$/)).filter(Boolean).map(([, key, value, from]) => ({ key, value, from }));
 
-function finding(f) {
-  const at = f.line ? `${f.file}:${f.line}:${f.col}` : f.file;
-  return h('p', null, label(f.severity === 'error' ? 'bad' : 'warn', t.severity[f.severity] ?? f.severity), ' ', h('code', null, at), ' ', text(f.message));
-}
-
 const columns = [
   { head: t.key, cell: (r) => h('code', null, r.key) },
-  { head: t.value, cell: (r) => text(r.value) },
-  { head: t.from, cell: (r) => h('span', { class: 'dim' }, text(r.from)) },
+  { head: t.value, cell: (r) => r.value },
+  { head: t.from, cell: (r) => r.from },
 ];
+
+function report({ findings, untrusted }) {
+  const all = [
+    ...(findings ?? []).map((f) => h('p', null, label(f.severity === 'error' ? 'bad' : 'warn', t.severity[f.severity] ?? f.severity), ' ', text(`${f.file}${f.line ? `:${f.line}:${f.col}` : ''}: ${f.message}`))),
+    ...(untrusted ?? []).map((r) => h('p', { class: 'warn' }, t.untrusted, text(r.text))),
+  ];
+  return all.length ? all : [h('p', { class: 'good' }, t.fine)];
+}
 
 export default {
   id: 'settings', title: t.title, owner: true,
   async show(root, { signal }) {
-    const checks = h('div', { role: 'status' });
-    const place = h('div');
+    const [found, place] = [h('div', { role: 'status' }), h('div')];
     const filter = h('input', { type: 'search', class: 'grow', placeholder: t.filter, 'aria-label': t.filter });
     const own = h('input', { type: 'checkbox', checked: true });
-    root.append(h('p', { class: 'hint' }, t.about), checks, h('div', { class: 'bar' }, filter, h('label', null, own, ' ', t.own)), place);
+    root.append(h('p', { class: 'hint' }, t.about), found, bar(filter, h('label', null, own, ' ', t.own)), place);
     let all = [];
     const draw = () => place.replaceChildren(table(columns, all.filter((r) => (!own.checked || r.from !== 'default') && `${r.key} ${r.value}`.toLowerCase().includes(filter.value.toLowerCase()))));
     filter.addEventListener('input', draw);
     own.addEventListener('change', draw);
     const drawAll = redraw(([check, shown]) => {
-      checks.replaceChildren(...(check.findings ?? []).map(finding), ...(check.untrusted ?? []).map((r) => h('p', { class: 'warn' }, t.untrusted, text(r.text))),
-        check.ok && !check.findings?.length && !check.untrusted?.length ? h('p', { class: 'good' }, t.fine) : '');
+      found.replaceChildren(...report(check));
       all = rows(shown.textOrigin);
       draw();
     });

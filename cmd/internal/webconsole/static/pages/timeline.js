@@ -125,8 +125,8 @@ export class Timeline {
   on_end(e) {
     if (!e.last) return;
     this.rests();
-    this.finish(this.run, label(e.result === 'done' ? 'good' : e.result === 'waiting' ? 'warn' : 'bad', t.result[e.result] ?? text(e.result)));
-    this.line([t.run, ' ', t.result[e.result] ?? text(e.result)]);
+    this.finish(this.run);
+    this.line([t.run, ' ', label(e.result === 'done' ? 'good' : e.result === 'waiting' ? 'warn' : 'bad', t.result[e.result] ?? text(e.result))]);
     this.run = null;
   }
 
