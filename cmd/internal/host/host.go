@@ -78,7 +78,7 @@ type Host struct {
 	audit       *audit.Log
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // what happened at the times of tasks
-	control     *control
+	control     *socket
 	servers     *servers      // MCP servers; nil if their approvals cannot be read
 	access      *access.Store // nil if no platform needs it
 	deciders    *deciders.Deciders

@@ -137,7 +137,7 @@ func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	if err != nil {
 		return result, err
 	}
-	order := messages.DecideApproval{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator()}
+	order := messages.DecideApproval{ChatKey: o.ChatKey, RequestID: rand.Text(), By: d.by}
 	found := map[int]bool{}
 	for _, l := range lines {
 		if len(o.Numbers) == 0 || slices.Contains(o.Numbers, l.N) {
@@ -259,7 +259,7 @@ func (d *Desk) Revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
 		result.Reason = refusedNotFound
 		return result, nil
 	}
-	reply, err := Ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator(), Numbers: o.Numbers})
+	reply, err := Ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: d.by, Numbers: o.Numbers})
 	if err != nil {
 		return result, err
 	}

@@ -29,11 +29,22 @@ type Desk struct {
 	// chat asks one chat. Questions and answers are those of the chat's actor.
 	chat func(ctx context.Context, question any) (any, error)
 	live bool
+	by   messages.Asker // who decides and revokes
+	said string         // who gives the other orders
 }
 
 // New makes the desk of a running host. chat asks the actor of a chat.
 func New(state string, store *filestore.Store, index *searchindex.Index, chat func(ctx context.Context, question any) (any, error)) *Desk {
-	return &Desk{state: state, store: store, index: index, chat: chat, live: true}
+	return &Desk{state: state, store: store, index: index, chat: chat, live: true, by: operator(), said: "operator"}
+}
+
+// InConsole is the desk for the orders of people who use the console in a browser. They decide as the web chat's owner
+// does, who need not be among the approvers, and records say that they used the console.
+func (d *Desk) InConsole() *Desk {
+	const console = "console"
+	other := *d
+	other.by, other.said = messages.Asker{Platform: "web", ID: console, Name: console}, console
+	return &other
 }
 
 // StoppedOptions describe a state folder that no host uses. All are required.
@@ -62,6 +73,7 @@ func OpenStopped(o StoppedOptions) (*Desk, error) {
 func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
 		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
+		by: operator(), said: "operator",
 	}
 }
 

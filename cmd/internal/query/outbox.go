@@ -110,9 +110,9 @@ func (d *Desk) Settle(ctx context.Context, o OutboxOrder) (OutboxResult, error) 
 	if err := Present(d.store, o.ChatKey); err != nil {
 		return OutboxResult{}, err
 	}
-	var order any = messages.RetryParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
+	var order any = messages.RetryParked{ChatKey: o.ChatKey, By: d.said, ID: o.ID}
 	if o.Drop {
-		order = messages.DropParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
+		order = messages.DropParked{ChatKey: o.ChatKey, By: d.said, ID: o.ID}
 	}
 	reply, err := Ask[messages.ParkedSettled](ctx, d.chat, order)
 	return OutboxResult{ChatKey: o.ChatKey, IDs: append([]string{}, reply.IDs...), Reason: reply.Reason}, err
