@@ -52,14 +52,16 @@ class Chat {
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
     this.list = h('div');
-    this.queue = h('div', { hidden: true }, h('h2', null, t.waiting));
+    this.queue = h('div');
+    this.waiting = h('div', { hidden: true }, h('h2', null, t.waiting), this.queue);
+    this.empty = h('p', { class: 'hint', hidden: true }, t.empty);
     this.side = h('div');
-    this.draw = keyed(this.list, h('p', { class: 'hint' }, t.empty), (m) => this.one(m), (m) => m.id);
-    this.drawQueue = keyed(this.queue, h('p'), (m) => message(m, {}), (m) => m.id);
+    this.draw = keyed(this.list, (m) => this.one(m), (m) => m.id);
+    this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';
     root.append(h('div', { class: texts ? 'two' : '' },
       h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts),
-      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.list, this.queue)));
+      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.empty, this.list, this.waiting)));
   }
 
   one(m) {
@@ -68,7 +70,7 @@ class Chat {
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
-    const stay = this.doc && this.atEnd();
+    const stay = this.doc?.messages && this.atEnd();
     this.doc = doc;
     this.top.replaceChildren(h('strong', null, text(nameOf(doc.messages ?? []) || this.key)), label(doc.running ? 'good' : '', doc.running ? t.running : t.idle),
       ...(this.me.orders ? [this.forgetButton ??= button(t.forget, () => this.forget(), 'plain danger')] : []));
@@ -102,7 +104,8 @@ class Chat {
     this.more.textContent = t.earlier(num(Math.min(page, this.first)));
     this.draw(messages.slice(this.first));
     this.drawQueue(waiting);
-    this.queue.hidden = !waiting.length;
+    this.waiting.hidden = !waiting.length;
+    this.empty.hidden = messages.length > 0;
   }
 
   earlier() {
@@ -116,7 +119,7 @@ class Chat {
     if (n < 0) return say(t.notFound, true);
     this.first = Math.min(this.first, Math.max(0, n - 5));
     this.show();
-    const box = [...this.list.firstChild.children].find((e) => e.dataset.id === id);
+    const box = [...this.list.children].find((e) => e.dataset.id === id);
     box.classList.add('found');
     this.goTo(box, 'center');
   }
