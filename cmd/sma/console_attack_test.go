@@ -29,7 +29,8 @@ func asRole(t *testing.T, method, url, token, body string, headers ...string) (i
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func (c *consoleWorld) testRoles(t *testing.T) {
 			t.Errorf("a viewer has the buttons %s on %s", got, id)
 		}
 	}
-	p.quiet()
+	p.quiet("401 (Unauthorized)") // before the login
 	for _, id := range []string{"approvals", "log", "search", "memory", "settings", "people", "grants", "outbox", "skills", "doctor"} {
 		if strings.Contains(" "+strings.Join(ids, " ")+" ", " "+id+" ") {
 			t.Errorf("a viewer is offered the page %s", id)
@@ -121,6 +122,7 @@ func (c *consoleWorld) testPayloads(t *testing.T) {
 	c.write(".ship/memory/Project.md", "# Memory\n\n"+strings.Join(payloads, "\n"))
 	c.plant(t, payloads)
 	c.write("evil.txt", strings.Join(payloads, "\n"))
+	c.answered(t, 5, "hello")
 	p := c.page(t)
 	p.show("chat/telegram-chat-5")
 	title := map[string]any{"from": map[string]any{"id": 5, "is_bot": false, "first_name": injected, "username": "evil"}}

@@ -32,7 +32,7 @@ func newConsoleWorld(t *testing.T) *consoleWorld {
 	web := fmt.Sprintf(`, "viewerToken": %q}, "telegram": {
 		"botToken": %q, "baseUrl": %q, "access": "open", "rateLimit": "off", "egress": "direct", "drafts": "off"`, viewerToken, c.api.Token(), c.api.URL())
 	c.world = makeWorld(t, false, web, `, "name": "Garden",
-		"permissions": {"exec": {"sandbox": "off", "approvers": ["initiator"]}},
+		"permissions": {"exec": {"sandbox": "off"}},
 		"context": {"memory": {"autoExtractEnabled": false}, "history": {"keepLastMessages": 2}}`)
 	c.api.AwaitPoller(t)
 	t.Cleanup(func() {

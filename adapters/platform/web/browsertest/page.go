@@ -80,7 +80,7 @@ func (p *Page) Until(expression string) {
 	})`, expression)
 	}
 	if got != "true" {
-		p.tb.Fatalf("never true: %s\nthe page shows: %s", expression, got)
+		p.tb.Fatalf("never true: %s\nthe page shows: %s\nit reported: %q", expression, got, p.Faults())
 	}
 }
 
