@@ -43,8 +43,8 @@ function account(a, orders, again) {
     { head: shared.name, cell: (r) => r.name || '–' },
     { head: t.id, cell: (r) => h('code', null, r.id) },
     { head: t.what, cell: (r) => label({ asks: 'warn', blocked: 'bad', owner: 'good' }[r.is] ?? '', t.role[r.is]) },
-    { head: t.since, cell: (r) => (r.until ? t.until + when(r.until) : when(r.at)) },
     { head: '', cell: (r) => (orders && (r.is === 'person' || r.is === 'group') ? button(shared.remove, () => remove(a.bot, r, again), 'danger') : null) },
+    { head: t.since, cell: (r) => (r.until ? t.until + when(r.until) : when(r.at)) },
   ], list) : h('p', { class: 'hint' }, t.nobody), orders ? bar(code, button(t.letIn, letIn)) : null);
 }
 
