@@ -40,7 +40,7 @@ func Reply(w http.ResponseWriter, doc any, err error) {
 
 // ReadOrder reads the body of a request.
 func ReadOrder(w http.ResponseWriter, r *http.Request, order any) error {
-	const limit = 64 << 10
+	const limit = 1 << 20
 	return json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(order)
 }
 
@@ -76,5 +76,22 @@ func obeys[O query.Order, R any](carryOut func(context.Context, O) (R, error)) h
 		}
 		result, err := carryOut(r.Context(), order)
 		Reply(w, result, err)
+	}
+}
+
+// ordered has an order carried out that is about no chat.
+func ordered(carryOut func(ctx context.Context, order []byte) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var order json.RawMessage
+		if err := ReadOrder(w, r, &order); err != nil {
+			Refuse(w, http.StatusBadRequest, err)
+			return
+		}
+		result, err := carryOut(r.Context(), order)
+		if err != nil {
+			Refuse(w, http.StatusConflict, err)
+			return
+		}
+		JSON(w, http.StatusOK, result)
 	}
 }

@@ -24,6 +24,8 @@ type Options struct {
 	Metrics prometheus.Gatherer
 	// Questions are answered by name. of is the part that is asked about.
 	Questions map[string]func(ctx context.Context, of string) any
+	// Orders are carried out by name. The body of the request is the order.
+	Orders map[string]func(ctx context.Context, order []byte) (any, error)
 	// Own are further routes of the host, which work once it has started.
 	Own map[string]http.HandlerFunc
 }
@@ -51,6 +53,9 @@ func Routes(o Options) *http.ServeMux {
 		for route, handler := range routes {
 			mux.HandleFunc(route, o.started(handler))
 		}
+	}
+	for name, carryOut := range o.Orders {
+		mux.HandleFunc("POST /control/"+name, o.started(ordered(carryOut)))
 	}
 	return mux
 }

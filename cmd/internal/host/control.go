@@ -64,7 +64,7 @@ func (c *socket) own(desk *query.Desk, by string) *http.ServeMux {
 			h.board.fill(&s)
 			return s.State == StateStarting
 		},
-		Desk: desk, Watch: h.watchChat, Metrics: h.registry, Questions: h.opts.Questions,
+		Desk: desk, Watch: h.watchChat, Metrics: h.registry, Questions: h.opts.Questions, Orders: h.opts.Orders,
 		Own: map[string]http.HandlerFunc{
 			"GET /control/tools":  control.Answers(c.offer),
 			"GET /control/login":  c.login,

@@ -31,6 +31,8 @@ type Desk struct {
 	live bool
 	by   messages.Asker // who decides and revokes
 	said string         // who gives the other orders
+	// named says that lists have the names of chats. Commands look them up themselves.
+	named bool
 }
 
 // New makes the desk of a running host. chat asks the actor of a chat.
@@ -43,7 +45,7 @@ func New(state string, store *filestore.Store, index *searchindex.Index, chat fu
 func (d *Desk) InConsole() *Desk {
 	const console = "console"
 	other := *d
-	other.by, other.said = messages.Asker{Platform: "web", ID: console, Name: console}, console
+	other.by, other.said, other.named = messages.Asker{Platform: "web", ID: console, Name: console}, console, true
 	return &other
 }
 
@@ -185,7 +187,21 @@ func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 	if d.store == nil {
 		return []ChatLine{}, nil
 	}
-	return ListChats(ctx, d.store)
+	lines, err := ListChats(ctx, d.store)
+	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	return lines, err
+}
+
+// name fills in the names of the chats of n lines.
+func (d *Desk) name(n int, line func(i int) (key messages.ChatKey, name *string)) {
+	if !d.named || n == 0 {
+		return
+	}
+	names := NewNames(d.state)
+	for i := range n {
+		key, name := line(i)
+		*name = names.Of(key)
+	}
 }
 
 // ListChats lists the chats of a store, the most recently changed first.

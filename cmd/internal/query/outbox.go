@@ -52,10 +52,12 @@ func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
+	lines, err := each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
 		reply, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
 		return linesOf(key, reply.Items), err
 	})
+	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	return lines, err
 }
 
 // owing returns the chats that may have undelivered messages: those with a journal that is not empty.

@@ -65,8 +65,22 @@ type chatCounts struct {
 //	POST tasks?id=              {} starts a task now         host.TaskStarted
 //	GET  tools?key=             toolset.Offer
 //	GET  mcp                    [mcp.Status]                 POST host.MCPOrder         mcp.Status
-//	GET  ask/{what}?of=         {"value": document} or {"failure": {"code", "what", "help"}}; what is doctor,
-//	                            doctor-online, check, show, models, models-check or bots
+//	POST people                 {"bot", "do": approve, "code"} or {"bot", "do": remove, "id"}       {"said": words}
+//	POST memory                 {"memory", "was", "text"}: was is the text that the person saw      {"memory", "text"}
+//	GET  ask/{what}?of=         {"value": document} or {"failure": {"code", "what", "help"}}
+//
+// The documents of ask are, by what:
+//
+//	doctor, doctor-online, config-check, config-show, models, bots    as commands ask a running host
+//	models-check   as sma models check, of=name
+//	usage          {"usage": [line], "limits": config.Budget} of=first day, or a week
+//	tasks          as sma tasks list --json
+//	memories       [query.MemoryLine]
+//	memory         {"memory", "text"} of=name
+//	people         [{"bot", "on", and the members of access.Account}] of all bots, without codes
+//	skills         as sma skills list --json, or sma skills show --json of=name
+//	log            [line] as sma logs --json, of=how many, at most 1,000
+//	archives       [query.ArchiveLine] of=chat, or query.ArchiveDocument of=chat, a line feed and the archive's id
 //
 // A refusal has a status other than 200 and {"error": words}. Those of the guard (401, 403 for foreign origins, 429)
 // have a code as error, and the words as message. Orders are sent as application/json.
@@ -77,13 +91,14 @@ func table() map[string]row {
 		"GET chats":      {control: "GET /control/chats", viewer: part[[]chatLine], etag: true},
 		"GET chat":       {control: "GET /control/chat", viewer: part[chatCounts]},
 		"GET ask/models": {control: "GET /control/ask/models", viewer: whole},
-		"GET ask/check":  {control: "GET /control/ask/config-check"},
-		"GET ask/show":   {control: "GET /control/ask/config-show"},
+		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: whole},
 	}
 	for _, route := range []string{
 		"GET follow", "GET search", "GET approvals", "POST approvals", "GET grants", "POST grants", "GET outbox", "POST outbox",
 		"POST forget", "POST rewind", "POST tasks", "GET tools", "GET mcp", "POST mcp",
-		"GET ask/doctor", "GET ask/doctor-online", "GET ask/models-check", "GET ask/bots",
+		"POST people", "POST memory",
+		"GET ask/doctor", "GET ask/doctor-online", "GET ask/config-check", "GET ask/config-show", "GET ask/models-check", "GET ask/bots",
+		"GET ask/tasks", "GET ask/memories", "GET ask/memory", "GET ask/people", "GET ask/skills", "GET ask/log", "GET ask/archives",
 	} {
 		method, path, _ := strings.Cut(route, " ")
 		out[route] = row{control: method + " /control/" + path}
