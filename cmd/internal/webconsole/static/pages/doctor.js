@@ -30,7 +30,7 @@ export default {
     async function check(what) {
       sum.textContent = t.checking;
       try {
-        const { findings } = await asked(what, {}, signal);
+        const findings = await asked(what, {}, signal);
         const count = (k) => findings.filter((f) => kind[f.mark] === k).length;
         sum.textContent = t.sum(count('bad'), count('warn'));
         place.replaceChildren(table(columns, findings));

@@ -24,7 +24,7 @@ export default {
   id: 'grants', title: t.title, owner: true,
   async show(root, { signal, me }) {
     const draw = tabled(root, [
-      { head: '', cell: (g) => `g${g.n}` },
+      { head: '', num: true, cell: (g) => `g${g.n}` },
       { head: t.what, cell: (g) => (g.filesIn ? [t.files, text(g.filesIn)] : h('code', null, g.rule)) },
       { head: shared.chat, cell: (g) => chat(g.chatKey, g.name) },
       { head: t.who, cell: (g) => g.for || g.person || t.anyone },
