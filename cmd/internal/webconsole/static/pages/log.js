@@ -39,7 +39,7 @@ export default {
     const select = (name, options) => h('select', { 'aria-label': name }, options.map(([value, shown]) => h('option', { value }, shown)));
     const filter = h('input', { type: 'search', class: 'grow', placeholder: t.filter, 'aria-label': t.filter, value: params.chat ?? params.key });
     const kind = select(t.kind, [['', t.all], ...Object.entries(t.event)]);
-    const last = select(t.lines, [200, 1000, 5000].map((n) => [n, t.last(n)]));
+    const last = select(t.lines, [200, 1000].map((n) => [n, t.last(n)]));
     const follow = h('input', { type: 'checkbox', checked: true });
     const [none, unmatched] = [empty(t.none, t.about), h('p', { class: 'hint', hidden: true }, t.unmatched)];
     const place = h('ol', { class: 'log' });

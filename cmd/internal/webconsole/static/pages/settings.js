@@ -45,6 +45,6 @@ export default {
       all = rows(shown.textOrigin);
       draw();
     });
-    every(30_000, signal, async () => drawAll(await Promise.all([asked('check', {}, signal), asked('show', {}, signal)])));
+    every(30_000, signal, async () => drawAll(await Promise.all([asked('config-check', {}, signal), asked('config-show', {}, signal)])));
   },
 };
