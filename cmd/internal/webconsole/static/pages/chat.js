@@ -1,10 +1,10 @@
 // The page of one chat: what happens in it now, what it waits for, and its history as it is stored.
-import { confirm, every, h, num, say, text } from '../dom.js';
-import { t as shared, words } from '../text.js';
+import { confirm, every, h, num, say, text, when } from '../dom.js';
+import { words } from '../text.js';
 import { asked, follow, get, post } from '../wire.js';
 import approvals from './approvals.js';
 import outbox from './outbox.js';
-import { message, tokensOf } from './message.js';
+import { archived, folded, later, message, tokensOf } from './message.js';
 import { button, keyed, label } from './parts.js';
 import { Timeline } from './timeline.js';
 
@@ -14,15 +14,15 @@ const t = words({
   fate: { answered: 'answered', merged: 'merged', ignored: 'ignored', declined: 'declined', stopped: 'stopped' }, viewer: 'Your login shows counts only.',
   backAsk: (n) => `Go back to before this message? ${n === 1 ? 'It goes' : `It and all after it, ${n} messages, go`} to the archive, and the model no longer sees them.`, back: 'Go back',
   backDone: (n) => `${n} messages were archived.`, refused: { busy: 'The chat is answering. Stop it or wait.', no_such_message: 'The history no longer has this message.', not_at_rest: 'The chat has unfinished work.' },
-  forget: 'Delete chat', forgetAsk: (key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
+  archives: 'Archives', forget: 'Delete chat', forgetAsk: (key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
   notFound: 'The message is not in the history any more; it may be in an archive.', gone: 'There is no such chat.',
 }, {
   title: '聊天', history: '历史', waiting: '等待并入运行', empty: '历史为空。', earlier: (n) => `显示更早的 ${n} 条消息`, end: '跳到末尾', running: '运行中', idle: '空闲',
-  key: '键', model: '模型', accepted: '已接收消息', open: '尚未处理完', pending: '待发送', messages: '历史中的消息', tokens: '历史中各次运行的令牌', effort: '思考强度',
+  key: '键', model: '模型', accepted: '已接收消息', open: '尚未处理完', pending: '待发送', messages: '历史中的消息', tokens: '历史中各次运行的 token', effort: '思考强度',
   fate: { answered: '已回答', merged: '已并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' }, viewer: '你的登录只能查看计数。',
   backAsk: (n) => `要回到这条消息之前吗？它${n === 1 ? '' : `及其后的消息（共 ${n} 条）`}会移入归档，模型不再看到。`, back: '回退',
   backDone: (n) => `已归档 ${n} 条消息。`, refused: { busy: '这个聊天正在回答，请先停止或稍候。', no_such_message: '历史中已没有这条消息。', not_at_rest: '这个聊天还有未完成的工作。' },
-  forget: '删除聊天', forgetAsk: (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`, forgetYes: '永久删除', forgotten: '聊天已删除。',
+  archives: '归档', forget: '删除聊天', forgetAsk: (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`, forgetYes: '永久删除', forgotten: '聊天已删除。',
   notFound: '这条消息已不在历史中，可能在归档里。', gone: '没有这个聊天。',
 });
 
@@ -52,23 +52,29 @@ class Chat {
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
     this.list = h('div');
-    this.queue = h('div', { hidden: true }, h('h2', null, t.waiting));
+    this.queue = h('div');
+    this.waiting = h('div', { hidden: true }, h('h2', null, t.waiting), this.queue);
+    this.empty = h('p', { class: 'hint', hidden: true }, t.empty);
     this.side = h('div');
-    this.draw = keyed(this.list, h('p', { class: 'hint' }, t.empty), (m) => this.one(m), (m) => m.id);
-    this.drawQueue = keyed(this.queue, h('p'), (m) => message(m, {}), (m) => m.id);
+    this.draw = keyed(this.list, (m) => this.one(m), (m) => m.id);
+    this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';
     root.append(h('div', { class: texts ? 'two' : '' },
-      h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts),
-      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.list, this.queue)));
+      h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts, texts && this.archives()),
+      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.empty, this.list, this.waiting)));
   }
 
   one(m) {
-    return message(m, { key: this.key, signal: this.signal, largest: this.largest, back: this.me.orders ? (which) => this.back(which) : null, why: (which) => this.why(which) });
+    return message(m, { key: this.key, signal: this.signal, largest: this.largest, back: this.me.orders ? (which) => this.back(which) : null });
+  }
+
+  archives() {
+    return folded(t.archives, () => later(asked('archives', { of: this.key }, this.signal), (list) => list.map((a) => archived(when(a.archivedAt), a.id, this))));
   }
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
-    const stay = this.doc && this.atEnd();
+    const stay = this.doc?.messages && this.atEnd();
     this.doc = doc;
     this.top.replaceChildren(h('strong', null, text(nameOf(doc.messages ?? []) || this.key)), label(doc.running ? 'good' : '', doc.running ? t.running : t.idle),
       ...(this.me.orders ? [this.forgetButton ??= button(t.forget, () => this.forget(), 'plain danger')] : []));
@@ -102,7 +108,8 @@ class Chat {
     this.more.textContent = t.earlier(num(Math.min(page, this.first)));
     this.draw(messages.slice(this.first));
     this.drawQueue(waiting);
-    this.queue.hidden = !waiting.length;
+    this.waiting.hidden = !waiting.length;
+    this.empty.hidden = messages.length > 0;
   }
 
   earlier() {
@@ -116,7 +123,7 @@ class Chat {
     if (n < 0) return say(t.notFound, true);
     this.first = Math.min(this.first, Math.max(0, n - 5));
     this.show();
-    const box = [...this.list.firstChild.children].find((e) => e.dataset.id === id);
+    const box = [...this.list.children].find((e) => e.dataset.id === id);
     box.classList.add('found');
     this.goTo(box, 'center');
   }
@@ -158,12 +165,6 @@ class Chat {
     await post('forget', { chatKey: this.key });
     say(t.forgotten);
     location.hash = '#/chats';
-  }
-
-  why(m) {
-    const place = h('div', null, shared.loading);
-    asked('why', { of: `${this.key}\n${m.id}` }, this.signal).then((doc) => place.replaceChildren(h('pre', { tabindex: 0 }, text(JSON.stringify(doc, null, 2)))), (e) => place.replaceChildren(text(e.message)));
-    return place;
   }
 }
 

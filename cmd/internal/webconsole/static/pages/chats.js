@@ -4,17 +4,14 @@ import { t as shared, words } from '../text.js';
 import { get } from '../wire.js';
 
 const t = words({
-  title: 'Chats', find: 'Key or name', platform: 'Platform', sort: 'Sort by', activity: 'last activity', cost: 'cost', tokens: 'tokens', inTexts: 'Search in all messages', running: 'running',
+  title: 'Chats', find: 'Key or name', platform: 'Platform', tokens: 'tokens', inTexts: 'Search in all messages', running: 'running',
   count: (n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`),
 }, {
-  title: '聊天', find: '键或名称', platform: '平台', sort: '排序', activity: '最近活动', cost: '费用', tokens: '令牌数', inTexts: '在所有消息中搜索', running: '运行中',
+  title: '聊天', find: '键或名称', platform: '平台', tokens: 'token', inTexts: '在所有消息中搜索', running: '运行中',
   count: (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`),
 });
 
 export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
-
-const at = (c) => Date.parse(c.updatedAt ?? '') || 0;
-const orders = { activity: at, tokens: (c) => c.tokens ?? 0, cost: (c) => c.dollars ?? 0 };
 
 function row(c) {
   return h('a', { href: `#/chat/${encodeURIComponent(c.chatKey)}`, class: 'chat', title: when(c.updatedAt) },
@@ -25,16 +22,6 @@ function row(c) {
     h('span', { class: 'num much' }, c.dollars ? dollars(c.dollars) : ''));
 }
 
-function select(label, onchange) {
-  const box = h('select', { 'aria-label': label, onchange });
-  box.offer = (options) => { // [value, words]
-    if (box.options.length === options.length) return;
-    const chosen = box.value;
-    box.replaceChildren(...options.map(([value, words]) => h('option', { value, selected: value === chosen }, words)));
-  };
-  return box;
-}
-
 export default {
   id: 'chats', title: t.title, owner: false,
   async show(root, { params, signal, me }) {
@@ -43,34 +30,30 @@ export default {
     const draw = () => {
       const [find, only] = [field.value.trim().toLowerCase(), platform.value];
       const fits = all.filter((c) => (!only || platformOf(c.chatKey) === only) && (!find || `${c.chatKey}\n${c.name ?? ''}`.toLowerCase().includes(find)));
-      fits.sort((a, b) => orders[sort.value](b) - orders[sort.value](a));
       rows.update(fits);
       count.textContent = t.count(fits.length, all.length);
       inTexts.href = `#/search?${new URLSearchParams({ q: field.value.trim() })}`;
     };
     const field = h('input', { type: 'search', class: 'grow', placeholder: t.find, 'aria-label': t.find, autocomplete: 'off', value: params.find, oninput: draw });
-    const platform = select(t.platform, draw);
-    const sort = select(t.sort, draw);
+    const platform = h('select', { 'aria-label': t.platform, onchange: draw });
     const count = h('span', { class: 'dim small', role: 'status' });
     const inTexts = h('a', { hidden: me.role === 'viewer' }, t.inTexts);
     const rows = list([], 48, row, (c) => c.chatKey);
     rows.setAttribute('aria-label', t.title);
-    sort.offer([['activity', t.activity]]);
     field.addEventListener('keydown', (e) => {
       if (e.key !== 'ArrowDown') return;
       e.preventDefault();
       rows.focusRow(0);
     });
-    root.append(h('div', { class: 'bar' }, field, platform, sort, count, inTexts), rows);
+    root.append(h('div', { class: 'bar' }, field, platform, count, inTexts), rows);
     await every(3000, signal, async () => {
       if (Date.now() < next) return;
       const began = performance.now();
       const doc = await get('chats', {}, signal);
-      all = doc.chats ?? doc;
+      all = doc.chats ?? doc; // the most recently changed first
       next = Date.now() + 20 * (performance.now() - began); // a host with many chats is asked less often
-      platform.offer([['', shared.all], ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort().map((p) => [p, p])]);
-      const has = (name) => all.some((c) => c[name]);
-      sort.offer([['activity', t.activity], ...(has('tokens') ? [['tokens', t.tokens]] : []), ...(has('dollars') ? [['cost', t.cost]] : [])]);
+      const names = ['', ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort()];
+      if (names.length !== platform.length) platform.replaceChildren(...names.map((n) => h('option', { value: n, selected: n === platform.value }, n || shared.all)));
       draw();
     });
   },

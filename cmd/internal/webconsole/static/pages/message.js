@@ -1,13 +1,13 @@
 // One message of a history as it is stored: text as text, tools and thoughts folded, and its JSON on demand.
 import { h, num, text, when } from '../dom.js';
-import { words } from '../text.js';
+import { t as shared, words } from '../text.js';
 import { asked } from '../wire.js';
 import { button, label, visible } from './parts.js';
 
 const t = words({
   role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
-  summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals', gone: 'The originals are not kept.',
-  aged: 'Large results were archived', why: 'Why?', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
+  summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals',
+  aged: 'Large results were archived', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
   prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: 'by ', reason: 'reason: ',
   fate: { answered: 'answers', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' }, atStep: (n) => ` at step ${n}`,
   state: {
@@ -17,8 +17,8 @@ const t = words({
   result: { stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', waiting: 'waits for a decision' },
 }, {
   role: { user: '用户', assistant: '助手', system: '系统' }, step: (n) => `第 ${n} 步`, reasoning: '思考', input: '输入', output: '结果', raw: 'JSON', more: (n) => `显示全部 ${n} 个字符`,
-  summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息', gone: '原始消息没有保留。',
-  aged: '较大的结果已归档', why: '为什么？', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
+  summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息',
+  aged: '较大的结果已归档', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
   prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '由 ', reason: '原因：',
   fate: { answered: '回答', merged: '并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' }, atStep: (n) => `（第 ${n} 步）`,
   state: {
@@ -31,7 +31,7 @@ const t = words({
 const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 // folded draws what it hides when it is opened for the first time.
-function folded(summary, draw, kind) {
+export function folded(summary, draw, kind) {
   const box = h('details', { class: kind }, h('summary', null, summary));
   box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(h('div', null, draw())); });
   return box;
@@ -102,19 +102,18 @@ function fates(list) {
   return more.length ? h('p', { class: 'small dim' }, more.map((f, i) => [i ? ' · ' : '', t.fate[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
 }
 
-// originals opens the archive of what a summary folded, or a message was before its results were archived.
-function originals(archive, o, name) {
-  if (typeof archive !== 'string' || !o.key) return null;
-  return folded(name, () => {
-    const place = h('div', null, '…');
-    asked('archives', { of: `${o.key}\n${archive}` }, o.signal).then(
-      (doc) => place.replaceChildren(...doc.messages.map((m) => message(m, { ...o, back: null, why: null }))),
-      (e) => place.replaceChildren(e.status === 404 ? t.gone : e.message));
-    return place;
-  });
+// later draws what is asked for once it is there.
+export function later(promise, draw) {
+  const place = h('div', null, shared.loading);
+  promise.then((doc) => place.replaceChildren(...draw(doc)), (e) => place.replaceChildren(text(e.message)));
+  return place;
 }
 
-// message makes the element. o has the chat's key, the largest usage, and what can be done: back(m), why(m).
+// archived opens an archive: what a summary folded, what people went back from, or a message before its results were archived.
+export const archived = (name, id, o) => typeof id === 'string' && o.key && folded(name, () => later(asked('archives', { of: `${o.key}\n${id}` }, o.signal),
+  (doc) => doc.messages.map((m) => message(m, { ...o, back: null }))));
+
+// message makes the element. o has the chat's key, the largest usage, and what the button does: back(m).
 export function message(m, o) {
   const meta = m.metadata ?? {};
   const summary = meta.kind === 'summary';
@@ -130,8 +129,8 @@ export function message(m, o) {
     summary && range && h('p', { class: 'small dim' }, t.from, text(range.fromId), t.to, text(range.toId)),
     parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, ': ', text(json(meta.notice))),
     fates(meta.fates), tokens(meta.usage, o.largest ?? 0),
-    summary && originals(meta.archive, o, t.originals), originals(meta.aged, o, t.aged),
-    o.why && folded(t.why, () => o.why(m), 'small dim'), folded(t.raw, () => long(json(m), 'pre'), 'small dim'));
+    summary && archived(t.originals, meta.archive, o), archived(t.aged, meta.aged, o),
+    folded(t.raw, () => long(json(m), 'pre'), 'small dim'));
   box.dataset.id = m.id;
   return box;
 }

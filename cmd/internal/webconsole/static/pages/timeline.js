@@ -94,7 +94,9 @@ export class Timeline {
   }
 
   on_tool(e) { this.tools.push(this.begin(h('code', null, text(e.name)))); }
-  on_asks() { this.line(label('warn', t.asks)); }
+
+  // A run that goes on after a decision begins with what was asked before it.
+  on_asks() { if (!this.run || performance.now() - this.run.since > 100) this.line(label('warn', t.asks)); }
 
   on_assistant(e) {
     if (this.call && e.step) this.call.li.children[1].textContent = t.model(e.step);
