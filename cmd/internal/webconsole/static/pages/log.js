@@ -7,12 +7,12 @@ import { bar, chat, empty, label } from './parts.js';
 const t = words({
   title: 'Log', none: 'Nothing was logged.', about: 'Each message, run, model call, tool, decision and delivery is noted here, but not what was said.', unmatched: 'No line matches.',
   filter: 'Chat, request, tool, result …', kind: 'Kind', all: 'all kinds', lines: 'Lines', last: (n) => `last ${num(n)} lines`, follow: 'Follow', step: 'step ', by: 'by ', request: 'Only this request',
-  tokens: (l) => `${num(l.inputTokens)} tokens in (${num(l.cachedTokens)} cached), ${num(l.outputTokens)} out`,
+  tokens: (i, c, o) => `${i} tokens in (${c} cached), ${o} out`,
   event: { ingress: 'message', egress: 'delivery', run: 'run', model: 'model', tool: 'tool', approval: 'approval', execution: 'execution', stop: 'stop', forget: 'deletion' },
 }, {
   title: '日志', none: '没有日志。', about: '每条消息、运行、模型调用、工具、审批和投递都会记录在这里，但不包含聊天内容。', unmatched: '没有符合条件的记录。',
   filter: '聊天、请求、工具、结果……', kind: '类型', all: '全部类型', lines: '行数', last: (n) => `最近 ${num(n)} 行`, follow: '跟踪', step: '步骤 ', by: '操作者：', request: '只看这个请求',
-  tokens: (l) => `输入 ${num(l.inputTokens)} token（缓存 ${num(l.cachedTokens)}），输出 ${num(l.outputTokens)}`,
+  tokens: (i, c, o) => `输入 ${i} token（缓存 ${c}），输出 ${o}`,
   event: { ingress: '消息', egress: '投递', run: '运行', model: '模型', tool: '工具', approval: '审批', execution: '执行', stop: '停止', forget: '删除' },
 });
 
@@ -27,7 +27,7 @@ function gone(old, lines) {
 }
 
 function row(l, only) {
-  const dim = [l.step && t.step + l.step, l.tookMs && `${num(l.tookMs)} ms`, l.event === 'model' && t.tokens(l), l.by && t.by + l.by].filter(Boolean);
+  const dim = [l.step && t.step + l.step, l.tookMs && `${num(l.tookMs)} ms`, l.event === 'model' && t.tokens(...[l.inputTokens, l.cachedTokens, l.outputTokens].map(num)), l.by && t.by + l.by].filter(Boolean);
   return h('li', null, h('time', { datetime: l.ts }, clock.format(new Date(l.ts))), label('', t.event[l.event] ?? l.event), l.chatKey && chat(l.chatKey), l.name && h('code', null, l.name),
     l.result && h('strong', { class: bad.test(l.result) ? 'bad' : '' }, text(l.result)), l.reason && text(l.reason), dim.map((f) => h('span', { class: 'dim' }, text(f))),
     l.requestId && h('button', { class: 'plain', type: 'button', title: `${t.request}: ${l.requestId}`, onclick: () => only(l.requestId) }, l.requestId.slice(0, 8)));
