@@ -2,7 +2,7 @@
 import { every, h, num, text } from '../dom.js';
 import { asked } from '../wire.js';
 import { language, words } from '../text.js';
-import { bar, chat, empty, label } from './parts.js';
+import { bar, chat, empty, keyed, label } from './parts.js';
 
 const t = words({
   title: 'Log', none: 'Nothing was logged.', about: 'Each message, run, model call, tool, decision and delivery is noted here, but not what was said.', unmatched: 'No line matches.',
@@ -19,11 +19,14 @@ const t = words({
 const bad = /^(failed|error|denied|refused|expired|interrupted|declined|parked|dropped)/;
 const clock = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' });
 
-// gone is how many lines at the start of old the new ones no longer have.
-function gone(old, lines) {
-  let n = 0;
-  while (n < old.length && !(old[n] === lines[0] && old.slice(n).every((l, i) => l === lines[i]))) n++;
-  return n;
+// numbered gives each line a key. Lines may be equal.
+function numbered(lines) {
+  const seen = new Map();
+  return lines.map((l) => {
+    const json = JSON.stringify(l);
+    seen.set(json, (seen.get(json) ?? 0) + 1);
+    return { l, key: json + seen.get(json) };
+  });
 }
 
 function row(l, only) {
@@ -48,30 +51,26 @@ export default {
     head.classList.add('sticky');
     root.append(head, none, unmatched, place);
 
-    let shown = []; // the lines as JSON, and their elements, or null for those that the filter hides
-    const els = [];
-    const matches = (json, l) => (!kind.value || l.event === kind.value) && json.toLowerCase().includes(filter.value.trim().toLowerCase());
-    const only = (id) => { filter.value = id; draw(shown, true); };
+    let lines = [];
+    const update = keyed(place, ({ l }) => row(l, only), (line) => line.key);
+    const matches = ({ l, key }) => (!kind.value || l.event === kind.value) && key.toLowerCase().includes(filter.value.trim().toLowerCase());
+    const only = (id) => { filter.value = id; draw(true); };
 
-    // draw shows lines, and keeps the end in sight if it was. Those that are there already stay.
-    function draw(lines, anew) {
+    // draw shows the lines that match, and keeps the end in sight if it was.
+    function draw(anew) {
       const atEnd = root.scrollHeight - root.scrollTop - root.clientHeight < 60;
-      const n = anew ? shown.length : gone(shown, lines);
-      for (const el of els.splice(0, n)) el?.remove();
-      for (const json of lines.slice(els.length)) {
-        const l = JSON.parse(json);
-        els.push(matches(json, l) ? row(l, only) : null);
-      }
-      place.append(...els.filter((el) => el && !el.parentNode));
-      shown = lines;
+      update(lines.filter(matches));
       none.hidden = lines.length > 0;
       unmatched.hidden = lines.length === 0 || place.childElementCount > 0;
       if (atEnd || anew) root.scrollTop = root.scrollHeight;
     }
 
-    const load = async (anew) => draw(((await asked('log', { of: last.value }, signal)) ?? []).map((l) => JSON.stringify(l)), anew);
-    for (const e of [filter, kind]) e.addEventListener('input', () => draw(shown, true));
+    async function load(anew) {
+      lines = numbered(await asked('log', { of: last.value }, signal) ?? []);
+      draw(anew);
+    }
+    for (const e of [filter, kind]) e.addEventListener('input', () => draw(true));
     last.addEventListener('change', () => load(true));
-    every(2000, signal, () => follow.checked && load(!shown.length));
+    every(2000, signal, () => follow.checked && load(lines.length === 0));
   },
 };
