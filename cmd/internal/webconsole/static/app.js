@@ -40,6 +40,7 @@ function place() {
 async function show(focus) {
   const { page, params } = place();
   shown?.abort();
+  document.querySelector('dialog')?.close('no'); // its question was about the page before
   const turn = shown = new AbortController();
   const root = h('div', { id: 'root' });
   $('root').replaceWith(root);
@@ -59,7 +60,8 @@ async function show(focus) {
   } catch (e) {
     if (turn.signal.aborted) return;
     if (e.status === undefined) console.error(e);
-    root.append(h('p', { class: 'bad', role: 'alert' }, e.status === 0 ? t.offline : `${t.failed}: ${e.message}`));
+    root.replaceChildren(h('p', { class: 'bad', role: 'alert' }, e.status === 0 ? t.offline : `${t.failed}: ${e.message}`));
+    if (e.status === 0 || e.status === 503) setTimeout(() => { if (shown === turn) show(false); }, 3000); // the host starts
   }
 }
 

@@ -50,7 +50,7 @@ export default {
       if (Date.now() < next) return;
       const began = performance.now();
       const doc = await get('chats', {}, signal);
-      all = doc.chats ?? doc; // the most recently changed first
+      all = (doc.chats ?? doc).filter((c) => c.updatedAt); // of one that was deleted only the ids are kept
       next = Date.now() + 20 * (performance.now() - began); // a host with many chats is asked less often
       const names = ['', ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort()];
       if (names.length !== platform.length) platform.replaceChildren(...names.map((n) => h('option', { value: n, selected: n === platform.value }, n || shared.all)));
