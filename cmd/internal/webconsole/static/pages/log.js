@@ -30,7 +30,7 @@ function row(l, only) {
   const dim = [l.step && t.step + l.step, l.tookMs && `${num(l.tookMs)} ms`, l.event === 'model' && t.tokens(l), l.by && t.by + l.by].filter(Boolean);
   return h('li', null, h('time', { datetime: l.ts }, clock.format(new Date(l.ts))), label('', t.event[l.event] ?? l.event), l.chatKey && chat(l.chatKey), l.name && h('code', null, l.name),
     l.result && h('strong', { class: bad.test(l.result) ? 'bad' : '' }, text(l.result)), l.reason && text(l.reason), dim.map((f) => h('span', { class: 'dim' }, text(f))),
-    l.requestId && h('button', { class: 'plain', type: 'button', title: t.request, onclick: () => only(l.requestId) }, l.requestId));
+    l.requestId && h('button', { class: 'plain', type: 'button', title: `${t.request}: ${l.requestId}`, onclick: () => only(l.requestId) }, l.requestId.slice(0, 8)));
 }
 
 export default {

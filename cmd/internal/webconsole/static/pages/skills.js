@@ -34,10 +34,11 @@ const toolColumns = [
   { head: t.size, num: true, cell: (o) => bytes(o.bytes) },
 ];
 
-// order posts an order about a server, and says when it was carried out.
+// order posts an order about a server, and says how it ended.
 async function order(body, told, again) {
-  await post('mcp', body);
-  say(told);
+  const s = await post('mcp', body);
+  const ok = body.tool || s.condition === 'up';
+  say(ok ? told : s.reason || t.condition[s.condition], !ok);
   await again();
 }
 

@@ -70,8 +70,8 @@ function limits(set, today) {
   const shown = (name, value) => (value === undefined ? '' : name.startsWith('usd') ? dollars(value) : num(value));
   const names = Object.keys(t.limitOf).filter((name) => set[name] > 0);
   return names.length ? table([
-    { head: t.limit, cell: (name) => t.limitOf[name] },
-    { head: '', num: true, cell: (name) => shown(name, set[name]) },
+    { head: '', cell: (name) => t.limitOf[name] },
+    { head: t.limit, num: true, cell: (name) => shown(name, set[name]) },
     { head: t.used, num: true, cell: (name) => shown(name, used[name]) },
     { head: t.share, cell: (name) => {
       if (!(name in used)) return '';
