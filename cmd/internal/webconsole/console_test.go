@@ -256,7 +256,9 @@ func TestRowsNameRoutes(t *testing.T) {
 	order := func(context.Context, []byte) (any, error) { return nil, nil } //nolint:nilnil // never called
 	mux := control.Routes(control.Options{
 		Desk: desk, Metrics: prometheus.NewRegistry(), Orders: map[string]func(context.Context, []byte) (any, error){"people": order, "memory": order},
-		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) { return nil, platform.ErrNotFound },
+		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
+			return nil, platform.ErrNotFound
+		},
 	})
 	own := []string{"GET tools", "GET mcp", "POST mcp", "POST tasks"}
 	for route, row := range table() {
