@@ -95,15 +95,18 @@ export default {
     none.hidden = true;
     root.append(me.orders || key ? '' : h('p', { class: 'hint' }, t.read), place, none);
     const requests = new Map();
+    let loaded = false;
     const load = async () => {
       const lines = new Map((await get('approvals', { key }, signal)).map((l) => [`${l.chatKey} ${l.id}`, l]));
       for (const [id, l] of lines) {
         if (requests.has(id)) continue;
+        if (loaded) say(`${t.title} #${l.n}`);
         requests.set(id, new Request(l, me.orders, load));
         place.append(requests.get(id).el);
       }
       for (const [id, r] of requests) r.update(lines.get(id));
       none.hidden = key || lines.size > 0;
+      loaded = true;
     };
     every(3000, signal, load);
   },

@@ -1,5 +1,5 @@
 // Parts that several pages are made of.
-import { h, say, table, text } from '../dom.js';
+import { h, num, say, table, text } from '../dom.js';
 import { words } from '../text.js';
 
 const reasons = words({
@@ -9,8 +9,6 @@ const reasons = words({
   rate: '平台要求稍后再发', network: '无法连接平台', server: '平台出现故障', auth: '平台拒绝了机器人的凭证',
   forbidden: '机器人无权在这里发消息', not_found: '平台找不到这个聊天', refused: '平台拒绝了这条消息',
 });
-
-export const w = words({ colon: ': ' }, { colon: '：' });
 
 // unsent says why a message could not be sent.
 export const unsent = (reason) => reasons[reason] ?? reasons.refused;
@@ -75,20 +73,24 @@ export function keyed(place, draw, keyOf) {
 // swap replaces children, without moving those that stay: moving an element takes its focus away. The focus of one that
 // goes moves to the one in its place.
 function swap(place, els) {
-  const had = [...place.children].findIndex((el) => el.contains(document.activeElement) && !els.includes(el));
-  for (const old of [...place.children]) if (!els.includes(old)) old.remove();
+  const stay = new Set(els);
+  const had = [...place.children].findIndex((el) => !stay.has(el) && el.contains(document.activeElement));
+  for (const old of [...place.children]) if (!stay.has(old)) old.remove();
   els.forEach((el, i) => { if (place.children[i] !== el) place.insertBefore(el, place.children[i] ?? null); });
   if (had >= 0) (els[Math.min(had, els.length - 1)]?.querySelector('button, a') ?? document.getElementById('title')).focus();
 }
 
-// cards appends keyed items to a page, and `none`, which is seen if there are no items.
+const most = 200;
+
+// cards appends keyed items to a page, and `none`, which is seen if there are no items. Of many it shows the first.
 export function cards(root, none, draw, keyOf) {
-  const place = h('div');
+  const [place, more] = [h('div'), h('p', { class: 'hint' })];
   const update = keyed(place, draw, keyOf);
   none.hidden = true;
-  root.append(place, none);
+  root.append(place, more, none);
   return (items) => {
-    update(items);
+    update(items.slice(0, most));
+    more.textContent = items.length > most ? `+ ${num(items.length - most)}` : '';
     none.hidden = items.length > 0;
   };
 }

@@ -44,7 +44,7 @@ function account(a, orders, again) {
     { head: t.id, cell: (r) => h('code', null, r.id) },
     { head: t.what, cell: (r) => label({ asks: 'warn', blocked: 'bad', owner: 'good' }[r.is] ?? '', t.role[r.is]) },
     { head: '', cell: (r) => (orders && (r.is === 'person' || r.is === 'group') ? button(shared.remove, () => remove(a.bot, r, again), 'danger') : null) },
-    { head: t.since, cell: (r) => (r.until ? t.until + when(r.until) : when(r.at)) },
+    { head: t.since, cell: (r) => h('span', { class: 'num' }, r.until ? t.until + when(r.until) : when(r.at)) },
   ], list) : h('p', { class: 'hint' }, a.on ? t.nobody(a.bot) : t.about), orders && (a.on || list.length > 0) && bar(code, button(t.letIn, letIn)));
 }
 

@@ -6,7 +6,7 @@ import { bar, chat, empty, redraw } from './parts.js';
 
 const t = words({
   title: 'Usage', none: 'Nothing was used.', about: 'Each call of a model is counted here with its tokens and, if it is known, its price: answers, summaries and memory. Limits are set in budget of ship.json.',
-  days: 'Days', last: (n) => `last ${n} days`, day: 'Day', person: 'Person', total: 'Total', more: (n) => `${n} more`,
+  days: 'Days', last: (n) => `last ${n} days`, day: 'Day', total: 'Total', more: (n) => `${n} more`,
   calls: 'Calls', input: 'Input', cached: 'Cached', output: 'Output', share: 'Share', limit: 'Limit', used: 'Used today', most: 'by the chat that used most', noPrice: 'Prices are unknown, so the bars show tokens.',
   limitOf: {
     runTokens: 'Tokens of one answer', chatTokensPerDay: 'Tokens of a chat per day', hostTokensPerDay: 'Tokens of all chats per day',
@@ -14,7 +14,7 @@ const t = words({
   },
 }, {
   title: '用量', none: '没有用量。', about: '每次模型调用的 token 数和费用（价格已知时）都计入这里，包括回答、摘要和记忆。上限在 ship.json 的 budget 中设置。',
-  days: '天数', last: (n) => `最近 ${n} 天`, day: '日期', person: '用户', total: '合计', more: (n) => `其余 ${n} 项`,
+  days: '天数', last: (n) => `最近 ${n} 天`, day: '日期', total: '合计', more: (n) => `其余 ${n} 项`,
   calls: '调用', input: '输入', cached: '缓存', output: '输出', share: '占比', limit: '上限', used: '今日已用', most: '用量最高的聊天', noPrice: '价格未知，条形按 token 计算。',
   limitOf: {
     runTokens: '单次回答的 token 数', chatTokensPerDay: '每个聊天每天的 token 数', hostTokensPerDay: '所有聊天每天的 token 数',
@@ -102,7 +102,7 @@ export default {
       place.replaceChildren(limits(doc.limits ?? {}, rows.filter((r) => r.day === today)), ...(rows.length ? [
         part(t.total, sums(rows, ''), () => t.last(days.value), weight), weight === usd ? '' : h('p', { class: 'hint' }, t.noPrice),
         part(t.day, sums(rows, 'day').sort((a, b) => (a.key < b.key ? 1 : -1)), (day) => h('span', { class: 'num' }, day), weight),
-        by('model', shared.model, text), by('person', t.person, text), by('chatKey', shared.chat, (key) => (whole ? chat(key, names.get(key)) : text(key))),
+        by('model', shared.model, text), by('chatKey', shared.chat, (key) => (whole ? chat(key, names.get(key)) : text(key))),
       ] : [empty(t.none, t.about)]));
     });
     const load = async () => draw(await Promise.all([asked('usage', { of: daysAgo(days.value - 1) }, signal), whole ? get('chats', {}, signal) : []]));
