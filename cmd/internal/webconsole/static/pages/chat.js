@@ -17,7 +17,7 @@ const t = words({
   archives: 'Archives', forget: 'Delete chat', forgetAsk: (key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
   notFound: 'The message is not in the history any more; it may be in an archive.', gone: 'There is no such chat.',
 }, {
-  title: '聊天', history: '历史', waiting: '等待并入运行', empty: '历史为空。', earlier: (n) => `显示更早的 ${n} 条消息`, end: '跳到末尾', running: '运行中', idle: '空闲',
+  title: '聊天详情', history: '历史', waiting: '等待并入运行', empty: '历史为空。', earlier: (n) => `显示更早的 ${n} 条消息`, end: '跳到末尾', running: '运行中', idle: '空闲',
   key: '键', model: '模型', accepted: '已接收消息', open: '尚未处理完', pending: '待发送', messages: '历史中的消息', tokens: '历史中各次运行的 token', effort: '思考强度',
   viewer: '你的登录只能查看计数。',
   backAsk: (n) => `要回到这条消息之前吗？它${n === 1 ? '' : `及其后的消息（共 ${n} 条）`}会移入归档，模型不再看到。`, back: '回退',

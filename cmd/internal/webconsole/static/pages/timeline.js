@@ -20,8 +20,9 @@ const lines = 300;
 export class Timeline {
   constructor(signal) {
     this.rest = h('p', { class: 'hint small' }, t.rest);
-    this.list = h('ol', { class: 'timeline', role: 'log', tabindex: 0, 'aria-label': t.live });
-    this.element = h('div', null, h('h2', null, t.live), this.rest, this.list);
+    this.list = h('ol');
+    this.box = h('div', { class: 'timeline', role: 'log', tabindex: 0, 'aria-label': t.live }, this.list);
+    this.element = h('div', null, h('h2', null, t.live), this.rest, this.box);
     this.open = new Set(); // lines that go on
     this.run = null;
     this.call = null;
@@ -31,13 +32,13 @@ export class Timeline {
   }
 
   line(what, kind = '') {
-    const atEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+    const atEnd = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 40;
     const took = h('span', { class: 'took', 'aria-hidden': true });
     const li = h('li', { class: kind }, h('time', null, clock.format(new Date())), h('span', null, what), took);
     this.rest.hidden = true;
     this.list.append(li);
     if (this.list.children.length > lines) this.list.firstChild.remove();
-    if (atEnd) this.list.scrollTop = this.list.scrollHeight;
+    if (atEnd) this.box.scrollTop = this.box.scrollHeight;
     return { li, took, since: performance.now() };
   }
 
