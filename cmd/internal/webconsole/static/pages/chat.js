@@ -4,22 +4,22 @@ import { words } from '../text.js';
 import { asked, follow, get, post } from '../wire.js';
 import approvals from './approvals.js';
 import outbox from './outbox.js';
-import { archived, folded, later, message, tokensOf } from './message.js';
+import { archived, fateOf, folded, later, message, tokensOf } from './message.js';
 import { button, keyed, label } from './parts.js';
 import { Timeline } from './timeline.js';
 
 const t = words({
   title: 'Chat', history: 'History', waiting: 'Waiting for the run', empty: 'The history is empty.', earlier: (n) => `Show ${n} earlier messages`, end: 'To the end', running: 'running', idle: 'at rest',
   key: 'Key', model: 'Model', accepted: 'Messages accepted', open: 'Without an end yet', pending: 'To be sent', messages: 'In the history', tokens: 'Tokens of the history’s runs', effort: 'Effort',
-  fate: { answered: 'answered', merged: 'merged', ignored: 'ignored', declined: 'declined', stopped: 'stopped' }, viewer: 'Your login shows counts only.',
+  viewer: 'Your login shows counts only.',
   backAsk: (n) => `Go back to before this message? ${n === 1 ? 'It goes' : `It and all after it, ${n} messages, go`} to the archive, and the model no longer sees them.`, back: 'Go back',
   backDone: (n) => `${n} messages were archived.`, refused: { busy: 'The chat is answering. Stop it or wait.', no_such_message: 'The history no longer has this message.', not_at_rest: 'The chat has unfinished work.' },
   archives: 'Archives', forget: 'Delete chat', forgetAsk: (key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
   notFound: 'The message is not in the history any more; it may be in an archive.', gone: 'There is no such chat.',
 }, {
-  title: '聊天', history: '历史', waiting: '等待并入运行', empty: '历史为空。', earlier: (n) => `显示更早的 ${n} 条消息`, end: '跳到末尾', running: '运行中', idle: '空闲',
+  title: '聊天详情', history: '历史', waiting: '等待并入运行', empty: '历史为空。', earlier: (n) => `显示更早的 ${n} 条消息`, end: '跳到末尾', running: '运行中', idle: '空闲',
   key: '键', model: '模型', accepted: '已接收消息', open: '尚未处理完', pending: '待发送', messages: '历史中的消息', tokens: '历史中各次运行的 token', effort: '思考强度',
-  fate: { answered: '已回答', merged: '已并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' }, viewer: '你的登录只能查看计数。',
+  viewer: '你的登录只能查看计数。',
   backAsk: (n) => `要回到这条消息之前吗？它${n === 1 ? '' : `及其后的消息（共 ${n} 条）`}会移入归档，模型不再看到。`, back: '回退',
   backDone: (n) => `已归档 ${n} 条消息。`, refused: { busy: '这个聊天正在回答，请先停止或稍候。', no_such_message: '历史中已没有这条消息。', not_at_rest: '这个聊天还有未完成的工作。' },
   archives: '归档', forget: '删除聊天', forgetAsk: (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`, forgetYes: '永久删除', forgotten: '聊天已删除。',
@@ -37,7 +37,7 @@ function facts(doc) {
   const { counts = {}, messages = [] } = doc;
   const rows = [
     [t.key, text(doc.chatKey)], [t.model, doc.model && text(doc.model)], [t.effort, doc.effort && text(doc.effort)], [t.accepted, num(counts.accepted)], [t.open, num(counts.open)],
-    ...Object.entries(counts.fates ?? {}).map(([fate, n]) => [t.fate[fate] ?? fate, num(n)]),
+    ...Object.entries(counts.fates ?? {}).map(([fate, n]) => [fateOf[fate] ?? fate, num(n)]),
     [t.pending, num(counts.outboxPending)], [t.messages, doc.messages && num(messages.length)], [t.tokens, doc.messages && num(messages.reduce((sum, m) => sum + tokensOf(m), 0))],
   ];
   return h('dl', { class: 'facts small' }, rows.filter(([, v]) => v).map(([name, value]) => [h('dt', null, name), h('dd', null, value)]));

@@ -8,25 +8,29 @@ const t = words({
   role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
   summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals',
   aged: 'Large results were archived', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
-  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: 'by ', reason: 'reason: ',
-  fate: { answered: 'answers', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' }, atStep: (n) => ` at step ${n}`,
+  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: ' by ', reason: 'reason: ', answer: { approved: 'approved', denied: 'denied', expired: 'expired', withdrawn: 'withdrawn' },
+  atStep: (n) => ` at step ${n}`,
   state: {
     'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waits for approval', 'approval-responded': 'decided',
     'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied',
   },
-  result: { stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', waiting: 'waits for a decision' },
 }, {
   role: { user: '用户', assistant: '助手', system: '系统' }, step: (n) => `第 ${n} 步`, reasoning: '思考', input: '输入', output: '结果', raw: 'JSON', more: (n) => `显示全部 ${n} 个字符`,
   summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息',
   aged: '较大的结果已归档', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
-  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '由 ', reason: '原因：',
-  fate: { answered: '回答', merged: '并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' }, atStep: (n) => `（第 ${n} 步）`,
+  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '，由 ', reason: '原因：', answer: { approved: '已批准', denied: '已拒绝', expired: '已失效', withdrawn: '已撤回' },
+  atStep: (n) => `（第 ${n} 步）`,
   state: {
     'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待审批', 'approval-responded': '已决定',
     'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',
   },
-  result: { stopped: '已停止', failed: '失败', interrupted: '已中断', waiting: '等待决定' },
 });
+
+// What became of a message, and how a run ended.
+export const fateOf = words({ answered: 'answered', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' },
+  { answered: '已回答', merged: '已并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' });
+export const resultOf = words({ done: 'done', waiting: 'waits for a decision', stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', switching: 'goes on in another context' },
+  { done: '完成', waiting: '等待决定', stopped: '已停止', failed: '失败', interrupted: '已中断', switching: '在其他上下文中继续' });
 
 const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
@@ -60,7 +64,7 @@ function tool(p, m) {
   const name = p.toolName ?? p.type.replace(/^tool-/, '');
   const request = m.metadata?.approvals?.requests?.find((r) => r.id === p.approval?.id);
   const kind = p.state === 'output-error' ? 'bad' : /approval|denied/.test(p.state) ? 'warn' : '';
-  const decided = request?.answer && [` ${request.answer} `, request.byName && [t.by, text(request.byName)], request.reason && [' ', t.reason, text(request.reason)]];
+  const decided = request?.answer && [' ', t.answer[request.answer] ?? text(request.answer), request.byName && [t.by, text(request.byName)], request.reason && [' ', t.reason, text(request.reason)]];
   return folded([h('code', null, text(name)), ' ', p.title && [text(p.title), ' '], label(kind, t.state[p.state] ?? text(p.state)), request && ` #${request.n}`, decided],
     () => [named(t.input, p.input ?? p.rawInput), request?.exact && named(request.what || '#', request.exact), named(t.output, p.output ?? p.errorText)]);
 }
@@ -99,7 +103,7 @@ export const tokensOf = (m) => (m.metadata?.usage?.inputTokens ?? 0) + (m.metada
 
 function fates(list) {
   const more = (list ?? []).filter((f) => f.fate !== 'answered');
-  return more.length ? h('p', { class: 'small dim' }, more.map((f, i) => [i ? ' · ' : '', t.fate[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
+  return more.length ? h('p', { class: 'small dim' }, more.map((f, i) => [i ? ' · ' : '', fateOf[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
 }
 
 // later draws what is asked for once it is there.
@@ -119,7 +123,7 @@ export function message(m, o) {
   const summary = meta.kind === 'summary';
   const kind = ['msg', m.role, meta.kind === 'gap' ? 'gap' : summary ? 'summary' : ''].join(' ');
   const range = meta.sourceRange;
-  const result = meta.result !== 'done' && (t.result[meta.result] ?? meta.result);
+  const result = meta.result !== 'done' && (resultOf[meta.result] ?? meta.result);
   const box = h('article', { class: kind },
     h('p', null, h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
       (meta.username || meta.userId) && text(meta.username || meta.userId), m.role === 'assistant' && meta.model && text(meta.model),

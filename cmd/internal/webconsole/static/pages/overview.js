@@ -7,7 +7,7 @@ const t = words({
   title: 'Overview', ready: 'Ready', notReady: 'Not ready', dead: 'The actors do not answer. Only a restart helps.', demo: 'Demo model',
   restart: 'These settings have changed and take effect after a restart:', platforms: 'Platforms', models: 'Models', work: 'Now',
   started: 'Running since', version: 'Version', process: 'Process', folder: 'Folder', note: 'Note', bot: 'Bot', can: 'Can', works: 'works',
-  skipped: (s) => `not asked for ${s} more seconds`, failedLast: 'failed the last time', noTools: 'is called without tools', refused: 'refuses these efforts', modelOf: 'Model',
+  skipped: (s) => `not asked for ${s} more seconds`, failedLast: 'failed the last time', noTools: 'is called without tools', refused: 'refuses these efforts',
   gauges: {
     sma_runs_in_flight: 'Runs', sma_model_calls_in_flight: 'Model calls', sma_model_calls_waiting: 'Calls waiting', sma_outbox_pending: 'To be sent',
     sma_outbox_parked: 'Not sent, parked', sma_outbox_oldest_seconds: 'Oldest to be sent', sma_approvals_pending: 'Approvals', sma_chats_active: 'Chats in memory', sma_chats_parked: 'Chats that failed',
@@ -17,7 +17,7 @@ const t = words({
   title: '概览', ready: '就绪', notReady: '未就绪', dead: '内部组件没有响应，只能重新启动。', demo: '演示模型',
   restart: '以下设置已更改，重启后生效：', platforms: '平台', models: '模型', work: '当前',
   started: '启动时间', version: '版本', process: '进程', folder: '文件夹', note: '说明', bot: '机器人', can: '能力', works: '正常',
-  skipped: (s) => `${s} 秒内不会使用`, failedLast: '最近一次调用失败', noTools: '不使用工具', refused: '拒绝这些思考强度', modelOf: '模型',
+  skipped: (s) => `${s} 秒内不会使用`, failedLast: '最近一次调用失败', noTools: '不使用工具', refused: '拒绝这些思考强度',
   gauges: {
     sma_runs_in_flight: '运行中', sma_model_calls_in_flight: '模型调用', sma_model_calls_waiting: '等待的调用', sma_outbox_pending: '待发送',
     sma_outbox_parked: '发送失败，已搁置', sma_outbox_oldest_seconds: '最早待发送', sma_approvals_pending: '待审批', sma_chats_active: '内存中的聊天', sma_chats_parked: '出错的聊天',
@@ -39,7 +39,7 @@ const fact = (name, value) => value && [h('dt', null, name), h('dd', null, text(
 
 function facts(s) {
   return h('dl', { class: 'facts' }, fact(t.started, `${when(s.started)} (${ago(s.started)})`), fact(t.version, s.version), fact(t.process, s.pid && String(s.pid)),
-    fact(t.modelOf, s.model), fact(t.folder, s.dir));
+    fact(shared.model, s.model), fact(t.folder, s.dir));
 }
 
 // gauges are updated where they stand, so that a link in them keeps the focus.

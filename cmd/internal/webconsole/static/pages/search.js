@@ -2,7 +2,7 @@
 import { h, num, text, time } from '../dom.js';
 import { t as shared, words } from '../text.js';
 import { get } from '../wire.js';
-import { message } from './message.js';
+import { folded, message } from './message.js';
 import { chat, facts } from './parts.js';
 
 const t = words({
@@ -16,12 +16,10 @@ const t = words({
 const most = 50;
 
 function hit(l) {
-  const box = h('details', null, h('summary', { class: 'small' }, shared.more));
-  box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(message(l.message, {})); });
   return h('article', { class: 'box' },
     facts(chat(l.chatKey, l.name), time(l.at), /archive/.test(l.place) ? t.archived
       : h('a', { href: `#/chat/${encodeURIComponent(l.chatKey)}?${new URLSearchParams({ message: l.message.id })}` }, t.open)),
-    h('p', { class: 'words' }, text(l.excerpt)), box);
+    h('p', { class: 'words' }, text(l.excerpt)), folded(shared.more, () => message(l.message, {}), 'small'));
 }
 
 export default {

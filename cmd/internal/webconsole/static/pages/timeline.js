@@ -1,16 +1,17 @@
 // The timeline of what happens in a chat now: runs with their model calls, tools and merges, and how long each took.
 import { h, text } from '../dom.js';
 import { language, words } from '../text.js';
+import { resultOf } from './message.js';
 import { label } from './parts.js';
 
 const t = words({
   live: 'Live', rest: 'What happens from now on is shown here.', run: 'Run', before: 'began before this page', model: (n) => `Model call${n ? `, step ${n}` : ''}`, asks: 'Waits for approval', merge: 'New messages join the run',
   goes: 'Goes on in a new message', compaction: 'Earlier messages were condensed', approval: 'Request ended: ', lost: 'Connection lost', again: 'Connected again',
-  result: { done: 'done', waiting: 'waits for a decision', stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', switching: 'goes on in another context' }, took: (s) => `${s} s`,
+  took: (s) => `${s} s`,
 }, {
   live: '实时', rest: '从现在起发生的事情会显示在这里。', run: '运行', before: '在打开页面之前开始', model: (n) => `模型调用${n ? `，第 ${n} 步` : ''}`, asks: '等待审批', merge: '新消息并入运行',
   goes: '在新消息中继续', compaction: '较早的消息已压缩', approval: '请求结束：', lost: '连接已断开', again: '已重新连接',
-  result: { done: '完成', waiting: '等待决定', stopped: '已停止', failed: '失败', interrupted: '已中断', switching: '在其他上下文中继续' }, took: (s) => `${s} 秒`,
+  took: (s) => `${s} 秒`,
 });
 
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
@@ -19,8 +20,9 @@ const lines = 300;
 export class Timeline {
   constructor(signal) {
     this.rest = h('p', { class: 'hint small' }, t.rest);
-    this.list = h('ol', { class: 'timeline', role: 'log', tabindex: 0, 'aria-label': t.live });
-    this.element = h('div', null, h('h2', null, t.live), this.rest, this.list);
+    this.list = h('ol');
+    this.box = h('div', { class: 'timeline', role: 'log', tabindex: 0, 'aria-label': t.live }, this.list);
+    this.element = h('div', null, h('h2', null, t.live), this.rest, this.box);
     this.open = new Set(); // lines that go on
     this.run = null;
     this.call = null;
@@ -30,13 +32,13 @@ export class Timeline {
   }
 
   line(what, kind = '') {
-    const atEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+    const atEnd = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 40;
     const took = h('span', { class: 'took', 'aria-hidden': true });
     const li = h('li', { class: kind }, h('time', null, clock.format(new Date())), h('span', null, what), took);
     this.rest.hidden = true;
     this.list.append(li);
     if (this.list.children.length > lines) this.list.firstChild.remove();
-    if (atEnd) this.list.scrollTop = this.list.scrollHeight;
+    if (atEnd) this.box.scrollTop = this.box.scrollHeight;
     return { li, took, since: performance.now() };
   }
 
@@ -128,7 +130,7 @@ export class Timeline {
     if (!e.last) return;
     this.rests();
     this.finish(this.run);
-    this.line([t.run, ' ', label(e.result === 'done' ? 'good' : e.result === 'waiting' ? 'warn' : 'bad', t.result[e.result] ?? text(e.result))]);
+    this.line([t.run, ' ', label(e.result === 'done' ? 'good' : e.result === 'waiting' ? 'warn' : 'bad', resultOf[e.result] ?? text(e.result))]);
     this.run = null;
   }
 
