@@ -85,10 +85,11 @@ type RateLimit struct {
 
 // Web configures the web chat.
 type Web struct {
-	Enabled bool   `json:"enabled" default:"true" about:"Serve the web chat and its pages."`
-	Listen  string `json:"listen" default:"127.0.0.1:3000" rule:"listen" about:"Address to listen on. Anything but loopback needs a token."`
-	Token   Secret `json:"token,omitzero" variable:"WEB_TOKEN" about:"Token that people log in with; without one, sma run makes one and keeps it in its state folder."`
-	Egress  string `json:"egress" default:"direct" words:"tool direct" about:"How answers leave; wins over context.chatEgress.mode."`
+	Enabled     bool   `json:"enabled" default:"true" about:"Serve the web chat and its pages."`
+	Listen      string `json:"listen" default:"127.0.0.1:3000" rule:"listen" about:"Address to listen on. Anything but loopback needs a token."`
+	Token       Secret `json:"token,omitzero" variable:"WEB_TOKEN" about:"Token that people log in with; without one, sma run makes one and keeps it in its state folder."`
+	ViewerToken Secret `json:"viewerToken,omitzero" variable:"WEB_VIEWER_TOKEN" about:"Token that only opens the console: states, counts and costs, but no texts and no orders."`
+	Egress      string `json:"egress" default:"direct" words:"tool direct" about:"How answers leave; wins over context.chatEgress.mode."`
 }
 
 // CLI configures the terminal chat.

@@ -73,6 +73,12 @@ func (l *loader) validatePlatforms() {
 	l.FaultIf(feishu.Enabled && feishu.AppSecret.IsZero(), "adapters.feishu.appSecret", `is not set, but the adapter is on; write "${FEISHU_APP_SECRET}" and set that variable`)
 	l.FaultIf(feishu.Enabled && feishu.Receive == "webhook" && feishu.EncryptKey.IsZero(), "adapters.feishu.encryptKey", `is not set, but receive is "webhook", whose events are checked with it`)
 	l.FaultIf(a.API.Enabled && a.API.Token.IsZero(), "adapters.api.token", `is not set, but the API is on; write "${API_TOKEN}" and set that variable, or switch the API off`)
+	const shared = " too; who may only look needs a token of their own"
+	isViewers := func(token Secret) bool { // settings as config show prints them can be loaded again, with stars for every secret
+		return !token.IsZero() && token.Reveal() == web.ViewerToken.Reveal() && token.Reveal() != token.String()
+	}
+	l.FaultIf(isViewers(web.Token), "adapters.web.viewerToken", "is adapters.web.token"+shared)
+	l.FaultIf(isViewers(a.API.Token), "adapters.web.viewerToken", "is adapters.api.token"+shared)
 	isDemo := l.settings.LLM.Provider == ProviderDemo
 	for _, p := range a.platforms() {
 		l.FaultIf(isDemo && !p.demo && *p.enabled, p.key("enabled"), "cannot be on with the demo model, which serves only the terminal and the loopback web chat; set OPENAI_API_KEY, or llm.baseUrl and llm.model")
@@ -122,6 +128,7 @@ func (l *loader) warnOpenness() {
 		{feishu.Enabled && feishu.Receive == "webhook" && isPublic(feishu.Webhook.Listen), "adapters.feishu.webhook.listen", plain},
 		{l.settings.Permissions.Exec.Sandbox == Off, "permissions.exec.sandbox", `is "off": approved commands can do whatever this user can`},
 		{a.Web.Enabled && short(a.Web.Token), "adapters.web.token", guessed},
+		{a.Web.Enabled && short(a.Web.ViewerToken), "adapters.web.viewerToken", guessed},
 		{a.API.Enabled && short(a.API.Token), "adapters.api.token", guessed},
 	} {
 		if w.unwise {

@@ -34,6 +34,7 @@ type world struct {
 	proxy   *proxy
 	control *httptest.Server
 	dir     string
+	command []string // before the folder, if it is not run
 
 	mu      sync.Mutex
 	process *process
@@ -131,7 +132,11 @@ var webLine = regexp.MustCompile(`^\s+web\s+http://(\S+)`)
 
 // start starts the host and waits until it is ready.
 func (w *world) start() error {
-	cmd := exec.CommandContext(w.t.Context(), "sma", "run", w.dir)
+	command := w.command
+	if command == nil {
+		command = []string{"run"}
+	}
+	cmd := exec.CommandContext(w.t.Context(), "sma", append(slices.Clone(command), w.dir)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GORACE=" + os.Getenv("GORACE"), "NO_COLOR=1"}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -87,6 +87,7 @@ func (c *Chat) compacted(ready *readyFold) {
 	}
 	f.stale, f.tries = 0, nil
 	c.size.Recount()
+	c.EventFrame("compaction", 0, "")
 	c.countCompaction(ready.done.Result)
 	c.Measure(decision.CountTokensBefore, float64(ready.done.Before))
 	c.Measure(decision.CountTokensAfter, float64(ready.done.After))

@@ -231,14 +231,14 @@ func TestPageDecides(t *testing.T) {
 		s.live.end(key, true, "done")
 	}
 	b.open(s.URL + "/#/c/d")
-	b.until(`document.querySelectorAll('.asks').length === 2`)
-	b.until(`document.querySelector('.asks').textContent.includes('“rm”') && document.querySelector('.exact').textContent.includes('"path": "c1"')`)
-	b.until(`document.querySelectorAll('.exact')[1].textContent.includes('a\\u202etxt.exe')`)
-	b.shoot("approval")
-	b.eval(`document.querySelector('.decide .approve').click()`)
-	b.until(`document.querySelectorAll('.asks').length === 1 && document.body.innerText.includes('done')`)
-	b.eval(`document.querySelector('.decide .deny').click()`)
-	b.until(`document.querySelectorAll('.asks').length === 0 && document.body.innerText.includes('As you wish.')`)
+	b.Until(`document.querySelectorAll('.asks').length === 2`)
+	b.Until(`document.querySelector('.asks').textContent.includes('“rm”') && document.querySelector('.exact').textContent.includes('"path": "c1"')`)
+	b.Until(`document.querySelectorAll('.exact')[1].textContent.includes('a\\u202etxt.exe')`)
+	b.Shoot("approval")
+	b.Eval(`document.querySelector('.decide .approve').click()`)
+	b.Until(`document.querySelectorAll('.asks').length === 1 && document.body.innerText.includes('done')`)
+	b.Eval(`document.querySelector('.decide .deny').click()`)
+	b.Until(`document.querySelectorAll('.asks').length === 0 && document.body.innerText.includes('As you wish.')`)
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	var got []messages.Decision
@@ -249,7 +249,7 @@ func TestPageDecides(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("decided (-want +got):\n%s", diff)
 	}
-	if faults := b.faults(); len(faults) > 0 {
+	if faults := b.Faults(); len(faults) > 0 {
 		t.Errorf("the page reported %v", faults)
 	}
 }

@@ -1,18 +1,20 @@
 package web
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
-	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 )
 
 const (
@@ -21,7 +23,33 @@ const (
 	loginPath   = "/login"
 	livezPath   = "/livez"
 	executePath = "/api/execute"
+	consolePath = "/console/"
 )
+
+// Role is what those who make a request may do.
+type Role string
+
+// The roles.
+const (
+	RoleOwner  Role = "owner"  // everything
+	RoleViewer Role = "viewer" // the console, as far as it shows no private texts
+	RoleOpen   Role = "open"   // anyone on this machine, while no token is set
+)
+
+// roleKey is the key of the role in the context of a request.
+type roleKey struct{}
+
+// RoleOf returns the role that the guard gave to a request, or "" outside of one.
+func RoleOf(ctx context.Context) Role {
+	role, _ := ctx.Value(roleKey{}).(Role)
+	return role
+}
+
+// pass is a token and the role that it gives.
+type pass struct {
+	role  Role
+	token string
+}
 
 // guard decides who may make requests.
 type guard struct {
@@ -29,9 +57,10 @@ type guard struct {
 	open     bool // without a token, requests from this machine are accepted
 	token    func() string
 	apiToken func() string
+	viewer   func() string
 	hosts    hosts
 	origins  *http.CrossOriginProtection
-	peers    *peers
+	peers    *tries.Peers
 	metrics  *metrics
 	// key signs sessions. It lives as long as the process: a cookie reveals nothing about the
 	// token, so it cannot be used to guess one.
@@ -42,40 +71,60 @@ type guard struct {
 func newGuard(opts Options, m *metrics) *guard {
 	g := &guard{
 		private: opts.Private, open: opts.Open && isLoopback(opts.Listen) && value(opts.Token) == "", token: opts.Token, apiToken: opts.APIToken,
-		hosts: newHosts(opts.AllowedHosts...), origins: http.NewCrossOriginProtection(),
-		peers: newPeers(), metrics: m, now: time.Now,
+		viewer: opts.ViewerToken,
+		hosts:  newHosts(opts.AllowedHosts...), origins: http.NewCrossOriginProtection(),
+		peers: tries.New(), metrics: m, now: time.Now,
 	}
 	_, _ = rand.Read(g.key[:])
 	return g
 }
 
-// check returns why a request is refused, or nil.
-func (g *guard) check(r *http.Request) *respond.Problem {
+// check returns the role of a request, or why it is refused.
+func (g *guard) check(r *http.Request) (Role, *respond.Problem) {
 	if g.private || r.URL.Path == livezPath {
-		return nil
+		return RoleOwner, nil
 	}
-	if strings.HasPrefix(r.URL.Path, "/api/") || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if isAPI(r) || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		if !g.sameOrigin(r) {
-			return respond.Refused(http.StatusForbidden, "foreign_origin", "Pages of another origin may not use this address.")
+			return "", respond.Refused(http.StatusForbidden, "foreign_origin", "Pages of another origin may not use this address.")
 		}
 	}
 	if r.URL.Path == executePath && value(g.apiToken) != "" {
-		return g.bearer(r, value(g.apiToken))
+		return g.bearer(r, []pass{{RoleOwner, value(g.apiToken)}})
 	}
-	token := value(g.token)
+	passes := g.passes()
 	switch {
-	case token == "" && g.open:
-		return g.hosts.check(r)
-	case token == "": // the token was removed by a reload: closed, never open
-		return respond.Unauthorized()
+	case len(passes) == 0 && g.open:
+		return RoleOpen, g.hosts.check(r)
+	case len(passes) == 0: // the token was removed by a reload: closed, never open
+		return "", respond.Unauthorized()
 	}
 	if r.URL.Path == loginPath && r.Method == http.MethodPost {
-		return nil // its handler checks the token
+		return "", nil // its handler checks the token
 	}
-	if g.hasSession(r, token) {
+	for _, of := range passes {
+		if g.hasSession(r, of.token) {
+			return of.role, nil
+		}
+	}
+	return g.bearer(r, passes)
+}
+
+// passes are the tokens that count now. Without the owner's, none does.
+func (g *guard) passes() []pass {
+	owner, viewer := value(g.token), value(g.viewer)
+	switch {
+	case owner == "":
 		return nil
+	case viewer == "":
+		return []pass{{RoleOwner, owner}}
 	}
-	return g.bearer(r, token)
+	return []pass{{RoleOwner, owner}, {RoleViewer, viewer}}
+}
+
+// isAPI reports whether a request is for data, not for a page or its files.
+func isAPI(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, consolePath+"api/")
 }
 
 // sameOrigin applies to reads the check that net/http applies only to writes.
@@ -86,29 +135,36 @@ func (g *guard) sameOrigin(r *http.Request) bool {
 }
 
 // bearer checks the token in the Authorization header.
-func (g *guard) bearer(r *http.Request, token string) *respond.Problem {
+func (g *guard) bearer(r *http.Request, passes []pass) (Role, *respond.Problem) {
 	kind, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(kind, "Bearer") || got == "" {
-		return respond.Unauthorized()
+		return "", respond.Unauthorized()
 	}
-	return g.try(r, strings.TrimSpace(got), token)
+	of, refusal := g.try(r, strings.TrimSpace(got), passes)
+	return of.role, refusal
 }
 
-// try compares a token, and counts the peer's wrong ones.
-func (g *guard) try(r *http.Request, got, token string) *respond.Problem {
-	peer, now := peerOf(r), g.now()
-	if wait := g.peers.blocked(peer, now); wait > 0 {
+// try finds the pass with a token, and counts the peer's wrong tokens. It compares all of them, so
+// that the duration does not tell which one is right.
+func (g *guard) try(r *http.Request, got string, passes []pass) (found pass, refusal *respond.Problem) {
+	peer, now := tries.PeerOf(r), g.now()
+	if wait := g.peers.Blocked(peer, now); wait > 0 {
 		g.metrics.auth.WithLabelValues("limited").Inc()
 		p := respond.Refused(http.StatusTooManyRequests, "too_many_tries", "Too many wrong tokens. Try again in a minute.")
 		p.RetryAfter = wait
-		return p
+		return pass{}, p
 	}
-	if sameSecret(got, token) {
-		return nil
+	for _, of := range slices.Backward(passes) { // if two tokens are equal, the owner's counts
+		if sameSecret(got, of.token) {
+			found = of
+		}
 	}
-	g.peers.wrong(peer, now)
-	g.metrics.auth.WithLabelValues("wrong").Inc()
-	return respond.Unauthorized()
+	if found.role == "" {
+		g.peers.Wrong(peer, now)
+		g.metrics.auth.WithLabelValues("wrong").Inc()
+		return pass{}, respond.Unauthorized()
+	}
+	return found, nil
 }
 
 // sameSecret compares digests, so that the duration reveals neither content nor length.
@@ -140,22 +196,4 @@ func (g *guard) hasSession(r *http.Request, token string) bool {
 		}
 	}
 	return false
-}
-
-// peerOf returns the address by which wrong tokens are counted: one IPv4 address, or the /64 of an
-// IPv6 subscriber.
-func peerOf(r *http.Request) netip.Prefix {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	addr, bits := at.Addr().Unmap(), 32
-	if addr.Is6() {
-		bits = 64
-	}
-	prefix, err := addr.WithZone("").Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // Unreachable: the bits fit the family.
-	}
-	return prefix
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 )
 
 const testToken = "canary-token-51c0"
@@ -200,7 +202,7 @@ func TestWrongTokens(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	s := newServer(t, func(o *Options) { withToken(o); o.Registerer = reg })
 	session := s.p.guard.session(testToken)
-	for i := range wrongLimit {
+	for i := range tries.Limit {
 		wantStatus(t, s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer wrong"), 401, "token_required")
 		_ = i
 	}
@@ -212,38 +214,9 @@ func TestWrongTokens(t *testing.T) {
 	if got := s.do(t, "GET", "/api/chats", "", "Cookie", cookieName+"="+session).StatusCode; got != 200 {
 		t.Errorf("a session of a limited peer: got %d, want 200", got)
 	}
-	s.p.guard.now = func() time.Time { return time.Now().Add(wrongWindow + time.Second) }
+	s.p.guard.now = func() time.Time { return time.Now().Add(tries.Window + time.Second) }
 	if got := s.do(t, "GET", "/api/chats", "", "Authorization", "Bearer "+testToken).StatusCode; got != 200 {
 		t.Errorf("a minute later: got %d, want 200", got)
-	}
-}
-
-func TestPeersAreBounded(t *testing.T) {
-	p, now := newPeers(), time.Now()
-	addr := netip.MustParseAddr("10.0.0.0")
-	for range maxPeers + 500 {
-		addr = addr.Next()
-		p.wrong(netip.PrefixFrom(addr, 32), now)
-	}
-	if len(p.tries) > maxPeers+1 {
-		t.Errorf("got %d entries, want at most %d", len(p.tries), maxPeers+1)
-	}
-	if p.blocked(netip.MustParsePrefix("192.0.2.1/32"), now) == 0 {
-		t.Error("a newcomer in a flood may try without limit")
-	}
-	p.wrong(netip.MustParsePrefix("192.0.2.1/32"), now.Add(2*wrongWindow))
-	if len(p.tries) > 2 {
-		t.Errorf("got %d entries after the window, want them gone", len(p.tries))
-	}
-}
-
-func TestPeerOfSharesAnIPv6Subscriber(t *testing.T) {
-	of := func(addr string) netip.Prefix { return peerOf(&http.Request{RemoteAddr: addr}) }
-	if of("[2001:db8::1]:1") != of("[2001:db8::2]:9") || of("[2001:db8::1]:1") == of("[2001:db8:0:1::1]:1") {
-		t.Error("IPv6 peers are not told apart by /64")
-	}
-	if of("[::ffff:10.0.0.1]:1") != of("10.0.0.1:2") || of("10.0.0.1:1") == of("10.0.0.2:1") {
-		t.Error("IPv4 peers are not told apart by address")
 	}
 }
 
@@ -258,12 +231,19 @@ func TestHeadersAndPage(t *testing.T) {
 		t.Error("the page has inline code or foreign addresses")
 	}
 	total := 0
-	for name, f := range s.p.page.files {
-		total += len(f.body)
-		if strings.HasSuffix(name, ".js") && strings.Contains(string(f.body), "innerHTML") {
+	list, err := staticFiles.ReadDir("static")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		name := e.Name()
+		res := s.do(t, "GET", "/static/"+name, "")
+		body := readAll(t, res)
+		total += len(body)
+		if strings.HasSuffix(name, ".js") && strings.Contains(body, "innerHTML") {
 			t.Errorf("%s sets HTML from text", name)
 		}
-		again := s.do(t, "GET", "/static/"+name, "", "If-None-Match", f.etag)
+		again := s.do(t, "GET", "/static/"+name, "", "If-None-Match", res.Header.Get("ETag"))
 		if again.StatusCode != http.StatusNotModified {
 			t.Errorf("%s again: got %d, want 304", name, again.StatusCode)
 		}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
@@ -18,8 +19,7 @@ func (p *Platform) loginForm(w http.ResponseWriter, r *http.Request) {
 // login reads the token from the form and answers with a session cookie. The token is in the body,
 // so that it appears in no log and no browser history.
 func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
-	token := value(p.opts.Token)
-	if token == "" {
+	if value(p.opts.Token) == "" {
 		http.Redirect(w, r, "./", http.StatusSeeOther)
 		return
 	}
@@ -28,17 +28,24 @@ func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 		respond.BadRequest("bad_form", "The form could not be read.").Write(w)
 		return
 	}
-	refusal := p.guard.try(r, r.PostForm.Get("token"), token)
+	of, refusal := p.guard.try(r, r.PostForm.Get("token"), p.guard.passes())
 	switch {
 	case refusal == nil:
-		http.SetCookie(w, sessionCookie(r, p.guard.session(token), int(cookieLife.Seconds())))
-		http.Redirect(w, r, "./", http.StatusSeeOther)
+		http.SetCookie(w, sessionCookie(r, p.guard.session(of.token), int(cookieLife.Seconds())))
+		next := "./"
+		if of.role == RoleViewer || toConsole(r) {
+			next = strings.TrimPrefix(consolePath, "/")
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
 	case refusal.Status == http.StatusUnauthorized:
 		p.page.login(w, r, refusal.Status, "wrong")
 	default:
 		refusal.Write(w)
 	}
 }
+
+// toConsole reports whether a login came from the console and leads back to it.
+func toConsole(r *http.Request) bool { return r.URL.Query().Get("to") == "console" }
 
 // logout deletes the cookie.
 func (p *Platform) logout(w http.ResponseWriter, r *http.Request) {

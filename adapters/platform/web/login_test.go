@@ -14,19 +14,19 @@ func TestLoginLinkInABrowser(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	s := newServer(t, func(o *Options) { withToken(o); o.Registerer = reg })
 	b.open(LoginLink(s.URL, "wrong"))
-	b.until(`document.querySelector('[role=alert]') && location.hash === ''`)
+	b.Until(`document.querySelector('[role=alert]') && location.hash === ''`)
 	if got := testutil.ToFloat64(s.p.metrics.auth.WithLabelValues("wrong")); got != 1 {
 		t.Errorf("%v wrong tokens were tried, want 1", got)
 	}
 	b.open(LoginLink(s.URL, testToken))
-	b.until(`document.getElementById('project')?.textContent === 'Test'`)
-	if got := b.eval(`location.origin + location.pathname`); got != s.URL+"/" {
+	b.Until(`document.getElementById('project')?.textContent === 'Test'`)
+	if got := b.Eval(`location.origin + location.pathname`); got != s.URL+"/" {
 		t.Errorf("the browser is at %s", got)
 	}
-	if got := b.eval(`location.href + document.referrer + document.cookie + JSON.stringify(localStorage)`); strings.Contains(got, testToken) {
+	if got := b.Eval(`location.href + document.referrer + document.cookie + JSON.stringify(localStorage)`); strings.Contains(got, testToken) {
 		t.Errorf("a script of the page finds the token in %s", got)
 	}
-	for _, fault := range b.faults() {
+	for _, fault := range b.Faults() {
 		if !strings.Contains(fault, "401") { // from pages that require the token
 			t.Errorf("the browser reports %s", fault)
 		}

@@ -94,40 +94,40 @@ func TestPageDeletesAndRenames(t *testing.T) {
 	s := newServer(t, m.options)
 	s.live.chat(key).history = longChat(1)
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 2 && !document.getElementById('forget').hidden`)
-	b.until(`document.querySelector('#chats a')?.textContent === 'roses'`)
+	b.Until(`document.querySelectorAll('.msg').length === 2 && !document.getElementById('forget').hidden`)
+	b.Until(`document.querySelector('#chats a')?.textContent === 'roses'`)
 
-	b.eval(`document.getElementById('rename').click()`)
-	b.until(`document.getElementById('ask').open && document.getElementById('answer').value === 'roses'`)
-	b.eval(`(() => { document.getElementById('answer').value = 'my garden'; document.getElementById('yes').click(); })()`)
-	b.until(`document.querySelector('#chats a')?.textContent === 'my garden'`)
+	b.Eval(`document.getElementById('rename').click()`)
+	b.Until(`document.getElementById('ask').open && document.getElementById('answer').value === 'roses'`)
+	b.Eval(`(() => { document.getElementById('answer').value = 'my garden'; document.getElementById('yes').click(); })()`)
+	b.Until(`document.querySelector('#chats a')?.textContent === 'my garden'`)
 	// The question names the chat, whatever its title contains.
-	b.eval(`(() => { document.getElementById('forget').click(); })()`)
-	b.until(`document.getElementById('question').textContent.startsWith('Delete the chat “\u2068my garden\u2069” for good?')`)
-	b.eval(`document.querySelector('#ask button[value=no]').click()`)
+	b.Eval(`(() => { document.getElementById('forget').click(); })()`)
+	b.Until(`document.getElementById('question').textContent.startsWith('Delete the chat “\u2068my garden\u2069” for good?')`)
+	b.Eval(`document.querySelector('#ask button[value=no]').click()`)
 
-	b.eval(`document.getElementById('forget').click()`)
-	b.until(`document.getElementById('ask').open && document.getElementById('answer').hidden`)
-	b.shoot("delete-dialog")
-	b.eval(`document.querySelector('#ask button[value=no]').click()`)
-	b.until(`!document.getElementById('ask').open`)
+	b.Eval(`document.getElementById('forget').click()`)
+	b.Until(`document.getElementById('ask').open && document.getElementById('answer').hidden`)
+	b.Shoot("delete-dialog")
+	b.Eval(`document.querySelector('#ask button[value=no]').click()`)
+	b.Until(`!document.getElementById('ask').open`)
 	if m.deleted() > 0 {
 		t.Fatal("a no deletes the chat")
 	}
-	b.eval(`document.getElementById('forget').click()`)
-	b.until(`document.getElementById('ask').open`)
-	b.eval(`(() => { document.getElementById('ask').dispatchEvent(new Event('cancel')); document.getElementById('ask').close(); return new Promise((done) => setTimeout(done, 50)); })()`) // the escape key
+	b.Eval(`document.getElementById('forget').click()`)
+	b.Until(`document.getElementById('ask').open`)
+	b.Eval(`(() => { document.getElementById('ask').dispatchEvent(new Event('cancel')); document.getElementById('ask').close(); return new Promise((done) => setTimeout(done, 50)); })()`) // the escape key
 	if m.deleted() > 0 {
 		t.Fatal("the escape key deletes the chat")
 	}
-	b.eval(`document.getElementById('forget').click()`)
-	b.until(`document.getElementById('ask').open`)
-	b.eval(`document.getElementById('yes').click()`)
-	b.until(`document.querySelectorAll('.msg').length === 0 && document.querySelectorAll('#chats a').length === 0 && !location.hash.endsWith('/c1') && document.getElementById('forget').hidden`)
+	b.Eval(`document.getElementById('forget').click()`)
+	b.Until(`document.getElementById('ask').open`)
+	b.Eval(`document.getElementById('yes').click()`)
+	b.Until(`document.querySelectorAll('.msg').length === 0 && document.querySelectorAll('#chats a').length === 0 && !location.hash.endsWith('/c1') && document.getElementById('forget').hidden`)
 	if m.deleted() != 1 {
 		t.Errorf("%d chats were deleted", m.deleted())
 	}
-	if left := b.eval(`localStorage.getItem('sma.chats')`); strings.Contains(left, "garden") {
+	if left := b.Eval(`localStorage.getItem('sma.chats')`); strings.Contains(left, "garden") {
 		t.Errorf("the browser remembers %s", left)
 	}
 	wantQuiet(t, b)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"regexp"
 	"time"
@@ -38,6 +39,13 @@ type Options struct {
 	Open bool
 	// APIToken returns the token of POST /api/execute; without one that route does not exist.
 	APIToken func() string
+	// Console is served at /console/, to whom the guard lets in; it may be nil. [RoleOf] tells it who
+	// asks. It sets its own write deadlines for responses that take long. If Private, it is not served.
+	Console http.Handler
+	// ViewerToken returns the token of those who may only look at the console, and there only at what
+	// it shows to [RoleViewer]. There is none if it is nil or returns an empty string. If it is equal
+	// to Token, it gives the rights of that.
+	ViewerToken func() string
 	// Private means that only the owner can reach the handler, for example through a unix socket:
 	// it then requires no token and checks neither host nor origin.
 	Private bool

@@ -1,18 +1,15 @@
 package web
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"mime"
 	"net/http"
-	"path"
-	"time"
+	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/assets"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
@@ -20,57 +17,21 @@ import (
 var staticFiles embed.FS
 
 // page serves the embedded files.
-type page struct {
-	files map[string]file
-}
-
-type file struct {
-	body []byte
-	kind string
-	etag string
-}
+type page struct{ assets *assets.Files }
 
 func newPage() (*page, error) {
-	p := &page{files: map[string]file{}}
-	kinds := map[string]string{
-		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-		".html": "text/html; charset=utf-8", ".svg": "image/svg+xml",
-	}
-	list, err := fs.ReadDir(staticFiles, "static")
+	files, err := fs.Sub(staticFiles, "static")
 	if err != nil {
 		return nil, fmt.Errorf("web: embedded page: %w", err)
 	}
-	for _, e := range list {
-		body, err := staticFiles.ReadFile("static/" + e.Name())
-		if err != nil {
-			return nil, fmt.Errorf("web: embedded page: %w", err)
-		}
-		kind := kinds[path.Ext(e.Name())]
-		if kind == "" {
-			kind = mime.TypeByExtension(path.Ext(e.Name()))
-		}
-		sum := sha256.Sum256(body)
-		p.files[e.Name()] = file{body: body, kind: kind, etag: `"` + hex.EncodeToString(sum[:8]) + `"`}
-	}
-	return p, nil
+	served, err := assets.New(files)
+	return &page{served}, err
 }
 
-func (p *page) index(w http.ResponseWriter, r *http.Request)  { p.serve(w, r, "index.html") }
-func (p *page) icon(w http.ResponseWriter, r *http.Request)   { p.serve(w, r, "icon.svg") }
-func (p *page) static(w http.ResponseWriter, r *http.Request) { p.serve(w, r, r.PathValue("file")) }
-
-// serve serves one file; browsers revalidate it each time and get 304 while it is unchanged.
-func (p *page) serve(w http.ResponseWriter, r *http.Request, name string) {
-	f, ok := p.files[name]
-	if !ok {
-		noRoute(w, r)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", f.kind)
-	h.Set("ETag", f.etag)
-	h.Set("Cache-Control", "no-cache")
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(f.body))
+func (p *page) index(w http.ResponseWriter, r *http.Request) { p.assets.Serve(w, r, "index.html") }
+func (p *page) icon(w http.ResponseWriter, r *http.Request)  { p.assets.Serve(w, r, "icon.svg") }
+func (p *page) static(w http.ResponseWriter, r *http.Request) {
+	p.assets.Serve(w, r, r.PathValue("file"))
 }
 
 const loginStyle = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;` +
@@ -83,7 +44,7 @@ const loginScript = `const go=()=>{const t=location.hash.slice(1);if(!t)return;h
 	`const i=document.getElementById("token");i.value=t;i.form.submit()};go();addEventListener("hashchange",go)`
 
 const loginPage = `<!doctype html><html lang="%s"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-	`<title>ShipMyAgent</title><style>%s</style><form method="post" action="login"><h1>ShipMyAgent</h1>%s` +
+	`<title>ShipMyAgent</title><style>%s</style><form method="post" action="%s"><h1>ShipMyAgent</h1>%s` +
 	`<label for="token">%s</label><input id="token" name="token" type="password" autocomplete="current-password" required autofocus>` +
 	`<button>%s</button></form><script>%s</script></html>`
 
@@ -105,7 +66,19 @@ func (p *page) login(w http.ResponseWriter, r *http.Request, status int, fault s
 		h.Set("WWW-Authenticate", `Bearer realm="sma"`)
 	}
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, loginPage, lang, loginStyle, alert, label, button, loginScript)
+	_, _ = fmt.Fprintf(w, loginPage, lang, loginStyle, loginAction(r), alert, label, button, loginScript)
+}
+
+// loginAction is where the form is sent to, relative to the address that it is shown at.
+func loginAction(r *http.Request) string {
+	switch {
+	case strings.HasPrefix(r.URL.Path, consolePath):
+		return "../login?to=console"
+	case r.URL.Path+"/" == consolePath || toConsole(r):
+		return "login?to=console"
+	default:
+		return "login"
+	}
 }
 
 // hashSource permits one inline text in a content security policy.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/browsertest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -23,7 +24,7 @@ func openPage(t *testing.T) (*server, *browser) {
 
 func wantQuiet(t *testing.T, b *browser) {
 	t.Helper()
-	if faults := b.faults(); len(faults) > 0 {
+	if faults := b.Faults(); len(faults) > 0 {
 		t.Errorf("the page reported: %s", strings.Join(faults, "\n"))
 	}
 }
@@ -48,8 +49,8 @@ See [the docs](https://example.org/x) or https://example.com.`
 
 func TestPageShowsAConversation(t *testing.T) {
 	s, b := openPage(t)
-	b.shoot("empty")
-	b.until(`document.querySelectorAll('#chips button').length === 5`)
+	b.Shoot("empty")
+	b.Until(`document.querySelectorAll('#chips button').length === 5`)
 	b.say("what is new?")
 	in := s.live.next(t)
 	if in.ChatKey != key || in.Text != "what is new?" {
@@ -61,32 +62,32 @@ func TestPageShowsAConversation(t *testing.T) {
 		uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "web_fetch", Input: json.RawMessage(`{"url":"https://example.org"}`)},
 		uistream.ToolOutputAvailable{ToolCallID: "c", Output: json.RawMessage(`"<h1>Example</h1>"`)}, uistream.FinishStep{},
 		uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: demoAnswer[:40]})
-	b.until(`document.querySelector('.msg.live .stream').textContent.includes('Here is')`)
-	b.shoot("streaming")
+	b.Until(`document.querySelector('.msg.live .stream').textContent.includes('Here is')`)
+	b.Shoot("streaming")
 	b.say("and tomorrow?")
 	s.live.next(t)
-	b.until(`document.querySelector('.msg.user.waiting .note').textContent === '' || document.querySelector('.msg.user.waiting .note').textContent.startsWith('waiting')`)
-	b.shoot("waiting")
+	b.Until(`document.querySelector('.msg.user.waiting .note').textContent === '' || document.querySelector('.msg.user.waiting .note').textContent.startsWith('waiting')`)
+	b.Shoot("waiting")
 	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: demoAnswer[40:]}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
 	s.live.end(key, false, "")
 	s.live.start(key, "r1", "a2")
-	b.until(`[...document.querySelectorAll('.msg.user .note')].at(-1).textContent === 'joined the answer under way'`)
+	b.Until(`[...document.querySelectorAll('.msg.user .note')].at(-1).textContent === 'joined the answer under way'`)
 	s.live.say(key, "Tomorrow too.")
 	s.live.end(key, true, "done")
-	b.until(`document.getElementById('stop').hidden && !document.querySelector('.live')`)
-	order := b.eval(`[...document.querySelectorAll('.msg')].map((m) => m.querySelector('.body').innerText.slice(0, 9).trim()).join('|')`)
+	b.Until(`document.getElementById('stop').hidden && !document.querySelector('.live')`)
+	order := b.Eval(`[...document.querySelectorAll('.msg')].map((m) => m.querySelector('.body').innerText.slice(0, 9).trim()).join('|')`)
 	if want := "what is n|web_fetch|and tomor|Tomorrow"; !strings.HasPrefix(order, "what is n|") || !strings.HasSuffix(order, "|and tomor|Tomorrow") {
 		t.Errorf("got order %q, want like %q", order, want)
 	}
-	structure := b.eval(`['h5', 'strong', 'ol > li > ul > li', 'blockquote', 'pre > code', 'td > em', 'th', 'a[href="https://example.org/x"]', 'a[href="https://example.com/"]'].filter((q) => !document.querySelector('.text ' + q)).join()`)
+	structure := b.Eval(`['h5', 'strong', 'ol > li > ul > li', 'blockquote', 'pre > code', 'td > em', 'th', 'a[href="https://example.org/x"]', 'a[href="https://example.com/"]'].filter((q) => !document.querySelector('.text ' + q)).join()`)
 	if structure != "" {
 		t.Errorf("the finished text lacks %s", structure)
 	}
-	b.shoot("finished")
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": true}, nil)
-	b.shoot("phone-dark")
-	if got := b.eval(`document.documentElement.scrollWidth <= 390`); got != "true" {
+	b.Shoot("finished")
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": true}, nil)
+	b.Shoot("phone-dark")
+	if got := b.Eval(`document.documentElement.scrollWidth <= 390`); got != "true" {
 		t.Error("the page is wider than a phone")
 	}
 	wantQuiet(t, b)
@@ -98,25 +99,25 @@ func TestPageComesBack(t *testing.T) {
 	s.live.next(t)
 	s.live.start(key, "r1", "a1")
 	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
-	b.until(`document.querySelector('.live .stream').textContent === 'half '`)
-	b.call("Page.reload", nil, nil)
-	b.until(`document.querySelector('.live .stream').textContent === 'half '`)
+	b.Until(`document.querySelector('.live .stream').textContent === 'half '`)
+	b.Call("Page.reload", nil, nil)
+	b.Until(`document.querySelector('.live .stream').textContent === 'half '`)
 	s.live.dropWatchers(key) // the connection ends; the page reconnects by itself
 	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: "and whole"}, uistream.TextEnd{ID: "t"})
-	b.until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'half and whole'`)
-	b.eval(`document.getElementById('stop').click()`)
-	b.until(`document.querySelector('.msg.assistant .note').textContent === 'Stopped.'`)
+	b.Until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'half and whole'`)
+	b.Eval(`document.getElementById('stop').click()`)
+	b.Until(`document.querySelector('.msg.assistant .note').textContent === 'Stopped.'`)
 	if !slices.Equal(s.live.stops, []bool{false}) {
 		t.Errorf("got stops %v", s.live.stops)
 	}
 	s.live.mu.Lock()
 	s.live.onAccept = s.live.echo
 	s.live.mu.Unlock()
-	b.eval(`[...document.querySelectorAll('.msg.assistant .acts button')].find((x) => x.textContent === 'Answer again').click()`)
-	b.until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: first'`)
-	b.eval(`document.querySelector('.msg.user .acts button').click()`)
+	b.Eval(`[...document.querySelectorAll('.msg.assistant .acts button')].find((x) => x.textContent === 'Answer again').click()`)
+	b.Until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: first'`)
+	b.Eval(`document.querySelector('.msg.user .acts button').click()`)
 	b.say("better words")
-	b.until(`document.querySelectorAll('.msg').length === 2 && document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: better words'`)
+	b.Until(`document.querySelectorAll('.msg').length === 2 && document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: better words'`)
 	wantQuiet(t, b)
 }
 
@@ -128,23 +129,23 @@ func TestPageFoldsThinking(t *testing.T) {
 	s.live.start(key, "r1", "a1")
 	s.live.chunk(key, uistream.StartStep{}, uistream.ReasoningStart{ID: "r"}, uistream.ReasoningDelta{ID: "r", Delta: "a secret plan"})
 	const folded = `[...document.querySelectorAll('details.chip')].some((d) => !d.open && d.textContent.includes('a secret plan')) && !document.body.innerText.includes('secret')`
-	b.until(folded)
+	b.Until(folded)
 	s.live.chunk(key, uistream.ReasoningEnd{ID: "r"}, uistream.FinishStep{})
 	s.live.say(key, "The answer.")
 	s.live.end(key, true, "done")
-	b.until(`!document.querySelector('.live') && document.body.innerText.includes('The answer.')`)
-	if got := b.eval(folded); got != "true" {
+	b.Until(`!document.querySelector('.live') && document.body.innerText.includes('The answer.')`)
+	if got := b.Eval(folded); got != "true" {
 		t.Error("the thinking is open after the answer")
 	}
-	b.call("Page.reload", nil, nil)
-	b.until(`document.body?.innerText.includes('The answer.') && ` + folded)
+	b.Call("Page.reload", nil, nil)
+	b.Until(`document.body?.innerText.includes('The answer.') && ` + folded)
 	wantQuiet(t, b)
 }
 
 // WE10: whatever a message says, nothing of it runs or is fetched.
 func TestPageKeepsPayloadsInert(t *testing.T) {
 	s, b := openPage(t)
-	payloads := payloadList()
+	payloads := browsertest.Payloads()
 	for _, p := range payloads {
 		parts := []uimessage.Part{uimessage.Text{Text: p}}
 		s.live.mu.Lock()
@@ -157,8 +158,8 @@ func TestPageKeepsPayloadsInert(t *testing.T) {
 				uimessage.File{MediaType: p, URL: p, Filename: uimessage.Some(p)}), Metadata: json.RawMessage(`{"username":` + string(quote(p)) + `}`)})
 		s.live.mu.Unlock()
 	}
-	b.eval(`(() => { window.hit = 0; location.hash = '#/c/bad'; })()`)
-	b.until(`document.querySelectorAll('.msg').length === ` + string(quote(len(payloads)*2)))
+	b.Eval(`(() => { window.hit = 0; location.hash = '#/c/bad'; })()`)
+	b.Until(`document.querySelectorAll('.msg').length === ` + string(quote(len(payloads)*2)))
 	bad := messages.ChatKey("web-chat-bad")
 	s.live.start(bad, "r1", "a-live")
 	for i, p := range payloads {
@@ -169,17 +170,17 @@ func TestPageKeepsPayloadsInert(t *testing.T) {
 		}
 	}
 	s.live.chunk(bad, uistream.Error{ErrorText: payloads[0]})
-	b.until(`document.querySelector('.live .error')`)
+	b.Until(`document.querySelector('.live .error')`)
 	s.live.end(bad, true, "done")
-	b.until(`!document.querySelector('.live')`)
-	b.eval(`(() => { for (const d of document.querySelectorAll('details')) d.open = true; for (const e of document.querySelectorAll('#messages *')) for (const n of ['mouseover', 'focus', 'error', 'load']) e.dispatchEvent(new Event(n)); })()`)
-	if got := b.eval(`window.hit + document.querySelectorAll('#messages :is(script, img, svg, iframe, object, embed, video, audio, style, link, form, input, base, meta, math)').length`); got != "0" {
+	b.Until(`!document.querySelector('.live')`)
+	b.Eval(`(() => { for (const d of document.querySelectorAll('details')) d.open = true; for (const e of document.querySelectorAll('#messages *')) for (const n of ['mouseover', 'focus', 'error', 'load']) e.dispatchEvent(new Event(n)); })()`)
+	if got := b.Eval(`window.hit + document.querySelectorAll('#messages :is(script, img, svg, iframe, object, embed, video, audio, style, link, form, input, base, meta, math)').length`); got != "0" {
 		t.Errorf("%s payloads became elements or ran", got)
 	}
-	if got := b.eval(`[...document.querySelectorAll('#messages *')].filter((e) => [...e.attributes].some((a) => a.name.startsWith('on') || /^\s*(javascript|data|vbscript):/i.test(a.value))).length`); got != "0" {
+	if got := b.Eval(`[...document.querySelectorAll('#messages *')].filter((e) => [...e.attributes].some((a) => a.name.startsWith('on') || /^\s*(javascript|data|vbscript):/i.test(a.value))).length`); got != "0" {
 		t.Errorf("%s elements have dangerous attributes", got)
 	}
-	b.shoot("payloads")
+	b.Shoot("payloads")
 	wantQuiet(t, b)
 }
 
@@ -191,32 +192,15 @@ func quote(v any) json.RawMessage {
 	return b
 }
 
-func payloadList() []string {
-	list := []string{
-		`<script>hit++</script>`, `<img src=x onerror="hit++">`, `<svg onload="hit++"></svg>`, `<svg><script>hit++</script></svg>`,
-		`<iframe srcdoc="<script>parent.hit++</script>"></iframe>`, `<a href="javascript:hit++">x</a>`, `[x](javascript:hit++)`, `[x](JaVaScRiPt:hit++)`,
-		`[x]( javascript:hit++)`, `[x](data:text/html,<script>hit++</script>)`, `[x](vbscript:hit)`, `![x](https://evil.example/a.png)`,
-		`<img src="https://evil.example/b.png">`, `<style>@import 'https://evil.example/c.css';</style>`, `<link rel=stylesheet href=https://evil.example/d.css>`,
-		`<base href="https://evil.example/">`, `<meta http-equiv=refresh content="0;url=https://evil.example/">`, `<form action=https://evil.example><input name=x autofocus onfocus=hit++></form>`,
-		`<details open ontoggle=hit++>`, `<video src=x onerror=hit++></video>`, `<audio src=x onerror=hit++>`, `<object data=x onerror=hit++>`, `<embed src=javascript:hit++>`,
-		`<math><mtext><script>hit++</script></mtext></math>`, `<body onload=hit++>`, `"><script>hit++</script>`, `'><img src=x onerror=hit++>`,
-		"```html\n<script>hit++</script>\n```", "`<img src=x onerror=hit++>`", "```\"onclick=hit++\nx\n```", `> <script>hit++</script>`, `- <img src=x onerror=hit++>`,
-		`# <svg onload=hit++>`, `**<img src=x onerror=hit++>**`, `https://example.org/"onmouseover="hit++`, `[a](https://example.org/"onmouseover=hit++)`,
-		`&lt;script&gt;hit++&lt;/script&gt;`, `<scr<script>ipt>hit++</script>`, `javascript:hit++`, "\u202e<script>hit++</script>", `{{constructor.constructor('hit++')()}}`,
-		`<template><script>hit++</script></template>`, `<xmp><img src=x onerror=hit++></xmp>`, `file:///etc/passwd`,
-	}
-	return list
-}
-
 func TestPageLogsIn(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, withToken)
-	b.call("Page.navigate", map[string]any{"url": s.URL + "/"}, nil)
-	b.until(`document.querySelector('input[type=password]')`)
-	b.shoot("login")
-	b.eval(`(() => { document.querySelector('input').value = %q; document.querySelector('button').click(); })()`, testToken)
-	b.until(`document.getElementById('project')?.textContent === 'Test' && !document.getElementById('logout').hidden`)
-	if got := b.eval(`document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + location.href`); strings.Contains(got, testToken) || strings.Contains(got, "session=") {
+	b.Call("Page.navigate", map[string]any{"url": s.URL + "/"}, nil)
+	b.Until(`document.querySelector('input[type=password]')`)
+	b.Shoot("login")
+	b.Eval(`(() => { document.querySelector('input').value = %q; document.querySelector('button').click(); })()`, testToken)
+	b.Until(`document.getElementById('project')?.textContent === 'Test' && !document.getElementById('logout').hidden`)
+	if got := b.Eval(`document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + location.href`); strings.Contains(got, testToken) || strings.Contains(got, "session=") {
 		t.Errorf("scripts can read %q", got)
 	}
 }

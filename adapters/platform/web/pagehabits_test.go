@@ -10,31 +10,24 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// phone makes the page as narrow as a phone, with touch as the pointer.
-func (b *browser) phone() {
-	b.t.Helper()
-	b.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true, "maxTouchPoints": 1}, nil)
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": true}, nil)
-}
-
 func TestPageMenuOnAPhone(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	b.phone()
+	b.Phone()
 	s.live.chat(key).history = longChat(1)
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 2`)
+	b.Until(`document.querySelectorAll('.msg').length === 2`)
 	for _, way := range []string{
 		`document.elementFromPoint(380, 400).click()`,
 		`document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))`,
 		`document.querySelector('#chats a[aria-current]').click()`,
 		`document.getElementById('menu').click()`,
 	} {
-		b.eval(`document.getElementById('menu').click()`)
-		b.until(`document.body.classList.contains('side') && document.activeElement.id === 'new'`)
-		b.eval(`(() => { if (!document.querySelector('#chats a')) { const a = document.createElement('a'); a.href = location.hash; a.setAttribute('aria-current', 'page'); document.getElementById('chats').append(a); } })()`)
-		b.eval("%s", way)
-		b.until(`!document.body.classList.contains('side') && document.getElementById('menu').getAttribute('aria-expanded') === 'false' && document.activeElement.id === 'menu'`)
+		b.Eval(`document.getElementById('menu').click()`)
+		b.Until(`document.body.classList.contains('side') && document.activeElement.id === 'new'`)
+		b.Eval(`(() => { if (!document.querySelector('#chats a')) { const a = document.createElement('a'); a.href = location.hash; a.setAttribute('aria-current', 'page'); document.getElementById('chats').append(a); } })()`)
+		b.Eval("%s", way)
+		b.Until(`!document.body.classList.contains('side') && document.getElementById('menu').getAttribute('aria-expanded') === 'false' && document.activeElement.id === 'menu'`)
 	}
 	wantQuiet(t, b)
 }
@@ -44,14 +37,14 @@ func TestPageMenuOnAPhone(t *testing.T) {
 func TestPageWritesLinesOnAPhone(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	b.phone()
+	b.Phone()
 	b.open(s.URL + "/#/c/c1")
-	if got := b.eval(`document.activeElement.id`); got == "input" {
+	if got := b.Eval(`document.activeElement.id`); got == "input" {
 		t.Error("a chat that is opened brings up the keyboard")
 	}
 	b.say("one")
-	b.until(`document.getElementById('input').value === 'one\n'`)
-	b.eval(`document.getElementById('send').click()`)
+	b.Until(`document.getElementById('input').value === 'one\n'`)
+	b.Eval(`document.getElementById('send').click()`)
 	if in := s.live.next(t); in.Text != "one" {
 		t.Errorf("got %q", in.Text)
 	}
@@ -61,7 +54,7 @@ func TestPageTakesAnyAddress(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
 	b.open(s.URL + "/#/c/%")
-	b.until(`location.hash.length > 20`)
+	b.Until(`location.hash.length > 20`)
 	b.say("hello")
 	if in := s.live.next(t); in.Text != "hello" {
 		t.Errorf("got %q", in.Text)
@@ -75,14 +68,14 @@ func TestPageKeepsAnEditThatIsRefused(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.chat(key).history = longChat(1)
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 2`)
-	b.eval(`document.querySelector('.msg.user .acts button').click()`)
+	b.Until(`document.querySelectorAll('.msg').length === 2`)
+	b.Eval(`document.querySelector('.msg.user .acts button').click()`)
 	s.live.mu.Lock()
 	s.live.acceptErr = platform.ErrUnavailable
 	s.live.mu.Unlock()
 	b.say("much better words")
-	b.until(`!document.getElementById('link').hidden`)
-	b.until(`document.getElementById('input').value === 'much better words' && !document.getElementById('mode').hidden`)
+	b.Until(`!document.getElementById('link').hidden`)
+	b.Until(`document.getElementById('input').value === 'much better words' && !document.getElementById('mode').hidden`)
 }
 
 // Reconnecting does not scroll what somebody is reading.
@@ -91,26 +84,26 @@ func TestPageKeepsItsPlace(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.chat(key).history = longChat(40)
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 80 && document.getElementById('log').scrollTop > 1000`)
-	b.eval(`(() => { document.getElementById('log').scrollTop = 500; document.querySelector('.msg').marked = true; })()`)
+	b.Until(`document.querySelectorAll('.msg').length === 80 && document.getElementById('log').scrollTop > 1000`)
+	b.Eval(`(() => { document.getElementById('log').scrollTop = 500; document.querySelector('.msg').marked = true; })()`)
 	s.live.watched(t, key)
-	b.eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // reconnect without the usual pause
+	b.Eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // reconnect without the usual pause
 	s.live.dropWatchers(key)
 	s.live.watched(t, key)
 	// What follows the view is shown.
 	s.live.mu.Lock()
 	s.live.send(s.live.chat(key), platform.Frame{Kind: platform.FrameEvent, ChatKey: key, Event: platform.Event{Name: "compaction"}})
 	s.live.mu.Unlock()
-	b.until(`document.querySelector('.line')`)
-	if got := b.eval(`document.getElementById('log').scrollTop + ' ' + document.querySelector('.msg').marked`); got != "500 true" {
+	b.Until(`document.querySelector('.line')`)
+	if got := b.Eval(`document.getElementById('log').scrollTop + ' ' + document.querySelector('.msg').marked`); got != "500 true" {
 		t.Errorf("after the same view: got %s, want 500 true", got)
 	}
 	s.live.mu.Lock()
 	s.live.chat(key).history = append(longChat(40), uimessage.Message{ID: "new", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "from elsewhere"}}})
 	s.live.mu.Unlock()
 	s.live.dropWatchers(key)
-	b.until(`document.querySelectorAll('.msg').length === 81`)
-	if got := b.eval(`document.getElementById('log').scrollTop`); got != "500" {
+	b.Until(`document.querySelectorAll('.msg').length === 81`)
+	if got := b.Eval(`document.getElementById('log').scrollTop`); got != "500" {
 		t.Errorf("after a longer view: got %s, want 500", got)
 	}
 	wantQuiet(t, b)
@@ -123,11 +116,11 @@ func TestPageFollowsAnEditElsewhere(t *testing.T) {
 	s.live.seed(key, "u1", "a1", "u2", "a2")
 	s.live.onAccept = s.live.echo
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 4`)
+	b.Until(`document.querySelectorAll('.msg').length === 4`)
 	s.do(t, "POST", "/api/chat", `{"id":"c1","messageId":"u1","message":{"id":"u1","role":"user","parts":[{"type":"text","text":"better"}]}}`, "Prefer", "respond-async").close()
-	b.until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'better|You said: better'`)
+	b.Until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'better|You said: better'`)
 	s.do(t, "POST", "/api/chat", `{"id":"c1","trigger":"regenerate-message","messages":[]}`, "Prefer", "respond-async").close()
-	b.until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'better|You said: better'`)
+	b.Until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'better|You said: better'`)
 	wantQuiet(t, b)
 }
 
@@ -139,17 +132,17 @@ func TestPageShowsWhatWaits(t *testing.T) {
 	s.live.start(key, "r1", "a1")
 	b.say("second")
 	s.live.next(t)
-	b.call("Page.reload", nil, nil)
-	b.until(`document.querySelector('.msg.user.waiting .body')?.textContent === 'second' && document.querySelector('.live')`)
+	b.Call("Page.reload", nil, nil)
+	b.Until(`document.querySelector('.msg.user.waiting .body')?.textContent === 'second' && document.querySelector('.live')`)
 	s.live.end(key, true, "done")
-	b.until(`!document.querySelector('.live')`)
-	if got := b.eval(`document.getElementById('stop').hidden`); got != "false" {
+	b.Until(`!document.querySelector('.live')`)
+	if got := b.Eval(`document.getElementById('stop').hidden`); got != "false" {
 		t.Error("the page takes the chat for idle although a turn waits")
 	}
 	s.live.start(key, "r2", "a2")
 	s.live.say(key, "Both.")
 	s.live.end(key, true, "done")
-	b.until(`document.getElementById('stop').hidden && document.querySelectorAll('.msg').length === 4 && !document.querySelector('.waiting')`)
+	b.Until(`document.getElementById('stop').hidden && document.querySelectorAll('.msg').length === 4 && !document.querySelector('.waiting')`)
 	wantQuiet(t, b)
 }
 
@@ -157,8 +150,8 @@ func TestPageShowsWhatWaits(t *testing.T) {
 // nothing then.
 func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 	elsewhere := func(_ *server, b *browser) {
-		b.eval(`(() => { location.hash = '#/c/c2'; })()`)
-		b.until(`document.querySelector('.msg').innerText.includes('text of u9')`)
+		b.Eval(`(() => { location.hash = '#/c/c2'; })()`)
+		b.Until(`document.querySelector('.msg').innerText.includes('text of u9')`)
 	}
 	for _, tt := range []struct {
 		name, text string
@@ -170,18 +163,18 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 			s.live.start(key, "r1", "a1")
 			s.live.say(key, "Done.")
 			s.live.end(key, true, "done")
-			b.until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 2`)
+			b.Until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 2`)
 		}, "2"},
 		{"the message is answered in the stream", "first", func(s *server, b *browser) {
 			s.live.start(key, "r1", "a1")
 			s.live.say(key, "Done.")
 			s.live.end(key, true, "done")
-			b.until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
+			b.Until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
 		}, "2"},
 		{"a command, and an answer ends", "/status", func(s *server, b *browser) {
 			s.live.start(key, "r1", "a1")
 			s.live.end(key, true, "done")
-			b.until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
+			b.Until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
 		}, "3"},
 		{"another chat is shown", "first", elsewhere, "1"},
 		{"a command, and another chat is shown", "/status", elsewhere, "1"},
@@ -192,7 +185,7 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 			s.live.seed("web-chat-c2", "u9")
 			b.open(s.URL + "/#/c/c1")
 			s.live.watched(t, key)
-			b.eval(`(() => {
+			b.Eval(`(() => {
 				const usual = window.fetch;
 				window.held = new Promise((done) => { window.release = done; });
 				window.fetch = async (path, options) => {
@@ -204,8 +197,8 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 			b.say(tt.text)
 			s.live.next(t)
 			tt.meanwhile(s, b)
-			b.eval(`(() => { window.release(); return new Promise((done) => setTimeout(done, 100)); })()`)
-			if got := b.eval(`document.getElementById('stop').hidden + ' ' + document.querySelectorAll('.msg').length`); got != "true "+tt.messages {
+			b.Eval(`(() => { window.release(); return new Promise((done) => setTimeout(done, 100)); })()`)
+			if got := b.Eval(`document.getElementById('stop').hidden + ' ' + document.querySelectorAll('.msg').length`); got != "true "+tt.messages {
 				t.Errorf("got %s, want true %s: stop is hidden, and the messages", got, tt.messages)
 			}
 			wantQuiet(t, b)
@@ -218,14 +211,14 @@ func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
 	s, b := openPage(t)
 	s.live.watched(t, key)
 	s.live.dropWatchers(key)
-	b.eval(`new Promise((done) => setTimeout(done, 100))`)
+	b.Eval(`new Promise((done) => setTimeout(done, 100))`)
 	b.say("hello")
 	s.live.next(t)
 	s.live.watched(t, key)
 	s.live.start(key, "r1", "a1")
 	s.live.say(key, "Hi.")
 	s.live.end(key, true, "done")
-	b.until(`document.querySelector('.msg.assistant')?.innerText.includes('Hi.') && document.getElementById('stop').hidden`)
+	b.Until(`document.querySelector('.msg.assistant')?.innerText.includes('Hi.') && document.getElementById('stop').hidden`)
 	wantQuiet(t, b)
 }
 
@@ -234,7 +227,7 @@ func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
 func TestPageNoticesASilentHost(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, func(o *Options) { o.Heartbeat = time.Hour })
-	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{
+	b.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{
 		"source": `{ const usual = setTimeout; window.setTimeout = (f, ms, ...more) => usual(f, ms > 30000 ? 200 : ms, ...more); }`,
 	}, nil)
 	b.open(s.URL + "/#/c/c1")
@@ -249,17 +242,17 @@ func TestPageKeepsTheFocus(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"))
 	b.open(s.URL + "/#/c/d")
-	b.until(`document.querySelectorAll('.asks').length === 1`)
-	b.eval(`(() => { const x = document.querySelector('.decide .approve'); x.focus(); x.click(); })()`)
-	b.until(`document.activeElement.id === 'input'`)
-	b.eval(`(() => { location.hash = '#/c/c1'; })()`)
+	b.Until(`document.querySelectorAll('.asks').length === 1`)
+	b.Eval(`(() => { const x = document.querySelector('.decide .approve'); x.focus(); x.click(); })()`)
+	b.Until(`document.activeElement.id === 'input'`)
+	b.Eval(`(() => { location.hash = '#/c/c1'; })()`)
 	b.say("go on")
 	s.live.next(t)
 	s.live.start(key, "r1", "a1")
-	b.until(`!document.getElementById('stop').hidden`)
-	b.eval(`document.getElementById('stop').focus()`)
+	b.Until(`!document.getElementById('stop').hidden`)
+	b.Eval(`document.getElementById('stop').focus()`)
 	s.live.end(key, true, "stopped")
-	b.until(`document.getElementById('stop').hidden && document.activeElement.id === 'input'`)
+	b.Until(`document.getElementById('stop').hidden && document.activeElement.id === 'input'`)
 }
 
 func TestPageFormats(t *testing.T) {
@@ -272,17 +265,17 @@ func TestPageFormats(t *testing.T) {
 		{"a rule", "a\n\n---\n\nb\n\n* * *", `<p>a</p><hr><p>b</p><hr>`},
 		{"no rule", "--\n\n- - x", `<p>--</p><ul><li>- x</li></ul>`},
 	} {
-		got := b.eval(`import('/static/format.js').then(({ format }) => { const box = document.createElement('div'); box.append(format(%q)); for (const e of box.querySelectorAll('.code')) { e.lastChild.remove(); e.replaceWith(e.firstChild); } for (const e of box.querySelectorAll('[tabindex]')) e.removeAttribute('tabindex'); return box.innerHTML; })`, tt.text)
+		got := b.Eval(`import('/static/format.js').then(({ format }) => { const box = document.createElement('div'); box.append(format(%q)); for (const e of box.querySelectorAll('.code')) { e.lastChild.remove(); e.replaceWith(e.firstChild); } for (const e of box.querySelectorAll('[tabindex]')) e.removeAttribute('tabindex'); return box.innerHTML; })`, tt.text)
 		if want := strings.ReplaceAll(tt.want, `\n`, "\n"); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, want)
 		}
 	}
 	// The bytes of the code are copied, and the button confirms it.
-	b.eval(`import('/static/format.js').then(({ format }) => { document.querySelector('main').append(format('` + "```\\na  b\\n\\n c\\n```" + `')); Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText: async (s) => { window.copied = s; } } }); document.querySelector('.code button').click(); })`)
-	b.until(`window.copied === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Copied'`)
+	b.Eval(`import('/static/format.js').then(({ format }) => { document.querySelector('main').append(format('` + "```\\na  b\\n\\n c\\n```" + `')); Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText: async (s) => { window.copied = s; } } }); document.querySelector('.code button').click(); })`)
+	b.Until(`window.copied === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Copied'`)
 	// Pages without TLS have no clipboard API: the fallback may fail.
-	b.eval(`(() => { Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }); document.execCommand = () => { window.selected = document.activeElement.value; return false; }; document.querySelector('.code button').click(); })()`)
-	b.until(`window.selected === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Not copied' && !document.querySelector('textarea.hidden')`)
+	b.Eval(`(() => { Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }); document.execCommand = () => { window.selected = document.activeElement.value; return false; }; document.querySelector('.code button').click(); })()`)
+	b.Until(`window.selected === 'a  b\n\n c' && document.querySelector('.code button').textContent === 'Not copied' && !document.querySelector('textarea.hidden')`)
 	wantQuiet(t, b)
 }
 

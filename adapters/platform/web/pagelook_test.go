@@ -12,18 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// window sets the size of the page.
-func (b *browser) window(width, height int) {
-	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
-}
-
-// prefers sets a preference of the person for pages.
-func (b *browser) prefers(name, value string) {
-	b.t.Helper()
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": name, "value": value}}}, nil)
-}
-
 // A request shows its outcome and, if somebody else decided, who it was.
 func TestPageSaysHowARequestEnded(t *testing.T) {
 	b := newBrowser(t)
@@ -60,8 +48,8 @@ func TestPageSaysHowARequestEnded(t *testing.T) {
 		ID: "a", Role: uimessage.RoleAssistant, Parts: parts, Metadata: json.RawMessage(`{"approvals":{"requests":[` + strings.Join(requests, ",") + `]}}`),
 	})
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.tool').length === 7`)
-	if got := b.eval(`[...document.querySelectorAll('.tool .state')].map((e) => e.textContent).join('|')`); got != strings.Join(want, "|") {
+	b.Until(`document.querySelectorAll('.tool').length === 7`)
+	if got := b.Eval(`[...document.querySelectorAll('.tool .state')].map((e) => e.textContent).join('|')`); got != strings.Join(want, "|") {
 		t.Errorf("got  %s\nwant %s", got, strings.Join(want, "|"))
 	}
 	wantQuiet(t, b)
@@ -74,26 +62,26 @@ func TestPageTellsScreenReaders(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"), asking("c2", "ap-c2"))
 	b.open(s.URL + "/#/c/d")
-	b.until(`document.querySelectorAll('.asks').length === 2`)
-	if got := b.eval(`[...document.querySelectorAll('.decide button')].map((x) => x.textContent + ': ' + document.getElementById(x.getAttribute('aria-describedby')).textContent).join('|')`); got !=
+	b.Until(`document.querySelectorAll('.asks').length === 2`)
+	if got := b.Eval(`[...document.querySelectorAll('.decide button')].map((x) => x.textContent + ': ' + document.getElementById(x.getAttribute('aria-describedby')).textContent).join('|')`); got !=
 		`Approve: May I use “rm” with these values?|Deny: May I use “rm” with these values?|Approve: May I use “rm” with these values?|Deny: May I use “rm” with these values?` {
 		t.Errorf("the buttons are described as %s", got)
 	}
-	if got := b.eval(`new Set([...document.querySelectorAll('.asks')].map((e) => e.id)).size`); got != "2" {
+	if got := b.Eval(`new Set([...document.querySelectorAll('.asks')].map((e) => e.id)).size`); got != "2" {
 		t.Errorf("two requests have %s ids", got)
 	}
-	b.eval(`(() => { location.hash = '#/c/c1'; })()`)
+	b.Eval(`(() => { location.hash = '#/c/c1'; })()`)
 	for i, c := range []struct{ result, want string }{
 		{"waiting", "Waiting for your decision."}, {"failed", "The answer failed."}, {"stopped", "Stopped."}, {"done", "The answer is complete."},
 	} {
 		b.say("go on")
 		s.live.next(t)
 		s.live.start(key, fmt.Sprint("r", i), fmt.Sprint("a", i))
-		b.until(`document.getElementById('state').textContent === 'The assistant is answering.'`)
+		b.Until(`document.getElementById('state').textContent === 'The assistant is answering.'`)
 		s.live.end(key, true, c.result)
-		b.until(fmt.Sprintf(`document.getElementById('state').textContent === %q`, c.want))
+		b.Until(fmt.Sprintf(`document.getElementById('state').textContent === %q`, c.want))
 	}
-	if got := b.eval(`[document.getElementById('attach').title, document.getElementById('menu').title].join()`); got != "Add files,Chats" {
+	if got := b.Eval(`[document.getElementById('attach').title, document.getElementById('menu').title].join()`); got != "Add files,Chats" {
 		t.Errorf("the signs are explained as %q", got)
 	}
 	wantQuiet(t, b)
@@ -106,35 +94,35 @@ func TestPageKeepsTheFocusOfWhatIsDrawnAnew(t *testing.T) {
 	s := newServer(t, m.options)
 	s.live.ask(asking("c1", "ap-c1"), asking("c2", "ap-c2"))
 	b.open(s.URL + "/#/c/d")
-	b.until(`document.querySelectorAll('.asks').length === 2 && document.querySelectorAll('#chats a').length === 2`)
-	b.eval(`(() => { window.old = document.querySelectorAll('.decide .deny')[1]; window.old.focus(); })()`)
+	b.Until(`document.querySelectorAll('.asks').length === 2 && document.querySelectorAll('#chats a').length === 2`)
+	b.Eval(`(() => { window.old = document.querySelectorAll('.decide .deny')[1]; window.old.focus(); })()`)
 	s.live.mu.Lock()
 	c := s.live.chat(decideKey)
 	c.history = append(c.history, uimessage.Message{ID: "u9", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "elsewhere"}}})
 	s.live.mu.Unlock()
 	s.live.dropWatchers(decideKey)
-	b.until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 3 && !window.old.isConnected`)
-	b.until(`document.activeElement === document.querySelectorAll('.decide .deny')[1]`)
+	b.Until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 3 && !window.old.isConnected`)
+	b.Until(`document.activeElement === document.querySelectorAll('.decide .deny')[1]`)
 
-	b.eval(`(() => { window.old = document.querySelector('#chats a[href$="c2"]'); window.old.focus(); document.getElementById('filter').dispatchEvent(new Event('input')); })()`)
-	b.until(`!window.old.isConnected && document.activeElement.textContent === 'tulips'`)
+	b.Eval(`(() => { window.old = document.querySelector('#chats a[href$="c2"]'); window.old.focus(); document.getElementById('filter').dispatchEvent(new Event('input')); })()`)
+	b.Until(`!window.old.isConnected && document.activeElement.textContent === 'tulips'`)
 
-	b.eval(`document.querySelector('.msg.user .acts button').click()`)
-	b.until(`!document.getElementById('mode').hidden`)
-	b.eval(`(() => { document.getElementById('unedit').focus(); document.getElementById('unedit').click(); })()`)
-	b.until(`document.getElementById('mode').hidden && document.activeElement.id === 'input'`)
+	b.Eval(`document.querySelector('.msg.user .acts button').click()`)
+	b.Until(`!document.getElementById('mode').hidden`)
+	b.Eval(`(() => { document.getElementById('unedit').focus(); document.getElementById('unedit').click(); })()`)
+	b.Until(`document.getElementById('mode').hidden && document.activeElement.id === 'input'`)
 	wantQuiet(t, b)
 }
 
 // A refused file is announced, and can be removed with the keyboard.
 func TestPageRefusesAFileAloud(t *testing.T) {
 	_, b := openPage(t)
-	b.eval(`(() => { const dt = new DataTransfer(); for (const n of ['a', 'b']) dt.items.add(new File(['x'], n)); const p = document.getElementById('pick'); p.files = dt.files; p.dispatchEvent(new Event('change')); })()`)
-	b.until(`document.querySelectorAll('#files li.error [role=alert]').length === 2 && document.querySelector('#files [role=alert]').textContent.trim().length > 5`)
-	b.eval(`(() => { const x = document.querySelector('#files button'); x.focus(); x.click(); })()`)
-	b.until(`document.querySelectorAll('#files li').length === 1 && document.activeElement === document.querySelector('#files button')`)
-	b.eval(`document.activeElement.click()`)
-	b.until(`document.querySelectorAll('#files li').length === 0 && document.activeElement.id === 'attach'`)
+	b.Eval(`(() => { const dt = new DataTransfer(); for (const n of ['a', 'b']) dt.items.add(new File(['x'], n)); const p = document.getElementById('pick'); p.files = dt.files; p.dispatchEvent(new Event('change')); })()`)
+	b.Until(`document.querySelectorAll('#files li.error [role=alert]').length === 2 && document.querySelector('#files [role=alert]').textContent.trim().length > 5`)
+	b.Eval(`(() => { const x = document.querySelector('#files button'); x.focus(); x.click(); })()`)
+	b.Until(`document.querySelectorAll('#files li').length === 1 && document.activeElement === document.querySelector('#files button')`)
+	b.Eval(`document.activeElement.click()`)
+	b.Until(`document.querySelectorAll('#files li').length === 0 && document.activeElement.id === 'attach'`)
 }
 
 // A decision that did not reach the host is not shown as being sent.
@@ -143,9 +131,9 @@ func TestPageSaysThatADecisionWasNotSent(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.ask(asking("c1", "ap-c1"))
 	b.open(s.URL + "/#/c/d")
-	b.until(`document.querySelectorAll('.asks').length === 1`)
-	b.eval(`(() => { window.fetch = () => Promise.reject(new TypeError('no network')); document.querySelector('.approve').click(); })()`)
-	b.until(`document.querySelector('.msg.assistant .note').textContent === 'not sent: The host could not be reached.' && document.querySelectorAll('.decide button').length === 2`)
+	b.Until(`document.querySelectorAll('.asks').length === 1`)
+	b.Eval(`(() => { window.fetch = () => Promise.reject(new TypeError('no network')); document.querySelector('.approve').click(); })()`)
+	b.Until(`document.querySelector('.msg.assistant .note').textContent === 'not sent: The host could not be reached.' && document.querySelectorAll('.decide button').length === 2`)
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	if len(s.live.decisions) > 0 {
@@ -168,29 +156,29 @@ func TestPageHoldsLongWords(t *testing.T) {
 	s.live.chat(key).history = append(longChat(1), uimessage.Message{ID: "a", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{
 		uimessage.Text{Text: "|" + strings.Repeat(" header |", 14) + "\n|" + strings.Repeat("---|", 14) + "\n|" + strings.Repeat(" value |", 14) + "\n\nمرحبا!"},
 	}})
-	b.window(390, 800)
+	b.Window(390, 800)
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 3 && document.querySelectorAll('#chats .busy').length === 3`)
-	if got := b.eval(`[...document.querySelectorAll('#chats a')].filter((a) => { const x = a.querySelector('.busy').getBoundingClientRect(), in_ = a.getBoundingClientRect(); return x.right > in_.right || x.width < 2 || a.title.length < 280; }).length`); got != "0" {
+	b.Until(`document.querySelectorAll('.msg').length === 3 && document.querySelectorAll('#chats .busy').length === 3`)
+	if got := b.Eval(`[...document.querySelectorAll('#chats a')].filter((a) => { const x = a.querySelector('.busy').getBoundingClientRect(), in_ = a.getBoundingClientRect(); return x.right > in_.right || x.width < 2 || a.title.length < 280; }).length`); got != "0" {
 		t.Errorf("%s chats show no mark or no whole title", got)
 	}
-	if got := b.eval(`getComputedStyle(document.querySelector('#chats a[href$="rtl"] .title')).direction`); got != "rtl" {
+	if got := b.Eval(`getComputedStyle(document.querySelector('#chats a[href$="rtl"] .title')).direction`); got != "rtl" {
 		t.Errorf("an Arabic title is written %s", got)
 	}
-	if got := b.eval(`(() => { const p = [...document.querySelectorAll('.text p')].at(-1), r = document.createRange(); r.selectNodeContents(p); return p.getBoundingClientRect().right - r.getBoundingClientRect().right < 2; })()`); got != "true" {
+	if got := b.Eval(`(() => { const p = [...document.querySelectorAll('.text p')].at(-1), r = document.createRange(); r.selectNodeContents(p); return p.getBoundingClientRect().right - r.getBoundingClientRect().right < 2; })()`); got != "true" {
 		t.Error("an Arabic paragraph does not begin on the right")
 	}
-	if got := b.eval(`document.querySelector('th').getBoundingClientRect().height < 45 && document.querySelector('.wide-table').scrollWidth > 400`); got != "true" {
+	if got := b.Eval(`document.querySelector('th').getBoundingClientRect().height < 45 && document.querySelector('.wide-table').scrollWidth > 400`); got != "true" {
 		t.Error("the words of a wide table are broken")
 	}
 	// The project's name fits in one line with all buttons, and refusals are shown completely.
-	b.eval(`(() => { document.getElementById('logout').hidden = false; })()`)
-	if got := b.eval(`document.querySelector('header').clientHeight < 60`); got != "true" {
+	b.Eval(`(() => { document.getElementById('logout').hidden = false; })()`)
+	if got := b.Eval(`document.querySelector('header').clientHeight < 60`); got != "true" {
 		t.Error("the header has two lines on a phone")
 	}
 	for _, long := range []string{"", "Remove the files that were not taken, or choose others. Remove the files that were not taken, or choose others."} {
-		b.eval(`(() => { const l = document.getElementById('link'); l.textContent = %q; l.hidden = !l.textContent; })()`, long)
-		if got := b.eval(`(() => { const h = document.getElementById('project'), l = document.getElementById('link'); return [document.documentElement.scrollWidth, h.scrollWidth <= h.clientWidth, l.hidden || l.getBoundingClientRect().right <= 390].join(); })()`); got != "390,true,true" {
+		b.Eval(`(() => { const l = document.getElementById('link'); l.textContent = %q; l.hidden = !l.textContent; })()`, long)
+		if got := b.Eval(`(() => { const h = document.getElementById('project'), l = document.getElementById('link'); return [document.documentElement.scrollWidth, h.scrollWidth <= h.clientWidth, l.hidden || l.getBoundingClientRect().right <= 390].join(); })()`); got != "390,true,true" {
 			t.Errorf("with %q in the header: %s", long, got)
 		}
 	}
@@ -202,21 +190,21 @@ func TestPageKeepsTheEndInSight(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
 	s.live.chat(key).history = longChat(30)
-	b.window(1100, 600)
+	b.Window(1100, 600)
 	b.open(s.URL + "/#/c/c1")
-	b.until(`document.querySelectorAll('.msg').length === 60`)
+	b.Until(`document.querySelectorAll('.msg').length === 60`)
 	gap := `(() => { const l = document.getElementById('log'); return l.scrollHeight - l.scrollTop - l.clientHeight; })()`
-	b.until(gap + ` < 2`)
+	b.Until(gap + ` < 2`)
 	for _, height := range []int{400, 600} {
-		b.window(1100, height)
-		b.until(fmt.Sprintf(`innerHeight === %d && %s < 2`, height, gap))
+		b.Window(1100, height)
+		b.Until(fmt.Sprintf(`innerHeight === %d && %s < 2`, height, gap))
 	}
-	b.eval(`(() => { const i = document.getElementById('input'); i.value = 'a\n'.repeat(9); i.dispatchEvent(new Event('input')); })()`)
-	b.until(`document.getElementById('input').clientHeight > 150 && ` + gap + ` < 2`)
-	b.eval(`new Promise((done) => { document.getElementById('log').addEventListener('scroll', () => setTimeout(done), { once: true }); document.getElementById('log').scrollTop = 0; })`)
-	b.window(1100, 400)
-	b.until(`innerHeight === 400`)
-	if got := b.eval(`document.getElementById('log').scrollTop`); got != "0" {
+	b.Eval(`(() => { const i = document.getElementById('input'); i.value = 'a\n'.repeat(9); i.dispatchEvent(new Event('input')); })()`)
+	b.Until(`document.getElementById('input').clientHeight > 150 && ` + gap + ` < 2`)
+	b.Eval(`new Promise((done) => { document.getElementById('log').addEventListener('scroll', () => setTimeout(done), { once: true }); document.getElementById('log').scrollTop = 0; })`)
+	b.Window(1100, 400)
+	b.Until(`innerHeight === 400`)
+	if got := b.Eval(`document.getElementById('log').scrollTop`); got != "0" {
 		t.Errorf("who reads further up is taken to %s", got)
 	}
 }
@@ -228,12 +216,12 @@ func TestPageSuitsTheEyes(t *testing.T) {
 	s.live.next(t)
 	s.live.start(key, "r1", "a1")
 	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
-	b.until(`document.querySelector('.live')`)
+	b.Until(`document.querySelector('.live')`)
 	b.say("second")
-	b.until(`document.querySelector('.waiting .body')`)
+	b.Until(`document.querySelector('.waiting .body')`)
 	for _, scheme := range []string{"light", "dark"} {
-		b.prefers("prefers-color-scheme", scheme)
-		got := b.eval(`(() => {
+		b.Prefers("prefers-color-scheme", scheme)
+		got := b.Eval(`(() => {
 			const parse = (c) => c.match(/[\d.]+/g).map(Number);
 			const light = (c) => { const [r, g, b] = c.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
 			const back = (e) => { const c = parse(getComputedStyle(e).backgroundColor); return c.length === 3 || c[3] === 1 ? c.slice(0, 3) : back(e.parentElement); };
@@ -250,11 +238,11 @@ func TestPageSuitsTheEyes(t *testing.T) {
 			t.Errorf("%s: too little contrast: %s", scheme, got)
 		}
 	}
-	b.until(`document.getAnimations().length > 0`)
-	b.prefers("prefers-reduced-motion", "reduce")
-	b.window(390, 800)
-	b.eval(`document.getElementById('menu').click()`)
-	if got := b.eval(`document.getAnimations().length`); got != "0" {
+	b.Until(`document.getAnimations().length > 0`)
+	b.Prefers("prefers-reduced-motion", "reduce")
+	b.Window(390, 800)
+	b.Eval(`document.getElementById('menu').click()`)
+	if got := b.Eval(`document.getAnimations().length`); got != "0" {
 		t.Errorf("%s things move", got)
 	}
 	wantQuiet(t, b)

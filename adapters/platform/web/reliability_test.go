@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -317,7 +318,7 @@ func TestIO14Web(t *testing.T) {
 		}
 		r.RemoteAddr = "192.0.2.7:1000"
 		r.Header.Set(header, value)
-		if refusal := g.check(r); refusal != nil {
+		if _, refusal := g.check(r); refusal != nil {
 			return refusal.Status
 		}
 		return http.StatusOK
@@ -331,18 +332,18 @@ func TestIO14Web(t *testing.T) {
 		if got := ask("Cookie", earlier); got != http.StatusUnauthorized {
 			t.Errorf("after %v a session of an earlier token gets %d", jump, got)
 		}
-		for range wrongLimit {
+		for range tries.Limit {
 			ask("Authorization", "Bearer wrong")
 		}
 		if got := ask("Authorization", "Bearer "+token); got != http.StatusTooManyRequests {
 			t.Errorf("after %v and too many tries: %d", jump, got)
 		}
 		now = now.Add(jump) // during the delay
-		now = now.Add(2 * wrongWindow)
+		now = now.Add(2 * tries.Window)
 		if got := ask("Authorization", "Bearer "+token); got != http.StatusOK {
 			t.Errorf("two minutes after %v the right token gets %d", jump, got)
 		}
-		now = now.Add(-jump - 2*wrongWindow)
+		now = now.Add(-jump - 2*tries.Window)
 		earlier, token = session, token+"x" // the owner sets another token
 		session = cookieName + "=" + g.session(token)
 	}

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,9 +16,53 @@ import (
 func (p *Platform) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handle := range p.table() {
+		if !forViewers(pattern) {
+			handle = p.notForViewers(handle)
+		}
 		mux.HandleFunc(pattern, handle)
 	}
 	return p.outer(mux)
+}
+
+// forViewers reports whether viewers may use a route. Every other one refuses them.
+func forViewers(pattern string) bool {
+	return slices.Contains([]string{consolePath, "GET " + loginPath, "POST " + loginPath, "POST /logout", "GET " + livezPath, "GET /favicon.ico"}, pattern)
+}
+
+// notForViewers refuses viewers, but leads them from the chat page to the console.
+func (p *Platform) notForViewers(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case RoleOf(r.Context()) != RoleViewer:
+			next(w, r)
+		case r.URL.Path == "/":
+			http.Redirect(w, r, strings.TrimPrefix(consolePath, "/"), http.StatusSeeOther)
+		default:
+			respond.Refused(http.StatusForbidden, "viewer", "With this token you may only look at the console.").Write(w)
+		}
+	}
+}
+
+// console serves the console. What follows a chat there ends when the platform closes; an order is
+// carried out to its end.
+func (p *Platform) console(w http.ResponseWriter, r *http.Request) {
+	if p.opts.Console == nil || p.opts.Private {
+		noRoute(w, r)
+		return
+	}
+	if r.Method == http.MethodGet {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-p.closing:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		r = r.WithContext(ctx)
+	}
+	p.opts.Console.ServeHTTP(w, r)
 }
 
 // table returns all routes.
@@ -41,6 +87,7 @@ func (p *Platform) table() map[string]http.HandlerFunc {
 		"DELETE /api/chat/{id}":       p.forget,
 		"POST " + executePath:         p.execute,
 		"/api/":                       noRoute,
+		consolePath:                   p.console,
 		"GET /favicon.ico":            p.page.icon,
 		"GET /static/{dir}/{rest...}": noRoute,
 
@@ -74,7 +121,9 @@ func (p *Platform) outer(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if refusal := p.guard.check(r); refusal != nil {
+		role, refusal := p.guard.check(r)
+		r = r.WithContext(context.WithValue(r.Context(), roleKey{}, role))
+		if refusal != nil {
 			p.refuse(rec, r, refusal)
 		} else {
 			next.ServeHTTP(rec, r)
@@ -104,7 +153,7 @@ func (p *Platform) refuse(w http.ResponseWriter, r *http.Request, refusal *respo
 	if r.Body != http.NoBody {
 		w.Header().Set("Connection", "close") // the rest of the body is not read
 	}
-	isPage := !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+	isPage := !isAPI(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
 	if refusal.Status == http.StatusUnauthorized && r.Method == http.MethodGet && isPage {
 		p.page.login(w, r, http.StatusUnauthorized, "")
 		return

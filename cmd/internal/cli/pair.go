@@ -44,6 +44,11 @@ func withAccess[T any](a *app, work func(state string, people *access.Store) (T,
 	if err != nil {
 		return out, err
 	}
+	return accessIn(state, work)
+}
+
+// accessIn is withAccess for a state folder.
+func accessIn[T any](state string, work func(state string, people *access.Store) (T, error)) (out T, err error) {
 	people, err := access.Open(filepath.Join(state, "access.json"), access.Options{})
 	if err != nil {
 		return out, &console.Failure{Code: console.CodeConfig, What: "the people who may use the bots cannot be read", Why: err, Help: "sma doctor"}
@@ -141,19 +146,22 @@ func drawCode(text string) string {
 func (a *app) pairListCmd(bot *string) *cobra.Command {
 	return console.Command[access.Account]{
 		Run: func(context.Context, []string) (access.Account, error) {
-			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) {
-				account := people.Account(*bot)
-				for i := range account.Codes {
-					account.Codes[i].Code = "" // codes are shown only to the people they are for
-				}
-				return account, nil
-			})
+			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) { return listed(people, *bot), nil })
 		},
 		Text: accountText,
 	}.On(a.Console, &cobra.Command{
 		Use: "list", Short: "List who may use the bot", Args: cobra.NoArgs,
 		Example: "  sma pair list\n  sma pair list --json",
 	})
+}
+
+// listed is who may use a bot.
+func listed(people *access.Store, bot string) access.Account {
+	account := people.Account(bot)
+	for i := range account.Codes {
+		account.Codes[i].Code = "" // codes are shown only to the people they are for
+	}
+	return account
 }
 
 func accountText(account access.Account) string {
@@ -183,13 +191,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 		Use: "approve CODE", Short: "Let in the person who got this code from the bot", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
 	}, func(ctx context.Context, args []string) (string, error) {
-		return withAccess(a, func(_ string, people *access.Store) (string, error) {
-			who, ok, err := people.Approve(ctx, *bot, args[0])
-			if err == nil && !ok {
-				err = &console.Failure{Code: console.CodeFailed, What: "this code is not valid: it may be mistyped, used already or older than an hour", Help: "sma pair list"}
-			}
-			return fmt.Sprintf("%s (%s) may use the bot now\n", checkup.OneLine(who.Name, 60), who.ID), err
-		})
+		return withAccess(a, func(_ string, people *access.Store) (string, error) { return letIn(ctx, people, *bot, args[0]) })
 	})
 }
 
@@ -198,16 +200,6 @@ func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
 		Use: "remove ID", Short: "Remove a person's or a group's access", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
 	}, func(ctx context.Context, args []string) (string, error) {
-		return withAccess(a, func(_ string, people *access.Store) (string, error) {
-			person, err := people.Remove(ctx, *bot, args[0])
-			if err != nil {
-				return "", err
-			}
-			group, err := people.ForbidGroup(ctx, *bot, args[0])
-			if err == nil && !person && !group {
-				err = &console.Failure{Code: console.CodeFailed, What: args[0] + " had no access", Help: "sma pair list"}
-			}
-			return args[0] + " has no access any more\n", err
-		})
+		return withAccess(a, func(_ string, people *access.Store) (string, error) { return remove(ctx, people, *bot, args[0]) })
 	})
 }

@@ -56,7 +56,7 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
 	o.Reload = func() (*config.Loaded, error) { return a.LoadWith(o.Dir, also, false) }
 	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
-	o.Questions = a.questions(o.Dir, o.State)
+	o.Questions, o.Orders = a.questions(o.Dir, o.State), a.orders(o.Dir, o.State)
 	h := host.New(o)
 	if err := h.Start(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -147,64 +147,8 @@ func (a *app) configSchemaCmd() *cobra.Command {
 	})
 }
 
-// The questions that commands ask the running host, because only its process knows its environment and flags.
-const (
-	aboutDoctor       = "doctor"
-	aboutDoctorOnline = "doctor-online"
-	aboutCheck        = "config-check"
-	aboutShow         = "config-show"
-	aboutBots         = "bots"
-	aboutModels       = "models"
-	aboutModelsCheck  = "models-check"
-)
-
 // askWithin bounds a question to the running host; doctor --online contacts several services.
 const askWithin = 2 * time.Minute
-
-// hostAnswer is a host's answer to a question: a value, or the failure to produce one.
-type hostAnswer struct {
-	Value   json.RawMessage `json:"value,omitempty"`
-	Failure *hostFailure    `json:"failure,omitempty"`
-}
-
-// hostFailure is a [Failure] as sent between processes.
-type hostFailure struct {
-	Code int    `json:"code"`
-	What string `json:"what"`
-	Help string `json:"help,omitempty"`
-}
-
-// questions are what the host of this process answers, with its own environment and flags.
-func (a *app) questions(dir, state string) map[string]func(context.Context, string) any {
-	doctor := func(online bool) func(context.Context, string) any {
-		return func(ctx context.Context, _ string) any { return answerOf(a.diagnose(ctx, dir, state, online), nil) }
-	}
-	return map[string]func(context.Context, string) any{
-		aboutDoctor: doctor(false), aboutDoctorOnline: doctor(true),
-		aboutCheck:  func(context.Context, string) any { return answerOf(a.check(dir, state)) },
-		aboutShow:   func(context.Context, string) any { return answerOf(a.shown(dir)) },
-		aboutBots:   func(context.Context, string) any { return answerOf(a.bots(dir)) },
-		aboutModels: func(context.Context, string) any { return answerOf(a.modelRows(dir)) },
-		aboutModelsCheck: func(ctx context.Context, name string) any {
-			return answerOf(a.checkModels(ctx, dir, state, name))
-		},
-	}
-}
-
-// answerOf makes an answer from a value or an error.
-func answerOf[T any](value T, err error) hostAnswer {
-	if err == nil {
-		var text []byte
-		if text, err = json.Marshal(value); err == nil {
-			return hostAnswer{Value: text}
-		}
-	}
-	f, ok := errors.AsType[*console.Failure](err)
-	if !ok {
-		f = &console.Failure{Code: console.CodeFailed}
-	}
-	return hostAnswer{Failure: &hostFailure{Code: f.Code, What: err.Error(), Help: f.Help}}
-}
 
 // askRunning asks the host that runs on a state folder, or answers here if none does. If the answer describes the
 // host's environment, it says so on stderr. With --set, the question is about this terminal, so it is answered here.

@@ -42,22 +42,25 @@ func (a *app) usageCmd() *cobra.Command {
 		Run: func(context.Context, []string) ([]usageLine, error) {
 			day := *since
 			if day == "" {
-				day = time.Now().AddDate(0, 0, 1-usageDays).Format(time.DateOnly)
+				day = firstDay()
 			}
 			if _, err := time.Parse(time.DateOnly, day); err != nil {
 				return nil, &console.Failure{Code: console.CodeUsage, What: "--since wants a day, as in 2026-01-31", Help: cmd.CommandPath() + " --help"}
 			}
-			return a.usage(day)
+			_, state, err := a.Folders(nil)
+			if err != nil {
+				return nil, err
+			}
+			return usage(state, day)
 		},
 		List: "usage", Text: a.usageText,
 	}.On(a.Console, cmd)
 }
 
-func (a *app) usage(since string) ([]usageLine, error) {
-	_, state, err := a.Folders(nil)
-	if err != nil {
-		return nil, err
-	}
+// firstDay is the first day that is shown if nobody asks for another one.
+func firstDay() string { return time.Now().AddDate(0, 0, 1-usageDays).Format(time.DateOnly) }
+
+func usage(state, since string) ([]usageLine, error) {
 	rows, err := ledger.Usage(budgets.Dir(state), since)
 	if err != nil {
 		return nil, &console.Failure{Code: console.CodeFailed, What: "the usage cannot be read", Why: err}

@@ -2,36 +2,36 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/webconsole"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/tokenfile"
 )
 
-// control is what the control socket serves: the host's own routes below /control/, and the terminal chat. Only the
+// socket is what the control socket serves: the host's own routes below /control/, and the terminal chat. Only the
 // user of the process can connect to it.
-type control struct {
+type socket struct {
 	host  *Host
 	chats atomic.Pointer[http.Handler]
 }
 
 // startControl opens the control socket. A failure is only logged, because the bot works without it.
 func (h *Host) startControl(ctx context.Context) error {
-	h.control = &control{host: h}
+	h.control = &socket{host: h}
 	h.control.setChats(http.NotFoundHandler())
 	l, err := cli.Listen(ctx, SocketPath(h.opts.State))
 	if err != nil {
@@ -45,49 +45,50 @@ func (h *Host) startControl(ctx context.Context) error {
 	return nil
 }
 
-// question serves GET /control/ask/{what}, also while the host is starting.
-func (c *control) question(w http.ResponseWriter, r *http.Request) {
-	answer, ok := c.host.opts.Questions[r.PathValue("what")]
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	writeJSON(w, http.StatusOK, answer(r.Context(), r.URL.Query().Get("of")))
-}
+func (c *socket) setChats(handler http.Handler) { c.chats.Store(&handler) }
 
-func (c *control) setChats(handler http.Handler) { c.chats.Store(&handler) }
-
-func (c *control) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /control/status", func(w http.ResponseWriter, r *http.Request) {
-		writeJSON(w, http.StatusOK, c.host.Status(r.Context()))
-	})
-	mux.HandleFunc("GET /control/ask/{what}", c.question)
-	d := c.host.desk()
-	mux.HandleFunc("GET /control/chats", answers(d.Chats)) // also while the host starts
-	for route, handler := range map[string]http.HandlerFunc{
-		"GET /control/chat":       answers(d.Chat),
-		"GET /control/follow":     c.follow,
-		"GET /control/gauges":     c.gauges,
-		"GET /control/outbox":     answers(d.Outbox),
-		"POST /control/outbox":    obeys(d.Settle),
-		"GET /control/approvals":  answers(d.Approvals),
-		"POST /control/approvals": obeys(d.Decide),
-		"GET /control/grants":     answers(d.Grants),
-		"POST /control/grants":    obeys(d.Revoke),
-		"POST /control/forget":    obeys(d.Forget),
-		"POST /control/rewind":    obeys(d.Rewind),
-		"GET /control/search":     answers(d.Search),
-		"GET /control/tools":      answers(c.offer),
-		"GET /control/login":      c.login,
-		"POST /control/tasks":     c.runTask,
-		"GET /control/mcp":        c.listMCP,
-		"POST /control/mcp":       c.orderMCP,
-	} {
-		mux.HandleFunc(route, c.started(handler))
-	}
+// routes serves the host's own routes, and the terminal chat everywhere else.
+func (c *socket) routes() http.Handler {
+	mux := c.own(c.host.desk(), "operator")
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*c.chats.Load()).ServeHTTP(w, r) })
 	return mux
+}
+
+// own are the routes below /control/, with the desk that carries out their orders, and who gives them.
+func (c *socket) own(desk *query.Desk, by string) *http.ServeMux {
+	h := c.host
+	return control.Routes(control.Options{
+		Status: func(ctx context.Context) any { return h.Status(ctx) },
+		Starting: func() bool {
+			var s Status
+			h.board.fill(&s)
+			return s.State == StateStarting
+		},
+		Desk: desk, Watch: h.watchChat, Metrics: h.registry, Questions: h.opts.Questions, Orders: h.opts.Orders,
+		Own: map[string]http.HandlerFunc{
+			"GET /control/tools":  control.Answers(c.offer),
+			"GET /control/login":  c.login,
+			"POST /control/tasks": c.runTask(by),
+			"GET /control/mcp":    c.listMCP,
+			"POST /control/mcp":   c.orderMCP,
+		},
+	})
+}
+
+// console is what the web platform serves at /console/.
+func (h *Host) console() (http.Handler, error) {
+	return webconsole.New(webconsole.Options{Control: h.control.own(h.desk().InConsole(), "console"), Project: h.project(), Version: h.opts.Version})
+}
+
+// watchChat follows a chat. Any port reaches every chat.
+func (h *Host) watchChat(ctx context.Context, key messages.ChatKey) (<-chan platform.Frame, error) {
+	if err := query.Present(h.store, key); err != nil {
+		return nil, err
+	}
+	for _, p := range h.ports {
+		return p.port.Watch(ctx, key)
+	}
+	return nil, platform.ErrUnavailable
 }
 
 // desk answers questions about the chats of this host.
@@ -101,73 +102,6 @@ const askChatFor = 10 * time.Second
 // askChat asks a chat through the router.
 func (h *Host) askChat(ctx context.Context, question any) (any, error) {
 	return await(ctx, h.system.Root.RequestFuture(h.router, question, askChatFor))
-}
-
-// started refuses requests until the host is built, because the socket opens before the platforms do.
-func (c *control) started(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var s Status
-		if c.host.board.fill(&s); s.State == StateStarting {
-			refuse(w, http.StatusServiceUnavailable, errors.New("the host is still starting"))
-			return
-		}
-		next(w, r)
-	}
-}
-
-// answers serves the answer of a desk to a query, about the chat named by the parameter key or about all chats.
-func answers[T any](answer func(context.Context, query.Asked) (T, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		params := r.URL.Query()
-		q := query.Asked{Words: params.Get("q")}
-		q.Limit, _ = strconv.Atoi(params.Get("limit")) // without one, the default
-		if text := params.Get("key"); text != "" {
-			var err error
-			if q.ChatKey, err = messages.ParseChatKey(text); err != nil {
-				refuse(w, http.StatusBadRequest, err)
-				return
-			}
-		}
-		doc, err := answer(r.Context(), q)
-		reply(w, doc, err)
-	}
-}
-
-// obeys has a desk carry out the order in the body of a request.
-func obeys[O query.Order, R any](carryOut func(context.Context, O) (R, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var order O
-		err := readOrder(w, r, &order)
-		if err == nil {
-			_, err = messages.ParseChatKey(string(order.To()))
-		}
-		if err != nil {
-			refuse(w, http.StatusBadRequest, err)
-			return
-		}
-		result, err := carryOut(r.Context(), order)
-		reply(w, result, err)
-	}
-}
-
-func readOrder(w http.ResponseWriter, r *http.Request, order any) error {
-	const limit = 64 << 10
-	return json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(order)
-}
-
-func reply(w http.ResponseWriter, doc any, err error) {
-	switch {
-	case errors.Is(err, platform.ErrNotFound):
-		refuse(w, http.StatusNotFound, err)
-	case err != nil:
-		refuse(w, http.StatusServiceUnavailable, err)
-	default:
-		writeJSON(w, http.StatusOK, doc)
-	}
-}
-
-func refuse(w http.ResponseWriter, code int, err error) {
-	writeJSON(w, code, map[string]string{"error": err.Error()})
 }
 
 // SocketPath is where the control socket of a state folder is.
@@ -217,6 +151,9 @@ func (h *Host) readLogin(context.Context) error {
 				Help: fmt.Sprintf("remove %s, and the next start makes a new token; or set adapters.web.token", file.Path()),
 			}
 		}
+		if s.ViewerToken.Reveal() == token {
+			return &Failure{Kind: KindConfig, What: "adapters.web.viewerToken is the token that the host made for its owner", Help: "choose another token for viewers"}
+		}
 		h.login = login{by: LoginFile, token: config.NewSecret(token), kept: config.NewSecret(token)}
 	}
 	return nil
@@ -238,6 +175,6 @@ type LoginDocument struct {
 	Page string  `json:"page,omitempty"`
 }
 
-func (c *control) login(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, LoginDocument{By: c.host.login.by, Page: c.host.webAddr})
+func (c *socket) login(w http.ResponseWriter, _ *http.Request) {
+	control.JSON(w, http.StatusOK, LoginDocument{By: c.host.login.by, Page: c.host.webAddr})
 }

@@ -79,7 +79,7 @@ type Host struct {
 	noted       func(decision.AuditEntry) // what the chats report for the audit log and traces
 	runLog      *agentcontext.Log
 	fires       *taskfile.Log // what happened at the times of tasks
-	control     *control
+	control     *socket
 	servers     *servers      // MCP servers; nil if their approvals cannot be read
 	access      *access.Store // nil if no platform needs it
 	deciders    *deciders.Deciders

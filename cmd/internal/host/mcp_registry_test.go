@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 )
 
 // npmRegistry serves the packages of a node_modules folder as a registry does, so that
@@ -68,7 +70,7 @@ func npmRegistry(t *testing.T, folder string) string {
 		case isTarball:
 			_, _ = w.Write(pack(known[version])) // the client has left
 		default:
-			writeJSON(w, http.StatusOK, packument(t, name, latest[name], known, address))
+			control.JSON(w, http.StatusOK, packument(t, name, latest[name], known, address))
 		}
 	}))
 	t.Cleanup(h.Close)

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/profiles"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -60,15 +60,7 @@ func readyz(w http.ResponseWriter, r *http.Request, s Status) {
 		http.Error(w, text, code)
 		return
 	}
-	writeJSON(w, code, s)
-}
-
-func writeJSON(w http.ResponseWriter, code int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // a client that disconnected needs no answer
+	control.JSON(w, code, s)
 }
 
 // serve serves a handler on a listener, and returns the function that stops it.

@@ -13,7 +13,7 @@ import (
 
 // offer answers what the next run of a chat would be offered. Without a chat, it is a new one of the first platform that
 // people reach from elsewhere. The tokenizer's tables are not kept.
-func (c *control) offer(_ context.Context, q query.Asked) (toolset.Offer, error) {
+func (c *socket) offer(_ context.Context, q query.Asked) (toolset.Offer, error) {
 	h := c.host
 	for _, name := range slices.Sorted(maps.Keys(h.ports)) {
 		if q.ChatKey == "" && name != nameAPI && name != nameCLI {

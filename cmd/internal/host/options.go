@@ -28,6 +28,8 @@ type Options struct {
 	// environment and flags. of is the part of them that is asked about; an empty one is all. The answers contain no
 	// secrets.
 	Questions map[string]func(ctx context.Context, of string) any
+	// Orders are what people can tell this process in the console, by name: about what is not a chat's. order is JSON.
+	Orders map[string]func(ctx context.Context, order []byte) (any, error)
 	// Only names the platforms to run; all that are enabled if it is empty.
 	Only []string
 	// Open lets anyone on this machine use the web page without a token, unless a setting gives one. It is for the

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -143,23 +144,23 @@ type MCPOrder struct {
 var errNoServers = errors.New("the pinned tools cannot be read; see the log of the host")
 
 // listMCP serves the servers with their tools.
-func (c *control) listMCP(w http.ResponseWriter, _ *http.Request) {
+func (c *socket) listMCP(w http.ResponseWriter, _ *http.Request) {
 	if c.host.servers == nil {
-		refuse(w, http.StatusServiceUnavailable, errNoServers)
+		control.Refuse(w, http.StatusServiceUnavailable, errNoServers)
 		return
 	}
-	writeJSON(w, http.StatusOK, c.host.servers.manager.Status())
+	control.JSON(w, http.StatusOK, c.host.servers.manager.Status())
 }
 
 // orderMCP tests a server or approves one of its tools, and then serves the server's status.
-func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
+func (c *socket) orderMCP(w http.ResponseWriter, r *http.Request) {
 	var o MCPOrder
-	switch err := readOrder(w, r, &o); {
+	switch err := control.ReadOrder(w, r, &o); {
 	case err != nil:
-		refuse(w, http.StatusBadRequest, err)
+		control.Refuse(w, http.StatusBadRequest, err)
 		return
 	case c.host.servers == nil:
-		refuse(w, http.StatusServiceUnavailable, errNoServers)
+		control.Refuse(w, http.StatusServiceUnavailable, errNoServers)
 		return
 	}
 	m := c.host.servers.manager
@@ -171,15 +172,15 @@ func (c *control) orderMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, mcp.ErrUnknown):
-		refuse(w, http.StatusNotFound, err)
+		control.Refuse(w, http.StatusNotFound, err)
 		return
 	case err != nil:
-		refuse(w, http.StatusConflict, err)
+		control.Refuse(w, http.StatusConflict, err)
 		return
 	}
 	for _, s := range m.Status() {
 		if s.Name == o.Server {
-			writeJSON(w, http.StatusOK, s)
+			control.JSON(w, http.StatusOK, s)
 			return
 		}
 	}

@@ -236,7 +236,11 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 		build: func(live platform.Live) (platform.Platform, error) {
 			o := h.webOptions(nameWeb, live)
 			o.Listen = s.Web.Listen
-			o.Token, o.Open = h.login.token.Reveal, h.login.by == LoginOpen
+			o.Token, o.Open, o.ViewerToken = h.login.token.Reveal, h.login.by == LoginOpen, s.Web.ViewerToken.Reveal
+			var err error
+			if o.Console, err = h.console(); err != nil {
+				return nil, err
+			}
 			if s.API.Enabled {
 				o.APIToken = s.API.Token.Reveal
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	tasktools "github.com/shipmyagent/shipmyagent/adapters/tool/task"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
@@ -103,16 +104,18 @@ type TaskStarted struct {
 	ChatKey messages.ChatKey `json:"chatKey"` // that the task runs in
 }
 
-// runTask starts a task for a request over the control socket.
-func (c *control) runTask(w http.ResponseWriter, r *http.Request) {
-	id := r.URL.Query().Get("id")
-	fire, err := c.host.runTask(r.Context(), id, "operator")
-	switch {
-	case errors.Is(err, persistence.ErrTask):
-		refuse(w, http.StatusNotFound, err)
-	case err != nil:
-		refuse(w, http.StatusConflict, err)
-	default:
-		writeJSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: timetable.FireChat(fire)})
+// runTask starts a task for a request of an operator.
+func (c *socket) runTask(by string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id := r.URL.Query().Get("id")
+		fire, err := c.host.runTask(r.Context(), id, by)
+		switch {
+		case errors.Is(err, persistence.ErrTask):
+			control.Refuse(w, http.StatusNotFound, err)
+		case err != nil:
+			control.Refuse(w, http.StatusConflict, err)
+		default:
+			control.JSON(w, http.StatusOK, TaskStarted{TaskID: id, ChatKey: timetable.FireChat(fire)})
+		}
 	}
 }

@@ -50,6 +50,9 @@ type ApprovalOrder struct {
 	Numbers []int            `json:"numbers,omitempty"` // all open ones if empty
 	Approve bool             `json:"approve"`
 	Reason  string           `json:"reason,omitempty"`
+	// Digest is that of the request which the person saw, if the order is about one. If the request with that number
+	// is another one by now, nothing is decided.
+	Digest string `json:"digest,omitempty"`
 }
 
 // To implements [Order].
@@ -77,7 +80,7 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
+	lines, err := each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
 		view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
 		if err != nil {
 			return nil, err
@@ -89,6 +92,8 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 		outbox, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
 		return withUnseen(lines, outbox.Items), err
 	})
+	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	return lines, err
 }
 
 // waking returns the chats that may have open requests.
@@ -137,7 +142,7 @@ func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 	if err != nil {
 		return result, err
 	}
-	order := messages.DecideApproval{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator()}
+	order := messages.DecideApproval{ChatKey: o.ChatKey, RequestID: rand.Text(), By: d.by}
 	found := map[int]bool{}
 	for _, l := range lines {
 		if len(o.Numbers) == 0 || slices.Contains(o.Numbers, l.N) {
@@ -146,7 +151,8 @@ func (d *Desk) Decide(ctx context.Context, o ApprovalOrder) (ApprovalResult, err
 			result.Decided = append(result.Decided, ApprovalDecided{N: l.N, ID: l.ID})
 		}
 	}
-	if slices.ContainsFunc(o.Numbers, func(n int) bool { return !found[n] }) || len(order.Say) == 0 {
+	another := o.Digest != "" && (len(order.Say) != 1 || order.Say[0].Digest != o.Digest)
+	if slices.ContainsFunc(o.Numbers, func(n int) bool { return !found[n] }) || len(order.Say) == 0 || another {
 		return ApprovalResult{ChatKey: o.ChatKey, Decided: []ApprovalDecided{}, Reason: refusedNotFound}, nil
 	}
 	reply, err := Ask[messages.ApprovalDecided](ctx, d.chat, order)
@@ -259,7 +265,7 @@ func (d *Desk) Revoke(ctx context.Context, o GrantOrder) (GrantResult, error) {
 		result.Reason = refusedNotFound
 		return result, nil
 	}
-	reply, err := Ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: operator(), Numbers: o.Numbers})
+	reply, err := Ask[messages.GrantsRevoked](ctx, d.chat, messages.RevokeGrants{ChatKey: o.ChatKey, RequestID: rand.Text(), By: d.by, Numbers: o.Numbers})
 	if err != nil {
 		return result, err
 	}

@@ -29,11 +29,24 @@ type Desk struct {
 	// chat asks one chat. Questions and answers are those of the chat's actor.
 	chat func(ctx context.Context, question any) (any, error)
 	live bool
+	by   messages.Asker // who decides and revokes
+	said string         // who gives the other orders
+	// named says that lists have the names of chats. Commands look them up themselves.
+	named bool
 }
 
 // New makes the desk of a running host. chat asks the actor of a chat.
 func New(state string, store *filestore.Store, index *searchindex.Index, chat func(ctx context.Context, question any) (any, error)) *Desk {
-	return &Desk{state: state, store: store, index: index, chat: chat, live: true}
+	return &Desk{state: state, store: store, index: index, chat: chat, live: true, by: operator(), said: "operator"}
+}
+
+// InConsole is the desk for the orders of people who use the console in a browser. They decide as the web chat's owner
+// does, who need not be among the approvers, and records say that they used the console.
+func (d *Desk) InConsole() *Desk {
+	const console = "console"
+	other := *d
+	other.by, other.said, other.named = messages.Asker{Platform: "web", ID: console, Name: console}, console, true
+	return &other
 }
 
 // StoppedOptions describe a state folder that no host uses. All are required.
@@ -62,6 +75,7 @@ func OpenStopped(o StoppedOptions) (*Desk, error) {
 func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
 		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
+		by: operator(), said: "operator",
 	}
 }
 
@@ -165,7 +179,8 @@ func BotOf(key messages.ChatKey) string {
 type ChatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
-	Name      string           `json:"name,omitempty"` // what people call the chat; readers fill it in
+	Name      string           `json:"name,omitempty"`    // what people call the chat; readers fill it in
+	Running   bool             `json:"running,omitempty"` // only in the console's list
 }
 
 // Chats lists the chats, the most recently changed first.
@@ -173,7 +188,45 @@ func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 	if d.store == nil {
 		return []ChatLine{}, nil
 	}
-	return ListChats(ctx, d.store)
+	lines, err := ListChats(ctx, d.store)
+	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	if d.named && err == nil {
+		running := d.running(ctx)
+		for i := range lines {
+			lines[i].Running = running[lines[i].ChatKey]
+		}
+	}
+	return lines, err
+}
+
+// running are the chats with a run, as far as they say so soon. Only chats that are marked as having unfinished work
+// can have one.
+func (d *Desk) running(ctx context.Context) map[messages.ChatKey]bool {
+	const soon, most = time.Second, 100
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	keys, err := d.store.Waking(ctx)
+	if err != nil {
+		return nil // the list is useful without it
+	}
+	out := map[messages.ChatKey]bool{}
+	for _, key := range keys[:min(len(keys), most)] {
+		view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
+		out[key] = err == nil && view.Running
+	}
+	return out
+}
+
+// name fills in the names of the chats of n lines.
+func (d *Desk) name(n int, line func(i int) (key messages.ChatKey, name *string)) {
+	if !d.named || n == 0 {
+		return
+	}
+	names := NewNames(d.state)
+	for i := range n {
+		key, name := line(i)
+		*name = names.Of(key)
+	}
 }
 
 // ListChats lists the chats of a store, the most recently changed first.

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"iter"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -26,23 +24,8 @@ type Happening struct {
 	Result string `json:"result,omitempty"` // of the run
 }
 
-// Happenings are what the frames of a watch report.
-func Happenings(frames <-chan platform.Frame) iter.Seq[Happening] {
-	return func(yield func(Happening) bool) {
-		if !yield(Happening{Kind: HappenedWatching}) {
-			return
-		}
-		for f := range frames {
-			for _, h := range happenings(f) {
-				if !yield(h) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func happenings(f platform.Frame) []Happening {
+// Happenings are what a frame of a watch reports.
+func Happenings(f platform.Frame) []Happening {
 	switch f.Kind {
 	case platform.FrameStart, platform.FrameChunks:
 		var out []Happening

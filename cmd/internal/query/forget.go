@@ -227,6 +227,6 @@ func (d *Desk) Forget(ctx context.Context, o ForgetOrder) (ForgetResult, error) 
 	if err := Present(d.store, o.ChatKey); err != nil {
 		return ForgetResult{}, err
 	}
-	_, err := Ask[messages.ChatForgotten](ctx, d.chat, messages.ForgetChat{ChatKey: o.ChatKey, By: "operator"})
+	_, err := Ask[messages.ChatForgotten](ctx, d.chat, messages.ForgetChat{ChatKey: o.ChatKey, By: d.said})
 	return ForgetResult(o), err
 }

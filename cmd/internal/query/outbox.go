@@ -52,10 +52,12 @@ func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
+	lines, err := each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
 		reply, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
 		return linesOf(key, reply.Items), err
 	})
+	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	return lines, err
 }
 
 // owing returns the chats that may have undelivered messages: those with a journal that is not empty.
@@ -110,9 +112,9 @@ func (d *Desk) Settle(ctx context.Context, o OutboxOrder) (OutboxResult, error) 
 	if err := Present(d.store, o.ChatKey); err != nil {
 		return OutboxResult{}, err
 	}
-	var order any = messages.RetryParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
+	var order any = messages.RetryParked{ChatKey: o.ChatKey, By: d.said, ID: o.ID}
 	if o.Drop {
-		order = messages.DropParked{ChatKey: o.ChatKey, By: "operator", ID: o.ID}
+		order = messages.DropParked{ChatKey: o.ChatKey, By: d.said, ID: o.ID}
 	}
 	reply, err := Ask[messages.ParkedSettled](ctx, d.chat, order)
 	return OutboxResult{ChatKey: o.ChatKey, IDs: append([]string{}, reply.IDs...), Reason: reply.Reason}, err

@@ -3,7 +3,9 @@
 package logs
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -74,6 +76,24 @@ func (l *logs) run(cmd *cobra.Command) error {
 		return err
 	}
 	return l.continues(cmd.Context(), reader)
+}
+
+// Last returns the last lines of the log as they are stored: as many as the text last says, 100 if it is empty.
+func Last(state, last string) ([]json.RawMessage, error) {
+	const most, usual = 1000, "100"
+	n, err := strconv.Atoi(cmp.Or(last, usual))
+	if err != nil || n < 1 || n > most {
+		return nil, &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("say how many lines, 1 to %d", most)}
+	}
+	lines, err := audit.NewReader(state, func(audit.Line) bool { return true }).Last(n)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	out := make([]json.RawMessage, len(lines))
+	for i, line := range lines {
+		out[i] = line.Raw
+	}
+	return out, nil
 }
 
 func unreadable(err error) error {

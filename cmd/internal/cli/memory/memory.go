@@ -4,6 +4,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,6 +61,36 @@ func openMemory(ctx context.Context, a *console.Console, name string) (memory, e
 	return m, nil
 }
 
+// document is the JSON of memory show.
+type document struct {
+	Memory string `json:"memory"`
+	Text   string `json:"text"`
+}
+
+// Read returns the JSON of memory show.
+func Read(ctx context.Context, a *console.Console, name string) (any, error) {
+	m, err := openMemory(ctx, a, name)
+	return document{m.name, m.text}, err
+}
+
+// Write replaces a memory as an order of the console says, unless it has changed since the person saw it.
+func Write(ctx context.Context, a *console.Console, order []byte) (any, error) {
+	var o struct {
+		document
+
+		Was string `json:"was"`
+	}
+	if err := json.Unmarshal(order, &o); err != nil {
+		return nil, &console.Failure{Code: console.CodeUsage, What: "the order cannot be read", Why: err}
+	}
+	m, err := openMemory(ctx, a, o.Memory)
+	if err != nil {
+		return nil, err
+	}
+	m.text = o.Was
+	return o.document, m.replace(ctx, o.Text)
+}
+
 // replace writes a new text. The old text is kept in the folder backup next to it.
 func (m memory) replace(ctx context.Context, text string) error {
 	err := m.store.ReplaceMemory(ctx, m.place, m.text, text, true)
@@ -94,13 +125,8 @@ func listCmd(a *console.Console) *cobra.Command {
 
 func showCmd(a *console.Console) *cobra.Command {
 	return console.Command[memory]{
-		Run: func(ctx context.Context, args []string) (memory, error) { return openMemory(ctx, a, args[0]) },
-		JSON: func(m memory) any {
-			return struct {
-				Memory string `json:"memory"`
-				Text   string `json:"text"`
-			}{m.name, m.text}
-		},
+		Run:  func(ctx context.Context, args []string) (memory, error) { return openMemory(ctx, a, args[0]) },
+		JSON: func(m memory) any { return document{m.name, m.text} },
 		Text: func(m memory) string {
 			if m.text == "" {
 				return a.Text("nothing is remembered\n", "没有记忆\n")

@@ -118,7 +118,13 @@ func (t tasks) lines(ctx context.Context) ([]taskLine, []timetable.Problem, erro
 	return out, problems, nil
 }
 
-// taskList is the JSON of tasks list.
+// TaskList is the JSON of tasks list.
+func TaskList(ctx context.Context, a *console.Console) (any, error) {
+	_, list, err := listTasks(ctx, a)
+	return list, err
+}
+
+// taskList is what [TaskList] returns.
 type taskList struct {
 	Tasks    []taskLine          `json:"tasks"`
 	Problems []timetable.Problem `json:"problems,omitempty"`

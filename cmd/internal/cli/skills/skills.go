@@ -92,23 +92,38 @@ func (s skills) line(k skill.Skill) skillLine {
 	return out
 }
 
-func listCmd(a *console.Console) *cobra.Command {
-	type list struct {
-		Skills   []skillLine     `json:"skills"`
-		Problems []skill.Problem `json:"problems,omitempty"`
+// list is the JSON of skills list.
+type list struct {
+	Skills   []skillLine     `json:"skills"`
+	Problems []skill.Problem `json:"problems,omitempty"`
+}
+
+func listed(ctx context.Context, a *console.Console) (list, error) {
+	s, err := openSkills(ctx, a)
+	if err != nil {
+		return list{}, err
 	}
+	out := list{[]skillLine{}, s.set.Problems}
+	for _, k := range s.set.Skills {
+		out.Skills = append(out.Skills, s.line(k))
+	}
+	return out, nil
+}
+
+// Document is the JSON of skills show or, without a name, of skills list.
+func Document(ctx context.Context, a *console.Console, name string) (any, error) {
+	if name == "" {
+		return listed(ctx, a)
+	}
+	s, k, err := namedSkill(ctx, a, []string{name})
+	line := s.line(k)
+	line.Text = k.Text
+	return line, err
+}
+
+func listCmd(a *console.Console) *cobra.Command {
 	return console.Command[list]{
-		Run: func(ctx context.Context, _ []string) (list, error) {
-			s, err := openSkills(ctx, a)
-			if err != nil {
-				return list{}, err
-			}
-			out := list{[]skillLine{}, s.set.Problems}
-			for _, k := range s.set.Skills {
-				out.Skills = append(out.Skills, s.line(k))
-			}
-			return out, nil
-		},
+		Run:  func(ctx context.Context, _ []string) (list, error) { return listed(ctx, a) },
 		Text: func(l list) string { return listText(a, l.Skills, l.Problems) },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List the skills, and those that were refused", Args: cobra.NoArgs, Example: "  sma skills list --json",

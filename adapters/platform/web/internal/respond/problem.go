@@ -171,6 +171,7 @@ func chinese(message string) string {
 		"Too many messages are waiting for an answer in this chat. Try again when some of them are answered.":        "这个聊天中等待回答的消息太多，请等一部分回答完后再发。",
 		"Too many wrong tokens. Try again in a minute.":                                                              "错误的令牌次数过多，请一分钟后再试。",
 		"You are not logged in here. Open the link that \"sma link\" prints, then try again. A program sends the token as a bearer token.": "尚未登录。请打开 sma link 命令显示的链接，然后重试。程序须以 Bearer 方式发送令牌。",
-		"You may not decide this.": "你无权决定这个请求。",
+		"With this token you may only look at the console.": "这个令牌只能查看控制台。",
+		"You may not decide this.":                          "你无权决定这个请求。",
 	}[message]
 }

@@ -1,0 +1,96 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Options are what the routes answer from. All are required.
+type Options struct {
+	// Status returns the host's status, also while it starts.
+	Status func(context.Context) any
+	// Starting reports whether most routes do not work yet.
+	Starting func() bool
+	Desk     *query.Desk
+	// Watch follows a chat until ctx ends or the chat is passivated. It fails if there is no such chat.
+	Watch   func(ctx context.Context, key messages.ChatKey) (<-chan platform.Frame, error)
+	Metrics prometheus.Gatherer
+	// Questions are answered by name. of is the part that is asked about.
+	Questions map[string]func(ctx context.Context, of string) any
+	// Orders are carried out by name. The body of the request is the order.
+	Orders map[string]func(ctx context.Context, order []byte) (any, error)
+	// Own are further routes of the host, which work once it has started.
+	Own map[string]http.HandlerFunc
+}
+
+// Routes serves everything below /control/.
+func Routes(o Options) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /control/status", func(w http.ResponseWriter, r *http.Request) { JSON(w, http.StatusOK, o.Status(r.Context())) })
+	mux.HandleFunc("GET /control/ask/{what}", o.question)
+	mux.HandleFunc("GET /control/chats", Answers(o.Desk.Chats)) // also while the host starts
+	for _, routes := range []map[string]http.HandlerFunc{o.Own, {
+		"GET /control/chat":       Answers(o.Desk.Chat),
+		"GET /control/follow":     o.follow,
+		"GET /control/gauges":     o.gauges,
+		"GET /control/outbox":     Answers(o.Desk.Outbox),
+		"POST /control/outbox":    obeys(o.Desk.Settle),
+		"GET /control/approvals":  Answers(o.Desk.Approvals),
+		"POST /control/approvals": obeys(o.Desk.Decide),
+		"GET /control/grants":     Answers(o.Desk.Grants),
+		"POST /control/grants":    obeys(o.Desk.Revoke),
+		"POST /control/forget":    obeys(o.Desk.Forget),
+		"POST /control/rewind":    obeys(o.Desk.Rewind),
+		"GET /control/search":     Answers(o.Desk.Search),
+	}} {
+		for route, handler := range routes {
+			mux.HandleFunc(route, o.started(handler))
+		}
+	}
+	for name, carryOut := range o.Orders {
+		mux.HandleFunc("POST /control/"+name, o.started(ordered(carryOut)))
+	}
+	return mux
+}
+
+// question serves GET /control/ask/{what}, also while the host is starting.
+func (o Options) question(w http.ResponseWriter, r *http.Request) {
+	answer, ok := o.Questions[r.PathValue("what")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	JSON(w, http.StatusOK, answer(r.Context(), r.URL.Query().Get("of")))
+}
+
+// started refuses requests until the host is built, because the socket opens before the platforms do.
+func (o Options) started(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if o.Starting() {
+			Refuse(w, http.StatusServiceUnavailable, errors.New("the host is still starting"))
+			return
+		}
+		next(w, r)
+	}
+}
+
+// gauges serves GET /control/gauges: the current values of the metrics that are gauges without labels.
+func (o Options) gauges(w http.ResponseWriter, _ *http.Request) {
+	all, err := o.Metrics.Gather()
+	out := map[string]float64{}
+	for _, family := range all {
+		for _, m := range family.GetMetric() {
+			if m.GetGauge() != nil && len(m.GetLabel()) == 0 {
+				out[family.GetName()] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	Reply(w, out, err)
+}

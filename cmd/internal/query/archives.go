@@ -1,0 +1,79 @@
+package query
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// ArchiveLine is one archive of a chat: turns that a summary has replaced, or the complete version of a turn whose
+// large outputs were removed. Members are only ever added.
+type ArchiveLine struct {
+	ID         string    `json:"id"`
+	ArchivedAt time.Time `json:"archivedAt"`
+}
+
+// ArchiveDocument is one archive with its turns.
+type ArchiveDocument struct {
+	ArchiveLine
+
+	Messages []uimessage.Message `json:"messages"`
+}
+
+// Archives lists the archives of a chat. Like [Archive] it is safe while a host runs, because archives do not change.
+func Archives(state string, key messages.ChatKey) ([]ArchiveLine, error) {
+	dir, err := filestore.ChatDir(state, key)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "messages", "archive"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	out := []ArchiveLine{}
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if info, err := e.Info(); ok && err == nil { // otherwise it was deleted meanwhile
+			out = append(out, ArchiveLine{id, info.ModTime().UTC()})
+		}
+	}
+	return out, nil
+}
+
+// Archive reads one archive of a chat. It fails with [platform.ErrNotFound] if there is none.
+func Archive(state string, key messages.ChatKey, id string) (ArchiveDocument, error) {
+	dir, err := filestore.ChatDir(state, key)
+	if err != nil || id == "" || !chatpath.IsName(id) {
+		return ArchiveDocument{}, errors.Join(platform.ErrNotFound, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "messages", "archive", id+".json"))
+	var archive journal.Archive
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = platform.ErrNotFound
+	case err == nil:
+		err = json.Unmarshal(text, &archive)
+	}
+	if err != nil {
+		return ArchiveDocument{}, fmt.Errorf("read the archive %s: %w", id, err)
+	}
+	out := ArchiveDocument{ArchiveLine{id, time.UnixMilli(archive.ArchivedAt).UTC()}, []uimessage.Message{}}
+	for _, line := range archive.Lines {
+		if m, ok := filestore.ParseTurn([]byte(line)); ok {
+			out.Messages = append(out.Messages, m)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,60 @@
+// The page chats: all chats of all platforms, the most recently changed first.
+import { ago, dollars, every, h, list, num, text, when } from '../dom.js';
+import { t as shared, words } from '../text.js';
+import { get } from '../wire.js';
+
+const t = words({
+  title: 'Chats', find: 'Key or name', platform: 'Platform', tokens: 'tokens', inTexts: 'Search in all messages', running: 'running',
+  count: (n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`),
+}, {
+  title: '聊天', find: '键或名称', platform: '平台', tokens: 'token', inTexts: '在所有消息中搜索', running: '运行中',
+  count: (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`),
+});
+
+export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
+
+function row(c) {
+  return h('a', { href: `#/chat/${encodeURIComponent(c.chatKey)}`, class: 'chat', title: when(c.updatedAt) },
+    h('span', { class: 'who' }, text(c.name || c.chatKey), c.name && h('bdi', { class: 'dim small' }, c.chatKey)),
+    h('span', { class: 'num' }, c.running ? h('span', { class: 'label good' }, t.running) : ''),
+    h('span', { class: 'num dim' }, ago(c.updatedAt)),
+    h('span', { class: 'num much' }, c.tokens ? `${num(c.tokens)} ${t.tokens}` : ''),
+    h('span', { class: 'num much' }, c.dollars ? dollars(c.dollars) : ''));
+}
+
+export default {
+  id: 'chats', title: t.title, owner: false,
+  async show(root, { params, signal, me }) {
+    let all = [];
+    let next = 0;
+    const draw = () => {
+      const [find, only] = [field.value.trim().toLowerCase(), platform.value];
+      const fits = all.filter((c) => (!only || platformOf(c.chatKey) === only) && (!find || `${c.chatKey}\n${c.name ?? ''}`.toLowerCase().includes(find)));
+      rows.update(fits);
+      count.textContent = t.count(fits.length, all.length);
+      inTexts.href = `#/search?${new URLSearchParams({ q: field.value.trim() })}`;
+    };
+    const field = h('input', { type: 'search', class: 'grow', placeholder: t.find, 'aria-label': t.find, autocomplete: 'off', value: params.find, oninput: draw });
+    const platform = h('select', { 'aria-label': t.platform, onchange: draw });
+    const count = h('span', { class: 'dim small', role: 'status' });
+    const inTexts = h('a', { hidden: me.role === 'viewer' }, t.inTexts);
+    const rows = list([], 48, row, (c) => c.chatKey);
+    rows.setAttribute('aria-label', t.title);
+    field.addEventListener('keydown', (e) => {
+      if (e.key !== 'ArrowDown') return;
+      e.preventDefault();
+      rows.focusRow(0);
+    });
+    root.append(h('div', { class: 'bar' }, field, platform, count, inTexts), rows);
+    await every(3000, signal, async () => {
+      if (Date.now() < next) return;
+      const began = performance.now();
+      const doc = await get('chats', {}, signal);
+      all = (doc.chats ?? doc).filter((c) => c.updatedAt); // of one that was deleted only the ids are kept
+      next = Date.now() + 20 * (performance.now() - began); // a host with many chats is asked less often
+      const names = ['', ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort()];
+      if (names.length !== platform.length) platform.replaceChildren(...names.map((n) => h('option', { value: n, selected: n === platform.value }, n || shared.all)));
+      draw();
+    });
+  },
+};

@@ -1,0 +1,140 @@
+// One message of a history as it is stored: text as text, tools and thoughts folded, and its JSON on demand.
+import { h, num, text, when } from '../dom.js';
+import { t as shared, words } from '../text.js';
+import { asked } from '../wire.js';
+import { button, label, visible } from './parts.js';
+
+const t = words({
+  role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
+  summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals',
+  aged: 'Large results were archived', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
+  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: ' by ', reason: 'reason: ', answer: { approved: 'approved', denied: 'denied', expired: 'expired', withdrawn: 'withdrawn' },
+  atStep: (n) => ` at step ${n}`,
+  state: {
+    'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waits for approval', 'approval-responded': 'decided',
+    'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied',
+  },
+}, {
+  role: { user: '用户', assistant: '助手', system: '系统' }, step: (n) => `第 ${n} 步`, reasoning: '思考', input: '输入', output: '结果', raw: 'JSON', more: (n) => `显示全部 ${n} 个字符`,
+  summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息',
+  aged: '较大的结果已归档', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
+  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '，由 ', reason: '原因：', answer: { approved: '已批准', denied: '已拒绝', expired: '已失效', withdrawn: '已撤回' },
+  atStep: (n) => `（第 ${n} 步）`,
+  state: {
+    'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待审批', 'approval-responded': '已决定',
+    'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',
+  },
+});
+
+// What became of a message, and how a run ended.
+export const fateOf = words({ answered: 'answered', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' },
+  { answered: '已回答', merged: '已并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' });
+export const resultOf = words({ done: 'done', waiting: 'waits for a decision', stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', switching: 'goes on in another context' },
+  { done: '完成', waiting: '等待决定', stopped: '已停止', failed: '失败', interrupted: '已中断', switching: '在其他上下文中继续' });
+
+const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+
+// folded draws what it hides when it is opened for the first time.
+export function folded(summary, draw, kind) {
+  const box = h('details', { class: kind }, h('summary', null, summary));
+  box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(h('div', null, draw())); });
+  return box;
+}
+
+const most = 4000;
+
+// long shows the beginning of a long text, and the rest on demand.
+function long(words, tag, kind) {
+  const body = h(tag, { class: kind, tabindex: tag === 'pre' ? 0 : null }, text(words.slice(0, most)));
+  if (words.length <= most) return body;
+  const rest = button(t.more(num(words.length)), () => {
+    body.replaceChildren(text(words));
+    body.tabIndex = -1;
+    body.focus({ preventScroll: true });
+    rest.remove();
+  }, 'plain');
+  return [body, rest];
+}
+
+const named = (name, value) => value !== undefined && [h('h3', null, name), long(json(value), 'pre')];
+
+const link = (url) => (/^https?:\/\//.test(url) ? h('a', { href: url, rel: 'noopener noreferrer nofollow', target: '_blank' }, text(url)) : text(url.slice(0, 200)));
+
+function tool(p, m) {
+  const name = p.toolName ?? p.type.replace(/^tool-/, '');
+  const request = m.metadata?.approvals?.requests?.find((r) => r.id === p.approval?.id);
+  const kind = p.state === 'output-error' ? 'bad' : /approval|denied/.test(p.state) ? 'warn' : '';
+  const decided = request?.answer && [' ', t.answer[request.answer] ?? text(request.answer), request.byName && [t.by, text(request.byName)], request.reason && [' ', t.reason, text(request.reason)]];
+  return folded([h('code', null, text(name)), ' ', p.title && [text(p.title), ' '], label(kind, t.state[p.state] ?? text(p.state)), request && ` #${request.n}`, decided],
+    () => [named(t.input, p.input ?? p.rawInput), request?.exact && named(request.what || '#', request.exact), named(t.output, p.output ?? p.errorText)]);
+}
+
+// part shows one part. Which step it belongs to is counted by the caller.
+function part(p, m, step) {
+  const kind = p.type ?? '';
+  if (kind === 'text') return p.text ? long(p.text, 'div', 'words') : null;
+  if (kind === 'step-start') return step > 1 ? h('div', { class: 'step' }, t.step(step)) : null;
+  if (kind === 'reasoning') return p.text ? folded(t.reasoning, () => long(p.text, 'div', 'words dim')) : null;
+  if (kind === 'dynamic-tool' || kind.startsWith('tool-')) return tool(p, m);
+  if (kind === 'file') return h('p', null, t.file, ' ', text(p.filename || ''), ' ', h('span', { class: 'dim' }, text(p.mediaType)), ' ', p.url?.startsWith('data:') ? null : link(p.url ?? ''));
+  if (kind === 'source-url') return h('p', null, t.source, ' ', text(p.title ?? ''), ' ', link(p.url ?? ''));
+  return folded(h('code', null, text(kind)), () => long(json(p), 'pre'));
+}
+
+function parts(m) {
+  let step = 0;
+  return (m.parts ?? []).map((p) => part(p, m, p.type === 'step-start' ? ++step : step));
+}
+
+// tokens is a bar of what a run used. `largest` is the longest bar of the chat.
+function tokens({ inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = {}, largest) {
+  const sum = inputTokens + outputTokens;
+  if (!sum) return null;
+  const said = [`${num(inputTokens)} ${t.prompt}`, cachedInputTokens && `${num(cachedInputTokens)} ${t.cached}`, `${num(outputTokens)} ${t.out}`, reasoningTokens && `${num(reasoningTokens)} ${t.thought}`].filter(Boolean);
+  const bit = (kind, n) => {
+    const e = h('span', { class: kind });
+    e.style.width = `${100 * n / Math.max(sum, largest)}%`;
+    return e;
+  };
+  return h('div', { class: 'small dim' }, h('div', { class: 'tokens', 'aria-hidden': true }, bit('cached', cachedInputTokens), bit('fresh', Math.max(0, inputTokens - cachedInputTokens)), bit('output', outputTokens)), said.join(' · '));
+}
+
+export const tokensOf = (m) => (m.metadata?.usage?.inputTokens ?? 0) + (m.metadata?.usage?.outputTokens ?? 0);
+
+function fates(list) {
+  const more = (list ?? []).filter((f) => f.fate !== 'answered');
+  return more.length ? h('p', { class: 'small dim' }, more.map((f, i) => [i ? ' · ' : '', fateOf[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
+}
+
+// later draws what is asked for once it is there.
+export function later(promise, draw) {
+  const place = h('div', null, shared.loading);
+  promise.then((doc) => place.replaceChildren(...draw(doc)), (e) => place.replaceChildren(text(e.message)));
+  return place;
+}
+
+// archived opens an archive: what a summary folded, what people went back from, or a message before its results were archived.
+export const archived = (name, id, o) => typeof id === 'string' && o.key && folded(name, () => later(asked('archives', { of: `${o.key}\n${id}` }, o.signal),
+  (doc) => doc.messages.map((m) => message(m, { ...o, back: null }))));
+
+// message makes the element. o has the chat's key, the largest usage, and what the button does: back(m).
+export function message(m, o) {
+  const meta = m.metadata ?? {};
+  const summary = meta.kind === 'summary';
+  const kind = ['msg', m.role, meta.kind === 'gap' ? 'gap' : summary ? 'summary' : ''].join(' ');
+  const range = meta.sourceRange;
+  const result = meta.result !== 'done' && (resultOf[meta.result] ?? meta.result);
+  const box = h('article', { class: kind },
+    h('p', null, h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
+      (meta.username || meta.userId) && text(meta.username || meta.userId), m.role === 'assistant' && meta.model && text(meta.model),
+      meta.ts && h('time', { datetime: new Date(meta.ts).toISOString() }, when(meta.ts)),
+      t[meta.source] && label('', t[meta.source]), result && label(meta.result === 'waiting' ? 'warn' : 'bad', text(result)), meta.reason && text(meta.reason),
+      o.back && button(t.back, () => o.back(m), 'plain')),
+    summary && range && h('p', { class: 'small dim' }, t.from, text(range.fromId), t.to, text(range.toId)),
+    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, ': ', text(json(meta.notice))),
+    fates(meta.fates), tokens(meta.usage, o.largest ?? 0),
+    summary && archived(t.originals, meta.archive, o), archived(t.aged, meta.aged, o),
+    folded(t.raw, () => long(json(m), 'pre'), 'small dim'));
+  box.dataset.id = m.id;
+  return box;
+}

@@ -1,0 +1,85 @@
+// What the agent can do: skills, the tools of every request, and MCP servers with theirs.
+import { bytes, every, h, num, say, table, text } from '../dom.js';
+import { asked, get, post } from '../wire.js';
+import { t as shared, words } from '../text.js';
+import { bar, button, cards, empty, exact, facts, label, redraw, tabled, trouble, visible } from './parts.js';
+
+const t = words({
+  title: 'Skills and tools', skills: 'Skills', noSkills: 'There are no skills.', aboutSkills: 'A skill is a folder with a SKILL.md in .ship/skills or .claude/skills. Once a person has approved it with sma skills approve NAME, it loads without asking.',
+  skill: { pinned: 'approved', new: 'asks first', changed: 'changed, asks first' }, what: 'Description', size: 'Size', unknown: 'unknown here: ', tools: 'Tools', offer: (n, tokens) => `${n} tools add ${tokens} tokens to every request.`,
+  servers: 'MCP servers', noServers: 'There are no MCP servers.', aboutServers: 'MCP servers are programs with further tools. They are named in .ship/config/mcp.json.',
+  condition: { starting: 'starting', up: 'up', down: 'down, will be tried again', off: 'off' }, test: 'Test', tested: 'The server was started, and its tools were listed.',
+  is: { on: 'on', new: 'new, off', changed: 'changed, off', shadows: 'off: its name is taken', unusable: 'unusable', gone: 'gone' }, asks: 'asks', readOnly: 'says it only reads',
+  approve: 'Approve as shown', approved: (name) => `${name} is approved as it was shown.`, on: (n) => `Tools that are on: ${n}`,
+}, {
+  title: '技能与工具', skills: '技能', noSkills: '没有技能。', aboutSkills: '技能是 .ship/skills 或 .claude/skills 中带有 SKILL.md 的文件夹。用 sma skills approve 名称 批准后，加载时不再询问。',
+  skill: { pinned: '已批准', new: '加载前询问', changed: '已改动，加载前询问' }, what: '说明', size: '大小', unknown: '未知：', tools: '工具', offer: (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`,
+  servers: 'MCP 服务器', noServers: '没有 MCP 服务器。', aboutServers: 'MCP 服务器是提供更多工具的程序，在 .ship/config/mcp.json 中配置。',
+  condition: { starting: '正在启动', up: '正常', down: '中断，稍后重试', off: '已停用' }, test: '测试', tested: '服务器已启动，并列出了工具。',
+  is: { on: '已启用', new: '新增，未启用', changed: '已改动，未启用', shadows: '未启用：名称已被占用', unusable: '无法使用', gone: '已移除' }, asks: '使用前询问', readOnly: '自称只读',
+  approve: '按所示批准', approved: (name) => `已按所示内容批准 ${name}。`, on: (n) => `已启用的工具：${n}`,
+});
+
+const skillColumns = [
+  { head: shared.name, cell: (s) => h('code', null, s.name) },
+  { head: shared.state, cell: (s) => label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state) },
+  { head: t.what, cell: (s) => [text(s.description), h('div', { class: 'small dim' }, text(s.folder))] },
+  { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? h('div', { class: 'warn' }, t.unknown, text(s.unknownTools.join(', '))) : null] },
+  { head: t.size, num: true, cell: (s) => bytes(s.bytes) },
+];
+
+const toolColumns = [
+  { head: shared.tool, cell: (o) => h('code', null, o.name) },
+  { head: shared.tokens, num: true, cell: (o) => num(o.tokens) },
+  { head: t.size, num: true, cell: (o) => bytes(o.bytes) },
+];
+
+// order posts an order about a server, and says how it ended.
+async function order(body, told, again) {
+  const s = await post('mcp', body);
+  const ok = body.tool || s.condition === 'up';
+  say(ok ? told : s.reason || t.condition[s.condition], !ok);
+  await again();
+}
+
+// tool is a tool of a server. What the server says of one that can be approved is shown with everything that cannot be seen.
+function tool(server, o, orders, again) {
+  const open = o.hash && (o.state === 'new' || o.state === 'changed');
+  return h('li', null, h('code', null, o.name), ' ', label(o.state === 'on' ? 'good' : 'warn', t.is[o.state] ?? o.state), ' ', o.asks && label('', t.asks), ' ', o.readOnlyClaim && label('', t.readOnly), ' ', o.reason && text(o.reason),
+    o.description && (open ? exact(visible(o.description), o.name) : h('div', { class: 'small dim' }, text(o.description))),
+    open && orders && bar(button(t.approve, () => order({ server, tool: o.name, hash: o.hash }, t.approved(o.name), again))));
+}
+
+function server(s, orders, again) {
+  const tools = (on) => s.tools.filter((o) => (o.state === 'on') === on).map((o) => tool(s.name, o, orders, again));
+  const [on, off] = [tools(true), tools(false)];
+  return h('article', { class: 'box' }, h('h3', null, text(s.name), ' ', label({ up: 'good', starting: '' }[s.condition] ?? 'bad', t.condition[s.condition] ?? s.condition)),
+    facts(h('code', null, s.shown)), s.reason && h('p', { class: 'bad' }, text(s.reason)), s.help && h('p', null, text(s.help)), h('ul', null, off),
+    on.length > 0 && h('details', null, h('summary', null, t.on(on.length)), h('ul', null, on)), orders && bar(button(t.test, () => order({ server: s.name }, t.tested, again))));
+}
+
+export default {
+  id: 'skills', title: t.title, owner: true,
+  async show(root, { signal, me }) {
+    const [bad, skills, servers, tools] = Array.from({ length: 4 }, () => h('div'));
+    root.append(h('h2', null, t.skills), bad, skills, h('h2', null, t.servers), servers, h('h2', null, t.tools), tools);
+    const drawSkills = tabled(skills, skillColumns, empty(t.noSkills, t.aboutSkills));
+    const drawTools = redraw((offer) => tools.replaceChildren(h('p', null, t.offer(num(offer.tools.length), num(offer.tokens))), table(toolColumns, offer.tools)));
+    const drawServers = cards(servers, empty(t.noServers, t.aboutServers), (s) => server(s, me.orders, load), (s) => s.name);
+    const loads = [
+      async () => {
+        const doc = await asked('skills', {}, signal);
+        bad.replaceChildren(...trouble(doc.problems));
+        drawSkills(doc.skills);
+      },
+      async () => drawTools(await get('tools', {}, signal)),
+      async () => drawServers(await get('mcp', {}, signal)),
+    ];
+    // load shows each part by itself, so that one that cannot be read does not hide the others.
+    const load = async () => {
+      const failed = (await Promise.allSettled(loads.map((l) => l()))).find((r) => r.status === 'rejected');
+      if (failed) throw failed.reason;
+    };
+    every(10_000, signal, load);
+  },
+};
