@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/cmdline"
@@ -322,7 +323,7 @@ func (s *MCPServer) spelledOut(key string) []spelledSecret {
 	for name, value := range s.Env {
 		add(".env."+name, cmdline.Secrets(value.Reveal())...)
 	}
-	slices.SortStableFunc(out, func(a, b spelledSecret) int { return cmp.Compare(len(b.text.Reveal()), len(a.text.Reveal())) })
+	sort.SliceStable(out, func(i, j int) bool { return len(out[i].text.Reveal()) > len(out[j].text.Reveal()) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
@@ -61,8 +62,9 @@ func (l *Loaded) Reaches(servers *MCP) []Reach {
 	if servers != nil {
 		out = append(out, servers.reaches...)
 	}
-	slices.SortStableFunc(out, func(a, b Reach) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text), cmp.Compare(a.bound, b.bound))
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text), cmp.Compare(a.bound, b.bound)) < 0
 	})
 	return slices.Compact(out)
 }

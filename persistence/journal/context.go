@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -141,7 +142,8 @@ func ends(s string, n int) string {
 
 // SortContexts sorts contexts, newest first.
 func SortContexts(items []ContextItem) {
-	slices.SortStableFunc(items, func(a, b ContextItem) int {
-		return cmp.Or(cmp.Compare(b.ArchivedAt, a.ArchivedAt), cmp.Compare(b.ID, a.ID))
+	sort.SliceStable(items, func(i, j int) bool {
+		a, b := &items[i], &items[j]
+		return cmp.Or(cmp.Compare(b.ArchivedAt, a.ArchivedAt), cmp.Compare(b.ID, a.ID)) < 0
 	})
 }

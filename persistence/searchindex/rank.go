@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -88,7 +89,7 @@ func (d *database) counted(ctx context.Context, chat int64, terms []term) (out [
 // than are ranked: with a term of every other turn only the newest turns would be left.
 func rarest(terms []term) []term {
 	list := slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t.turns == 0 })
-	slices.SortStableFunc(list, func(a, b term) int { return cmp.Compare(a.turns, b.turns) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].turns < list[j].turns })
 	sum := 0.0
 	for i, t := range list {
 		if sum += t.turns; i > 0 && sum > candidates {

@@ -6,13 +6,13 @@
 package skilllock
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
@@ -75,7 +75,7 @@ func decode(raw []byte) (content, error) {
 var errDamaged = errors.New("it is damaged")
 
 func byName(list []persistence.SkillApproval) {
-	slices.SortStableFunc(list, func(a, b persistence.SkillApproval) int { return cmp.Compare(a.Name, b.Name) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 }
 
 // SkillApprovals implements [persistence.SkillStore].

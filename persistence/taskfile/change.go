@@ -1,7 +1,6 @@
 package taskfile
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -194,6 +194,6 @@ func (s *Store) Numbered(ctx context.Context, key messages.ChatKey) ([]timetable
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortStableFunc(mine, func(a, b timetable.Task) int { return cmp.Compare(given[a.ID], given[b.ID]) })
+	sort.SliceStable(mine, func(i, j int) bool { return given[mine[i].ID] < given[mine[j].ID] })
 	return mine, given, nil
 }

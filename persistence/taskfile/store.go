@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -80,7 +80,7 @@ func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Proble
 		}
 		tasks = append(tasks, t)
 	}
-	slices.SortStableFunc(tasks, func(a, b timetable.Task) int { return cmp.Compare(a.ID, b.ID) })
+	sort.SliceStable(tasks, func(i, j int) bool { return tasks[i].ID < tasks[j].ID })
 	return tasks, problems, nil
 }
 

@@ -3,6 +3,7 @@ package feishu
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (m mapper) named(text string, mentions []mention) string {
 	}
 	mentions = slices.Clone(mentions)
 	// @_user_1 is a prefix of @_user_10.
-	slices.SortStableFunc(mentions, func(a, b mention) int { return cmp.Compare(len(b.Key), len(a.Key)) })
+	sort.SliceStable(mentions, func(i, j int) bool { return len(mentions[i].Key) > len(mentions[j].Key) })
 	var pairs []string
 	me := ""
 	for _, x := range mentions {

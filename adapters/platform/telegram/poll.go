@@ -1,7 +1,6 @@
 package telegram
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -239,7 +239,7 @@ var errNoProgress = errors.New("the server sends updates without an id")
 // Such a batch therefore ends at its first gap, and what follows is delivered again. A gap at its
 // beginning is accepted if the same batch is delivered once more; until then ok is false.
 func (r *receiver) inOrder(updates []update, bad []int64) ([]update, []int64, bool) {
-	slices.SortStableFunc(updates, func(a, b update) int { return cmp.Compare(a.ID, b.ID) })
+	sort.SliceStable(updates, func(i, j int) bool { return updates[i].ID < updates[j].ID })
 	if len(updates)+len(bad) < pollLimit {
 		return updates, bad, true
 	}

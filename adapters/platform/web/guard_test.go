@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -231,7 +232,7 @@ func TestHeadersAndPage(t *testing.T) {
 		t.Error("the page has inline code or foreign addresses")
 	}
 	total := 0
-	list, err := staticFiles.ReadDir("static")
+	list, err := os.ReadDir("static")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,9 @@ package web
 
 import (
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"strings"
 
@@ -13,20 +12,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 )
 
-//go:embed static
-var staticFiles embed.FS
+// The files of the folder static; "go test ./adapters/platform/web -run TestPacked -update" packs them.
+//
+//go:embed static.json.gz
+var staticFiles []byte
 
 // page serves the embedded files.
 type page struct{ assets *assets.Files }
 
-func newPage() (*page, error) {
-	files, err := fs.Sub(staticFiles, "static")
-	if err != nil {
-		return nil, fmt.Errorf("web: embedded page: %w", err)
-	}
-	served, err := assets.New(files)
-	return &page{served}, err
-}
+func newPage() *page { return &page{assets.New(staticFiles)} }
 
 func (p *page) index(w http.ResponseWriter, r *http.Request) { p.assets.Serve(w, r, "index.html") }
 func (p *page) icon(w http.ResponseWriter, r *http.Request)  { p.assets.Serve(w, r, "icon.svg") }

@@ -43,9 +43,7 @@ func New(opts Options) (*Platform, error) {
 		metrics: newMetrics(opts.Registerer, opts.Platform),
 	}
 	p.guard = newGuard(opts, p.metrics)
-	if p.page, err = newPage(); err != nil {
-		return nil, err
-	}
+	p.page = newPage()
 	p.handler = p.routes()
 	return p, nil
 }

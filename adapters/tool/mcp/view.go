@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // State says whether a tool is offered.
@@ -72,8 +73,9 @@ func view(servers []*Server, store *Store, reserved []string) []viewed {
 			out = append(out, v)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b viewed) int {
-		return cmp.Or(cmp.Compare(a.server.Name, b.server.Name), cmp.Compare(a.status.Name, b.status.Name))
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return cmp.Or(cmp.Compare(a.server.Name, b.server.Name), cmp.Compare(a.status.Name, b.status.Name)) < 0
 	})
 	return out
 }

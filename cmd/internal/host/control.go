@@ -76,7 +76,7 @@ func (c *socket) own(desk *query.Desk, by string) *http.ServeMux {
 }
 
 // console is what the web platform serves at /console/.
-func (h *Host) console() (http.Handler, error) {
+func (h *Host) console() http.Handler {
 	return webconsole.New(webconsole.Options{Control: h.control.own(h.desk().InConsole(), "console"), Project: h.project(), Version: h.opts.Version})
 }
 

@@ -237,10 +237,7 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 			o := h.webOptions(nameWeb, live)
 			o.Listen = s.Web.Listen
 			o.Token, o.Open, o.ViewerToken = h.login.token.Reveal, h.login.by == LoginOpen, s.Web.ViewerToken.Reveal
-			var err error
-			if o.Console, err = h.console(); err != nil {
-				return nil, err
-			}
+			o.Console = h.console()
 			if s.API.Enabled {
 				o.APIToken = s.API.Token.Reveal
 			}

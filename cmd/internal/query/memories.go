@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -72,8 +72,9 @@ func ListMemories(state string) ([]MemoryLine, error) {
 		out = append(out, MemoryLine{name, info.Size(), info.ModTime().UTC().Truncate(time.Second)})
 		return nil
 	})
-	slices.SortStableFunc(out, func(a, b MemoryLine) int {
-		return cmp.Or(cmp.Compare(rank(a.Memory), rank(b.Memory)), cmp.Compare(a.Memory, b.Memory))
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return cmp.Or(cmp.Compare(rank(a.Memory), rank(b.Memory)), cmp.Compare(a.Memory, b.Memory)) < 0
 	})
 	return out, err
 }

@@ -3,11 +3,10 @@ package webconsole
 import (
 	"bytes"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -19,8 +18,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 )
 
-//go:embed static
-var static embed.FS
+// The files of the folder static; "go test ./cmd/internal/webconsole -run TestPacked -update" packs them.
+//
+//go:embed static.json.gz
+var static []byte
 
 // answerWithin bounds an answer by what the slowest question may take. A stream sets its own deadlines.
 const answerWithin = 150 * time.Second
@@ -49,20 +50,13 @@ type me struct {
 }
 
 // New makes the handler of /console/, for [web.Options].
-func New(o Options) (http.Handler, error) {
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		return nil, err // Unreachable: the name is valid.
-	}
-	c := &console{Options: o, table: table()}
-	if c.assets, err = assets.New(files); err != nil {
-		return nil, err
-	}
+func New(o Options) http.Handler {
+	c := &console{Options: o, table: table(), assets: assets.New(static)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /console/{$}", func(w http.ResponseWriter, r *http.Request) { c.assets.Serve(w, r, "index.html") })
 	mux.HandleFunc("GET /console/static/{file...}", func(w http.ResponseWriter, r *http.Request) { c.assets.Serve(w, r, r.PathValue("file")) })
 	mux.HandleFunc("/console/api/{path...}", c.api)
-	return mux, nil
+	return mux
 }
 
 // sees reports whether a role gets whole documents. Any other than these two counts as a viewer.

@@ -61,7 +61,7 @@ type page struct {
 func newPage(t *testing.T, change func(*web.Options)) *page {
 	t.Helper()
 	p := &page{}
-	made, err := New(Options{Project: "p", Version: "v", Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	made := New(Options{Project: "p", Version: "v", Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.asked = append(p.asked, r.Method+" "+r.URL.Path)
 		doc := documents()[r.URL.Path]
 		if doc == "" {
@@ -69,9 +69,6 @@ func newPage(t *testing.T, change func(*web.Options)) *page {
 		}
 		_, _ = io.WriteString(w, doc)
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := web.Options{
 		Live: platformtest.NewLive(), Console: made, Token: func() string { return ownerToken }, ViewerToken: func() string { return viewerToken },
 	}
@@ -182,10 +179,7 @@ func TestMe(t *testing.T) {
 
 // A role that nobody knows gets no more than a viewer.
 func TestWithoutARole(t *testing.T) {
-	served, err := New(Options{Control: http.NotFoundHandler()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := New(Options{Control: http.NotFoundHandler()})
 	for _, route := range forOwners() {
 		method, path, _ := strings.Cut(route, " ")
 		w := httptest.NewRecorder()
@@ -231,12 +225,9 @@ func TestChatsHaveATag(t *testing.T) {
 
 // Refusals keep their status, but viewers do not read their words, which may have names in them.
 func TestRefusalsOfTheHost(t *testing.T) {
-	served, err := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	served := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		control.Refuse(w, http.StatusServiceUnavailable, platform.ErrUnavailable)
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := newPage(t, func(o *web.Options) { o.Console = served })
 	for token, want := range map[string]string{viewerToken: "service unavailable", ownerToken: platform.ErrUnavailable.Error()} {
 		var got struct{ Error string }

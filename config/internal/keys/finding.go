@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -55,9 +56,10 @@ func (e *InvalidError) Error() string {
 // sortFindings orders findings by place: those of the settings first, then those of .env; those without a line come
 // last.
 func (r *Reader) sortFindings() {
-	rank := func(f Finding) int { return slices.Index([]string{EnvFile, r.Name}, f.File) }
-	line := func(f Finding) uint { return uint(f.Line) - 1 }
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.File, b.File), cmp.Compare(line(a), line(b)), cmp.Compare(a.Col, b.Col))
+	rank := func(f *Finding) int { return slices.Index([]string{EnvFile, r.Name}, f.File) }
+	line := func(f *Finding) uint { return uint(f.Line) - 1 }
+	sort.SliceStable(r.Findings, func(i, j int) bool {
+		a, b := &r.Findings[i], &r.Findings[j]
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a.File, b.File), cmp.Compare(line(a), line(b)), cmp.Compare(a.Col, b.Col)) < 0
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"testing"
 
@@ -27,6 +28,26 @@ func Check(t *testing.T, file string, value json.RawMessage, update bool) {
 	if err = errors.Join(err, packed.Read(data, &got)); err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("%s differs from its original; run this test with -update: %v", file, err)
 	}
+}
+
+// CheckFolder is [Check] for the texts of all files in a folder, by their names below it.
+func CheckFolder(t *testing.T, file, folder string, update bool) {
+	t.Helper()
+	texts := map[string]string{}
+	root := os.DirFS(folder)
+	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		texts[name] = string(text)
+		return err
+	})
+	value, fault := json.Marshal(texts)
+	if err = errors.Join(err, fault); err != nil {
+		t.Fatal(err)
+	}
+	Check(t, file, value, update)
 }
 
 func write(t *testing.T, file string, text []byte) {

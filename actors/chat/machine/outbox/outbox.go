@@ -3,7 +3,7 @@ package outbox
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -62,7 +62,7 @@ func Items(s *journal.State) []messages.OutboxItem {
 			Since: p.At, LastError: "panic", RequestID: p.Turn.Meta.RequestID, From: p.Turn.Meta.UserID,
 		})
 	}
-	slices.SortStableFunc(items, func(a, b messages.OutboxItem) int { return cmp.Compare(a.Since, b.Since) })
+	sort.SliceStable(items, func(i, j int) bool { return items[i].Since < items[j].Since })
 	return items
 }
 

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
@@ -68,7 +69,7 @@ func (q *Requests) openHere() []journal.Asked {
 		return own
 	}
 	all := slices.Concat(own, referred)
-	slices.SortStableFunc(all, func(a, b journal.Asked) int { return a.Request.N - b.Request.N })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Request.N < all[j].Request.N })
 	return all
 }
 

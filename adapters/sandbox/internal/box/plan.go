@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -181,7 +182,7 @@ func grantsOf(s sandbox.Spec) ([]grant, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b grant) int { return cmp.Compare(len(a.real), len(b.real)) })
+	sort.SliceStable(out, func(i, j int) bool { return len(out[i].real) < len(out[j].real) })
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func timeline(doc query.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 		})
 	}
 	out = append(out, unwritten(doc, turns, names, fates, written)...)
-	slices.SortStableFunc(out, func(a, b chatLine) int { return a.Arrived.Compare(b.Arrived) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Arrived.Before(out[j].Arrived) })
 	return out
 }
 
