@@ -38,7 +38,7 @@ var installing = []string{
 }
 
 // unfollowed are how-tos that need root, a service manager or another program from their first step on.
-var unfollowed = []string{"how-to/install.md", "how-to/prometheus.md", "how-to/service.md", "how-to/traces.md"}
+var unfollowed = []string{"how-to/console.md", "how-to/install.md", "how-to/prometheus.md", "how-to/service.md", "how-to/traces.md"}
 
 // The ids of the person who follows a page and of the group that they made.
 const (
