@@ -62,8 +62,8 @@ type guard struct {
 	origins  *http.CrossOriginProtection
 	peers    *tries.Peers
 	metrics  *metrics
-	// key signs sessions. It lives as long as the process: a cookie reveals nothing about the
-	// token, so it cannot be used to guess one.
+	// key signs sessions. It does not follow from a token that people have chosen, so that a cookie
+	// cannot be used to guess one.
 	key [32]byte
 	now func() time.Time
 }
@@ -75,7 +75,11 @@ func newGuard(opts Options, m *metrics) *guard {
 		hosts:  newHosts(opts.AllowedHosts...), origins: http.NewCrossOriginProtection(),
 		peers: tries.New(), metrics: m, now: time.Now,
 	}
-	_, _ = rand.Read(g.key[:])
+	if opts.SessionSecret != "" {
+		g.key = sha256.Sum256([]byte("sessions " + opts.SessionSecret))
+	} else {
+		_, _ = rand.Read(g.key[:])
+	}
 	return g
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	// Token returns the token that people log in with. There is none if it is nil or returns an
 	// empty string.
 	Token func() string
+	// SessionSecret, if set, is a long random text for signing sessions, which then outlive the process.
+	SessionSecret string
 	// Open accepts requests without a token while none is set. It works only if Listen is a
 	// loopback address, and is meant for demonstrations.
 	Open bool

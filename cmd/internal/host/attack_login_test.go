@@ -315,8 +315,8 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// The token survives a restart. After its file is removed, neither the token nor anything derived from
-// it opens anything.
+// The token and a login with it survive a restart; a login with a-token-that-was-chosen, and may be short, does not.
+// After the file is removed, neither the token nor anything derived from it opens anything.
 func TestTheTokenOfTheFile(t *testing.T) {
 	p := newProject(t)
 	flags := map[string]string{"llm.provider": "demo"}
@@ -342,12 +342,22 @@ func TestTheTokenOfTheFile(t *testing.T) {
 		if got := status(h, token); got != "200" {
 			t.Errorf("after a restart the token gets %s", got)
 		}
-		if got := status(h, cookie); got != "401" {
-			t.Errorf("a cookie of another process gets %s", got)
+		if got := status(h, cookie); got != "200" {
+			t.Errorf("after a restart the cookie gets %s", got)
 		}
-		cookie = "Cookie: " + logIn(t, h)
 	})
-	if err := os.Remove(TokenFile(filepath.Join(p.dir, ".ship")).Path()); err != nil {
+	settings := filepath.Join(p.dir, "ship.json")
+	write(t, settings, `{"adapters": {"web": {"token": "a-token-that-was-chosen"}}}`)
+	var chosen string
+	run(func(h *Host) { chosen = "Cookie: " + logIn(t, h) })
+	run(func(h *Host) {
+		for _, old := range []string{chosen, cookie} {
+			if got := status(h, old); got != "401" {
+				t.Errorf("after a restart with a chosen token %.14q gets %s", old, got)
+			}
+		}
+	})
+	if err := errors.Join(os.Remove(settings), os.Remove(TokenFile(filepath.Join(p.dir, ".ship")).Path())); err != nil {
 		t.Fatal(err)
 	}
 	run(func(h *Host) {

@@ -238,6 +238,9 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 			o.Listen = s.Web.Listen
 			o.Token, o.Open, o.ViewerToken = h.login.token.Reveal, h.login.by == LoginOpen, s.Web.ViewerToken.Reveal
 			o.Console = h.console()
+			if h.login.by == LoginFile { // the token is random, so that logins last over restarts
+				o.SessionSecret = h.login.token.Reveal()
+			}
 			if s.API.Enabled {
 				o.APIToken = s.API.Token.Reveal
 			}
