@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/logs"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/memory"
@@ -79,7 +80,7 @@ func (a *app) orders(dir, state string) map[string]func(context.Context, []byte)
 	}
 }
 
-// used is the usage from a day on, or of the last days, and the limits.
+// used is the usage from a day on, or of the last days, with the limits and the day that it is for the ledger.
 func (a *app) used(dir, state, since string) (any, error) {
 	since = cmp.Or(since, firstDay())
 	if _, err := time.Parse(time.DateOnly, since); err != nil {
@@ -93,7 +94,8 @@ func (a *app) used(dir, state, since string) (any, error) {
 	return struct {
 		Usage  []usageLine   `json:"usage"`
 		Limits config.Budget `json:"limits"`
-	}{lines, loaded.Settings.Budget}, err
+		Today  string        `json:"today"`
+	}{lines, loaded.Settings.Budget, time.Now().In(agentdir.Zone(loaded.Settings.Timezone)).Format(time.DateOnly)}, err
 }
 
 // archives are the archives of a chat or, if the chat's key is followed by a line with an id, one of them.

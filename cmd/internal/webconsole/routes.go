@@ -73,7 +73,7 @@ type chatCounts struct {
 //
 //	doctor, doctor-online, config-check, config-show, models, bots    as commands ask a running host
 //	models-check   as sma models check, of=name
-//	usage          {"usage": [line], "limits": config.Budget} of=first day, or a week
+//	usage          {"usage": [line], "limits": config.Budget, "today"} of=first day, or a week
 //	tasks          as sma tasks list --json
 //	memories       [query.MemoryLine]
 //	memory         {"memory", "text"} of=name

@@ -5,7 +5,7 @@ import { t as shared, words } from '../text.js';
 import { bar, button, chat, empty, exact, facts, label, unsent } from './parts.js';
 
 const t = words({
-  title: 'Approvals', none: 'Nothing waits for a decision.', read: 'Only the owner can decide.',
+  title: 'Approvals', none: 'Nothing waits for a decision.', read: 'The demonstration only shows requests. Set adapters.web.token to decide here.',
   about: 'Before the agent does something that could change or reveal something, it asks here and in its chat. The first decision counts, wherever it is made.',
   asker: 'asked by ', asked: 'asked ', until: 'expires ', gone: 'It was decided elsewhere, or has ended.', runs: 'Exactly this would run, once',
   unseen: 'Not shown in its chat yet: ', sending: 'it is still being sent.', outbox: 'The outbox can send it again.', reason: 'Reason for a denial (the model reads it)',
@@ -14,7 +14,7 @@ const t = words({
     forbidden: 'may not be decided from here', unseen: 'was not completely shown in its chat yet, and stays open', approved: 'approved', denied: 'denied',
   },
 }, {
-  title: '审批', none: '没有等待审批的请求。', read: '只有主人可以决定。',
+  title: '审批', none: '没有等待审批的请求。', read: '演示模式只能查看。设置 adapters.web.token 后可以在这里审批。',
   about: '助手要执行可能改动或泄露内容的操作时，会先在这里和聊天中请求批准。无论在哪里，以最先作出的决定为准。',
   asker: '发起人：', asked: '发起时间：', until: '失效时间：', gone: '已在别处作出决定，或已结束。', runs: '批准后将原样执行一次',
   unseen: '还没能在聊天中显示：', sending: '还在发送中。', outbox: '可在发件箱中重新发送。', reason: '拒绝的理由（模型会看到）',
