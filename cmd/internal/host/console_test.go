@@ -89,6 +89,27 @@ func TestViewersReadNothingPrivate(t *testing.T) {
 	}
 }
 
+// The list says which chats have a run and, to the owner, what they are called.
+func TestChatsOfTheConsole(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	p := newProject(t)
+	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"web": {"viewerToken": "`+viewersToken+`"}}}`)
+	h := p.start(t, Options{Model: modeltest.NewScript(modeltest.Held(release, modeltest.Say("hello")))}, merged(telegramFlags(p), map[string]string{"adapters.web.enabled": "true"}))
+	p.api.Say(1, 1, "hi", nil)
+	c := &consoleHost{project: p, h: h}
+	eventually(t, "a chat with a run", func() bool {
+		_, text := c.ask(t, "GET", "chats", viewersToken, "")
+		return strings.Contains(text, `"running":true`)
+	})
+	if err := h.preferences.SetTitle("telegram-chat-1", "private-title"); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := c.ask(t, "GET", "chats", h.login.token.Reveal(), ""); !strings.Contains(text, `"name":"private-title","running":true}]`) {
+		t.Errorf("got %s", text)
+	}
+}
+
 // A decision in the console is that of the web's owner, and is recorded as made there. It is about what the person saw.
 func TestDecisionsInTheConsole(t *testing.T) {
 	c := newConsoleHost(t, nil)

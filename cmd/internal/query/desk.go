@@ -179,7 +179,8 @@ func BotOf(key messages.ChatKey) string {
 type ChatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
-	Name      string           `json:"name,omitempty"` // what people call the chat; readers fill it in
+	Name      string           `json:"name,omitempty"`    // what people call the chat; readers fill it in
+	Running   bool             `json:"running,omitempty"` // only in the console's list
 }
 
 // Chats lists the chats, the most recently changed first.
@@ -189,7 +190,31 @@ func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 	}
 	lines, err := ListChats(ctx, d.store)
 	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	if d.named && err == nil {
+		running := d.running(ctx)
+		for i := range lines {
+			lines[i].Running = running[lines[i].ChatKey]
+		}
+	}
 	return lines, err
+}
+
+// running are the chats with a run, as far as they say so soon. Only chats that are marked as having unfinished work
+// can have one.
+func (d *Desk) running(ctx context.Context) map[messages.ChatKey]bool {
+	const soon, most = time.Second, 100
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	keys, err := d.store.Waking(ctx)
+	if err != nil {
+		return nil // the list is useful without it
+	}
+	out := map[messages.ChatKey]bool{}
+	for _, key := range keys[:min(len(keys), most)] {
+		view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
+		out[key] = err == nil && view.Running
+	}
+	return out
 }
 
 // name fills in the names of the chats of n lines.

@@ -33,6 +33,7 @@ func part[T any](doc []byte) (any, error) {
 type chatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
+	Running   bool             `json:"running,omitempty"`
 }
 
 // chatCounts is what viewers see of a [query.ChatDocument].
