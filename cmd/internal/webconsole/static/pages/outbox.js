@@ -5,15 +5,15 @@ import { t as shared, words } from '../text.js';
 import { bar, button, cards, chat, empty, facts, label, redraw, unsent } from './parts.js';
 
 const t = words({
-  title: 'Outbox', none: 'Everything was delivered.', about: 'Messages are here while they are being sent. One that a platform refuses for good, or that makes its chat fail again and again, is parked here until you retry or drop it.',
+  title: 'Outbox', none: 'Everything was delivered.', about: 'Messages are here while they are being sent. One that a platform refuses for good, or that makes its chat fail again and again, is parked here until you send it again or drop it.',
   kind: { egress: 'to people', ingress: 'from people' }, state: { writing: 'being written', waiting: 'waiting', parked: 'parked' },
   since: 'since ', tries: (n) => `failed ${n === 1 ? 'once' : `${n} times`}`, parts: (n) => `parts sent: ${n}`, files: (n) => `files: ${n}`, maybe: 'people may have it already', from: 'from ',
-  all: (n) => `Retry all ${n} parked`, done: (n) => `${n} taken up again.`, dropped: 'Dropped.', late: 'It is not parked any more.', sure: 'Drop this message for good? Nobody will receive it.',
+  all: (n) => `Send all ${n} parked again`, done: (n) => `${n} taken up again.`, dropped: 'Dropped.', late: 'It is not parked any more.', sure: 'Drop this message for good? Nobody will receive it.',
 }, {
-  title: '发件箱', none: '所有消息都已送达。', about: '正在发送的消息会显示在这里。被平台永久拒绝、或反复使聊天出错的消息会搁置在这里，直到你选择重试或放弃。',
+  title: '发件箱', none: '所有消息都已送达。', about: '正在发送的消息会显示在这里。被平台永久拒绝、或反复使聊天出错的消息会搁置在这里，直到你重新发送或放弃。',
   kind: { egress: '发出', ingress: '收到' }, state: { writing: '书写中', waiting: '待发送', parked: '已搁置' },
   since: '起始：', tries: (n) => `失败 ${n} 次`, parts: (n) => `已发出 ${n} 段`, files: (n) => `${n} 个文件`, maybe: '对方可能已经收到', from: '来自 ',
-  all: (n) => `重试全部 ${n} 条已搁置的消息`, done: (n) => `已重新处理 ${n} 条。`, dropped: '已放弃。', late: '这条消息已不在搁置状态。', sure: '要放弃这条消息吗？它不会再送达任何人，且无法恢复。',
+  all: (n) => `重新发送全部 ${n} 条已搁置的消息`, done: (n) => `已重新处理 ${n} 条。`, dropped: '已放弃。', late: '这条消息已不在搁置状态。', sure: '要放弃这条消息吗？它不会再送达任何人，且无法恢复。',
 });
 
 const isParked = (l) => l.state === 'parked';

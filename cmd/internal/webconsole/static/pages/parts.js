@@ -33,6 +33,9 @@ export const trouble = (problems) => (problems ?? []).map((p) => h('p', { class:
 // visible writes characters that cannot be seen as escapes.
 export const visible = (s) => s.replace(/(?![\n\t])\p{C}|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
+// unseen is a word that only screen readers say, as the head of a column that explains itself.
+export const unseen = (what) => h('span', { class: 'hidden' }, what);
+
 // bar is a row of buttons.
 export const bar = (...children) => h('div', { class: 'bar' }, children);
 

@@ -2,7 +2,7 @@
 import { confirm, every, h, say, table, text, when } from '../dom.js';
 import { asked, post } from '../wire.js';
 import { t as shared, words } from '../text.js';
-import { bar, button, cards, label } from './parts.js';
+import { bar, button, cards, label, unseen } from './parts.js';
 
 const t = words({
   title: 'People', about: 'People who write to this bot appear here, and can be let in. Set it up in ship.json first.', nobody: (bot) => `Nobody has access yet. sma pair --bot ${bot} prints the code that makes you the owner.`,
@@ -43,7 +43,7 @@ function account(a, orders, again) {
     { head: shared.name, cell: (r) => r.name || '–' },
     { head: t.id, cell: (r) => h('code', null, r.id) },
     { head: t.what, cell: (r) => label({ asks: 'warn', blocked: 'bad', owner: 'good' }[r.is] ?? '', t.role[r.is]) },
-    { head: '', cell: (r) => (orders && (r.is === 'person' || r.is === 'group') ? button(shared.remove, () => remove(a.bot, r, again), 'danger') : null) },
+    { head: unseen(shared.remove), cell: (r) => (orders && (r.is === 'person' || r.is === 'group') ? button(shared.remove, () => remove(a.bot, r, again), 'danger') : null) },
     { head: t.since, cell: (r) => h('span', { class: 'num' }, r.until ? t.until + when(r.until) : when(r.at)) },
   ], list) : h('p', { class: 'hint' }, a.on ? t.nobody(a.bot) : t.about), orders && (a.on || list.length > 0) && bar(code, button(t.letIn, letIn)));
 }

@@ -2,7 +2,7 @@
 import { dollars, every, h, num, table, text } from '../dom.js';
 import { asked, get } from '../wire.js';
 import { t as shared, words } from '../text.js';
-import { bar, chat, empty, redraw } from './parts.js';
+import { bar, chat, empty, redraw, unseen } from './parts.js';
 
 const t = words({
   title: 'Usage', none: 'Nothing was used.', about: 'Each call of a model is counted here with its tokens and, if it is known, its price: answers, summaries and memory. Limits are set in budget of ship.json.',
@@ -70,7 +70,7 @@ function limits(set, today) {
   const shown = (name, value) => (value === undefined ? '' : name.startsWith('usd') ? dollars(value) : num(value));
   const names = Object.keys(t.limitOf).filter((name) => set[name] > 0);
   return names.length ? table([
-    { head: '', cell: (name) => t.limitOf[name] },
+    { head: unseen(shared.name), cell: (name) => t.limitOf[name] },
     { head: t.limit, num: true, cell: (name) => shown(name, set[name]) },
     { head: t.used, num: true, cell: (name) => shown(name, used[name]) },
     { head: t.share, cell: (name) => {
