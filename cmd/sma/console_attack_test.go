@@ -1,16 +1,22 @@
 package main_test
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/browsertest"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
 
 // asRole sends a request to the host with a token, or without one.
@@ -116,35 +122,39 @@ func (c *consoleWorld) testRoles(t *testing.T) {
 	}
 }
 
-// testPayloads shows payloads at every place where words of others appear. Nothing of them runs or is fetched.
+// testPayloads shows payloads at every place where words of others appear. Nothing of them runs or is fetched, and they
+// are all there as text.
 func (c *consoleWorld) testPayloads(t *testing.T) {
 	payloads := browsertest.Payloads()
-	c.write(".ship/memory/Project.md", "# Memory\n\n"+strings.Join(payloads, "\n"))
 	c.plant(t, payloads)
-	c.write("evil.txt", strings.Join(payloads, "\n"))
 	c.answered(t, 5, "hello")
 	p := c.page(t)
 	p.show("chat/telegram-chat-5")
-	title := map[string]any{"from": map[string]any{"id": 5, "is_bot": false, "first_name": injected, "username": "evil"}}
-	c.api.Say(5, 5, `p: `+strings.Join(payloads[:20], " ")+`|#read_file {"path":"evil.txt"}`, title)
-	c.api.Await(t, "the answer", func() bool { return len(c.api.Sent(5)) > 0 })
+	from := map[string]any{"from": map[string]any{"id": 5, "is_bot": false, "first_name": injected}}
+	before := len(c.api.Sent(5))
+	c.api.Say(5, 5, `p: `+strings.Join(payloads[:20], " ")+`|@evil|#read_file {"path":"evil.txt"}`, from)
+	p.Until(live("Run"))
+	c.model.open("evil")
+	c.api.Await(t, "the answer", func() bool { return len(c.api.Sent(5)) > before })
 	p.Until(live("read_file"))
-	input, err := json.Marshal(map[string]string{"command": "true # " + strings.Join(payloads[:12], " "), "why": injected})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.api.Say(5, 5, "#exec_shell "+strings.ReplaceAll(string(input), "|", "/"), title)
-	p.show("approvals")
-	p.Until(`document.querySelectorAll('#root article:not(.closed)').length === 1`)
-	ids := p.ids()
-	for _, id := range append(ids, "chat/telegram-chat-5", "chat/"+evilChat, "memory/project", "search?q=script", "search?q="+"%3Cimg%20src%3Dx%20onerror%3Dhit%2B%2B%3E", "log?chat="+"%3Cimg%20src%3Dx%20onerror%3Dhit%2B%2B%3E", "chat/%3Cimg%20src=x%20onerror=hit++%3E", "chats?find=%3Csvg%20onload=hit++%3E") {
-		p.show(id)
-		p.inert(id)
+	input := encoded(t, map[string]string{"command": "true # " + strings.Join(payloads[:12], " "), "why": injected})
+	before = len(c.api.Sent(5))
+	c.api.Say(5, 5, "#exec_shell "+strings.ReplaceAll(string(input), "|", "/"), from)
+	c.api.Await(t, "the request", func() bool { return len(c.api.Sent(5)) > before })
+	escaped := url.PathEscape(injected)
+	for place, shown := range map[string]string{
+		"approvals": injected, "chat/telegram-chat-5": injected, "chat/" + evilChat: injected, "memory/project": injected, "tasks": injected, "skills": injected,
+		"people": injected, "search?q=onerror": injected, "chats": injected, "log?chat=" + escaped: "", "chats?find=" + escaped: "", "chat/" + escaped: "", "memory/" + escaped: "",
+		"search?q=" + escaped: "", "overview": "", "outbox": "", "grants": "", "usage": "", "log": "", "doctor": "", "settings": "",
+	} {
+		p.show(place)
+		p.inert(place)
+		p.Until(fmt.Sprintf(`document.getElementById('root').textContent.includes(%q)`, shown))
 	}
 	p.show("approvals")
 	p.Eval(`[...document.querySelectorAll('#root article button')].find((b) => b.textContent === 'Deny').click()`)
 	p.Until(`document.querySelector('#root article.closed')`)
-	p.quiet("404")
+	p.quiet("404 (Not Found)")
 }
 
 // inert opens what is folded and touches everything, and wants that nothing has run.
@@ -168,32 +178,52 @@ func (p *consolePage) inert(place string) {
 // evilChat is a chat with a payload at every place of its stored messages.
 const evilChat = "telegram-chat-6"
 
-// plant stores a history that no host wrote.
+// plant stores a history with payloads everywhere, which no host would write, and other files of the project.
 func (c *consoleWorld) plant(t *testing.T, payloads []string) {
 	t.Helper()
-	var lines bytes.Buffer
-	out := json.NewEncoder(&lines)
-	out.SetEscapeHTML(false)
-	for i, p := range payloads {
-		meta := func(seq int) map[string]any {
-			return map[string]any{
-				"ts": time.Now().UnixMilli(), "chatKey": evilChat, "kind": "normal", "seq": seq, "username": p, "userId": p, "chatTitle": p, "model": p, "result": p, "reason": p,
-				"archive": p, "aged": p, "notice": p, "fates": []any{map[string]any{"id": p, "fate": p}},
-				"approvals": map[string]any{"requests": []any{map[string]any{"id": p, "n": 1, "callId": "c" + fmt.Sprint(i), "answer": "approved", "by": p, "byName": p, "reason": p, "exact": p, "what": p, "title": p}}},
-			}
+	dir := t.TempDir() // the folder of the host is locked
+	store, err := filestore.Open(filestore.Options{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat, err := store.OpenChat(t.Context(), evilChat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range append(payloads, injected) {
+		call, title := fmt.Sprint("c", i), uimessage.Some(p)
+		asked := map[string]any{"id": p, "n": 1, "callId": call, "answer": "approved", "by": p, "byName": p, "reason": p, "exact": p, "what": p, "title": p}
+		meta := map[string]any{
+			"ts": time.Now().UnixMilli(), "chatKey": evilChat, "kind": "normal", "username": p, "userId": p, "chatTitle": p, "model": p, "result": p, "reason": p,
+			"archive": p, "aged": p, "notice": p, "fates": []any{map[string]any{"id": p, "fate": p}}, "approvals": map[string]any{"requests": []any{asked}},
 		}
-		for _, m := range []map[string]any{
-			{"id": fmt.Sprint("u", i), "role": "user", "parts": []any{map[string]any{"type": "text", "text": p}}, "metadata": meta(2*i + 1)},
-			{"id": fmt.Sprint("a", i), "role": "assistant", "metadata": meta(2*i + 2), "parts": []any{
-				map[string]any{"type": "text", "text": p}, map[string]any{"type": "reasoning", "text": p}, map[string]any{"type": "source-url", "sourceId": p, "url": p, "title": p},
-				map[string]any{"type": "tool-x" + p, "toolCallId": "c" + fmt.Sprint(i), "state": "output-error", "input": p, "errorText": p, "title": p},
-				map[string]any{"type": "file", "mediaType": p, "url": p, "filename": p}, map[string]any{"type": "data-" + p, "data": p},
-			}},
-		} {
-			if err := out.Encode(m); err != nil {
-				t.Fatal(err)
-			}
+		err := chat.AppendHistory(t.Context(),
+			uimessage.Message{ID: fmt.Sprint("u", i), Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: p}}, Metadata: encoded(t, meta)},
+			uimessage.Message{ID: fmt.Sprint("a", i), Role: uimessage.RoleAssistant, Metadata: encoded(t, meta), Parts: []uimessage.Part{
+				uimessage.Text{Text: p}, uimessage.Reasoning{Text: p}, uimessage.SourceURL{SourceID: p, URL: p, Title: title},
+				uimessage.Tool{ToolCallID: call, Name: "x" + p, State: uimessage.ToolOutputError, Input: encoded(t, p), ErrorText: title, Title: title},
+				uimessage.File{MediaType: p, URL: p, Filename: title}, uimessage.Data{Name: p, Data: encoded(t, p)},
+			}})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	c.write(".ship/chat/"+evilChat+"/messages/history.jsonl", lines.String())
+	if err := errors.Join(chat.Close(), store.Close(), os.CopyFS(filepath.Join(c.dir, ".ship", "chat", evilChat), os.DirFS(filepath.Join(dir, "chat", evilChat)))); err != nil {
+		t.Fatal(err)
+	}
+	c.write(".ship/memory/project.md", "# Memory\n\n"+strings.Join(payloads, "\n"))
+	c.write("evil.txt", strings.Join(payloads, "\n"))
+	c.write(".ship/tasks/evil.md", fmt.Sprintf("---\ntitle: %q\ncron: \"0 9 * * 1\"\nchatKey: %q\nstatus: \"paused\"\n---\n\n%s\n", injected, evilChat, injected))
+	c.write(".ship/skills/evil/SKILL.md", fmt.Sprintf("---\nname: evil\ndescription: %q\n---\n\n%s\n", injected, injected))
+	c.write(".ship/access.json", fmt.Sprintf(
+		`{"v":1,"accounts":{"telegram":{"owner":{"id":"77","name":%q},"people":[{"id":"78","name":%q}],"groups":[{"id":"-79","title":%q}]}}}`, injected, injected, injected))
+}
+
+func encoded(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }

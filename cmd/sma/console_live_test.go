@@ -61,15 +61,19 @@ func (c *consoleWorld) testApproval(t *testing.T) {
 	if raw, err := os.ReadFile(filepath.Join(c.dir, "ran.txt")); string(raw) != "a\tb" {
 		t.Errorf("the command left %q, %v", raw, err)
 	}
-	if got := c.audit(t, `"event":"approval"`, `"result":"approved"`, `"by":"control-owner"`, digest); len(got) != 1 {
+	if got := c.audit(t, `"event":"approval"`, `"result":"approved"`, `"by":"web-console"`, digest); len(got) != 1 {
 		t.Errorf("the audit log has %q, want one approval of %s", got, digest)
 	}
 	journal, err := os.ReadFile(filepath.Join(c.dir, ".ship", "chat", "telegram-chat-3", "messages", "journal.jsonl"))
-	if err != nil || !strings.Contains(string(journal), `"control-owner"`) && !strings.Contains(string(journal), `"owner"`) {
+	if err != nil || !strings.Contains(string(journal), `"kind":"decide"`) || !strings.Contains(string(journal), `"answer":"approved","by":"web-console"`) {
 		t.Errorf("the journal does not say who decided (%v):\n%s", err, journal)
 	}
+	late := fmt.Sprintf(`{"chatKey":"telegram-chat-3","numbers":[1],"approve":false,"digest":%q}`, digest)
+	if _, body := asRole(t, "POST", "http://"+c.address()+"/console/api/approvals", c.proxy.token, late); !strings.Contains(body, `"decided":[]`) {
+		t.Errorf("a late word gets %s", body)
+	}
 	p.show("chat/telegram-chat-3")
-	p.Until(`[...document.querySelectorAll('.msg')].some((m) => m.innerText.includes('approved') && m.innerText.includes('owner'))`)
+	p.Until(`[...document.querySelectorAll('.msg')].some((m) => m.innerText.includes('approved by console'))`)
 	p.quiet()
 }
 

@@ -71,6 +71,11 @@ func (p *consolePage) tabTo(what string) {
 func (c *consoleWorld) testKeys(t *testing.T) {
 	c.api.Say(8, 8, `#exec_shell {"command":"touch by-keys","why":"it was asked for"}`, nil)
 	c.api.Await(t, "the request", func() bool { return len(c.api.Sent(8)) > 0 })
+	// A word about what somebody else saw, or saw earlier, decides nothing.
+	stale := fmt.Sprintf(`{"chatKey":"telegram-chat-8","numbers":[1],"approve":true,"digest":%q}`, strings.Repeat("0", 64))
+	if code, body := asRole(t, "POST", "http://"+c.address()+"/console/api/approvals", c.proxy.token, stale); code != http.StatusOK || !strings.Contains(body, `"reason":"not_found"`) {
+		t.Errorf("an order with another digest gets %d: %s", code, body)
+	}
 	p := c.page(t)
 	p.show("overview")
 	p.tabTo("skip")
