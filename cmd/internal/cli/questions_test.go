@@ -126,8 +126,17 @@ func TestQuestionsAreAnsweredLikeCommands(t *testing.T) {
 func TestQuestionsThatAreRefused(t *testing.T) {
 	q := newAsked(t)
 	for _, tt := range []struct{ what, of string }{
-		{"usage", "yesterday"}, {"memory", "user:../../x"}, {"memory", ""}, {"skills", "none"}, {"log", "0"}, {"log", "1001"}, {"log", "x"},
-		{"archives", ""}, {"archives", "telegram-chat-1\n"}, {"archives", "telegram-chat-1\n../../secret"}, {"archives", "telegram-chat-1\nnot-an-archive"},
+		{"usage", "yesterday"},
+		{"memory", "user:../../x"},
+		{"memory", ""},
+		{"skills", "none"},
+		{"log", "0"},
+		{"log", "1001"},
+		{"log", "x"},
+		{"archives", ""},
+		{"archives", "telegram-chat-1\n"},
+		{"archives", "telegram-chat-1\n../../secret"},
+		{"archives", "telegram-chat-1\nnot-an-archive"},
 		{"archives", "telegram-chat-1\nnone"},
 	} {
 		if got, failure := q.answer(tt.what, tt.of); failure == "" {
@@ -147,7 +156,7 @@ func TestArchivesAreShown(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", failure, diff)
 	}
-	if none, failure := q.answer("archives", "web-chat-none"); failure != "" || len(none.([]any)) != 0 { //nolint:forcetypeassert // a test
+	if none, failure := q.answer("archives", "web-chat-none"); failure != "" || !cmp.Equal(none, []any{}) {
 		t.Errorf("a chat without archives: %v, %s", none, failure)
 	}
 }

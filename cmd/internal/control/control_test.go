@@ -29,7 +29,9 @@ func options(t *testing.T) control.Options {
 	}
 	return control.Options{
 		Status: func(context.Context) any { return "status" }, Starting: func() bool { return false }, Desk: desk, Metrics: prometheus.NewRegistry(),
-		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) { return nil, platform.ErrNotFound },
+		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
+			return nil, platform.ErrNotFound
+		},
 	}
 }
 
@@ -62,10 +64,10 @@ func TestFollow(t *testing.T) {
 					go func() {
 						defer close(out) // the chat is passivated
 						for _, f := range frames {
-							time.Sleep(14 * time.Second) // simulated
+							<-time.After(14 * time.Second) // simulated
 							out <- f
 						}
-						time.Sleep(14 * time.Second)
+						<-time.After(14 * time.Second)
 					}()
 					return out, nil
 				}
@@ -90,7 +92,9 @@ func TestFollowEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := options(t)
-				o.Watch = func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) { return make(chan platform.Frame), nil }
+				o.Watch = func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
+					return make(chan platform.Frame), nil
+				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var w http.ResponseWriter = failing{httptest.NewRecorder()}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -247,6 +248,40 @@ func TestRefusalsOfTheHost(t *testing.T) {
 	}
 }
 
+// An order may take longer than the web platform gives its own requests.
+func TestOrdersMayTakeLong(t *testing.T) {
+	served, err := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(150 * time.Millisecond):
+			_, _ = io.WriteString(w, "done")
+		}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPage(t, func(o *web.Options) {
+		o.Console, o.BodyTimeout, o.WriteTimeout = served, 20*time.Millisecond, 20*time.Millisecond
+	})
+	s := httptest.NewServer(p.handler)
+	defer s.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/console/api/mcp", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+ownerToken)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }() // read to its end
+	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "done" {
+		t.Errorf("got %q, %v", body, err)
+	}
+}
+
 // Every row names a route of package control; the last five are the host's own.
 func TestRowsNameRoutes(t *testing.T) {
 	desk, err := query.OpenStopped(query.StoppedOptions{State: t.TempDir() + "/none"})
@@ -256,7 +291,9 @@ func TestRowsNameRoutes(t *testing.T) {
 	order := func(context.Context, []byte) (any, error) { return nil, nil } //nolint:nilnil // never called
 	mux := control.Routes(control.Options{
 		Desk: desk, Metrics: prometheus.NewRegistry(), Orders: map[string]func(context.Context, []byte) (any, error){"people": order, "memory": order},
-		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) { return nil, platform.ErrNotFound },
+		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
+			return nil, platform.ErrNotFound
+		},
 	})
 	own := []string{"GET tools", "GET mcp", "POST mcp", "POST tasks"}
 	for route, row := range table() {
