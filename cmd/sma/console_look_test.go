@@ -14,6 +14,7 @@ import (
 // testLooks opens every page on a phone, and in both color schemes for axe, which looks for what people with a screen
 // reader or weak eyes cannot use.
 func (c *consoleWorld) testLooks(t *testing.T) {
+	t.Helper()
 	p := c.page(t)
 	p.show("overview")
 	places := append(p.ids(), "chat/telegram-chat-3", "memory/project")
@@ -69,6 +70,7 @@ func (p *consolePage) tabTo(what string) {
 
 // testKeys finds and decides a request without a pointer.
 func (c *consoleWorld) testKeys(t *testing.T) {
+	t.Helper()
 	c.api.Say(8, 8, `#exec_shell {"command":"touch by-keys","why":"it was asked for"}`, nil)
 	c.api.Await(t, "the request", func() bool { return len(c.api.Sent(8)) > 0 })
 	// A word about what somebody else saw, or saw earlier, decides nothing.
