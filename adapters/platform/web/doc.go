@@ -12,6 +12,7 @@
 //   - every route except /livez requires the token; only a handler opened for a
 //     demonstration works without, for loopback names, and a page of another origin is
 //     never served;
+//   - a viewer's token opens the console and no other route, and the guard tells the console who asks;
 //   - one slow reader costs at most one bounded buffer and is dropped.
 //
 // What a request asks is decided in internal/request, what a reader gets of a message in

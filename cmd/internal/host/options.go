@@ -25,8 +25,8 @@ type Options struct {
 	// Level is the logger's level, or nil if it cannot be changed.
 	Level *slog.LevelVar
 	// Questions are what commands in other terminals can ask this process, by name, about its settings with its
-	// environment and flags. of is the part of them that is asked about; an empty one is all. The answers contain no
-	// secrets.
+	// environment and flags, and what the console can ask about the project's files. of is the part of them that is
+	// asked about; an empty one is all. The answers contain no secrets.
 	Questions map[string]func(ctx context.Context, of string) any
 	// Orders are what people can tell this process in the console, by name: about what is not a chat's. order is JSON.
 	Orders map[string]func(ctx context.Context, order []byte) (any, error)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -244,6 +245,40 @@ func TestRefusalsOfTheHost(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 503 || got.Error != want || w.Header().Get("ETag") != "" {
 			t.Errorf("got %d %q (%v), want 503 %q", w.Code, got.Error, err, want)
 		}
+	}
+}
+
+// An order may take longer than the web platform gives its own requests.
+func TestOrdersMayTakeLong(t *testing.T) {
+	served, err := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(150 * time.Millisecond):
+			_, _ = io.WriteString(w, "done")
+		}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPage(t, func(o *web.Options) {
+		o.Console, o.BodyTimeout, o.WriteTimeout = served, 20*time.Millisecond, 20*time.Millisecond
+	})
+	s := httptest.NewServer(p.handler)
+	defer s.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/console/api/mcp", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+ownerToken)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }() // read to its end
+	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "done" {
+		t.Errorf("got %q, %v", body, err)
 	}
 }
 
