@@ -52,6 +52,7 @@ class Chat {
     this.facts = h('div');
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
+    this.more.hidden = true;
     this.list = h('div');
     this.queue = h('div');
     this.waiting = h('div', { hidden: true }, h('h2', null, t.waiting), this.queue);
