@@ -62,6 +62,7 @@ const private = "a secret of chat seven"
 
 // testRoles logs in as a viewer, who sees no private texts and gives no orders.
 func (c *consoleWorld) testRoles(t *testing.T) {
+	t.Helper()
 	c.answered(t, 7, private)
 	host := "http://" + c.address()
 	p := &consolePage{Page: c.browser.Page(t), t: t, url: host}
@@ -125,6 +126,7 @@ func (c *consoleWorld) testRoles(t *testing.T) {
 // testPayloads shows payloads at every place where words of others appear. Nothing of them runs or is fetched, and they
 // are all there as text.
 func (c *consoleWorld) testPayloads(t *testing.T) {
+	t.Helper()
 	payloads := browsertest.Payloads()
 	c.plant(t, payloads)
 	c.answered(t, 5, "hello")
@@ -200,9 +202,12 @@ func (c *consoleWorld) plant(t *testing.T, payloads []string) {
 		err := chat.AppendHistory(t.Context(),
 			uimessage.Message{ID: fmt.Sprint("u", i), Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: p}}, Metadata: encoded(t, meta)},
 			uimessage.Message{ID: fmt.Sprint("a", i), Role: uimessage.RoleAssistant, Metadata: encoded(t, meta), Parts: []uimessage.Part{
-				uimessage.Text{Text: p}, uimessage.Reasoning{Text: p}, uimessage.SourceURL{SourceID: p, URL: p, Title: title},
+				uimessage.Text{Text: p},
+				uimessage.Reasoning{Text: p},
+				uimessage.SourceURL{SourceID: p, URL: p, Title: title},
 				uimessage.Tool{ToolCallID: call, Name: "x" + p, State: uimessage.ToolOutputError, Input: encoded(t, p), ErrorText: title, Title: title},
-				uimessage.File{MediaType: p, URL: p, Filename: title}, uimessage.Data{Name: p, Data: encoded(t, p)},
+				uimessage.File{MediaType: p, URL: p, Filename: title},
+				uimessage.Data{Name: p, Data: encoded(t, p)},
 			}})
 		if err != nil {
 			t.Fatal(err)

@@ -21,6 +21,7 @@ func history(words string) string {
 
 // testLive watches a run from another chat's platform, from its first step to its end.
 func (c *consoleWorld) testLive(t *testing.T) {
+	t.Helper()
 	c.answered(t, 2, "hello")
 	p := c.page(t)
 	p.show("chat/telegram-chat-2")
@@ -39,6 +40,7 @@ func (c *consoleWorld) testLive(t *testing.T) {
 
 // testApproval asks for a command in Telegram and approves it in the console: what is shown is what runs, once.
 func (c *consoleWorld) testApproval(t *testing.T) {
+	t.Helper()
 	p := c.page(t)
 	p.show("approvals")
 	command := `printf 'a\tb' >> ran.txt # ünïcode "quotes" <b>`
@@ -79,6 +81,7 @@ func (c *consoleWorld) testApproval(t *testing.T) {
 
 // testMerge watches a message that joins a run, and a compaction.
 func (c *consoleWorld) testMerge(t *testing.T) {
+	t.Helper()
 	for n := range 4 {
 		c.answered(t, 4, fmt.Sprint("hello ", n))
 	}
@@ -103,6 +106,7 @@ func (c *consoleWorld) testMerge(t *testing.T) {
 
 // testReconnect kills the host below a page, which says so and goes on with the next host without being loaded anew.
 func (c *consoleWorld) testReconnect(t *testing.T) {
+	t.Helper()
 	list, chat := c.page(t), c.page(t)
 	list.show("overview")
 	chat.show("chat/telegram-chat-2")

@@ -33,8 +33,11 @@ func TestConsolePictures(t *testing.T) {
 		})
 	}
 	for i, said := range [][2]string{
-		{"Ann", "What grows well in the shade?"}, {"Ben", "Which roses may I cut now?"}, {"Dora", "Who has the key of the shed?"},
-		{"Ann", "Please empty the list of 2025."}, {"Cleo", "Print the plan of the beds."},
+		{"Ann", "What grows well in the shade?"},
+		{"Ben", "Which roses may I cut now?"},
+		{"Dora", "Who has the key of the shed?"},
+		{"Ann", "Please empty the list of 2025."},
+		{"Cleo", "Print the plan of the beds."},
 	} {
 		chat := []int64{1, 2, 3, 1, 4}[i]
 		before := len(c.api.Sent(chat))

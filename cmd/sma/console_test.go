@@ -126,6 +126,7 @@ func (p *consolePage) ids() []string {
 
 // testPages opens every page in both languages.
 func (c *consoleWorld) testPages(t *testing.T) {
+	t.Helper()
 	c.answered(t, 1, "hello")
 	for _, language := range []string{"en", "zh"} {
 		p := c.page(t)

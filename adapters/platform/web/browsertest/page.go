@@ -154,6 +154,27 @@ func (p *Page) Prefers(name, value string) {
 	p.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": name, "value": value}}}, nil)
 }
 
+// Worked returns how long the page's main thread has been at work since the first call, in milliseconds. Other programs
+// of the machine make it longer.
+func (p *Page) Worked() float64 {
+	p.tb.Helper()
+	p.Call("Performance.enable", nil, nil)
+	var got struct {
+		Metrics []struct {
+			Name  string
+			Value float64
+		}
+	}
+	p.Call("Performance.getMetrics", nil, &got)
+	for _, m := range got.Metrics {
+		if m.Name == "TaskDuration" {
+			return m.Value * 1000
+		}
+	}
+	p.tb.Fatal("the browser does not measure its tasks")
+	return 0
+}
+
 // Picture returns a screenshot as PNG.
 func (p *Page) Picture() []byte {
 	p.tb.Helper()

@@ -46,10 +46,14 @@ export async function asked(what, params, signal) {
 const silence = 35_000;
 
 const pause = (ms, signal) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, ms);
-  for (const [target, name] of [[signal, 'abort'], [window, 'online']]) {
-    target.addEventListener(name, () => { clearTimeout(timer); resolve(); }, { once: true });
-  }
+  const over = new AbortController();
+  const end = () => {
+    clearTimeout(timer);
+    over.abort();
+    resolve();
+  };
+  const timer = setTimeout(end, ms);
+  for (const [target, name] of [[signal, 'abort'], [window, 'online']]) target.addEventListener(name, end, { signal: over.signal });
 });
 
 // follow hears events until the signal aborts. It connects again by itself: the event `watching` follows each

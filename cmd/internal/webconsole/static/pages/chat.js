@@ -1,6 +1,6 @@
 // The page of one chat: what happens in it now, what it waits for, and its history as it is stored.
 import { confirm, every, h, num, say, text, when } from '../dom.js';
-import { words } from '../text.js';
+import { t as shared, words } from '../text.js';
 import { asked, follow, get, post } from '../wire.js';
 import approvals from './approvals.js';
 import outbox from './outbox.js';
@@ -47,10 +47,12 @@ function facts(doc) {
 class Chat {
   constructor(root, key, me, signal) {
     Object.assign(this, { key, me, signal, first: Infinity, doc: null });
-    this.top = h('p', { class: 'bar' });
+    this.name = h('strong');
+    this.state = h('span');
     this.facts = h('div');
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
+    this.more.hidden = true;
     this.list = h('div');
     this.queue = h('div');
     this.waiting = h('div', { hidden: true }, h('h2', null, t.waiting), this.queue);
@@ -60,7 +62,8 @@ class Chat {
     this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';
     root.append(h('div', { class: texts ? 'two' : '' },
-      h('aside', null, this.top, this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts, texts && this.archives()),
+      h('aside', null, h('p', { class: 'bar' }, this.name, this.state, texts && h('a', { href: `#/search?${new URLSearchParams({ chat: key })}` }, shared.search),
+        me.orders && button(t.forget, () => this.forget(), 'plain danger')), this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts, texts && this.archives()),
       texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.empty, this.list, this.waiting)));
   }
 
@@ -69,15 +72,15 @@ class Chat {
   }
 
   archives() {
-    return folded(t.archives, () => later(asked('archives', { of: this.key }, this.signal), (list) => list.map((a) => archived(when(a.archivedAt), a.id, this))));
+    return folded(t.archives, () => later(asked('archives', { of: this.key }, this.signal), (list) => (list.length ? list.map((a) => archived(when(a.archivedAt), a.id, this)) : [shared.none])));
   }
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
     const stay = this.doc?.messages && this.atEnd();
     this.doc = doc;
-    this.top.replaceChildren(h('strong', null, text(nameOf(doc.messages ?? []) || this.key)), label(doc.running ? 'good' : '', doc.running ? t.running : t.idle),
-      ...(this.me.orders ? [this.forgetButton ??= button(t.forget, () => this.forget(), 'plain danger')] : []));
+    this.name.replaceChildren(text(nameOf(doc.messages ?? []) || this.key));
+    this.state.replaceChildren(label(doc.running ? 'good' : '', doc.running ? t.running : t.idle));
     this.facts.replaceChildren(facts(doc));
     if (!doc.messages) return;
     this.largest = Math.max(0, ...doc.messages.map(tokensOf));
@@ -147,7 +150,7 @@ class Chat {
     let fresh = 0;
     await follow('follow', { key: this.key }, this.signal, (e) => {
       if (e.kind === 'watching') fresh = performance.now();
-      this.hear(e, performance.now() - fresh < 200); // what comes at once has begun before
+      this.hear(e, performance.now() - fresh < 60); // what comes at once has begun before
     });
   }
 
