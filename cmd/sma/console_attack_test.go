@@ -65,7 +65,7 @@ func (c *consoleWorld) testRoles(t *testing.T) {
 	t.Helper()
 	c.answered(t, 7, private)
 	host := "http://" + c.address()
-	p := &consolePage{Page: c.browser.Page(t), t: t, url: host}
+	p := c.pageOf(t, host)
 	p.Go(host + "/console/")
 	p.Until(`document.querySelector('input[type=password]')`)
 	p.Eval(`(() => { document.querySelector('input').value = %q; document.querySelector('button').click(); })()`, viewerToken)

@@ -120,7 +120,7 @@ func TestConsoleOfACrowd(t *testing.T) {
 	}
 	t.Cleanup(c.kill)
 	host := "http://" + c.address()
-	p := &consolePage{Page: c.browser.Page(t), t: t, url: host}
+	p := c.pageOf(t, host)
 	p.show("overview")
 	var steps []int
 	step := func(what string, do func()) {

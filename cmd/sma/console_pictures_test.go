@@ -59,6 +59,7 @@ func TestConsolePictures(t *testing.T) {
 	c.model.open("rain")
 	p.Until(live("New messages join") + ` || ` + live("done"))
 	p.show("overview")
+	p.Until(`document.querySelector('#root table')`)
 	p.picture("console-overview")
 	p.show("approvals")
 	p.Until(`document.querySelectorAll('#root article').length === 2`)

@@ -49,8 +49,27 @@ func newConsoleWorld(t *testing.T) *consoleWorld {
 // page opens an empty page in front of the proxy, which knows the owner's token.
 func (c *consoleWorld) page(t *testing.T) *consolePage {
 	t.Helper()
-	p := &consolePage{Page: c.browser.Page(t), t: t, url: c.url()}
-	p.Before(`window.hit = 0;`)
+	return c.pageOf(t, c.url())
+}
+
+// pageOf opens an empty page, for the console at an address.
+func (c *consoleWorld) pageOf(t *testing.T, url string) *consolePage {
+	t.Helper()
+	p := &consolePage{Page: c.browser.Page(t), t: t, url: url}
+	p.Before(`{
+		window.hit = 0;
+		window.asking = 0; // requests that are not answered, but for streams
+		const usual = window.fetch;
+		window.fetch = async (...request) => {
+			const stream = request[1]?.headers?.Accept === 'text/event-stream';
+			if (!stream) window.asking++;
+			try {
+				return await usual(...request);
+			} finally {
+				if (!stream) window.asking--;
+			}
+		};
+	}`)
 	return p
 }
 
@@ -69,18 +88,12 @@ type consolePage struct {
 	url string
 }
 
-// show goes to a page of the console and waits until it shows something.
+// show goes to a page of the console and waits until it shows what it asks the host for.
 func (p *consolePage) show(place string) {
 	p.t.Helper()
 	p.Go(p.url + "/console/#/" + place)
-	p.Until(`document.getElementById('title')?.textContent && document.getElementById('root').childElementCount > 0`)
-	p.settled()
-}
-
-// settled waits until the page waits for no answer of the host but that of a stream.
-func (p *consolePage) settled() {
-	p.t.Helper()
-	p.Until(`document.getElementById('root').innerText.trim() && !document.getElementById('root').innerText.includes('Loading…')`)
+	p.Eval(`window.calm = 0`)
+	p.Until(`document.getElementById('title')?.textContent && (window.calm = asking ? 0 : (window.calm ?? 0) + 1) > 3 && document.getElementById('root').innerText.trim()`)
 }
 
 // quiet wants a page that has reported nothing, apart from reports with one of the given words.
