@@ -253,7 +253,7 @@ func TestEscapedChatID(t *testing.T) {
 }
 
 // WE9: no id reaches a chat of another platform.
-func TestOtherChatsAreOutOfReach(t *testing.T) {
+func TestWE9OtherChatsAreOutOfReach(t *testing.T) {
 	s := newServer(t, nil)
 	s.live.seed("telegram-chat-1", "u1", "a1")
 	for _, id := range []string{"telegram-chat-1", "..%2Ftelegram-chat-1", "1", "%2e%2e", "x%00y", "%EF%BF%BD"} {

@@ -37,7 +37,7 @@ func requests(p *Platform) map[string]string {
 }
 
 // WE1: every route requires the token, except for liveness.
-func TestEveryRouteAsksForTheToken(t *testing.T) {
+func TestWE1EveryRouteAsksForTheToken(t *testing.T) {
 	s := newServer(t, func(o *Options) {
 		withToken(o)
 		o.APIToken = func() string { return "api-token" }
@@ -78,7 +78,7 @@ func TestTokensOpenOnlyTheirRoutes(t *testing.T) {
 }
 
 // WE2: there is a token, or the handler was opened for this machine alone.
-func TestStartMatrix(t *testing.T) {
+func TestWE2StartMatrix(t *testing.T) {
 	tests := []struct {
 		listen, token string
 		open          bool
@@ -114,7 +114,7 @@ func TestTokenTakenAwayCloses(t *testing.T) {
 }
 
 // WE3 and WE4: pages of other origins and rebound names get nothing.
-func TestForeignPages(t *testing.T) {
+func TestWE3ForeignPages(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.AllowedHosts = []string{"bot.lan"} })
 	own := strings.TrimPrefix(s.URL, "http://")
 	tests := []struct {
@@ -199,7 +199,7 @@ func TestLogin(t *testing.T) {
 }
 
 // WE8: ten wrong tokens a minute, then 429 for that peer; cookies still work.
-func TestWrongTokens(t *testing.T) {
+func TestWE8WrongTokens(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	s := newServer(t, func(o *Options) { withToken(o); o.Registerer = reg })
 	session := s.p.guard.session(testToken)
@@ -270,7 +270,7 @@ func TestPrivateHandlerAsksNothing(t *testing.T) {
 
 // A listener accepts loopback names and its own; one that others reach also accepts IP addresses,
 // which no page can use as its name.
-func TestOnlyHosts(t *testing.T) {
+func TestWE4OnlyHosts(t *testing.T) {
 	tests := []struct {
 		listen, host string
 		want         int

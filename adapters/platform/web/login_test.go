@@ -9,7 +9,7 @@ import (
 )
 
 // A login link logs in by itself, and its token immediately disappears from the URL.
-func TestLoginLinkInABrowser(t *testing.T) {
+func TestWE5LoginLinkInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	reg := prometheus.NewRegistry()
 	s := newServer(t, func(o *Options) { withToken(o); o.Registerer = reg })

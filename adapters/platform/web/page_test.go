@@ -143,7 +143,7 @@ func TestPageFoldsThinking(t *testing.T) {
 }
 
 // WE10: whatever a message says, nothing of it runs or is fetched.
-func TestPageKeepsPayloadsInert(t *testing.T) {
+func TestWE10PageKeepsPayloadsInert(t *testing.T) {
 	s, b := openPage(t)
 	payloads := browsertest.Payloads()
 	for _, p := range payloads {

@@ -111,7 +111,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 }
 
 // WE6: large bodies and headers are refused without reading all of them.
-func TestLimits(t *testing.T) {
+func TestWE6Limits(t *testing.T) {
 	addr, _, _, _ := receive(t, func(o *Options) { withToken(o) })
 	post := func(size int64) (status int, left int64) {
 		body := &blanks{left: size}
@@ -169,7 +169,7 @@ func (b *blanks) Read(p []byte) (int, error) {
 }
 
 // WE7: a body that trickles in is cut off, with or without a token, while others are served.
-func TestSlowBodiesAndIdleSockets(t *testing.T) {
+func TestWE7SlowBodiesAndIdleSockets(t *testing.T) {
 	addr, live, _, _ := receive(t, func(o *Options) { o.BodyTimeout = 150 * time.Millisecond })
 	live.onAccept = live.echo
 	for range 200 {

@@ -28,6 +28,7 @@ func reliabilityRows() []string {
 		{"AP", upTo(14)},
 		{"SB", upTo(10)},
 		{"SE", upTo(5)},
+		{"WE", upTo(12)},
 		{"PI", upTo(8)},
 		{"SU", []int{1, 2, 4}},
 	} {

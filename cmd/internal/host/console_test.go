@@ -68,7 +68,7 @@ func (c *consoleHost) ask(t *testing.T, method, path, token, body string) (int, 
 }
 
 // Viewers read no text of people and no name of a chat anywhere; the owner reads them.
-func TestViewersReadNothingPrivate(t *testing.T) {
+func TestWE12ViewersReadNothingPrivate(t *testing.T) {
 	c := newConsoleHost(t, nil)
 	owner := c.h.login.token.Reveal()
 	for path, private := range map[string]bool{

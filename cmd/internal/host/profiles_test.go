@@ -11,8 +11,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// TestProfilesAreClosed: profiles show what a process works on. Without the setting there are none.
-func TestProfilesAreClosed(t *testing.T) {
+// TestWE11ProfilesAreClosed: profiles show what a process works on. Without the setting there are none.
+func TestWE11ProfilesAreClosed(t *testing.T) {
 	h := newProject(t).start(t, Options{}, map[string]string{"llm.provider": "demo"})
 	for _, path := range []string{"", "heap", "profile?seconds=1", "goroutine", "cmdline"} {
 		if code, _ := get(t, "http://"+h.metricsAddr+"/debug/pprof/"+path); code != http.StatusNotFound {
@@ -41,8 +41,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestProfilesNeedLoopback: on an address that others reach, the settings are refused and say what to do.
-func TestProfilesNeedLoopback(t *testing.T) {
+// TestWE11ProfilesNeedLoopback: on an address that others reach, the settings are refused and say what to do.
+func TestWE11ProfilesNeedLoopback(t *testing.T) {
 	p := newProject(t)
 	for _, listen := range []string{"0.0.0.0:9464", ":9464", "192.0.2.1:9464", "sma:9464", "[::]:9464", "127.0.0.1:9464", "localhost:9464", "[::1]:9464", "off"} {
 		flags := map[string]string{"llm.provider": "demo", "adapters.web.listen": "127.0.0.1:0", "metrics.listen": listen}

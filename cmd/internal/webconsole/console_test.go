@@ -102,7 +102,7 @@ func (p *page) do(t *testing.T, n int, method, path, token string, headers ...st
 }
 
 // Everybody gets from every route what the two lists say, and nobody else anything.
-func TestEveryRouteAndEveryRole(t *testing.T) {
+func TestWE12EveryRouteAndEveryRole(t *testing.T) {
 	rows := slices.Sorted(maps.Keys(table()))
 	if diff := cmp.Diff(slices.Sorted(slices.Values(slices.Concat(forViewers(), forOwners()))), rows); diff != "" {
 		t.Fatalf("the table has other routes (-want +got):\n%s", diff)
@@ -241,7 +241,7 @@ func TestRefusalsOfTheHost(t *testing.T) {
 
 // An order may take longer than the web platform gives its own requests.
 func TestOrdersMayTakeLong(t *testing.T) {
-	served, err := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	served := New(Options{Control: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		select {
 		case <-r.Context().Done():
@@ -249,9 +249,6 @@ func TestOrdersMayTakeLong(t *testing.T) {
 			_, _ = io.WriteString(w, "done")
 		}
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := newPage(t, func(o *web.Options) {
 		o.Console, o.BodyTimeout, o.WriteTimeout = served, 20*time.Millisecond, 20*time.Millisecond
 	})
