@@ -24,7 +24,7 @@ func reliabilityRows() []string {
 		{"RL", upTo(16)},
 		{"CO", upTo(6)},
 		{"CL", append(upTo(4), 9, 10)},
-		{"OV", upTo(4)},
+		{"OV", upTo(5)},
 		{"AP", upTo(14)},
 		{"SB", upTo(10)},
 		{"SE", upTo(5)},
