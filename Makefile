@@ -63,7 +63,7 @@ demo: go-present
 	@GO='$(GO)' .ci/build $(BIN)/sma
 	@exec $(BIN)/sma demo $(DEMO_DIR) $(DEMO_FLAGS)
 
-# The tests of the AI SDK's clients need its npm packages; without npm they are skipped.
+# The tests of the AI SDK's clients need its npm packages, and that of the console axe-core; without npm they are skipped.
 npm:
 	@if command -v npm >/dev/null 2>&1; then cmd/sma/testdata/e2e/install.sh || echo "the npm packages could not be installed" >&2; fi
 

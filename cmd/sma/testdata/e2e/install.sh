@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the npm packages that TestClient, TestReactExample and the tests of
+# Installs the npm packages that TestClient, TestReactExample, TestConsole and the tests of
 # MCP servers (TestMCPExamples and others) drive, at the versions of the lock
 # files. It does nothing where they are there already.
 set -eu
