@@ -4,7 +4,7 @@ const clock = (at) => new Date(at).toLocaleTimeString([], { hour: '2-digit', min
 const en = {
   skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', filter: 'Search chats', messages: 'Messages',
   hello: 'What can I do for you?', helloHint: 'You can go on writing while I answer. What you add joins the answer under way.',
-  placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', logout: 'Log out', you: 'You', rename: 'Rename', forget: 'Delete',
+  placeholder: 'Write a message', send: 'Send', stop: 'Stop', cancel: 'Cancel', console: 'Console', logout: 'Log out', you: 'You', rename: 'Rename', forget: 'Delete',
   renameAsk: 'Title of this chat:', renameYes: 'Save', forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
   forgetAsk: (title) => `Delete ${title ? `the chat “\u2068${title}\u2069”` : 'this chat'} for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`,
   assistant: 'Assistant',
@@ -38,7 +38,7 @@ const en = {
 const zh = {
   skip: '跳到输入框', chats: '聊天', newChat: '新聊天', filter: '搜索聊天', messages: '消息',
   hello: '有什么可以帮你？', helloHint: '回答时你可以继续发消息，新消息会并入正在进行的回答。',
-  placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', logout: '退出', you: '你', rename: '重命名', forget: '删除',
+  placeholder: '输入消息', send: '发送', stop: '停止', cancel: '取消', console: '控制台', logout: '退出', you: '你', rename: '重命名', forget: '删除',
   renameAsk: '聊天标题：', renameYes: '保存', forgetYes: '永久删除', forgotten: '聊天已删除。',
   forgetAsk: (title) => `要永久删除${title ? `聊天“\u2068${title}\u2069”` : '这个聊天'}吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`,
   assistant: '助手',
