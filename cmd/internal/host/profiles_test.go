@@ -11,7 +11,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
-// TestWE11ProfilesAreClosed: profiles show what a process works on. Without the setting there are none.
+// TestWE11ProfilesAreClosed: profiles show what a process works on, so they are served only with the setting.
 func TestWE11ProfilesAreClosed(t *testing.T) {
 	h := newProject(t).start(t, Options{}, map[string]string{"llm.provider": "demo"})
 	for _, path := range []string{"", "heap", "profile?seconds=1", "goroutine", "cmdline"} {

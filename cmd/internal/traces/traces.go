@@ -70,7 +70,7 @@ func Parent(requestID, runID string) string {
 	return "00-" + traceOf(requestID, runID) + "-" + spanOf(runID) + "-01"
 }
 
-// traceOf is the trace of a request. What nobody requested is a trace of its own.
+// traceOf is the trace of a request. A run without a request has a trace of its own.
 func traceOf(requestID, runID string) string {
 	if requestID == "" {
 		requestID = runID

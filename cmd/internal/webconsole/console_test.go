@@ -101,7 +101,7 @@ func (p *page) do(t *testing.T, n int, method, path, token string, headers ...st
 	return w
 }
 
-// Everybody gets from every route what the two lists say, and nobody else anything.
+// The two lists say which role gets an answer from which route; every other request is refused.
 func TestWE12EveryRouteAndEveryRole(t *testing.T) {
 	rows := slices.Sorted(maps.Keys(table()))
 	if diff := cmp.Diff(slices.Sorted(slices.Values(slices.Concat(forViewers(), forOwners()))), rows); diff != "" {
@@ -178,7 +178,7 @@ func TestMe(t *testing.T) {
 	}
 }
 
-// A role that nobody knows gets no more than a viewer.
+// An unknown role gets no more than a viewer.
 func TestWithoutARole(t *testing.T) {
 	served := New(Options{Control: http.NotFoundHandler()})
 	for _, route := range forOwners() {
@@ -204,7 +204,7 @@ func TestViewersSeeCounts(t *testing.T) {
 	}
 }
 
-// Nobody gets the list of chats twice, and nobody the copy of another role.
+// The list of chats is sent again only after a change, and the tag of one role does not count for another.
 func TestChatsHaveATag(t *testing.T) {
 	p := newPage(t, nil)
 	first := p.do(t, 0, "GET", "api/chats", ownerToken)
