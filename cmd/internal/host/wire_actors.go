@@ -96,7 +96,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	if err := h.spawn(ctx, actorsystem.RouterName, actorsystem.Inline(router.Props(chatsOf))); err != nil {
 		return err
 	}
-	h.background("memory after crowds", h.afterCrowds)
+	h.background("memory of idle hosts", h.returnMemory)
 	return nil
 }
 
