@@ -338,6 +338,7 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 			err = s.store.AppendHistory(ctx, *w.Turn)
 		case w.Fold != nil:
 			err = s.store.Fold(ctx, *w.Fold)
+			s.memo.Rest() // a chat is mostly checkpointed because it is idle
 		case w.Rewrite != nil:
 			err = s.store.Rewrite(ctx, *w.Rewrite)
 		case w.Durable:

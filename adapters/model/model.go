@@ -101,6 +101,23 @@ func (m *Memo) Keep(v any) {
 	}
 }
 
+// Rester is what a memo may hold to be smaller while its chat is idle.
+type Rester interface {
+	// Rest returns what replaces it.
+	Rest() any
+}
+
+// Rest frees most of the memo's memory. The next request costs what the first one did.
+func (m *Memo) Rest() {
+	held := m.Take()
+	if r, ok := held.(Rester); ok {
+		held = r.Rest()
+	}
+	if held != nil {
+		m.Keep(held)
+	}
+}
+
 // ToolSpec offers a tool to the model. The order is kept, so that prompts remain cacheable.
 type ToolSpec struct {
 	Name        string // matches ^[a-zA-Z0-9_-]{1,64}$

@@ -69,9 +69,14 @@ type Documents struct {
 // the longest possible prefix unchanged. Text that people control is quoted and cannot leave its
 // section.
 func System(f Facts, d Documents) string {
-	const around = 2 << 10 // tags, facts and the introductions of sections
+	size := len(textManners) + 512 // the facts and the tags of what every text has
+	for _, doc := range []string{d.Agent, d.ProfilePrimary, d.ProfileOther, d.ChatMemory, d.ChatStatements, d.ProjectMemory, d.UserMemory} {
+		if doc != "" {
+			size += len(doc) + 256
+		}
+	}
 	var b strings.Builder
-	b.Grow(around + len(textManners) + len(d.Agent) + len(d.ProfilePrimary) + len(d.ProfileOther) + len(d.ChatMemory) + len(d.ChatStatements) + len(d.ProjectMemory) + len(d.UserMemory))
+	b.Grow(size)
 	section(&b, "agent", "Your instructions. They win over every other section.", d.Agent)
 	section(&b, "manners", "How you work, where the agent section does not say otherwise.", textManners)
 	section(&b, "runtime", "", runtime(f))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
@@ -34,7 +36,7 @@ type Encoded struct {
 	Head  []byte
 	Own   []byte
 	Marks []Mark // Marks[i] is where message i begins, Marks[len(Marks)-1] where the last one ends
-	// Shared is how many bytes of Head and Own the memo had.
+	// Shared is how many bytes of Head and Own an earlier request had, as the memo knows.
 	Shared int
 
 	head     *head
@@ -58,7 +60,7 @@ func (w *Writer) Write(ctx context.Context, req model.Request) (*Encoded, error)
 	if err := CheckResults(req.Messages); err != nil {
 		return nil, err
 	}
-	e := w.resume(req)
+	e, before := w.resume(req)
 	for _, m := range req.Messages[len(e.messages):] {
 		own, mark, err := w.Form.AppendMessage(ctx, e.Own, e.Marks[len(e.Marks)-1], m)
 		if err != nil {
@@ -71,18 +73,47 @@ func (w *Writer) Write(ctx context.Context, req model.Request) (*Encoded, error)
 		return nil, ErrNoMessages
 	}
 	e.messages = req.Messages
+	if before.begins(e) {
+		e.Shared = before.size
+	}
 	req.Memo.Keep(e)
 	return e, nil
 }
 
-// resume returns the part of the request that the memo already holds.
-func (w *Writer) resume(req model.Request) *Encoded {
+// rested is what a memo keeps of an idle chat: how long its last request was, without its end, and the hash of that.
+type rested struct {
+	size int
+	sum  uint64
+}
+
+// Rest implements [model.Rester].
+func (e *Encoded) Rest() any { return rested{len(e.Head) + len(e.Own), hash(e.Head, e.Own)} }
+
+// begins reports whether the request begins with all of the one before. The zero value begins none.
+func (r rested) begins(e *Encoded) bool {
+	own := r.size - len(e.Head)
+	return own > 0 && own <= len(e.Own) && hash(e.Head, e.Own[:own]) == r.sum
+}
+
+func hash(pieces ...[]byte) uint64 {
+	var h xxhash.Digest
+	h.Reset()
+	for _, p := range pieces {
+		_, _ = h.Write(p) // never fails
+	}
+	return h.Sum64()
+}
+
+// resume returns the part of the request that the memo already holds, or what it holds of a chat that was idle.
+func (w *Writer) resume(req model.Request) (*Encoded, rested) {
 	h := w.heads.of(w.Form, req)
-	e, ok := req.Memo.Take().(*Encoded)
+	held := req.Memo.Take()
+	e, ok := held.(*Encoded)
 	known := w.Prompter.revision()
 	if !ok || e.head != h || e.system != req.System || e.sight != known {
 		own := w.Form.AppendStart(make([]byte, 0, sizeOf(req)), req)
-		return &Encoded{Head: h.bytes, Own: own, Marks: []Mark{{End: len(own)}}, head: h, system: req.System, sight: known}
+		before, _ := held.(rested)
+		return &Encoded{Head: h.bytes, Own: own, Marks: []Mark{{End: len(own)}}, head: h, system: req.System, sight: known}, before
 	}
 	n := 0
 	for n < len(e.messages) && n < len(req.Messages) && equalMessages(e.messages[n], req.Messages[n]) {
@@ -92,7 +123,7 @@ func (w *Writer) resume(req model.Request) *Encoded {
 	if n < len(e.messages) {
 		own = slices.Clone(own) // the rest may still be being sent
 	}
-	return &Encoded{Head: h.bytes, Own: own, Marks: e.Marks[: n+1 : n+1], head: h, system: req.System, sight: known, messages: req.Messages[:n], Shared: len(h.bytes) + len(own)}
+	return &Encoded{Head: h.bytes, Own: own, Marks: e.Marks[: n+1 : n+1], head: h, system: req.System, sight: known, messages: req.Messages[:n], Shared: len(h.bytes) + len(own)}, rested{}
 }
 
 // sizeOf estimates the length of a body's messages, so that they are allocated once.
