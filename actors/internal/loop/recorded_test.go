@@ -143,12 +143,9 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 		events = append(events, e)
 	}
 	l := loop.New(cfg)
-	chunks, _, err := l.Begin(history)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chunks, _ := l.Begin(history)
 	for _, e := range events {
-		chunks = append(chunks, l.Event(e)...)
+		chunks = l.AppendEvent(chunks, e)
 	}
 	out := l.EndStream(nil)
 	chunks = append(chunks, out.Chunks...)

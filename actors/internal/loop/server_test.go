@@ -3,11 +3,14 @@ package loop_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -150,9 +153,15 @@ type exchange struct {
 	req     *request
 	loop    *loop.Loop
 	history []uimessage.Message
-	base    []modelmessage.Message
 	reducer *uistream.Reducer
 	toUser  func(uistream.Chunk)
+
+	steps    int
+	called   []string           // the tools that the model called in this step
+	order    []string           // the ids of all calls
+	withheld bool               // the model called a tool although it must not
+	failures map[string]error   // by call
+	denials  map[string]*string // the reasons, by call
 
 	completed, failed, over bool
 }
@@ -164,12 +173,11 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 		r.Rejected = bad
 		return
 	}
-	base, err := conformancetest.Convert(history, modelmessage.Options{Tools: s.convertTools()})
-	if err != nil {
+	if _, err := conformancetest.Convert(history, modelmessage.Options{Tools: s.convertTools()}); err != nil {
 		r.Rejected = faultOf(err)
 		return
 	}
-	x := &exchange{server: s, req: r, history: history, base: base, toUser: toUser}
+	x := &exchange{server: s, req: r, history: history, toUser: toUser, failures: map[string]error{}, denials: map[string]*string{}}
 	var last *uimessage.Message
 	if n := len(r.Messages); n > 0 {
 		last = &r.Messages[n-1]
@@ -184,46 +192,39 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 
 func (s *server) config(id string) loop.Config {
 	c := loop.Config{
-		ActiveTools: s.spec.ActiveTools, ToolChoice: s.spec.ToolChoice.engine(),
-		HideReasoning: s.spec.SendReasoning != nil && !*s.spec.SendReasoning,
-		SendSources:   s.spec.SendSources,
-		NewID:         s.newID, MessageID: id, Record: true,
+		SendSources: s.spec.SendSources,
+		NewID:       s.newID, MessageID: id, ErrorText: s.errorText,
+		StartMetadata: func() json.RawMessage { return s.spec.Metadata["start"] },
 	}
-	for _, t := range s.tools {
+	for _, t := range s.offered() {
 		c.Tools = append(c.Tools, t.engineTool(s.t))
 	}
-	if s.spec.Errors == "plain" {
-		c.ErrorText = plainText
-	}
-	if s.spec.Metadata != nil {
-		c.Metadata = func(kind string) json.RawMessage { return s.spec.Metadata[kind] }
-	}
-	if s.spec.ApprovalSecret != nil {
-		signer := newSigner([]byte(*s.spec.ApprovalSecret))
-		c.Sign, c.Verify = signer.sign, signer.verify
-	}
-	s.stopWhen(&c)
 	return c
 }
 
-func (s *server) stopWhen(c *loop.Config) {
-	for _, stop := range s.spec.StopWhen {
-		if stop.StepCount > 0 {
-			c.StopAfterSteps = stop.StepCount
-		}
-		if stop.ToolCall != "" {
-			c.StopWhen = func(calls []loop.Call) bool {
-				return slices.ContainsFunc(calls, func(c loop.Call) bool { return c.Name == stop.ToolCall })
-			}
+// stops reports whether a condition of the case ends the run after a step.
+func (x *exchange) stops() bool {
+	stops := x.spec.StopWhen
+	if len(stops) == 0 {
+		stops = stopSpecs{{StepCount: 20}}
+		if x.spec.Entry == "streamText" {
+			stops[0].StepCount = 1
 		}
 	}
-	if c.StopAfterSteps == 0 && c.StopWhen == nil {
-		c.StopAfterSteps = 20
-		if s.spec.Entry == "streamText" {
-			c.StopAfterSteps = 1
-		}
-	}
+	return slices.ContainsFunc(stops, func(stop stopSpec) bool {
+		return stop.StepCount == x.steps || slices.Contains(x.called, stop.ToolCall)
+	})
 }
+
+func (s *server) errorText(err error) string {
+	if s.spec.Errors == "plain" {
+		return plainText(err)
+	}
+	return "An error occurred."
+}
+
+// errToolChoice is the failure of a model that calls tools although it must not.
+var errToolChoice = errors.New("Model response contained a tool call even though tool choice was none.") //nolint:staticcheck,revive // the SDK's words
 
 // thrown is a value thrown by a tool that is not an error.
 type thrown struct{ value json.RawMessage }
@@ -239,22 +240,28 @@ func plainText(err error) string {
 }
 
 func (x *exchange) run(history []uimessage.Message) {
-	chunks, calls, err := x.loop.Begin(history)
-	x.send(chunks)
-	if err != nil {
+	chunks, calls := x.loop.Begin(history)
+	if err := x.forged(history); err != nil {
+		x.send([]uistream.Chunk{chunks[0], uistream.Error{ErrorText: x.errorText(err)}})
 		return
 	}
+	x.send(chunks)
 	x.execute(calls)
 	for !x.over {
+		x.called = nil
 		outcome := x.step()
+		for _, c := range outcome.Invalid {
+			x.failures[c.ID] = c.Err
+		}
 		x.send(outcome.Chunks)
 		x.execute(outcome.Calls)
 		if x.over {
 			return
 		}
 		chunks, decision := x.loop.EndStep()
+		x.steps++
 		x.send(chunks)
-		if decision.Next != loop.NextStep {
+		if decision.Next != loop.NextStep || x.stops() {
 			break
 		}
 	}
@@ -292,22 +299,77 @@ func (x *exchange) step() loop.Outcome {
 		if x.over {
 			break
 		}
-		x.send(x.loop.Event(eventOf(x.t, raw)))
+		x.event(eventOf(x.t, raw))
 	}
 	return x.loop.EndStream(nil)
 }
 
-// messages returns the model messages as the run itself sees them.
+// messages returns the model messages as the SDK's own run sees them: with the original text of
+// errors, and denials as such. The stored form differs in that.
 func (x *exchange) messages() ([]modelmessage.Message, error) {
-	own, err := x.loop.ResponseMessages()
+	asked, err := x.converted()
 	if err != nil {
 		return nil, err
 	}
-	asked := append(slices.Clone(x.base), own...)
-	if converted, err := x.converted(); err != nil || !samePrompt(asked, converted) {
-		x.differs = true
+	seen := slices.Clone(asked)
+	for i := range seen {
+		seen[i].Parts = slices.Clone(seen[i].Parts)
+		for j, p := range seen[i].Parts {
+			seen[i].Parts[j] = x.original(p)
+		}
 	}
-	return asked, nil
+	x.differs = x.differs || !samePrompt(asked, seen)
+	for _, m := range seen {
+		x.inCallOrder(m.Parts)
+	}
+	return seen, nil
+}
+
+// inCallOrder sorts the calls of this run, or their results, by when the model completed the calls;
+// stored messages have them in the order in which they began.
+func (x *exchange) inCallOrder(parts []modelmessage.Part) {
+	var places, order []int
+	for i, p := range parts {
+		id := ""
+		switch p := p.(type) {
+		case modelmessage.ToolCall:
+			id = p.ToolCallID
+		case modelmessage.ToolResult:
+			id = p.ToolCallID
+		}
+		if at := slices.Index(x.order, id); at >= 0 {
+			places, order = append(places, i), append(order, at)
+		}
+	}
+	sorted := slices.Clone(places)
+	slices.SortStableFunc(sorted, func(a, b int) int {
+		return order[slices.Index(places, a)] - order[slices.Index(places, b)]
+	})
+	before := slices.Clone(parts)
+	for i, place := range places {
+		parts[place] = before[sorted[i]]
+	}
+}
+
+// original is a part as it was before it was stored.
+func (x *exchange) original(p modelmessage.Part) modelmessage.Part {
+	switch p := p.(type) {
+	case modelmessage.ToolCall:
+		if _, failed := x.failures[p.ToolCallID]; failed && !strings.ContainsRune("{[n", rune(p.Input[0])) {
+			p.Input = json.RawMessage("{}")
+		}
+		return p
+	case modelmessage.ToolResult:
+		if err, failed := x.failures[p.ToolCallID]; failed {
+			p.Output = modelmessage.Output{Type: modelmessage.OutputErrorText, Text: err.Error()}
+		}
+		if reason, denied := x.denials[p.ToolCallID]; denied {
+			p.Output = modelmessage.Output{Type: modelmessage.OutputExecutionDenied, Reason: reason}
+		}
+		return p
+	default:
+		return p
+	}
 }
 
 // converted is the history with the current message, as in a chat's request.
@@ -337,11 +399,34 @@ func (s *server) next() scripted {
 	return s.script[s.used-1]
 }
 
-// execute runs calls concurrently; the slow ones end later.
+// event passes an event of the model on, unless the model must not call tools.
+func (x *exchange) event(ev model.Event) {
+	if ev.Kind == model.EventToolCall {
+		x.called, x.order = append(x.called, ev.ToolName), append(x.order, ev.ID)
+	}
+	if x.spec.ToolChoice.Type == "none" {
+		switch ev.Kind {
+		case model.EventToolCall:
+			x.withheld = true
+			return
+		case model.EventToolInputStart, model.EventToolInputDelta, model.EventToolInputEnd:
+			return
+		case model.EventFinish:
+			if x.withheld {
+				x.send(x.loop.AppendEvent(nil, model.Event{Kind: model.EventError, Err: errToolChoice}))
+				ev.Finish.Unified = string(uistream.FinishError)
+			}
+		}
+	}
+	x.send(x.loop.AppendEvent(nil, ev))
+}
+
+// execute runs calls concurrently; the slow ones end later. Tools of the client run there.
 func (x *exchange) execute(calls []loop.Call) {
 	if x.over {
 		return
 	}
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c loop.Call) bool { return x.tools.find(c.Name).Execute == nil })
 	for _, c := range calls {
 		x.req.Executions = append(x.req.Executions, execution{ToolName: c.Name, ToolCallID: c.ID, Input: c.Input})
 	}
@@ -349,13 +434,18 @@ func (x *exchange) execute(calls []loop.Call) {
 		x.abort()
 		return
 	}
-	calls = slices.Clone(calls)
 	slices.SortStableFunc(calls, func(a, b loop.Call) int {
 		return x.tools.find(a.Name).Execute.DelayMS - x.tools.find(b.Name).Execute.DelayMS
 	})
 	for _, c := range calls {
 		x.invoke(c)
 	}
+}
+
+// fail gives a call its error.
+func (x *exchange) fail(c loop.Call, err error) {
+	x.failures[c.ID] = err
+	x.send(x.loop.ToolError(c.ID, err))
 }
 
 func (x *exchange) invoke(c loop.Call) {
@@ -367,9 +457,9 @@ func (x *exchange) invoke(c loop.Call) {
 	}
 	switch {
 	case e.Throw != nil:
-		x.send(x.loop.ToolError(c.ID, errors.New(*e.Throw)))
+		x.fail(c, errors.New(*e.Throw))
 	case e.ThrowValue != nil:
-		x.send(x.loop.ToolError(c.ID, thrown{e.ThrowValue}))
+		x.fail(c, thrown{e.ThrowValue})
 	case e.Yield != nil:
 		x.send(x.loop.ToolOutput(c.ID, last, false))
 	case e.ReturnNothing:
@@ -385,24 +475,116 @@ func (x *exchange) invoke(c loop.Call) {
 	}
 }
 
-// send passes chunks to the store and to the client.
+// send passes chunks to the store and to the client, with what a case adds to them.
 func (x *exchange) send(chunks []uistream.Chunk) {
 	for _, c := range chunks {
-		if x.over {
-			return
+		if c = x.dressed(c); c != nil {
+			x.sendOne(c)
 		}
-		_, finish := c.(uistream.Finish)
-		_, fault := c.(uistream.Error)
-		x.completed, x.failed = x.completed || finish, x.failed || fault
-		if _, err := x.reducer.Apply(c); err != nil {
-			x.req.Broken, x.failed, x.over = faultOf(err), true, true
-			return
+		if _, ok := c.(uistream.FinishStep); ok && x.spec.Metadata["finish-step"] != nil {
+			x.sendOne(uistream.MessageMetadata{Metadata: x.spec.Metadata["finish-step"]})
 		}
-		x.req.Chunks = append(x.req.Chunks, chunkJSON{c})
-		x.toUser(c)
-		if x.req.abortAfter > 0 && len(x.req.Chunks) == x.req.abortAfter && !x.aboutToExecute(c) {
-			x.abort()
+	}
+}
+
+// dressed adds signatures and metadata to a chunk; it is nil if the case hides the chunk.
+func (x *exchange) dressed(c uistream.Chunk) uistream.Chunk {
+	switch c := c.(type) {
+	case uistream.Finish:
+		c.Metadata = x.spec.Metadata["finish"]
+		return c
+	case uistream.ReasoningStart, uistream.ReasoningDelta, uistream.ReasoningEnd:
+		if x.spec.SendReasoning != nil && !*x.spec.SendReasoning {
+			return nil
 		}
+		return c
+	case uistream.ToolApprovalRequest:
+		if x.spec.ApprovalSecret != nil {
+			call := x.call(c.ToolCallID)
+			c.Signature = uimessage.Some(newSigner([]byte(*x.spec.ApprovalSecret)).sign(c.ApprovalID, call))
+		}
+		return c
+	case uistream.ToolInputError:
+		if x.inactive(c.ToolName) {
+			c.Dynamic = uimessage.Optional[bool]{}
+		}
+		return c
+	case uistream.ToolOutputError:
+		if x.inactive(x.call(c.ToolCallID).Name) {
+			c.Dynamic = uimessage.Optional[bool]{}
+		}
+		return c
+	case uistream.ToolOutputDenied:
+		call := x.call(c.ToolCallID)
+		reason := fmt.Sprintf("Tool %q does not require approval", call.Name)
+		x.denials[c.ToolCallID] = &reason
+		if r, ok := call.Approval.Reason.Get(); ok || !call.Approval.Approved.Value {
+			x.denials[c.ToolCallID] = nil
+			if ok {
+				x.denials[c.ToolCallID] = &r
+			}
+		}
+		return c
+	default:
+		return c
+	}
+}
+
+// inactive reports whether a tool is known but not offered; the engine does not know those.
+func (x *exchange) inactive(name string) bool {
+	same := func(t namedTool) bool { return t.name == name }
+	return slices.ContainsFunc(x.tools, same) && !slices.ContainsFunc(x.offered(), same)
+}
+
+// call is a call of the current message.
+func (x *exchange) call(id string) uimessage.Tool {
+	for _, p := range x.reducer.Snapshot().Parts {
+		if t, ok := p.(uimessage.Tool); ok && t.ToolCallID == id {
+			return t
+		}
+	}
+	return uimessage.Tool{}
+}
+
+// forged is the error of an approval in the history that was not signed here.
+func (x *exchange) forged(history []uimessage.Message) error {
+	if x.spec.ApprovalSecret == nil || len(history) == 0 {
+		return nil
+	}
+	signer := newSigner([]byte(*x.spec.ApprovalSecret))
+	for _, p := range history[len(history)-1].Parts {
+		t, ok := p.(uimessage.Tool)
+		if !ok || t.State != uimessage.ToolApprovalResponded || !t.Approval.Approved.Value {
+			continue
+		}
+		reason := "invalid signature"
+		switch signature, ok := t.Approval.Signature.Get(); {
+		case !ok:
+			reason = "missing signature"
+		case signature == signer.sign(t.Approval.ID, t):
+			continue
+		}
+		return fmt.Errorf("Tool approval signature verification failed for approval %q (tool call %q): %s", //nolint:staticcheck,revive // the SDK's words
+			t.Approval.ID, t.ToolCallID, reason)
+	}
+	return nil
+}
+
+func (x *exchange) sendOne(c uistream.Chunk) {
+	if x.over {
+		return
+	}
+	_, finish := c.(uistream.Finish)
+	_, fault := c.(uistream.Error)
+	x.completed, x.failed = x.completed || finish, x.failed || fault
+	if _, err := x.reducer.Apply(c); err != nil {
+		x.req.Broken, x.failed, x.over = faultOf(err), true, true
+		return
+	}
+	x.req.Chunks = append(x.req.Chunks, chunkJSON{c})
+	x.toUser(c)
+	if x.req.abortAfter > 0 && len(x.req.Chunks) == x.req.abortAfter && !x.aboutToExecute(c) {
+		x.abort()
 	}
 }
 
@@ -415,7 +597,7 @@ func (x *exchange) aboutToExecute(c uistream.Chunk) bool {
 func (x *exchange) abort() {
 	at := x.req.abortAfter
 	x.req.abortAfter = 0
-	x.send(x.loop.Abort("This operation was aborted"))
+	x.send([]uistream.Chunk{uistream.Abort{Reason: uimessage.Some("This operation was aborted")}})
 	x.over, x.req.abortAfter = true, at
 }
 

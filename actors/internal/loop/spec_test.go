@@ -61,10 +61,7 @@ func (n namedTool) engineTool(t *testing.T) loop.Tool {
 	}
 	out := loop.Tool{
 		Name: n.name, Title: n.spec.Title, Metadata: n.spec.Metadata, Dynamic: n.spec.Dynamic,
-		Client: n.spec.Execute == nil, Check: func(_ string, in json.RawMessage) error { return schema.Validate(in) },
-	}
-	if n.spec.ToModelOutput != nil {
-		out.ModelOutput = n.spec.modelOutput
+		Check: func(_ string, in json.RawMessage) error { return schema.Validate(in) },
 	}
 	if raw := string(n.spec.NeedsApproval); raw != "" && raw != "false" {
 		out.Asks = func(c loop.Call) bool { return n.spec.asks(c.Input) }
