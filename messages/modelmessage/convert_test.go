@@ -34,7 +34,7 @@ func history(turns int) []uimessage.Message {
 
 func TestConvertMessageByMessage(t *testing.T) {
 	list := history(20)
-	whole, err := conformancetest.Convert(list, modelmessage.Options{})
+	whole, err := conformancetest.Convert(list, conformancetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestConvertMessageByMessage(t *testing.T) {
 	}
 	var joined []modelmessage.Message
 	for i := range list {
-		if joined, err = modelmessage.AppendConverted(joined, &list[i], modelmessage.Options{}); err != nil {
+		if joined, err = modelmessage.AppendConverted(joined, &list[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestConvertErrors(t *testing.T) {
 	user := uimessage.Message{Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "a"}}}
 	boom := errors.New("boom")
 	call := uimessage.Message{Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Tool{Name: "x", ToolCallID: "c", State: uimessage.ToolOutputAvailable}}}
-	opts := modelmessage.Options{Tools: map[string]modelmessage.Tool{"x": {ToModelOutput: func(modelmessage.CallResult) (modelmessage.Output, error) {
+	opts := conformancetest.Options{Tools: map[string]conformancetest.Tool{"x": {ToModelOutput: func(conformancetest.CallResult) (modelmessage.Output, error) {
 		return modelmessage.Output{}, boom
 	}}}}
 	tests := []struct {
@@ -84,7 +84,7 @@ func TestConvertCostIsLinear(t *testing.T) {
 	cost := func(turns int) float64 {
 		list := history(turns)
 		return testing.AllocsPerRun(20, func() {
-			if _, err := conformancetest.Convert(list, modelmessage.Options{}); err != nil {
+			if _, err := conformancetest.Convert(list, conformancetest.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -99,7 +99,7 @@ func BenchmarkConvert200(b *testing.B) {
 	list := history(200)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := conformancetest.Convert(list, modelmessage.Options{}); err != nil {
+		if _, err := conformancetest.Convert(list, conformancetest.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

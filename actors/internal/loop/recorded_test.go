@@ -22,7 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -168,7 +167,7 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 
 func requestOf(t *testing.T, history []uimessage.Message) model.Request {
 	t.Helper()
-	list, err := conformancetest.Convert(history, modelmessage.Options{})
+	list, err := conformancetest.Convert(history, conformancetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

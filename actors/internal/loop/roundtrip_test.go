@@ -152,7 +152,7 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 
 // ask makes one request about a history.
 func (s *protocolService) ask(t *rapid.T, history []uimessage.Message, event func(model.Event)) {
-	messages, err := conformancetest.Convert(history, modelmessage.Options{})
+	messages, err := conformancetest.Convert(history, conformancetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

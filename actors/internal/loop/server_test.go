@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,7 +164,8 @@ type exchange struct {
 	failures map[string]error   // by call
 	denials  map[string]*string // the reasons, by call
 
-	completed, failed, over bool
+	completed, failed, aborted, over bool
+	reason                           uistream.FinishReason
 }
 
 // respond streams the answer to a request.
@@ -173,7 +175,7 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 		r.Rejected = bad
 		return
 	}
-	if _, err := conformancetest.Convert(history, modelmessage.Options{Tools: s.convertTools()}); err != nil {
+	if _, err := conformancetest.Convert(history, conformancetest.Options{Tools: s.convertTools()}); err != nil {
 		r.Rejected = faultOf(err)
 		return
 	}
@@ -375,11 +377,11 @@ func (x *exchange) original(p modelmessage.Part) modelmessage.Part {
 // converted is the history with the current message, as in a chat's request.
 func (x *exchange) converted() ([]modelmessage.Message, error) {
 	history := slices.Clone(x.history)
-	if x.reducer.Continued() {
+	if x.continues() {
 		history = history[:len(history)-1]
 	}
 	history = append(history, x.reducer.Snapshot())
-	return conformancetest.Convert(history, modelmessage.Options{Tools: x.convertTools()})
+	return conformancetest.Convert(history, conformancetest.Options{Tools: x.convertTools()})
 }
 
 func samePrompt(a, b []modelmessage.Message) bool {
@@ -574,9 +576,14 @@ func (x *exchange) sendOne(c uistream.Chunk) {
 	if x.over {
 		return
 	}
-	_, finish := c.(uistream.Finish)
-	_, fault := c.(uistream.Error)
-	x.completed, x.failed = x.completed || finish, x.failed || fault
+	switch c := c.(type) {
+	case uistream.Finish:
+		x.completed, x.reason = true, cmp.Or(c.Reason, x.reason)
+	case uistream.Error:
+		x.failed = true
+	case uistream.Abort:
+		x.aborted = true
+	}
 	if _, err := x.reducer.Apply(c); err != nil {
 		x.req.Broken, x.failed, x.over = faultOf(err), true, true
 		return
@@ -601,11 +608,17 @@ func (x *exchange) abort() {
 	x.over, x.req.abortAfter = true, at
 }
 
+// continues reports whether the answer continues the last message of the request.
+func (x *exchange) continues() bool {
+	n := len(x.req.Messages)
+	return n > 0 && x.req.Messages[n-1].Role == uimessage.RoleAssistant && x.req.Messages[n-1].ID == x.reducer.Message().ID
+}
+
 func (x *exchange) finish() {
 	m := x.reducer.Snapshot()
 	f := &finish{
-		IsContinuation: x.reducer.Continued(), IsAborted: x.reducer.Aborted(),
-		FinishReason: x.reducer.FinishReason(), ResponseMessage: m, Outcome: "unknown",
+		IsContinuation: x.continues(), IsAborted: x.aborted,
+		FinishReason: x.reason, ResponseMessage: m, Outcome: "unknown",
 	}
 	switch {
 	case x.req.Broken != nil:
@@ -628,13 +641,13 @@ func (x *exchange) finish() {
 	x.req.Finish = f
 }
 
-func (s *server) convertTools() map[string]modelmessage.Tool {
+func (s *server) convertTools() map[string]conformancetest.Tool {
 	if s.tools == nil {
 		return nil
 	}
-	out := map[string]modelmessage.Tool{}
+	out := map[string]conformancetest.Tool{}
 	for _, t := range s.tools {
-		var m modelmessage.Tool
+		var m conformancetest.Tool
 		if t.spec.ToModelOutput != nil {
 			m.ToModelOutput = t.spec.modelOutput
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -84,7 +85,7 @@ func (s toolSpec) asks(input json.RawMessage) bool {
 	return equalJSON(string(fields[rule.Field]), string(rule.Equals))
 }
 
-func (s toolSpec) modelOutput(r modelmessage.CallResult) (modelmessage.Output, error) {
+func (s toolSpec) modelOutput(r conformancetest.CallResult) (modelmessage.Output, error) {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(r.Output, &fields) // another kind of output has no fields
 	out := modelmessage.Output{Type: modelmessage.OutputJSON}
