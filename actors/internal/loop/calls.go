@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -208,7 +209,8 @@ func (c Call) shownInput() json.RawMessage {
 	if c.Input != nil {
 		return c.Input
 	}
-	return quote(c.RawInput)
+	quoted, _ := plainjson.Append(nil, c.RawInput) // Strings always encode.
+	return quoted
 }
 
 // parseInput reads the input text of a call; models send an empty text for no input.
@@ -281,15 +283,4 @@ func stringOrJSON(raw json.RawMessage) string {
 		return s
 	}
 	return string(raw)
-}
-
-// quote is a string as JSON.
-func quote(s string) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return json.RawMessage(`""`) // Unreachable: strings encode.
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
