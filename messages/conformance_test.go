@@ -266,6 +266,7 @@ func checkPersist(t *testing.T, c streamCase, message *uimessage.Message, chunks
 			outcome = "aborted"
 		case uistream.Finish:
 			reason = gocmp.Or(c.Reason, reason)
+		default:
 		}
 		if _, err = r.Apply(chunk); err != nil {
 			break

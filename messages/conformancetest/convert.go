@@ -89,6 +89,7 @@ func (c *conversion) parts(list []uimessage.Part) ([]uimessage.Part, error) {
 			if c.ConvertDataPart != nil {
 				list[i] = shown(c.ConvertDataPart(p))
 			}
+		default:
 		}
 	}
 	return list, nil

@@ -66,6 +66,7 @@ func (x *exchange) inCallOrder(parts []modelmessage.Part) {
 			id = p.ToolCallID
 		case modelmessage.ToolResult:
 			id = p.ToolCallID
+		default:
 		}
 		if at := slices.Index(x.order, id); at >= 0 {
 			places, order = append(places, i), append(order, at)
@@ -119,6 +120,7 @@ func (x *exchange) event(ev model.Event) {
 				x.send(x.loop.AppendEvent(nil, model.Event{Kind: model.EventError, Err: errToolChoice}))
 				ev.Finish.Unified = string(uistream.FinishError)
 			}
+		default:
 		}
 	}
 	x.send(x.loop.AppendEvent(nil, ev))
@@ -191,7 +193,7 @@ func (x *exchange) forged(history []uimessage.Message) error {
 		case signature == signer.sign(t.Approval.ID, t):
 			continue
 		}
-		return fmt.Errorf("Tool approval signature verification failed for approval %q (tool call %q): %s", //nolint:staticcheck,revive // the SDK's words
+		return fmt.Errorf("Tool approval signature verification failed for approval %q (tool call %q): %s",
 			t.Approval.ID, t.ToolCallID, reason)
 	}
 	return nil

@@ -400,6 +400,7 @@ func (x *exchange) sendOne(c uistream.Chunk) {
 		x.failed = true
 	case uistream.Abort:
 		x.aborted = true
+	default:
 	}
 	if _, err := x.reducer.Apply(c); err != nil {
 		x.req.Broken, x.failed, x.over = faultOf(err), true, true
