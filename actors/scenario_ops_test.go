@@ -147,9 +147,9 @@ func (s *scenario) settleParked(verb, what string) (string, error) {
 		}
 	}
 	w := s.world()
-	var msg any = messages.RetryParked{ChatKey: s.key, RequestID: "op", By: "operator", ID: id}
+	var msg any = messages.RetryParked{ChatKey: s.key, By: "operator", ID: id}
 	if verb == "drop" {
-		msg = messages.DropParked{ChatKey: s.key, RequestID: "op", By: "operator", ID: id}
+		msg = messages.DropParked{ChatKey: s.key, By: "operator", ID: id}
 	}
 	reply, err := w.System.Root.RequestFuture(w.Router, msg, time.Minute).Result()
 	if err != nil {

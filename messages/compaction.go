@@ -90,7 +90,6 @@ type CompactionFinished struct {
 	// System and Tokens are the counted tokens of the system text and of the turns.
 	System int
 	Tokens []int
-	Err    string // for the log
 }
 
 // AgedTurn is a turn whose large outputs are to be left out, and its tokens without them.

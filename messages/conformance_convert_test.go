@@ -5,8 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -46,7 +44,7 @@ func toolSet(t *testing.T, file vectorFile, raw json.RawMessage) map[string]tool
 	return set
 }
 
-func (s toolSpec) modelOutput(r modelmessage.CallResult) (modelmessage.Output, error) {
+func (s toolSpec) modelOutput(r conformancetest.CallResult) (modelmessage.Output, error) {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(r.Output, &fields) // Another kind of output has no fields.
 	out := modelmessage.Output{Type: modelmessage.OutputJSON}
@@ -126,11 +124,11 @@ func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 		t.Error("the case has no runs")
 	}
 	for _, run := range c.Runs {
-		opts := modelmessage.Options{IgnoreIncompleteToolCalls: run.Options.IgnoreIncompleteToolCalls}
+		opts := conformancetest.Options{IgnoreIncompleteToolCalls: run.Options.IgnoreIncompleteToolCalls}
 		if specs := toolSet(t, file, run.Options.Tools); specs != nil {
-			opts.Tools = map[string]modelmessage.Tool{}
+			opts.Tools = map[string]conformancetest.Tool{}
 			for name, spec := range specs {
-				tool := modelmessage.Tool{}
+				tool := conformancetest.Tool{}
 				if spec.ToModelOutput != nil {
 					tool.ToModelOutput = spec.modelOutput
 				}
@@ -148,7 +146,7 @@ func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 	}
 }
 
-func checkConvertRun(t *testing.T, list []uimessage.Message, opts modelmessage.Options, run convertRun) {
+func checkConvertRun(t *testing.T, list []uimessage.Message, opts conformancetest.Options, run convertRun) {
 	t.Helper()
 	got, err := conformancetest.Convert(list, opts)
 	if run.Expect.Error != nil {
@@ -173,13 +171,4 @@ func checkConvertRun(t *testing.T, list []uimessage.Message, opts modelmessage.O
 		t.Fatal(err)
 	}
 	same(t, "model messages", encoded, run.Expect.ModelMessages)
-	oneByOne := []modelmessage.Message{}
-	for i := range list {
-		if oneByOne, err = modelmessage.AppendConverted(oneByOne, &list[i], opts); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(oneByOne, got); diff != "" {
-		t.Errorf("message by message differs:\n%s", diff)
-	}
 }

@@ -253,16 +253,30 @@ func checkPersist(t *testing.T, c streamCase, message *uimessage.Message, chunks
 	want := c.Expect.Persist
 	r := uistream.NewWriter(message, "response-1")
 	forwarded := []byte{'['}
+	var err error
+	outcome := "unknown"
+	var reason uistream.FinishReason
 	for i, chunk := range chunks {
 		if i > 0 {
 			forwarded = append(forwarded, ',')
 		}
 		forwarded = uistream.AppendJSON(forwarded, r.Forward(chunk))
-		if _, err := r.Apply(chunk); err != nil {
+		switch c := chunk.(type) {
+		case uistream.Abort:
+			outcome = "aborted"
+		case uistream.Finish:
+			reason = gocmp.Or(c.Reason, reason)
+		default:
+		}
+		if _, err = r.Apply(chunk); err != nil {
 			break
 		}
 	}
-	switch err := r.Err(); {
+	aborted := outcome == "aborted"
+	if err != nil {
+		outcome = "failed"
+	}
+	switch {
 	case want.Error != nil && err == nil:
 		t.Errorf("no error, want %s", want.Error.Name)
 	case want.Error == nil && err != nil:
@@ -282,15 +296,16 @@ func checkPersist(t *testing.T, c streamCase, message *uimessage.Message, chunks
 		ids = append(ids, message.ID)
 	}
 	m := r.Message()
-	if !r.Continued() {
+	continued := message != nil && message.Role == uimessage.RoleAssistant && message.ID == m.ID
+	if !continued {
 		ids = append(ids, m.ID)
 	}
 	finish := map[string]any{
-		"isContinuation": r.Continued(), "isAborted": r.Aborted(), "outcome": r.Outcome(),
+		"isContinuation": continued, "isAborted": aborted, "outcome": outcome,
 		"messageIds": ids, "responseMessage": m,
 	}
-	if r.FinishReason() != "" {
-		finish["finishReason"] = r.FinishReason()
+	if reason != "" {
+		finish["finishReason"] = reason
 	}
 	got, err := json.Marshal(finish)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 // schemaOf compiles a JSON schema; nil gives nil. An absent value matches a schema without
 // requirements.
-func schemaOf(t *testing.T, raw json.RawMessage) uimessage.Schema {
+func schemaOf(t *testing.T, raw json.RawMessage) conformancetest.Schema {
 	t.Helper()
 	if raw == nil {
 		return nil
@@ -63,20 +64,20 @@ func checkValidate(t *testing.T, file vectorFile, raw json.RawMessage) {
 		} `json:"expect"`
 	}
 	unmarshal(t, raw, &c)
-	opts := uimessage.ValidateOptions{Metadata: schemaOf(t, c.Options.MetadataSchema)}
+	opts := conformancetest.ValidateOptions{Metadata: schemaOf(t, c.Options.MetadataSchema)}
 	if c.Options.DataSchemas != nil {
-		opts.Data = map[string]uimessage.Schema{}
+		opts.Data = map[string]conformancetest.Schema{}
 	}
 	for name, schema := range c.Options.DataSchemas {
 		opts.Data[name] = schemaOf(t, schema)
 	}
 	if specs := toolSet(t, file, c.Options.Tools); specs != nil {
-		opts.Tools = map[string]uimessage.ToolSchemas{}
+		opts.Tools = map[string]conformancetest.ToolSchemas{}
 		for name, spec := range specs {
-			opts.Tools[name] = uimessage.ToolSchemas{Input: schemaOf(t, spec.InputSchema), Output: schemaOf(t, spec.OutputSchema)}
+			opts.Tools[name] = conformancetest.ToolSchemas{Input: schemaOf(t, spec.InputSchema), Output: schemaOf(t, spec.OutputSchema)}
 		}
 	}
-	list, err := uimessage.Validate(c.Messages, opts)
+	list, err := conformancetest.Validate(c.Messages, opts)
 	if c.Either && (err == nil) != c.Expect.Success {
 		return
 	}
@@ -98,7 +99,7 @@ func checkValidate(t *testing.T, file vectorFile, raw json.RawMessage) {
 
 func validationErrorName(err error) string {
 	_, shape := errors.AsType[*uimessage.DecodeError](err)
-	_, schema := errors.AsType[*uimessage.SchemaError](err)
+	_, schema := errors.AsType[*conformancetest.SchemaError](err)
 	switch {
 	case errors.Is(err, uimessage.ErrNoMessages):
 		return "AI_InvalidArgumentError"

@@ -39,7 +39,6 @@ type MemoryExtracted struct {
 	Dropped      int    // facts that the model proposed and the host refused
 	Left         int    // turns that no extraction has seen
 	Condensed    string // the result of condensing a memory that was too long: [ResultRemembered] or [ResultFailed]
-	Err          string // for the log
 }
 
 func (ExtractMemory) toMemory() {}

@@ -58,19 +58,17 @@ const (
 // ingress is accepted as a new turn. Answered with [ParkedSettled] when that is durable; repeating
 // it answers not_parked.
 type RetryParked struct {
-	ChatKey   ChatKey
-	RequestID string
-	By        string
-	ID        string // if empty, every parked item
+	ChatKey ChatKey
+	By      string
+	ID      string // if empty, every parked item
 }
 
 // DropParked drops a parked item permanently; the ledger records that. Answered with
 // [ParkedSettled].
 type DropParked struct {
-	ChatKey   ChatKey
-	RequestID string
-	By        string
-	ID        string // if empty, every parked item
+	ChatKey ChatKey
+	By      string
+	ID      string // if empty, every parked item
 }
 
 // ParkedSettled answers [RetryParked] and [DropParked].

@@ -27,8 +27,7 @@ type TaskStarted struct {
 
 // PostWords queues words of the host in a chat: the result of a task. They become an assistant
 // message of their own, so that the model knows them too. Sent by the scheduler through the router;
-// answered with [WordsPosted] once they are durable. A known id is answered as a duplicate and does
-// nothing.
+// answered with [WordsPosted] once they are durable. A known id does nothing.
 type PostWords struct {
 	ChatKey   ChatKey
 	PostID    string
@@ -38,9 +37,8 @@ type PostWords struct {
 
 // WordsPosted answers [PostWords].
 type WordsPosted struct {
-	ChatKey   ChatKey
-	PostID    string
-	Duplicate bool
+	ChatKey ChatKey
+	PostID  string
 	// Reason says why nothing was accepted: busy, or that the chat cannot be read or written now. It
 	// is empty if the words are durable.
 	Reason string

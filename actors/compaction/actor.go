@@ -136,7 +136,7 @@ func (c *compaction) fail(ac actor.Context, why string) {
 		c.extracted(ac)
 		return
 	}
-	c.finish(ac, messages.CompactionFinished{Result: messages.ResultFailed, Err: why})
+	c.finish(ac, messages.CompactionFinished{Result: messages.ResultFailed})
 }
 
 func (c *compaction) extracted(ac actor.Context) {

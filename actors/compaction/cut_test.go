@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -151,7 +152,7 @@ func TestCO6HostileWordsAreMaterial(t *testing.T) {
 		if len(lines) != 2 {
 			t.Errorf("%q makes %d lines", attack, len(lines))
 		}
-		var l line
+		var l errand.Line
 		if err := json.Unmarshal([]byte(lines[0]), &l); err != nil || l.Who != "user" || l.Text != attack {
 			t.Errorf("%q reads as %+v, %v", attack, l, err)
 		}

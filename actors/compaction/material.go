@@ -1,8 +1,6 @@
 package compaction
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -36,20 +34,6 @@ Write in the language of the conversation, in short lines under exactly these fi
 ## Identifiers
 Facts say what happened and who said it. Under identifiers copy names, numbers, dates, addresses, paths, versions and codes exactly as they stand. Keep what is still needed to go on; leave out greetings and what was settled. Write no other words.`
 
-// line is a turn as the model reads it.
-type line struct {
-	Who   string `json:"who"`
-	From  string `json:"from,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Calls []call `json:"calls,omitempty"`
-}
-
-type call struct {
-	Tool string `json:"tool"`
-	In   string `json:"in,omitempty"`
-	Out  string `json:"out,omitempty"`
-}
-
 // question asks for a summary of turns.
 func question(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) errand.Question {
 	return errand.Question{
@@ -59,20 +43,15 @@ func question(msg messages.Compact, turns []messages.FoldTurn, maxTokens int) er
 }
 
 func material(turns []messages.FoldTurn) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	var lines []byte
 	for _, t := range turns {
-		_ = enc.Encode(lineOf(t)) // strings always encode
+		lines = errand.AppendLine(lines, lineOf(t))
 	}
-	if b.Len() <= maxMaterial {
-		return b.String()
-	}
-	return ends(b.String(), maxMaterial)
+	return ends(string(lines), maxMaterial)
 }
 
-func lineOf(t messages.FoldTurn) line {
-	l := line{Who: string(t.Message.Role)}
+func lineOf(t messages.FoldTurn) errand.Line {
+	l := errand.Line{Who: string(t.Message.Role)}
 	if t.Summary {
 		l.Who = "summary"
 	}
@@ -89,7 +68,7 @@ func lineOf(t messages.FoldTurn) line {
 			words = append(words, "[file "+p.Filename.Value+" "+p.MediaType+"]")
 		case uimessage.Tool:
 			out := string(p.Output) + p.ErrorText.Value
-			l.Calls = append(l.Calls, call{p.Name, ends(string(p.Input), maxInput), ends(out, maxOutput)})
+			l.Calls = append(l.Calls, errand.Call{Tool: p.Name, In: ends(string(p.Input), maxInput), Out: ends(out, maxOutput)})
 		case uimessage.Reasoning, uimessage.Data, uimessage.Unknown, uimessage.SourceURL, uimessage.SourceDocument, uimessage.StepStart:
 		}
 	}

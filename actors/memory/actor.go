@@ -227,7 +227,6 @@ func (e *extraction) forget() {
 
 // fail ends the extraction; facts that were added stay.
 func (e *extraction) fail(ac actor.Context, why string) {
-	e.done.Err = why
 	if e.done.Result == messages.ResultRemembered {
 		e.done.Condensed = messages.ResultFailed
 	} else {

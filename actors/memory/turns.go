@@ -1,13 +1,13 @@
 package memory
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/actors/internal/errand"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -22,22 +22,6 @@ const (
 	// maxFacts and maxFact bound what an extraction adds.
 	maxFacts, maxFact = 30, 500
 )
-
-// source is a turn as the model reads it.
-type source struct {
-	N     int    `json:"n"`
-	At    string `json:"at,omitempty"`
-	Who   string `json:"who"`
-	From  string `json:"from,omitempty"`
-	ID    string `json:"id,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Calls []call `json:"calls,omitempty"`
-}
-
-type call struct {
-	Tool string `json:"tool"`
-	In   string `json:"in,omitempty"`
-}
 
 // work is what one extraction reads.
 type work struct {
@@ -73,19 +57,18 @@ func newWork(turns []messages.FoldTurn, mark memories.Mark, zone *time.Location)
 	var w work
 	settled := fresh(turns, mark)
 	w.left = len(settled)
-	var b bytes.Buffer
+	var material []byte
 	for i, turn := range settled[:min(len(settled), maxTurns)] {
-		line := sourceOf(turn, i+1, zone)
-		if i > 0 && b.Len()+len(line) > maxMaterial {
+		longer := errand.AppendLine(material, lineOf(turn, i+1, zone))
+		if i > 0 && len(longer) > maxMaterial {
 			break
 		}
-		w.turns = settled[:i+1]
-		b.Write(line)
+		w.turns, material = settled[:i+1], longer
 	}
 	if n := len(w.turns); n > 0 {
 		w.to = memories.Mark{TurnID: w.turns[n-1].ID, Seq: w.turns[n-1].Meta.Seq}
 	}
-	w.material = b.String()
+	w.material = string(material)
 	return w
 }
 
@@ -109,8 +92,8 @@ func fresh(turns []messages.FoldTurn, mark memories.Mark) []journal.Turn {
 	return out[:ends]
 }
 
-func sourceOf(t journal.Turn, n int, zone *time.Location) []byte {
-	s := source{N: n, Who: string(t.Role)}
+func lineOf(t journal.Turn, n int, zone *time.Location) errand.Line {
+	s := errand.Line{N: n, Who: string(t.Role)}
 	if t.Meta.TS > 0 {
 		s.At = time.UnixMilli(t.Meta.TS).In(zone).Format("2006-01-02 15:04")
 	}
@@ -123,16 +106,12 @@ func sourceOf(t journal.Turn, n int, zone *time.Location) []byte {
 		case uimessage.Text:
 			words = append(words, p.Text)
 		case uimessage.Tool:
-			s.Calls = append(s.Calls, call{p.Name, clip(string(p.Input), maxInput)})
+			s.Calls = append(s.Calls, errand.Call{Tool: p.Name, In: clip(string(p.Input), maxInput)})
 		default:
 		}
 	}
 	s.Text = clip(strings.Join(words, "\n"), maxWords)
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // strings always encode
-	return b.Bytes()
+	return s
 }
 
 // clip returns the beginning of a text that is too long.

@@ -183,11 +183,7 @@ func (r *run) begin(ac actor.Context, msg messages.StartRun) {
 	if len(msg.Continue.Parts) > 0 {
 		before = []uimessage.Message{msg.Continue}
 	}
-	chunks, pending, err := r.loop.Begin(before)
-	if err != nil {
-		r.fail(ac, string(model.ReasonInternal), err)
-		return
-	}
+	chunks, pending := r.loop.Begin(before)
 	r.tell(ac, chunks)
 	for _, c := range pending {
 		r.gate.approve(c)
@@ -228,7 +224,9 @@ func (r *run) config(msg messages.StartRun) loop.Config {
 	c := loop.Config{
 		Guards: guards, NewID: r.NewID, MessageID: msg.Continue.ID,
 		ErrorText: errorText, SendSources: true,
-		Metadata: r.metadata,
+	}
+	if r.StartMetadata != nil {
+		c.StartMetadata = func() json.RawMessage { return r.StartMetadata(r.start.RunID, r.start.Model) }
 	}
 	names := slices.Concat(msg.Tools, msg.Later)
 	tools := make([]tool.Tool, 0, len(names)) // a snapshot: changes during the run have no effect
@@ -276,14 +274,6 @@ func (r *run) offerLater() {
 		r.offer = slices.Insert(slices.Clone(r.offer), at, spec)
 		r.later = slices.Delete(r.later, i, i+1)
 	}
-}
-
-// metadata returns what readers get with a stream part.
-func (r *run) metadata(kind string) json.RawMessage {
-	if kind != "start" || r.StartMetadata == nil {
-		return nil
-	}
-	return r.StartMetadata(r.start.RunID, r.start.Model)
 }
 
 // goOn starts the next step.

@@ -9,9 +9,9 @@ import (
 
 // appendCall adds a call that the model made, the request for its approval, and the
 // result if the provider ran it.
-func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
+func appendCall(said []Part, p *uimessage.Tool) []Part {
 	if p.State == uimessage.ToolInputStreaming {
-		return said, nil
+		return said
 	}
 	call := ToolCall{
 		ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Input: p.Input,
@@ -34,21 +34,17 @@ func appendCall(said []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
 		said = append(said, request)
 	}
 	if !p.ProviderExecuted.Value || p.State != uimessage.ToolOutputAvailable && p.State != uimessage.ToolOutputError {
-		return said, nil
-	}
-	output, err := outputOf(p, OutputErrorJSON, opts)
-	if err != nil {
-		return nil, err
+		return said
 	}
 	options := rawjson.NotNull(p.ResultProviderMetadata)
 	if len(options) == 0 {
 		options = rawjson.NotNull(p.CallProviderMetadata)
 	}
-	return append(said, ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Output: output, ProviderOptions: options}), nil
+	return append(said, ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, Output: outputOf(p, OutputErrorJSON), ProviderOptions: options})
 }
 
 // appendOutcome adds the decision of a person, and the outcome of a call that we run.
-func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, error) {
+func appendOutcome(became []Part, p *uimessage.Tool) []Part {
 	if a := p.Approval; a != nil && a.Approved.Set {
 		response := ApprovalResponse{ApprovalID: a.ID, Approved: a.Approved.Value, ProviderExecuted: flag(p.ProviderExecuted)}
 		if a.Reason.Set {
@@ -57,7 +53,7 @@ func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, erro
 		became = append(became, response)
 	}
 	if p.ProviderExecuted.Value {
-		return became, nil
+		return became
 	}
 	result := ToolResult{ToolCallID: p.ToolCallID, ToolName: p.Name, Nameless: p.Unnamed, ProviderOptions: rawjson.NotNull(p.CallProviderMetadata)}
 	switch p.State {
@@ -67,45 +63,35 @@ func appendOutcome(became []Part, p *uimessage.Tool, opts Options) ([]Part, erro
 			result.Output.Text = p.Approval.Reason.Or(TextDenied)
 		}
 	case uimessage.ToolOutputAvailable, uimessage.ToolOutputError:
-		var err error
-		if result.Output, err = outputOf(p, OutputErrorText, opts); err != nil {
-			return nil, err
-		}
+		result.Output = outputOf(p, OutputErrorText)
 	case uimessage.ToolInputStreaming, uimessage.ToolInputAvailable, uimessage.ToolApprovalRequested, uimessage.ToolApprovalResponded:
-		return became, nil
+		return became
 	default:
-		return became, nil
+		return became
 	}
-	return append(became, result), nil
+	return append(became, result)
 }
 
 // outputOf is a call's result as the model reads it. An error becomes an output of the
 // given type.
-func outputOf(p *uimessage.Tool, failure OutputType, opts Options) (Output, error) {
+func outputOf(p *uimessage.Tool, failure OutputType) Output {
 	if p.State == uimessage.ToolOutputError {
 		if failure == OutputErrorText {
-			return Output{Type: OutputErrorText, Text: p.ErrorText.Or(textUnknown)}, nil
+			return Output{Type: OutputErrorText, Text: p.ErrorText.Or(textUnknown)}
 		}
 		value := json.RawMessage("null")
 		if p.ErrorText.Set {
 			value = rawjson.AppendString(nil, p.ErrorText.Value)
 		}
-		return Output{Type: OutputErrorJSON, JSON: value}, nil
-	}
-	tool, known := opts.Tools[p.Name]
-	if p.WasStatic && !known {
-		return Output{Type: OutputText, Text: TextVanished}, nil
-	}
-	if tool.ToModelOutput != nil {
-		return tool.ToModelOutput(CallResult{ToolCallID: p.ToolCallID, Input: p.Input, Output: p.Output})
+		return Output{Type: OutputErrorJSON, JSON: value}
 	}
 	if text, ok := rawjson.Unquote(p.Output); ok {
-		return Output{Type: OutputText, Text: text}, nil
+		return Output{Type: OutputText, Text: text}
 	}
 	if len(p.Output) == 0 {
-		return Output{Type: OutputJSON, JSON: json.RawMessage("null")}, nil
+		return Output{Type: OutputJSON, JSON: json.RawMessage("null")}
 	}
-	return Output{Type: OutputJSON, JSON: p.Output}, nil
+	return Output{Type: OutputJSON, JSON: p.Output}
 }
 
 // flag converts a truth value to the form that model messages use.

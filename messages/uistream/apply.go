@@ -20,18 +20,12 @@ func (c Start) apply(r *Reducer) (bool, error) {
 }
 
 func (c Finish) apply(r *Reducer) (bool, error) {
-	if c.Reason != "" {
-		r.finishReason = c.Reason
-	}
 	return r.mergeMetadata(c.Metadata)
 }
 
 func (c MessageMetadata) apply(r *Reducer) (bool, error) { return r.mergeMetadata(c.Metadata) }
 
-func (Abort) apply(r *Reducer) (bool, error) {
-	r.aborted = true
-	return false, nil
-}
+func (Abort) apply(*Reducer) (bool, error) { return false, nil }
 
 func (StartStep) apply(r *Reducer) (bool, error) {
 	r.msg.Parts = append(r.msg.Parts, uimessage.StepStart{})

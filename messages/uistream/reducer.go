@@ -28,16 +28,6 @@ func (e *StreamError) Error() string {
 	return fmt.Sprintf("chunk %s: no %s with id %q", e.ChunkType, e.Missing, e.ID)
 }
 
-// Outcome is how a stream ended.
-type Outcome string
-
-// The outcomes of a stream. OutcomeUnknown is the ordinary one.
-const (
-	OutcomeUnknown Outcome = "unknown"
-	OutcomeAborted Outcome = "aborted"
-	OutcomeFailed  Outcome = "failed"
-)
-
 // Reducer builds one message from chunks, in time that does not depend on the
 // length of the history. The first chunk that cannot be applied ends it. A
 // Reducer belongs to one goroutine; the zero value is not usable.
@@ -45,8 +35,6 @@ type Reducer struct {
 	reader bool
 	// fallback is the id that a stored answer gets when the stream names none.
 	fallback string
-	// origin is the id of the continued message.
-	origin uimessage.Optional[string]
 
 	msg uimessage.Message
 	// step is the index after the last step-start part.
@@ -56,10 +44,7 @@ type Reducer struct {
 	inputs     map[string]*openInput
 	// dirty are the open texts and inputs whose part in msg is out of date.
 	dirty []flusher
-
-	finishReason FinishReason
-	aborted      bool
-	err          error
+	err   error
 }
 
 // flusher brings the part of an open text or input up to date.
@@ -81,7 +66,7 @@ func NewReader(continued *uimessage.Message) *Reducer {
 // renames the message and keeps its parts.
 func NewWriter(continued *uimessage.Message, messageID string) *Reducer {
 	r := newReducer(continued)
-	if !r.origin.Set {
+	if !continues(continued) {
 		r.msg.ID = messageID
 	}
 	r.fallback = r.msg.ID
@@ -91,10 +76,9 @@ func NewWriter(continued *uimessage.Message, messageID string) *Reducer {
 func newReducer(continued *uimessage.Message) *Reducer {
 	r := &Reducer{}
 	r.reset("")
-	if continued != nil && continued.Role == uimessage.RoleAssistant {
+	if continues(continued) {
 		r.msg = *continued
 		r.msg.Parts = append([]uimessage.Part{}, continued.Parts...)
-		r.origin = uimessage.Some(continued.ID)
 		for i, p := range r.msg.Parts {
 			if _, ok := p.(uimessage.StepStart); ok {
 				r.step = i + 1
@@ -104,6 +88,9 @@ func newReducer(continued *uimessage.Message) *Reducer {
 	}
 	return r
 }
+
+// continues reports whether a stream adds to a message.
+func continues(m *uimessage.Message) bool { return m != nil && m.Role == uimessage.RoleAssistant }
 
 // reset starts an empty message.
 func (r *Reducer) reset(id string) {
@@ -144,30 +131,6 @@ func (r *Reducer) Forward(c Chunk) Chunk {
 	}
 	return c
 }
-
-// Continued reports whether the message is still the one that was given to continue.
-func (r *Reducer) Continued() bool { return r.origin.Set && r.origin.Value == r.msg.ID }
-
-// Outcome reports how the stream ended, if it has.
-func (r *Reducer) Outcome() Outcome {
-	switch {
-	case r.err != nil:
-		return OutcomeFailed
-	case r.aborted:
-		return OutcomeAborted
-	default:
-		return OutcomeUnknown
-	}
-}
-
-// Aborted reports whether there was an abort chunk, also if the stream failed later.
-func (r *Reducer) Aborted() bool { return r.aborted }
-
-// FinishReason is the reason of the last finish chunk that has one, or empty.
-func (r *Reducer) FinishReason() FinishReason { return r.finishReason }
-
-// Err is the error that ended the stream, or nil.
-func (r *Reducer) Err() error { return r.err }
 
 // Apply applies one chunk and reports whether there is something new to show. An
 // error chunk is for people and changes nothing. The error is a *StreamError or

@@ -11,8 +11,6 @@ const (
 	// Opened is the comment a stream may begin with, to get through proxies before
 	// the first chunk.
 	Opened = ": stream-open\n\n"
-	// KeepAlive is a comment that readers pass over.
-	KeepAlive = ": keep-alive\n\n"
 )
 
 // SetHeaders sets the headers of a UI message stream, except those that h has already.

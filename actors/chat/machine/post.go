@@ -22,7 +22,6 @@ func (c *Chat) postWords(msg messages.PostWords) {
 	id := reasonTask + ":" + msg.PostID
 	done := messages.WordsPosted{ChatKey: c.Key, PostID: msg.PostID}
 	if c.State.Known(id) {
-		done.Duplicate = true
 		c.Answer(done)
 		return
 	}

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -13,13 +12,11 @@ import (
 type answer struct {
 	part uimessage.Tool
 	call Call
-	// reason is the person's, or the loop's if the approval does not count.
-	reason uimessage.Optional[string]
 }
 
 // answered handles the decided calls of the continued message: denials and inputs that no longer
 // fit get their outcome at once, approved calls are returned for execution.
-func (l *Loop) answered(parts []uimessage.Part) ([]uistream.Chunk, []Call, error) {
+func (l *Loop) answered(parts []uimessage.Part) ([]uistream.Chunk, []Call) {
 	var denied, deniedByProvider, approved []answer
 	for _, a := range decided(parts) {
 		switch {
@@ -33,32 +30,21 @@ func (l *Loop) answered(parts []uimessage.Part) ([]uistream.Chunk, []Call, error
 			denied = append(denied, a)
 		}
 	}
-	approved, forged, invalid, err := l.revalidate(approved)
-	if err != nil {
-		return nil, nil, err
-	}
-	denied = append(denied, forged...)
+	approved, unasked, invalid := l.revalidate(approved)
+	denied = append(denied, unasked...)
 	var out []uistream.Chunk
 	for _, a := range slices.Concat(denied, deniedByProvider) {
-		c := uistream.ToolOutputDenied{ToolCallID: a.call.ID}
-		out = l.emit(out, c.Type(), c)
-	}
-	for _, a := range denied {
-		l.recordDenied(a)
+		out = append(out, uistream.ToolOutputDenied{ToolCallID: a.call.ID})
 	}
 	for _, a := range invalid {
-		l.recordInvalid(a)
-		out = l.emit(out, kindToolError, l.toolError(a.call, a.call.Err))
+		out = append(out, l.toolError(a.call, a.call.Err))
 	}
 	var calls []Call
 	for _, a := range approved {
-		if t, _ := l.tool(a.call.Name); t.Client {
-			continue
-		}
 		l.step.calls = append(l.step.calls, &callState{call: a.call, before: true})
 		calls = append(calls, a.call)
 	}
-	return out, calls, nil
+	return out, calls
 }
 
 // decided returns the calls of the last step of a message that a person decided and that have no
@@ -78,7 +64,6 @@ func decided(parts []uimessage.Part) []answer {
 				ID: t.ToolCallID, Name: t.Name, Input: t.Input,
 				ProviderExecuted: t.ProviderExecuted.Value,
 			},
-			reason: t.Approval.Reason,
 		})
 	}
 	return out
@@ -115,15 +100,12 @@ func says(p uimessage.Part) bool {
 	return false // Unreachable: all types of parts are handled above.
 }
 
-// revalidate checks approvals, which may have passed through a client: their signature, that the
-// input fits, and that the tool asks at all.
-func (l *Loop) revalidate(list []answer) (approved, denied, invalid []answer, err error) {
+// revalidate checks approvals, which may have passed through a client: that the input fits, and
+// that the tool asks at all.
+func (l *Loop) revalidate(list []answer) (approved, unasked, invalid []answer) {
 	for _, a := range list {
-		if err := l.verify(a); err != nil {
-			return nil, nil, nil, err
-		}
 		t, known := l.tool(a.call.Name)
-		if known && !t.Client {
+		if known {
 			if err := l.recheck(t, a); err != nil {
 				a.call.Err = &InvalidInputError{Tool: a.call.Name, Err: err}
 				invalid = append(invalid, a)
@@ -134,27 +116,9 @@ func (l *Loop) revalidate(list []answer) (approved, denied, invalid []answer, er
 			approved = append(approved, a)
 			continue
 		}
-		if !a.reason.Set {
-			a.reason = uimessage.Some(fmt.Sprintf("Tool %q does not require approval", a.call.Name))
-		}
-		denied = append(denied, a)
+		unasked = append(unasked, a)
 	}
-	return approved, denied, invalid, nil
-}
-
-func (l *Loop) verify(a answer) error {
-	if l.cfg.Verify == nil {
-		return nil
-	}
-	id := a.part.Approval.ID
-	sig, ok := a.part.Approval.Signature.Get()
-	if !ok {
-		return &SignatureError{ApprovalID: id, CallID: a.call.ID, Reason: "missing signature"}
-	}
-	if err := l.cfg.Verify(Approval{ID: id, Call: a.call}, sig); err != nil {
-		return &SignatureError{ApprovalID: id, CallID: a.call.ID, Reason: err.Error()}
-	}
-	return nil
+	return approved, unasked, invalid
 }
 
 func (l *Loop) recheck(t Tool, a answer) error {

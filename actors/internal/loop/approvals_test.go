@@ -44,7 +44,6 @@ func TestContinuedMessage(t *testing.T) {
 		{"answered twice", "assistant", []uimessage.Part{border, ok, answeredPart("c1", "ask", false, nil)}, []string{"c1"}, nil},
 		{"never asks", "assistant", []uimessage.Part{border, answeredPart("c1", "run", true, nil)}, nil, []string{"tool-output-denied c1"}},
 		{"tool is gone", "assistant", []uimessage.Part{border, answeredPart("c1", "gone", true, nil)}, nil, []string{"tool-output-denied c1"}},
-		{"of a client", "assistant", []uimessage.Part{border, answeredPart("c1", "screen", true, nil)}, nil, nil},
 		{"by the provider", "assistant", []uimessage.Part{border, answeredPart("c1", "ask", true, func(p *uimessage.Tool) {
 			p.ProviderExecuted = uimessage.Some(true)
 		})}, nil, nil},
@@ -68,7 +67,7 @@ func TestContinuedMessage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, calls := start(t, loop.Config{Tools: []loop.Tool{
-				{Name: "ask", Asks: asks, Check: check}, {Name: "run"}, {Name: "screen", Client: true, Asks: asks},
+				{Name: "ask", Asks: asks, Check: check}, {Name: "run"},
 			}}, uimessage.Message{ID: "old", Role: tt.role, Parts: tt.parts})
 			id := "start old"
 			if tt.role == uimessage.RoleUser {
@@ -94,53 +93,4 @@ func TestApprovedCallsAreNotOfTheNextStep(t *testing.T) {
 		t.Errorf("decision %+v", d)
 	}
 	r.want("start old", "tool-output-error c1 locked", "start-step", "text-start t", "text-delta t", "text-end t", "finish-step")
-}
-
-func TestSigner(t *testing.T) {
-	s := newSigner([]byte("key"))
-	a := loop.Approval{ID: "ap", Call: loop.Call{ID: "c", Name: "rm", Input: json.RawMessage(`{"a":1,"b":2}`)}}
-	sig := s.sign(a)
-	reordered := a
-	reordered.Call.Input = json.RawMessage(`{"b":2,"a":1}`)
-	if err := s.verify(reordered, sig); err != nil {
-		t.Errorf("the same input in another order: %v", err)
-	}
-	changes := map[string]func(*loop.Approval){
-		"id":    func(a *loop.Approval) { a.ID = "x" },
-		"call":  func(a *loop.Approval) { a.Call.ID = "x" },
-		"tool":  func(a *loop.Approval) { a.Call.Name = "x" },
-		"input": func(a *loop.Approval) { a.Call.Input = json.RawMessage(`{"a":1,"b":3}`) },
-	}
-	for name, change := range changes {
-		forged := a
-		change(&forged)
-		if s.verify(forged, sig) == nil {
-			t.Errorf("another %s passes", name)
-		}
-	}
-	for _, bad := range []string{"", "%%%", "AAAA"} {
-		if s.verify(a, bad) == nil {
-			t.Errorf("signature %q passes", bad)
-		}
-	}
-	if newSigner([]byte("other")).verify(a, sig) == nil {
-		t.Error("another key passes")
-	}
-}
-
-func TestForgedApprovalEndsTheStream(t *testing.T) {
-	for name, sig := range map[string]uimessage.Optional[string]{"missing": {}, "invalid": uimessage.Some("AAAA")} {
-		t.Run(name, func(t *testing.T) {
-			part := answeredPart("c1", "ask", true, nil)
-			part.Approval.Signature = sig
-			l := loop.New(loop.Config{Verify: newSigner([]byte("key")).verify, ErrorText: error.Error})
-			chunks, calls, err := l.Begin([]uimessage.Message{{ID: "old", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{part}}})
-			if _, ok := errors.AsType[*loop.SignatureError](err); !ok || len(calls) != 0 || len(chunks) != 2 {
-				t.Errorf("got %v, %v, %v", chunks, calls, err)
-			}
-			if l.Finish() != nil || l.Event(said("t", "x")[0]) != nil {
-				t.Error("the stream went on")
-			}
-		})
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -25,23 +26,19 @@ func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	state := &callState{call: call}
 	s.calls = append(s.calls, state)
 	allowed := l.guard.seen(call)
-	l.record(result{call: call, isCall: true})
 	if call.Err != nil {
 		return l.invalidCall(out, state)
 	}
-	out = l.emit(out, string(ev.Kind), l.inputAvailable(call))
-	t, known := l.active(call.Name)
+	out = append(out, l.inputAvailable(call))
+	t, known := l.tool(call.Name)
 	switch {
 	case !known: // executed by the provider
 	case !allowed:
 		state.settled = true
-		l.record(result{call: call, err: errEqualCall})
-		out = l.emit(out, kindToolError, l.toolError(call, errEqualCall))
+		out = append(out, l.toolError(call, errEqualCall))
 	case t.Asks != nil && t.Asks(call):
 		out = l.ask(out, call)
 	case call.ProviderExecuted:
-	case t.Client:
-		s.client = append(s.client, call)
 	default:
 		s.runnable = append(s.runnable, call)
 	}
@@ -51,7 +48,7 @@ func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 // invalidCall shows a call that cannot be executed, and its error at once.
 func (l *Loop) invalidCall(out []uistream.Chunk, state *callState) []uistream.Chunk {
 	c := state.call
-	t, known := l.active(c.Name)
+	t, known := l.tool(c.Name)
 	if !known {
 		t = Tool{}
 	}
@@ -66,20 +63,19 @@ func (l *Loop) invalidCall(out []uistream.Chunk, state *callState) []uistream.Ch
 	if t.Title != "" {
 		chunk.Title = uimessage.Some(t.Title)
 	}
-	out = l.emit(out, string(model.EventToolCall), chunk)
+	out = append(out, chunk)
 	if c.ProviderExecuted {
 		return out
 	}
 	state.settled = true
-	l.record(result{call: c, err: c.Err, invalid: true})
-	return l.emit(out, kindToolError, uistream.ToolOutputError{
+	return append(out, uistream.ToolOutputError{
 		ToolCallID: c.ID, ErrorText: l.errorText(c.Err), ToolMetadata: t.Metadata,
 		Dynamic: l.dynamic(c.Name, uimessage.Some(true)),
 	})
 }
 
 func (l *Loop) inputAvailable(c Call) uistream.ToolInputAvailable {
-	t, known := l.active(c.Name)
+	t, known := l.tool(c.Name)
 	chunk := uistream.ToolInputAvailable{
 		ToolCallID: c.ID, ToolName: c.Name, Input: c.Input,
 		ProviderExecuted: flag(c.ProviderExecuted),
@@ -98,12 +94,8 @@ func (l *Loop) inputAvailable(c Call) uistream.ToolInputAvailable {
 func (l *Loop) ask(out []uistream.Chunk, call Call) []uistream.Chunk {
 	a := Approval{ID: l.cfg.NewID(), Call: call}
 	chunk := uistream.ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: call.ID}
-	if l.cfg.Sign != nil {
-		chunk.Signature = uimessage.Some(l.cfg.Sign(a))
-	}
 	l.step.approvals = append(l.step.approvals, a)
-	l.record(result{call: call, approval: a.ID, signature: chunk.Signature})
-	return l.emit(out, string(model.EventToolApproval), chunk)
+	return append(out, chunk)
 }
 
 // providerApproval is an approval request by the provider itself.
@@ -118,12 +110,11 @@ func (l *Loop) providerApproval(out []uistream.Chunk, ev model.Event) []uistream
 		if c := l.lastCall(r.ToolCallID); c != nil {
 			a := Approval{ID: r.ApprovalID, Call: c.call}
 			l.step.approvals = append(l.step.approvals, a)
-			l.record(result{call: c.call, approval: a.ID})
-			return l.emit(out, string(ev.Kind), uistream.ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: c.call.ID})
+			return append(out, uistream.ToolApprovalRequest{ApprovalID: a.ID, ToolCallID: c.call.ID})
 		}
 		err = fmt.Errorf("Tool call %q not found for approval request %q.", r.ToolCallID, r.ApprovalID) //nolint:staticcheck,revive // the SDK's words
 	}
-	return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+	return append(out, l.fault(err))
 }
 
 // lastCall is the newest call of the step with this id.
@@ -144,27 +135,23 @@ func (l *Loop) toolResult(out []uistream.Chunk, ev model.Event) []uistream.Chunk
 		IsError bool            `json:"isError"`
 	}
 	if err := json.Unmarshal(ev.Raw, &r); err != nil {
-		return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+		return append(out, l.fault(err))
 	}
-	call := Call{ID: ev.ID, Name: ev.ToolName, ProviderExecuted: true}
 	if c := l.lastCall(ev.ID); c != nil {
-		call.Input = c.call.Input
 		c.settled = true
 	}
-	call.ProviderMetadata = ev.ProviderMetadata
 	res := compact(r.Result)
 	if len(res) == 0 {
 		res = json.RawMessage("null")
 	}
-	l.record(result{call: call, output: res, failed: r.IsError})
 	meta, dynamic := l.toolMetadata(ev.ToolName), l.dynamic(ev.ToolName, flag(ev.Dynamic))
 	if r.IsError {
-		return l.emit(out, kindToolError, uistream.ToolOutputError{
+		return append(out, uistream.ToolOutputError{
 			ToolCallID: ev.ID, ErrorText: stringOrJSON(res), ProviderExecuted: uimessage.Some(true),
 			ProviderMetadata: ev.ProviderMetadata, ToolMetadata: meta, Dynamic: dynamic,
 		})
 	}
-	return l.emit(out, string(ev.Kind), uistream.ToolOutputAvailable{
+	return append(out, uistream.ToolOutputAvailable{
 		ToolCallID: ev.ID, Output: res, ProviderExecuted: uimessage.Some(true),
 		ProviderMetadata: ev.ProviderMetadata, ToolMetadata: meta, Dynamic: dynamic,
 	})
@@ -177,7 +164,7 @@ func (l *Loop) parse(ev model.Event) Call {
 		ProviderExecuted: ev.ProviderExecuted, ProviderMetadata: ev.ProviderMetadata,
 	}
 	input, bad := parseInput(ev.Input)
-	t, known := l.active(ev.ToolName)
+	t, known := l.tool(ev.ToolName)
 	switch {
 	case !known && ev.ProviderExecuted && ev.Dynamic:
 		// Tools of the provider are not listed.
@@ -212,9 +199,7 @@ func (l *Loop) available() []string {
 	}
 	names := make([]string, 0, len(l.cfg.Tools))
 	for _, t := range l.cfg.Tools {
-		if _, ok := l.active(t.Name); ok {
-			names = append(names, cmp.Or(t.CallName, t.Name))
-		}
+		names = append(names, cmp.Or(t.CallName, t.Name))
 	}
 	return names
 }
@@ -224,7 +209,8 @@ func (c Call) shownInput() json.RawMessage {
 	if c.Input != nil {
 		return c.Input
 	}
-	return quote(c.RawInput)
+	quoted, _ := plainjson.Append(nil, c.RawInput) // Strings always encode.
+	return quoted
 }
 
 // parseInput reads the input text of a call; models send an empty text for no input.
@@ -290,13 +276,11 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// quote is a string as JSON.
-func quote(s string) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return json.RawMessage(`""`) // Unreachable: strings encode.
+// stringOrJSON is the text of a JSON string; any other value stays JSON.
+func stringOrJSON(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
+		return s
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return string(raw)
 }

@@ -3,7 +3,8 @@ package loop
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // Canonical returns a JSON value with the members of its objects sorted by name and no space
@@ -19,11 +20,9 @@ func Canonical(raw json.RawMessage) []byte {
 	if d.Decode(&v) != nil {
 		return raw
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+	out, err := plainjson.Append(nil, v)
+	if err != nil {
 		return raw // Unreachable: what was decoded encodes.
 	}
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+	return out
 }

@@ -9,7 +9,7 @@
 //	( Event* EndStream            one model call
 //	  ToolOutput | ToolError *    an outcome for every call of the Outcome
 //	  EndStep )*                  while the Decision is NextStep
-//	Finish | Abort | Error        once
+//	Finish                        once, unless the run is stopped or fails
 //
 // NextMessage may be called between EndStep and the next Event, when the driver closes the current
 // message. RestartStep may be called instead of EndStep, when the stream was cut and the step will

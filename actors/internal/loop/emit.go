@@ -8,22 +8,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// emit appends a chunk, unless it is nil, and the metadata of its kind.
-func (l *Loop) emit(out []uistream.Chunk, kind string, c uistream.Chunk) []uistream.Chunk {
-	if c != nil {
-		out = append(out, c)
-	}
-	if md := l.metadata(kind); md != nil {
-		out = append(out, uistream.MessageMetadata{Metadata: md})
-	}
-	return out
-}
-
-func (l *Loop) metadata(kind string) json.RawMessage {
-	if l.cfg.Metadata == nil {
-		return nil
-	}
-	return l.cfg.Metadata(kind)
+// fault is the chunk of an error that does not belong to a call.
+func (l *Loop) fault(err error) uistream.Chunk {
+	return uistream.Error{ErrorText: l.errorText(err)}
 }
 
 func (l *Loop) errorText(err error) string {
@@ -69,15 +56,6 @@ func (l *Loop) tool(name string) (Tool, bool) {
 func (l *Loop) toolMetadata(name string) json.RawMessage {
 	t, _ := l.tool(name)
 	return t.Metadata
-}
-
-// active returns the tool if the model may call it.
-func (l *Loop) active(name string) (Tool, bool) {
-	t, ok := l.tool(name)
-	if ok && l.cfg.ActiveTools != nil {
-		ok = slices.Contains(l.cfg.ActiveTools, name)
-	}
-	return t, ok
 }
 
 // idReserver keeps part ids unique in a stream of several model calls, each of which may number

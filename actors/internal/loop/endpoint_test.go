@@ -80,7 +80,7 @@ func (x *exchange) ask(messages []modelmessage.Message) loop.Outcome {
 				ev.Err = thrown{ev.Raw}
 			}
 		}
-		x.send(x.loop.Event(ev))
+		x.event(ev)
 	}
 	return x.loop.EndStream(nil)
 }

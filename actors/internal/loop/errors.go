@@ -9,9 +9,6 @@ import (
 // ErrNoOutput is the failure of a model call that ended without output.
 var ErrNoOutput = errors.New("No output generated. The model stream ended without a finish chunk.") //nolint:staticcheck,revive // the SDK's words
 
-// ErrToolChoice is the failure of a model that calls tools although it must not.
-var ErrToolChoice = errors.New("Model response contained a tool call even though tool choice was none.") //nolint:staticcheck,revive // the SDK's words
-
 // ErrNotAsIs is wrapped by the error of an approved call whose input is not the one that was
 // validated.
 var ErrNotAsIs = errors.New("Approved tool input does not match the validated schema output.") //nolint:staticcheck,revive // the SDK's words
@@ -44,16 +41,3 @@ func (e *InvalidInputError) Error() string {
 }
 
 func (e *InvalidInputError) Unwrap() error { return e.Err }
-
-// SignatureError is the error of an approval that was not signed here.
-type SignatureError struct {
-	ApprovalID string
-	CallID     string
-	Reason     string
-}
-
-// Error implements error in the words of the SDK.
-func (e *SignatureError) Error() string {
-	return fmt.Sprintf("Tool approval signature verification failed for approval %q (tool call %q): %s",
-		e.ApprovalID, e.CallID, e.Reason)
-}

@@ -8,21 +8,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// kindToolError is the stream part of a failed call; models do not emit it.
-const kindToolError = "tool-error"
-
-// Event handles one event of the model and returns the chunks that it produces.
-func (l *Loop) Event(ev model.Event) []uistream.Chunk { return l.AppendEvent(nil, ev) }
-
 // AppendEvent handles one event of the model and appends the chunks that it produces.
 func (l *Loop) AppendEvent(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
-	if l.mute || l.closed || ev.Kind == model.EventStreamStart || l.withhold(ev) {
+	if l.mute || l.closed || ev.Kind == model.EventStreamStart {
 		return out
 	}
 	s := &l.step
 	if !s.started {
 		s.started = true
-		out = l.emit(out, "start-step", uistream.StartStep{})
+		out = append(out, uistream.StartStep{})
 	}
 	switch ev.Kind {
 	case model.EventTextStart, model.EventTextDelta, model.EventTextEnd:
@@ -47,45 +41,16 @@ func (l *Loop) AppendEvent(out []uistream.Chunk, ev model.Event) []uistream.Chun
 			s.err = ev.Err
 			s.finish = model.FinishReason{Unified: string(uistream.FinishError)}
 		}
-		return l.emit(out, string(ev.Kind), uistream.Error{ErrorText: l.errorText(ev.Err)})
+		return append(out, l.fault(ev.Err))
 	case model.EventFinish:
-		return l.onFinish(out, ev)
+		s.terminal, s.finished, s.err = true, true, nil
+		s.finish, s.usage = ev.Finish, ev.Usage
+		return out
 	case model.EventStreamStart, model.EventResponseMetadata, model.EventRaw:
 		return out
 	default:
 		return out
 	}
-}
-
-// withhold drops tool parts that the model must not send at all.
-func (l *Loop) withhold(ev model.Event) bool {
-	if l.cfg.ToolChoice != "none" {
-		return false
-	}
-	switch ev.Kind {
-	case model.EventToolCall:
-		l.step.withheldCall = true
-		return true
-	case model.EventToolInputStart, model.EventToolInputDelta, model.EventToolInputEnd,
-		model.EventToolApproval, model.EventToolResult:
-		return true
-	default:
-		return false
-	}
-}
-
-func (l *Loop) onFinish(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
-	s := &l.step
-	if s.withheldCall {
-		out = l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(ErrToolChoice)})
-	}
-	s.terminal, s.finished, s.err = true, true, nil
-	s.finish, s.usage = ev.Finish, ev.Usage
-	if s.withheldCall {
-		s.err = ErrToolChoice
-		s.finish.Unified = string(uistream.FinishError)
-	}
-	return out
 }
 
 func (l *Loop) text(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
@@ -101,24 +66,22 @@ func (l *Loop) text(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 		id = l.textIDs.reserve(ev.ID, l.cfg.NewID)
 		s.reservedTexts = append(s.reservedTexts, id)
 		s.texts[ev.ID] = id
-		l.recordBlock(blockText, id, ev)
-		return l.emit(out, string(ev.Kind), uistream.TextStart{ID: id, ProviderMetadata: ev.ProviderMetadata})
+		return append(out, uistream.TextStart{ID: id, ProviderMetadata: ev.ProviderMetadata})
 	case model.EventTextDelta:
 		if ev.Delta == "" && ev.ProviderMetadata == nil {
 			return out
 		}
 		missing = !open
 		s.said = s.said || !uimessage.IsBlank(ev.Delta)
-		out = l.emit(out, string(ev.Kind), uistream.TextDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata})
+		out = append(out, uistream.TextDelta{ID: id, Delta: ev.Delta, ProviderMetadata: ev.ProviderMetadata})
 	default:
 		missing = !open
 		delete(s.texts, ev.ID)
-		out = l.emit(out, string(ev.Kind), uistream.TextEnd{ID: id, ProviderMetadata: ev.ProviderMetadata})
+		out = append(out, uistream.TextEnd{ID: id, ProviderMetadata: ev.ProviderMetadata})
 	}
 	if missing {
 		return l.missing(out, "text", id)
 	}
-	l.recordBlock(blockText, id, ev)
 	return out
 }
 
@@ -143,21 +106,17 @@ func (l *Loop) reasoning(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 		delete(s.reasoning, ev.ID)
 		c = uistream.ReasoningEnd{ID: id, ProviderMetadata: ev.ProviderMetadata}
 	}
-	if l.cfg.HideReasoning {
-		c = nil
-	}
-	out = l.emit(out, string(ev.Kind), c)
+	out = append(out, c)
 	if !open {
 		return l.missing(out, "reasoning", id)
 	}
-	l.recordBlock(blockReasoning, id, ev)
 	return out
 }
 
 // missing reports output for a block that was never opened.
 func (l *Loop) missing(out []uistream.Chunk, kind, id string) []uistream.Chunk {
 	err := missingBlockError{kind: kind, id: id}
-	return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+	return append(out, l.fault(err))
 }
 
 type missingBlockError struct{ kind, id string }
@@ -168,7 +127,7 @@ func (l *Loop) toolInput(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 	l.step.output = true
 	switch ev.Kind {
 	case model.EventToolInputStart:
-		t, known := l.active(ev.ToolName)
+		t, known := l.tool(ev.ToolName)
 		c := uistream.ToolInputStart{
 			ToolCallID: ev.ID, ToolName: ev.ToolName,
 			ProviderExecuted: flag(ev.ProviderExecuted),
@@ -178,11 +137,11 @@ func (l *Loop) toolInput(out []uistream.Chunk, ev model.Event) []uistream.Chunk 
 		if known && t.Title != "" {
 			c.Title = uimessage.Some(t.Title)
 		}
-		return l.emit(out, string(ev.Kind), c)
+		return append(out, c)
 	case model.EventToolInputDelta:
-		return l.emit(out, string(ev.Kind), uistream.ToolInputDelta{ToolCallID: ev.ID, Delta: ev.Delta})
+		return append(out, uistream.ToolInputDelta{ToolCallID: ev.ID, Delta: ev.Delta})
 	default:
-		return l.emit(out, string(ev.Kind), nil)
+		return out
 	}
 }
 
@@ -193,10 +152,9 @@ func (l *Loop) file(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 		Data      string `json:"data"`
 	}
 	if err := json.Unmarshal(ev.Raw, &f); err != nil {
-		return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+		return append(out, l.fault(err))
 	}
-	l.recordFile(f.MediaType, f.Data, ev.ProviderMetadata)
-	return l.emit(out, string(ev.Kind), uistream.File{
+	return append(out, uistream.File{
 		MediaType: f.MediaType, URL: "data:" + f.MediaType + ";base64," + f.Data,
 		ProviderMetadata: ev.ProviderMetadata,
 	})
@@ -205,7 +163,7 @@ func (l *Loop) file(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 func (l *Loop) source(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	l.step.output = true
 	if !l.cfg.SendSources {
-		return l.emit(out, string(ev.Kind), nil)
+		return out
 	}
 	var s struct {
 		SourceType string  `json:"sourceType"`
@@ -216,19 +174,19 @@ func (l *Loop) source(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 		Filename   *string `json:"filename"`
 	}
 	if err := json.Unmarshal(ev.Raw, &s); err != nil {
-		return l.emit(out, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+		return append(out, l.fault(err))
 	}
-	var c uistream.Chunk
 	switch s.SourceType {
 	case "url":
-		c = uistream.SourceURL{SourceID: s.ID, URL: s.URL, Title: optional(s.Title), ProviderMetadata: ev.ProviderMetadata}
+		return append(out, uistream.SourceURL{SourceID: s.ID, URL: s.URL, Title: optional(s.Title), ProviderMetadata: ev.ProviderMetadata})
 	case "document":
-		c = uistream.SourceDocument{
+		return append(out, uistream.SourceDocument{
 			SourceID: s.ID, MediaType: s.MediaType, Title: optional(s.Title).Value,
 			Filename: optional(s.Filename), ProviderMetadata: ev.ProviderMetadata,
-		}
+		})
+	default:
+		return out
 	}
-	return l.emit(out, string(ev.Kind), c)
 }
 
 func optional(s *string) uimessage.Optional[string] {

@@ -22,24 +22,6 @@ func HostGuards() Guards {
 // errEqualCall is what the model reads instead of the result of a repeated call.
 var errEqualCall = errors.New("not executed: the same call with the same input was made too often in a row")
 
-// Text returns the limit in words for people, in English.
-func (l Limit) Text() string {
-	switch l {
-	case LimitSteps:
-		return "I stopped: this took more steps than I may take for one answer. Ask me to go on if it still matters."
-	case LimitEqualCalls:
-		return "I stopped: I kept making the same tool call without getting further."
-	case LimitSchemaFailures:
-		return "I stopped: I kept calling tools in ways that they cannot take."
-	case LimitStop:
-		return "I stopped: the run reached its limit of steps."
-	case LimitNone:
-		return ""
-	default:
-		return "I stopped: a limit was reached."
-	}
-}
-
 // guard has the counters of the guards.
 type guard struct {
 	limits   Guards

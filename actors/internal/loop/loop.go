@@ -24,7 +24,6 @@ type Loop struct {
 	// mute is set if the stream ended early: no finish follows.
 	mute   bool
 	closed bool
-	resp   response
 }
 
 // step is one model call with its tool calls.
@@ -43,14 +42,11 @@ type step struct {
 	runnable  []Call
 	approvals []Approval
 	invalid   []Call
-	client    []Call
 	texts     map[string]string
 	reasoning map[string]string
 	// reserved are the part ids that this step uses.
 	reservedTexts, reservedReasoning []string
-	withheldCall                     bool
 	guardBefore                      guard
-	content                          content
 }
 
 // callState is a call and whether it has an outcome.
@@ -71,21 +67,16 @@ func New(cfg Config) *Loop {
 
 // Begin opens the stream. If the last message of the history is an assistant message, it is
 // continued: its denied calls get their outcome, and the approved calls are returned to be executed
-// before the first model call. An error means that an approval was forged; the stream has then
-// ended.
-func (l *Loop) Begin(history []uimessage.Message) ([]uistream.Chunk, []Call, error) {
+// before the first model call.
+func (l *Loop) Begin(history []uimessage.Message) ([]uistream.Chunk, []Call) {
 	id := l.cfg.MessageID
 	var last []uimessage.Part
 	if n := len(history); n > 0 && history[n-1].Role == uimessage.RoleAssistant {
 		id, last = history[n-1].ID, history[n-1].Parts
 	}
 	out := []uistream.Chunk{l.start(id)}
-	more, calls, err := l.answered(last)
-	if err != nil {
-		l.mute = true
-		return l.emit(out, "error", uistream.Error{ErrorText: l.errorText(err)}), nil, err
-	}
-	return append(out, more...), calls, nil
+	more, calls := l.answered(last)
+	return append(out, more...), calls
 }
 
 // EndStream ends the model call; err is what ended its stream early, or nil.
@@ -97,12 +88,12 @@ func (l *Loop) EndStream(err error) Outcome {
 		l.mute = true
 	}
 	if err != nil {
-		chunks = l.emit(chunks, string(model.EventError), uistream.Error{ErrorText: l.errorText(err)})
+		chunks = append(chunks, l.fault(err))
 		s.err, s.finish = err, model.FinishReason{Unified: string(uistream.FinishError)}
 		l.mute = l.mute || !s.started
 	}
 	o := Outcome{
-		Chunks: chunks, Approvals: s.approvals, Invalid: s.invalid, Client: s.client,
+		Chunks: chunks, Approvals: s.approvals, Invalid: s.invalid,
 		Said: s.said, Reasoned: s.reasoned, Called: len(s.calls) > 0,
 		Finish: s.finish, Usage: s.usage, Cut: !s.finished, Err: s.err,
 	}
@@ -142,11 +133,9 @@ func (l *Loop) ToolOutput(callID string, output json.RawMessage, preliminary boo
 	}
 	if preliminary {
 		chunk.Preliminary = uimessage.Some(true)
-		return l.emit(nil, string(model.EventToolResult), chunk)
 	}
-	c.settled = true
-	l.recordOutcome(c, result{call: c.call, output: output})
-	return l.emit(nil, string(model.EventToolResult), chunk)
+	c.settled = !preliminary
+	return []uistream.Chunk{chunk}
 }
 
 // ToolError is the failure of an executed call. The model reads the error, and people the text from
@@ -157,8 +146,7 @@ func (l *Loop) ToolError(callID string, err error) []uistream.Chunk {
 		return nil
 	}
 	c.settled = true
-	l.recordOutcome(c, result{call: c.call, err: err})
-	return l.emit(nil, kindToolError, l.toolError(c.call, err))
+	return []uistream.Chunk{l.toolError(c.call, err)}
 }
 
 // openCall is the first call with this id that has no outcome.
@@ -175,13 +163,11 @@ func (l *Loop) EndStep() ([]uistream.Chunk, Decision) {
 	if l.mute || l.closed {
 		return nil, Decision{Next: NextFailed}
 	}
-	out := l.emit(nil, "finish-step", uistream.FinishStep{})
 	l.steps++
 	l.finish = l.step.finish.Unified
 	d := l.decide()
-	l.resp.step(l)
 	l.newStep()
-	return out, d
+	return []uistream.Chunk{uistream.FinishStep{}}, d
 }
 
 // RestartStep forgets the current step, as if none of its events had arrived. Its chunks are void:
@@ -197,7 +183,7 @@ func (l *Loop) RestartStep() {
 
 // NextMessage closes the current message between two steps and opens another one with this id.
 func (l *Loop) NextMessage(id string) []uistream.Chunk {
-	return append(l.finishChunk(nil), l.start(id))
+	return []uistream.Chunk{l.finishChunk(), l.start(id)}
 }
 
 // Finish ends the run after its last EndStep. It returns nothing after a failure that already ended
@@ -207,34 +193,8 @@ func (l *Loop) Finish() []uistream.Chunk {
 		return nil
 	}
 	l.closed = true
-	return l.finishChunk(nil)
+	return []uistream.Chunk{l.finishChunk()}
 }
-
-// Abort ends a run that was stopped, at any point.
-func (l *Loop) Abort(reason string) []uistream.Chunk {
-	if l.closed {
-		return nil
-	}
-	l.closed = true
-	c := uistream.Abort{}
-	if reason != "" {
-		c.Reason = uimessage.Some(reason)
-	}
-	return l.emit(nil, c.Type(), c)
-}
-
-// Error ends a run that failed, with a text that people may read.
-func (l *Loop) Error(text string) []uistream.Chunk {
-	if l.closed {
-		return nil
-	}
-	l.closed = true
-	c := uistream.Error{ErrorText: text}
-	return l.emit(nil, c.Type(), c)
-}
-
-// Steps counts the steps that ended.
-func (l *Loop) Steps() int { return l.steps }
 
 func (l *Loop) decide() Decision {
 	s := &l.step
@@ -253,34 +213,15 @@ func (l *Loop) decide() Decision {
 	}
 	switch {
 	case calls > 0 && calls == outcomes:
-		return l.goOn()
-	case len(s.approvals) > 0 || len(s.client) > 0:
+		if r := l.guard.after(l.steps); r != LimitNone {
+			return Decision{Next: NextLimit, Reason: r}
+		}
+		return Decision{Next: NextStep}
+	case len(s.approvals) > 0:
 		return Decision{Next: NextWait}
 	default:
 		return Decision{Next: NextDone}
 	}
-}
-
-// goOn decides what follows a step whose calls all have outcomes.
-func (l *Loop) goOn() Decision {
-	if l.cfg.StopAfterSteps > 0 && l.steps == l.cfg.StopAfterSteps {
-		return Decision{Next: NextLimit, Reason: LimitStop}
-	}
-	if l.cfg.StopWhen != nil {
-		var calls []Call
-		for _, c := range l.step.calls {
-			if !c.before {
-				calls = append(calls, c.call)
-			}
-		}
-		if l.cfg.StopWhen(calls) {
-			return Decision{Next: NextLimit, Reason: LimitStop}
-		}
-	}
-	if r := l.guard.after(l.steps); r != LimitNone {
-		return Decision{Next: NextLimit, Reason: r}
-	}
-	return Decision{Next: NextStep}
 }
 
 func (l *Loop) newStep() {
@@ -293,13 +234,16 @@ func (l *Loop) newStep() {
 }
 
 func (l *Loop) start(id string) uistream.Start {
-	c := uistream.Start{Metadata: l.metadata("start")}
+	c := uistream.Start{}
+	if l.cfg.StartMetadata != nil {
+		c.Metadata = l.cfg.StartMetadata()
+	}
 	if id != "" {
 		c.MessageID = uimessage.Some(id)
 	}
 	return c
 }
 
-func (l *Loop) finishChunk(out []uistream.Chunk) []uistream.Chunk {
-	return append(out, uistream.Finish{Reason: uistream.FinishReason(l.finish), Metadata: l.metadata("finish")})
+func (l *Loop) finishChunk() uistream.Chunk {
+	return uistream.Finish{Reason: uistream.FinishReason(l.finish)}
 }

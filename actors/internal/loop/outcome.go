@@ -16,8 +16,6 @@ type Outcome struct {
 	Approvals []Approval
 	// Invalid are calls that cannot be executed; they have their error already.
 	Invalid []Call
-	// Client are calls that wait for an output from outside.
-	Client []Call
 	// Left are valid calls that are not executed, because the finish reason says that the answer is
 	// incomplete: they never begin.
 	Left []Call
@@ -42,7 +40,7 @@ type Next string
 const (
 	NextStep   Next = "continue" // another model call
 	NextDone   Next = "done"     // the answer is complete
-	NextWait   Next = "waiting"  // a person or a client must answer first
+	NextWait   Next = "waiting"  // a person must answer first
 	NextLimit  Next = "limit"    // the model needs another step, but a limit is reached
 	NextFailed Next = "failed"   // the model call failed
 )
@@ -59,7 +57,6 @@ type Limit string
 // The limits.
 const (
 	LimitNone           Limit = ""
-	LimitStop           Limit = "stop"            // StopAfterSteps or StopWhen
 	LimitSteps          Limit = "steps"           // Guards.Steps
 	LimitEqualCalls     Limit = "equal_calls"     // Guards.EqualCalls
 	LimitSchemaFailures Limit = "schema_failures" // Guards.SchemaFailures

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -123,20 +124,20 @@ func (s *server) validated(messages []uimessage.Message) ([]uimessage.Message, *
 	if s.spec.Entry == "streamText" {
 		return messages, nil
 	}
-	opts := uimessage.ValidateOptions{}
+	opts := conformancetest.ValidateOptions{}
 	if s.tools != nil {
-		opts.Tools = map[string]uimessage.ToolSchemas{}
+		opts.Tools = map[string]conformancetest.ToolSchemas{}
 	}
 	for _, t := range s.tools {
 		check := t.engineTool(s.t).Check
-		opts.Tools[t.name] = uimessage.ToolSchemas{Input: func(v json.RawMessage) error {
+		opts.Tools[t.name] = conformancetest.ToolSchemas{Input: func(v json.RawMessage) error {
 			if v == nil {
 				v = json.RawMessage("null")
 			}
 			return check(t.name, v)
 		}}
 	}
-	list, err := uimessage.Validate(encode(s.t, messages), opts)
+	list, err := conformancetest.Validate(encode(s.t, messages), opts)
 	if err != nil {
 		return nil, &fault{Name: "AI_TypeValidationError", Message: err.Error()}
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/model/responsestest"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -143,12 +142,9 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 		events = append(events, e)
 	}
 	l := loop.New(cfg)
-	chunks, _, err := l.Begin(history)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chunks, _ := l.Begin(history)
 	for _, e := range events {
-		chunks = append(chunks, l.Event(e)...)
+		chunks = l.AppendEvent(chunks, e)
 	}
 	out := l.EndStream(nil)
 	chunks = append(chunks, out.Chunks...)
@@ -171,7 +167,7 @@ func answered(t *testing.T, m model.Model, history []uimessage.Message) uimessag
 
 func requestOf(t *testing.T, history []uimessage.Message) model.Request {
 	t.Helper()
-	list, err := conformancetest.Convert(history, modelmessage.Options{})
+	list, err := conformancetest.Convert(history, conformancetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

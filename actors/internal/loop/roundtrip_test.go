@@ -125,10 +125,7 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 			}
 		}
 	}
-	begun, _, err := l.Begin(history)
-	if err != nil {
-		t.Fatal(err)
-	}
+	begun, _ := l.Begin(history)
 	apply(begun)
 	for i, step := range steps {
 		s.step = step
@@ -136,7 +133,7 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 		if i > 0 {
 			sent = append(slices.Clip(history), writer.Snapshot())
 		}
-		s.ask(t, sent, func(e model.Event) { apply(l.Event(e)) })
+		s.ask(t, sent, func(e model.Event) { apply(l.AppendEvent(nil, e)) })
 		out := l.EndStream(nil)
 		apply(out.Chunks)
 		for _, c := range out.Calls {
@@ -155,7 +152,7 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 
 // ask makes one request about a history.
 func (s *protocolService) ask(t *rapid.T, history []uimessage.Message, event func(model.Event)) {
-	messages, err := conformancetest.Convert(history, modelmessage.Options{})
+	messages, err := conformancetest.Convert(history, conformancetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -150,11 +151,18 @@ type exchange struct {
 	req     *request
 	loop    *loop.Loop
 	history []uimessage.Message
-	base    []modelmessage.Message
 	reducer *uistream.Reducer
 	toUser  func(uistream.Chunk)
 
-	completed, failed, over bool
+	steps    int
+	called   []string           // the tools that the model called in this step
+	order    []string           // the ids of all calls
+	withheld bool               // the model called a tool although it must not
+	failures map[string]error   // by call
+	denials  map[string]*string // the reasons, by call
+
+	completed, failed, aborted, over bool
+	reason                           uistream.FinishReason
 }
 
 // respond streams the answer to a request.
@@ -164,12 +172,11 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 		r.Rejected = bad
 		return
 	}
-	base, err := conformancetest.Convert(history, modelmessage.Options{Tools: s.convertTools()})
-	if err != nil {
+	if _, err := conformancetest.Convert(history, conformancetest.Options{Tools: s.convertTools()}); err != nil {
 		r.Rejected = faultOf(err)
 		return
 	}
-	x := &exchange{server: s, req: r, history: history, base: base, toUser: toUser}
+	x := &exchange{server: s, req: r, history: history, toUser: toUser, failures: map[string]error{}, denials: map[string]*string{}}
 	var last *uimessage.Message
 	if n := len(r.Messages); n > 0 {
 		last = &r.Messages[n-1]
@@ -184,45 +191,21 @@ func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 
 func (s *server) config(id string) loop.Config {
 	c := loop.Config{
-		ActiveTools: s.spec.ActiveTools, ToolChoice: s.spec.ToolChoice.engine(),
-		HideReasoning: s.spec.SendReasoning != nil && !*s.spec.SendReasoning,
-		SendSources:   s.spec.SendSources,
-		NewID:         s.newID, MessageID: id, Record: true,
+		SendSources: s.spec.SendSources,
+		NewID:       s.newID, MessageID: id, ErrorText: s.errorText,
+		StartMetadata: func() json.RawMessage { return s.spec.Metadata["start"] },
 	}
-	for _, t := range s.tools {
+	for _, t := range s.offered() {
 		c.Tools = append(c.Tools, t.engineTool(s.t))
 	}
-	if s.spec.Errors == "plain" {
-		c.ErrorText = plainText
-	}
-	if s.spec.Metadata != nil {
-		c.Metadata = func(kind string) json.RawMessage { return s.spec.Metadata[kind] }
-	}
-	if s.spec.ApprovalSecret != nil {
-		signer := newSigner([]byte(*s.spec.ApprovalSecret))
-		c.Sign, c.Verify = signer.sign, signer.verify
-	}
-	s.stopWhen(&c)
 	return c
 }
 
-func (s *server) stopWhen(c *loop.Config) {
-	for _, stop := range s.spec.StopWhen {
-		if stop.StepCount > 0 {
-			c.StopAfterSteps = stop.StepCount
-		}
-		if stop.ToolCall != "" {
-			c.StopWhen = func(calls []loop.Call) bool {
-				return slices.ContainsFunc(calls, func(c loop.Call) bool { return c.Name == stop.ToolCall })
-			}
-		}
+func (s *server) errorText(err error) string {
+	if s.spec.Errors == "plain" {
+		return plainText(err)
 	}
-	if c.StopAfterSteps == 0 && c.StopWhen == nil {
-		c.StopAfterSteps = 20
-		if s.spec.Entry == "streamText" {
-			c.StopAfterSteps = 1
-		}
-	}
+	return "An error occurred."
 }
 
 // thrown is a value thrown by a tool that is not an error.
@@ -239,22 +222,28 @@ func plainText(err error) string {
 }
 
 func (x *exchange) run(history []uimessage.Message) {
-	chunks, calls, err := x.loop.Begin(history)
-	x.send(chunks)
-	if err != nil {
+	chunks, calls := x.loop.Begin(history)
+	if err := x.forged(history); err != nil {
+		x.send([]uistream.Chunk{chunks[0], uistream.Error{ErrorText: x.errorText(err)}})
 		return
 	}
+	x.send(chunks)
 	x.execute(calls)
 	for !x.over {
+		x.called = nil
 		outcome := x.step()
+		for _, c := range outcome.Invalid {
+			x.failures[c.ID] = c.Err
+		}
 		x.send(outcome.Chunks)
 		x.execute(outcome.Calls)
 		if x.over {
 			return
 		}
 		chunks, decision := x.loop.EndStep()
+		x.steps++
 		x.send(chunks)
-		if decision.Next != loop.NextStep {
+		if decision.Next != loop.NextStep || x.stops() {
 			break
 		}
 	}
@@ -292,32 +281,19 @@ func (x *exchange) step() loop.Outcome {
 		if x.over {
 			break
 		}
-		x.send(x.loop.Event(eventOf(x.t, raw)))
+		x.event(eventOf(x.t, raw))
 	}
 	return x.loop.EndStream(nil)
-}
-
-// messages returns the model messages as the run itself sees them.
-func (x *exchange) messages() ([]modelmessage.Message, error) {
-	own, err := x.loop.ResponseMessages()
-	if err != nil {
-		return nil, err
-	}
-	asked := append(slices.Clone(x.base), own...)
-	if converted, err := x.converted(); err != nil || !samePrompt(asked, converted) {
-		x.differs = true
-	}
-	return asked, nil
 }
 
 // converted is the history with the current message, as in a chat's request.
 func (x *exchange) converted() ([]modelmessage.Message, error) {
 	history := slices.Clone(x.history)
-	if x.reducer.Continued() {
+	if x.continues() {
 		history = history[:len(history)-1]
 	}
 	history = append(history, x.reducer.Snapshot())
-	return conformancetest.Convert(history, modelmessage.Options{Tools: x.convertTools()})
+	return conformancetest.Convert(history, conformancetest.Options{Tools: x.convertTools()})
 }
 
 func samePrompt(a, b []modelmessage.Message) bool {
@@ -337,11 +313,12 @@ func (s *server) next() scripted {
 	return s.script[s.used-1]
 }
 
-// execute runs calls concurrently; the slow ones end later.
+// execute runs calls concurrently; the slow ones end later. Tools of the client run there.
 func (x *exchange) execute(calls []loop.Call) {
 	if x.over {
 		return
 	}
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c loop.Call) bool { return x.tools.find(c.Name).Execute == nil })
 	for _, c := range calls {
 		x.req.Executions = append(x.req.Executions, execution{ToolName: c.Name, ToolCallID: c.ID, Input: c.Input})
 	}
@@ -349,13 +326,18 @@ func (x *exchange) execute(calls []loop.Call) {
 		x.abort()
 		return
 	}
-	calls = slices.Clone(calls)
 	slices.SortStableFunc(calls, func(a, b loop.Call) int {
 		return x.tools.find(a.Name).Execute.DelayMS - x.tools.find(b.Name).Execute.DelayMS
 	})
 	for _, c := range calls {
 		x.invoke(c)
 	}
+}
+
+// fail gives a call its error.
+func (x *exchange) fail(c loop.Call, err error) {
+	x.failures[c.ID] = err
+	x.send(x.loop.ToolError(c.ID, err))
 }
 
 func (x *exchange) invoke(c loop.Call) {
@@ -367,9 +349,9 @@ func (x *exchange) invoke(c loop.Call) {
 	}
 	switch {
 	case e.Throw != nil:
-		x.send(x.loop.ToolError(c.ID, errors.New(*e.Throw)))
+		x.fail(c, errors.New(*e.Throw))
 	case e.ThrowValue != nil:
-		x.send(x.loop.ToolError(c.ID, thrown{e.ThrowValue}))
+		x.fail(c, thrown{e.ThrowValue})
 	case e.Yield != nil:
 		x.send(x.loop.ToolOutput(c.ID, last, false))
 	case e.ReturnNothing:
@@ -385,24 +367,49 @@ func (x *exchange) invoke(c loop.Call) {
 	}
 }
 
-// send passes chunks to the store and to the client.
+// send passes chunks to the store and to the client, with what a case adds to them.
 func (x *exchange) send(chunks []uistream.Chunk) {
 	for _, c := range chunks {
-		if x.over {
-			return
+		if c = x.dressed(c); c != nil {
+			x.sendOne(c)
 		}
-		_, finish := c.(uistream.Finish)
-		_, fault := c.(uistream.Error)
-		x.completed, x.failed = x.completed || finish, x.failed || fault
-		if _, err := x.reducer.Apply(c); err != nil {
-			x.req.Broken, x.failed, x.over = faultOf(err), true, true
-			return
+		if _, ok := c.(uistream.FinishStep); ok && x.spec.Metadata["finish-step"] != nil {
+			x.sendOne(uistream.MessageMetadata{Metadata: x.spec.Metadata["finish-step"]})
 		}
-		x.req.Chunks = append(x.req.Chunks, chunkJSON{c})
-		x.toUser(c)
-		if x.req.abortAfter > 0 && len(x.req.Chunks) == x.req.abortAfter && !x.aboutToExecute(c) {
-			x.abort()
+	}
+}
+
+// call is a call of the current message.
+func (x *exchange) call(id string) uimessage.Tool {
+	for _, p := range x.reducer.Snapshot().Parts {
+		if t, ok := p.(uimessage.Tool); ok && t.ToolCallID == id {
+			return t
 		}
+	}
+	return uimessage.Tool{}
+}
+
+func (x *exchange) sendOne(c uistream.Chunk) {
+	if x.over {
+		return
+	}
+	switch c := c.(type) {
+	case uistream.Finish:
+		x.completed, x.reason = true, cmp.Or(c.Reason, x.reason)
+	case uistream.Error:
+		x.failed = true
+	case uistream.Abort:
+		x.aborted = true
+	default:
+	}
+	if _, err := x.reducer.Apply(c); err != nil {
+		x.req.Broken, x.failed, x.over = faultOf(err), true, true
+		return
+	}
+	x.req.Chunks = append(x.req.Chunks, chunkJSON{c})
+	x.toUser(c)
+	if x.req.abortAfter > 0 && len(x.req.Chunks) == x.req.abortAfter && !x.aboutToExecute(c) {
+		x.abort()
 	}
 }
 
@@ -415,15 +422,21 @@ func (x *exchange) aboutToExecute(c uistream.Chunk) bool {
 func (x *exchange) abort() {
 	at := x.req.abortAfter
 	x.req.abortAfter = 0
-	x.send(x.loop.Abort("This operation was aborted"))
+	x.send([]uistream.Chunk{uistream.Abort{Reason: uimessage.Some("This operation was aborted")}})
 	x.over, x.req.abortAfter = true, at
+}
+
+// continues reports whether the answer continues the last message of the request.
+func (x *exchange) continues() bool {
+	n := len(x.req.Messages)
+	return n > 0 && x.req.Messages[n-1].Role == uimessage.RoleAssistant && x.req.Messages[n-1].ID == x.reducer.Message().ID
 }
 
 func (x *exchange) finish() {
 	m := x.reducer.Snapshot()
 	f := &finish{
-		IsContinuation: x.reducer.Continued(), IsAborted: x.reducer.Aborted(),
-		FinishReason: x.reducer.FinishReason(), ResponseMessage: m, Outcome: "unknown",
+		IsContinuation: x.continues(), IsAborted: x.aborted,
+		FinishReason: x.reason, ResponseMessage: m, Outcome: "unknown",
 	}
 	switch {
 	case x.req.Broken != nil:
@@ -446,13 +459,13 @@ func (x *exchange) finish() {
 	x.req.Finish = f
 }
 
-func (s *server) convertTools() map[string]modelmessage.Tool {
+func (s *server) convertTools() map[string]conformancetest.Tool {
 	if s.tools == nil {
 		return nil
 	}
-	out := map[string]modelmessage.Tool{}
+	out := map[string]conformancetest.Tool{}
 	for _, t := range s.tools {
-		var m modelmessage.Tool
+		var m conformancetest.Tool
 		if t.spec.ToModelOutput != nil {
 			m.ToModelOutput = t.spec.modelOutput
 		}

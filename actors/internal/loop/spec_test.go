@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
@@ -61,10 +62,7 @@ func (n namedTool) engineTool(t *testing.T) loop.Tool {
 	}
 	out := loop.Tool{
 		Name: n.name, Title: n.spec.Title, Metadata: n.spec.Metadata, Dynamic: n.spec.Dynamic,
-		Client: n.spec.Execute == nil, Check: func(_ string, in json.RawMessage) error { return schema.Validate(in) },
-	}
-	if n.spec.ToModelOutput != nil {
-		out.ModelOutput = n.spec.modelOutput
+		Check: func(_ string, in json.RawMessage) error { return schema.Validate(in) },
 	}
 	if raw := string(n.spec.NeedsApproval); raw != "" && raw != "false" {
 		out.Asks = func(c loop.Call) bool { return n.spec.asks(c.Input) }
@@ -87,7 +85,7 @@ func (s toolSpec) asks(input json.RawMessage) bool {
 	return equalJSON(string(fields[rule.Field]), string(rule.Equals))
 }
 
-func (s toolSpec) modelOutput(r modelmessage.CallResult) (modelmessage.Output, error) {
+func (s toolSpec) modelOutput(r conformancetest.CallResult) (modelmessage.Output, error) {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(r.Output, &fields) // another kind of output has no fields
 	out := modelmessage.Output{Type: modelmessage.OutputJSON}

@@ -1,11 +1,12 @@
 package prompt
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // section writes a text between tags. The text cannot close its own section or
@@ -87,13 +88,8 @@ func quote(s string) string {
 	if plain(s) {
 		return `"` + s + `"`
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return `""` // Unreachable: strings encode.
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	out, _ := plainjson.Append(nil, s) // Strings always encode.
+	return string(out)
 }
 
 // plain reports that a text needs no escapes, like most names and ids.

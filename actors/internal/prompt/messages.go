@@ -53,7 +53,7 @@ func convert(dst []modelmessage.Message, m uimessage.Message, opts Options, ids 
 	if m.Parts == nil {
 		return dst
 	}
-	converted, err := modelmessage.AppendConverted(nil, &m, modelmessage.Options{})
+	converted, err := modelmessage.AppendConverted(nil, &m)
 	if err != nil {
 		return dst // Unreachable: the role is known, there are parts, and no tool converts its own output.
 	}

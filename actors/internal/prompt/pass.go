@@ -46,7 +46,7 @@ type toolPass func(uimessage.Tool) uimessage.Tool
 
 // toolPasses are the passes over calls, in order.
 func toolPasses(name func(string) string) []toolPass {
-	return []toolPass{waiting, orphan, objectInput, vanished, ours, wireName(name)}
+	return []toolPass{waiting, orphan, objectInput, ours, wireName(name)}
 }
 
 // waiting presents a call that needs approval as not executed.
@@ -88,13 +88,6 @@ func objectInput(t uimessage.Tool) uimessage.Tool {
 		return t
 	}
 	t.Input = json.RawMessage("{}")
-	return t
-}
-
-// vanished presents the call of a tool that no longer exists as before, because its output is a fact of the
-// conversation.
-func vanished(t uimessage.Tool) uimessage.Tool {
-	t.WasStatic = false
 	return t
 }
 

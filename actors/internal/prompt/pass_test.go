@@ -74,11 +74,6 @@ func TestToolPasses(t *testing.T) {
 			in: call(uimessage.ToolOutputError, func(p *uimessage.Tool) { p.Input, p.RawInput = nil, raw(`{"b":2}`) }),
 		},
 		{
-			name: "vanished", pass: vanished,
-			in:   call(uimessage.ToolOutputAvailable, func(p *uimessage.Tool) { p.Dynamic, p.WasStatic = true, true }),
-			want: call(uimessage.ToolOutputAvailable, func(p *uimessage.Tool) { p.Dynamic = true }),
-		},
-		{
 			name: "run by a provider", pass: ours,
 			in:   call(uimessage.ToolOutputAvailable, func(p *uimessage.Tool) { p.ProviderExecuted = uimessage.Some(true) }),
 			want: call(uimessage.ToolOutputAvailable, nil),

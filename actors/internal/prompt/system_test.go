@@ -10,7 +10,7 @@ import (
 func fullFacts() Facts {
 	return Facts{
 		Project: "shop", ChatKey: "telegram-chat-42", ChatType: "private",
-		TimeZone: "Asia/Shanghai", Egress: EgressTool, Markdown: true, MaxMessage: 4096,
+		TimeZone: "Asia/Shanghai", Egress: EgressTool, Markdown: true,
 	}
 }
 
@@ -20,7 +20,6 @@ func fullDocuments() Documents {
 		ProjectMemory: "we sell pots", UserMemory: "speaks French", Agent: "# Persona\nBe kind.",
 		Skills: []Skill{{Name: "pdf", Description: "reads\nPDF files"}},
 		Loaded: []LoadedSkill{{Name: "pdf", Text: "Use pdftotext."}},
-		Guards: []string{"chat_send: 2 of 30 left"},
 	}
 }
 
@@ -30,13 +29,13 @@ func TestSystemKeepsTheOrder(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^<(\w+)>$`).FindAllStringSubmatch(got, -1) {
 		order = append(order, m[1])
 	}
-	want := "agent manners runtime profile profile_other skills project_memory user_memory chat_memory skill guard"
+	want := "agent manners runtime profile profile_other skills project_memory user_memory chat_memory skill"
 	if s := strings.Join(order, " "); s != want {
 		t.Errorf("sections: got %s, want %s", s, want)
 	}
 	for _, part := range []string{
-		`chat_key: "telegram-chat-42"`, "`chat_send`", "Markdown is fine", "4096 characters",
-		"> the owner is Ada", "# Persona\nBe kind.", "- pdf: reads PDF files", `The skill "pdf".`, "2 of 30 left",
+		`chat_key: "telegram-chat-42"`, "`chat_send`", "Markdown is fine",
+		"> the owner is Ada", "# Persona\nBe kind.", "- pdf: reads PDF files", `The skill "pdf".`,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%q is missing in\n%s", part, got)

@@ -171,7 +171,7 @@ func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := conformancetest.Convert(list, modelmessage.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
+	got, err := conformancetest.Convert(list, conformancetest.Options{IgnoreIncompleteToolCalls: c.Options.IgnoreIncompleteToolCalls})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func ReadMessages(from io.Reader) ([]uimessage.Message, error) {
 		}
 	}
 	raw := slices.Concat([]byte("["), bytes.Join(asBytes(values), []byte(",")), []byte("]"))
-	return uimessage.Validate(raw, uimessage.ValidateOptions{})
+	return uimessage.Validate(raw)
 }
 
 func asBytes(values []json.RawMessage) [][]byte {

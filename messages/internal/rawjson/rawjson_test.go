@@ -3,6 +3,7 @@ package rawjson
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -43,18 +44,10 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-func TestEqual(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want bool
-	}{
-		{`{"a":1,"b":[1.0]}`, ` {"b":[1],"a":1e0}`, true}, {`{"a":null}`, `{}`, false}, {"", "", true}, {"", "null", false}, {`"\u0061"`, `"a"`, true},
-	}
-	for _, tt := range tests {
-		if got := Equal([]byte(tt.a), []byte(tt.b)); got != tt.want {
-			t.Errorf("Equal(%s, %s) = %t", tt.a, tt.b, got)
-		}
-	}
+// equal reports whether two valid values are the same for encoding/json.
+func equal(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func TestDepthIsBounded(t *testing.T) {
@@ -98,7 +91,7 @@ func FuzzAgainstStandardLibrary(f *testing.F) {
 		if !json.Valid(b) {
 			return
 		}
-		if compact := Append(nil, b); !Equal(compact, b) || strings.ContainsAny(string(compact), "\n\r\t") {
+		if compact := Append(nil, b); !equal(compact, b) || strings.ContainsAny(string(compact), "\n\r\t") {
 			t.Fatalf("Append(%q) = %q", text, compact)
 		}
 		var want string
