@@ -8,6 +8,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -70,6 +71,14 @@ type Call struct {
 	Bind string
 	// Egress sends messages to people.
 	Egress Egress
+}
+
+// Read decodes the input. Its error wraps [ErrInput].
+func (c Call) Read(into any) error {
+	if err := json.Unmarshal(c.Input, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return nil
 }
 
 // Egress sends messages to people through the outbox of the chat, so that none is lost or sent twice. It is safe for
@@ -136,4 +145,13 @@ type Result struct {
 	// Failed says that the called program or server failed, although the call itself succeeded, for example with an
 	// exit code. The model reads Output in any case.
 	Failed bool
+}
+
+// Answer is the result with the JSON of a value as its output.
+func Answer(output any, summary string) (Result, error) {
+	raw, err := json.Marshal(output)
+	if err != nil {
+		return Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return Result{Output: raw, Summary: summary}, nil
 }

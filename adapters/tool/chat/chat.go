@@ -5,7 +5,6 @@
 package chat
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,11 +48,7 @@ func report(d tool.Delivery) answer {
 
 // result makes the result of a call from an answer.
 func (a answer) result(summary string) (tool.Result, error) {
-	raw, err := json.Marshal(a)
-	if err != nil { // Unreachable: an answer holds only strings, numbers and booleans
-		return tool.Result{}, fmt.Errorf("encode answer: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: summarise(summary)}, nil
+	return tool.Answer(a, summarise(summary))
 }
 
 // summarise shortens a text for timelines.

@@ -57,8 +57,8 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Attachments []attachment `json:"attachments"`
 		Final       bool         `json:"final"`
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
 		return report(tool.Delivery{Skipped: "empty"}).result("")

@@ -10,7 +10,6 @@
 package files
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -102,14 +101,6 @@ func (w *Workspace) local(path string) (string, error) {
 		path = rel
 	}
 	return filepath.ToSlash(path), nil
-}
-
-// decode decodes the input of a call.
-func decode(call tool.Call, into any) error {
-	if err := json.Unmarshal(call.Input, into); err != nil {
-		return fmt.Errorf("%w: %w", tool.ErrInput, err)
-	}
-	return nil
 }
 
 // reply makes the result of a call.

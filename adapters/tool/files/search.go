@@ -77,7 +77,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		Regexp      bool
 		From        int
 	}{From: 1}
-	if err := decode(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	pattern, err := compile(in.Query, in.Regexp)

@@ -65,8 +65,8 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		Query string
 		Limit int
 	}{Limit: defaultLimit}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	terms := termsOf(in.Query)
 	var lines []result
@@ -90,14 +90,10 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if len(results) == 0 {
 		note = none
 	}
-	out, err := json.Marshal(struct {
+	return tool.Answer(struct {
 		Note    string   `json:"note"`
 		Results []result `json:"results"`
-	}{note, results})
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: out, Summary: fmt.Sprintf("%q: %d found", in.Query, len(results))}, nil
+	}{note, results}, fmt.Sprintf("%q: %d found", in.Query, len(results)))
 }
 
 // addMeaning sets how similar lines are to a query in meaning.

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -37,8 +36,8 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		ID   string
 		From *int64
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	j, err := t.sh.job(call.Run, in.ID)
 	if err != nil {

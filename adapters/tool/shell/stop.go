@@ -30,8 +30,8 @@ func (t *Stop) Spec() tool.Spec {
 // Invoke implements [tool.Tool].
 func (t *Stop) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ ID string }
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	j, err := t.sh.job(call.Run, in.ID)
 	if err != nil {

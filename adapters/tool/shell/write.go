@@ -46,8 +46,8 @@ type typed struct {
 
 // typed returns the input of a call, its process, and what a decision about it is bound to.
 func (t *Write) typed(call tool.Call) (in typed, j *job, bind string, err error) {
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, nil, "", fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, nil, "", err
 	}
 	if in.Text == "" && !in.EOF {
 		return in, nil, "", fmt.Errorf("%w: /text: there is nothing to type", tool.ErrInput)

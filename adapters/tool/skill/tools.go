@@ -119,7 +119,7 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	if err != nil {
 		out.Problems = persistence.ErrSkillLock.Error()
 	}
-	return result(out, fmt.Sprintf("%d skills", len(out.Skills)))
+	return tool.Answer(out, fmt.Sprintf("%d skills", len(out.Skills)))
 }
 
 // load is skills_load.
@@ -141,8 +141,8 @@ type order struct {
 
 func read(call tool.Call) (order, error) {
 	var in order
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, err
 	}
 	in.Name = strings.ToLower(strings.TrimSpace(in.Name))
 	return in, nil
@@ -241,7 +241,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Note   string   `json:"note"`
 		Warn   string   `json:"warning,omitempty"`
 	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder.", s.Warning()}
-	r, err := result(out, "loaded "+s.Name)
+	r, err := tool.Answer(out, "loaded "+s.Name)
 	r.Skill = messages.SkillOrder{Name: s.Name, Digest: s.Digest}
 	return r, err
 }
@@ -255,7 +255,7 @@ func (t load) unload(name string) (tool.Result, error) {
 		Unloaded string `json:"unloaded"`
 		Note     string `json:"note"`
 	}{name, "Its text is no longer in your instructions, and it limits no tools."}
-	r, err := result(out, "put away "+name)
+	r, err := tool.Answer(out, "put away "+name)
 	r.Skill = messages.SkillOrder{Name: name}
 	return r, err
 }
@@ -274,12 +274,4 @@ func (t load) unknown(name string) error {
 		names = append(names, s.Name)
 	}
 	return fmt.Errorf("%w: /name: no skill is named %q; there are: %s", tool.ErrInput, tool.Shorten(name, 2*maxName), strings.Join(names, ", "))
-}
-
-func result(out any, summary string) (tool.Result, error) {
-	raw, err := json.Marshal(out)
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: summary}, nil
 }

@@ -117,8 +117,8 @@ type input struct {
 // nobody is asked about it.
 func (f *Fetch) decode(call tool.Call) (input, *url.URL, error) {
 	in := input{From: 1}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, nil, err
 	}
 	u, err := parse(in.URL)
 	if err != nil {
