@@ -157,6 +157,17 @@ func cutStart(b []byte) string {
 	return string(b)
 }
 
+// Head returns the first characters of a text, with an ellipsis if there are more.
+func Head(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
 // Shorten returns a text of at most limit bytes: the text itself, or its beginning and end with a note about the
 // omission.
 func Shorten(text string, limit int) string {

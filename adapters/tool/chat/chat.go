@@ -46,21 +46,12 @@ func report(d tool.Delivery) answer {
 	return a
 }
 
+// maxSummary is how much of a text timelines show, in characters.
+const maxSummary = 200
+
 // result makes the result of a call from an answer.
 func (a answer) result(summary string) (tool.Result, error) {
-	return tool.Answer(a, summarise(summary))
-}
-
-// summarise shortens a text for timelines.
-func summarise(text string) string {
-	const limit = 200
-	n := 0
-	for i := range text {
-		if n++; n > limit {
-			return text[:i] + "…"
-		}
-	}
-	return text
+	return tool.Answer(a, tool.Head(summary, maxSummary))
 }
 
 // attachment is a file as named by the model.

@@ -109,5 +109,5 @@ func reply(v any, summary string) (tool.Result, error) {
 	if err != nil { // Unreachable: strings and numbers only
 		return tool.Result{}, fmt.Errorf("encode result: %w", err)
 	}
-	return tool.Result{Output: out, Summary: clip(summary, 400)}, nil
+	return tool.Result{Output: out, Summary: tool.Head(summary, 400)}, nil
 }

@@ -100,7 +100,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 func (s *Search) addMeaning(ctx context.Context, query string, lines []result) bool {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[i] = clip(memories.Words(l.Text))
+		texts[i] = tool.Head(memories.Words(l.Text), maxLine)
 	}
 	near, ok := s.opts.Meaning.near(ctx, query, texts)
 	for i := range near {
@@ -138,7 +138,7 @@ func ranked(lines []result, limit int) []result {
 	out := []result{}
 	for _, i := range list[:min(len(list), limit)] {
 		r := lines[i]
-		r.Text = clip(r.Text)
+		r.Text = tool.Head(r.Text, maxLine)
 		out = append(out, r)
 	}
 	return out
@@ -173,14 +173,6 @@ func linesOf(scope, text string, terms []string) []result {
 		out = append(out, r)
 	}
 	return out
-}
-
-// clip shortens a long line.
-func clip(line string) string {
-	if runes := []rune(line); len(runes) > maxLine {
-		return string(runes[:maxLine]) + "…"
-	}
-	return line
 }
 
 // termsOf are the words of a query. Chinese has no spaces, so its terms are pairs of adjacent characters, or a single

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 const (
@@ -86,7 +87,7 @@ func (s *Shell) launch(ctx context.Context, call tool.Call, p *plan) (tool.Resul
 		s.leave(j)
 		return tool.Result{}, err
 	}
-	doc, err := encode(map[string]any{"id": j.id, "state": "running"})
+	doc, err := plainjson.Append(nil, map[string]any{"id": j.id, "state": "running"})
 	if err != nil { // Unreachable: strings only
 		return tool.Result{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed read.md
@@ -70,7 +71,7 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Whole: j.kept.known(),
 	}
 	out.Unread = 0
-	doc, err := encode(out)
+	doc, err := plainjson.Append(nil, out)
 	return tool.Result{Output: doc}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed stop.md
@@ -46,6 +47,6 @@ func (t *Stop) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	case <-ctx.Done():
 		return tool.Result{}, fmt.Errorf("the process was killed and has not ended yet: %w", context.Cause(ctx))
 	}
-	doc, err := encode(t.sh.state(j))
+	doc, err := plainjson.Append(nil, t.sh.state(j))
 	return tool.Result{Output: doc, Summary: "stopped " + j.id}, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed write.md
@@ -129,6 +130,6 @@ func (t *Write) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if in.EOF {
 		_ = j.stdin.Close() // closing it twice is harmless
 	}
-	doc, err := encode(map[string]any{"id": j.id, "typedBytes": n})
+	doc, err := plainjson.Append(nil, map[string]any{"id": j.id, "typedBytes": n})
 	return tool.Result{Output: doc, Summary: fmt.Sprintf("typed %d bytes into %s", n, j.id)}, err
 }

@@ -207,7 +207,7 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	}
 	out := result{
 		Note: note, URL: u.String(), FinalURL: p.final.String(), Status: p.status, ContentType: p.contentType,
-		Redirect: p.redirect, Title: clip(p.title, 300), Chars: utf8.RuneCountInString(p.text), Truncated: p.cut != "",
+		Redirect: p.redirect, Title: tool.Head(p.title, 300), Chars: utf8.RuneCountInString(p.text), Truncated: p.cut != "",
 	}
 	switch {
 	case p.redirect != "":
@@ -222,7 +222,7 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil { // Unreachable: strings and numbers only
 		return tool.Result{}, err
 	}
-	return tool.Result{Output: raw, Summary: clip(fmt.Sprintf("%s: %d, %d characters", u.Host, p.status, out.Chars), 400)}, nil
+	return tool.Result{Output: raw, Summary: tool.Head(fmt.Sprintf("%s: %d, %d characters", u.Host, p.status, out.Chars), 400)}, nil
 }
 
 // turn waits until a page may be fetched. Each chat fetches one at a time, so that one with many slow pages does not
@@ -266,17 +266,6 @@ func (r *result) page(text string, in input) error {
 	}
 	r.Text = text[begin:]
 	return nil
-}
-
-// clip limits a text to a number of runes.
-func clip(s string, most int) string {
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // client makes the client of one call: without proxy, cookies, credentials and persistent connections.
