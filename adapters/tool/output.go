@@ -127,13 +127,6 @@ func (o *Output) JSON(whole string) json.RawMessage {
 	return encode(short)
 }
 
-// Lost is the error for which not everything was written to Whole, or nil.
-func (o *Output) Lost() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.lost
-}
-
 // cutEnd removes an incomplete rune at the end.
 func cutEnd(b []byte) string {
 	for i := 1; i <= min(utf8.UTFMax, len(b)); i++ {

@@ -112,7 +112,6 @@ type Run struct {
 	RunID     string
 	MessageID string // of the assistant message that contains the call
 	RequestID string
-	Step      int
 	// Sole says that the call is the only one of its step, LaneEmpty that no turn is queued.
 	Sole, LaneEmpty bool
 	// Asker is the sender of the newest user turn that the model has read.

@@ -154,7 +154,6 @@ type entry struct {
 type look struct {
 	*Tree
 	ctx     context.Context //nolint:containedctx // the life of a look
-	began   time.Time
 	names   atomic.Int64
 	folders atomic.Int64
 	stopped atomic.Pointer[error]
@@ -181,7 +180,7 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	defer func() { t.took = time.Since(began) }()
 	limited, cancel := context.WithTimeout(ctx, t.opts.Within)
 	defer cancel()
-	l := &look{Tree: t, ctx: limited, began: began, queue: make(chan job, 1024)}
+	l := &look{Tree: t, ctx: limited, queue: make(chan job, 1024)}
 	err := l.run()
 	switch {
 	case ctx.Err() != nil:

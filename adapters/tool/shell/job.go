@@ -49,7 +49,6 @@ type job struct {
 	began   time.Time
 	proc    sandbox.Process
 	watched *watched // nil if there is nothing to hide from it
-	cancel  context.CancelFunc
 	stdin   *os.File // the end that the host writes to
 	typing  sync.Mutex
 	typed   string // the last text that was typed; guarded by typing
@@ -143,7 +142,7 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 		return fmt.Errorf("make the process's input: %w", err)
 	}
 	life, cancel := context.WithCancel(s.ctx)
-	j.stdin, j.cancel = ours, cancel
+	j.stdin = ours
 	masked := s.masked(j)
 	proc, watched, err := s.start(life, p, home, theirs, masked, j.out.end)
 	if err != nil {
