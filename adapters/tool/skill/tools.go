@@ -63,14 +63,10 @@ func StateOf(s Skill, approvals []persistence.SkillApproval) State {
 type Options struct {
 	Catalog *Catalog
 	Store   persistence.SkillStore
-	Now     func() time.Time // defaults to time.Now
 }
 
 // Tools returns the tools of this package, in a fixed order.
 func Tools(o Options) []tool.Tool {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return []tool.Tool{list{o}, load{o}}
 }
 
@@ -228,7 +224,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		if call.Bind != s.Digest {
 			return tool.Result{}, fmt.Errorf("nothing was loaded: nobody agreed to the skill %s as it is now; call again, so that a person is asked", s.Name)
 		}
-		agreed := persistence.SkillApproval{Name: s.Name, Digest: s.Digest, Folder: s.Folder, At: t.Now().UTC().Truncate(time.Second), Where: string(call.Run.ChatKey)}
+		agreed := persistence.SkillApproval{Name: s.Name, Digest: s.Digest, Folder: s.Folder, At: time.Now().UTC().Truncate(time.Second), Where: string(call.Run.ChatKey)}
 		if err := t.Store.ApproveSkill(ctx, agreed); err != nil {
 			return tool.Result{}, fmt.Errorf("nothing was loaded: %w", err)
 		}

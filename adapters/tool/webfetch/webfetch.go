@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/tls"
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
@@ -78,8 +77,6 @@ type Options struct {
 	Guard netguard.Options
 	// Timeout limits fetching a page, and also the wait before; it defaults to 30 seconds.
 	Timeout time.Duration
-	// TLS is for servers with private certificates; nil uses the system's roots.
-	TLS *tls.Config
 }
 
 // Fetch is the tool web_fetch. It keeps no connections between calls. A process should have one, since the limit of
@@ -271,7 +268,7 @@ func (r *result) page(text string, in input) error {
 // client makes the client of one call: without proxy, cookies, credentials and persistent connections.
 func (f *Fetch) client(follow func(*http.Request, []*http.Request) error) (*http.Client, func()) {
 	transport := &http.Transport{
-		DialContext: f.guard.Dialer().DialContext, TLSClientConfig: f.opts.TLS.Clone(), ForceAttemptHTTP2: true,
+		DialContext: f.guard.Dialer().DialContext, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second,
 		MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true,
 	}
