@@ -39,9 +39,6 @@ type Loaded struct {
 	Settings Settings
 	// Findings are the warnings.
 	Findings []Finding
-	// Files are the absolute paths of all files that were read, or that would have been read if they existed. The
-	// settings may change when one of them does.
-	Files []string
 
 	reaches []Reach
 	loader  *loader
@@ -71,7 +68,7 @@ func Load(o Options) (*Loaded, error) {
 	if err := l.Finish(); err != nil {
 		return nil, err
 	}
-	return &Loaded{Settings: l.settings, Findings: l.Findings, Files: l.Files, reaches: l.reaches(), loader: l}, nil
+	return &Loaded{Settings: l.settings, Findings: l.Findings, reaches: l.reaches(), loader: l}, nil
 }
 
 // spec says how a file of settings is read.

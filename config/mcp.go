@@ -28,8 +28,6 @@ type MCP struct {
 	Servers []MCPServer
 	// Findings are the faults and warnings.
 	Findings []Finding
-	// Files are the absolute paths that were read, or would have been read if they existed.
-	Files []string
 
 	reaches []Reach
 }
@@ -104,7 +102,7 @@ func (l *Loaded) MCP(path string, strict bool) (*MCP, error) {
 	if err := r.Finish(); err != nil && !usable {
 		return nil, err
 	}
-	out := &MCP{Findings: r.Findings, Files: r.Files, reaches: m.reaches}
+	out := &MCP{Findings: r.Findings, reaches: m.reaches}
 	for _, name := range slices.Sorted(maps.Keys(m.servers)) {
 		out.Servers = append(out.Servers, m.servers[name])
 	}

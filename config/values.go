@@ -20,8 +20,6 @@ type (
 type (
 	// Finding is one remark on the settings.
 	Finding = keys.Finding
-	// Severity says how bad a finding is.
-	Severity = keys.Severity
 	// InvalidError says that the settings cannot be used.
 	InvalidError = keys.InvalidError
 	// Origin says where the value of a key came from.

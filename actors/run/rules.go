@@ -353,7 +353,7 @@ func (r *run) admit(t tool.Tool, c loop.Call) (bind string, err error) {
 func (r *run) call(c loop.Call) tool.Call {
 	return tool.Call{ID: c.ID, Name: c.Name, Input: c.Input, Run: tool.Run{
 		ChatKey: r.start.ChatKey, RunID: r.start.RunID, MessageID: r.messageID, RequestID: r.start.RequestID,
-		Step: r.input.Step, Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(r.asker), Group: r.start.Group,
+		Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(r.asker), Group: r.start.Group,
 	}, Egress: r.egress()}
 }
 

@@ -162,7 +162,6 @@ type Event struct {
 	Input            string // EventToolCall: JSON text as the model wrote it
 	Dynamic          bool
 	ProviderExecuted bool
-	Title            string
 
 	Finish FinishReason
 	Usage  Usage

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // DefaultLimit is how much of a result is passed to the model, in bytes of JSON.
@@ -91,13 +93,11 @@ func valid(output json.RawMessage) json.RawMessage {
 
 // encode returns the JSON of v without escaping HTML. v must be encodable.
 func encode(v any) json.RawMessage {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // Unreachable: all callers pass structs of strings and numbers
+	raw, err := plainjson.Append(nil, v)
+	if err != nil { // Unreachable: all callers pass strings, or structs of strings and numbers
 		return json.RawMessage("null")
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n")
+	return raw
 }
 
 // fit is the longest prefix of s whose JSON has at most room bytes.

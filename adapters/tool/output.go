@@ -127,13 +127,6 @@ func (o *Output) JSON(whole string) json.RawMessage {
 	return encode(short)
 }
 
-// Lost is the error for which not everything was written to Whole, or nil.
-func (o *Output) Lost() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.lost
-}
-
 // cutEnd removes an incomplete rune at the end.
 func cutEnd(b []byte) string {
 	for i := 1; i <= min(utf8.UTFMax, len(b)); i++ {
@@ -155,6 +148,17 @@ func cutStart(b []byte) string {
 		}
 	}
 	return string(b)
+}
+
+// Head returns the first characters of a text, with an ellipsis if there are more.
+func Head(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 // Shorten returns a text of at most limit bytes: the text itself, or its beginning and end with a note about the

@@ -16,10 +16,6 @@ type Verdict struct {
 	Reason   string
 }
 
-// Policy decides about one call. It is a pure function of its arguments, so a call gets the same verdict after a
-// restart.
-type Policy func(t Tool, call Call) Verdict
-
 // Judge is a tool whose calls differ: some may run immediately, others need approval.
 type Judge interface {
 	Tool
@@ -28,7 +24,8 @@ type Judge interface {
 }
 
 // BySpec is the policy of the tools themselves: a tool whose spec says so asks, a [Judge] decides for itself, and any
-// other tool is allowed. An invalid verdict becomes [Ask].
+// other tool is allowed. An invalid verdict becomes [Ask]. It is a pure function of its arguments, so a call gets the
+// same verdict after a restart.
 func BySpec(t Tool, call Call) Verdict {
 	if t.Spec().Asks {
 		return Verdict{Decision: Ask, Reason: "this tool always asks"}

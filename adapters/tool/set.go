@@ -75,18 +75,6 @@ func (s *Set) Names() []string {
 	return out
 }
 
-// Specs returns the specs of the tools in the order of the set.
-func (s *Set) Specs() []Spec {
-	out := make([]Spec, len(s.members))
-	for i, m := range s.members {
-		out[i] = m.spec
-	}
-	return out
-}
-
-// Len is the number of tools.
-func (s *Set) Len() int { return len(s.members) }
-
 // Lookup finds a tool by its own name.
 func (s *Set) Lookup(name string) (Tool, bool) {
 	m := s.byName[name]

@@ -8,6 +8,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -72,6 +73,14 @@ type Call struct {
 	Egress Egress
 }
 
+// Read decodes the input. Its error wraps [ErrInput].
+func (c Call) Read(into any) error {
+	if err := json.Unmarshal(c.Input, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return nil
+}
+
 // Egress sends messages to people through the outbox of the chat, so that none is lost or sent twice. It is safe for
 // concurrent use.
 type Egress interface {
@@ -103,7 +112,6 @@ type Run struct {
 	RunID     string
 	MessageID string // of the assistant message that contains the call
 	RequestID string
-	Step      int
 	// Sole says that the call is the only one of its step, LaneEmpty that no turn is queued.
 	Sole, LaneEmpty bool
 	// Asker is the sender of the newest user turn that the model has read.
@@ -136,4 +144,13 @@ type Result struct {
 	// Failed says that the called program or server failed, although the call itself succeeded, for example with an
 	// exit code. The model reads Output in any case.
 	Failed bool
+}
+
+// Answer is the result with the JSON of a value as its output.
+func Answer(output any, summary string) (Result, error) {
+	raw, err := json.Marshal(output)
+	if err != nil {
+		return Result{}, fmt.Errorf("encode result: %w", err)
+	}
+	return Result{Output: raw, Summary: summary}, nil
 }

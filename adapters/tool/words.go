@@ -251,7 +251,7 @@ func Lines(input json.RawMessage) string {
 			return string(input)
 		}
 		if !plainName(text) {
-			text = string(quotedJSON(text))
+			text = string(encode(text))
 		}
 		out = append(out, text+":"+lineValue(value))
 	}
@@ -287,18 +287,7 @@ func lineValue(value json.RawMessage) string {
 	}
 	literal := json.Valid([]byte(text)) // true, null, 12, …
 	if literal || text == "" || strings.ContainsAny(text[:1], `"{[`) || strings.ContainsAny(text, "\r\n") || strings.TrimSpace(text) != text {
-		return " " + string(quotedJSON(text))
+		return " " + string(encode(text))
 	}
 	return " " + text
-}
-
-// quotedJSON is a text as JSON with only the necessary escapes.
-func quotedJSON(text string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(text) != nil {
-		return nil // Unreachable: texts can be encoded
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

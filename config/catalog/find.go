@@ -41,18 +41,6 @@ func isLocal(provider string) bool {
 	return provider == Local || known && len(p.Variables) == 0
 }
 
-// TakesImages reports whether a model takes pictures, wherever it is asked. known is false if the catalog does not say.
-func TakesImages(name string) (takes, known bool) {
-	m, _ := Find("", name)
-	return m.Images != nil && *m.Images, m.Images != nil
-}
-
-// TakesFiles is [TakesImages] for PDF documents.
-func TakesFiles(name string) (takes, known bool) {
-	m, _ := Find("", name)
-	return m.Files != nil && *m.Files, m.Files != nil
-}
-
 // match says how well an entry fits; the zero value does not.
 type match struct {
 	exact  int // the higher, the less was taken off the name; 0 for a prefix

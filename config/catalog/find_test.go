@@ -95,16 +95,17 @@ func TestWhichModelsTakeFiles(t *testing.T) {
 		{"yi-large-turbo", "no", "no"},
 		{"somebody/unheard-of", "", ""},
 	} {
-		word := func(takes, known bool) string {
+		word := func(takes *bool) string {
 			switch {
-			case !known:
+			case takes == nil:
 				return ""
-			case takes:
+			case *takes:
 				return "yes"
 			}
 			return "no"
 		}
-		if images, files := word(TakesImages(tt.name)), word(TakesFiles(tt.name)); images != tt.images || files != tt.files {
+		m, _ := Find("", tt.name)
+		if images, files := word(m.Images), word(m.Files); images != tt.images || files != tt.files {
 			t.Errorf("%s takes images %q and documents %q, want %q and %q", tt.name, images, files, tt.images, tt.files)
 		}
 	}

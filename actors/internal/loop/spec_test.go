@@ -150,7 +150,7 @@ func eventOf(t *testing.T, raw json.RawMessage) model.Event {
 	ev := model.Event{
 		Kind: p.Type, ID: p.ID + p.ToolCallID, Delta: p.Delta, ToolName: p.ToolName, Input: p.Input,
 		Dynamic: p.Dynamic, ProviderExecuted: p.ProviderExecuted, ProviderMetadata: p.ProviderMetadata,
-		Finish: model.FinishReason(p.FinishReason), Raw: raw, Title: p.Title,
+		Finish: model.FinishReason(p.FinishReason), Raw: raw,
 	}
 	if p.Error != nil {
 		ev.Err = thrown{p.Error}

@@ -1,10 +1,10 @@
 package markup
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // maxPost is the longest rich text that Feishu accepts, in bytes, minus a reserve for the message
@@ -37,14 +37,11 @@ func (r *Renderer) SplitFeishu(src string, lim Limits) []Part {
 func FeishuText(text string) string { return post([][]postElement{{{Tag: "text", Text: text}}}) }
 
 func post(rows [][]postElement) string {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(map[string]any{"zh_cn": map[string]any{"content": rows}})
+	out, err := plainjson.Append(nil, map[string]any{"zh_cn": map[string]any{"content": rows}})
 	if err != nil { // Unreachable: only strings
 		return ""
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return string(out)
 }
 
 // feishu renders blocks, each on lines of its own.

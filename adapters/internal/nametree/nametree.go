@@ -36,9 +36,9 @@ const (
 	DefaultFolders = 500_000
 	// DefaultFound is how many of them may match: hiding each of them has a cost.
 	DefaultFound = 1000
-	// DefaultWithin is how long a look may take. What it has read by then is kept, so that the next
+	// within is how long a look may take. What it has read by then is kept, so that the next
 	// look has less to do.
-	DefaultWithin = 20 * time.Second
+	within = 20 * time.Second
 )
 
 // settled is how old the times of a folder have to be when it is read, so that they will show its
@@ -63,9 +63,8 @@ type Options struct {
 	Whole Kind
 	// Exclude are paths that are not searched, absolute and clean.
 	Exclude []string
-	// Names, Folders, Found and Within limit a look; 0 means the default.
+	// Names, Folders and Found limit a look; 0 means the default.
 	Names, Folders, Found int
-	Within                time.Duration
 }
 
 // Path is a matching path.
@@ -110,9 +109,6 @@ func New(root string, o Options) *Tree {
 	if o.Found <= 0 {
 		o.Found = DefaultFound
 	}
-	if o.Within <= 0 {
-		o.Within = DefaultWithin
-	}
 	return &Tree{root: filepath.Clean(root), opts: o, top: &folder{}}
 }
 
@@ -154,7 +150,6 @@ type entry struct {
 type look struct {
 	*Tree
 	ctx     context.Context //nolint:containedctx // the life of a look
-	began   time.Time
 	names   atomic.Int64
 	folders atomic.Int64
 	stopped atomic.Pointer[error]
@@ -179,9 +174,9 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	defer t.mu.Unlock()
 	began := time.Now()
 	defer func() { t.took = time.Since(began) }()
-	limited, cancel := context.WithTimeout(ctx, t.opts.Within)
+	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	l := &look{Tree: t, ctx: limited, began: began, queue: make(chan job, 1024)}
+	l := &look{Tree: t, ctx: limited, queue: make(chan job, 1024)}
 	err := l.run()
 	switch {
 	case ctx.Err() != nil:
@@ -191,7 +186,7 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	case errors.Is(err, errFolders):
 		return nil, t.tooLarge(fmt.Sprintf("it has more than %d folders", t.opts.Folders), func(f *folder) int { return len(f.below) })
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, t.tooLarge(fmt.Sprintf("looking through it took longer than %s", t.opts.Within), func(f *folder) int { return f.names })
+		return nil, t.tooLarge(fmt.Sprintf("looking through it took longer than %s", within), func(f *folder) int { return f.names })
 	case err != nil:
 		return nil, fmt.Errorf("look through %s: %w", t.root, err)
 	}

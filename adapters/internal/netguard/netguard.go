@@ -29,8 +29,6 @@ type Options struct {
 	// Own returns the addresses of this machine, which are refused, too. The default queries the
 	// system for each connection.
 	Own func() ([]net.Addr, error)
-	// Timeout of a connection; the default is ten seconds.
-	Timeout time.Duration
 }
 
 // Guard decides about connections. It is safe for concurrent use.
@@ -41,15 +39,12 @@ func New(o Options) *Guard {
 	if o.Own == nil {
 		o.Own = net.InterfaceAddrs
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Second
-	}
 	return &Guard{opts: o}
 }
 
 // Dialer returns a dialer for TCP that checks each address.
 func (g *Guard) Dialer() *net.Dialer {
-	return &net.Dialer{Timeout: g.opts.Timeout, Resolver: g.opts.Resolver, ControlContext: g.control}
+	return &net.Dialer{Timeout: 10 * time.Second, Resolver: g.opts.Resolver, ControlContext: g.control}
 }
 
 // control is called between the creation of a socket and its connection.

@@ -4,21 +4,20 @@
 package quoted
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // JSON encodes a value. Unlike [json.Marshal] it keeps angle brackets readable.
 func JSON(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := plainjson.Append(nil, v)
+	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
-	text := strings.TrimSuffix(buf.String(), "\n")
+	text := string(raw)
 	for _, m := range marks() {
 		// The first character of a mark occurs only inside strings, never after the backslash of an
 		// escape, so it can be replaced by an escape.

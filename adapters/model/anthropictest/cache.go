@@ -3,13 +3,13 @@ package anthropictest
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // lookback is the number of positions that are checked for each breakpoint, itself included.
@@ -72,13 +72,11 @@ func canonical(b object) []byte {
 		}
 		o["content"] = slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if len(o) == 0 || enc.Encode(o) != nil {
+	if len(o) == 0 {
 		return nil
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	out, _ := plainjson.Append(nil, o) // it was decoded
+	return out
 }
 
 // cache holds the hashes of prefixes that were written at breakpoints.

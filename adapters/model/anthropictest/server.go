@@ -8,10 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,18 +42,12 @@ type Options struct {
 //
 // It remembers the thinking of its answers and the prefixes that it cached.
 type Server struct {
-	// URL is the base URL, ending in /v1.
-	URL string
+	modeltest.Endpoint
 
 	model    model.Model
 	opts     Options
-	http     *httptest.Server
 	requests atomic.Int64
 
-	mu       sync.Mutex
-	bodies   [][]byte
-	faults   []error
-	calls    []modeltest.Accounting
 	cache    cache
 	thoughts map[string]bool     // what [thought] says of blocks that were sent
 	answers  map[string][]string // the fingerprints of the answers with a call, by its id
@@ -70,46 +61,8 @@ func NewServer(m model.Model, opts Options) *Server {
 	mux.HandleFunc("POST /v1/messages", s.handle("create", s.create))
 	mux.HandleFunc("POST /v1/messages/count_tokens", s.handle("count", s.count))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.fail(w, http.StatusNotFound, "Not found") })
-	s.http = httptest.NewServer(mux)
-	s.URL = s.http.URL + "/v1"
+	s.Listen(mux)
 	return s
-}
-
-// Close ends every connection and stops the server.
-func (s *Server) Close() {
-	s.http.CloseClientConnections()
-	s.http.Close()
-}
-
-// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.http.Config.Handler.ServeHTTP(w, r)
-}
-
-// Bodies returns the bodies of requests for messages so far, refused ones included.
-func (s *Server) Bodies() (out [][]byte) {
-	s.locked(func(s *Server) { out = slices.Clone(s.bodies) })
-	return out
-}
-
-// Faults returns the rules that refused requests broke, and what a script said that the protocol
-// cannot say. A test should want none.
-func (s *Server) Faults() (out []error) {
-	s.locked(func(s *Server) { out = slices.Clone(s.faults) })
-	return out
-}
-
-// Calls returns what the answers cost, in the order in which they began. The output is added when
-// an answer ends.
-func (s *Server) Calls() (out []modeltest.Accounting) {
-	s.locked(func(s *Server) { out = slices.Clone(s.calls) })
-	return out
-}
-
-func (s *Server) locked(f func(*Server)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f(s)
 }
 
 // handle checks a request before it is answered.
@@ -126,7 +79,9 @@ func (s *Server) handle(request string, answer func(http.ResponseWriter, *http.R
 			return
 		}
 		var b wireBody
-		s.locked(func(s *Server) { b, err = s.accept(body, request, r.Header.Get("Anthropic-Version")) })
+		s.Locked(func(seen *modeltest.Record) {
+			b, err = s.accept(seen, body, request, r.Header.Get("Anthropic-Version"))
+		})
 		if err != nil {
 			s.fail(w, http.StatusBadRequest, err.Error())
 			return
@@ -136,9 +91,9 @@ func (s *Server) handle(request string, answer func(http.ResponseWriter, *http.R
 }
 
 // accept records and checks a body. The caller holds the lock.
-func (s *Server) accept(body []byte, request, version string) (wireBody, error) {
+func (s *Server) accept(seen *modeltest.Record, body []byte, request, version string) (wireBody, error) {
 	if request == "create" {
-		s.bodies = append(s.bodies, body)
+		seen.Bodies = append(seen.Bodies, body)
 	}
 	b, err := decode(body)
 	switch {
@@ -153,10 +108,8 @@ func (s *Server) accept(body []byte, request, version string) (wireBody, error) 
 		s.verify(c, b)
 		err = errors.Join(c.faults...)
 	}
-	if err != nil {
-		s.faults = append(s.faults, err)
-	}
-	b.number = len(s.bodies) - 1
+	seen.Fault(err)
+	b.number = len(seen.Bodies) - 1
 	return b, err
 }
 
@@ -173,7 +126,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, b wireBody) {
 			return
 		}
 		if err := out.event(e); err != nil {
-			s.locked(func(s *Server) { s.faults = append(s.faults, err) })
+			s.Locked(func(seen *modeltest.Record) { seen.Fault(err) })
 			break
 		}
 	}

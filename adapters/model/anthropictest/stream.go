@@ -167,10 +167,10 @@ func (o *stream) begin() {
 		return
 	}
 	o.begun = true
-	o.server.locked(func(s *Server) {
-		o.call, o.cost = len(s.calls), s.cache.account(o.body.positions(), s.opts.MinCacheTokens)
+	o.server.Locked(func(seen *modeltest.Record) {
+		o.call, o.cost = len(seen.Calls), o.server.cache.account(o.body.positions(), o.server.opts.MinCacheTokens)
 		o.cost.Body = o.body.number
-		s.calls = append(s.calls, o.cost)
+		seen.Calls = append(seen.Calls, o.cost)
 	})
 	o.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	o.send("message_start", fields{"message": fields{
@@ -188,13 +188,13 @@ func (o *stream) finish(e model.Event) {
 	if e.Usage.OutputTokens != nil {
 		output = int(*e.Usage.OutputTokens)
 	}
-	o.server.locked(func(s *Server) {
-		s.calls[o.call].Output = output
+	o.server.Locked(func(seen *modeltest.Record) {
+		seen.Calls[o.call].Output = output
 		for _, id := range o.calls {
-			s.answers[id] = append(s.answers[id], fingerprint(o.thoughts))
+			o.server.answers[id] = append(o.server.answers[id], fingerprint(o.thoughts))
 		}
 		for _, t := range o.thoughts {
-			s.thoughts[t] = true
+			o.server.thoughts[t] = true
 		}
 	})
 	delta := fields{"stop_reason": stopReason(e.Finish), "stop_sequence": nil}

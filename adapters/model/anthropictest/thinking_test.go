@@ -80,7 +80,7 @@ func TestThinkingIsSigned(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			body := chat(t, thinkingBody, tt.message, resultOfC1)
-			s.locked(func(s *Server) { s.model = modeltest.NewScript(modeltest.Say("ok")) })
+			s.Locked(func(*modeltest.Record) { s.model = modeltest.NewScript(modeltest.Say("ok")) })
 			r := post(t, s.URL+"/messages", body)
 			if tt.want == "" && r.status != http.StatusOK || tt.want != "" && (r.status != http.StatusBadRequest || !strings.Contains(r.text, tt.want)) {
 				t.Errorf("%d %s, want %q", r.status, r.text, tt.want)
@@ -120,7 +120,7 @@ func TestThinkingIsNeeded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.accept([]byte(tt.body), "create", "2023-06-01")
+			_, err = s.accept(&modeltest.Record{}, []byte(tt.body), "create", "2023-06-01")
 			checkRules(t, err, tt.want)
 			if len(b.Messages) < 3 {
 				t.Errorf("%d messages", len(b.Messages))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // Name is the model id that the demo model reports.
@@ -183,13 +184,8 @@ func input(members ...any) string {
 			b.WriteByte(',')
 		}
 		fmt.Fprintf(&b, "%q:", members[i])
-		var value strings.Builder
-		e := json.NewEncoder(&value)
-		e.SetEscapeHTML(false)
-		if e.Encode(members[i+1]) != nil {
-			value.WriteString("null") // Unreachable: strings and booleans can always be encoded.
-		}
-		b.WriteString(strings.TrimSpace(value.String()))
+		value, _ := plainjson.Append(nil, members[i+1]) // strings and booleans can always be encoded
+		b.Write(value)
 	}
 	b.WriteByte('}')
 	return b.String()

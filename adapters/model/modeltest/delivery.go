@@ -90,7 +90,11 @@ func (d delivery) play(w http.ResponseWriter, r *http.Request) {
 	case endCut:
 		panic(http.ErrAbortHandler)
 	case endSilent:
-		d.silence(w, r)
+		var every time.Duration
+		if d.ping {
+			every = pingInterval
+		}
+		silence(w, r, every)
 	case endWhole, endUnbegun, endShort, endUnmarked, endReset:
 	}
 }
@@ -135,11 +139,11 @@ func (d delivery) write(w http.ResponseWriter) {
 	_ = flush()
 }
 
-// silence lasts until the client leaves.
-func (d delivery) silence(w http.ResponseWriter, r *http.Request) {
+// silence lasts until the client leaves. If every is positive, comments are sent at this interval.
+func silence(w http.ResponseWriter, r *http.Request, every time.Duration) {
 	var ping <-chan time.Time
-	if d.ping {
-		t := time.NewTicker(pingInterval)
+	if every > 0 {
+		t := time.NewTicker(every)
 		defer t.Stop()
 		ping = t.C
 	}

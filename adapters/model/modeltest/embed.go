@@ -104,9 +104,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	}
 	name, texts, err := strictEmbedding(body)
 	if err != nil {
-		s.mu.Lock()
-		s.faults = append(s.faults, err)
-		s.mu.Unlock()
+		s.Locked(func(r *Record) { r.Fault(err) })
 		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}

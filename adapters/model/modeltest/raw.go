@@ -147,22 +147,7 @@ func (a Raw) play(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
-	if !a.Hold {
-		return
-	}
-	var ping <-chan time.Time
-	if a.Ping > 0 {
-		t := time.NewTicker(a.Ping)
-		defer t.Stop()
-		ping = t.C
-	}
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case <-ping:
-			_, _ = io.WriteString(w, ": ping\n\n")
-			_ = flush()
-		}
+	if a.Hold {
+		silence(w, r, a.Ping)
 	}
 }

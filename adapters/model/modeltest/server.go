@@ -6,11 +6,8 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
@@ -41,17 +38,11 @@ type ServerOptions struct {
 // tools and then the messages, because tools are injected before the instructions (cookbook "Prompt
 // Caching 201", section 4.3). A usage that the model reports is sent in place of its own.
 type Server struct {
-	// URL is the base URL, ending in /v1.
-	URL string
+	Endpoint
 
-	model  model.Model
-	opts   ServerOptions
-	http   *httptest.Server
-	mu     sync.Mutex
-	bodies [][]byte
-	faults []error
-	calls  []Accounting
-	cache  PromptCache
+	model model.Model
+	opts  ServerOptions
+	cache PromptCache
 }
 
 // NewServer starts a server on loopback. Close it.
@@ -62,42 +53,8 @@ func NewServer(m model.Model, opts ServerOptions) *Server {
 	if opts.Embedder != nil {
 		mux.HandleFunc("POST /v1/embeddings", s.embed)
 	}
-	s.http = httptest.NewServer(mux)
-	s.URL = s.http.URL + "/v1"
+	s.Listen(mux)
 	return s
-}
-
-// Close ends every connection and stops the server.
-func (s *Server) Close() {
-	s.http.CloseClientConnections()
-	s.http.Close()
-}
-
-// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.http.Config.Handler.ServeHTTP(w, r)
-}
-
-// Bodies returns the request bodies so far, refused ones included.
-func (s *Server) Bodies() [][]byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.bodies)
-}
-
-// Faults returns what [StrictBody] said about refused requests.
-func (s *Server) Faults() []error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.faults)
-}
-
-// Calls returns what calls are billed for, in the order in which their answers began. Output is 0
-// until an answer has ended.
-func (s *Server) Calls() []Accounting {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
@@ -127,13 +84,8 @@ func (s *Server) accept(body []byte) (wireBody, error) {
 	if err == nil && !b.Stream {
 		err = errors.New("only streams are served")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bodies = append(s.bodies, body)
-	b.number, b.body = len(s.bodies)-1, body
-	if err != nil {
-		s.faults = append(s.faults, err)
-	}
+	b.body = body
+	s.Locked(func(r *Record) { b.number = r.Took(body, err) })
 	return b, err
 }
 
@@ -179,13 +131,13 @@ func (s *Server) begin(b wireBody) (end func(output int) Accounting) {
 	defer s.mu.Unlock()
 	call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, b.prompt())
 	call.Body = b.number
-	s.calls = append(s.calls, call)
-	n := len(s.calls) - 1
+	n := len(s.record.Calls)
+	s.record.Calls = append(s.record.Calls, call)
 	return func(output int) Accounting {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.calls[n].Output = output
-		return s.calls[n]
+		s.record.Calls[n].Output = output
+		return s.record.Calls[n]
 	}
 }
 

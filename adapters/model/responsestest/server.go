@@ -9,9 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
-	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -37,17 +34,11 @@ type Options struct {
 //   - any other error after it breaks the connection off, and so does an answer without a finish;
 //   - a model that stalls leaves the connection silent.
 type Server struct {
-	// URL is the base URL, ending in /v1.
-	URL string
+	modeltest.Endpoint
 
 	model model.Model
 	opts  Options
-	http  *httptest.Server
 
-	mu      sync.Mutex
-	bodies  [][]byte
-	faults  []error
-	calls   []modeltest.Accounting
 	cache   modeltest.PromptCache
 	needs   map[string]string // the reasoning item that an item was produced after
 	follows map[string]string // the first item that was produced after a reasoning item
@@ -58,43 +49,8 @@ func NewServer(m model.Model, opts Options) *Server {
 	s := &Server{model: m, opts: opts, needs: map[string]string{}, follows: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", s.respond)
-	s.http = httptest.NewServer(mux)
-	s.URL = s.http.URL + "/v1"
+	s.Listen(mux)
 	return s
-}
-
-// Close ends every connection and stops the server.
-func (s *Server) Close() {
-	s.http.CloseClientConnections()
-	s.http.Close()
-}
-
-// Bodies returns the request bodies so far, refused ones included.
-func (s *Server) Bodies() [][]byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.bodies)
-}
-
-// Faults returns the rules that refused requests broke, and what scripts did that the protocol has
-// no events for. A test should want none.
-func (s *Server) Faults() []error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.faults)
-}
-
-// ServeHTTP implements [http.Handler], for a server of a test's own that changes the answers.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.http.Config.Handler.ServeHTTP(w, r)
-}
-
-// Calls returns what calls are billed for, in the order in which their answers began. Output is 0
-// until an answer has ended.
-func (s *Server) Calls() []modeltest.Accounting {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
 }
 
 func (s *Server) respond(w http.ResponseWriter, r *http.Request) {
@@ -121,24 +77,20 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request) {
 // accept records and judges a body.
 func (s *Server) accept(raw []byte) (*body, error) {
 	b, err := read(raw)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case b == nil:
-	case !b.Stream:
-		err = &fault{rule: ruleSettings, param: "stream", text: "is not true, and only streams are served"}
-	case s.opts.Lenient:
-		err = nil
-	default:
-		err = errors.Join(err, s.genuine(b.items))
-	}
-	s.bodies = append(s.bodies, raw)
-	if b != nil {
-		b.number = len(s.bodies) - 1
-	}
-	if err != nil {
-		s.faults = append(s.faults, err)
-	}
+	s.Locked(func(r *modeltest.Record) {
+		switch {
+		case b == nil:
+		case !b.Stream:
+			err = &fault{rule: ruleSettings, param: "stream", text: "is not true, and only streams are served"}
+		case s.opts.Lenient:
+			err = nil
+		default:
+			err = errors.Join(err, s.genuine(b.items))
+		}
+		if number := r.Took(raw, err); b != nil {
+			b.number = number
+		}
+	})
 	return b, err
 }
 
@@ -178,10 +130,10 @@ func (s *Server) encrypt(id string, summary []string) string {
 // and an id for its answer, which no other answer in a chat has, not even one of another server.
 func (s *Server) begin(b *body) (number int, id string) {
 	prompt := b.prompt()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, prompt)
-	call.Body = b.number
-	s.calls = append(s.calls, call)
-	return len(s.calls) - 1, fmt.Sprintf("%x_%d", sha256.Sum256(prompt), len(s.calls))[50:]
+	s.Locked(func(r *modeltest.Record) {
+		call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, prompt)
+		call.Body, number = b.number, len(r.Calls)
+		r.Calls = append(r.Calls, call)
+	})
+	return number, fmt.Sprintf("%x_%d", sha256.Sum256(prompt), number+1)[50:]
 }

@@ -140,9 +140,9 @@ func (a *answer) start(e model.Event) {
 func (a *answer) delta(block, text string) {
 	o := a.open
 	if o == nil || o.block != block {
-		a.s.mu.Lock()
-		defer a.s.mu.Unlock()
-		a.s.faults = append(a.s.faults, fmt.Errorf("the script goes on with %q, which is not the last item", block))
+		a.s.Locked(func(r *modeltest.Record) {
+			r.Fault(fmt.Errorf("the script goes on with %q, which is not the last item", block))
+		})
 		return
 	}
 	o.texts[len(o.texts)-1] += text
@@ -162,16 +162,16 @@ func (a *answer) endPart() {
 
 // note records which items must be sent back together, once the open one has begun.
 func (a *answer) note() {
-	a.s.mu.Lock()
-	defer a.s.mu.Unlock()
-	switch o := a.open; {
-	case o.item == typeReasoning:
-		a.thoughts = o.id
-		a.s.follows[o.id] = "" // unless something does
-	case a.thoughts != "":
-		a.s.needs[o.id] = a.thoughts
-		a.s.follows[a.thoughts] = cmp.Or(a.s.follows[a.thoughts], o.id)
-	}
+	a.s.Locked(func(*modeltest.Record) {
+		switch o := a.open; {
+		case o.item == typeReasoning:
+			a.thoughts = o.id
+			a.s.follows[o.id] = "" // unless something does
+		case a.thoughts != "":
+			a.s.needs[o.id] = a.thoughts
+			a.s.follows[a.thoughts] = cmp.Or(a.s.follows[a.thoughts], o.id)
+		}
+	})
 }
 
 // close ends the open item.
@@ -250,10 +250,11 @@ func (a *answer) finish(f model.FinishReason) {
 // end accounts for the answer and sends its last event, with a member that says why it ends.
 func (a *answer) end(status, member string, why any) {
 	a.finished = true
-	a.s.mu.Lock()
-	a.s.calls[a.call].Output = modeltest.Tokens(a.said + a.reasoned)
-	bill := a.s.calls[a.call]
-	a.s.mu.Unlock()
+	var bill modeltest.Accounting
+	a.s.Locked(func(r *modeltest.Record) {
+		r.Calls[a.call].Output = modeltest.Tokens(a.said + a.reasoned)
+		bill = r.Calls[a.call]
+	})
 	response := a.response(status)
 	response[member] = why
 	response["usage"] = object{

@@ -13,7 +13,7 @@ import (
 // words are the texts of the REPL in one language.
 type words struct {
 	hello, help, waiting, joined, stopped, nothing, again, lost, back, elsewhere string
-	failed, interrupted, answer, use, expired, withdrawn, running, compacted     string
+	failed, interrupted, answer, use, expired, withdrawn, compacted              string
 	toolFailed, demo                                                             string
 
 	chinese bool
@@ -37,7 +37,6 @@ func english() words {
 		use:         "May I use %s with these values?",
 		expired:     "(a request for approval has expired; nothing was executed)",
 		withdrawn:   "(a request for approval was withdrawn; nothing was executed)",
-		running:     "(an answer is under way)",
 		compacted:   "(earlier messages were condensed)",
 		toolFailed:  "failed",
 		demo:        "(demo model, not a real assistant: set OPENAI_API_KEY for a real one)",
@@ -63,7 +62,6 @@ func chinese() words {
 		use:         "可以用下面的参数使用 %s 吗？",
 		expired:     "（一个审批请求已失效，未执行）",
 		withdrawn:   "（一个审批请求已撤回，未执行）",
-		running:     "（正在回答）",
 		compacted:   "（较早的消息已压缩）",
 		toolFailed:  "失败",
 		demo:        "（演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型）",

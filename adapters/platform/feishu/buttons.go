@@ -1,7 +1,6 @@
 package feishu
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu/internal/api"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -95,13 +95,11 @@ func newCard(part platform.Part, buttons bool) *card {
 // content encodes the card for the service. The text is shown literally, so that what people are
 // asked about cannot disguise itself.
 func (c *card) content() string {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(c.object()) != nil { // Unreachable: only strings
+	out, err := api.Encode(c.object())
+	if err != nil { // Unreachable: only strings
 		return ""
 	}
-	return out.String()
+	return out
 }
 
 func (c *card) object() object {

@@ -16,12 +16,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
-const (
-	// downloadTries is how often a download is tried when the service fails.
-	downloadTries = 3
-	// codeFileTooLarge is the error code for files above a hundred megabytes.
-	codeFileTooLarge = 234037
-)
+// codeFileTooLarge is the error code for files above a hundred megabytes.
+const codeFileTooLarge = 234037
 
 var _ platform.Downloader = (*Platform)(nil)
 
@@ -53,24 +49,11 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	r := api.Request{
 		Method: http.MethodGet, Path: "/open-apis/im/v1/messages/" + message + "/resources/" + key, Query: url.Values{"type": {kind}},
 	}
-	for tries := 0; ; tries++ {
-		body, err := p.client.File(ctx, r)
-		if err == nil {
-			return httpcall.Copy(w, body, limit)
-		}
-		pause, again := p.fileAgain(err, tries)
-		if !again || ctx.Err() != nil {
-			return noFile(err)
-		}
-		retry.Wait(ctx, pause)
-	}
+	return noFile(httpcall.Download(ctx, w, limit, func() (io.ReadCloser, error) { return p.client.File(ctx, r) }, p.fileAgain))
 }
 
 // fileAgain reports whether to retry a download, and after what delay.
 func (p *Platform) fileAgain(err error, tries int) (time.Duration, bool) {
-	if tries+1 >= downloadTries {
-		return 0, false
-	}
 	e, refused := errors.AsType[*api.Error](err)
 	switch {
 	case !refused:

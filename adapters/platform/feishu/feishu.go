@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -87,9 +86,7 @@ type Platform struct {
 	commands  map[string]bool
 	admission *botkit.Admission
 	names     *people.Names
-	host      atomic.Pointer[platform.Host] // set while Receive runs
-	life      atomic.Pointer[context.Context]
-	working   sync.WaitGroup // of [Platform.beside]
+	life      *botkit.Life
 	say       notices.Words
 	ours      *recent.Map[string, bool]  // by message: whether we sent it
 	cards     *recent.Map[string, *card] // cards with buttons by message, because a press does not contain the card
@@ -147,6 +144,7 @@ func New(o Options) (*Platform, error) {
 	p.names = people.New(p.askName, o.Now, func(err error) {
 		p.log.Warn("names of people cannot be read, so their ids are shown; the app needs the permission "+scopeNames, "error", err)
 	})
+	p.life = botkit.NewLife(p.log)
 	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true

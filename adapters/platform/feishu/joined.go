@@ -52,16 +52,3 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	made.shown[q.Ask.ApprovalID] = line(q.Outcome)
 	return p.replaceCard(ctx, q.Message, made)
 }
-
-// beside runs in the background what takes longer than the service waits for an answer. It ends
-// with the receiver.
-func (p *Platform) beside(do func(ctx context.Context)) {
-	p.working.Go(func() {
-		defer func() {
-			if v := recover(); v != nil {
-				p.log.Error("a question to the owner made the platform panic and is left as it is", "panic", v)
-			}
-		}()
-		do(*p.life.Load())
-	})
-}

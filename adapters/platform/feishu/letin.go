@@ -25,18 +25,14 @@ func (p *Platform) choose(ctx context.Context, e press, c choice) pressedAnswer 
 
 // owe sends what is due to the owner and to people who were given access.
 func (p *Platform) owe(ctx context.Context) {
-	host := p.host.Load()
-	if host == nil {
+	if !p.life.Begun() {
 		return
 	}
 	p.admission.Owe(ctx, botkit.Bot{
-		Host: func(ctx context.Context, in platform.Inbound) bool {
-			results := (*host).Accept(ctx, []platform.Inbound{in})
-			return len(results) == 1 && results[0].Err == nil
-		},
+		Host:  p.life.Offer,
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("feishu", p.opts.Account, chat, 0) },
 		Words: p.wordsOf, PrivateType: messages.ChatP2P,
-		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
+		Again: p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.life.Go,
 	})
 }
 

@@ -81,8 +81,7 @@ func (r *receiver) ordered(ctx context.Context, env envelope) (any, bool) {
 	if !in.Gate.Open {
 		return toast(botkit.ToneError, say.MayNotUse), true
 	}
-	results := r.status.Host.Accept(ctx, []platform.Inbound{in})
-	if len(results) != 1 || results[0].Err != nil {
+	if !r.p.life.Offer(ctx, in) {
 		return toast(botkit.ToneWarning, say.TryAgain), true
 	}
 	return toast(botkit.ToneSuccess, say.Pressed), true

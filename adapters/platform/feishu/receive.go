@@ -2,8 +2,6 @@ package feishu
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -41,9 +39,8 @@ type receiver struct {
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := p.newIntake(host)
-	p.host.Store(&host)
-	p.life.Store(&ctx)
-	defer p.working.Wait()
+	p.life.Begin(ctx, host)
+	defer p.life.Wait()
 	defer in.Close()
 	r := &receiver{p: p, intake: in, status: &botkit.Status{Host: host}, life: ctx}
 	defer r.handling.Wait()
@@ -241,12 +238,6 @@ func decodeEnvelope(raw []byte) (envelope, error) {
 		return envelope{}, errEvent
 	}
 	return e, nil
-}
-
-// same compares secrets in constant time, regardless of their length.
-func same(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
 // stale reports whether a time differs from now by more than an event's may.

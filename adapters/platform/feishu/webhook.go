@@ -14,6 +14,7 @@ import (
 	larkevent "github.com/larksuite/oapi-sdk-go/v3/event"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 )
 
 const (
@@ -130,7 +131,7 @@ func (h *hook) knows(r *http.Request, raw []byte) bool {
 	nonce, ok2 := one(larkevent.EventRequestNonce)
 	sign, ok3 := one(larkevent.EventSignature)
 	want := larkevent.Signature(stamp, nonce, h.key(), string(raw))
-	if !same(sign, want) || !ok1 || !ok2 || !ok3 {
+	if !httpcall.SameSecret(sign, want) || !ok1 || !ok2 || !ok3 {
 		return false
 	}
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
@@ -176,7 +177,7 @@ func (h *hook) token(given string) bool {
 		return true
 	}
 	want := strings.TrimSpace(h.p.opts.Webhook.VerificationToken())
-	return want == "" || same(given, want)
+	return want == "" || httpcall.SameSecret(given, want)
 }
 
 // open decrypts what the service has encrypted. The library removes the padding by looking for

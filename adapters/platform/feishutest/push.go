@@ -47,7 +47,6 @@ type feishuPush struct {
 }
 
 type feishuEvent struct {
-	id    string
 	body  []byte
 	due   time.Time
 	tries int
@@ -143,7 +142,7 @@ func (a *API) inject(kind string, event any) string {
 	if a.push.mute {
 		return id
 	}
-	e := &feishuEvent{id: id, body: a.eventBody(id, kind, event)}
+	e := &feishuEvent{body: a.eventBody(id, kind, event)}
 	a.push.all = append(a.push.all, e)
 	a.queue(e)
 	return id

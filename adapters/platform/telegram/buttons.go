@@ -105,7 +105,7 @@ func pressed(data string) (messages.Decision, bool) {
 
 // press answers a button in the background, so that messages are not delayed. The decision takes
 // effect only once the core has it; until then the button stays as it is.
-func (p *Platform) press(ctx context.Context, c callback) {
+func (p *Platform) press(c callback) {
 	if c.ID == "" || c.From == nil || p.opts.Decide == nil {
 		return
 	}
@@ -114,13 +114,8 @@ func (p *Platform) press(ctx context.Context, c callback) {
 	default:
 		return
 	}
-	p.pressing.Go(func() {
-		defer func() {
-			if v := recover(); v != nil {
-				p.log.Error("a button made the platform panic and is left unanswered", "panic", v)
-			}
-			<-p.presses
-		}()
+	p.life.Go(func(ctx context.Context) {
+		defer func() { <-p.presses }()
 		ctx, cancel := context.WithTimeout(ctx, pressDeadline)
 		defer cancel()
 		p.answer(ctx, c)

@@ -15,12 +15,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
-const (
-	// downloadTries is how often a download is tried when the server fails.
-	downloadTries = 3
-	// downloadPause is how long the response to a download may pause.
-	downloadPause = 20 * time.Second
-)
+// downloadPause is how long the response to a download may pause.
+const downloadPause = 20 * time.Second
 
 var _ platform.Downloader = (*Platform)(nil)
 
@@ -40,29 +36,21 @@ func (p *Platform) Download(ctx context.Context, file platform.File, w io.Writer
 	if file.Size > limit {
 		return platform.ErrTooLarge
 	}
-	for tries := 0; ; tries++ {
+	return noFile(httpcall.Download(ctx, w, limit, func() (io.ReadCloser, error) {
 		at, err := call[hosted](ctx, p.client, "getFile", fileParams{file.FileID})
-		if err == nil && at.Size > limit {
-			return platform.ErrTooLarge
+		if err != nil {
+			return nil, err
 		}
-		var body io.ReadCloser
-		if err == nil {
-			body, err = p.client.file(ctx, at.Path)
+		if at.Size > limit {
+			return nil, platform.ErrTooLarge
 		}
-		if err == nil {
-			return httpcall.Copy(w, body, limit)
-		}
-		pause, again := tryAgain(err, tries)
-		if !again || ctx.Err() != nil {
-			return noFile(err)
-		}
-		retry.Wait(ctx, pause)
-	}
+		return p.client.file(ctx, at.Path)
+	}, tryAgain))
 }
 
 // tryAgain reports whether to retry a download, and after what delay.
 func tryAgain(err error, tries int) (time.Duration, bool) {
-	if tries+1 >= downloadTries || errors.Is(err, platform.ErrNoFile) {
+	if errors.Is(err, platform.ErrNoFile) || errors.Is(err, platform.ErrTooLarge) {
 		return 0, false
 	}
 	e, refused := errors.AsType[*apiError](err)

@@ -92,16 +92,3 @@ func (p *Platform) settle(ctx context.Context, q botkit.Question) error {
 	}
 	return p.setKeyboard(ctx, json.RawMessage(strconv.FormatInt(chat, 10)), id, keyboard{Rows: [][]button{{{q.Outcome, pressNothing}}}})
 }
-
-// beside runs longer work in the background, so that updates do not wait. It ends with the
-// receiver.
-func (p *Platform) beside(do func(ctx context.Context)) {
-	p.pressing.Go(func() {
-		defer func() {
-			if v := recover(); v != nil {
-				p.log.Error("a question to the owner made the platform panic and is left as it is", "panic", v)
-			}
-		}()
-		do(*p.life.Load())
-	})
-}

@@ -49,21 +49,17 @@ func (p *Platform) choose(ctx context.Context, c callback, say words) {
 
 // owe sends what is due to the owner and to people who were given access.
 func (p *Platform) owe(ctx context.Context) {
-	host := p.host.Load()
-	if host == nil || p.me.Load() == nil {
+	if !p.life.Begun() || p.me.Load() == nil {
 		return
 	}
 	p.admission.Owe(ctx, botkit.Bot{
-		Host: func(ctx context.Context, in platform.Inbound) bool {
-			results := (*host).Accept(ctx, []platform.Inbound{in})
-			return len(results) == 1 && results[0].Err == nil
-		},
+		Host: p.life.Offer,
 		Key: func(chat string) messages.ChatKey {
 			return messages.NewChatKey("telegram", p.opts.Account, p.moves.origin(chat), 0)
 		},
 		Words:       func(chat messages.ChatKey, language string) notices.Words { return p.wordsOf(chat, language).Words },
 		PrivateType: messages.ChatPrivate,
-		Again:       p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.beside,
+		Again:       p.readAgain, Now: p.opts.Now, Settle: p.settle, Go: p.life.Go,
 	})
 }
 

@@ -22,11 +22,11 @@ type menuParams struct {
 
 // announce sends the list of commands to the service, once and in the background: commands can be
 // typed without it.
-func (p *Platform) announce(ctx context.Context) {
+func (p *Platform) announce() {
 	if len(p.opts.Menu) == 0 || !p.announced.CompareAndSwap(false, true) {
 		return
 	}
-	p.pressing.Go(func() {
+	p.life.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, announceWithin)
 		defer cancel()
 		for _, params := range menus(p.opts.Menu) {

@@ -26,9 +26,9 @@ func (k *keyboard) order(a messages.Ask, sameRow bool) {
 // giveOrder hands the command of a button to the chat, as if the person who pressed it had sent it
 // as a reply to the message. It passes the same gate as their messages, and the chat answers it.
 func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
-	host, me := p.host.Load(), p.me.Load()
+	me := p.me.Load()
 	name, args, _ := strings.Cut(strings.TrimPrefix(c.Data, pressOrder), " ")
-	if host == nil || me == nil || !p.commands[name] {
+	if me == nil || !p.commands[name] {
 		p.toast(ctx, c, say.UnknownRequest, true)
 		return
 	}
@@ -47,8 +47,7 @@ func (p *Platform) giveOrder(ctx context.Context, c callback, say words) {
 		p.toast(ctx, c, say.MayNotUse, true)
 		return
 	}
-	results := (*host).Accept(ctx, []platform.Inbound{in})
-	if len(results) != 1 || results[0].Err != nil {
+	if !p.life.Offer(ctx, in) {
 		p.toast(ctx, c, say.TryAgain, true)
 		return
 	}

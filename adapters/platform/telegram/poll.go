@@ -64,9 +64,8 @@ type receiver struct {
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	in := p.newIntake(host)
-	p.host.Store(&host)
-	p.life.Store(&ctx)
-	defer p.pressing.Wait()
+	p.life.Begin(ctx, host)
+	defer p.life.Wait()
 	defer in.Close()
 	defer cancel()
 	if p.opts.Webhook != nil {
@@ -137,7 +136,7 @@ func (p *Platform) identify(ctx context.Context) error {
 		p.log.Warn("privacy mode is on: in groups that the bot does not administer it gets only mentions, replies and commands; " +
 			"send /setprivacy to @BotFather, then take the bot out of the groups and in again")
 	}
-	p.announce(ctx)
+	p.announce()
 	return nil
 }
 
@@ -185,7 +184,7 @@ func (p *Platform) arrivals(ctx context.Context, updates []update) []arrival {
 	}
 	for _, u := range updates {
 		if u.Callback != nil {
-			p.press(ctx, *u.Callback)
+			p.press(*u.Callback)
 			continue
 		}
 		if u.Mine != nil {

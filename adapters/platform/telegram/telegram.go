@@ -2,14 +2,12 @@ package telegram
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -91,14 +89,12 @@ type Platform struct {
 	versions  *wire.Versions
 	pauses    *pauses
 	moves     *moves
-	noMarks   *refusals                     // chats that refuse reactions
-	noDrafts  *refusals                     // chats that do not support drafts
-	noRich    atomic.Bool                   // the server does not support rich messages
-	host      atomic.Pointer[platform.Host] // of the newest Receive; nil before the first
-	life      atomic.Pointer[context.Context]
+	noMarks   *refusals   // chats that refuse reactions
+	noDrafts  *refusals   // chats that do not support drafts
+	noRich    atomic.Bool // the server does not support rich messages
+	life      *botkit.Life
 	presses   chan struct{} // one token for each press being answered
-	pressing  sync.WaitGroup
-	announced atomic.Bool // the list of commands was sent to the service
+	announced atomic.Bool   // the list of commands was sent to the service
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -151,6 +147,7 @@ func New(o Options) (*Platform, error) {
 		opts: o, name: name, client: newClient(base, proxy, o.Token, o.HTTPClient), markup: markup.New(),
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
+	p.life = botkit.NewLife(p.log)
 	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), wire.NewVersions()

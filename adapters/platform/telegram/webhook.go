@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
@@ -69,7 +68,6 @@ type hook struct {
 	intake *intake
 	status *botkit.Status
 	server *botkit.Hook
-	secret [sha256.Size]byte
 	word   string // the secret
 	// life ends with Receive; requests do not outlive it.
 	life context.Context //nolint:containedctx // of the receiver, whose requests come from outside
@@ -86,7 +84,7 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 	if word == "" {
 		word = rand.Text()
 	}
-	h := &hook{p: p, intake: in, status: &botkit.Status{Host: host}, word: word, secret: sha256.Sum256([]byte(word)), life: ctx}
+	h := &hook{p: p, intake: in, status: &botkit.Status{Host: host}, word: word, life: ctx}
 	h.server = botkit.NewHook(cmp.Or(u.EscapedPath(), "/"), p.metrics.hooks, h.serve)
 	defer w.Listener.Close() //nolint:errcheck // the server closes it too
 	if err := h.begin(ctx); err != nil {
@@ -218,14 +216,10 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) (any, int) {
 	return h.server.Work(r.Context(), func() (any, int) { return nil, h.take(raw) })
 }
 
-// knows compares the secret in constant time, regardless of its length.
+// knows reports whether a request carries the secret.
 func (h *hook) knows(r *http.Request) bool {
 	given := r.Header.Values(secretHeader)
-	if len(given) != 1 {
-		return false
-	}
-	sum := sha256.Sum256([]byte(given[0]))
-	return subtle.ConstantTimeCompare(sum[:], h.secret[:]) == 1
+	return len(given) == 1 && httpcall.SameSecret(given[0], h.word)
 }
 
 // take makes an update durable. It continues if the caller disconnects: what is accepted then is

@@ -109,7 +109,6 @@ type API struct {
 // queued is an update that was not confirmed.
 type queued struct {
 	id   int64
-	kind string
 	body json.RawMessage
 }
 

@@ -128,7 +128,7 @@ func (a *API) InjectRaw(id int64, kind string, body json.RawMessage) {
 // queue is called with the lock held.
 func (a *API) queue(id int64, kind string, body json.RawMessage) {
 	a.nextID = id + 1
-	q := queued{id: id, kind: kind, body: body}
+	q := queued{id: id, body: body}
 	a.history[id] = q
 	if a.isAllowed(kind) && (!a.privacy || !isPrivate(kind, body)) {
 		a.pending = append(a.pending, q)

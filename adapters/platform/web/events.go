@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -73,13 +73,11 @@ func (p *Platform) events(w http.ResponseWriter, r *http.Request) {
 
 // event sends any value as one server-sent event.
 func (s *stream) event(v any) error {
-	buf := bytes.NewBuffer(append(s.buf[:0], "data: "...))
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	buf, err := plainjson.Append(append(s.buf[:0], "data: "...), v)
+	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	s.buf = append(buf.Bytes(), '\n')
+	s.buf = append(buf, "\n\n"...)
 	return s.flush()
 }
 

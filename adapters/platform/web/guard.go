@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/respond"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 )
@@ -159,7 +159,7 @@ func (g *guard) try(r *http.Request, got string, passes []pass) (found pass, ref
 		return pass{}, p
 	}
 	for _, of := range slices.Backward(passes) { // if two tokens are equal, the owner's counts
-		if sameSecret(got, of.token) {
+		if httpcall.SameSecret(got, of.token) {
 			found = of
 		}
 	}
@@ -169,12 +169,6 @@ func (g *guard) try(r *http.Request, got string, passes []pass) (found pass, ref
 		return pass{}, respond.Unauthorized()
 	}
 	return found, nil
-}
-
-// sameSecret compares digests, so that the duration reveals neither content nor length.
-func sameSecret(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
 // session returns the value of a cookie: its expiry, and a signature of that and the token.

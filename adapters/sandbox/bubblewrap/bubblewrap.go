@@ -24,8 +24,6 @@ import (
 // Options configure the sandbox.
 type Options struct {
 	Path string // of bwrap; defaults to a search in the PATH
-	// ABI returns the kernel's version of Landlock; by default the kernel is asked.
-	ABI func() int
 	// Step, in tests, is called at the steps of starting a program with pins.
 	Step func(step, name string)
 }
@@ -33,11 +31,8 @@ type Options struct {
 // New makes the sandbox without starting anything. Check tests whether it works. The program must call reexec.Main
 // before anything else.
 func New(o Options) *Sandbox {
-	if o.ABI == nil {
-		o.ABI = box.ABI
-	}
 	s := &Sandbox{path: o.Path}
-	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: o.ABI(), Step: o.Step}
+	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: box.ABI(), Step: o.Step}
 	return s
 }
 
@@ -59,9 +54,7 @@ func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process
 func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
 
 // Bounds reports whether the memory and the processes of a program are limited as a whole.
-func (s *Sandbox) Bounds() (memory, processes bool) {
-	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids() || os.Getuid() != 0
-}
+func (s *Sandbox) Bounds() (memory, processes bool) { return s.box.Bounds() }
 
 // build prepares bwrap.
 func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ *box.Child, err error) {

@@ -5,7 +5,6 @@ package landlock
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
@@ -49,9 +48,7 @@ func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process
 func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
 
 // Bounds reports whether the memory and the processes of a program are limited as a whole.
-func (s *Sandbox) Bounds() (memory, processes bool) {
-	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids() || os.Getuid() != 0
-}
+func (s *Sandbox) Bounds() (memory, processes bool) { return s.box.Bounds() }
 
 func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (*box.Child, error) {
 	if s.abi < 1 {

@@ -82,8 +82,8 @@ func (l *Load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	in := struct {
 		Count int `json:"count"`
 	}{Count: defaultCount}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	entries, err := l.opts.Loader.Runs(ctx, call.Run.ChatKey)
 	if err != nil {
@@ -104,11 +104,7 @@ func (l *Load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	default:
 		a.Note = "This is the first run of this chat."
 	}
-	out, err := json.Marshal(a)
-	if err != nil { // Unreachable: the lines are JSON
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: out, Summary: fmt.Sprintf("%d earlier runs", len(a.Entries))}, nil
+	return tool.Answer(a, fmt.Sprintf("%d earlier runs", len(a.Entries)))
 }
 
 // line is an entry for the model, with formatted times.

@@ -5,11 +5,7 @@
 package chat
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -47,25 +43,12 @@ func report(d tool.Delivery) answer {
 	return a
 }
 
+// maxSummary is how much of a text timelines show, in characters.
+const maxSummary = 200
+
 // result makes the result of a call from an answer.
 func (a answer) result(summary string) (tool.Result, error) {
-	raw, err := json.Marshal(a)
-	if err != nil { // Unreachable: an answer holds only strings, numbers and booleans
-		return tool.Result{}, fmt.Errorf("encode answer: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: summarise(summary)}, nil
-}
-
-// summarise shortens a text for timelines.
-func summarise(text string) string {
-	const limit = 200
-	n := 0
-	for i := range text {
-		if n++; n > limit {
-			return text[:i] + "…"
-		}
-	}
-	return text
+	return tool.Answer(a, tool.Head(summary, maxSummary))
 }
 
 // attachment is a file as named by the model.
@@ -94,7 +77,7 @@ func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error
 		if copied := copies[i]; copied != "" {
 			ref.Path = copied
 		} else if a.Path != "" {
-			path, err := s.find(call.Run, a.Path)
+			path, err := s.opts.Files.Find(call.Run.ChatKey, a.Path)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", a.member, err)
 			}
@@ -105,53 +88,4 @@ func (s *Send) files(call tool.Call, in []attachment) ([]messages.FileRef, error
 		out = append(out, ref)
 	}
 	return out, nil
-}
-
-// find is the full path of a file that a run may send. The model names it by its path in the folder of files, and
-// only files of its own chat are allowed.
-func (s *Send) find(run tool.Run, name string) (string, error) {
-	folder := s.opts.Files
-	if folder == "" || s.opts.Folder == nil {
-		return inside(folder, name, name)
-	}
-	own, err := s.opts.Folder(run.ChatKey)
-	if err != nil {
-		return "", refused(name)
-	}
-	rest, ok := strings.CutPrefix(filepath.ToSlash(name), own+"/")
-	if !ok {
-		return "", refused(name)
-	}
-	return inside(filepath.Join(folder, filepath.FromSlash(own)), rest, name)
-}
-
-// refused is the error for a path that must not be sent. It does not reveal whether the file exists.
-func refused(asked string) error {
-	return fmt.Errorf("%w: only files of this chat below the files folder can be sent, not %q", tool.ErrInput, asked)
-}
-
-// inside finds a regular file below folder. Links that lead out of it, hidden files and anything else are refused,
-// since a file that was sent cannot be recalled.
-func inside(folder, path, asked string) (string, error) {
-	if folder == "" || !filepath.IsLocal(path) {
-		return "", refused(asked)
-	}
-	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		if strings.HasPrefix(part, ".") {
-			return "", refused(asked)
-		}
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return "", refused(asked)
-	}
-	defer func() { _ = root.Close() }() // opened for reading only
-	info, err := root.Stat(path)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("%w: there is no file %q", tool.ErrInput, asked)
-	case !info.Mode().IsRegular():
-		return "", refused(asked)
-	}
-	return filepath.Join(folder, path), nil
 }

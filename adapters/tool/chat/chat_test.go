@@ -29,8 +29,8 @@ func filesDir(t *testing.T) string {
 	t.Helper()
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret.txt")
 	for path, text := range map[string]string{
-		filepath.Join(dir, "report.pdf"): "pdf", filepath.Join(dir, "sub", "a.ogg"): "ogg",
-		filepath.Join(dir, ".env"): "KEY=1", outside: "secret",
+		filepath.Join(dir, "own", "report.pdf"): "pdf", filepath.Join(dir, "own", "sub", "a.ogg"): "ogg",
+		filepath.Join(dir, "own", ".env"): "KEY=1", outside: "secret",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -39,10 +39,15 @@ func filesDir(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(dir, "own", "link.txt")); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// ownFiles are files whose chats all have the folder own.
+func ownFiles(root string) tool.ChatFiles {
+	return tool.ChatFiles{Root: root, Folder: func(messages.ChatKey) (string, error) { return "own", nil }}
 }
 
 // unnamed knows no chat names.
@@ -89,16 +94,16 @@ func TestSendSchemaIsWhatHostsExpect(t *testing.T) {
 
 func TestSendGivesEverythingToTheOutbox(t *testing.T) {
 	dir, egress := filesDir(t), &tooltest.Egress{}
-	send := chat.NewSend(chat.Options{Files: dir})
+	send := chat.NewSend(chat.Options{Files: ownFiles(dir)})
 	r, a, err := invoke(t, send, `{"text":"**done**","replyTo":"17","attachments":[
-		{"path":"report.pdf","kind":"document","caption":"the report"},{"path":"sub/a.ogg","kind":"voice"},{"fileId":"F1","kind":"photo"}]}`,
+		{"path":"own/report.pdf","kind":"document","caption":"the report"},{"path":"own/sub/a.ogg","kind":"voice"},{"fileId":"F1","kind":"photo"}]}`,
 		tool.Run{Sole: true, LaneEmpty: true}, egress)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []tooltest.Sent{{CallID: "call-1", Out: tool.Outgoing{Text: "**done**", ReplyTo: "17", Files: []messages.FileRef{
-		{Path: filepath.Join(dir, "report.pdf"), Kind: "document", Caption: "the report"},
-		{Path: filepath.Join(dir, "sub", "a.ogg"), Kind: "voice"},
+		{Path: filepath.Join(dir, "own", "report.pdf"), Kind: "document", Caption: "the report"},
+		{Path: filepath.Join(dir, "own", "sub", "a.ogg"), Kind: "voice"},
 		{FileID: "F1", Kind: "photo"},
 	}}}}
 	if diff := cmp.Diff(want, egress.Sent()); diff != "" {
@@ -112,41 +117,38 @@ func TestSendGivesEverythingToTheOutbox(t *testing.T) {
 func TestSendRefusesFiles(t *testing.T) {
 	dir := filesDir(t)
 	for name, file := range map[string]string{
-		"outside":                  `{"path":"../x","kind":"document"}`,
+		"outside":                  `{"path":"own/../x","kind":"document"}`,
+		"of another chat":          `{"path":"report.pdf","kind":"document"}`,
 		"absolute":                 `{"path":"/etc/passwd","kind":"document"}`,
-		"a link that ends outside": `{"path":"link.txt","kind":"document"}`,
-		"hidden":                   `{"path":".env","kind":"document"}`,
-		"below a hidden":           `{"path":".git/config","kind":"document"}`,
-		"a folder":                 `{"path":"sub","kind":"document"}`,
-		"missing":                  `{"path":"nothing.txt","kind":"document"}`,
+		"a link that ends outside": `{"path":"own/link.txt","kind":"document"}`,
+		"hidden":                   `{"path":"own/.env","kind":"document"}`,
+		"below a hidden":           `{"path":"own/.git/config","kind":"document"}`,
+		"a folder":                 `{"path":"own/sub","kind":"document"}`,
+		"missing":                  `{"path":"own/nothing.txt","kind":"document"}`,
 		"neither":                  `{"kind":"document"}`,
-		"both":                     `{"path":"report.pdf","fileId":"F","kind":"document"}`,
-		"an unknown kind":          `{"path":"report.pdf","kind":"film"}`,
+		"both":                     `{"path":"own/report.pdf","fileId":"F","kind":"document"}`,
+		"an unknown kind":          `{"path":"own/report.pdf","kind":"film"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			egress := &tooltest.Egress{}
-			_, _, err := invoke(t, chat.NewSend(chat.Options{Files: dir}), `{"text":"x","attachments":[`+file+`]}`, tool.Run{}, egress)
+			_, _, err := invoke(t, chat.NewSend(chat.Options{Files: ownFiles(dir)}), `{"text":"x","attachments":[`+file+`]}`, tool.Run{}, egress)
 			if !errors.Is(err, tool.ErrInput) || len(egress.Sent()) > 0 {
 				t.Errorf("err = %v, sent %v; want nothing sent and %v", err, egress.Sent(), tool.ErrInput)
 			}
 		})
 	}
-	_, _, err := invoke(t, chat.NewSend(chat.Options{}), `{"text":"x","attachments":[{"path":"report.pdf","kind":"document"}]}`, tool.Run{}, &tooltest.Egress{})
-	if !errors.Is(err, tool.ErrInput) {
-		t.Errorf("without a files folder: %v, want %v", err, tool.ErrInput)
-	}
 }
 
 // Each tool names the member of its own input that is at fault: the input of chat_send_file has no attachments.
 func TestSendNamesTheMemberAtFault(t *testing.T) {
-	o := chat.Options{Files: filesDir(t)}
+	o := chat.Options{Files: ownFiles(filesDir(t))}
 	for _, tt := range []struct {
 		tool        tool.Tool
 		input, want string
 	}{
-		{chat.NewSendFile(o), `{"path":"../x"}`, "/path: "},
-		{chat.NewSendFile(o), `{"path":"nothing.txt"}`, "/path: "},
-		{chat.NewSend(o), `{"text":"x","attachments":[{"path":"report.pdf","kind":"document"},{"path":"../x","kind":"document"}]}`, "/attachments/1: "},
+		{chat.NewSendFile(o), `{"path":"own/../x"}`, "/path: "},
+		{chat.NewSendFile(o), `{"path":"own/nothing.txt"}`, "/path: "},
+		{chat.NewSend(o), `{"text":"x","attachments":[{"path":"own/report.pdf","kind":"document"},{"path":"own/../x","kind":"document"}]}`, "/attachments/1: "},
 	} {
 		if _, _, err := invoke(t, tt.tool, tt.input, tool.Run{}, &tooltest.Egress{}); !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %s: %v; want %q", tt.tool.Spec().Name, tt.input, err, tt.want)
@@ -170,12 +172,12 @@ func TestPI6SendTakesFilesOfItsOwnChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := map[messages.ChatKey]string{"web-chat-a": "results/a", "web-chat-b": "results/b"}
-	send := chat.NewSend(chat.Options{Files: dir, Folder: func(key messages.ChatKey) (string, error) {
+	send := chat.NewSend(chat.Options{Files: tool.ChatFiles{Root: dir, Folder: func(key messages.ChatKey) (string, error) {
 		if folder, ok := keys[key]; ok {
 			return folder, nil
 		}
 		return "", errors.New("no such chat")
-	}})
+	}}})
 	for _, tt := range []struct {
 		key  messages.ChatKey
 		path string

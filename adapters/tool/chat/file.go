@@ -78,7 +78,7 @@ func (s *Send) found(call tool.Call, d tool.Delivery, refs []messages.FileRef) [
 	}
 	var out []sentFile
 	for _, ref := range refs {
-		rel, err := filepath.Rel(s.opts.Files, ref.Path)
+		rel, err := filepath.Rel(s.opts.Files.Root, ref.Path)
 		if ref.Path == "" || err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
@@ -101,7 +101,7 @@ func (s *Send) linked(key messages.ChatKey) bool {
 // own is the path to send for a file of the chat's own folder. If people access it by a link, that is a copy, which
 // does not change later.
 func (s *Send) own(key messages.ChatKey, whole string) (string, error) {
-	if s.opts.Folder == nil || !s.linked(key) {
+	if !s.linked(key) {
 		return whole, nil
 	}
 	f, err := os.Open(whole)

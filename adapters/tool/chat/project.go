@@ -43,10 +43,10 @@ type ofProject struct {
 // project returns the files of the project among the attachments: all that are not in the chat's own folder. It fails
 // if one of them cannot be opened.
 func (s *Send) project(key messages.ChatKey, in []attachment, each func(f *os.File, name string) (sum string, size int64, err error)) ([]ofProject, error) {
-	if s.opts.Open == nil || s.opts.Folder == nil {
+	if s.opts.Open == nil {
 		return nil, nil
 	}
-	own, err := s.opts.Folder(key)
+	own, err := s.opts.Files.Folder(key)
 	if err != nil {
 		return nil, fmt.Errorf("name the folder of a chat: %w", err)
 	}
@@ -217,14 +217,14 @@ func (s *Send) copies(call tool.Call, in []attachment) (map[int]string, error) {
 
 // temp copies a file to a temporary file in the target folder.
 func (s *Send) temp(key messages.ChatKey, f *os.File) (name, sum string, size int64, err error) {
-	folder, err := s.opts.Folder(key)
+	folder, err := s.opts.Files.Folder(key)
 	if err != nil {
 		return "", "", 0, fmt.Errorf("name the folder of a chat: %w", err)
 	}
-	if err := tool.MakeFolder(s.opts.Files, filepath.FromSlash(folder)); err != nil {
+	if err := tool.MakeFolder(s.opts.Files.Root, filepath.FromSlash(folder)); err != nil {
 		return "", "", 0, fmt.Errorf("make the folder of files: %w", err)
 	}
-	temp, err := os.CreateTemp(filepath.Join(s.opts.Files, filepath.FromSlash(folder)), ".part-*") // 0600
+	temp, err := os.CreateTemp(filepath.Join(s.opts.Files.Root, filepath.FromSlash(folder)), ".part-*") // 0600
 	if err != nil {
 		return "", "", 0, fmt.Errorf("make a file: %w", err)
 	}
@@ -234,7 +234,7 @@ func (s *Send) temp(key messages.ChatKey, f *os.File) (name, sum string, size in
 
 // kept is the folder of a copy, relative to Files, and its file name.
 func (s *Send) kept(key messages.ChatKey, f ofProject) (folder, name string, err error) {
-	own, err := s.opts.Folder(key)
+	own, err := s.opts.Files.Folder(key)
 	if err != nil {
 		return "", "", fmt.Errorf("name the folder of a chat: %w", err)
 	}
@@ -247,7 +247,7 @@ func (s *Send) known(key messages.ChatKey, f ofProject) string {
 	if err != nil {
 		return ""
 	}
-	whole := filepath.Join(s.opts.Files, filepath.FromSlash(folder), name)
+	whole := filepath.Join(s.opts.Files.Root, filepath.FromSlash(folder), name)
 	info, err := os.Lstat(whole)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != f.size {
 		return ""
@@ -261,10 +261,10 @@ func (s *Send) place(key messages.ChatKey, f ofProject, temp string) (string, er
 	if err != nil {
 		return "", err
 	}
-	if err := tool.MakeFolder(s.opts.Files, filepath.FromSlash(folder)); err != nil {
+	if err := tool.MakeFolder(s.opts.Files.Root, filepath.FromSlash(folder)); err != nil {
 		return "", fmt.Errorf("make the folder of files: %w", err)
 	}
-	whole := filepath.Join(s.opts.Files, filepath.FromSlash(folder), name)
+	whole := filepath.Join(s.opts.Files.Root, filepath.FromSlash(folder), name)
 	if err := os.Rename(temp, whole); err != nil {
 		return "", fmt.Errorf("keep a file: %w", err)
 	}

@@ -23,14 +23,12 @@ var sendSchema []byte
 
 // Options configure the tools.
 type Options struct {
-	// Files is the folder whose files may be attached, or empty. Folder returns the folder of a chat in it, with
-	// slashes; a chat cannot send files of another. Without Folder, every chat can send all of Files.
-	Files  string
-	Folder func(key messages.ChatKey) (string, error)
+	// Files are the files of chats, which may be attached. A chat cannot send files of another.
+	Files tool.ChatFiles
 	// Open opens a file of the project that tools may read, and returns its path without links. Without it, files of
 	// the project cannot be sent.
 	Open func(path string) (f *os.File, name string, err error)
-	// Link returns the link by which people of a chat access a file, by its path in Files. It is empty, and Link may
+	// Link returns the link by which people of a chat access a file, by its path below the root of Files. It is empty, and Link may
 	// be nil, if the platform delivers files itself.
 	Link func(key messages.ChatKey, name string) string
 }
@@ -57,8 +55,8 @@ func (s *Send) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Attachments []attachment `json:"attachments"`
 		Final       bool         `json:"final"`
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	if strings.TrimSpace(in.Text) == "" && len(in.Attachments) == 0 {
 		return report(tool.Delivery{Skipped: "empty"}).result("")

@@ -55,8 +55,8 @@ func (c *Clock) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Zone string `json:"zone"`
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	zone := c.opts.Zone
 	if in.Zone != "" {
@@ -68,14 +68,10 @@ func (c *Clock) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	}
 	now := c.opts.Now().In(zone)
 	abbreviation, _ := now.Zone()
-	raw, err := json.Marshal(struct {
+	return tool.Answer(struct {
 		Time    string `json:"time"`
 		Weekday string `json:"weekday"`
 		Zone    string `json:"zone"`
 		Short   string `json:"abbreviation"`
-	}{now.Format(time.RFC3339), now.Weekday().String(), zone.String(), abbreviation})
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode time: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: now.Format("Mon 2 Jan 2006, 15:04 MST")}, nil
+	}{now.Format(time.RFC3339), now.Weekday().String(), zone.String(), abbreviation}, now.Format("Mon 2 Jan 2006, 15:04 MST"))
 }

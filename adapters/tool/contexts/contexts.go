@@ -11,7 +11,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -125,19 +124,4 @@ func (o Options) time(ms int64) string {
 // order is a switch, with the id for the context that the chat leaves.
 func (o Options) order(kind, reason string) messages.ContextSwitch {
 	return messages.ContextSwitch{Kind: kind, ID: messages.NewContextID(o.Now(), o.Random()), Reason: reason}
-}
-
-func read(call tool.Call, in any) error {
-	if err := json.Unmarshal(call.Input, in); err != nil {
-		return fmt.Errorf("%w: %w", tool.ErrInput, err)
-	}
-	return nil
-}
-
-func result(out any, summary string) (tool.Result, error) {
-	raw, err := json.Marshal(out)
-	if err != nil { // Unreachable: strings and numbers only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: summary}, nil
 }

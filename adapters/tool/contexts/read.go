@@ -33,7 +33,7 @@ func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in := struct {
 		Limit int `json:"limit"`
 	}{defaultLimit}
-	if err := read(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	items, err := t.Store.Contexts(ctx, call.Run.ChatKey)
@@ -44,7 +44,7 @@ func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Total    int     `json:"total"`
 		Contexts []entry `json:"contexts"`
 	}{len(items), t.entries(items[:min(in.Limit, len(items))])}
-	return result(out, fmt.Sprintf("%d contexts", len(items)))
+	return tool.Answer(out, fmt.Sprintf("%d contexts", len(items)))
 }
 
 // recall is chat_context_recall.
@@ -61,7 +61,7 @@ func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		ContextID string `json:"contextId"`
 		Mode      string `json:"mode"`
 	}{Mode: "summary"}
-	if err := read(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	c, err := t.Store.ReadContext(ctx, call.Run.ChatKey, in.ContextID)
@@ -71,7 +71,7 @@ func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("read the context: %w", err)
 	}
-	return result(t.recalled(c, in.Mode), "recalled "+c.ID)
+	return tool.Answer(t.recalled(c, in.Mode), "recalled "+c.ID)
 }
 
 // recalled is the text for the model, in the requested mode.

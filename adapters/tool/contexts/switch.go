@@ -31,7 +31,7 @@ type left struct {
 // Invoke implements [tool.Tool].
 func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ Title, Reason string }
-	if err := read(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	if !call.Run.Sole {
@@ -39,7 +39,7 @@ func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	}
 	order := t.order(t.kind, in.Reason)
 	order.Title = in.Title
-	r, err := result(left{
+	r, err := tool.Answer(left{
 		order.ID, "What was said before the current message is archived under this id and no longer in the conversation. Go on with the current message.",
 	}, "archived as "+order.ID)
 	r.Switch = order
@@ -71,7 +71,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Query     string `json:"query"`
 		ContextID string `json:"contextId"`
 	}
-	if err := read(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	if !call.Run.Sole {
@@ -91,14 +91,14 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		if len(best) == 0 {
 			note = "This chat has no archived context."
 		}
-		return result(choice{note, t.entries(best)}, "none is clearly meant")
+		return tool.Answer(choice{note, t.entries(best)}, "none is clearly meant")
 	}
 	if _, err := t.Store.ReadContext(ctx, call.Run.ChatKey, best[0].ID); err != nil {
 		return tool.Result{}, fmt.Errorf("read the context: %w", err)
 	}
 	order := t.order(messages.ContextLoad, "")
 	order.Load = best[0].ID
-	r, err := result(loaded{
+	r, err := tool.Answer(loaded{
 		t.entries(best)[0], order.ID,
 		"The messages before the current one are those of the loaded context now. What was there before is archived under archivedAs, if there was anything.",
 	}, "loaded "+order.Load)

@@ -36,7 +36,7 @@ type editInput struct {
 }
 
 func (e *Edit) input(call tool.Call) (in editInput, how rewrite, err error) {
-	err = decode(call, &in)
+	err = call.Read(&in)
 	return in, in.rewrite, err
 }
 

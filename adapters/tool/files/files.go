@@ -10,7 +10,6 @@
 package files
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -104,19 +103,11 @@ func (w *Workspace) local(path string) (string, error) {
 	return filepath.ToSlash(path), nil
 }
 
-// decode decodes the input of a call.
-func decode(call tool.Call, into any) error {
-	if err := json.Unmarshal(call.Input, into); err != nil {
-		return fmt.Errorf("%w: %w", tool.ErrInput, err)
-	}
-	return nil
-}
-
 // reply makes the result of a call.
 func reply(v any, summary string) (tool.Result, error) {
 	out, err := quoted.JSON(v)
 	if err != nil { // Unreachable: strings and numbers only
 		return tool.Result{}, fmt.Errorf("encode result: %w", err)
 	}
-	return tool.Result{Output: out, Summary: clip(summary, 400)}, nil
+	return tool.Result{Output: out, Summary: tool.Head(summary, 400)}, nil
 }

@@ -63,7 +63,7 @@ func (l *List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Path        string
 		Depth, From int
 	}{Depth: defaultDepth, From: 1}
-	if err := decode(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	t, p, err := l.w.open(in.Path)

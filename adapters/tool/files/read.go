@@ -54,7 +54,7 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Path        string
 		From, Lines int
 	}{From: 1, Lines: defaultLines}
-	if err := decode(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	f, path, stored, err := r.open(call.Run, in.Path)

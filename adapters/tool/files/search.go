@@ -77,7 +77,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		Regexp      bool
 		From        int
 	}{From: 1}
-	if err := decode(call, &in); err != nil {
+	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
 	}
 	pattern, err := compile(in.Query, in.Regexp)
@@ -102,7 +102,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	case err != nil && !errors.Is(err, errEnough):
 		return tool.Result{}, err
 	}
-	return reply(job.out, fmt.Sprintf("%s: %d matches", shown(clip(in.Query, 80)), len(job.out.Matches)))
+	return reply(job.out, fmt.Sprintf("%s: %d matches", shown(tool.Head(in.Query, 80)), len(job.out.Matches)))
 }
 
 // compile compiles the pattern. It ignores case if the query has no capital letters.

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
 const (
@@ -176,22 +177,11 @@ func boundary(line []byte, at int) int {
 
 // shown formats a path or a name for use in a sentence.
 func shown(path string) string {
-	path = clip(path, 300)
+	path = tool.Head(path, 300)
 	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == '"' }) || path == "" || strings.Contains(path, "  ") {
 		return strconv.Quote(path)
 	}
 	return path
-}
-
-// clip limits a text to a number of runes.
-func clip(s string, most int) string {
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // bytesOf formats a size for people.

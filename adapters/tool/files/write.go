@@ -30,7 +30,7 @@ func (w *Write) Spec() tool.Spec {
 type writeInput struct{ Path, Content string }
 
 func (w *Write) input(call tool.Call) (in writeInput, how rewrite, err error) {
-	err = decode(call, &in)
+	err = call.Read(&in)
 	return in, func([]byte, bool, bool) ([]byte, error) { return []byte(in.Content), nil }, err
 }
 

@@ -97,8 +97,8 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		Query string `json:"query"`
 		Limit int    `json:"limit"`
 	}{Limit: defaultLimit}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	found, err := s.opts.Searcher.Search(ctx, call.Run.ChatKey, Query{Text: in.Query, Limit: in.Limit, NotRequest: call.Run.RequestID})
 	if err != nil {
@@ -111,11 +111,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	for _, f := range found {
 		a.Results = append(a.Results, s.result(f))
 	}
-	out, err := json.Marshal(a)
-	if err != nil { // Unreachable: strings and numbers only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: out, Summary: fmt.Sprintf("%q: %d found", in.Query, len(found))}, nil
+	return tool.Answer(a, fmt.Sprintf("%q: %d found", in.Query, len(found)))
 }
 
 func (s *Search) result(f Found) result {

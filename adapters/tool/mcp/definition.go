@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 const (
@@ -104,13 +105,7 @@ func canonical(raw []byte) (json.RawMessage, error) {
 	if dec.More() {
 		return nil, errors.New("text follows the value")
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
+	return plainjson.Append(nil, v)
 }
 
 func canonicalOf(v any) (json.RawMessage, error) {

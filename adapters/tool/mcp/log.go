@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	maxLogLine  = 2 << 10   // bytes of one line
-	maxLogFile  = 512 << 10 // bytes; then the file is rotated
-	maxLogRate  = 128 << 10 // bytes per minute; more is dropped and counted
-	maxLogTotal = 2 * maxLogFile
-	maxTail     = 30 // lines in which the reason for a program's end is searched
+	maxLogLine = 2 << 10   // bytes of one line
+	maxLogFile = 512 << 10 // bytes; then the file is rotated
+	maxLogRate = 128 << 10 // bytes per minute; more is dropped and counted
+	maxTail    = 30        // lines in which the reason for a program's end is searched
 )
 
 // LogFile is the path of a server's log in a folder of logs.

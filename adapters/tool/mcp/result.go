@@ -18,6 +18,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 const (
@@ -239,13 +240,7 @@ func (c content) output() (json.RawMessage, error) {
 	case plain:
 		v = c.Text
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
+	return plainjson.Append(nil, v)
 }
 
 // words are a failed result as text.

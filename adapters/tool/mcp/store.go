@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 // maxListed bounds the total size of the descriptions of one server's tools, in bytes.
@@ -223,16 +224,14 @@ func (s *Store) Approve(server, name, hash string) error {
 func (s *Store) put(server string, r *record) error {
 	next := maps.Clone(s.records)
 	next[server] = r
-	var data bytes.Buffer
-	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false) // schemas must keep the bytes that were hashed
-	if err := enc.Encode(file{V: 1, Servers: next}); err != nil {
+	data, err := plainjson.Append(nil, file{V: 1, Servers: next}) // schemas must keep the bytes that were hashed
+	if err != nil {
 		return fmt.Errorf("encode the pinned tools: %w", err) // Unreachable: schemas are valid JSON
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of pinned tools: %w", err)
 	}
-	if err := renameio.WriteFile(s.path, data.Bytes(), 0o600); err != nil {
+	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the pinned tools: %w", err)
 	}
 	s.records = next

@@ -20,12 +20,11 @@ const (
 	batch, most = 64, 512
 )
 
-// MeaningOptions configure a [Meaning]. All but Now and Patience are required.
+// MeaningOptions configure a [Meaning]. All but Now are required.
 type MeaningOptions struct {
 	Embedder model.Embedder
 	Model    string // vectors of other models are ignored
 	Cache    persistence.VectorCache
-	Patience time.Duration    // defaults to 5 s
 	Now      func() time.Time // defaults to time.Now
 	Logger   *slog.Logger
 }
@@ -38,9 +37,6 @@ type Meaning struct {
 
 // NewMeaning makes a [Meaning].
 func NewMeaning(o MeaningOptions) *Meaning {
-	if o.Patience <= 0 {
-		o.Patience = patience
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -53,7 +49,7 @@ func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]flo
 	if m.opts.Now().UnixNano() < m.paused.Load() {
 		return nil, false
 	}
-	limited, cancel := context.WithTimeout(ctx, m.opts.Patience)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	vectors, err := m.vectors(limited, append([]string{query}, texts...))
 	if err != nil {

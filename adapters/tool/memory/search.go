@@ -65,8 +65,8 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 		Query string
 		Limit int
 	}{Limit: defaultLimit}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	terms := termsOf(in.Query)
 	var lines []result
@@ -90,21 +90,17 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if len(results) == 0 {
 		note = none
 	}
-	out, err := json.Marshal(struct {
+	return tool.Answer(struct {
 		Note    string   `json:"note"`
 		Results []result `json:"results"`
-	}{note, results})
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: out, Summary: fmt.Sprintf("%q: %d found", in.Query, len(results))}, nil
+	}{note, results}, fmt.Sprintf("%q: %d found", in.Query, len(results)))
 }
 
 // addMeaning sets how similar lines are to a query in meaning.
 func (s *Search) addMeaning(ctx context.Context, query string, lines []result) bool {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[i] = clip(memories.Words(l.Text))
+		texts[i] = tool.Head(memories.Words(l.Text), maxLine)
 	}
 	near, ok := s.opts.Meaning.near(ctx, query, texts)
 	for i := range near {
@@ -142,7 +138,7 @@ func ranked(lines []result, limit int) []result {
 	out := []result{}
 	for _, i := range list[:min(len(list), limit)] {
 		r := lines[i]
-		r.Text = clip(r.Text)
+		r.Text = tool.Head(r.Text, maxLine)
 		out = append(out, r)
 	}
 	return out
@@ -177,14 +173,6 @@ func linesOf(scope, text string, terms []string) []result {
 		out = append(out, r)
 	}
 	return out
-}
-
-// clip shortens a long line.
-func clip(line string) string {
-	if runes := []rune(line); len(runes) > maxLine {
-		return string(runes[:maxLine]) + "…"
-	}
-	return line
 }
 
 // termsOf are the words of a query. Chinese has no spaces, so its terms are pairs of adjacent characters, or a single

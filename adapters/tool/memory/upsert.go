@@ -69,8 +69,8 @@ type wish struct {
 
 func wishOf(call tool.Call) (wish, error) {
 	var in wish
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, err
 	}
 	if in.Text = memories.FactText(in.Text); in.Text == "" {
 		return in, fmt.Errorf("%w: /text: there is nothing to remember", tool.ErrInput)
@@ -105,15 +105,11 @@ func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("remember: %w", err)
 	}
-	out, err := json.Marshal(struct {
+	return tool.Answer(struct {
 		Remembered string `json:"remembered"`
 		Scope      string `json:"scope"`
 		Known      bool   `json:"knownAlready,omitempty"`
-	}{in.Text, in.Scope, n == 0})
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: out, Summary: in.Text}, nil
+	}{in.Text, in.Scope, n == 0}, in.Text)
 }
 
 // placeOf is the memory for a scope. In a group the asker need not be the author of the last message, so the person

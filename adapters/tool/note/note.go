@@ -70,8 +70,8 @@ func (n *Note) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	var in struct {
 		Text string `json:"text"`
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	text := oneLine(in.Text)
 	if text == "" {
@@ -84,11 +84,7 @@ func (n *Note) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := n.add(line); err != nil {
 		return tool.Result{}, fmt.Errorf("write the note: %w", err)
 	}
-	out, err := json.Marshal(map[string]string{"written": text, "file": filepath.Base(n.opts.File)})
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: out, Summary: text}, nil
+	return tool.Answer(map[string]string{"written": text, "file": filepath.Base(n.opts.File)}, text)
 }
 
 // oneLine puts a note on one line, so that it cannot imitate several notes.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed exec.md
@@ -248,7 +249,7 @@ func outcome(p *plan, exit sandbox.Exit, out *tool.Output, whole string, took ti
 		r.Limit = "output"
 	}
 	r.Truncated = cut(r.Output)
-	doc, err := encode(r)
+	doc, err := plainjson.Append(nil, r)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -321,13 +322,3 @@ func (s *Shell) masked(to io.Writer) io.WriteCloser {
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }
-
-func encode(v any) (json.RawMessage, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, errors.Join(errors.New("encode the result"), err)
-	}
-	return json.RawMessage(strings.TrimSpace(b.String())), nil
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 const (
@@ -48,7 +49,6 @@ type job struct {
 	began   time.Time
 	proc    sandbox.Process
 	watched *watched // nil if there is nothing to hide from it
-	cancel  context.CancelFunc
 	stdin   *os.File // the end that the host writes to
 	typing  sync.Mutex
 	typed   string // the last text that was typed; guarded by typing
@@ -86,7 +86,7 @@ func (s *Shell) launch(ctx context.Context, call tool.Call, p *plan) (tool.Resul
 		s.leave(j)
 		return tool.Result{}, err
 	}
-	doc, err := encode(map[string]any{"id": j.id, "state": "running"})
+	doc, err := plainjson.Append(nil, map[string]any{"id": j.id, "state": "running"})
 	if err != nil { // Unreachable: strings only
 		return tool.Result{}, err
 	}
@@ -142,7 +142,7 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 		return fmt.Errorf("make the process's input: %w", err)
 	}
 	life, cancel := context.WithCancel(s.ctx)
-	j.stdin, j.cancel = ours, cancel
+	j.stdin = ours
 	masked := s.masked(j)
 	proc, watched, err := s.start(life, p, home, theirs, masked, j.out.end)
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed read.md
@@ -37,8 +37,8 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		ID   string
 		From *int64
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	j, err := t.sh.job(call.Run, in.ID)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Whole: j.kept.known(),
 	}
 	out.Unread = 0
-	doc, err := encode(out)
+	doc, err := plainjson.Append(nil, out)
 	return tool.Result{Output: doc}, err
 }
 

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -38,8 +37,8 @@ type request struct {
 // ask parses the input of a call of exec_shell.
 func (s *Shell) ask(call tool.Call) (*request, error) {
 	r := &request{}
-	if err := json.Unmarshal(call.Input, r); err != nil {
-		return nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(r); err != nil {
+		return nil, err
 	}
 	switch {
 	case (r.Command == "") == (len(r.Argv) == 0):

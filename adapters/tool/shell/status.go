@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed status.md
@@ -38,6 +39,6 @@ func (t *Status) Invoke(_ context.Context, call tool.Call) (tool.Result, error) 
 		s.Command = tool.Shorten(j.command, 200)
 		list = append(list, s)
 	}
-	doc, err := encode(map[string]any{"processes": list})
+	doc, err := plainjson.Append(nil, map[string]any{"processes": list})
 	return tool.Result{Output: doc}, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed stop.md
@@ -30,8 +31,8 @@ func (t *Stop) Spec() tool.Spec {
 // Invoke implements [tool.Tool].
 func (t *Stop) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ ID string }
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	j, err := t.sh.job(call.Run, in.ID)
 	if err != nil {
@@ -46,6 +47,6 @@ func (t *Stop) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	case <-ctx.Done():
 		return tool.Result{}, fmt.Errorf("the process was killed and has not ended yet: %w", context.Cause(ctx))
 	}
-	doc, err := encode(t.sh.state(j))
+	doc, err := plainjson.Append(nil, t.sh.state(j))
 	return tool.Result{Output: doc, Summary: "stopped " + j.id}, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 //go:embed write.md
@@ -46,8 +47,8 @@ type typed struct {
 
 // typed returns the input of a call, its process, and what a decision about it is bound to.
 func (t *Write) typed(call tool.Call) (in typed, j *job, bind string, err error) {
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, nil, "", fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, nil, "", err
 	}
 	if in.Text == "" && !in.EOF {
 		return in, nil, "", fmt.Errorf("%w: /text: there is nothing to type", tool.ErrInput)
@@ -129,6 +130,6 @@ func (t *Write) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if in.EOF {
 		_ = j.stdin.Close() // closing it twice is harmless
 	}
-	doc, err := encode(map[string]any{"id": j.id, "typedBytes": n})
+	doc, err := plainjson.Append(nil, map[string]any{"id": j.id, "typedBytes": n})
 	return tool.Result{Output: doc, Summary: fmt.Sprintf("typed %d bytes into %s", n, j.id)}, err
 }

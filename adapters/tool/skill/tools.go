@@ -63,14 +63,10 @@ func StateOf(s Skill, approvals []persistence.SkillApproval) State {
 type Options struct {
 	Catalog *Catalog
 	Store   persistence.SkillStore
-	Now     func() time.Time // defaults to time.Now
 }
 
 // Tools returns the tools of this package, in a fixed order.
 func Tools(o Options) []tool.Tool {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return []tool.Tool{list{o}, load{o}}
 }
 
@@ -119,7 +115,7 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	if err != nil {
 		out.Problems = persistence.ErrSkillLock.Error()
 	}
-	return result(out, fmt.Sprintf("%d skills", len(out.Skills)))
+	return tool.Answer(out, fmt.Sprintf("%d skills", len(out.Skills)))
 }
 
 // load is skills_load.
@@ -141,8 +137,8 @@ type order struct {
 
 func read(call tool.Call) (order, error) {
 	var in order
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, err
 	}
 	in.Name = strings.ToLower(strings.TrimSpace(in.Name))
 	return in, nil
@@ -228,7 +224,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		if call.Bind != s.Digest {
 			return tool.Result{}, fmt.Errorf("nothing was loaded: nobody agreed to the skill %s as it is now; call again, so that a person is asked", s.Name)
 		}
-		agreed := persistence.SkillApproval{Name: s.Name, Digest: s.Digest, Folder: s.Folder, At: t.Now().UTC().Truncate(time.Second), Where: string(call.Run.ChatKey)}
+		agreed := persistence.SkillApproval{Name: s.Name, Digest: s.Digest, Folder: s.Folder, At: time.Now().UTC().Truncate(time.Second), Where: string(call.Run.ChatKey)}
 		if err := t.Store.ApproveSkill(ctx, agreed); err != nil {
 			return tool.Result{}, fmt.Errorf("nothing was loaded: %w", err)
 		}
@@ -241,7 +237,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 		Note   string   `json:"note"`
 		Warn   string   `json:"warning,omitempty"`
 	}{s.Name, s.Digest, s.Folder, s.Tools, "Its text is in your instructions now, in a section skill. Work by it; its files are in the folder.", s.Warning()}
-	r, err := result(out, "loaded "+s.Name)
+	r, err := tool.Answer(out, "loaded "+s.Name)
 	r.Skill = messages.SkillOrder{Name: s.Name, Digest: s.Digest}
 	return r, err
 }
@@ -255,7 +251,7 @@ func (t load) unload(name string) (tool.Result, error) {
 		Unloaded string `json:"unloaded"`
 		Note     string `json:"note"`
 	}{name, "Its text is no longer in your instructions, and it limits no tools."}
-	r, err := result(out, "put away "+name)
+	r, err := tool.Answer(out, "put away "+name)
 	r.Skill = messages.SkillOrder{Name: name}
 	return r, err
 }
@@ -274,12 +270,4 @@ func (t load) unknown(name string) error {
 		names = append(names, s.Name)
 	}
 	return fmt.Errorf("%w: /name: no skill is named %q; there are: %s", tool.ErrInput, tool.Shorten(name, 2*maxName), strings.Join(names, ", "))
-}
-
-func result(out any, summary string) (tool.Result, error) {
-	raw, err := json.Marshal(out)
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: summary}, nil
 }

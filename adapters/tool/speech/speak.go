@@ -96,8 +96,8 @@ func (s *Speak) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		ReplyTo string `json:"replyTo"`
 		Final   bool   `json:"final"`
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	text := strings.TrimSpace(in.Text)
 	if most := s.o.Speaker.MaxLetters(); len([]rune(text)) > most {
@@ -157,15 +157,11 @@ func (a *answer) told(d tool.Delivery) {
 }
 
 func (a answer) result(said string) (tool.Result, error) {
-	raw, err := json.Marshal(a)
-	if err != nil { // Unreachable: strings, numbers and booleans
-		return tool.Result{}, fmt.Errorf("encode answer: %w", err)
-	}
 	summary := tool.Shorten(said, 200)
 	if a.Audio != nil {
 		summary += " (" + a.Audio.Path + ")"
 	}
-	return tool.Result{Output: raw, Summary: summary}, nil
+	return tool.Answer(a, summary)
 }
 
 // kept is a recording that is stored in the files of its chat.

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -52,8 +51,8 @@ func (t *Transcribe) Invoke(ctx context.Context, call tool.Call) (tool.Result, e
 		Path     string `json:"path"`
 		Language string `json:"language"`
 	}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	file, err := t.o.Files.Find(call.Run.ChatKey, in.Path)
 	if err != nil {
@@ -64,9 +63,5 @@ func (t *Transcribe) Invoke(ctx context.Context, call tool.Call) (tool.Result, e
 		t.o.Logger.WarnContext(ctx, "a recording could not be transcribed", "chat_key", string(call.Run.ChatKey), "run_id", call.Run.RunID, "request_id", call.Run.RequestID, "error", err)
 		return tool.Result{}, failed("the recording could not be transcribed", err)
 	}
-	raw, err := json.Marshal(map[string]string{"text": text})
-	if err != nil { // Unreachable: a string
-		return tool.Result{}, fmt.Errorf("encode a transcript: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: in.Path}, nil
+	return tool.Answer(map[string]string{"text": text}, in.Path)
 }

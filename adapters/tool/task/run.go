@@ -34,8 +34,8 @@ func (Run) Spec() tool.Spec {
 
 func (r Run) task(ctx context.Context, call tool.Call) (timetable.Task, error) {
 	var in struct{ TaskID string }
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return timetable.Task{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return timetable.Task{}, err
 	}
 	return find(ctx, r.opts.Tasks, call.Run.ChatKey, in.TaskID)
 }

@@ -124,8 +124,8 @@ func stamp(t time.Time, zone *time.Location) string {
 // Invoke implements [tool.Tool].
 func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ Status timetable.Status }
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	all, err := ofChat(ctx, l.opts.Tasks, call.Run.ChatKey)
 	if err != nil {
@@ -199,9 +199,5 @@ func find(ctx context.Context, store persistence.TaskStore, key messages.ChatKey
 }
 
 func result(out any, summary string) (tool.Result, error) {
-	raw, err := json.Marshal(out)
-	if err != nil { // Unreachable: strings only
-		return tool.Result{}, fmt.Errorf("encode result: %w", err)
-	}
-	return tool.Result{Output: raw, Summary: timetable.ShortText(summary, 400)}, nil
+	return tool.Answer(out, timetable.ShortText(summary, 400))
 }

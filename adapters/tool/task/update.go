@@ -218,8 +218,8 @@ func (Cancel) Spec() tool.Spec {
 // Invoke implements [tool.Tool]. The task is kept with the status done.
 func (c Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ TaskID string }
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return tool.Result{}, err
 	}
 	t, err := c.opts.own(ctx, call, in.TaskID)
 	if err != nil {

@@ -39,13 +39,13 @@ func parse(text string) (*url.URL, error) {
 	}
 	host, err := asciiHost(u.Hostname())
 	if err != nil {
-		return nil, bad("%s is not a name of a host", strconv.Quote(clip(u.Hostname(), 100)))
+		return nil, bad("%s is not a name of a host", strconv.Quote(tool.Head(u.Hostname(), 100)))
 	}
 	port := u.Port()
 	if port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || netguard.CheckPort(uint16(n)) != nil {
-			return nil, bad("port %s is not fetched; there are 80, 443 and those from 1024 on", clip(port, 10))
+			return nil, bad("port %s is not fetched; there are 80, 443 and those from 1024 on", tool.Head(port, 10))
 		}
 		port = ":" + strconv.FormatUint(n, 10)
 	}

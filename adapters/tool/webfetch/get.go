@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/netguard"
+	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
 // fetched is a fetched page.
@@ -67,7 +68,7 @@ func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 		return out, nil
 	}
 	if e := res.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, fmt.Errorf("%s packs its pages in a way that was not asked for (%s)", u.Host, clip(e, 40))
+		return nil, fmt.Errorf("%s packs its pages in a way that was not asked for (%s)", u.Host, tool.Head(e, 40))
 	}
 	if err := out.read(res); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (p *fetched) read(res *http.Response) error {
 		kind, _, _ = strings.Cut(declared, ";")
 	}
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	p.contentType = clip(kind, 100)
+	p.contentType = tool.Head(kind, 100)
 	page := kind == "text/html" || kind == "application/xhtml+xml"
 	most := maxBody
 	if page {

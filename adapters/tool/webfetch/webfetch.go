@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/tls"
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
@@ -78,8 +77,6 @@ type Options struct {
 	Guard netguard.Options
 	// Timeout limits fetching a page, and also the wait before; it defaults to 30 seconds.
 	Timeout time.Duration
-	// TLS is for servers with private certificates; nil uses the system's roots.
-	TLS *tls.Config
 }
 
 // Fetch is the tool web_fetch. It keeps no connections between calls. A process should have one, since the limit of
@@ -117,8 +114,8 @@ type input struct {
 // nobody is asked about it.
 func (f *Fetch) decode(call tool.Call) (input, *url.URL, error) {
 	in := input{From: 1}
-	if err := json.Unmarshal(call.Input, &in); err != nil {
-		return in, nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	if err := call.Read(&in); err != nil {
+		return in, nil, err
 	}
 	u, err := parse(in.URL)
 	if err != nil {
@@ -207,7 +204,7 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	}
 	out := result{
 		Note: note, URL: u.String(), FinalURL: p.final.String(), Status: p.status, ContentType: p.contentType,
-		Redirect: p.redirect, Title: clip(p.title, 300), Chars: utf8.RuneCountInString(p.text), Truncated: p.cut != "",
+		Redirect: p.redirect, Title: tool.Head(p.title, 300), Chars: utf8.RuneCountInString(p.text), Truncated: p.cut != "",
 	}
 	switch {
 	case p.redirect != "":
@@ -222,7 +219,7 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil { // Unreachable: strings and numbers only
 		return tool.Result{}, err
 	}
-	return tool.Result{Output: raw, Summary: clip(fmt.Sprintf("%s: %d, %d characters", u.Host, p.status, out.Chars), 400)}, nil
+	return tool.Result{Output: raw, Summary: tool.Head(fmt.Sprintf("%s: %d, %d characters", u.Host, p.status, out.Chars), 400)}, nil
 }
 
 // turn waits until a page may be fetched. Each chat fetches one at a time, so that one with many slow pages does not
@@ -268,21 +265,10 @@ func (r *result) page(text string, in input) error {
 	return nil
 }
 
-// clip limits a text to a number of runes.
-func clip(s string, most int) string {
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
 // client makes the client of one call: without proxy, cookies, credentials and persistent connections.
 func (f *Fetch) client(follow func(*http.Request, []*http.Request) error) (*http.Client, func()) {
 	transport := &http.Transport{
-		DialContext: f.guard.Dialer().DialContext, TLSClientConfig: f.opts.TLS.Clone(), ForceAttemptHTTP2: true,
+		DialContext: f.guard.Dialer().DialContext, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second,
 		MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true,
 	}

@@ -42,7 +42,7 @@ type toolbox struct {
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
 	workspace := h.workspace(files)
-	sends := chattools.Options{Files: files, Folder: chatfiles.FolderOf, Open: workspace.Open, Link: h.chatFiles().SentLink}
+	sends := chattools.Options{Files: tool.ChatFiles{Root: files, Folder: chatfiles.FolderOf}, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
 		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
 		history.NewSearch(history.Options{Searcher: searcher{h.index}, Zone: h.zone}),

@@ -232,7 +232,6 @@ func (d *decoder) text(k Key, n *jsonpos.Node) (string, bool) {
 		return n.Text, true
 	}
 	x, err := d.expand(n.Text)
-	d.addFiles(x.files...)
 	x.Written, x.Secret, x.variable = n.Text, err == nil && k.Value.Type() == reflect.TypeFor[Secret](), k.Variable
 	x.at = d.at(n.Place)
 	x.at.Via = slices.Compact(x.Via)

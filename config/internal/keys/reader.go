@@ -47,7 +47,6 @@ type Reader struct {
 	Notes     map[string]Note // on the strings of the file, by key
 	Findings  []Finding
 	Errors    map[string]string // the first error of every key
-	Files     []string          // that were read, or would have been read if they existed
 	Variables map[string]string // of .env
 
 	dropped  int  // findings beyond the bound
@@ -203,14 +202,6 @@ func Printable(s string) string {
 	}, s)
 }
 
-func (r *Reader) addFiles(paths ...string) {
-	for _, p := range paths {
-		if !slices.Contains(r.Files, p) {
-			r.Files = append(r.Files, p)
-		}
-	}
-}
-
 // Lookup looks a variable up: in the environment, then in .env.
 func (r *Reader) Lookup(name string) (string, bool) {
 	if text, ok := r.Env(name); ok {
@@ -254,7 +245,6 @@ func (r *Reader) WarnOpen(path, name, message string) {
 
 // readSettings reads a file that may be missing. It reports one that cannot be read, and returns false.
 func (r *Reader) readSettings(path string, at Origin, limit int64) ([]byte, bool) {
-	r.addFiles(path)
 	src, err := readSmall(path, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.Report(Error, at, "", "the file cannot be read: "+reason(err))

@@ -3,11 +3,15 @@ package httpcall
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/retry"
 )
 
 // Answer is the response of a service.
@@ -62,4 +66,29 @@ func Copy(w io.Writer, body io.ReadCloser, limit int64) error {
 		return platform.ErrTooLarge
 	}
 	return nil
+}
+
+// downloadTries is how often a download is tried when the service fails.
+const downloadTries = 3
+
+// Download opens a file of a service and writes at most limit bytes of it to w. again reports for a
+// failure whether, and after what pause, it may be tried once more.
+func Download(ctx context.Context, w io.Writer, limit int64, open func() (io.ReadCloser, error), again func(err error, tries int) (pause time.Duration, ok bool)) error {
+	for tries := 0; ; tries++ {
+		body, err := open()
+		if err == nil {
+			return Copy(w, body, limit)
+		}
+		pause, ok := again(err, tries)
+		if !ok || tries+1 >= downloadTries || ctx.Err() != nil {
+			return err
+		}
+		retry.Wait(ctx, pause)
+	}
+}
+
+// SameSecret compares digests, so that the duration reveals neither content nor length.
+func SameSecret(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

@@ -73,6 +73,11 @@ func (b *Box) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, error
 	return b.start(ctx, s, plan)
 }
 
+// Bounds reports whether the memory and the processes of a program are limited as a whole.
+func (b *Box) Bounds() (memory, processes bool) {
+	return b.Cgroups.Memory(), b.Cgroups.Pids() || os.Getuid() != 0
+}
+
 // start starts a program with a plan.
 func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process, err error) {
 	if err := ctx.Err(); err != nil {

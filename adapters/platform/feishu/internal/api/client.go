@@ -7,7 +7,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/httpcall"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 const (
@@ -320,11 +320,6 @@ func (c *Client) File(ctx context.Context, r Request) (io.ReadCloser, error) {
 
 // Encode returns a value as JSON without the escapes for HTML.
 func Encode(v any) (string, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // Unreachable: our own values
-		return "", err
-	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	out, err := plainjson.Append(nil, v)
+	return string(out), err
 }

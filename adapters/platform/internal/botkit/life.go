@@ -1,0 +1,56 @@
+package botkit
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+)
+
+// Life is the newest run of a platform's Receive, and the work in the background that ends with it.
+// It is safe for concurrent use.
+type Life struct {
+	log  *slog.Logger
+	host atomic.Pointer[platform.Host] // nil before the first run
+	ctx  atomic.Pointer[context.Context]
+	work sync.WaitGroup
+}
+
+// NewLife returns a life that has not begun.
+func NewLife(log *slog.Logger) *Life { return &Life{log: log} }
+
+// Begin starts a run, which ends with ctx. The caller waits for the work at its end.
+func (l *Life) Begin(ctx context.Context, host platform.Host) {
+	l.host.Store(&host)
+	l.ctx.Store(&ctx)
+}
+
+// Begun reports whether there has been a run.
+func (l *Life) Begun() bool { return l.host.Load() != nil }
+
+// Wait waits for the work in the background.
+func (l *Life) Wait() { l.work.Wait() }
+
+// Go does in the background what messages should not wait for. What panics is given up.
+func (l *Life) Go(do func(ctx context.Context)) {
+	l.work.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				l.log.Error("work in the background made the platform panic and is given up", "panic", v)
+			}
+		}()
+		do(*l.ctx.Load())
+	})
+}
+
+// Offer hands a message over to the core. It returns false if that has to be repeated.
+func (l *Life) Offer(ctx context.Context, in platform.Inbound) bool {
+	host := l.host.Load()
+	if host == nil {
+		return false
+	}
+	results := (*host).Accept(ctx, []platform.Inbound{in})
+	return len(results) == 1 && results[0].Err == nil
+}
