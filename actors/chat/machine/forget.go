@@ -20,7 +20,7 @@ var errNotForgotten = errors.New("chats are not deleted here")
 const forgetWithin = 30 * time.Minute
 
 // forgetCommand handles /forget, which first asks for confirmation. Only a person's own message or button press
-// deletes anything; forwarded messages and bots do not.
+// deletes anything; bots do not.
 func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool {
 	if msg.Command != "forget" || !c.Forgets {
 		return false
@@ -28,7 +28,7 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 	answer := func(n notices.Text) { c.Settle(msg, turn, journal.FateAnswered, "forget", c.Text(n, turn)) }
 	args := strings.ToLower(strings.TrimSpace(msg.Args))
 	switch cmd := c.commandOf(msg, turn); {
-	case msg.Forwarded || msg.Bot || c.MayForget == nil || !c.MayForget(cmd):
+	case msg.Bot || c.MayForget == nil || !c.MayForget(cmd):
 		answer(notices.ForgetForbidden())
 	case slices.Contains([]string{"no", "cancel", "取消", "不"}, args):
 		c.forgets = time.Time{}

@@ -117,8 +117,13 @@ func (c *Chat) replaceWaiting(msg messages.AcceptIngress, turn journal.Turn) boo
 	return false
 }
 
-// hostCommand handles a person's command. The host answers it, and the model never sees it.
+// hostCommand handles a person's command. The host answers it, and the model never sees it. A command that somebody
+// else wrote is not carried out.
 func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
+	if msg.Forwarded {
+		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.ForwardedCommand(), turn))
+		return
+	}
 	if msg.Command == "stop" {
 		was := c.stop("stopped by "+turn.Meta.UserID, msg.RequestID, msg.Args == "all")
 		notice := notices.NothingToStop()

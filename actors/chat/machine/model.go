@@ -26,7 +26,7 @@ func (c *Chat) modelCommand(msg messages.AcceptIngress, turn journal.Turn) (are 
 		return decision.ModelUnknown, unable
 	case effort != "" && !slices.Contains(wanted.Efforts, effort):
 		return decision.ModelUnable, wanted
-	case msg.Forwarded || msg.Bot || c.MayChoose == nil || !c.MayChoose(c.commandOf(msg, turn)):
+	case msg.Bot || c.MayChoose == nil || !c.MayChoose(c.commandOf(msg, turn)):
 		return decision.ModelForbidden, unable
 	}
 	c.chooseModel(wanted, effort)

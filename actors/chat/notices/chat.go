@@ -5,6 +5,11 @@ func UnknownCommand() Text {
 	return Text{"I do not know this command. /help lists the commands.", "我不认识这个命令。发送 /help 查看所有命令。"}
 }
 
+// ForwardedCommand answers a command in a forwarded message, or in one that came through another bot.
+func ForwardedCommand() Text {
+	return Text{"Somebody else wrote this command, so I did nothing. Send it yourself.", "这个命令是别人写的，我没有执行。请你自己发送。"}
+}
+
 // Obeyed answers a command that was delivered twice.
 func Obeyed() Text {
 	return Text{"This command was carried out already.", "这个命令已经执行过了。"}

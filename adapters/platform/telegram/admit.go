@@ -36,7 +36,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Gate.Open && !private && (f.Addressed != botkit.AddressedNot || f.Recent) {
 		p.follows.note(in)
 	}
-	if in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && !private {
+	if in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && !private && !in.Forwarded {
 		return p.activate(ctx, in, f, say)
 	}
 	if in.Answers != nil && in.Answers.From != "you" && in.EditOf == "" && in.Kind != platform.KindCommand {

@@ -207,7 +207,7 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 		return c.unknownCommand(cmd, say) // contexts are off
 	case "tasks":
 		return c.tasksAnswer(cmd, say)
-	case "approvals", "approve", "deny": // the chat handles these itself, except in forwarded messages
+	case "approvals", "approve", "deny": // the chat handles these itself, except those of bots
 		return say("Only a message of your own decides about requests.", "只有你自己发送的消息才能审批请求。")
 	case "allow":
 		return say("This chat may use me.", "这个聊天可以使用我。")

@@ -67,6 +67,7 @@ func (d *Admission) Admit(ctx context.Context, g Request) platform.Inbound {
 		return d.allow(ctx, g)
 	case g.command("start") && g.Facts.Private() && g.Facts.FromPerson() && in.Command.Args != "":
 		return d.pair(ctx, g)
+	case in.Gate.Open && in.Forwarded: // somebody else's words give no access
 	case in.Gate.Open && g.command("allow"):
 		return d.allow(ctx, g)
 	case in.Gate.Open && !g.Facts.Private() && owner && g.Facts.Addressed != AddressedNot && !g.Facts.Allowed && !g.Listed && d.access != platform.AccessOpen:
