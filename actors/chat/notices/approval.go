@@ -74,12 +74,15 @@ func Switched(n string) Text {
 // OverRequests refuses a command that would remove open requests from view.
 func OverRequests() Text {
 	return Text{
-		"Requests are waiting for a decision here (/approvals), and this would withdraw them. Only somebody who may decide about them can do that; nothing was changed.",
-		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。",
+		"Requests are waiting for a decision here (/approvals), and this would withdraw them. Only somebody who may decide about them can do that; nothing was changed. You can take back your own first: /deny and the number.",
+		"这里还有等待审批的请求（/approvals），此操作会使其失效。只有有权审批的人才能这样做；未做任何更改。你可以先用 /deny 加编号撤回自己的请求。",
 	}
 }
 
 // MayNotDecide answers a person who may not decide.
 func MayNotDecide() Text {
-	return Text{"You may not decide about requests here. The requests stay as they are.", "你无权在这里审批，请求保持不变。"}
+	return Text{
+		"You may not decide about requests here. The requests stay as they are. If you asked for one yourself, you can take it back: /deny and its number.",
+		"你无权在这里审批，请求保持不变。如果是你自己提出的请求，可以用 /deny 加编号撤回。",
+	}
 }

@@ -65,6 +65,9 @@ type Message struct {
 	ToBot bool
 	// Open are the open requests, Theirs those that the sender may decide about.
 	Open, Theirs []journal.Asked
+	// Own are the open requests that the sender's own messages led to. Whoever may decide about none can still take
+	// these back with a command. It is used only if there are no requests in Theirs.
+	Own []journal.Asked
 	// Unknown reports whether the sender might turn out to be an administrator. It may be nil.
 	Unknown func() bool
 	// About is what the message refers to. It is used only if there are requests in Theirs, and so are Terms, the terms
@@ -100,7 +103,7 @@ func (m Message) order(o Order) Verdict {
 	case len(m.Open) == 0:
 		return Verdict{Sense: NotClear}
 	case len(m.Theirs) == 0:
-		return Verdict{Sense: Forbid}
+		return m.takeBack(o)
 	}
 	theirs := m.Theirs
 	if single := m.single(); single != nil && !o.All && len(o.Numbers) == 0 {
@@ -119,6 +122,17 @@ func (m Message) order(o Order) Verdict {
 	v = m.decides(v, theirs, said)
 	v.ToBot = true // a command always addresses the bot
 	return v
+}
+
+// takeBack interprets a command of a person who may decide about no request. A denial of their own ones counts: it does
+// less than they asked for. It must name them, or be about the only one.
+func (m Message) takeBack(o Order) Verdict {
+	o = o.withReason(m.Own)
+	those, isClear := o.pick(m.Own)
+	if o.Approves || !isClear || len(those) == 0 {
+		return Verdict{Sense: Forbid}
+	}
+	return Verdict{Sense: Decide, Reason: o.Reason, Those: those, ToBot: true}
 }
 
 // words interprets words of a person who may decide about some requests.

@@ -78,7 +78,7 @@ func (q *Requests) understand(msg messages.AcceptIngress, turn journal.Turn) rul
 	}
 	by := decision.AskerOf(turn)
 	m := ruling.Message{
-		Text: words, Self: msg.Self, Words: q.TakesWords(), ToBot: turnsToBot(msg), Open: q.openHere(), Theirs: q.theirs(by, msg.Admin),
+		Text: words, Self: msg.Self, Words: q.TakesWords(), ToBot: turnsToBot(msg), Open: q.openHere(), Theirs: q.theirs(by, msg.Admin), Own: q.causedBy(by),
 	}
 	if q.Group() {
 		m.Unknown = func() bool { return q.adminsUnknown() && q.CanSay(msg) }

@@ -38,6 +38,14 @@ func (q *Requests) theirs(by messages.Asker, admin bool) []journal.Asked {
 	})
 }
 
+// causedBy returns the open requests of this chat that came from a person's own turns.
+func (q *Requests) causedBy(by messages.Asker) []journal.Asked {
+	if platform, _, _ := strings.Cut(by.Platform, "@"); by.ID == "" || platform != q.Addr.Platform {
+		return nil
+	}
+	return slices.DeleteFunc(q.State.OpenRequests(), func(a journal.Asked) bool { return a.Request.Asker != by.ID })
+}
+
 // askerOf returns whose turn led to a request.
 func (q *Requests) askerOf(approvalID string) string {
 	for _, a := range q.State.Requests(func(r journal.Request) bool { return r.ID == approvalID }) {
