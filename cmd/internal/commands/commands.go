@@ -147,12 +147,9 @@ func (c *Commands) unknownCommand(cmd decision.Command, say speak) (string, bool
 	return say(fmt.Sprintf("I do not know the command /%s. /help lists the commands that I know.", cmd.Name), fmt.Sprintf("我不认识命令 /%s。发送 /help 查看我认识的命令。", cmd.Name))
 }
 
-// help is the text that lists commands.
-func help(list []order, chinese bool) string {
-	lines := []string{"Just write to me. If you write while I am working, I read it at my next step.", ""}
-	if chinese {
-		lines[0] = "直接发消息就可以。我正在处理时发来的消息，会在下一步一起看到。"
-	}
+// help is the text that lists commands, after a line that says how to use them.
+func help(list []order, how string, chinese bool) string {
+	lines := []string{how, ""}
 	for _, o := range list {
 		usage, does := o.name, o.en
 		if o.usage != "" {
@@ -164,6 +161,32 @@ func help(list []order, chinese bool) string {
 		lines = append(lines, "/"+usage+" - "+does)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// howToWrite says how people write to the bot in a chat, in English and Chinese. In a group a message or a command that
+// does not name the bot may be for somebody else.
+func howToWrite(cmd decision.Command) (en, zh string) {
+	switch {
+	case alone(cmd):
+		en, zh = "Just write to me.", "直接发消息就可以。"
+	case cmd.Self == "":
+		en, zh = "Mention me, or reply to me, also with a command.", "在群里请 @ 我，或者回复我的消息；发送命令时也一样。"
+	default:
+		en = fmt.Sprintf("Mention me (@%s), or reply to me. A command needs my name here, as in /status@%s.", cmd.Self, cmd.Self)
+		zh = fmt.Sprintf("在群里请 @%s，或者回复我的消息。命令要带上我的名字，例如 /status@%s。", cmd.Self, cmd.Self)
+	}
+	return en + " If you write while I am working, I read it at my next step.", zh + "我正在处理时发来的消息，会在下一步一起看到。"
+}
+
+// hello greets people.
+func (c *Commands) hello(cmd decision.Command, say speak) (string, bool) {
+	if alone(cmd) {
+		return say(
+			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", c.Project),
+			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", c.Project))
+	}
+	en, zh := howToWrite(cmd)
+	return say(fmt.Sprintf("Hello, this is %s. %s", c.Project, en), fmt.Sprintf("你好，我是 %s。%s", c.Project, zh))
 }
 
 // speak chooses one of two languages: the one that people chose for the chat, otherwise that of Agent.md or of their
@@ -185,11 +208,10 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 	say := c.speak(cmd)
 	switch cmd.Name {
 	case "start":
-		return say(
-			fmt.Sprintf("Hello, this is %s. Just write to me; /help shows what else I can do.", c.Project),
-			fmt.Sprintf("你好，我是 %s。直接发消息就可以，/help 查看其他用法。", c.Project))
+		return c.hello(cmd, say)
 	case "help":
-		return say(help(here(c.orders(), cmd), false), help(here(c.orders(), cmd), true))
+		en, zh := howToWrite(cmd)
+		return say(help(here(c.orders(), cmd), en, false), help(here(c.orders(), cmd), zh, true))
 	case "status":
 		return c.chatStatus(cmd, say)
 	case "model":

@@ -59,16 +59,16 @@ func TestOrdersAreWhole(t *testing.T) {
 			t.Errorf("the command %+v is not whole", o)
 		}
 		seen[o.name] = true
-		for _, words := range []string{help(group, false), help(group, true)} {
+		for _, words := range []string{help(group, "", false), help(group, "", true)} {
 			if !o.hidden && !strings.Contains(words, "\n/"+o.name) {
 				t.Errorf("the help does not tell of %s", o.name)
 			}
 		}
 	}
-	if strings.Contains(help(here(orders(true), decision.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), false), "/allow") {
+	if strings.Contains(help(here(orders(true), decision.Command{ChatKey: "telegram-chat-5", ChatType: "private"}), "", false), "/allow") {
 		t.Error("a chat of one person is told of commands for groups")
 	}
-	if strings.Contains(help(here(orders(true), decision.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), false), "/activation") {
+	if strings.Contains(help(here(orders(true), decision.Command{ChatKey: "feishu-chat-oc_1", ChatType: "group"}), "", false), "/activation") {
 		t.Error("a group is told of a command that its platform does not have")
 	}
 }

@@ -164,6 +164,7 @@ type Command struct {
 	ChatKey messages.ChatKey
 	Name    string
 	Args    string
+	Self    string // the name by which the bot is mentioned, if it has one
 	Turns   int
 	Running bool
 	Waiting int // turns that no model has seen yet
