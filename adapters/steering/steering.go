@@ -23,7 +23,7 @@ const maxPointer = 4 << 10
 // Names are the files and folders that a project may have at its top.
 func Names() []string {
 	return []string{
-		gitFolder, ".claude", ".codex", ".cursor", ".devcontainer", ".envrc", ".gemini", ".idea", ".mcp.json", ".vscode", ".zed",
+		gitFolder, ".claude", ".codex", ".cursor", ".devcontainer", ".envrc", ".gemini", ".husky", ".idea", ".mcp.json", ".vscode", ".zed",
 	}
 }
 
@@ -40,21 +40,24 @@ func Within(path string) []string {
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return ofStore(path)
+		return ofStore(path, filepath.Dir(path))
 	case err == nil && info.Mode().IsRegular():
 		return append([]string{path}, pointed(path)...)
 	}
 	return []string{path}
 }
 
-// ofStore is what steers git in a version store. The stores of submodules and of other
-// working folders are kept whole.
-func ofStore(dir string) []string {
+// ofStore is what steers git in a version store, and in its working folder by the settings of the
+// store. The stores of submodules and of other working folders are kept whole.
+func ofStore(dir, work string) []string {
 	out := []string{filepath.Join(dir, "config"), filepath.Join(dir, "hooks"), filepath.Join(dir, "info")}
 	for _, name := range []string{"config.worktree", "commondir", "modules", "worktrees"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			out = append(out, filepath.Join(dir, name))
 		}
+	}
+	for _, name := range []string{"config", "config.worktree"} {
+		out = append(out, led(filepath.Join(dir, name), work)...)
 	}
 	return out
 }
@@ -79,7 +82,7 @@ func pointed(file string) []string {
 	if info, err := os.Stat(to); err != nil || !info.IsDir() {
 		return nil
 	}
-	return ofStore(to)
+	return ofStore(to, filepath.Dir(file))
 }
 
 // Appears says that a path is one that git would obey and that no version store has when

@@ -46,6 +46,12 @@ func steeringTries() []struct{ name, text string } {
 		{"a nested store's settings", "printf '[core]\\n\\tfsmonitor = evil\\n' >>vendor/deep/lib/.git/config"},
 		{"a nested store's hooks", "echo evil >vendor/deep/lib/.git/hooks/pre-commit"},
 		{"a nested store moved with its folder", "mv vendor v; mkdir -p vendor/deep/lib/.git; echo evil >vendor/deep/lib/.git/config"},
+		{"a hook in a folder of the project", "echo evil >.githooks/pre-commit"},
+		{"a hook beside it", "echo evil >.githooks/post-checkout; chmod +x .githooks/post-checkout"},
+		{"that folder moved", "mv .githooks h; mkdir .githooks; echo evil >.githooks/post-checkout"},
+		{"settings that git includes", "printf '[core]\\n\\tfsmonitor = evil\\n' >>shared.gitconfig"},
+		{"settings that git includes, by a rename", "printf '[core]\\n\\tfsmonitor = evil\\n' >c; mv -f c shared.gitconfig"},
+		{"hooks of husky", "mkdir -p .husky; echo evil >.husky/pre-commit"},
 		{"an editor's tasks", "mkdir .vscode; echo evil >.vscode/tasks.json"},
 		{"an editor's folder as a link", "mkdir e; echo evil >e/tasks.json; ln -s e .vscode"},
 		{"a nested editor's settings", "echo evil >app/.vscode/settings.json"},
@@ -149,9 +155,12 @@ func (w *world) repositories() {
 	w.write("Agent.md", "good", 0o644)
 	w.write("app/.vscode/settings.json", "{}", 0o644)
 	w.write("sub/.git", "gitdir: ../.git/modules/sub\n", 0o644)
-	w.write(".gitignore", "sub\nvendor\n", 0o644)
+	w.write(".gitignore", "sub\nvendor\n.githooks\nshared.gitconfig\n", 0o644)
+	w.write(".githooks/pre-commit", "good", 0o755)
+	w.write("shared.gitconfig", "[user]\n\tname = good\n", 0o644)
 	for _, args := range [][]string{
 		{"init", "-q", "."}, {"init", "-q", "vendor/deep/lib"}, {"init", "-q", "--bare", ".git/modules/sub"}, {"--git-dir", ".git/modules/sub", "config", "core.bare", "false"},
+		{"config", "core.hooksPath", ".githooks"}, {"config", "include.path", "../shared.gitconfig"},
 	} {
 		cmd := exec.CommandContext(w.t.Context(), "git", args...) //nolint:gosec // the words above
 		cmd.Dir, cmd.Env = w.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.kept}
@@ -165,7 +174,7 @@ func (w *world) repositories() {
 func (w *world) steering() []string {
 	w.t.Helper()
 	var out []string
-	for _, name := range append(steering.Names(), "Agent.md", "ship.json", ".ship/skills", ".ship/tasks", "more/skills", "sub/.git", "vendor/deep/lib/.git", "app/.vscode") {
+	for _, name := range append(steering.Names(), "Agent.md", "ship.json", ".ship/skills", ".ship/tasks", "more/skills", "sub/.git", "vendor/deep/lib/.git", "app/.vscode", ".githooks", "shared.gitconfig", ".husky") {
 		for _, path := range steering.Within(filepath.Join(w.dir, name)) {
 			err := filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
 				if errors.Is(err, fs.ErrNotExist) {

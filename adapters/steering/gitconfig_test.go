@@ -1,0 +1,53 @@
+package steering_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/steering"
+)
+
+// What the settings of a version store make git obey is found in every spelling that git reads, if it is in the project.
+func TestWithinFollowsSettings(t *testing.T) {
+	for name, x := range map[string]struct{ config, shared, want string }{
+		"nothing":            {config: "[core]\n\tbare = false\n"},
+		"hooks":              {config: "[core]\n\thooksPath = .githooks\n", want: ".githooks"},
+		"in one line":        {config: "[core] hookspath=.githooks", want: ".githooks"},
+		"in capitals":        {config: "[CORE]\nHOOKSPATH = .githooks # shared\n", want: ".githooks"},
+		"in quotes":          {config: "[core]\n\thooksPath = \"a#b\"\n", want: "a#b"},
+		"over two lines":     {config: "[core]\n\thooksPath = .git\\\nhooks\n", want: ".githooks"},
+		"by its full path":   {config: "[core]\n\thooksPath = {dir}/tools/hooks\n", want: "tools/hooks"},
+		"of another section": {config: "[other]\n\thooksPath = x\n[core \"x\"]\n"},
+		"included":           {config: "[include]\n\tpath = ../shared\n", shared: "[core]\n\thooksPath = h\n", want: "shared h"},
+		"included if":        {config: "[includeIf \"gitdir:~/x/\"]\n\tpath = ../shared\n", shared: "[include]\npath = more\n", want: "shared more"},
+		"in a circle":        {config: "[include]\n\tpath = ../shared\n", shared: "[include]\npath = shared\n", want: "shared"},
+		"elsewhere":          {config: "[core]\n\thooksPath = /usr/share/hooks\n\thooksPath = ~/hooks\n[include]\n\tpath = ~/.shared\n\tpath = ../../x\n"},
+		"in the store":       {config: "[core]\n\thooksPath = .git/hooks\n"},
+		"the whole project":  {config: "[core]\n\thooksPath = .\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, text := range map[string]string{".git/config": strings.ReplaceAll(x.config, "{dir}", dir), "shared": x.shared} {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			for _, path := range steering.Within(filepath.Join(dir, ".git")) {
+				if rel := strings.TrimPrefix(path, dir+"/"); !strings.HasPrefix(rel, ".git/") {
+					got = append(got, rel)
+				}
+			}
+			if diff := cmp.Diff(strings.Fields(x.want), got, cmp.Transformer("list", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
+				t.Errorf("kept as it is (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
