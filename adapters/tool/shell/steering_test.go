@@ -159,8 +159,12 @@ func (w *world) repositories() {
 	w.write(".githooks/pre-commit", "good", 0o755)
 	w.write("shared.gitconfig", "[user]\n\tname = good\n", 0o644)
 	for _, args := range [][]string{
-		{"init", "-q", "."}, {"init", "-q", "vendor/deep/lib"}, {"init", "-q", "--bare", ".git/modules/sub"}, {"--git-dir", ".git/modules/sub", "config", "core.bare", "false"},
-		{"config", "core.hooksPath", ".githooks"}, {"config", "include.path", "../shared.gitconfig"},
+		{"init", "-q", "."},
+		{"init", "-q", "vendor/deep/lib"},
+		{"init", "-q", "--bare", ".git/modules/sub"},
+		{"--git-dir", ".git/modules/sub", "config", "core.bare", "false"},
+		{"config", "core.hooksPath", ".githooks"},
+		{"config", "include.path", "../shared.gitconfig"},
 	} {
 		cmd := exec.CommandContext(w.t.Context(), "git", args...) //nolint:gosec // the words above
 		cmd.Dir, cmd.Env = w.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.kept}
