@@ -175,8 +175,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search reads the memories of its own chat, of the project and, outside of groups, of the person who asks. In a group
-// somebody else may have told the model what to search for, and everybody reads the answer.
+// A search reads the memories of its own chat, of the project and of the person who asks.
 func TestPI6MemorySearchStaysHome(t *testing.T) {
 	tests := []struct {
 		name string
@@ -184,7 +183,7 @@ func TestPI6MemorySearchStaysHome(t *testing.T) {
 		want []memories.Place
 	}{
 		{"alone", alone(), []memories.Place{{Chat: "telegram-chat-7"}, {}, {User: "telegram-7"}}},
-		{"group", group(), []memories.Place{{Chat: "telegram-chat--5"}, {}}},
+		{"group", group(), []memories.Place{{Chat: "telegram-chat--5"}, {}, {User: "telegram-7"}}},
 		{"nobody", tool.Run{ChatKey: "task-a-1"}, []memories.Place{{Chat: "task-a-1"}, {}}},
 	}
 	for _, tt := range tests {

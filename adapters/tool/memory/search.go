@@ -152,8 +152,7 @@ func readable(run tool.Run, scope string) (memories.Place, bool) {
 	case "project":
 		return memories.Place{}, true
 	}
-	// In a group, whoever wrote before the asker may have told the model to search, and all members read the answer.
-	return memories.Place{User: run.Asker.Platform + "-" + run.Asker.ID}, !run.Group && run.Asker.Platform != "" && run.Asker.ID != ""
+	return memories.Place{User: run.Asker.Platform + "-" + run.Asker.ID}, run.Asker.Platform != "" && run.Asker.ID != ""
 }
 
 // linesOf are the lines of a memory that contain letters or digits.

@@ -1,6 +1,6 @@
 // Package memory has the tools memory_upsert and memory_search. The first changes what the model reads in later runs,
-// so every call needs approval. The second reads only the memories of its own chat, of the project and, outside of
-// groups, of the asker; with a [Meaning] it also finds texts with the same meaning in other words.
+// so every call needs approval. The second reads only the memories of its own chat, of the project and of the asker;
+// with a [Meaning] it also finds texts with the same meaning in other words.
 package memory
 
 import (
