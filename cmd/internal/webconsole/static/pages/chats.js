@@ -1,14 +1,10 @@
 // The page chats: all chats of all platforms, the most recently changed first.
-import { ago, dollars, every, h, list, num, text, when } from '../dom.js';
-import { t as shared, words } from '../text.js';
-import { get } from '../wire.js';
+import { ago, dollars, every, get, h, list, num, text, texts, when } from './parts.js';
 
-const t = words({
-  title: 'Chats', find: 'Key or name', platform: 'Platform', tokens: 'tokens', inTexts: 'Search in all messages', running: 'running',
-  count: (n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`),
-}, {
-  title: '聊天', find: '键或名称', platform: '平台', tokens: 'token', inTexts: '在所有消息中搜索', running: '运行中',
-  count: (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`),
+const t = texts({
+  title: ['Chats', '聊天'], find: ['Key or name', '键或名称'], platform: ['Platform', '平台'], tokens: ['tokens', 'token'], inTexts: ['Search in all messages', '在所有消息中搜索'],
+  running: ['running', '运行中'],
+  count: [(n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`), (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`)],
 });
 
 export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
@@ -53,7 +49,7 @@ export default {
       all = (doc.chats ?? doc).filter((c) => c.updatedAt); // of one that was deleted only the ids are kept
       next = Date.now() + 20 * (performance.now() - began); // a host with many chats is asked less often
       const names = ['', ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort()];
-      if (names.length !== platform.length) platform.replaceChildren(...names.map((n) => h('option', { value: n, selected: n === platform.value }, n || shared.all)));
+      if (names.length !== platform.length) platform.replaceChildren(...names.map((n) => h('option', { value: n, selected: n === platform.value }, n || t.all)));
       draw();
     });
   },

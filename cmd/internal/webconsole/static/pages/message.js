@@ -1,36 +1,29 @@
 // One message of a history as it is stored: text as text, tools and thoughts folded, and its JSON on demand.
-import { h, num, text, when } from '../dom.js';
-import { t as shared, words } from '../text.js';
-import { asked } from '../wire.js';
-import { button, label, visible } from './parts.js';
+import { asked, button, h, label, num, text, texts, visible, when, words } from './parts.js';
 
-const t = words({
-  role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
-  summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals',
-  aged: 'Large results were archived', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
-  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: ' by ', reason: 'reason: ', answer: { approved: 'approved', denied: 'denied', expired: 'expired', withdrawn: 'withdrawn' },
-  atStep: (n) => ` at step ${n}`,
+const t = texts({
+  role: { user: ['User', '用户'], assistant: ['Assistant', '助手'], system: ['System', '系统'] }, step: [(n) => `Step ${n}`, (n) => `第 ${n} 步`], reasoning: ['Reasoning', '思考'],
+  input: ['Input', '输入'], output: ['Result', '结果'], raw: 'JSON', more: [(n) => `Show all ${n} characters`, (n) => `显示全部 ${n} 个字符`],
+  summary: [(n) => `Summary of ${n} earlier messages`, (n) => `${n} 条较早消息的摘要`], from: ['from ', '从 '], to: [' to ', ' 到 '],
+  gap: ['Messages that could not be read', '无法读取的消息'], originals: ['Show the originals', '显示原始消息'], aged: ['Large results were archived', '较大的结果已归档'],
+  back: ['Go back to before this', '回到这条之前'], task: ['task', '任务'], contact: ['from another chat', '来自其他聊天'], file: ['File', '文件'], source: ['Source', '来源'],
+  prompt: ['prompt', '输入'], cached: ['from the cache', '来自缓存'], out: ['output', '输出'], thought: ['reasoning', '思考'], notice: ['Notice', '提示'], by: [' by ', '，由 '],
+  reason: ['reason: ', '原因：'], answer: { approved: ['approved', '已批准'], denied: ['denied', '已拒绝'], expired: ['expired', '已失效'], withdrawn: ['withdrawn', '已撤回'] },
+  atStep: [(n) => ` at step ${n}`, (n) => `（第 ${n} 步）`],
   state: {
-    'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waits for approval', 'approval-responded': 'decided',
-    'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied',
-  },
-}, {
-  role: { user: '用户', assistant: '助手', system: '系统' }, step: (n) => `第 ${n} 步`, reasoning: '思考', input: '输入', output: '结果', raw: 'JSON', more: (n) => `显示全部 ${n} 个字符`,
-  summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息',
-  aged: '较大的结果已归档', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
-  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '，由 ', reason: '原因：', answer: { approved: '已批准', denied: '已拒绝', expired: '已失效', withdrawn: '已撤回' },
-  atStep: (n) => `（第 ${n} 步）`,
-  state: {
-    'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待审批', 'approval-responded': '已决定',
-    'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',
+    'input-streaming': ['preparing', '准备中'], 'input-available': ['running', '运行中'], 'approval-requested': ['waits for approval', '等待审批'],
+    'approval-responded': ['decided', '已决定'], 'output-available': ['done', '完成'], 'output-error': ['failed', '失败'], 'output-denied': ['denied', '已拒绝'],
   },
 });
 
 // What became of a message, and how a run ended.
-export const fateOf = words({ answered: 'answered', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' },
-  { answered: '已回答', merged: '已并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' });
-export const resultOf = words({ done: 'done', waiting: 'waits for a decision', stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', switching: 'goes on in another context' },
-  { done: '完成', waiting: '等待决定', stopped: '已停止', failed: '失败', interrupted: '已中断', switching: '在其他上下文中继续' });
+export const fateOf = words({
+  answered: ['answered', '已回答'], merged: ['joined', '已并入'], ignored: ['ignored', '已忽略'], declined: ['declined', '已拒收'], stopped: ['stopped', '已停止'],
+});
+export const resultOf = words({
+  done: ['done', '完成'], waiting: ['waits for a decision', '等待决定'], stopped: ['stopped', '已停止'], failed: ['failed', '失败'], interrupted: ['interrupted', '已中断'],
+  switching: ['goes on in another context', '在其他上下文中继续'],
+});
 
 const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
@@ -108,7 +101,7 @@ function fates(list) {
 
 // later draws what is asked for once it is there.
 export function later(promise, draw) {
-  const place = h('div', null, shared.loading);
+  const place = h('div', null, t.loading);
   promise.then((doc) => place.replaceChildren(...draw(doc)), (e) => place.replaceChildren(text(e.message)));
   return place;
 }

@@ -1,13 +1,15 @@
-// Parts that several pages are made of.
+// Parts that several pages are made of, and all that they need of the other files.
 import { h, num, say, table, text } from '../dom.js';
 import { words } from '../text.js';
 
+export * from '../dom.js';
+export * from '../text.js';
+export * from '../wire.js';
+
 const reasons = words({
-  rate: 'the service asks to wait', network: 'the service cannot be reached', server: 'the service has a fault', auth: 'the service refuses the bot’s token',
-  forbidden: 'the bot may not write here', not_found: 'the service does not find the chat', refused: 'the service refused it',
-}, {
-  rate: '平台要求稍后再发', network: '无法连接平台', server: '平台出现故障', auth: '平台拒绝了机器人的凭证',
-  forbidden: '机器人无权在这里发消息', not_found: '平台找不到这个聊天', refused: '平台拒绝了这条消息',
+  rate: ['the service asks to wait', '平台要求稍后再发'], network: ['the service cannot be reached', '无法连接平台'], server: ['the service has a fault', '平台出现故障'],
+  auth: ['the service refuses the bot’s token', '平台拒绝了机器人的凭证'], forbidden: ['the bot may not write here', '机器人无权在这里发消息'],
+  not_found: ['the service does not find the chat', '平台找不到这个聊天'], refused: ['the service refused it', '平台拒绝了这条消息'],
 });
 
 // unsent says why a message could not be sent.

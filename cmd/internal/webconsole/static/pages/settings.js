@@ -1,15 +1,12 @@
 // The settings in effect, where each comes from, and what is wrong with them.
-import { every, h, table, text } from '../dom.js';
-import { asked } from '../wire.js';
-import { words } from '../text.js';
-import { bar, label, redraw } from './parts.js';
+import { asked, bar, every, h, label, redraw, table, text, texts } from './parts.js';
 
-const t = words({
-  title: 'Settings', about: 'These settings are in effect; secrets are hidden. They are changed in ship.json, in .env or in the environment of the host.', fine: 'The settings have no faults.',
-  key: 'Setting', value: 'Value', from: 'From', filter: 'Filter settings', own: 'Only what differs from the defaults', severity: { error: 'error', warning: 'warning' }, untrusted: 'Not trusted yet, see sma trust: ',
-}, {
-  title: '设置', about: '这里是当前生效的设置，密钥已隐藏。修改请编辑 ship.json、.env 或主机的环境变量。', fine: '设置没有问题。',
-  key: '设置项', value: '值', from: '来源', filter: '筛选设置', own: '只显示非默认值', severity: { error: '错误', warning: '警告' }, untrusted: '尚未信任（见 sma trust）：',
+const t = texts({
+  title: ['Settings', '设置'],
+  about: ['These settings are in effect; secrets are hidden. They are changed in ship.json, in .env or in the environment of the host.', '这里是当前生效的设置，密钥已隐藏。修改请编辑 ship.json、.env 或主机的环境变量。'],
+  fine: ['The settings have no faults.', '设置没有问题。'], key: ['Setting', '设置项'], value: ['Value', '值'], from: ['From', '来源'], filter: ['Filter settings', '筛选设置'],
+  own: ['Only what differs from the defaults', '只显示非默认值'], severity: { error: ['error', '错误'], warning: ['warning', '警告'] },
+  untrusted: ['Not trusted yet, see sma trust: ', '尚未信任（见 sma trust）：'],
 });
 
 // rows are the lines `key = value  # origin`; a value may hold any of these signs.

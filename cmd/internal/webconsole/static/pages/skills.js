@@ -1,36 +1,35 @@
 // What the agent can do: skills, the tools of every request, and MCP servers with theirs.
-import { bytes, every, h, num, say, table, text } from '../dom.js';
-import { asked, get, post } from '../wire.js';
-import { t as shared, words } from '../text.js';
-import { bar, button, cards, empty, exact, facts, label, redraw, tabled, trouble, visible } from './parts.js';
+import { asked, bar, button, bytes, cards, empty, every, exact, facts, get, h, label, num, post, redraw, say, table, tabled, text, texts, trouble, visible } from './parts.js';
 
-const t = words({
-  title: 'Skills and tools', skills: 'Skills', noSkills: 'There are no skills.', aboutSkills: 'A skill is a folder with a SKILL.md in .ship/skills or .claude/skills. Once a person has approved it with sma skills approve NAME, it loads without asking.',
-  skill: { pinned: 'approved', new: 'asks first', changed: 'changed, asks first' }, what: 'Description', size: 'Size', unknown: 'unknown here: ', tools: 'Tools', offer: (n, tokens) => `${n} tools add ${tokens} tokens to every request.`,
-  servers: 'MCP servers', noServers: 'There are no MCP servers.', aboutServers: 'MCP servers are programs with further tools. They are named in .ship/config/mcp.json.',
-  condition: { starting: 'starting', up: 'up', down: 'down, will be tried again', off: 'off' }, test: 'Test', tested: 'The server was started, and its tools were listed.',
-  is: { on: 'on', new: 'new, off', changed: 'changed, off', shadows: 'off: its name is taken', unusable: 'unusable', gone: 'gone' }, asks: 'asks', readOnly: 'says it only reads',
-  approve: 'Approve as shown', approved: (name) => `${name} is approved as it was shown.`, on: (n) => `Tools that are on: ${n}`,
-}, {
-  title: '技能与工具', skills: '技能', noSkills: '没有技能。', aboutSkills: '技能是 .ship/skills 或 .claude/skills 中带有 SKILL.md 的文件夹。用 sma skills approve 名称 批准后，加载时不再询问。',
-  skill: { pinned: '已批准', new: '加载前询问', changed: '已改动，加载前询问' }, what: '说明', size: '大小', unknown: '未知：', tools: '工具', offer: (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`,
-  servers: 'MCP 服务器', noServers: '没有 MCP 服务器。', aboutServers: 'MCP 服务器是提供更多工具的程序，在 .ship/config/mcp.json 中配置。',
-  condition: { starting: '正在启动', up: '正常', down: '中断，稍后重试', off: '已停用' }, test: '测试', tested: '服务器已启动，并列出了工具。',
-  is: { on: '已启用', new: '新增，未启用', changed: '已改动，未启用', shadows: '未启用：名称已被占用', unusable: '无法使用', gone: '已移除' }, asks: '使用前询问', readOnly: '自称只读',
-  approve: '按所示批准', approved: (name) => `已按所示内容批准 ${name}。`, on: (n) => `已启用的工具：${n}`,
+const t = texts({
+  title: ['Skills and tools', '技能与工具'], skills: ['Skills', '技能'], noSkills: ['There are no skills.', '没有技能。'],
+  aboutSkills: ['A skill is a folder with a SKILL.md in .ship/skills or .claude/skills. Once a person has approved it with sma skills approve NAME, it loads without asking.', '技能是 .ship/skills 或 .claude/skills 中带有 SKILL.md 的文件夹。用 sma skills approve 名称 批准后，加载时不再询问。'],
+  skill: { pinned: ['approved', '已批准'], new: ['asks first', '加载前询问'], changed: ['changed, asks first', '已改动，加载前询问'] }, what: ['Description', '说明'], size: ['Size', '大小'],
+  unknown: ['unknown here: ', '未知：'], tools: ['Tools', '工具'],
+  offer: [(n, tokens) => `${n} tools add ${tokens} tokens to every request.`, (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`],
+  servers: ['MCP servers', 'MCP 服务器'], noServers: ['There are no MCP servers.', '没有 MCP 服务器。'],
+  aboutServers: ['MCP servers are programs with further tools. They are named in .ship/config/mcp.json.', 'MCP 服务器是提供更多工具的程序，在 .ship/config/mcp.json 中配置。'],
+  condition: { starting: ['starting', '正在启动'], up: ['up', '正常'], down: ['down, will be tried again', '中断，稍后重试'], off: ['off', '已停用'] }, test: ['Test', '测试'],
+  tested: ['The server was started, and its tools were listed.', '服务器已启动，并列出了工具。'],
+  is: {
+    on: ['on', '已启用'], new: ['new, off', '新增，未启用'], changed: ['changed, off', '已改动，未启用'], shadows: ['off: its name is taken', '未启用：名称已被占用'],
+    unusable: ['unusable', '无法使用'], gone: ['gone', '已移除'],
+  },
+  asks: ['asks', '使用前询问'], readOnly: ['says it only reads', '自称只读'], approve: ['Approve as shown', '按所示批准'],
+  approved: [(name) => `${name} is approved as it was shown.`, (name) => `已按所示内容批准 ${name}。`], on: [(n) => `Tools that are on: ${n}`, (n) => `已启用的工具：${n}`],
 });
 
 const skillColumns = [
-  { head: shared.name, cell: (s) => h('code', null, s.name) },
-  { head: shared.state, cell: (s) => label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state) },
+  { head: t.name, cell: (s) => h('code', null, s.name) },
+  { head: t.state, cell: (s) => label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state) },
   { head: t.what, cell: (s) => [text(s.description), h('div', { class: 'small dim' }, text(s.folder))] },
   { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? h('div', { class: 'warn' }, t.unknown, text(s.unknownTools.join(', '))) : null] },
   { head: t.size, num: true, cell: (s) => bytes(s.bytes) },
 ];
 
 const toolColumns = [
-  { head: shared.tool, cell: (o) => h('code', null, o.name) },
-  { head: shared.tokens, num: true, cell: (o) => num(o.tokens) },
+  { head: t.tool, cell: (o) => h('code', null, o.name) },
+  { head: t.tokens, num: true, cell: (o) => num(o.tokens) },
   { head: t.size, num: true, cell: (o) => bytes(o.bytes) },
 ];
 

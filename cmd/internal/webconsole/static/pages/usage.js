@@ -1,24 +1,16 @@
 // What the models were used for, by day, model and chat, and how much is left of the limits.
-import { dollars, every, h, num, table, text } from '../dom.js';
-import { asked, get } from '../wire.js';
-import { t as shared, words } from '../text.js';
-import { bar, chat, empty, redraw, unseen } from './parts.js';
+import { asked, bar, chat, dollars, empty, every, get, h, num, redraw, table, text, texts, unseen } from './parts.js';
 
-const t = words({
-  title: 'Usage', none: 'Nothing was used.', about: 'Each call of a model is counted here with its tokens and, if it is known, its price: answers, summaries and memory. Limits are set in budget of ship.json.',
-  days: 'Days', last: (n) => `last ${n} days`, day: 'Day', total: 'Total', more: (n) => `${n} more`,
-  calls: 'Calls', input: 'Input', cached: 'Cached', output: 'Output', share: 'Share', limit: 'Limit', used: 'Used today', most: 'by the chat that used most', noPrice: 'Prices are unknown, so the bars show tokens.',
+const t = texts({
+  title: ['Usage', '用量'], none: ['Nothing was used.', '没有用量。'],
+  about: ['Each call of a model is counted here with its tokens and, if it is known, its price: answers, summaries and memory. Limits are set in budget of ship.json.', '每次模型调用的 token 数和费用（价格已知时）都计入这里，包括回答、摘要和记忆。上限在 ship.json 的 budget 中设置。'],
+  days: ['Days', '天数'], last: [(n) => `last ${n} days`, (n) => `最近 ${n} 天`], day: ['Day', '日期'], total: ['Total', '合计'], more: [(n) => `${n} more`, (n) => `其余 ${n} 项`],
+  calls: ['Calls', '调用'], input: ['Input', '输入'], cached: ['Cached', '缓存'], output: ['Output', '输出'], share: ['Share', '占比'], limit: ['Limit', '上限'],
+  used: ['Used today', '今日已用'], most: ['by the chat that used most', '用量最高的聊天'], noPrice: ['Prices are unknown, so the bars show tokens.', '价格未知，条形按 token 计算。'],
   limitOf: {
-    runTokens: 'Tokens of one answer', chatTokensPerDay: 'Tokens of a chat per day', hostTokensPerDay: 'Tokens of all chats per day',
-    usdPerRun: 'Dollars of one answer', usdPerChatPerDay: 'Dollars of a chat per day', usdPerHostPerDay: 'Dollars of all chats per day',
-  },
-}, {
-  title: '用量', none: '没有用量。', about: '每次模型调用的 token 数和费用（价格已知时）都计入这里，包括回答、摘要和记忆。上限在 ship.json 的 budget 中设置。',
-  days: '天数', last: (n) => `最近 ${n} 天`, day: '日期', total: '合计', more: (n) => `其余 ${n} 项`,
-  calls: '调用', input: '输入', cached: '缓存', output: '输出', share: '占比', limit: '上限', used: '今日已用', most: '用量最高的聊天', noPrice: '价格未知，条形按 token 计算。',
-  limitOf: {
-    runTokens: '单次回答的 token 数', chatTokensPerDay: '每个聊天每天的 token 数', hostTokensPerDay: '所有聊天每天的 token 数',
-    usdPerRun: '单次回答的美元', usdPerChatPerDay: '每个聊天每天的美元', usdPerHostPerDay: '所有聊天每天的美元',
+    runTokens: ['Tokens of one answer', '单次回答的 token 数'], chatTokensPerDay: ['Tokens of a chat per day', '每个聊天每天的 token 数'],
+    hostTokensPerDay: ['Tokens of all chats per day', '所有聊天每天的 token 数'], usdPerRun: ['Dollars of one answer', '单次回答的美元'],
+    usdPerChatPerDay: ['Dollars of a chat per day', '每个聊天每天的美元'], usdPerHostPerDay: ['Dollars of all chats per day', '所有聊天每天的美元'],
   },
 });
 
@@ -52,7 +44,7 @@ function part(head, list, cell, weight) {
   const rest = sums(list.slice(shownRows), '');
   return table([
     { head, cell: (r) => (rest.includes(r) ? t.more(list.length - shownRows) : cell(r.key)) },
-    { head: shared.cost, num: true, cell: (r) => (r.usd > 0 ? dollars(r.usd) : '–') },
+    { head: t.cost, num: true, cell: (r) => (r.usd > 0 ? dollars(r.usd) : '–') },
     { head: t.share, cell: (r) => (rest.includes(r) ? '' : meter(weight(r) / top)) },
     { head: t.calls, num: true, cell: (r) => num(r.calls) },
     { head: t.input, num: true, cell: (r) => num(r.inputTokens) },
@@ -70,7 +62,7 @@ function limits(set, today) {
   const shown = (name, value) => (value === undefined ? '' : name.startsWith('usd') ? dollars(value) : num(value));
   const names = Object.keys(t.limitOf).filter((name) => set[name] > 0);
   return names.length ? table([
-    { head: unseen(shared.name), cell: (name) => t.limitOf[name] },
+    { head: unseen(t.name), cell: (name) => t.limitOf[name] },
     { head: t.limit, num: true, cell: (name) => shown(name, set[name]) },
     { head: t.used, num: true, cell: (name) => shown(name, used[name]) },
     { head: t.share, cell: (name) => {
@@ -102,7 +94,7 @@ export default {
       place.replaceChildren(limits(doc.limits ?? {}, rows.filter((r) => r.day === today)), ...(rows.length ? [
         part(t.total, sums(rows, ''), () => t.last(days.value), weight), weight === usd ? '' : h('p', { class: 'hint' }, t.noPrice),
         part(t.day, sums(rows, 'day').sort((a, b) => (a.key < b.key ? 1 : -1)), (day) => h('span', { class: 'num' }, day), weight),
-        by('model', shared.model, text), by('chatKey', shared.chat, (key) => (whole ? chat(key, names.get(key)) : text(key))),
+        by('model', t.model, text), by('chatKey', t.chat, (key) => (whole ? chat(key, names.get(key)) : text(key))),
       ] : [empty(t.none, t.about)]));
     });
     const load = async () => draw(await Promise.all([asked('usage', { of: daysAgo(days.value - 1) }, signal), whole ? get('chats', {}, signal) : []]));
