@@ -29,7 +29,7 @@ func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "chats", Short: "List, explain, export, import, fork, rewind, verify and repair chats",
 		Example: "  sma chats list\n  sma chats show telegram-chat-42    its messages, and what became of each",
-	}, listCmd(a), showCmd(a), exportCmd(a), importCmd(a), forkCmd(a), rewindCmd(a), removeCmd(a), verifyCmd(a), repairCmd(a))
+	}, listCmd(a), showCmd(a), exportCmd(a), importCmd(a), forkCmd(a), rewindCmd(a), removeCmd(a), unloadCmd(a), restartCmd(a), verifyCmd(a), repairCmd(a))
 }
 
 func listCmd(a *console.Console) *cobra.Command {
