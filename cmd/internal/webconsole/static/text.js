@@ -14,7 +14,7 @@ export const t = words({
   forbidden: ['Your login may not see this page.', '你的登录不能查看此页面。'], cancel: ['Cancel', '取消'], save: ['Save', '保存'], remove: ['Remove', '移除'], search: ['Search', '搜索'],
   all: ['all', '全部'], name: ['Name', '名称'], state: ['State', '状态'], up: ['up', '正常'], down: ['down', '中断'], off: ['off', '已停用'], more: ['More', '更多'],
   approve: ['Approve', '批准'], deny: ['Deny', '拒绝'], retry: ['Send again', '重新发送'], drop: ['Drop', '放弃'], revoke: ['Revoke', '撤销'], chat: ['Chat', '聊天'],
-  model: ['Model', '模型'], tool: ['Tool', '工具'], tokens: ['Tokens', 'token 数'], cost: ['Cost', '费用'],
+  model: ['Model', '模型'], size: ['Size', '大小'], running: ['running', '运行中'], tool: ['Tool', '工具'], tokens: ['Tokens', 'token 数'], cost: ['Cost', '费用'],
 });
 
 // texts are the words of a page and those that several pages use.

@@ -1,5 +1,5 @@
 // Requests that wait for a decision: what exactly would run, and the buttons that decide it.
-import { ago, bar, button, chat, empty, every, exact, facts, get, h, label, post, say, text, texts, unsent, when, words } from './parts.js';
+import { ago, bar, box, button, chat, div, empty, every, exact, facts, fill, get, h, h2, label, p, post, say, span, text, texts, unsent, when, words } from './parts.js';
 
 const t = texts({
   title: ['Approvals', '审批'], none: ['Nothing waits for a decision.', '没有等待审批的请求。'],
@@ -16,14 +16,14 @@ const t = texts({
 });
 
 function unseen({ reason, parked }) {
-  return h('p', { class: 'warn' }, t.unseen, reason ? unsent(reason) : t.sending, parked ? [' ', h('a', { href: '#/outbox' }, t.outbox)] : null);
+  return p('warn', t.unseen, reason ? unsent(reason) : t.sending, parked ? [' ', h('a', { href: '#/outbox' }, t.outbox)] : null);
 }
 
 // Request is one request on the page. It keeps its place when it is no longer open: if others moved up, a click that was
 // meant for one of them could decide another one.
 class Request {
   constructor(l, orders, again) {
-    Object.assign(this, { l, again, el: h('article', { class: 'box' }), left: h('span'), end: bar() });
+    Object.assign(this, { l, again, el: box(), left: span(), end: bar() });
     this.reason = h('input', { class: 'grow', placeholder: t.reason, 'aria-label': t.reason, maxlength: 500 });
     if (orders) this.end.append(this.decider(t.approve, true, 'primary'), this.decider(t.deny, false), this.reason);
     this.draw();
@@ -32,10 +32,7 @@ class Request {
   draw() {
     const { l } = this;
     const { title, what, risk } = words([l, l.zh?.what ? l.zh : l]);
-    this.el.replaceChildren(
-      h('h2', null, label('', `#${l.n}`), ' ', text(title || l.tool)),
-      facts(chat(l.chatKey, l.name), l.asker && [t.asker, text(l.asker)], [t.asked, when(l.asked)], this.left),
-      h('p', null, text(what)), risk ? h('p', { class: 'warn' }, text(risk)) : '', l.unseen ? unseen(l.unseen) : '', l.exact ? exact(l.exact, t.runs) : '', this.end);
+    fill(this.el, h2(label('', `#${l.n}`), ' ', text(title || l.tool)), facts(chat(l.chatKey, l.name), l.asker && [t.asker, text(l.asker)], [t.asked, when(l.asked)], this.left), p('', text(what)), risk ? p('warn', text(risk)) : '', l.unseen ? unseen(l.unseen) : '', l.exact ? exact(l.exact, t.runs) : '', this.end);
   }
 
   decider(name, approve, kind) {
@@ -64,27 +61,27 @@ class Request {
       this.l = l;
       this.draw();
     }
-    this.left.replaceChildren(t.until, ago(l.expires));
+    fill(this.left, t.until, ago(l.expires));
   }
 
   close(told) {
     const had = this.end.contains(document.activeElement);
     this.closed = true;
     this.left.remove();
-    this.end.replaceChildren(h('strong', { tabindex: -1 }, told));
+    fill(this.end, h('strong', { tabindex: -1 }, told));
     this.el.classList.add('closed');
     if (had) this.end.firstChild.focus();
   }
 }
 
 export default {
-  id: 'approvals', title: t.title, owner: true,
+  title: t.title,
   // With a key it shows only the requests of that chat, as part of another page.
   async show(root, { params: { key }, signal, me }) {
-    const place = h('div');
+    const place = div();
     const none = empty(t.none, t.about);
     none.hidden = true;
-    root.append(me.orders || key ? '' : h('p', { class: 'hint' }, t.read), place, none);
+    root.append(me.orders || key ? '' : p('hint', t.read), place, none);
     const requests = new Map();
     let loaded = false;
     const load = async () => {

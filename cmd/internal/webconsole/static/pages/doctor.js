@@ -1,5 +1,5 @@
 // Checks of the project, the machine and the settings.
-import { asked, bar, button, h, label, table, text, texts } from './parts.js';
+import { asked, bar, button, div, fill, h, label, p, table, text, texts } from './parts.js';
 
 const t = texts({
   title: ['Doctor', '诊断'],
@@ -15,27 +15,27 @@ const kind = { ok: 'good', warn: 'warn', fail: 'bad', refused: 'bad' };
 const columns = [
   { head: t.state, cell: (f) => label(kind[f.mark] ?? '', t.mark[f.mark] ?? f.mark) },
   { head: t.of, cell: (f) => f.group },
-  { head: t.fact, cell: (f) => [text(f.fact), f.fix ? h('div', null, t.fix, text(f.fix)) : null] },
+  { head: t.fact, cell: (f) => [text(f.fact), f.fix ? div('', t.fix, text(f.fix)) : null] },
 ];
 
 export default {
-  id: 'doctor', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal }) {
     const sum = h('span', { role: 'status' });
-    const place = h('div');
+    const place = div();
     async function check(what) {
       sum.textContent = t.checking;
       try {
         const findings = await asked(what, {}, signal);
         const count = (k) => findings.filter((f) => kind[f.mark] === k).length;
         sum.textContent = t.sum(count('bad'), count('warn'));
-        place.replaceChildren(table(columns, findings));
+        fill(place, table(columns, findings));
       } catch (e) {
         sum.textContent = '';
         if (!signal.aborted) throw e;
       }
     }
-    root.append(h('p', { class: 'hint' }, t.about), bar(button(t.again, () => check('doctor')), button(t.online, () => check('doctor-online')), sum), place);
+    root.append(p('hint', t.about), bar(button(t.again, () => check('doctor')), button(t.online, () => check('doctor-online')), sum), place);
     await check('doctor');
   },
 };

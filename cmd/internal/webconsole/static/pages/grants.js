@@ -1,5 +1,5 @@
 // What may run without asking, and until when.
-import { ago, bar, button, cards, chat, empty, every, facts, get, h, label, post, say, text, texts, when } from './parts.js';
+import { ago, bar, box, button, cards, chat, code, empty, every, facts, fill, get, h, label, p, post, say, span, text, texts, when } from './parts.js';
 
 const t = texts({
   title: ['Grants', '授权'], none: ['There are no grants: everything that needs an approval asks.', '没有生效的授权：所有需要批准的操作都会询问。'],
@@ -16,16 +16,16 @@ async function revoke(g, again) {
 }
 
 function card(g, orders, again) {
-  const until = h('span');
-  const el = h('article', { class: 'box' }, h('p', null, label('', `g${g.n}`), ' ', g.filesIn ? [t.files, text(g.filesIn)] : h('code', null, g.rule)),
+  const until = span();
+  const el = box(p('', label('', `g${g.n}`), ' ', g.filesIn ? [t.files, text(g.filesIn)] : code(g.rule)),
     facts(chat(g.chatKey, g.name), g.for || g.person ? [t.who, text(g.for || g.person)] : t.anyone, g.folder && [t.folder, text(g.folder)], [t.from, when(g.from)], until),
     orders && bar(button(t.revoke, () => revoke(g, again))));
-  el.fresh = () => until.replaceChildren(...(g.until ? [t.until, ago(g.until)] : [t.ever]));
+  el.fresh = () => fill(until, g.until ? [t.until, ago(g.until)] : [t.ever]);
   return el;
 }
 
 export default {
-  id: 'grants', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal, me }) {
     const draw = cards(root, empty(t.none, t.about), (g) => card(g, me.orders, load), (g) => `${g.chatKey} ${g.id}`);
     const load = async () => draw(await get('grants', {}, signal));

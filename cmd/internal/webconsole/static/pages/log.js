@@ -1,5 +1,5 @@
 // The end of the audit log: what happened in which chat, run and request, never what was said.
-import { asked, bar, chat, empty, every, h, keyed, label, language, num, text, texts } from './parts.js';
+import { asked, bar, chat, code, empty, every, finder, h, keyed, label, language, num, select, span, text, texts } from './parts.js';
 
 const t = texts({
   title: ['Log', '日志'], none: ['Nothing was logged.', '没有日志。'],
@@ -28,16 +28,15 @@ function numbered(lines) {
 
 function row(l, only) {
   const dim = [l.step && t.step + l.step, l.tookMs && `${num(l.tookMs)} ms`, l.event === 'model' && t.tokens(...[l.inputTokens, l.cachedTokens, l.outputTokens].map(num)), l.by && t.by + l.by].filter(Boolean);
-  return h('li', null, h('time', { datetime: l.ts }, clock.format(new Date(l.ts))), label('', t.event[l.event] ?? l.event), l.chatKey && chat(l.chatKey), l.name && h('code', null, l.name),
-    l.result && h('strong', { class: bad.test(l.result) ? 'bad' : '' }, text(l.result)), l.reason && text(l.reason), dim.map((f) => h('span', { class: 'dim' }, text(f))),
+  return h('li', null, h('time', { datetime: l.ts }, clock.format(new Date(l.ts))), label('', t.event[l.event] ?? l.event), l.chatKey && chat(l.chatKey), l.name && code(l.name),
+    l.result && h('strong', { class: bad.test(l.result) ? 'bad' : '' }, text(l.result)), l.reason && text(l.reason), dim.map((f) => span('dim', text(f))),
     l.requestId && h('button', { class: 'plain', type: 'button', title: `${t.request}: ${l.requestId}`, onclick: () => only(l.requestId) }, l.requestId.slice(0, 8)));
 }
 
 export default {
-  id: 'log', title: t.title, owner: true,
+  title: t.title,
   async show(root, { params, signal }) {
-    const select = (name, options) => h('select', { 'aria-label': name }, options.map(([value, shown]) => h('option', { value }, shown)));
-    const filter = h('input', { type: 'search', class: 'grow', placeholder: t.filter, 'aria-label': t.filter, value: params.chat ?? params.key });
+    const filter = finder(t.filter, { value: params.chat ?? params.key });
     const kind = select(t.kind, [['', t.all], ...Object.entries(t.event)]);
     const last = select(t.lines, [200, 1000].map((n) => [n, t.last(n)]));
     const follow = h('input', { type: 'checkbox', checked: true });

@@ -1,5 +1,5 @@
 // One message of a history as it is stored: text as text, tools and thoughts folded, and its JSON on demand.
-import { asked, button, h, label, num, text, texts, visible, when, words } from './parts.js';
+import { asked, button, code, div, fill, h, label, num, p, span, text, texts, visible, when, words } from './parts.js';
 
 const t = texts({
   role: { user: ['User', '用户'], assistant: ['Assistant', '助手'], system: ['System', '系统'] }, step: [(n) => `Step ${n}`, (n) => `第 ${n} 步`], reasoning: ['Reasoning', '思考'],
@@ -30,7 +30,7 @@ const json = (value) => visible(typeof value === 'string' ? value : JSON.stringi
 // folded draws what it hides when it is opened for the first time.
 export function folded(summary, draw, kind) {
   const box = h('details', { class: kind }, h('summary', null, summary));
-  box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(h('div', null, draw())); });
+  box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(div('', draw())); });
   return box;
 }
 
@@ -41,7 +41,7 @@ function long(words, tag, kind) {
   const body = h(tag, { class: kind, tabindex: tag === 'pre' ? 0 : null }, text(words.slice(0, most)));
   if (words.length <= most) return body;
   const rest = button(t.more(num(words.length)), () => {
-    body.replaceChildren(text(words));
+    fill(body, text(words));
     body.tabIndex = -1;
     body.focus({ preventScroll: true });
     rest.remove();
@@ -58,7 +58,7 @@ function tool(p, m) {
   const request = m.metadata?.approvals?.requests?.find((r) => r.id === p.approval?.id);
   const kind = p.state === 'output-error' ? 'bad' : /approval|denied/.test(p.state) ? 'warn' : '';
   const decided = request?.answer && [' ', t.answer[request.answer] ?? text(request.answer), request.byName && [t.by, text(request.byName)], request.reason && [' ', t.reason, text(request.reason)]];
-  return folded([h('code', null, text(name)), ' ', p.title && [text(p.title), ' '], label(kind, t.state[p.state] ?? text(p.state)), request && ` #${request.n}`, decided],
+  return folded([code(text(name)), ' ', p.title && [text(p.title), ' '], label(kind, t.state[p.state] ?? text(p.state)), request && ` #${request.n}`, decided],
     () => [named(t.input, p.input ?? p.rawInput), request?.exact && named(request.what || '#', request.exact), named(t.output, p.output ?? p.errorText)]);
 }
 
@@ -66,12 +66,12 @@ function tool(p, m) {
 function part(p, m, step) {
   const kind = p.type ?? '';
   if (kind === 'text') return p.text ? long(p.text, 'div', 'words') : null;
-  if (kind === 'step-start') return step > 1 ? h('div', { class: 'step' }, t.step(step)) : null;
+  if (kind === 'step-start') return step > 1 ? div('step', t.step(step)) : null;
   if (kind === 'reasoning') return p.text ? folded(t.reasoning, () => long(p.text, 'div', 'words dim')) : null;
   if (kind === 'dynamic-tool' || kind.startsWith('tool-')) return tool(p, m);
-  if (kind === 'file') return h('p', null, t.file, ' ', text(p.filename || ''), ' ', h('span', { class: 'dim' }, text(p.mediaType)), ' ', p.url?.startsWith('data:') ? null : link(p.url ?? ''));
+  if (kind === 'file') return h('p', null, t.file, ' ', text(p.filename || ''), ' ', span('dim', text(p.mediaType)), ' ', p.url?.startsWith('data:') ? null : link(p.url ?? ''));
   if (kind === 'source-url') return h('p', null, t.source, ' ', text(p.title ?? ''), ' ', link(p.url ?? ''));
-  return folded(h('code', null, text(kind)), () => long(json(p), 'pre'));
+  return folded(code(text(kind)), () => long(json(p), 'pre'));
 }
 
 function parts(m) {
@@ -85,24 +85,24 @@ function tokens({ inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, reas
   if (!sum) return null;
   const said = [`${num(inputTokens)} ${t.prompt}`, cachedInputTokens && `${num(cachedInputTokens)} ${t.cached}`, `${num(outputTokens)} ${t.out}`, reasoningTokens && `${num(reasoningTokens)} ${t.thought}`].filter(Boolean);
   const bit = (kind, n) => {
-    const e = h('span', { class: kind });
+    const e = span(kind);
     e.style.width = `${100 * n / Math.max(sum, largest)}%`;
     return e;
   };
-  return h('div', { class: 'small dim' }, h('div', { class: 'tokens', 'aria-hidden': true }, bit('cached', cachedInputTokens), bit('fresh', Math.max(0, inputTokens - cachedInputTokens)), bit('output', outputTokens)), said.join(' · '));
+  return div('small dim', h('div', { class: 'tokens', 'aria-hidden': true }, bit('cached', cachedInputTokens), bit('fresh', Math.max(0, inputTokens - cachedInputTokens)), bit('output', outputTokens)), said.join(' · '));
 }
 
 export const tokensOf = (m) => (m.metadata?.usage?.inputTokens ?? 0) + (m.metadata?.usage?.outputTokens ?? 0);
 
 function fates(list) {
   const more = (list ?? []).filter((f) => f.fate !== 'answered');
-  return more.length ? h('p', { class: 'small dim' }, more.map((f, i) => [i ? ' · ' : '', fateOf[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
+  return more.length ? p('small dim', more.map((f, i) => [i ? ' · ' : '', fateOf[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
 }
 
 // later draws what is asked for once it is there.
 export function later(promise, draw) {
-  const place = h('div', null, t.loading);
-  promise.then((doc) => place.replaceChildren(...draw(doc)), (e) => place.replaceChildren(text(e.message)));
+  const place = div('', t.loading);
+  promise.then((doc) => fill(place, draw(doc)), (e) => fill(place, text(e.message)));
   return place;
 }
 
@@ -118,13 +118,13 @@ export function message(m, o) {
   const range = meta.sourceRange;
   const result = meta.result !== 'done' && (resultOf[meta.result] ?? meta.result);
   const box = h('article', { class: kind },
-    h('p', null, h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
+    p('', h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
       (meta.username || meta.userId) && text(meta.username || meta.userId), m.role === 'assistant' && meta.model && text(meta.model),
       meta.ts && h('time', { datetime: new Date(meta.ts).toISOString() }, when(meta.ts)),
       t[meta.source] && label('', t[meta.source]), result && label(meta.result === 'waiting' ? 'warn' : 'bad', text(result)), meta.reason && text(meta.reason),
       o.back && button(t.back, () => o.back(m), 'plain')),
-    summary && range && h('p', { class: 'small dim' }, t.from, text(range.fromId), t.to, text(range.toId)),
-    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, ': ', text(json(meta.notice))),
+    summary && range && p('small dim', t.from, text(range.fromId), t.to, text(range.toId)),
+    parts(m), meta.notice && p('warn', t.notice, ': ', text(json(meta.notice))),
     fates(meta.fates), tokens(meta.usage, o.largest ?? 0),
     summary && archived(t.originals, meta.archive, o), archived(t.aged, meta.aged, o),
     folded(t.raw, () => long(json(m), 'pre'), 'small dim'));

@@ -1,5 +1,5 @@
 // Messages that are not delivered yet, and those that were parked until somebody decides about them.
-import { ago, bar, button, cards, chat, confirm, empty, every, facts, get, h, label, post, redraw, say, text, texts, unsent, when } from './parts.js';
+import { ago, bar, box, button, cards, chat, confirm, empty, every, facts, fill, get, h, label, p, post, redraw, say, text, texts, unsent, when } from './parts.js';
 
 const t = texts({
   title: ['Outbox', '发件箱'], none: ['Everything was delivered.', '所有消息都已送达。'],
@@ -30,23 +30,23 @@ async function retryAll(again) {
 
 function card(l, orders, again) {
   const since = h('span', { title: when(l.since) });
-  const el = h('article', { class: 'box' },
+  const el = box(
     facts(label(isParked(l) ? 'bad' : '', t.state[l.state] ?? l.state), chat(l.chatKey, l.name), t.kind[l.kind] ?? l.kind, l.from && [t.from, text(l.from)], since,
       l.tries > 0 && t.tries(l.tries), l.lastError && h('span', { class: 'bad', title: l.lastError }, unsent(l.lastError)), l.parts > 0 && t.parts(l.parts), l.files > 0 && t.files(l.files), l.maybe && t.maybe),
     l.text ? h('blockquote', null, l.text) : null,
     orders && isParked(l) ? bar(button(t.retry, () => settle(l, false, again)), button(t.drop, () => settle(l, true, again), 'danger')) : null);
-  el.fresh = () => since.replaceChildren(t.since, ago(l.since));
+  el.fresh = () => fill(since, t.since, ago(l.since));
   return el;
 }
 
 export default {
-  id: 'outbox', title: t.title, owner: true,
+  title: t.title,
   // With a key it shows only the messages of that chat, as part of another page.
   async show(root, { params: { key }, signal, me }) {
     const all = bar();
     root.append(all);
-    const drawAll = redraw((n) => all.replaceChildren(n > 1 && me.orders && !key ? button(t.all(n), () => retryAll(load)) : ''));
-    const draw = cards(root, key ? h('p') : empty(t.none, t.about), (l) => card(l, me.orders, load), (l) => `${l.chatKey} ${l.id}`);
+    const drawAll = redraw((n) => fill(all, n > 1 && me.orders && !key ? button(t.all(n), () => retryAll(load)) : ''));
+    const draw = cards(root, key ? p() : empty(t.none, t.about), (l) => card(l, me.orders, load), (l) => `${l.chatKey} ${l.id}`);
     const load = async () => {
       const lines = await get('outbox', { key }, signal);
       drawAll(lines.filter(isParked).length);

@@ -1,5 +1,5 @@
 // The page overview: whether the host works, and how busy it is.
-import { ago, bytes, every, get, h, num, table, text, texts, when } from './parts.js';
+import { ago, bytes, code, div, every, fill, get, h, h2, num, p, span, table, text, texts, when } from './parts.js';
 
 const t = texts({
   title: ['Overview', '概览'], ready: ['Ready', '就绪'], notReady: ['Not ready', '未就绪'], dead: ['The actors do not answer. Only a restart helps.', '内部组件没有响应，只能重新启动。'],
@@ -21,8 +21,8 @@ const valueOf = (name, n) => (name.includes('bytes') ? bytes(n) : name.endsWith(
 
 function stateOf(s) {
   const ok = s.ready && s.alive;
-  return h('p', { class: 'bar' }, h('strong', { class: ok ? 'good' : 'bad' }, ok ? t.ready : t.notReady), s.demo && h('span', { class: 'label warn' }, t.demo),
-    s.notReady && text(s.notReady), !s.alive && h('span', { class: 'bad' }, t.dead));
+  return p('bar', h('strong', { class: ok ? 'good' : 'bad' }, ok ? t.ready : t.notReady), s.demo && span('label warn', t.demo),
+    s.notReady && text(s.notReady), !s.alive && span('bad', t.dead));
 }
 
 const fact = (name, value) => value && [h('dt', null, name), h('dd', null, text(value))];
@@ -50,7 +50,7 @@ function gauges() {
   return box;
 }
 
-const stateOfPlatform = (p) => h('span', { class: `label ${!p.on ? '' : p.up ? 'good' : 'bad'}` }, !p.on ? t.off : p.up ? t.up : t.down);
+const stateOfPlatform = (p) => span(`label ${!p.on ? '' : p.up ? 'good' : 'bad'}`, !p.on ? t.off : p.up ? t.up : t.down);
 
 function platforms(list) {
   return table([
@@ -64,21 +64,21 @@ function platforms(list) {
 
 function health(m) {
   const out = [];
-  if (m.skippedS) out.push(h('span', { class: 'bad' }, t.skipped(m.skippedS)));
-  else if (m.reason) out.push(h('span', { class: 'warn' }, t.failedLast));
+  if (m.skippedS) out.push(span('bad', t.skipped(m.skippedS)));
+  else if (m.reason) out.push(span('warn', t.failedLast));
   if (m.reason) out.push(text(` (${m.reason})`));
-  if (m.noTools) out.push(h('span', null, ` ${t.noTools}`));
+  if (m.noTools) out.push(span('', ` ${t.noTools}`));
   if (m.refusedEfforts) out.push(text(` ${t.refused}: ${m.refusedEfforts}`));
-  return out.length ? out : h('span', { class: 'good' }, t.works);
+  return out.length ? out : span('good', t.works);
 }
 
-const models = (list) => [h('h2', null, t.models), table([{ head: t.name, cell: (m) => m.name }, { head: t.state, cell: health }], list)];
+const models = (list) => [h2(t.models), table([{ head: t.name, cell: (m) => m.name }, { head: t.state, cell: health }], list)];
 
 export default {
-  id: 'overview', title: t.title, owner: false,
+  title: t.title, viewer: true,
   async show(root, { signal }) {
-    const [top, below, cards] = [h('div'), h('div'), gauges()];
-    root.append(top, h('h2', null, t.work), cards, below);
+    const [top, below, cards] = [div(), div(), gauges()];
+    root.append(top, h2(t.work), cards, below);
     let told = '';
     await every(2000, signal, async () => {
       const [s, now] = await Promise.all([get('status', {}, signal), get('gauges', {}, signal).catch((e) => { if (e.status === 503) return {}; throw e; })]);
@@ -86,8 +86,8 @@ export default {
       const doc = JSON.stringify([s, ago(s.started)]);
       if (doc === told) return; // nothing moves that did not change
       told = doc;
-      top.replaceChildren(stateOf(s), s.needsRestart?.length ? h('div', { class: 'box warn' }, t.restart, h('ul', null, s.needsRestart.map((k) => h('li', null, h('code', null, k))))) : '', facts(s));
-      below.replaceChildren(h('h2', null, t.platforms), platforms(s.platforms ?? []), ...(s.models?.length ? models(s.models) : []));
+      fill(top, stateOf(s), s.needsRestart?.length ? div('box warn', t.restart, h('ul', null, s.needsRestart.map((k) => h('li', null, code(k))))) : '', facts(s));
+      fill(below, h2(t.platforms), platforms(s.platforms ?? []), s.models?.length ? models(s.models) : []);
     });
   },
 };

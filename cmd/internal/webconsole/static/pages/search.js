@@ -1,5 +1,5 @@
 // The page search: words in the messages of all chats, also in those that were archived.
-import { chat, facts, get, h, num, text, texts, time } from './parts.js';
+import { box, chat, facts, finder, get, h, num, p, text, texts, time } from './parts.js';
 import { folded, message } from './message.js';
 
 const t = texts({
@@ -12,16 +12,16 @@ const t = texts({
 const most = 50;
 
 function hit(l) {
-  return h('article', { class: 'box' },
+  return box(
     facts(chat(l.chatKey, l.name), time(l.at), /archive/.test(l.place) ? t.archived
       : h('a', { href: `#/chat/${encodeURIComponent(l.chatKey)}?${new URLSearchParams({ message: l.message.id })}` }, t.open)),
-    h('p', { class: 'words' }, text(l.excerpt)), folded(t.more, () => message(l.message, {}), 'small'));
+    p('words', text(l.excerpt)), folded(t.more, () => message(l.message, {}), 'small'));
 }
 
 export default {
-  id: 'search', title: t.title, owner: true,
+  title: t.title,
   async show(root, { params, signal }) {
-    const field = h('input', { type: 'search', class: 'grow', 'aria-label': t.words, placeholder: t.words, value: params.q, autocomplete: 'off' });
+    const field = finder(t.words, { value: params.q });
     const form = h('form', { class: 'bar', role: 'search', onsubmit: (e) => {
       e.preventDefault();
       location.hash = `#/search?${new URLSearchParams({ q: field.value.trim(), ...(params.chat && { chat: params.chat }) })}`;

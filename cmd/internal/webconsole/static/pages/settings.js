@@ -1,5 +1,5 @@
 // The settings in effect, where each comes from, and what is wrong with them.
-import { asked, bar, every, h, label, redraw, table, text, texts } from './parts.js';
+import { asked, bar, code, div, every, fill, finder, h, label, p, redraw, table, text, texts } from './parts.js';
 
 const t = texts({
   title: ['Settings', '设置'],
@@ -13,32 +13,32 @@ const t = texts({
 const rows = (shown) => shown.split('\n').map((line) => line.match(/^(.+?) = (.*) {2}# (.*)$/)).filter(Boolean).map(([, key, value, from]) => ({ key, value, from }));
 
 const columns = [
-  { head: t.key, cell: (r) => h('code', null, r.key) },
+  { head: t.key, cell: (r) => code(r.key) },
   { head: t.value, cell: (r) => r.value },
   { head: t.from, cell: (r) => r.from },
 ];
 
 function report({ findings, untrusted }) {
   const all = [
-    ...(findings ?? []).map((f) => h('p', null, label(f.severity === 'error' ? 'bad' : 'warn', t.severity[f.severity] ?? f.severity), ' ', text(`${f.file}${f.line ? `:${f.line}:${f.col}` : ''}: ${f.message}`))),
-    ...(untrusted ?? []).map((r) => h('p', { class: 'warn' }, t.untrusted, text(r.text))),
+    ...(findings ?? []).map((f) => p('', label(f.severity === 'error' ? 'bad' : 'warn', t.severity[f.severity] ?? f.severity), ' ', text(`${f.file}${f.line ? `:${f.line}:${f.col}` : ''}: ${f.message}`))),
+    ...(untrusted ?? []).map((r) => p('warn', t.untrusted, text(r.text))),
   ];
-  return all.length ? all : [h('p', { class: 'good' }, t.fine)];
+  return all.length ? all : [p('good', t.fine)];
 }
 
 export default {
-  id: 'settings', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal }) {
-    const [found, place] = [h('div', { role: 'status' }), h('div')];
-    const filter = h('input', { type: 'search', class: 'grow', placeholder: t.filter, 'aria-label': t.filter });
+    const [found, place] = [h('div', { role: 'status' }), div()];
+    const filter = finder(t.filter);
     const own = h('input', { type: 'checkbox', checked: true });
-    root.append(h('p', { class: 'hint' }, t.about), found, bar(filter, h('label', null, own, ' ', t.own)), place);
+    root.append(p('hint', t.about), found, bar(filter, h('label', null, own, ' ', t.own)), place);
     let all = [];
-    const draw = () => place.replaceChildren(table(columns, all.filter((r) => (!own.checked || r.from !== 'default') && `${r.key} ${r.value}`.toLowerCase().includes(filter.value.toLowerCase()))));
+    const draw = () => fill(place, table(columns, all.filter((r) => (!own.checked || r.from !== 'default') && `${r.key} ${r.value}`.toLowerCase().includes(filter.value.toLowerCase()))));
     filter.addEventListener('input', draw);
     own.addEventListener('change', draw);
     const drawAll = redraw(([check, shown]) => {
-      found.replaceChildren(...report(check));
+      fill(found, report(check));
       all = rows(shown.textOrigin);
       draw();
     });

@@ -1,5 +1,5 @@
 // What the agent does by itself at set times.
-import { ago, asked, bar, button, cards, chat, confirm, empty, every, exact, facts, h, label, post, say, text, texts, trouble, when } from './parts.js';
+import { ago, asked, bar, box, button, cards, chat, code, confirm, div, empty, every, exact, facts, fill, h, h2, label, post, say, span, text, texts, trouble, when } from './parts.js';
 
 const t = texts({
   title: ['Tasks', '任务'], none: ['There are no tasks.', '没有任务。'],
@@ -19,7 +19,7 @@ const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 // last is the last time of a task and its result, with the reason as the host wrote it.
 function last({ planned, result, chatKey }) {
   const [is, ...why] = result.split(': ');
-  return [h('dt', null, t.last), h('dd', null, `${when(planned)} `, h('span', { class: /failed|skipped|interrupted/.test(is) ? 'bad' : '' }, t.fate[is] ?? is), why.length ? text(`: ${why.join(': ')}`) : null,
+  return [h('dt', null, t.last), h('dd', null, `${when(planned)} `, span(/failed|skipped|interrupted/.test(is) ? 'bad' : '', t.fate[is] ?? is), why.length ? text(`: ${why.join(': ')}`) : null,
     chatKey ? [' ', chat(chatKey, t.openChat)] : null)];
 }
 
@@ -33,25 +33,25 @@ async function run(task, again) {
 function card(task, orders, again) {
   const next = h('dd');
   const body = task.say || task.instructions;
-  const el = h('article', { class: 'box' },
-    h('h2', null, text(task.title || task.taskId), ' ', label(task.status === 'active' ? 'good' : '', t.status[task.status] ?? task.status)),
-    facts(task.cron ? [h('code', null, task.cron), task.timezone !== own && t.zone(task.timezone)] : task.when && [t.once, when(task.when)], task.chatKey && chat(task.chatKey, task.name), h('code', null, task.path)),
+  const el = box(
+    h2(text(task.title || task.taskId), ' ', label(task.status === 'active' ? 'good' : '', t.status[task.status] ?? task.status)),
+    facts(task.cron ? [code(task.cron), task.timezone !== own && t.zone(task.timezone)] : task.when && [t.once, when(task.when)], task.chatKey && chat(task.chatKey, task.name), code(task.path)),
     h('dl', { class: 'facts' }, h('dt', null, t.next), next, task.last ? last(task.last) : null),
     body ? h('details', null, h('summary', null, t.text), exact(body, t.text)) : null,
     orders ? bar(button(t.run, () => run(task, again))) : null);
-  el.fresh = () => next.replaceChildren(...(task.next.length ? task.next.map((at, i) => h('div', null, when(at), !i && ` (${ago(at)})`)) : [t.hand]));
+  el.fresh = () => fill(next, task.next.length ? task.next.map((at, i) => div('', when(at), !i && ` (${ago(at)})`)) : [t.hand]);
   return el;
 }
 
 export default {
-  id: 'tasks', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal, me }) {
-    const bad = h('div');
+    const bad = div();
     root.append(bad);
     const draw = cards(root, empty(t.none, t.about), (task) => card(task, me.orders, load), (task) => task.taskId);
     const load = async () => {
       const { tasks, problems } = await asked('tasks', {}, signal);
-      bad.replaceChildren(...trouble(problems));
+      fill(bad, trouble(problems));
       draw(tasks);
     };
     every(10_000, signal, load);

@@ -1,5 +1,5 @@
 // The timeline of what happens in a chat now: runs with their model calls, tools and merges, and how long each took.
-import { h, label, language, text, texts } from './parts.js';
+import { code, div, h, h2, label, language, p, span, text, texts } from './parts.js';
 import { resultOf } from './message.js';
 
 const t = texts({
@@ -14,10 +14,10 @@ const lines = 300;
 
 export class Timeline {
   constructor(signal) {
-    this.rest = h('p', { class: 'hint small' }, t.rest);
+    this.rest = p('hint small', t.rest);
     this.list = h('ol');
     this.box = h('div', { class: 'timeline', role: 'log', tabindex: 0, 'aria-label': t.live }, this.list);
-    this.element = h('div', null, h('h2', null, t.live), this.rest, this.box);
+    this.element = div('', h2(t.live), this.rest, this.box);
     this.open = new Set(); // lines that go on
     this.run = null;
     this.call = null;
@@ -29,7 +29,7 @@ export class Timeline {
   line(what, kind = '') {
     const atEnd = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 40;
     const took = h('span', { class: 'took', 'aria-hidden': true });
-    const li = h('li', { class: kind }, h('time', null, clock.format(new Date())), h('span', null, what), took);
+    const li = h('li', { class: kind }, h('time', null, clock.format(new Date())), span('', what), took);
     this.rest.hidden = true;
     this.list.append(li);
     if (this.list.children.length > lines) this.list.firstChild.remove();
@@ -90,7 +90,7 @@ export class Timeline {
     this.calls();
   }
 
-  on_tool(e) { this.tools.push(this.begin(h('code', null, text(e.name)))); }
+  on_tool(e) { this.tools.push(this.begin(code(text(e.name)))); }
 
   // A run that goes on after a decision begins with what was asked before it.
   on_asks() { if (!this.run || performance.now() - this.run.since > 100) this.line(label('warn', t.asks)); }
@@ -141,7 +141,7 @@ export class Timeline {
     if (this.gone) return;
     this.gone = true;
     this.rests();
-    this.line(h('span', { class: 'bad' }, t.lost));
+    this.line(span('bad', t.lost));
   }
 
   on_watching() {
