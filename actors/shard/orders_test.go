@@ -26,7 +26,11 @@ func (w *world) active() []messages.ActiveChat {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return reply.(messages.ShardReply).Chats //nolint:forcetypeassert // the test fails
+	all, ok := reply.(messages.ShardReply)
+	if !ok {
+		w.t.Fatalf("the shard answers %T", reply)
+	}
+	return all.Chats
 }
 
 // A chat without work is unloaded, and is back with its next message. One with work stays.
