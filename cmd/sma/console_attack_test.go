@@ -54,7 +54,7 @@ func orders() map[string]string {
 		"approvals": `{"chatKey":"telegram-chat-1","approve":true}`, "grants": `{"chatKey":"telegram-chat-1"}`, "outbox": `{"chatKey":"telegram-chat-1"}`,
 		"forget": `{"chatKey":"telegram-chat-1"}`, "rewind": `{"chatKey":"telegram-chat-1","before":"x"}`, "mcp": `{}`, "tasks": `{}`,
 		"people": `{"bot":"telegram","do":"remove","id":"1"}`, "memory": `{"memory":"project","was":"","text":"x"}`,
-		"unload": `{"chatKey":"telegram-chat-1","restart":true}`, "skills": `{"name":"evil","digest":"sha256:0"}`,
+		"pause": `{"chatKey":"telegram-chat-1","paused":true}`, "unload": `{"chatKey":"telegram-chat-1","restart":true}`, "skills": `{"name":"evil","digest":"sha256:0"}`,
 	}
 }
 

@@ -130,3 +130,35 @@ func (c *consoleWorld) testSkills(t *testing.T) {
 	}
 	p.quiet("409 (Conflict)") // what has changed is not approved
 }
+
+// testPause pauses a chat: its run ends, and what arrives then waits, also over a kill of the host, until it goes on.
+func (c *consoleWorld) testPause(t *testing.T) {
+	t.Helper()
+	c.answered(t, 1, "before")
+	before := len(c.api.Sent(1))
+	c.api.Say(1, 1, "the last run |@last| ends", nil)
+	if err := c.model.waitReached(t.Context(), "last"); err != nil {
+		t.Fatal(err)
+	}
+	p := c.page(t)
+	p.show("chat/telegram-chat-1")
+	p.press("aside .bar", "Pause", "Pause")
+	p.Until(`document.querySelector('aside .label.warn')?.textContent === 'paused'`)
+	c.model.open("last")
+	c.api.Await(t, "the end of the run", func() bool { return len(c.api.Sent(1)) == before+1 })
+	c.api.Say(1, 1, "this waits", nil)
+	p.Until(history("this waits"))
+	c.kill()
+	if err := c.start(); err != nil {
+		t.Fatal(err)
+	}
+	c.answered(t, 2, "another chat goes on")
+	if got := len(c.api.Sent(1)); got != before+1 {
+		t.Errorf("a paused chat has sent %d messages", got-before)
+	}
+	p.Until(`[...document.querySelectorAll('aside .bar button')].some((b) => b.textContent === 'Resume')`)
+	p.press("aside .bar", "Resume", "Resume")
+	c.api.Await(t, "the answer", func() bool { return len(c.api.Sent(1)) == before+2 })
+	p.Until(`![...document.querySelectorAll('aside .label')].some((l) => l.textContent === 'paused')`)
+	p.quiet("Failed to load resource", "ERR_")
+}

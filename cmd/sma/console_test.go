@@ -129,6 +129,7 @@ func TestConsole(t *testing.T) {
 		{"roles", c.testRoles},
 		{"in the dark and on a phone", c.testLooks},
 		{"the host is killed", c.testReconnect},
+		{"a chat is paused", c.testPause},
 	} {
 		t.Run(tt.name, tt.do)
 	}

@@ -53,6 +53,7 @@ func Routes(o Options) *http.ServeMux {
 		"GET /control/search":     Answers(o.Desk.Search),
 		"GET /control/contexts":   Answers(o.Desk.Contexts),
 		"GET /control/actors":     o.actors,
+		"POST /control/pause":     obeys(o.Desk.Pause),
 		"POST /control/unload":    obeys(o.Desk.Unload),
 	}} {
 		for route, handler := range routes {

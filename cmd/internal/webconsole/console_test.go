@@ -40,7 +40,7 @@ func forOwners() []string {
 		"GET ask/doctor", "GET ask/doctor-online", "GET ask/config-check", "GET ask/config-show", "GET ask/bots", "GET ask/models-check",
 		"GET ask/tasks", "GET ask/memories", "GET ask/memory", "GET ask/people", "GET ask/skills", "GET ask/log", "GET ask/archives",
 		"POST approvals", "POST grants", "POST outbox", "POST forget", "POST rewind", "POST tasks", "POST mcp", "POST people", "POST memory",
-		"POST skills", "POST unload", "GET contexts",
+		"POST skills", "POST unload", "POST pause", "GET contexts",
 	}
 }
 

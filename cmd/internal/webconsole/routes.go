@@ -40,6 +40,7 @@ type chatLine struct {
 type chatCounts struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Running bool             `json:"running"`
+	Paused  bool             `json:"paused,omitempty"`
 	Counts  platform.Counts  `json:"counts"`
 	Model   string           `json:"model,omitempty"`
 	Effort  string           `json:"effort,omitempty"`
@@ -84,6 +85,7 @@ type usage struct {
 //	GET  grants                 [query.GrantLine]            POST query.GrantOrder      query.GrantResult
 //	GET  outbox                 [query.OutboxLine]           POST query.OutboxOrder     query.OutboxResult
 //	GET  actors                 query.ActorTree
+//	POST pause                  query.PauseOrder             query.PauseResult
 //	POST unload                 query.UnloadOrder            query.UnloadResult
 //	GET  contexts?key=          [query.ContextLine]
 //	POST forget                 query.ForgetOrder            query.ForgetResult
@@ -124,7 +126,7 @@ func table() map[string]row {
 	for _, route := range []string{
 		"GET follow", "GET search", "GET approvals", "POST approvals", "GET grants", "POST grants", "GET outbox", "POST outbox",
 		"POST forget", "POST rewind", "POST tasks", "GET tools", "GET mcp", "POST mcp",
-		"POST people", "POST memory", "POST skills", "POST unload", "GET contexts",
+		"POST people", "POST memory", "POST skills", "POST unload", "POST pause", "GET contexts",
 		"GET ask/doctor", "GET ask/doctor-online", "GET ask/config-check", "GET ask/config-show", "GET ask/models-check", "GET ask/bots",
 		"GET ask/tasks", "GET ask/memories", "GET ask/memory", "GET ask/people", "GET ask/skills", "GET ask/log", "GET ask/archives",
 	} {

@@ -47,3 +47,29 @@ func unloading(a *console.Console, restart bool, done string, cmd *cobra.Command
 		Text: func(out query.UnloadResult) string { return string(out.ChatKey) + done },
 	}.On(a, cmd)
 }
+
+// pauseCmd is the command that pauses a chat, or has it go on.
+func pauseCmd(a *console.Console, pause bool) *cobra.Command {
+	cmd, done := &cobra.Command{
+		Use: "pause CHAT", Short: "Let no run start in a chat", Args: cobra.ExactArgs(1), Example: "  sma chats pause telegram-chat-42",
+		Long: "Pauses a chat until sma chats resume, also over restarts of the host. A run in progress ends. What arrives is stored and\n" +
+			"waits, and nobody is told. Commands such as /stop work. Works while the host is running.",
+	}, ": paused\n"
+	if !pause {
+		cmd, done = &cobra.Command{
+			Use: "resume CHAT", Short: "Let runs start again in a chat that is paused", Args: cobra.ExactArgs(1), Example: "  sma chats resume telegram-chat-42",
+			Long: "Ends a pause: what waits is answered at once, or when the host starts.",
+		}, ": goes on\n"
+	}
+	return console.Command[query.PauseResult]{
+		Run: func(ctx context.Context, args []string) (out query.PauseResult, err error) {
+			key, err := console.ChatArg(args)
+			if err != nil {
+				return out, err
+			}
+			out, err = console.Order(ctx, a, "pause", query.PauseOrder{ChatKey: key, Paused: pause}, (*query.Desk).Pause)
+			return out, console.ChatFailure(key, "the order was not carried out", "sma status", err)
+		},
+		Text: func(out query.PauseResult) string { return string(out.ChatKey) + done },
+	}.On(a, cmd)
+}

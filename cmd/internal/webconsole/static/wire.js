@@ -16,7 +16,7 @@ function url(path, params = {}) {
 async function ask(path, params, options = {}) {
   let res;
   try {
-    res = await fetch(url(path, params), { credentials: 'same-origin', cache: 'no-cache', ...options, headers: { Accept: 'application/json', ...options.headers } });
+    res = await fetch(url(path, params), { cache: 'no-cache', ...options, headers: { Accept: 'application/json', ...options.headers } });
   } catch (e) {
     if (options.signal?.aborted) throw e;
     throw new Problem(0, e.message);

@@ -5,7 +5,7 @@ const t = texts({
   title: ['Actors', '运行组件'], chats: ['Chats in memory', '内存中的聊天'], noChats: ['No chat is in memory.', '内存中没有聊天。'],
   about: ['A chat is loaded with its next message, and unloaded after a minute without any.', '聊天在收到下一条消息时加载，一分钟没有消息后卸载。'],
   panics: ['Restarted after panics: ', '异常后重启：'], waited: [(ms) => `A question waited at most ${ms} ms in mailboxes.`, (ms) => `提问在信箱中最多等待 ${ms} 毫秒。`],
-  shards: [(n) => `with chats: ${n} of 256`, (n) => `256 个中有 ${n} 个加载了聊天`], count: [(n) => `in memory: ${n}`, (n) => `内存中 ${n} 个`], runs: [(n) => `in progress: ${n}`, (n) => `进行中 ${n}`],
+  shards: [(n) => `with chats: ${n}`, (n) => `${n} 个有聊天`], count: [(n) => `in memory: ${n}`, (n) => `内存中 ${n} 个`], runs: [(n) => `in progress: ${n}`, (n) => `进行中 ${n}`],
   calls: [(n, waiting) => `calls: ${n}, waiting: ${waiting}`, (n, waiting) => `调用 ${n}，等待 ${waiting}`],
   is: { ending: ['ending', '正在卸载'], down: ['waits for its restart', '等待重启'], parked: ['parked after panics', '反复异常，暂停中'] },
   inRow: [(n) => `panics in a row: ${n}`, (n) => `连续异常 ${n} 次`], wait: [(n) => `messages that wait: ${n}`, (n) => `等待的消息 ${n} 条`],

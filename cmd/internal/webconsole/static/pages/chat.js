@@ -19,7 +19,7 @@ const t = texts({
   },
   archives: ['Archives', '归档'], contexts: ['Contexts it has left', '已离开的上下文'], inContext: [(n) => `messages: ${n}`, (n) => `${n} 条消息`], forget: ['Delete chat', '删除聊天'],
   forgetAsk: [(key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`],
-  forgetYes: ['Delete for good', '永久删除'], forgotten: ['The chat was deleted.', '聊天已删除。'],
+  forgetYes: ['Delete for good', '永久删除'], pause: ['Pause', '暂停'], resume: ['Resume', '继续'], paused: ['paused', '已暂停'], forgotten: ['The chat was deleted.', '聊天已删除。'],
   notFound: ['The message is not in the history any more; it may be in an archive.', '这条消息已不在历史中，可能在归档里。'], gone: ['There is no such chat.', '没有这个聊天。'],
 });
 
@@ -60,7 +60,7 @@ class Chat {
     const texts = me.role !== 'viewer';
     root.append(div(texts ? 'two' : '',
       h('aside', null, p('bar', this.name, this.state, texts && h('a', { href: `#/search?${new URLSearchParams({ chat: key })}` }, t.search),
-        me.orders && button(t.forget, () => this.forget(), 'plain danger')), this.side, texts ? this.live.element : p('hint', t.viewer), this.facts, texts && [this.archives(), this.contexts()]),
+        me.orders && [this.pause = button('', () => this.turn(), 'plain'), button(t.forget, () => this.forget(), 'plain danger')]), this.side, texts ? this.live.element : p('hint', t.viewer), this.facts, texts && [this.archives(), this.contexts()]),
       texts && h('section', { 'aria-label': t.history }, p('bar', this.more, button(t.end, () => this.toEnd(), 'plain')), this.empty, this.list, this.waiting)));
   }
 
@@ -82,7 +82,8 @@ class Chat {
     const stay = this.doc?.messages && this.atEnd();
     this.doc = doc;
     fill(this.name, text(nameOf(doc.messages ?? []) || this.key));
-    fill(this.state, label(doc.running ? 'good' : '', doc.running ? t.running : t.idle));
+    fill(this.state, label(doc.running ? 'good' : '', doc.running ? t.running : t.idle), doc.paused && label('warn', t.paused));
+    if (this.pause) fill(this.pause, doc.paused ? t.resume : t.pause);
     fill(this.facts, facts(doc));
     if (!doc.messages) return;
     this.largest = Math.max(0, ...doc.messages.map(tokensOf));
@@ -162,6 +163,12 @@ class Chat {
     const result = await post('rewind', { chatKey: this.key, before: m.id });
     if (result.refused) say(t.refused[result.refused] ?? result.refused, true);
     else say(t.backDone(num(result.archived)));
+    await this.read();
+  }
+
+  // turn pauses the chat, or ends that.
+  async turn() {
+    await post('pause', { chatKey: this.key, paused: !this.doc.paused });
     await this.read();
   }
 

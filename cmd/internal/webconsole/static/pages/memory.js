@@ -6,8 +6,8 @@ const t = texts({
   about: ['The agent notes what is worth keeping: about the project, about people and about single chats. It does so by itself, or when somebody asks it to.', '助手会记下值得保留的内容：关于项目、关于用户，以及关于单个聊天。可以由它自动记录，也可以请它记住。'],
   project: ['the project', '项目'], changed: ['Changed', '修改时间'], back: ['← All memories', '← 全部记忆'], edit: ['Edit', '编辑'],
   saved: ['Saved. The next answer uses it.', '已保存，从下一次回答起生效。'], nothing: ['Nothing is remembered here.', '这里没有记忆。'],
-  note: ['The version before is kept in the folder backup beside it.', '之前的版本保存在旁边的 backup 文件夹中。'], leave: ['Throw away what you changed?', '要放弃所做的修改吗？'],
-  yes: ['Throw away', '放弃修改'],
+  note: ['The version before is kept in the folder backup beside it.', '之前的版本保存在旁边的 backup 文件夹中。'], leave: ['Discard your changes?', '要放弃所做的修改吗？'],
+  yes: ['Discard', '放弃修改'],
 });
 
 const nameOf = (memory) => (memory === 'project' ? t.project : memory.replace(/^user:/, ''));

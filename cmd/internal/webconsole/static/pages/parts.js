@@ -30,7 +30,7 @@ export const exact = (what, name) => h('pre', { tabindex: 0, role: 'group', 'ari
 export const empty = (title, about) => div('', p('', h('strong', null, title)), p('hint', about));
 
 // finder is a field for words to search for.
-export const finder = (name, props) => h('input', { type: 'search', class: 'grow', placeholder: name, 'aria-label': name, autocomplete: 'off', ...props });
+export const finder = (name, props) => h('input', { type: 'search', class: 'grow', placeholder: name, 'aria-label': name, ...props });
 
 // select offers values, which are shown as they are or by words of their own.
 export const select = (name, options, props) => h('select', { 'aria-label': name, ...props }, options.map((o) => [o].flat()).map(([value, shown = value]) => h('option', { value }, shown)));

@@ -30,13 +30,11 @@ export default {
   title: t.title,
   async show(root, { signal }) {
     const [found, place] = [h('div', { role: 'status' }), div()];
-    const filter = finder(t.filter);
-    const own = h('input', { type: 'checkbox', checked: true });
+    const filter = finder(t.filter, { oninput: () => draw() });
+    const own = h('input', { type: 'checkbox', checked: true, onchange: () => draw() });
     root.append(p('hint', t.about), found, bar(filter, h('label', null, own, ' ', t.own)), place);
     let all = [];
     const draw = () => fill(place, table(columns, all.filter((r) => (!own.checked || r.from !== 'default') && `${r.key} ${r.value}`.toLowerCase().includes(filter.value.toLowerCase()))));
-    filter.addEventListener('input', draw);
-    own.addEventListener('change', draw);
     const drawAll = redraw(([check, shown]) => {
       fill(found, report(check));
       all = rows(shown.textOrigin);

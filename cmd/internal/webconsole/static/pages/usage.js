@@ -78,7 +78,7 @@ export const daysAgo = (n) => {
 export default {
   title: t.title, viewer: true,
   async show(root, { signal, me }) {
-    const days = select(t.days, [7, 30, 90].map((n) => [n, t.last(n)]));
+    const days = select(t.days, [7, 30, 90].map((n) => [n, t.last(n)]), { onchange: () => load() });
     const place = div();
     root.append(bar(days), place);
     const whole = me.role !== 'viewer';
@@ -95,7 +95,6 @@ export default {
       ] : [empty(t.none, t.about)]);
     });
     const load = async () => draw(await Promise.all([asked('usage', { of: daysAgo(days.value - 1) }, signal), whole ? get('chats', {}, signal) : []]));
-    days.addEventListener('change', load);
     every(15_000, signal, load);
   },
 };
