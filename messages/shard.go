@@ -60,3 +60,50 @@ type StatsQuery struct{}
 
 // StatsReply answers [StatsQuery].
 type StatsReply struct{ Active int }
+
+// ShardQuery asks a shard, by its number, which chats it has in memory. Sent by the host to the
+// router, which passes it on; answered with [ShardReply].
+type ShardQuery struct{ Shard int }
+
+// ShardReply answers [ShardQuery].
+type ShardReply struct{ Chats []ActiveChat }
+
+// ActiveChat is a chat in memory, as its shard knows it.
+type ActiveChat struct {
+	ChatKey ChatKey
+	Last    time.Time // when it was sent something
+	Bytes   int64     // its own estimate
+	Waiting int       // messages that wait in the shard, because it ends or is down
+	Panics  int       // in a row
+	Ending  bool      // it is being unloaded
+	Down    bool      // it has panicked, and waits for its restart
+	Parked  bool      // it has panicked too often, and waits for long
+}
+
+// UnloadChat orders the shard of a chat to stop its actor. Without Restart, only a chat without
+// work is stopped. With it, a chat is stopped after everything that it was sent before and loaded
+// again from its journal, so that a run in progress resumes as after a crash; one that waits after
+// a panic is restarted at once. Sent by the host for an operator; answered with [ChatUnloaded]. It
+// may be repeated.
+type UnloadChat struct {
+	ChatKey ChatKey
+	Restart bool
+}
+
+// Key implements Addressed.
+func (m UnloadChat) Key() ChatKey { return m.ChatKey }
+
+// ChatUnloaded answers [UnloadChat].
+type ChatUnloaded struct {
+	ChatKey ChatKey
+	Refused UnloadRefusal // empty if the order was carried out
+}
+
+// UnloadRefusal is why a chat was not stopped.
+type UnloadRefusal string
+
+// The reasons.
+const (
+	UnloadBusy      UnloadRefusal = "busy"       // it has work, is watched, waits for a person, or is ending
+	UnloadNotLoaded UnloadRefusal = "not_loaded" // it is not in memory
+)

@@ -50,6 +50,12 @@ type Stop struct{ Name string }
 // Stopped answers [Stop].
 type Stopped struct{}
 
+// List asks for the children. It is answered with [Listed].
+type List struct{}
+
+// Listed answers [List].
+type Listed struct{ Names []string }
+
 // PID returns the PID of a child by its name, even before it is spawned.
 func PID(system *actor.ActorSystem, child string) *actor.PID {
 	return system.NewLocalPID(Name + "/" + child)
@@ -79,6 +85,12 @@ func (g *guardian) Receive(ac actor.Context) {
 		ac.Respond(Spawned{err})
 	case Stop:
 		g.stop(ac, PID(ac.ActorSystem(), msg.Name))
+	case List:
+		names := []string{}
+		for _, child := range ac.Children() {
+			names = append(names, nameOf(child))
+		}
+		ac.Respond(Listed{names})
 	case *actor.Stopping:
 		g.closing = true
 	case *actor.Terminated:

@@ -90,6 +90,10 @@ func (r *router) Receive(ac actor.Context) {
 		r.tell(ac, msg)
 	case messages.Drained:
 		r.drained(ac)
+	case messages.ShardQuery:
+		if msg.Shard >= 0 && msg.Shard < Shards {
+			ac.Forward(r.shards[msg.Shard])
+		}
 	case messages.StatsQuery:
 		ac.Respond(messages.StatsReply{Active: r.ceiling.chats})
 	default:

@@ -58,6 +58,10 @@ func (s *shard) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
 		s.started(ac)
+	case messages.UnloadChat:
+		s.unload(ac, msg)
+	case messages.ShardQuery:
+		ac.Respond(messages.ShardReply{Chats: s.table.active()})
 	case messages.Addressed:
 		s.deliver(ac, msg.Key(), msg, ac.Sender())
 	case messages.PassivateOK:
@@ -177,6 +181,7 @@ func (s *shard) gone(ac actor.Context, who *actor.PID) {
 	}
 	s.table.remove(e)
 	s.opts.Metrics.passivated(e)
+	s.answer(e, "")
 	if s.victim == e {
 		s.settled(e)
 	} else {

@@ -45,6 +45,7 @@ func (s *shard) onShed(ac actor.Context, msg messages.Shed) {
 // settled notes that a chat has stopped or refused to. If the router ordered it, the router is told
 // that the next may be asked.
 func (s *shard) settled(e *entry) {
+	s.answer(e, messages.UnloadBusy)
 	if s.victim == e {
 		s.victim = nil
 		s.load()
@@ -55,4 +56,12 @@ func (s *shard) settled(e *entry) {
 func (s *shard) ask(ac actor.Context, e *entry, why cause) {
 	e.asked = why
 	ac.Request(e.pid, messages.AskPassivate{Seq: e.sent})
+}
+
+// answer tells the operator who ordered to stop a chat what has become of it.
+func (s *shard) answer(e *entry, refused messages.UnloadRefusal) {
+	if e.orderer != nil {
+		s.root.Send(e.orderer, messages.ChatUnloaded{ChatKey: e.key, Refused: refused})
+		e.orderer = nil
+	}
 }

@@ -25,7 +25,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		parked:      f.NewGauge(prometheus.GaugeOpts{Name: "sma_chats_parked", Help: "Chats that failed repeatedly and accept no messages for a while."}),
 		activations: f.NewCounter(prometheus.CounterOpts{Name: "sma_chat_activations_total", Help: "Chats that were loaded from the store."}),
 		passivations: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "sma_chat_passivations_total", Help: "Chats that were unloaded, by cause: idle, too many chats, too much memory, or shutdown.",
+			Name: "sma_chat_passivations_total", Help: "Chats that were unloaded, by cause: idle, too many chats, too much memory, an order, or shutdown.",
 		}, []string{"cause"}),
 		restarts: f.NewCounter(prometheus.CounterOpts{
 			Name: "sma_actor_restarts_total", Help: "Actors restarted after a panic.", ConstLabels: prometheus.Labels{"actor": "chat"},
@@ -34,7 +34,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "sma_shard_refusals_total", Help: "Messages to chats that were refused because the host is stopping, or because the chat is down and its queue is full.",
 		}),
 	}
-	for _, c := range []cause{causeIdle, causeChats, causeMemory, causeStop} {
+	for _, c := range []cause{causeIdle, causeChats, causeMemory, causeOrder, causeStop} {
 		m.passivations.WithLabelValues(string(c))
 	}
 	return m

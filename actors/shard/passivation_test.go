@@ -13,11 +13,21 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
+// order is what an operator orders.
+type order int
+
+const (
+	none order = iota
+	unload
+	restart
+)
+
 // moment is the messages that a shard gets at one instant.
 type moment struct {
 	chat int
 	send int           // messages
 	shed bool          // the router orders the shard to stop a chat
+	do   order         // of an operator, between two messages
 	then time.Duration // until the next moment
 }
 
@@ -28,7 +38,7 @@ func moments(t *rapid.T) []moment {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) moment {
 		return moment{
 			chat: rapid.IntRange(0, 4).Draw(t, "chat"), send: rapid.IntRange(0, 5).Draw(t, "send"),
-			shed: rapid.Bool().Draw(t, "shed"), then: rapid.SampledFrom(waits).Draw(t, "then"),
+			shed: rapid.Bool().Draw(t, "shed"), do: rapid.SampledFrom([]order{none, none, unload, restart}).Draw(t, "do"), then: rapid.SampledFrom(waits).Draw(t, "then"),
 		}
 	}), 1, 60).Draw(t, "moments")
 }
@@ -69,7 +79,13 @@ func (w *world) play(plan []moment) (fault string) {
 		if m.shed {
 			w.system.Root.Send(w.shard, messages.Shed{Seq: uint64(n + 1), NotAfter: time.Now()})
 		}
-		for range m.send {
+		for n := range m.send + 1 {
+			if m.do != none && n == m.send/2 {
+				w.system.Root.Send(w.shard, messages.UnloadChat{ChatKey: key, Restart: m.do == restart})
+			}
+			if n == m.send {
+				break
+			}
 			w.system.Root.Send(w.shard, messages.AcceptIngress{ChatKey: key, IngressID: fmt.Sprint(said[key])})
 			said[key]++
 		}

@@ -23,6 +23,7 @@ const (
 	causeIdle   cause = "idle"
 	causeChats  cause = "chats"  // the host has too many chats in memory
 	causeMemory cause = "memory" // the host's chats use too much memory
+	causeOrder  cause = "order"  // an operator ordered it
 	causeStop   cause = "stop"   // the host stops, or the chat ended by itself
 )
 
@@ -36,6 +37,7 @@ type entry struct {
 	leaving bool  // stopped but not terminated: letters wait
 	bytes   int64 // its own estimate
 	buf     []letter
+	orderer *actor.PID    // who ordered to stop it, until that is answered; nil if nobody did
 	place   *list.Element // in the table's order of use
 
 	crash crash
@@ -122,3 +124,16 @@ func (t *table) oldest() *entry {
 
 // free reports whether the chat is neither asked to stop, nor stopping, nor down.
 func (e *entry) free() bool { return e.asked == "" && !e.waits() }
+
+// active describes the chats, the least recently used first.
+func (t *table) active() []messages.ActiveChat {
+	out := make([]messages.ActiveChat, 0, len(t.byKey))
+	for el := t.used.Front(); el != nil; el = el.Next() {
+		if e, ok := el.Value.(*entry); ok {
+			out = append(out, messages.ActiveChat{
+				ChatKey: e.key, Last: e.last, Bytes: e.bytes, Waiting: len(e.buf), Panics: e.crash.count, Ending: e.leaving, Down: e.crash.down, Parked: e.crash.parked,
+			})
+		}
+	}
+	return out
+}

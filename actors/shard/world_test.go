@@ -30,6 +30,8 @@ type world struct {
 	starts map[messages.ChatKey]int
 	poison func(key messages.ChatKey, n int) bool // panics at the n-th message; may be nil
 	sick   map[messages.ChatKey]bool              // panics as soon as it starts
+	busy   map[messages.ChatKey]bool              // has work
+	slow   chan struct{}                          // holds a chat up at each message; may be nil
 	loads  []messages.ShardLoad
 
 	receipts int
@@ -38,7 +40,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, got: map[messages.ChatKey][]string{}, starts: map[messages.ChatKey]int{}, sick: map[messages.ChatKey]bool{},
+		t: t, got: map[messages.ChatKey][]string{}, starts: map[messages.ChatKey]int{}, sick: map[messages.ChatKey]bool{}, busy: map[messages.ChatKey]bool{},
 		registry: prometheus.NewRegistry(),
 		system:   actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) })),
 	}
@@ -92,6 +94,12 @@ func (c *chat) Receive(ac actor.Context) {
 		defer c.w.mu.Unlock()
 		c.w.receipts++
 	case messages.AskPassivate:
+		c.w.mu.Lock()
+		defer c.w.mu.Unlock()
+		if c.w.busy[c.key] {
+			ac.Respond(messages.PassivateBusy{ChatKey: c.key})
+			return
+		}
 		ac.Respond(messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq})
 	case messages.Drain:
 		ac.Respond(messages.Drained{ChatKey: c.key})
@@ -99,6 +107,9 @@ func (c *chat) Receive(ac actor.Context) {
 }
 
 func (c *chat) accept(ac actor.Context, msg messages.AcceptIngress) {
+	if c.w.slow != nil {
+		<-c.w.slow
+	}
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
 	n := len(c.w.got[c.key])

@@ -54,6 +54,7 @@ func orders() map[string]string {
 		"approvals": `{"chatKey":"telegram-chat-1","approve":true}`, "grants": `{"chatKey":"telegram-chat-1"}`, "outbox": `{"chatKey":"telegram-chat-1"}`,
 		"forget": `{"chatKey":"telegram-chat-1"}`, "rewind": `{"chatKey":"telegram-chat-1","before":"x"}`, "mcp": `{}`, "tasks": `{}`,
 		"people": `{"bot":"telegram","do":"remove","id":"1"}`, "memory": `{"memory":"project","was":"","text":"x"}`,
+		"pause": `{"chatKey":"telegram-chat-1","paused":true}`, "unload": `{"chatKey":"telegram-chat-1","restart":true}`, "skills": `{"name":"evil","digest":"sha256:0"}`,
 	}
 }
 
@@ -89,12 +90,13 @@ func (c *consoleWorld) testRoles(t *testing.T) {
 	for _, path := range []string{
 		"follow?key=telegram-chat-7", "search?q=secret", "approvals", "grants", "outbox", "tools", "mcp", "ask/doctor", "ask/show", "ask/check", "ask/tasks", "ask/memories",
 		"ask/memory?of=project", "ask/people", "ask/skills", "ask/log?of=10", "ask/why?of=telegram-chat-7", "ask/archives?of=telegram-chat-7", "ask/bots",
+		"contexts?key=telegram-chat-7",
 	} {
 		if code, body := asRole(t, "GET", host+"/console/api/"+path, viewerToken, ""); code != http.StatusForbidden {
 			t.Errorf("a viewer gets %d for %s: %.200s", code, path, body)
 		}
 	}
-	for _, path := range []string{"me", "status", "gauges", "chats", "chat?key=telegram-chat-7", "ask/usage", "ask/models"} {
+	for _, path := range []string{"me", "status", "gauges", "chats", "chat?key=telegram-chat-7", "ask/usage", "ask/models", "actors"} {
 		code, body := asRole(t, "GET", host+"/console/api/"+path, viewerToken, "")
 		if code != http.StatusOK || strings.Contains(body, "secret") || strings.Contains(body, "Ann") {
 			t.Errorf("a viewer gets %d for %s: %.300s", code, path, body)
@@ -147,7 +149,7 @@ func (c *consoleWorld) testPayloads(t *testing.T) {
 	for place, shown := range map[string]string{
 		"approvals": injected, "chat/telegram-chat-5": injected, "chat/" + evilChat: injected, "memory/project": injected, "tasks": injected, "skills": injected,
 		"people": injected, "search?q=onerror": injected, "chats": injected, "log?chat=" + escaped: "", "chats?find=" + escaped: "", "chat/" + escaped: "", "memory/" + escaped: "",
-		"search?q=" + escaped: "", "overview": "", "outbox": "", "grants": "", "usage": "", "log": "", "doctor": "", "settings": "",
+		"search?q=" + escaped: "", "overview": "", "outbox": "", "grants": "", "usage": "", "actors": "", "log": "", "doctor": "", "settings": "",
 	} {
 		p.show(place)
 		p.inert(place)

@@ -122,10 +122,14 @@ func TestConsole(t *testing.T) {
 		{"a request is approved in the inbox", c.testApproval},
 		{"a merge and a compaction are seen live", c.testMerge},
 		{"by keys alone", c.testKeys},
+		{"a chat is restarted and unloaded", c.testActors},
+		{"people are blocked and let in", c.testPeople},
+		{"a skill is approved as it was shown", c.testSkills},
 		{"payloads are inert", c.testPayloads},
 		{"roles", c.testRoles},
 		{"in the dark and on a phone", c.testLooks},
 		{"the host is killed", c.testReconnect},
+		{"a chat is paused", c.testPause},
 	} {
 		t.Run(tt.name, tt.do)
 	}
@@ -146,7 +150,7 @@ func (c *consoleWorld) testPages(t *testing.T) {
 		p.Call("Emulation.setUserAgentOverride", map[string]any{"userAgent": "test", "acceptLanguage": language}, nil)
 		p.show("overview")
 		ids := p.ids()
-		if len(ids) < 14 {
+		if len(ids) < 15 {
 			t.Fatalf("the navigation has only %q", ids)
 		}
 		titles := map[string]bool{}

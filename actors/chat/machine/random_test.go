@@ -105,6 +105,10 @@ func (w *world) next() string {
 		return "passivate"
 	case n < 95:
 		return w.rewind()
+	case n < 96:
+		w.paused = !w.paused
+		w.decide(messages.WakeChat{ChatKey: testChat}, nil, "")
+		return "pause or resume"
 	default:
 		w.now = w.now.Add([]time.Duration{time.Second, time.Minute, 31 * time.Minute}[w.rnd.IntN(3)])
 		return "wait"
@@ -226,7 +230,8 @@ func (w *world) rewind() string {
 
 // settle lets everything finish. At the end no run is in progress and no message is open.
 func (w *world) settle() {
-	w.calm = true
+	w.calm, w.paused = true, false
+	w.decide(messages.WakeChat{ChatKey: testChat}, nil, "")
 	for range 400 {
 		switch {
 		case len(w.failed) > 0:

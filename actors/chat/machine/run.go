@@ -61,6 +61,8 @@ func (c *Chat) nextRun() {
 		c.rest()
 		c.drained()
 	case c.files.FetchAll(): // continues when the files have arrived
+	case (open || continues || turn.GoesOn() || len(due) > 0) && c.paused():
+		c.rest()
 	case continues || turn.GoesOn():
 		c.continueRun(turn)
 	case len(due) > 0:
@@ -73,6 +75,9 @@ func (c *Chat) nextRun() {
 		c.rest()
 	}
 }
+
+// paused reports whether an operator has paused the chat.
+func (c *Chat) paused() bool { return c.Paused != nil && c.Paused(c.Key) }
 
 // startRun starts a run for the open turns.
 func (c *Chat) startRun() {

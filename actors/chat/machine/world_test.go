@@ -51,6 +51,8 @@ type world struct {
 	order  int64
 	calm   bool // the model only answers, and the disk does not fail
 	failed []string
+	paused bool
+	runs   map[string]bool // the ids of all runs so far
 	steps  int
 	shadow int // number of recoveries after a part of a plan
 }
@@ -64,7 +66,7 @@ type timer struct {
 var errUnknown = errors.New("the disk did not answer")
 
 func newWorld(seed uint64) *world {
-	w := &world{rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), disk: filestoretest.NewDisk()}
+	w := &world{rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), disk: filestoretest.NewDisk(), runs: map[string]bool{}}
 	group := w.rnd.IntN(4) == 0
 	adapter := decision.Adapter{Ref: "adapter", Outbox: w.rnd.IntN(5) > 0, ToolEgress: w.rnd.IntN(2) == 0, Drafts: w.rnd.IntN(2) == 0, Typing: true, Reactions: w.rnd.IntN(3) == 0}
 	o := decision.Options{
@@ -86,6 +88,7 @@ func newWorld(seed uint64) *world {
 	if group {
 		o.GroupContext = func(messages.ChatKey) int { return 3 }
 	}
+	o.Paused = func(messages.ChatKey) bool { return w.paused }
 	o = o.WithDefaults()
 	w.opts = &o
 	w.start()
@@ -357,6 +360,11 @@ func (w *world) effect(e decision.Effect) {
 		if start, ok := e.Msg.(messages.StartRun); ok {
 			if w.run != nil {
 				w.fail("two runs at once")
+			}
+			if id := string(start.RunID); w.paused && !w.runs[id] {
+				w.fail("the run %s starts while the chat is paused", id)
+			} else {
+				w.runs[id] = true
 			}
 			w.strict(start.Input)
 			w.run = newRun(e.Name, start)

@@ -300,3 +300,49 @@ func TestCanceled(t *testing.T) {
 		t.Errorf("a file was written: %v", err)
 	}
 }
+
+// An operator lets in and blocks by id. Nothing changes for an owner, a stranger, or when it was done already.
+func TestSettle(t *testing.T) {
+	s, _, path := open(t)
+	code, err := s.OwnerCode(t.Context(), bot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Redeem(t.Context(), bot, code, platform.Person{ID: "1", Name: "Ann"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []platform.Wish{{Who: platform.Person{ID: "2", Name: "Ben"}}, {Who: platform.Person{ID: "-3", Name: "Garden"}, Group: true}, {Who: platform.Person{ID: "4", Name: "Cleo"}}} {
+		if _, _, err := s.Request(t.Context(), bot, w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name, id string
+		choice   platform.Choice
+		ok       bool
+		role     string
+	}{
+		{"blocks one who asks", "2", platform.Block, true, platform.RoleBlocked},
+		{"blocks again", "2", platform.Block, false, platform.RoleBlocked},
+		{"lets in who is blocked", "2", platform.LetIn, true, platform.RoleApproved},
+		{"lets in again", "2", platform.LetIn, false, platform.RoleApproved},
+		{"blocks who has access", "2", platform.Block, true, platform.RoleBlocked},
+		{"lets in one who asks", "4", platform.LetIn, true, platform.RoleApproved},
+		{"blocks the owner", "1", platform.Block, false, platform.RoleOwner},
+		{"lets in a stranger", "9", platform.LetIn, false, platform.RoleStranger},
+		{"nobody", "", platform.Block, false, platform.RoleStranger},
+		{"blocks a group that asks", "-3", platform.Block, true, platform.RoleBlocked},
+		{"lets in a group that is blocked", "-3", platform.LetIn, true, platform.RoleStranger},
+	} {
+		who, ok, err := s.Settle(t.Context(), bot, tt.id, tt.choice)
+		if err != nil || ok != tt.ok || ok && who.ID != tt.id || s.Role(bot, tt.id) != tt.role {
+			t.Errorf("%s: %+v, %v, %v, role %s", tt.name, who, ok, err, s.Role(bot, tt.id))
+		}
+	}
+	if !s.GroupAllowed(bot, "-3") {
+		t.Error("the group was not let in")
+	}
+	if again := reopen(t, path, &clock{t: time.Now()}); again.Role(bot, "2") != platform.RoleBlocked || !again.GroupAllowed(bot, "-3") {
+		t.Error("it is not durable")
+	}
+}

@@ -33,6 +33,7 @@ type chatPreferences struct {
 	V        int    `json:"v"`
 	Language string `json:"language,omitempty"` // en or zh; empty to follow what people write
 	Title    string `json:"title,omitempty"`    // for lists; defaults to the beginning of the chat
+	Paused   bool   `json:"paused,omitempty"`   // by an operator: no run starts
 }
 
 // of returns the preferences of a chat. An unreadable file counts as empty.
@@ -61,6 +62,14 @@ func (p *Preferences) Language(key messages.ChatKey) string {
 // SetLanguage stores the language that people chose.
 func (p *Preferences) SetLanguage(key messages.ChatKey, language string) error {
 	return p.change(key, func(set *chatPreferences) { set.Language = language })
+}
+
+// Paused reports whether an operator has paused a chat.
+func (p *Preferences) Paused(key messages.ChatKey) bool { return p.of(key).Paused }
+
+// SetPaused pauses a chat, or ends that.
+func (p *Preferences) SetPaused(key messages.ChatKey, paused bool) error {
+	return p.change(key, func(set *chatPreferences) { set.Paused = paused })
 }
 
 // SetTitle stores the title that people gave to a chat.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
@@ -34,6 +35,19 @@ func remove(ctx context.Context, people *access.Store, bot, id string) (string, 
 	return id + " has no access any more\n", err
 }
 
+// settle lets somebody in or blocks them, who asks for access, has it, or is blocked.
+func settle(ctx context.Context, people *access.Store, bot, id string, choice platform.Choice) (string, error) {
+	who, ok, err := people.Settle(ctx, bot, id, choice)
+	if err == nil && !ok {
+		err = &console.Failure{Code: console.CodeFailed, What: id + " does not ask any more, or this was done already", Help: "sma pair list"}
+	}
+	is := "may use the bot now"
+	if choice == platform.Block {
+		is = "is blocked"
+	}
+	return fmt.Sprintf("%s (%s) %s\n", checkup.OneLine(who.Name, 60), who.ID, is), err
+}
+
 // botPeople is who may use one bot.
 type botPeople struct {
 	Bot string `json:"bot"`
@@ -56,8 +70,8 @@ func (a *app) people(dir, state string) ([]botPeople, error) {
 	})
 }
 
-// orderPeople carries out an order of the console: to let somebody in with the code they got, or to remove a person or
-// a group.
+// orderPeople carries out an order of the console: to let somebody in, with the code they got or by their id, to block
+// a person, or to remove a person or a group.
 func (a *app) orderPeople(ctx context.Context, dir, state string, order []byte) (any, error) {
 	var o struct{ Bot, Do, Code, ID string }
 	if err := json.Unmarshal(order, &o); err != nil {
@@ -72,12 +86,16 @@ func (a *app) orderPeople(ctx context.Context, dir, state string, order []byte) 
 	}
 	said, err := accessIn(state, func(_ string, people *access.Store) (string, error) {
 		switch {
+		case o.Do == "approve" && o.ID != "":
+			return settle(ctx, people, o.Bot, o.ID, platform.LetIn)
 		case o.Do == "approve":
 			return letIn(ctx, people, o.Bot, o.Code)
+		case o.Do == "block" && o.ID != "":
+			return settle(ctx, people, o.Bot, o.ID, platform.Block)
 		case o.Do == "remove" && o.ID != "":
 			return remove(ctx, people, o.Bot, o.ID)
 		}
-		return "", &console.Failure{Code: console.CodeUsage, What: "an order is to approve a code or to remove an id"}
+		return "", &console.Failure{Code: console.CodeUsage, What: "an order is to approve a code or an id, or to block or remove an id"}
 	})
 	return map[string]string{"said": said}, err
 }

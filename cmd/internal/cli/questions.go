@@ -77,6 +77,7 @@ func (a *app) orders(dir, state string) map[string]func(context.Context, []byte)
 	return map[string]func(context.Context, []byte) (any, error){
 		"people": func(ctx context.Context, order []byte) (any, error) { return a.orderPeople(ctx, dir, state, order) },
 		"memory": func(ctx context.Context, order []byte) (any, error) { return memory.Write(ctx, &here, order) },
+		"skills": func(ctx context.Context, order []byte) (any, error) { return skills.Order(ctx, &here, order) },
 	}
 }
 

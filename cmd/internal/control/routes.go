@@ -22,6 +22,8 @@ type Options struct {
 	// Watch follows a chat until ctx ends or the chat is passivated. It fails if there is no such chat.
 	Watch   func(ctx context.Context, key messages.ChatKey) (<-chan platform.Frame, error)
 	Metrics prometheus.Gatherer
+	// Children returns the names of the actors that the guardian supervises.
+	Children func(context.Context) ([]string, error)
 	// Questions are answered by name. of is the part that is asked about.
 	Questions map[string]func(ctx context.Context, of string) any
 	// Orders are carried out by name. The body of the request is the order.
@@ -49,6 +51,10 @@ func Routes(o Options) *http.ServeMux {
 		"POST /control/forget":    obeys(o.Desk.Forget),
 		"POST /control/rewind":    obeys(o.Desk.Rewind),
 		"GET /control/search":     Answers(o.Desk.Search),
+		"GET /control/contexts":   Answers(o.Desk.Contexts),
+		"GET /control/actors":     o.actors,
+		"POST /control/pause":     obeys(o.Desk.Pause),
+		"POST /control/unload":    obeys(o.Desk.Unload),
 	}} {
 		for route, handler := range routes {
 			mux.HandleFunc(route, o.started(handler))
@@ -93,4 +99,33 @@ func (o Options) gauges(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	Reply(w, out, err)
+}
+
+// actors serves GET /control/actors: the tree of actors as it is.
+func (o Options) actors(w http.ResponseWriter, r *http.Request) {
+	doc, err := o.Desk.Actors(r.Context())
+	if err == nil {
+		doc.Actors, err = o.Children(r.Context())
+	}
+	if err == nil {
+		doc.Panics, err = panics(o.Metrics)
+	}
+	Reply(w, doc, err)
+}
+
+// panics are the panics of actors by their kind.
+func panics(metrics prometheus.Gatherer) (map[string]int64, error) {
+	all, err := metrics.Gather()
+	out := map[string]int64{}
+	for _, family := range all {
+		if family.GetName() != "sma_actor_panics_total" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				out[l.GetValue()] = int64(m.GetCounter().GetValue())
+			}
+		}
+	}
+	return out, err
 }

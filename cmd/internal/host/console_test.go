@@ -73,7 +73,7 @@ func TestWE12ViewersReadNothingPrivate(t *testing.T) {
 	owner := c.h.login.token.Reveal()
 	for path, private := range map[string]bool{
 		"me": false, "status": false, "gauges": false, "chats": true, "chat?key=telegram-chat-1": true, "approvals": true, "grants": false, "outbox": false,
-		"search?q=private": true, "tools": false, "mcp": false, "chat?key=private-chat": false, "follow?key=private-chat": false,
+		"search?q=private": true, "actors": false, "contexts?key=telegram-chat-1": false, "tools": false, "mcp": false, "chat?key=private-chat": false, "follow?key=private-chat": false,
 	} {
 		if _, text := c.ask(t, "GET", path, owner, ""); strings.Contains(text, "private-") != private {
 			t.Errorf("the owner reads at %s: %s", path, text)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web"
@@ -64,7 +65,7 @@ func (c *socket) own(desk *query.Desk, by string) *http.ServeMux {
 			h.board.fill(&s)
 			return s.State == StateStarting
 		},
-		Desk: desk, Watch: h.watchChat, Metrics: h.registry, Questions: h.opts.Questions, Orders: h.opts.Orders,
+		Desk: desk, Watch: h.watchChat, Metrics: h.registry, Children: h.children, Questions: h.opts.Questions, Orders: h.opts.Orders,
 		Own: map[string]http.HandlerFunc{
 			"GET /control/tools":  control.Answers(c.offer),
 			"GET /control/login":  c.login,
@@ -89,6 +90,13 @@ func (h *Host) watchChat(ctx context.Context, key messages.ChatKey) (<-chan plat
 		return p.port.Watch(ctx, key)
 	}
 	return nil, platform.ErrUnavailable
+}
+
+// children are the names of the actors that the guardian supervises.
+func (h *Host) children(ctx context.Context) ([]string, error) {
+	reply, err := await(ctx, h.system.Root.RequestFuture(h.system.NewLocalPID(guardian.Name), guardian.List{}, askChatFor))
+	listed, _ := reply.(guardian.Listed)
+	return listed.Names, err
 }
 
 // desk answers questions about the chats of this host.

@@ -134,7 +134,7 @@ func (h *Host) machineOptions(tools *toolbox) decision.Options {
 		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
 		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Demo: h.demo(), Location: h.zone,
-		MayForget: h.mayForget, Language: h.preferences.Language, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		MayForget: h.mayForget, Language: h.preferences.Language, Paused: h.preferences.Paused, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
 	}
 }
 

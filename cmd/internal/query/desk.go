@@ -263,6 +263,7 @@ func changed(store *filestore.Store, key messages.ChatKey) time.Time {
 type ChatDocument struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Running bool             `json:"running"`
+	Paused  bool             `json:"paused,omitempty"` // by an operator, see [PauseOrder]
 	Counts  platform.Counts  `json:"counts"`
 	// Model and Effort are what people chose with the command model, or empty.
 	Model    string              `json:"model,omitempty"`
@@ -283,7 +284,9 @@ func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
 	case d.live && view.Accepted == 0 && len(view.Messages) == 0:
 		return ChatDocument{}, platform.ErrNotFound // only the ids of its messages are kept
 	}
-	return documentOf(view), nil
+	doc := documentOf(view)
+	doc.Paused = d.preferences().Paused(q.ChatKey)
+	return doc, nil
 }
 
 func documentOf(view messages.ViewReply) ChatDocument {

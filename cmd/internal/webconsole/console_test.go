@@ -31,7 +31,7 @@ const (
 
 // forViewers and forOwners are the table once more: a route that is added to it must be added to one of them.
 func forViewers() []string {
-	return []string{"GET status", "GET gauges", "GET chats", "GET chat", "GET ask/models", "GET ask/usage"}
+	return []string{"GET status", "GET gauges", "GET chats", "GET chat", "GET ask/models", "GET ask/usage", "GET actors"}
 }
 
 func forOwners() []string {
@@ -40,14 +40,16 @@ func forOwners() []string {
 		"GET ask/doctor", "GET ask/doctor-online", "GET ask/config-check", "GET ask/config-show", "GET ask/bots", "GET ask/models-check",
 		"GET ask/tasks", "GET ask/memories", "GET ask/memory", "GET ask/people", "GET ask/skills", "GET ask/log", "GET ask/archives",
 		"POST approvals", "POST grants", "POST outbox", "POST forget", "POST rewind", "POST tasks", "POST mcp", "POST people", "POST memory",
+		"POST skills", "POST unload", "POST pause", "GET contexts",
 	}
 }
 
 // documents are what the host answers: private texts wherever somebody could have put one.
 func documents() map[string]string {
 	return map[string]string{
-		"/control/status": `{"state":"ready"}`, "/control/gauges": `{"a":1}`, "/control/ask/models": `{"value":[]}`, "/control/ask/usage": `{"value":{}}`,
-		"/control/chats": `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z","name":"` + marker + `","later":"` + marker + `"}]`,
+		"/control/status": `{"state":"ready"}`, "/control/gauges": `{"a":1}`, "/control/ask/models": `{"value":[]}`, "/control/actors": `{"chats":[]}`,
+		"/control/ask/usage": `{"value":{"usage":[{"day":"2026-01-02","chatKey":"web-chat-x","person":"` + marker + `","model":"m","calls":2,"usd":0.5,"later":"` + marker + `"}],"limits":{"runTokens":9},"today":"2026-01-02","later":"` + marker + `"}}`,
+		"/control/chats":     `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z","name":"` + marker + `","later":"` + marker + `"}]`,
 		"/control/chat": `{"chatKey":"web-chat-x","running":true,"counts":{"accepted":2,"open":1,"fates":{},"outboxPending":0,"later":"` + marker +
 			`"},"messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"` + marker + `"}]}],"waiting":[{"id":"` + marker + `"}],"later":"` + marker + `"}`,
 	}
@@ -195,8 +197,9 @@ func TestWithoutARole(t *testing.T) {
 func TestViewersSeeCounts(t *testing.T) {
 	p := newPage(t, nil)
 	for path, want := range map[string]string{
-		"api/chats": `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z"}]`,
-		"api/chat":  `{"chatKey":"web-chat-x","running":true,"counts":{"accepted":2,"open":1,"fates":{},"outboxPending":0}}`,
+		"api/chats":     `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z"}]`,
+		"api/ask/usage": `{"value":{"usage":[{"day":"2026-01-02","chatKey":"web-chat-x","model":"m","calls":2,"inputTokens":0,"cachedTokens":0,"outputTokens":0,"usd":0.5}],"limits":{"runTokens":9},"today":"2026-01-02"}}`,
+		"api/chat":      `{"chatKey":"web-chat-x","running":true,"counts":{"accepted":2,"open":1,"fates":{},"outboxPending":0}}`,
 	} {
 		if got := strings.TrimSpace(p.do(t, 0, "GET", path, viewerToken).Body.String()); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
@@ -278,7 +281,7 @@ func TestRowsNameRoutes(t *testing.T) {
 	}
 	order := func(context.Context, []byte) (any, error) { return nil, nil } //nolint:nilnil // never called
 	mux := control.Routes(control.Options{
-		Desk: desk, Metrics: prometheus.NewRegistry(), Orders: map[string]func(context.Context, []byte) (any, error){"people": order, "memory": order},
+		Desk: desk, Metrics: prometheus.NewRegistry(), Orders: map[string]func(context.Context, []byte) (any, error){"people": order, "memory": order, "skills": order},
 		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
 			return nil, platform.ErrNotFound
 		},

@@ -40,9 +40,32 @@ type chatLine struct {
 type chatCounts struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Running bool             `json:"running"`
+	Paused  bool             `json:"paused,omitempty"`
 	Counts  platform.Counts  `json:"counts"`
 	Model   string           `json:"model,omitempty"`
 	Effort  string           `json:"effort,omitempty"`
+}
+
+// usage is what viewers see of the answer ask/usage: not who used how much.
+type usage struct {
+	Failure json.RawMessage `json:"failure,omitempty"`
+	Value   *struct {
+		Usage []struct {
+			Day          string           `json:"day"`
+			ChatKey      messages.ChatKey `json:"chatKey"`
+			Model        string           `json:"model"`
+			Work         string           `json:"work,omitempty"`
+			Calls        int              `json:"calls"`
+			InputTokens  int64            `json:"inputTokens"`
+			CachedTokens int64            `json:"cachedTokens"`
+			OutputTokens int64            `json:"outputTokens"`
+			Seconds      float64          `json:"seconds,omitempty"`
+			Characters   int64            `json:"characters,omitempty"`
+			USD          float64          `json:"usd"`
+		} `json:"usage"`
+		Limits json.RawMessage `json:"limits,omitempty"`
+		Today  string          `json:"today"`
+	} `json:"value,omitempty"`
 }
 
 // table is the interface between the page and the server, at /console/api/. The documents are those that the command
@@ -61,12 +84,17 @@ type chatCounts struct {
 //	GET  approvals              [query.ApprovalLine]         POST query.ApprovalOrder   query.ApprovalResult
 //	GET  grants                 [query.GrantLine]            POST query.GrantOrder      query.GrantResult
 //	GET  outbox                 [query.OutboxLine]           POST query.OutboxOrder     query.OutboxResult
+//	GET  actors                 query.ActorTree
+//	POST pause                  query.PauseOrder             query.PauseResult
+//	POST unload                 query.UnloadOrder            query.UnloadResult
+//	GET  contexts?key=          [query.ContextLine]
 //	POST forget                 query.ForgetOrder            query.ForgetResult
 //	POST rewind                 query.RewindOrder            query.RewindResult
 //	POST tasks?id=              {} starts a task now         host.TaskStarted
 //	GET  tools?key=             toolset.Offer
 //	GET  mcp                    [mcp.Status]                 POST host.MCPOrder         mcp.Status
-//	POST people                 {"bot", "do": approve, "code"} or {"bot", "do": remove, "id"}       {"said": words}
+//	POST people                 {"bot", "do": approve, "code"} or {"bot", "do": approve|block|remove, "id"}     {"said": words}
+//	POST skills                 {"name", "digest"} approves a skill as it was shown, {"name"} withdraws that    a skill of sma skills list
 //	POST memory                 {"memory", "was", "text"}: was is the text that the person saw      {"memory", "text"}
 //	GET  ask/{what}?of=         {"value": document} or {"failure": {"code", "what", "help"}}
 //
@@ -74,7 +102,7 @@ type chatCounts struct {
 //
 //	doctor, doctor-online, config-check, config-show, models, bots    as commands ask a running host
 //	models-check   as sma models check, of=name
-//	usage          {"usage": [line], "limits": config.Budget, "today"} of=first day, or a week
+//	usage          {"usage": [line], "limits": config.Budget, "today"} of=first day, or a week; viewers get lines without persons
 //	tasks          as sma tasks list --json
 //	memories       [query.MemoryLine]
 //	memory         {"memory", "text"} of=name
@@ -92,12 +120,13 @@ func table() map[string]row {
 		"GET chats":      {control: "GET /control/chats", viewer: part[[]chatLine], etag: true},
 		"GET chat":       {control: "GET /control/chat", viewer: part[chatCounts]},
 		"GET ask/models": {control: "GET /control/ask/models", viewer: whole},
-		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: whole},
+		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: part[usage]},
+		"GET actors":     {control: "GET /control/actors", viewer: whole},
 	}
 	for _, route := range []string{
 		"GET follow", "GET search", "GET approvals", "POST approvals", "GET grants", "POST grants", "GET outbox", "POST outbox",
 		"POST forget", "POST rewind", "POST tasks", "GET tools", "GET mcp", "POST mcp",
-		"POST people", "POST memory",
+		"POST people", "POST memory", "POST skills", "POST unload", "POST pause", "GET contexts",
 		"GET ask/doctor", "GET ask/doctor-online", "GET ask/config-check", "GET ask/config-show", "GET ask/models-check", "GET ask/bots",
 		"GET ask/tasks", "GET ask/memories", "GET ask/memory", "GET ask/people", "GET ask/skills", "GET ask/log", "GET ask/archives",
 	} {

@@ -97,6 +97,9 @@ type Options struct {
 	// Language returns the language people chose for a chat, [LanguageEnglish] or [LanguageChinese]. If it is nil or
 	// returns empty, people are answered in the language they write in.
 	Language func(key messages.ChatKey) string
+	// Paused reports whether an operator has paused a chat: what arrives is durable and waits, and a run in progress ends,
+	// but no other starts. If it is nil, no chat is paused.
+	Paused func(key messages.ChatKey) bool
 	// Fetches makes a chat fetch the files of turns before the model sees the turns.
 	Fetches bool
 	// GroupContext is how many ignored messages of a group are quoted with the turn that addresses the bot. If nil,

@@ -29,7 +29,7 @@ func Commands(a *console.Console) *cobra.Command {
 	return console.Group(&cobra.Command{
 		Use: "chats", Short: "List, explain, export, import, fork, rewind, verify and repair chats",
 		Example: "  sma chats list\n  sma chats show telegram-chat-42    its messages, and what became of each",
-	}, listCmd(a), showCmd(a), exportCmd(a), importCmd(a), forkCmd(a), rewindCmd(a), removeCmd(a), verifyCmd(a), repairCmd(a))
+	}, listCmd(a), showCmd(a), exportCmd(a), importCmd(a), forkCmd(a), rewindCmd(a), removeCmd(a), pauseCmd(a, true), pauseCmd(a, false), unloadCmd(a), restartCmd(a), verifyCmd(a), repairCmd(a))
 }
 
 func listCmd(a *console.Console) *cobra.Command {
@@ -71,6 +71,7 @@ func readChat(ctx context.Context, a *console.Console, args []string) (query.Cha
 type explained struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Running bool             `json:"running"`
+	Paused  bool             `json:"paused,omitempty"`
 	// Model and Effort are what people chose with the command model.
 	Model   string                `json:"model,omitempty"`
 	Effort  string                `json:"effort,omitempty"`
@@ -199,7 +200,7 @@ const ledgerRead = 2000
 
 func explainChat(doc query.ChatDocument, ledger []journal.LedgerEntry) explained {
 	return explained{
-		ChatKey: doc.ChatKey, Running: doc.Running, Model: doc.Model, Effort: doc.Effort, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
+		ChatKey: doc.ChatKey, Running: doc.Running, Paused: doc.Paused, Model: doc.Model, Effort: doc.Effort, Turns: len(doc.Messages), Waiting: len(doc.Waiting),
 		Counts: doc.Counts, Tokens: tokensOf(doc.Messages), Open: openTurns(doc), Ledger: append([]journal.LedgerEntry{}, ledger...),
 		Lines: append([]chatLine{}, timeline(doc, ledger)...),
 	}
@@ -211,6 +212,9 @@ func (e explained) text(a *console.Console) string {
 	doing := a.Text("at rest", "空闲")
 	if e.Running {
 		doing = a.Text("a run is in progress", "正在处理")
+	}
+	if e.Paused {
+		doing += a.Text(", paused", "，已暂停")
 	}
 	head := a.Text("%s: %s, %d turns, %d waiting, %d to be sent\n", "%s：%s，%d 条消息，%d 条等待，%d 条待发送\n")
 	fmt.Fprintf(&out, head, e.ChatKey, doing, e.Turns, e.Waiting, e.Counts.Pending)

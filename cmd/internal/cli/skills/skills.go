@@ -4,6 +4,7 @@ package skills
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -177,14 +178,49 @@ func approveCmd(a *console.Console) *cobra.Command {
 		if err != nil {
 			return "", err
 		}
-		if skill.StateOf(k, s.approvals) != skill.StatePinned {
-			agreed := persistence.SkillApproval{Name: k.Name, Digest: k.Digest, Folder: k.Folder, At: time.Now().UTC().Truncate(time.Second), Where: "sma skills"}
-			if err := s.store.ApproveSkill(ctx, agreed); err != nil {
-				return "", &console.Failure{Code: console.CodeFailed, What: "the skill could not be approved", Why: err}
-			}
-		}
-		return k.Name + " " + k.Digest + "\n", nil
+		return k.Name + " " + k.Digest + "\n", s.approve(ctx, k, "sma skills")
 	})
+}
+
+// approve approves a skill as it is now.
+func (s skills) approve(ctx context.Context, k skill.Skill, where string) error {
+	if skill.StateOf(k, s.approvals) == skill.StatePinned {
+		return nil
+	}
+	agreed := persistence.SkillApproval{Name: k.Name, Digest: k.Digest, Folder: k.Folder, At: time.Now().UTC().Truncate(time.Second), Where: where}
+	if err := s.store.ApproveSkill(ctx, agreed); err != nil {
+		return &console.Failure{Code: console.CodeFailed, What: "the skill could not be approved", Why: err}
+	}
+	return nil
+}
+
+// Order carries out an order of the console: to approve a skill with the digest of what a person saw or, without a
+// digest, to withdraw the approval.
+func Order(ctx context.Context, a *console.Console, order []byte) (any, error) {
+	var o struct{ Name, Digest string }
+	if err := json.Unmarshal(order, &o); err != nil || o.Name == "" {
+		return nil, &console.Failure{Code: console.CodeUsage, What: "the order cannot be read", Why: err}
+	}
+	s, k, err := namedSkill(ctx, a, []string{o.Name})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Digest == "":
+		if _, err := s.store.ForgetSkill(ctx, k.Name); err != nil {
+			return nil, &console.Failure{Code: console.CodeFailed, What: "the skill could not be forgotten", Why: err}
+		}
+	case o.Digest != k.Digest:
+		return nil, &console.Failure{Code: console.CodeFailed, What: "the skill has changed since it was shown; nothing was approved"}
+	default:
+		if err := s.approve(ctx, k, "console"); err != nil {
+			return nil, err
+		}
+	}
+	if s.approvals, err = s.store.SkillApprovals(ctx); err != nil {
+		return nil, &console.Failure{Code: console.CodeFailed, What: "what was agreed to cannot be read", Why: err}
+	}
+	return s.line(k), nil
 }
 
 func forgetCmd(a *console.Console) *cobra.Command {

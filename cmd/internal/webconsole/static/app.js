@@ -1,30 +1,13 @@
 // The console: the address of a page is #/id, or #/id/key?a=b, and the page gets { key, a } as its params.
-import { h, say } from './dom.js';
-import { language, t } from './text.js';
-import { get } from './wire.js';
-import overview from './pages/overview.js';
-import chats from './pages/chats.js';
-import chat from './pages/chat.js';
-import approvals from './pages/approvals.js';
-import outbox from './pages/outbox.js';
-import grants from './pages/grants.js';
-import tasks from './pages/tasks.js';
-import people from './pages/people.js';
-import memory from './pages/memory.js';
-import skills from './pages/skills.js';
-import usage from './pages/usage.js';
-import log from './pages/log.js';
-import doctor from './pages/doctor.js';
-import settings from './pages/settings.js';
-import search from './pages/search.js';
+import { $, fill, get, h, language, p, say, t } from './pages/parts.js';
 
-const pages = [overview, chats, chat, approvals, outbox, grants, tasks, people, memory, skills, usage, log, doctor, settings, search];
-const $ = (id) => document.getElementById(id);
+const ids = 'overview chats chat approvals outbox grants tasks people memory skills usage actors log doctor settings search'.split(' ');
+const pages = await Promise.all(ids.map(async (id) => ({ id, ...(await import(`./pages/${id}.js`)).default })));
 
 let me;
 let shown; // ends what the page before still does
 
-const mayUse = (page) => !page.owner || me.role !== 'viewer';
+const mayUse = (page) => page.viewer || me.role !== 'viewer';
 
 // place reads an address that people may have written.
 function place() {
@@ -34,7 +17,7 @@ function place() {
   try {
     key = decodeURIComponent(key);
   } catch { /* it is taken as it is */ }
-  return { page: pages.find((p) => p.id === id) ?? overview, params: { ...Object.fromEntries(new URLSearchParams(query)), key } };
+  return { page: pages.find((p) => p.id === id) ?? pages[0], params: { ...Object.fromEntries(new URLSearchParams(query)), key } };
 }
 
 async function show(focus) {
@@ -50,17 +33,17 @@ async function show(focus) {
   document.body.classList.remove('side');
   $('menu').setAttribute('aria-expanded', 'false');
   for (const a of document.querySelectorAll('#pages a')) {
-    if (a.dataset.id === (page === chat ? chats.id : page.id)) a.setAttribute('aria-current', 'page');
+    if (a.dataset.id === (page.id === 'chat' ? 'chats' : page.id)) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
   if (focus) $('title').focus({ preventScroll: true });
-  if (!mayUse(page)) return root.append(h('p', { class: 'hint' }, t.forbidden));
+  if (!mayUse(page)) return root.append(p('hint', t.forbidden));
   try {
     await page.show(root, { params, signal: turn.signal, me });
   } catch (e) {
     if (turn.signal.aborted) return;
     if (e.status === undefined) console.error(e);
-    root.replaceChildren(h('p', { class: 'bad', role: 'alert' }, e.status === 0 ? t.offline : `${t.failed}: ${e.message}`));
+    fill(root, h('p', { class: 'bad', role: 'alert' }, e.status === 0 ? t.offline : `${t.failed}: ${e.message}`));
     if (e.status === 0 || e.status === 503) setTimeout(() => { if (shown === turn) show(false); }, 3000); // the host starts
   }
 }
@@ -69,7 +52,7 @@ function frame() {
   document.documentElement.lang = language;
   for (const e of document.querySelectorAll('[data-t]')) e.textContent = t[e.dataset.t];
   for (const e of document.querySelectorAll('[data-label]')) e.setAttribute('aria-label', t[e.dataset.label]);
-  $('pages').replaceChildren(...pages.filter((p) => p !== chat && mayUse(p)).map((p) => {
+  fill($('pages'), pages.filter((p) => p.id !== 'chat' && mayUse(p)).map((p) => {
     const a = h('a', { href: `#/${p.id}` }, p.title);
     a.dataset.id = p.id;
     return h('li', null, a);

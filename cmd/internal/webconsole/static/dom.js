@@ -1,6 +1,8 @@
 // Small helpers that make elements. Text is only ever put into text nodes.
 import { language, t } from './text.js';
 
+export const $ = (id) => document.getElementById(id);
+
 // h makes an element. Children are strings, nodes, arrays of them, or null; an attribute that is null or false is left out.
 export function h(tag, props, ...children) {
   const e = document.createElement(tag);
@@ -15,14 +17,23 @@ export function h(tag, props, ...children) {
 
 const flat = (children) => children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false);
 
+// fill replaces the children of an element.
+export const fill = (e, ...children) => e.replaceChildren(...flat(children));
+
 // text is words of others: they cannot change the direction of what stands around them.
 export const text = (words) => h('bdi', null, String(words ?? ''));
 
 const isolated = (cell) => flat([cell]).map((c) => (c instanceof Node ? c : text(c)));
 
+// Elements with nothing but a class, which may be '', or with nothing at all.
+const plain = (tag) => (kind, ...children) => h(tag, { class: kind || null }, children);
+export const [div, p, span] = ['div', 'p', 'span'].map(plain);
+export const code = (...children) => h('code', null, children);
+export const h2 = (...children) => h('h2', null, children);
+
 // table has columns of { head, cell(row), num }; without rows it says so.
 export function table(columns, rows) {
-  if (!rows.length) return h('p', { class: 'hint' }, t.none);
+  if (!rows.length) return p('hint', t.none);
   const kind = (c) => (c.num ? 'num' : null);
   return h('div', { class: 'scroll', tabindex: 0 }, h('table', null,
     h('thead', null, h('tr', null, columns.map((c) => h('th', { scope: 'col', class: kind(c) }, c.head)))),
@@ -33,7 +44,7 @@ export function table(columns, rows) {
 // takes the focus; keyOf tells which row is which when update(rows) replaces them.
 export function list(rows, height, draw, keyOf = (row) => row) {
   const shown = new Map(); // index → element
-  const space = h('div', { class: 'space' });
+  const space = div('space');
   const box = h('div', { class: 'list', role: 'list' }, space);
   let current = 0;
 
@@ -124,8 +135,8 @@ export function list(rows, height, draw, keyOf = (row) => row) {
 export function confirm(question, yesLabel) {
   return new Promise((resolve) => {
     const dialog = h('dialog', { 'aria-label': question }, h('form', { method: 'dialog' },
-      h('p', null, text(question)),
-      h('p', { class: 'choice' }, h('button', { value: 'no', autofocus: true }, t.cancel), h('button', { value: 'yes', class: 'danger' }, yesLabel))),
+      p('', text(question)),
+      p('bar', h('button', { value: 'no', autofocus: true }, t.cancel), h('button', { value: 'yes', class: 'danger' }, yesLabel))),
     );
     dialog.addEventListener('close', () => {
       dialog.remove();
@@ -140,7 +151,7 @@ let leave;
 
 // say tells people what happened, also those who do not see the page.
 export function say(words, bad = false) {
-  const toast = document.getElementById('say');
+  const toast = $('say');
   clearTimeout(leave);
   toast.className = bad ? 'bad' : '';
   toast.textContent = words;
@@ -192,7 +203,7 @@ export function dollars(n) {
 // every calls fn now, and again each time ms have passed while the page is seen, until the signal aborts. What goes
 // wrong is shown until it works again.
 export function every(ms, signal, fn) {
-  const line = document.getElementById('state');
+  const line = $('state');
   let timer, told;
   let busy = false;
   async function turn() {

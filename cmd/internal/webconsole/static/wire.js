@@ -10,13 +10,13 @@ export class Problem extends Error {
 
 function url(path, params = {}) {
   const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== undefined && v !== null && v !== ''));
-  return `api/${path.replace(/^\/?(api\/)?/, '')}${query.size ? `?${query}` : ''}`;
+  return `api/${path}${query.size ? `?${query}` : ''}`;
 }
 
 async function ask(path, params, options = {}) {
   let res;
   try {
-    res = await fetch(url(path, params), { credentials: 'same-origin', cache: 'no-cache', ...options, headers: { Accept: 'application/json', ...options.headers } });
+    res = await fetch(url(path, params), { cache: 'no-cache', ...options, headers: { Accept: 'application/json', ...options.headers } });
   } catch (e) {
     if (options.signal?.aborted) throw e;
     throw new Problem(0, e.message);
@@ -31,8 +31,7 @@ export const get = async (path, params, signal) => (await ask(path, params, { si
 
 export async function post(path, body) {
   const res = await ask(path, {}, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-  const text = await res.text();
-  return text ? JSON.parse(text) : null;
+  return res.json();
 }
 
 // asked is the value of an answer of ask/…, or throws its failure.
@@ -46,14 +45,9 @@ export async function asked(what, params, signal) {
 const silence = 35_000;
 
 const pause = (ms, signal) => new Promise((resolve) => {
-  const over = new AbortController();
-  const end = () => {
-    clearTimeout(timer);
-    over.abort();
-    resolve();
-  };
-  const timer = setTimeout(end, ms);
-  for (const [target, name] of [[signal, 'abort'], [window, 'online']]) target.addEventListener(name, end, { signal: over.signal });
+  const over = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  over.addEventListener('abort', resolve);
+  window.addEventListener('online', resolve, { signal: over });
 });
 
 // follow hears events until the signal aborts. It connects again by itself: the event `watching` follows each
@@ -77,16 +71,14 @@ export async function follow(path, params, signal, onEvent) {
 
 async function* events(path, params, signal) {
   const quiet = new AbortController();
-  const left = () => quiet.abort();
-  signal.addEventListener('abort', left, { once: true });
   let timer;
   const heard = () => {
     clearTimeout(timer);
-    timer = setTimeout(left, silence);
+    timer = setTimeout(() => quiet.abort(), silence);
   };
   heard();
   try {
-    const res = await ask(path, params, { signal: quiet.signal, headers: { Accept: 'text/event-stream' } });
+    const res = await ask(path, params, { signal: AbortSignal.any([signal, quiet.signal]), headers: { Accept: 'text/event-stream' } });
     const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
@@ -101,7 +93,6 @@ async function* events(path, params, signal) {
     }
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', left);
     quiet.abort();
   }
 }

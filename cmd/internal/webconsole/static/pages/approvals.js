@@ -1,50 +1,38 @@
 // Requests that wait for a decision: what exactly would run, and the buttons that decide it.
-import { ago, every, h, say, text, when } from '../dom.js';
-import { get, post } from '../wire.js';
-import { t as shared, words } from '../text.js';
-import { bar, button, chat, empty, exact, facts, label, unsent } from './parts.js';
+import { ago, bar, box, button, chat, div, empty, every, exact, facts, fill, get, h, h2, label, p, post, say, span, text, texts, unsent, when, words } from './parts.js';
 
-const t = words({
-  title: 'Approvals', none: 'Nothing waits for a decision.', read: 'The demonstration only shows requests. Set adapters.web.token to decide here.',
-  about: 'Before the agent does something that could change or reveal something, it asks here and in its chat. The first decision counts, wherever it is made.',
-  asker: 'asked by ', asked: 'asked ', until: 'expires ', gone: 'It was decided elsewhere, or has ended.', runs: 'Exactly this would run, once',
-  unseen: 'Not shown in its chat yet: ', sending: 'it is still being sent.', outbox: 'The outbox can send it again.', reason: 'Reason for a denial (the model reads it)',
+const t = texts({
+  title: ['Approvals', '审批'], none: ['Nothing waits for a decision.', '没有等待审批的请求。'],
+  read: ['The demonstration only shows requests. Set adapters.web.token to decide here.', '演示模式只能查看。设置 adapters.web.token 后可以在这里审批。'],
+  about: ['Before the agent does something that could change or reveal something, it asks here and in its chat. The first decision counts, wherever it is made.', '助手要执行可能改动或泄露内容的操作时，会先在这里和聊天中请求批准。无论在哪里，以最先作出的决定为准。'],
+  asker: ['asked by ', '发起人：'], asked: ['asked ', '发起时间：'], until: ['expires ', '失效时间：'], gone: ['It was decided elsewhere, or has ended.', '已在别处作出决定，或已结束。'],
+  runs: ['Exactly this would run, once', '批准后将原样执行一次'], unseen: ['Not shown in its chat yet: ', '还没能在聊天中显示：'], sending: ['it is still being sent.', '还在发送中。'],
+  outbox: ['The outbox can send it again.', '可在发件箱中重新发送。'], reason: ['Reason for a denial (the model reads it)', '拒绝的理由（模型会看到）'],
   is: {
-    already: 'was decided before; your word came too late', expired: 'has expired; nothing was done', unknown: 'was decided or has ended meanwhile; your word came too late',
-    forbidden: 'may not be decided from here', unseen: 'was not completely shown in its chat yet, and stays open', approved: 'approved', denied: 'denied',
-  },
-}, {
-  title: '审批', none: '没有等待审批的请求。', read: '演示模式只能查看。设置 adapters.web.token 后可以在这里审批。',
-  about: '助手要执行可能改动或泄露内容的操作时，会先在这里和聊天中请求批准。无论在哪里，以最先作出的决定为准。',
-  asker: '发起人：', asked: '发起时间：', until: '失效时间：', gone: '已在别处作出决定，或已结束。', runs: '批准后将原样执行一次',
-  unseen: '还没能在聊天中显示：', sending: '还在发送中。', outbox: '可在发件箱中重新发送。', reason: '拒绝的理由（模型会看到）',
-  is: {
-    already: '此前已有结果，你的决定来晚了', expired: '已失效，没有执行任何操作', unknown: '在此期间已有结果或已结束，你的决定没有生效',
-    forbidden: '不能在这里决定', unseen: '还没有在聊天中完整显示，仍在等待', approved: '已批准', denied: '已拒绝',
+    already: ['was decided before; your word came too late', '此前已有结果，你的决定来晚了'], expired: ['has expired; nothing was done', '已失效，没有执行任何操作'],
+    unknown: ['was decided or has ended meanwhile; your word came too late', '在此期间已有结果或已结束，你的决定没有生效'], forbidden: ['may not be decided from here', '不能在这里决定'],
+    unseen: ['was not completely shown in its chat yet, and stays open', '还没有在聊天中完整显示，仍在等待'], approved: ['approved', '已批准'], denied: ['denied', '已拒绝'],
   },
 });
 
 function unseen({ reason, parked }) {
-  return h('p', { class: 'warn' }, t.unseen, reason ? unsent(reason) : t.sending, parked ? [' ', h('a', { href: '#/outbox' }, t.outbox)] : null);
+  return p('warn', t.unseen, reason ? unsent(reason) : t.sending, parked ? [' ', h('a', { href: '#/outbox' }, t.outbox)] : null);
 }
 
 // Request is one request on the page. It keeps its place when it is no longer open: if others moved up, a click that was
 // meant for one of them could decide another one.
 class Request {
   constructor(l, orders, again) {
-    Object.assign(this, { l, again, el: h('article', { class: 'box' }), left: h('span'), end: bar() });
+    Object.assign(this, { l, again, el: box(), left: span(), end: bar() });
     this.reason = h('input', { class: 'grow', placeholder: t.reason, 'aria-label': t.reason, maxlength: 500 });
-    if (orders) this.end.append(this.decider(shared.approve, true, 'primary'), this.decider(shared.deny, false), this.reason);
+    if (orders) this.end.append(this.decider(t.approve, true, 'primary'), this.decider(t.deny, false), this.reason);
     this.draw();
   }
 
   draw() {
     const { l } = this;
-    const { title, what, risk } = words(l, l.zh?.what ? l.zh : l);
-    this.el.replaceChildren(
-      h('h2', null, label('', `#${l.n}`), ' ', text(title || l.tool)),
-      facts(chat(l.chatKey, l.name), l.asker && [t.asker, text(l.asker)], [t.asked, when(l.asked)], this.left),
-      h('p', null, text(what)), risk ? h('p', { class: 'warn' }, text(risk)) : '', l.unseen ? unseen(l.unseen) : '', l.exact ? exact(l.exact, t.runs) : '', this.end);
+    const { title, what, risk } = words([l, l.zh?.what ? l.zh : l]);
+    fill(this.el, h2(label('', `#${l.n}`), ' ', text(title || l.tool)), facts(chat(l.chatKey, l.name), l.asker && [t.asker, text(l.asker)], [t.asked, when(l.asked)], this.left), p('', text(what)), risk ? p('warn', text(risk)) : '', l.unseen ? unseen(l.unseen) : '', l.exact ? exact(l.exact, t.runs) : '', this.end);
   }
 
   decider(name, approve, kind) {
@@ -73,27 +61,27 @@ class Request {
       this.l = l;
       this.draw();
     }
-    this.left.replaceChildren(t.until, ago(l.expires));
+    fill(this.left, t.until, ago(l.expires));
   }
 
   close(told) {
     const had = this.end.contains(document.activeElement);
     this.closed = true;
     this.left.remove();
-    this.end.replaceChildren(h('strong', { tabindex: -1 }, told));
+    fill(this.end, h('strong', { tabindex: -1 }, told));
     this.el.classList.add('closed');
     if (had) this.end.firstChild.focus();
   }
 }
 
 export default {
-  id: 'approvals', title: t.title, owner: true,
+  title: t.title,
   // With a key it shows only the requests of that chat, as part of another page.
   async show(root, { params: { key }, signal, me }) {
-    const place = h('div');
+    const place = div();
     const none = empty(t.none, t.about);
     none.hidden = true;
-    root.append(me.orders || key ? '' : h('p', { class: 'hint' }, t.read), place, none);
+    root.append(me.orders || key ? '' : p('hint', t.read), place, none);
     const requests = new Map();
     let loaded = false;
     const load = async () => {

@@ -1,32 +1,29 @@
 // The page of one chat: what happens in it now, what it waits for, and its history as it is stored.
-import { confirm, every, h, num, say, text, when } from '../dom.js';
-import { t as shared, words } from '../text.js';
-import { asked, follow, get, post } from '../wire.js';
+import { asked, button, confirm, div, every, facts as line, fill, follow, get, h, h2, keyed, label, num, p, post, say, span, text, texts, time, when } from './parts.js';
 import approvals from './approvals.js';
 import outbox from './outbox.js';
 import { archived, fateOf, folded, later, message, tokensOf } from './message.js';
-import { button, keyed, label } from './parts.js';
 import { Timeline } from './timeline.js';
 
-const t = words({
-  title: 'Chat', history: 'History', waiting: 'Waiting for the run', empty: 'The history is empty.', earlier: (n) => `Show ${n} earlier messages`, end: 'To the end', running: 'running', idle: 'at rest',
-  key: 'Key', model: 'Model', accepted: 'Messages accepted', open: 'Without an end yet', pending: 'To be sent', messages: 'In the history', tokens: 'Tokens of the history’s runs', effort: 'Effort',
-  viewer: 'Your login shows counts only.',
-  backAsk: (n) => `Go back to before this message? ${n === 1 ? 'It goes' : `It and all after it, ${n} messages, go`} to the archive, and the model no longer sees them.`, back: 'Go back',
-  backDone: (n) => `${n} messages were archived.`, refused: { busy: 'The chat is answering. Stop it or wait.', no_such_message: 'The history no longer has this message.', not_at_rest: 'The chat has unfinished work.' },
-  archives: 'Archives', forget: 'Delete chat', forgetAsk: (key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, forgetYes: 'Delete for good', forgotten: 'The chat was deleted.',
-  notFound: 'The message is not in the history any more; it may be in an archive.', gone: 'There is no such chat.',
-}, {
-  title: '聊天详情', history: '历史', waiting: '等待并入运行', empty: '历史为空。', earlier: (n) => `显示更早的 ${n} 条消息`, end: '跳到末尾', running: '运行中', idle: '空闲',
-  key: '键', model: '模型', accepted: '已接收消息', open: '尚未处理完', pending: '待发送', messages: '历史中的消息', tokens: '历史中各次运行的 token', effort: '思考强度',
-  viewer: '你的登录只能查看计数。',
-  backAsk: (n) => `要回到这条消息之前吗？它${n === 1 ? '' : `及其后的消息（共 ${n} 条）`}会移入归档，模型不再看到。`, back: '回退',
-  backDone: (n) => `已归档 ${n} 条消息。`, refused: { busy: '这个聊天正在回答，请先停止或稍候。', no_such_message: '历史中已没有这条消息。', not_at_rest: '这个聊天还有未完成的工作。' },
-  archives: '归档', forget: '删除聊天', forgetAsk: (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`, forgetYes: '永久删除', forgotten: '聊天已删除。',
-  notFound: '这条消息已不在历史中，可能在归档里。', gone: '没有这个聊天。',
+const t = texts({
+  title: ['Chat', '聊天详情'], history: ['History', '历史'], waiting: ['Waiting for the run', '等待并入运行'], empty: ['The history is empty.', '历史为空。'],
+  earlier: [(n) => `Show ${n} earlier messages`, (n) => `显示更早的 ${n} 条消息`], end: ['To the end', '跳到末尾'], idle: ['at rest', '空闲'],
+  key: ['Key', '键'], accepted: ['Messages accepted', '已接收消息'], open: ['Without an end yet', '尚未处理完'], pending: ['To be sent', '待发送'],
+  messages: ['In the history', '历史中的消息'], tokens: ['Tokens of the history’s runs', '历史中各次运行的 token'], effort: ['Effort', '思考强度'],
+  viewer: ['Your login shows counts only.', '你的登录只能查看计数。'],
+  backAsk: [(n) => `Go back to before this message? ${n === 1 ? 'It goes' : `It and all after it, ${n} messages, go`} to the archive, and the model no longer sees them.`, (n) => `要回到这条消息之前吗？它${n === 1 ? '' : `及其后的消息（共 ${n} 条）`}会移入归档，模型不再看到。`],
+  back: ['Go back', '回退'], backDone: [(n) => `${n} messages were archived.`, (n) => `已归档 ${n} 条消息。`],
+  refused: {
+    busy: ['The chat is answering. Stop it or wait.', '这个聊天正在回答，请先停止或稍候。'], no_such_message: ['The history no longer has this message.', '历史中已没有这条消息。'],
+    not_at_rest: ['The chat has unfinished work.', '这个聊天还有未完成的工作。'],
+  },
+  archives: ['Archives', '归档'], contexts: ['Contexts it has left', '已离开的上下文'], inContext: [(n) => `messages: ${n}`, (n) => `${n} 条消息`], forget: ['Delete chat', '删除聊天'],
+  forgetAsk: [(key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`],
+  forgetYes: ['Delete for good', '永久删除'], pause: ['Pause', '暂停'], resume: ['Resume', '继续'], paused: ['paused', '已暂停'], forgotten: ['The chat was deleted.', '聊天已删除。'],
+  notFound: ['The message is not in the history any more; it may be in an archive.', '这条消息已不在历史中，可能在归档里。'], gone: ['There is no such chat.', '没有这个聊天。'],
 });
 
-const page = 100; // messages at a time
+const atOnce = 100; // messages at a time
 
 function nameOf(list) {
   const last = list.findLast((m) => m.metadata?.chatTitle || m.role === 'user' && m.metadata?.username)?.metadata;
@@ -48,23 +45,23 @@ class Chat {
   constructor(root, key, me, signal) {
     Object.assign(this, { key, me, signal, first: Infinity, doc: null });
     this.name = h('strong');
-    this.state = h('span');
-    this.facts = h('div');
+    this.state = span();
+    this.facts = div();
     this.live = new Timeline(signal);
     this.more = button('', () => this.earlier());
     this.more.hidden = true;
-    this.list = h('div');
-    this.queue = h('div');
-    this.waiting = h('div', { hidden: true }, h('h2', null, t.waiting), this.queue);
+    this.list = div();
+    this.queue = div();
+    this.waiting = h('div', { hidden: true }, h2(t.waiting), this.queue);
     this.empty = h('p', { class: 'hint', hidden: true }, t.empty);
-    this.side = h('div');
+    this.side = div();
     this.draw = keyed(this.list, (m) => this.one(m), (m) => m.id);
     this.drawQueue = keyed(this.queue, (m) => message(m, {}), (m) => m.id);
     const texts = me.role !== 'viewer';
-    root.append(h('div', { class: texts ? 'two' : '' },
-      h('aside', null, h('p', { class: 'bar' }, this.name, this.state, texts && h('a', { href: `#/search?${new URLSearchParams({ chat: key })}` }, shared.search),
-        me.orders && button(t.forget, () => this.forget(), 'plain danger')), this.side, texts ? this.live.element : h('p', { class: 'hint' }, t.viewer), this.facts, texts && this.archives()),
-      texts && h('section', { 'aria-label': t.history }, h('p', { class: 'bar' }, this.more, button(t.end, () => this.toEnd(), 'plain')), this.empty, this.list, this.waiting)));
+    root.append(div(texts ? 'two' : '',
+      h('aside', null, p('bar', this.name, this.state, texts && h('a', { href: `#/search?${new URLSearchParams({ chat: key })}` }, t.search),
+        me.orders && [this.pause = button('', () => this.turn(), 'plain'), button(t.forget, () => this.forget(), 'plain danger')]), this.side, texts ? this.live.element : p('hint', t.viewer), this.facts, texts && [this.archives(), this.contexts()]),
+      texts && h('section', { 'aria-label': t.history }, p('bar', this.more, button(t.end, () => this.toEnd(), 'plain')), this.empty, this.list, this.waiting)));
   }
 
   one(m) {
@@ -72,16 +69,22 @@ class Chat {
   }
 
   archives() {
-    return folded(t.archives, () => later(asked('archives', { of: this.key }, this.signal), (list) => (list.length ? list.map((a) => archived(when(a.archivedAt), a.id, this)) : [shared.none])));
+    return folded(t.archives, () => later(asked('archives', { of: this.key }, this.signal), (list) => (list.length ? list.map((a) => archived(when(a.archivedAt), a.id, this)) : [t.none])));
+  }
+
+  contexts() {
+    return folded(t.contexts, () => later(get('contexts', { key: this.key }, this.signal), (list) => (list.length ? list.map((c) => h('div', { class: 'box small', title: c.id },
+      h('strong', null, text(c.title)), line(time(c.archivedAt), t.inContext(num(c.messages))), text(c.preview))) : [t.none])));
   }
 
   async read() {
     const doc = await get('chat', { key: this.key }, this.signal);
     const stay = this.doc?.messages && this.atEnd();
     this.doc = doc;
-    this.name.replaceChildren(text(nameOf(doc.messages ?? []) || this.key));
-    this.state.replaceChildren(label(doc.running ? 'good' : '', doc.running ? t.running : t.idle));
-    this.facts.replaceChildren(facts(doc));
+    fill(this.name, text(nameOf(doc.messages ?? []) || this.key));
+    fill(this.state, label(doc.running ? 'good' : '', doc.running ? t.running : t.idle), doc.paused && label('warn', t.paused));
+    if (this.pause) fill(this.pause, doc.paused ? t.resume : t.pause);
+    fill(this.facts, facts(doc));
     if (!doc.messages) return;
     this.largest = Math.max(0, ...doc.messages.map(tokensOf));
     this.show();
@@ -106,9 +109,9 @@ class Chat {
 
   show() {
     const { messages, waiting = [] } = this.doc;
-    this.first = Math.min(this.first, Math.max(0, messages.length - page));
+    this.first = Math.min(this.first, Math.max(0, messages.length - atOnce));
     this.more.hidden = this.first === 0;
-    this.more.textContent = t.earlier(num(Math.min(page, this.first)));
+    this.more.textContent = t.earlier(num(Math.min(atOnce, this.first)));
     this.draw(messages.slice(this.first));
     this.drawQueue(waiting);
     this.waiting.hidden = !waiting.length;
@@ -116,7 +119,7 @@ class Chat {
   }
 
   earlier() {
-    this.first = Math.max(0, this.first - page);
+    this.first = Math.max(0, this.first - atOnce);
     this.show();
   }
 
@@ -163,6 +166,12 @@ class Chat {
     await this.read();
   }
 
+  // turn pauses the chat, or ends that.
+  async turn() {
+    await post('pause', { chatKey: this.key, paused: !this.doc.paused });
+    await this.read();
+  }
+
   async forget() {
     if (!await confirm(t.forgetAsk(this.key), t.forgetYes)) return;
     await post('forget', { chatKey: this.key });
@@ -172,14 +181,14 @@ class Chat {
 }
 
 export default {
-  id: 'chat', title: t.title, owner: false,
+  title: t.title, viewer: true,
   async show(root, { params, signal, me }) {
     const chat = new Chat(root, params.key, me, signal);
     try {
       await chat.read();
     } catch (e) {
       if (e.status !== 404) throw e;
-      return root.replaceChildren(h('p', { class: 'hint' }, t.gone));
+      return fill(root, p('hint', t.gone));
     }
     every(me.role === 'viewer' || !chat.doc.messages ? 5000 : 2000, signal, () => (chat.doc.running || !chat.doc.messages ? chat.read() : null));
     if (!chat.doc.messages) return;

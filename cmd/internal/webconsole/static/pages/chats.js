@@ -1,32 +1,30 @@
 // The page chats: all chats of all platforms, the most recently changed first.
-import { ago, dollars, every, h, list, num, text, when } from '../dom.js';
-import { t as shared, words } from '../text.js';
-import { get } from '../wire.js';
+import { ago, asked, div, dollars, every, fill, finder, get, h, list, num, select, span, text, texts, when } from './parts.js';
+import { daysAgo, sums, tokens as used } from './usage.js';
 
-const t = words({
-  title: 'Chats', find: 'Key or name', platform: 'Platform', tokens: 'tokens', inTexts: 'Search in all messages', running: 'running',
-  count: (n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`),
-}, {
-  title: '聊天', find: '键或名称', platform: '平台', tokens: 'token', inTexts: '在所有消息中搜索', running: '运行中',
-  count: (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`),
+const t = texts({
+  title: ['Chats', '聊天'], find: ['Key or name', '键或名称'], platform: ['Platform', '平台'], tokens: ['tokens', 'token'], inTexts: ['Search in all messages', '在所有消息中搜索'],
+  month: ['in the last 30 days', '最近 30 天'],
+  count: [(n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`), (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`)],
 });
 
 export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
 
-function row(c) {
+function row(c, spent) {
   return h('a', { href: `#/chat/${encodeURIComponent(c.chatKey)}`, class: 'chat', title: when(c.updatedAt) },
-    h('span', { class: 'who' }, text(c.name || c.chatKey), c.name && h('bdi', { class: 'dim small' }, c.chatKey)),
-    h('span', { class: 'num' }, c.running ? h('span', { class: 'label good' }, t.running) : ''),
-    h('span', { class: 'num dim' }, ago(c.updatedAt)),
-    h('span', { class: 'num much' }, c.tokens ? `${num(c.tokens)} ${t.tokens}` : ''),
-    h('span', { class: 'num much' }, c.dollars ? dollars(c.dollars) : ''));
+    span('who', text(c.name || c.chatKey), c.name && h('bdi', { class: 'dim small' }, c.chatKey)),
+    span('num', c.running ? span('label good', t.running) : ''),
+    span('num dim', ago(c.updatedAt)),
+    h('span', { class: 'num much', title: t.month }, spent ? `${num(used(spent))} ${t.tokens}` : ''),
+    h('span', { class: 'num much', title: t.month }, spent?.usd ? dollars(spent.usd) : ''));
 }
 
 export default {
-  id: 'chats', title: t.title, owner: false,
+  title: t.title, viewer: true,
   async show(root, { params, signal, me }) {
     let all = [];
     let next = 0;
+    let spent = new Map();
     const draw = () => {
       const [find, only] = [field.value.trim().toLowerCase(), platform.value];
       const fits = all.filter((c) => (!only || platformOf(c.chatKey) === only) && (!find || `${c.chatKey}\n${c.name ?? ''}`.toLowerCase().includes(find)));
@@ -34,26 +32,30 @@ export default {
       count.textContent = t.count(fits.length, all.length);
       inTexts.href = `#/search?${new URLSearchParams({ q: field.value.trim() })}`;
     };
-    const field = h('input', { type: 'search', class: 'grow', placeholder: t.find, 'aria-label': t.find, autocomplete: 'off', value: params.find, oninput: draw });
-    const platform = h('select', { 'aria-label': t.platform, onchange: draw });
+    const field = finder(t.find, { value: params.find, oninput: draw });
+    const platform = select(t.platform, [], { onchange: draw });
     const count = h('span', { class: 'dim small', role: 'status' });
     const inTexts = h('a', { hidden: me.role === 'viewer' }, t.inTexts);
-    const rows = list([], 48, row, (c) => c.chatKey);
+    const rows = list([], 48, (c) => row(c, spent.get(c.chatKey)), (c) => c.chatKey);
     rows.setAttribute('aria-label', t.title);
     field.addEventListener('keydown', (e) => {
       if (e.key !== 'ArrowDown') return;
       e.preventDefault();
       rows.focusRow(0);
     });
-    root.append(h('div', { class: 'bar' }, field, platform, count, inTexts), rows);
+    root.append(div('bar', field, platform, count, inTexts), rows);
+    every(60_000, signal, async () => {
+      spent = new Map(sums((await asked('usage', { of: daysAgo(29) }, signal)).usage, 'chatKey').map((s) => [s.key, s]));
+      draw();
+    });
     await every(3000, signal, async () => {
       if (Date.now() < next) return;
       const began = performance.now();
       const doc = await get('chats', {}, signal);
-      all = (doc.chats ?? doc).filter((c) => c.updatedAt); // of one that was deleted only the ids are kept
+      all = doc.filter((c) => c.updatedAt); // of one that was deleted only the ids are kept
       next = Date.now() + 20 * (performance.now() - began); // a host with many chats is asked less often
       const names = ['', ...[...new Set(all.map((c) => platformOf(c.chatKey)))].sort()];
-      if (names.length !== platform.length) platform.replaceChildren(...names.map((n) => h('option', { value: n, selected: n === platform.value }, n || shared.all)));
+      if (names.length !== platform.length) fill(platform, names.map((n) => h('option', { value: n, selected: n === platform.value }, n || t.all)));
       draw();
     });
   },

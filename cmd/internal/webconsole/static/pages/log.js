@@ -1,19 +1,16 @@
 // The end of the audit log: what happened in which chat, run and request, never what was said.
-import { every, h, num, text } from '../dom.js';
-import { asked } from '../wire.js';
-import { language, words } from '../text.js';
-import { bar, chat, empty, keyed, label } from './parts.js';
+import { asked, bar, chat, code, empty, every, finder, h, keyed, label, language, num, select, span, text, texts } from './parts.js';
 
-const t = words({
-  title: 'Log', none: 'Nothing was logged.', about: 'Each message, run, model call, tool, decision and delivery is noted here, but not what was said.', unmatched: 'No line matches.',
-  filter: 'Chat, request, tool, result …', kind: 'Kind', all: 'all kinds', lines: 'Lines', last: (n) => `last ${num(n)} lines`, follow: 'Follow', step: 'step ', by: 'by ', request: 'Only this request',
-  tokens: (i, c, o) => `${i} tokens in (${c} cached), ${o} out`,
-  event: { ingress: 'message', egress: 'delivery', run: 'run', model: 'model', tool: 'tool', approval: 'approval', execution: 'execution', stop: 'stop', forget: 'deletion' },
-}, {
-  title: '日志', none: '没有日志。', about: '每条消息、运行、模型调用、工具、审批和投递都会记录在这里，但不包含聊天内容。', unmatched: '没有符合条件的记录。',
-  filter: '聊天、请求、工具、结果……', kind: '类型', all: '全部类型', lines: '行数', last: (n) => `最近 ${num(n)} 行`, follow: '跟踪', step: '步骤 ', by: '操作者：', request: '只看这个请求',
-  tokens: (i, c, o) => `输入 ${i} token（缓存 ${c}），输出 ${o}`,
-  event: { ingress: '消息', egress: '投递', run: '运行', model: '模型', tool: '工具', approval: '审批', execution: '执行', stop: '停止', forget: '删除' },
+const t = texts({
+  title: ['Log', '日志'], none: ['Nothing was logged.', '没有日志。'],
+  about: ['Each message, run, model call, tool, decision and delivery is noted here, but not what was said.', '每条消息、运行、模型调用、工具、审批和投递都会记录在这里，但不包含聊天内容。'],
+  unmatched: ['No line matches.', '没有符合条件的记录。'], filter: ['Chat, request, tool, result …', '聊天、请求、工具、结果……'], kind: ['Kind', '类型'], all: ['all kinds', '全部类型'],
+  lines: ['Lines', '行数'], last: [(n) => `last ${num(n)} lines`, (n) => `最近 ${num(n)} 行`], follow: ['Follow', '跟踪'], step: ['step ', '步骤 '], by: ['by ', '操作者：'],
+  request: ['Only this request', '只看这个请求'], tokens: [(i, c, o) => `${i} tokens in (${c} cached), ${o} out`, (i, c, o) => `输入 ${i} token（缓存 ${c}），输出 ${o}`],
+  event: {
+    ingress: ['message', '消息'], egress: ['delivery', '投递'], run: ['run', '运行'], model: ['model', '模型'], tool: ['tool', '工具'], approval: ['approval', '审批'],
+    execution: ['execution', '执行'], stop: ['stop', '停止'], forget: ['deletion', '删除'],
+  },
 });
 
 const bad = /^(failed|error|denied|refused|expired|interrupted|declined|parked|dropped)/;
@@ -31,16 +28,15 @@ function numbered(lines) {
 
 function row(l, only) {
   const dim = [l.step && t.step + l.step, l.tookMs && `${num(l.tookMs)} ms`, l.event === 'model' && t.tokens(...[l.inputTokens, l.cachedTokens, l.outputTokens].map(num)), l.by && t.by + l.by].filter(Boolean);
-  return h('li', null, h('time', { datetime: l.ts }, clock.format(new Date(l.ts))), label('', t.event[l.event] ?? l.event), l.chatKey && chat(l.chatKey), l.name && h('code', null, l.name),
-    l.result && h('strong', { class: bad.test(l.result) ? 'bad' : '' }, text(l.result)), l.reason && text(l.reason), dim.map((f) => h('span', { class: 'dim' }, text(f))),
+  return h('li', null, h('time', { datetime: l.ts }, clock.format(new Date(l.ts))), label('', t.event[l.event] ?? l.event), l.chatKey && chat(l.chatKey), l.name && code(l.name),
+    l.result && h('strong', { class: bad.test(l.result) ? 'bad' : '' }, text(l.result)), l.reason && text(l.reason), dim.map((f) => span('dim', text(f))),
     l.requestId && h('button', { class: 'plain', type: 'button', title: `${t.request}: ${l.requestId}`, onclick: () => only(l.requestId) }, l.requestId.slice(0, 8)));
 }
 
 export default {
-  id: 'log', title: t.title, owner: true,
+  title: t.title,
   async show(root, { params, signal }) {
-    const select = (name, options) => h('select', { 'aria-label': name }, options.map(([value, shown]) => h('option', { value }, shown)));
-    const filter = h('input', { type: 'search', class: 'grow', placeholder: t.filter, 'aria-label': t.filter, value: params.chat ?? params.key });
+    const filter = finder(t.filter, { value: params.chat ?? params.key });
     const kind = select(t.kind, [['', t.all], ...Object.entries(t.event)]);
     const last = select(t.lines, [200, 1000].map((n) => [n, t.last(n)]));
     const follow = h('input', { type: 'checkbox', checked: true });

@@ -1,26 +1,22 @@
 // What is remembered about the project, about people and about chats.
-import { ago, bytes, confirm, every, h, say, text, when } from '../dom.js';
-import { asked, post } from '../wire.js';
-import { t as shared, words } from '../text.js';
-import { bar, button, chat, empty, exact, tabled } from './parts.js';
+import { asked, bar, button, bytes, chat, confirm, div, empty, every, exact, fill, h, h2, p, post, say, tabled, text, texts, time } from './parts.js';
 
-const t = words({
-  title: 'Memory', none: 'There are no memories yet.', about: 'The agent notes what is worth keeping: about the project, about people and about single chats. It does so by itself, or when somebody asks it to.',
-  project: 'the project', size: 'Size', changed: 'Changed', back: '← All memories', edit: 'Edit', saved: 'Saved. The next answer uses it.', nothing: 'Nothing is remembered here.',
-  note: 'The version before is kept in the folder backup beside it.', leave: 'Throw away what you changed?', yes: 'Throw away',
-}, {
-  title: '记忆', none: '还没有任何记忆。', about: '助手会记下值得保留的内容：关于项目、关于用户，以及关于单个聊天。可以由它自动记录，也可以请它记住。',
-  project: '项目', size: '大小', changed: '修改时间', back: '← 全部记忆', edit: '编辑', saved: '已保存，从下一次回答起生效。', nothing: '这里没有记忆。',
-  note: '之前的版本保存在旁边的 backup 文件夹中。', leave: '要放弃所做的修改吗？', yes: '放弃修改',
+const t = texts({
+  title: ['Memory', '记忆'], none: ['There are no memories yet.', '还没有任何记忆。'],
+  about: ['The agent notes what is worth keeping: about the project, about people and about single chats. It does so by itself, or when somebody asks it to.', '助手会记下值得保留的内容：关于项目、关于用户，以及关于单个聊天。可以由它自动记录，也可以请它记住。'],
+  project: ['the project', '项目'], changed: ['Changed', '修改时间'], back: ['← All memories', '← 全部记忆'], edit: ['Edit', '编辑'],
+  saved: ['Saved. The next answer uses it.', '已保存，从下一次回答起生效。'], nothing: ['Nothing is remembered here.', '这里没有记忆。'],
+  note: ['The version before is kept in the folder backup beside it.', '之前的版本保存在旁边的 backup 文件夹中。'], leave: ['Discard your changes?', '要放弃所做的修改吗？'],
+  yes: ['Discard', '放弃修改'],
 });
 
 const nameOf = (memory) => (memory === 'project' ? t.project : memory.replace(/^user:/, ''));
 
 function all(root, signal) {
   const draw = tabled(root, [
-    { head: shared.name, cell: (m) => h('a', { href: `#/memory/${encodeURIComponent(m.memory)}` }, text(nameOf(m.memory))) },
+    { head: t.name, cell: (m) => h('a', { href: `#/memory/${encodeURIComponent(m.memory)}` }, text(nameOf(m.memory))) },
     { head: t.size, num: true, cell: (m) => bytes(m.bytes) },
-    { head: t.changed, cell: (m) => h('span', { title: when(m.changed) }, ago(m.changed)) },
+    { head: t.changed, cell: (m) => time(m.changed) },
   ], empty(t.none, t.about));
   return every(10_000, signal, async () => draw(await asked('memories', {}, signal)));
 }
@@ -28,12 +24,12 @@ function all(root, signal) {
 // one shows a memory, and lets owners edit it. The order has the text that was edited, so that what the agent noted
 // meanwhile is not lost.
 async function one(root, name, signal, orders) {
-  const place = h('div');
-  root.append(h('p', null, h('a', { href: '#/memory' }, t.back)), h('h2', null, name.includes('-chat-') ? chat(name) : text(nameOf(name))), place);
+  const place = div();
+  root.append(p('', h('a', { href: '#/memory' }, t.back)), h2(name.includes('-chat-') ? chat(name) : text(nameOf(name))), place);
   async function read() {
     const was = (await asked('memory', { of: name }, signal)).text;
     const edit = button(t.edit, () => write(was));
-    place.replaceChildren(was ? exact(was, t.title) : h('p', { class: 'hint' }, t.nothing), orders ? bar(edit) : '');
+    fill(place, was ? exact(was, t.title) : p('hint', t.nothing), orders ? bar(edit) : '');
     return edit;
   }
   function write(was) {
@@ -47,13 +43,13 @@ async function one(root, name, signal, orders) {
     const leave = async () => {
       if (input.value === was || await confirm(t.leave, t.yes)) (await read()).focus();
     };
-    place.replaceChildren(input, h('p', { class: 'hint' }, t.note), bar(button(shared.save, save, 'primary'), button(shared.cancel, leave)));
+    fill(place, input, p('hint', t.note), bar(button(t.save, save, 'primary'), button(t.cancel, leave)));
     input.focus();
   }
   await read();
 }
 
 export default {
-  id: 'memory', title: t.title, owner: true,
+  title: t.title,
   show: (root, { params, signal, me }) => (params.key ? one(root, params.key, signal, me.orders) : all(root, signal)),
 };

@@ -1,43 +1,36 @@
 // One message of a history as it is stored: text as text, tools and thoughts folded, and its JSON on demand.
-import { h, num, text, when } from '../dom.js';
-import { t as shared, words } from '../text.js';
-import { asked } from '../wire.js';
-import { button, label, visible } from './parts.js';
+import { asked, button, code, div, fill, h, label, num, p, span, text, texts, visible, when, words } from './parts.js';
 
-const t = words({
-  role: { user: 'User', assistant: 'Assistant', system: 'System' }, step: (n) => `Step ${n}`, reasoning: 'Reasoning', input: 'Input', output: 'Result', raw: 'JSON', more: (n) => `Show all ${n} characters`,
-  summary: (n) => `Summary of ${n} earlier messages`, from: 'from ', to: ' to ', gap: 'Messages that could not be read', originals: 'Show the originals',
-  aged: 'Large results were archived', back: 'Go back to before this', task: 'task', contact: 'from another chat', file: 'File', source: 'Source',
-  prompt: 'prompt', cached: 'from the cache', out: 'output', thought: 'reasoning', notice: 'Notice', by: ' by ', reason: 'reason: ', answer: { approved: 'approved', denied: 'denied', expired: 'expired', withdrawn: 'withdrawn' },
-  atStep: (n) => ` at step ${n}`,
+const t = texts({
+  role: { user: ['User', '用户'], assistant: ['Assistant', '助手'], system: ['System', '系统'] }, step: [(n) => `Step ${n}`, (n) => `第 ${n} 步`], reasoning: ['Reasoning', '思考'],
+  input: ['Input', '输入'], output: ['Result', '结果'], raw: 'JSON', more: [(n) => `Show all ${n} characters`, (n) => `显示全部 ${n} 个字符`],
+  summary: [(n) => `Summary of ${n} earlier messages`, (n) => `${n} 条较早消息的摘要`], from: ['from ', '从 '], to: [' to ', ' 到 '],
+  gap: ['Messages that could not be read', '无法读取的消息'], originals: ['Show the originals', '显示原始消息'], aged: ['Large results were archived', '较大的结果已归档'],
+  back: ['Go back to before this', '回到这条之前'], task: ['task', '任务'], contact: ['from another chat', '来自其他聊天'], file: ['File', '文件'], source: ['Source', '来源'],
+  prompt: ['prompt', '输入'], cached: ['from the cache', '来自缓存'], out: ['output', '输出'], thought: ['reasoning', '思考'], notice: ['Notice', '提示'], by: [' by ', '，由 '],
+  reason: ['reason: ', '原因：'], answer: { approved: ['approved', '已批准'], denied: ['denied', '已拒绝'], expired: ['expired', '已失效'], withdrawn: ['withdrawn', '已撤回'] },
+  atStep: [(n) => ` at step ${n}`, (n) => `（第 ${n} 步）`],
   state: {
-    'input-streaming': 'preparing', 'input-available': 'running', 'approval-requested': 'waits for approval', 'approval-responded': 'decided',
-    'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied',
-  },
-}, {
-  role: { user: '用户', assistant: '助手', system: '系统' }, step: (n) => `第 ${n} 步`, reasoning: '思考', input: '输入', output: '结果', raw: 'JSON', more: (n) => `显示全部 ${n} 个字符`,
-  summary: (n) => `${n} 条较早消息的摘要`, from: '从 ', to: ' 到 ', gap: '无法读取的消息', originals: '显示原始消息',
-  aged: '较大的结果已归档', back: '回到这条之前', task: '任务', contact: '来自其他聊天', file: '文件', source: '来源',
-  prompt: '输入', cached: '来自缓存', out: '输出', thought: '思考', notice: '提示', by: '，由 ', reason: '原因：', answer: { approved: '已批准', denied: '已拒绝', expired: '已失效', withdrawn: '已撤回' },
-  atStep: (n) => `（第 ${n} 步）`,
-  state: {
-    'input-streaming': '准备中', 'input-available': '运行中', 'approval-requested': '等待审批', 'approval-responded': '已决定',
-    'output-available': '完成', 'output-error': '失败', 'output-denied': '已拒绝',
+    'input-streaming': ['preparing', '准备中'], 'input-available': ['running', '运行中'], 'approval-requested': ['waits for approval', '等待审批'],
+    'approval-responded': ['decided', '已决定'], 'output-available': ['done', '完成'], 'output-error': ['failed', '失败'], 'output-denied': ['denied', '已拒绝'],
   },
 });
 
 // What became of a message, and how a run ended.
-export const fateOf = words({ answered: 'answered', merged: 'joined', ignored: 'ignored', declined: 'declined', stopped: 'stopped' },
-  { answered: '已回答', merged: '已并入', ignored: '已忽略', declined: '已拒收', stopped: '已停止' });
-export const resultOf = words({ done: 'done', waiting: 'waits for a decision', stopped: 'stopped', failed: 'failed', interrupted: 'interrupted', switching: 'goes on in another context' },
-  { done: '完成', waiting: '等待决定', stopped: '已停止', failed: '失败', interrupted: '已中断', switching: '在其他上下文中继续' });
+export const fateOf = words({
+  answered: ['answered', '已回答'], merged: ['joined', '已并入'], ignored: ['ignored', '已忽略'], declined: ['declined', '已拒收'], stopped: ['stopped', '已停止'],
+});
+export const resultOf = words({
+  done: ['done', '完成'], waiting: ['waits for a decision', '等待决定'], stopped: ['stopped', '已停止'], failed: ['failed', '失败'], interrupted: ['interrupted', '已中断'],
+  switching: ['goes on in another context', '在其他上下文中继续'],
+});
 
 const json = (value) => visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 // folded draws what it hides when it is opened for the first time.
 export function folded(summary, draw, kind) {
   const box = h('details', { class: kind }, h('summary', null, summary));
-  box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(h('div', null, draw())); });
+  box.addEventListener('toggle', () => { if (box.open && box.children.length === 1) box.append(div('', draw())); });
   return box;
 }
 
@@ -48,7 +41,7 @@ function long(words, tag, kind) {
   const body = h(tag, { class: kind, tabindex: tag === 'pre' ? 0 : null }, text(words.slice(0, most)));
   if (words.length <= most) return body;
   const rest = button(t.more(num(words.length)), () => {
-    body.replaceChildren(text(words));
+    fill(body, text(words));
     body.tabIndex = -1;
     body.focus({ preventScroll: true });
     rest.remove();
@@ -65,7 +58,7 @@ function tool(p, m) {
   const request = m.metadata?.approvals?.requests?.find((r) => r.id === p.approval?.id);
   const kind = p.state === 'output-error' ? 'bad' : /approval|denied/.test(p.state) ? 'warn' : '';
   const decided = request?.answer && [' ', t.answer[request.answer] ?? text(request.answer), request.byName && [t.by, text(request.byName)], request.reason && [' ', t.reason, text(request.reason)]];
-  return folded([h('code', null, text(name)), ' ', p.title && [text(p.title), ' '], label(kind, t.state[p.state] ?? text(p.state)), request && ` #${request.n}`, decided],
+  return folded([code(text(name)), ' ', p.title && [text(p.title), ' '], label(kind, t.state[p.state] ?? text(p.state)), request && ` #${request.n}`, decided],
     () => [named(t.input, p.input ?? p.rawInput), request?.exact && named(request.what || '#', request.exact), named(t.output, p.output ?? p.errorText)]);
 }
 
@@ -73,12 +66,12 @@ function tool(p, m) {
 function part(p, m, step) {
   const kind = p.type ?? '';
   if (kind === 'text') return p.text ? long(p.text, 'div', 'words') : null;
-  if (kind === 'step-start') return step > 1 ? h('div', { class: 'step' }, t.step(step)) : null;
+  if (kind === 'step-start') return step > 1 ? div('step', t.step(step)) : null;
   if (kind === 'reasoning') return p.text ? folded(t.reasoning, () => long(p.text, 'div', 'words dim')) : null;
   if (kind === 'dynamic-tool' || kind.startsWith('tool-')) return tool(p, m);
-  if (kind === 'file') return h('p', null, t.file, ' ', text(p.filename || ''), ' ', h('span', { class: 'dim' }, text(p.mediaType)), ' ', p.url?.startsWith('data:') ? null : link(p.url ?? ''));
+  if (kind === 'file') return h('p', null, t.file, ' ', text(p.filename || ''), ' ', span('dim', text(p.mediaType)), ' ', p.url?.startsWith('data:') ? null : link(p.url ?? ''));
   if (kind === 'source-url') return h('p', null, t.source, ' ', text(p.title ?? ''), ' ', link(p.url ?? ''));
-  return folded(h('code', null, text(kind)), () => long(json(p), 'pre'));
+  return folded(code(text(kind)), () => long(json(p), 'pre'));
 }
 
 function parts(m) {
@@ -92,24 +85,24 @@ function tokens({ inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, reas
   if (!sum) return null;
   const said = [`${num(inputTokens)} ${t.prompt}`, cachedInputTokens && `${num(cachedInputTokens)} ${t.cached}`, `${num(outputTokens)} ${t.out}`, reasoningTokens && `${num(reasoningTokens)} ${t.thought}`].filter(Boolean);
   const bit = (kind, n) => {
-    const e = h('span', { class: kind });
+    const e = span(kind);
     e.style.width = `${100 * n / Math.max(sum, largest)}%`;
     return e;
   };
-  return h('div', { class: 'small dim' }, h('div', { class: 'tokens', 'aria-hidden': true }, bit('cached', cachedInputTokens), bit('fresh', Math.max(0, inputTokens - cachedInputTokens)), bit('output', outputTokens)), said.join(' · '));
+  return div('small dim', h('div', { class: 'tokens', 'aria-hidden': true }, bit('cached', cachedInputTokens), bit('fresh', Math.max(0, inputTokens - cachedInputTokens)), bit('output', outputTokens)), said.join(' · '));
 }
 
 export const tokensOf = (m) => (m.metadata?.usage?.inputTokens ?? 0) + (m.metadata?.usage?.outputTokens ?? 0);
 
 function fates(list) {
   const more = (list ?? []).filter((f) => f.fate !== 'answered');
-  return more.length ? h('p', { class: 'small dim' }, more.map((f, i) => [i ? ' · ' : '', fateOf[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
+  return more.length ? p('small dim', more.map((f, i) => [i ? ' · ' : '', fateOf[f.fate] ?? text(f.fate), ' ', text(f.id), f.step ? t.atStep(f.step) : ''])) : null;
 }
 
 // later draws what is asked for once it is there.
 export function later(promise, draw) {
-  const place = h('div', null, shared.loading);
-  promise.then((doc) => place.replaceChildren(...draw(doc)), (e) => place.replaceChildren(text(e.message)));
+  const place = div('', t.loading);
+  promise.then((doc) => fill(place, draw(doc)), (e) => fill(place, text(e.message)));
   return place;
 }
 
@@ -125,13 +118,13 @@ export function message(m, o) {
   const range = meta.sourceRange;
   const result = meta.result !== 'done' && (resultOf[meta.result] ?? meta.result);
   const box = h('article', { class: kind },
-    h('p', null, h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
+    p('', h('strong', null, summary ? t.summary(num(range?.count ?? 0)) : meta.kind === 'gap' ? t.gap : t.role[m.role] ?? text(m.role)),
       (meta.username || meta.userId) && text(meta.username || meta.userId), m.role === 'assistant' && meta.model && text(meta.model),
       meta.ts && h('time', { datetime: new Date(meta.ts).toISOString() }, when(meta.ts)),
       t[meta.source] && label('', t[meta.source]), result && label(meta.result === 'waiting' ? 'warn' : 'bad', text(result)), meta.reason && text(meta.reason),
       o.back && button(t.back, () => o.back(m), 'plain')),
-    summary && range && h('p', { class: 'small dim' }, t.from, text(range.fromId), t.to, text(range.toId)),
-    parts(m), meta.notice && h('p', { class: 'warn' }, t.notice, ': ', text(json(meta.notice))),
+    summary && range && p('small dim', t.from, text(range.fromId), t.to, text(range.toId)),
+    parts(m), meta.notice && p('warn', t.notice, ': ', text(json(meta.notice))),
     fates(meta.fates), tokens(meta.usage, o.largest ?? 0),
     summary && archived(t.originals, meta.archive, o), archived(t.aged, meta.aged, o),
     folded(t.raw, () => long(json(m), 'pre'), 'small dim'));

@@ -1,47 +1,42 @@
 // The settings in effect, where each comes from, and what is wrong with them.
-import { every, h, table, text } from '../dom.js';
-import { asked } from '../wire.js';
-import { words } from '../text.js';
-import { bar, label, redraw } from './parts.js';
+import { asked, bar, code, div, every, fill, finder, h, label, p, redraw, table, text, texts } from './parts.js';
 
-const t = words({
-  title: 'Settings', about: 'These settings are in effect; secrets are hidden. They are changed in ship.json, in .env or in the environment of the host.', fine: 'The settings have no faults.',
-  key: 'Setting', value: 'Value', from: 'From', filter: 'Filter settings', own: 'Only what differs from the defaults', severity: { error: 'error', warning: 'warning' }, untrusted: 'Not trusted yet, see sma trust: ',
-}, {
-  title: '设置', about: '这里是当前生效的设置，密钥已隐藏。修改请编辑 ship.json、.env 或主机的环境变量。', fine: '设置没有问题。',
-  key: '设置项', value: '值', from: '来源', filter: '筛选设置', own: '只显示非默认值', severity: { error: '错误', warning: '警告' }, untrusted: '尚未信任（见 sma trust）：',
+const t = texts({
+  title: ['Settings', '设置'],
+  about: ['These settings are in effect; secrets are hidden. They are changed in ship.json, in .env or in the environment of the host.', '这里是当前生效的设置，密钥已隐藏。修改请编辑 ship.json、.env 或主机的环境变量。'],
+  fine: ['The settings have no faults.', '设置没有问题。'], key: ['Setting', '设置项'], value: ['Value', '值'], from: ['From', '来源'], filter: ['Filter settings', '筛选设置'],
+  own: ['Only what differs from the defaults', '只显示非默认值'], severity: { error: ['error', '错误'], warning: ['warning', '警告'] },
+  untrusted: ['Not trusted yet, see sma trust: ', '尚未信任（见 sma trust）：'],
 });
 
 // rows are the lines `key = value  # origin`; a value may hold any of these signs.
 const rows = (shown) => shown.split('\n').map((line) => line.match(/^(.+?) = (.*) {2}# (.*)$/)).filter(Boolean).map(([, key, value, from]) => ({ key, value, from }));
 
 const columns = [
-  { head: t.key, cell: (r) => h('code', null, r.key) },
+  { head: t.key, cell: (r) => code(r.key) },
   { head: t.value, cell: (r) => r.value },
   { head: t.from, cell: (r) => r.from },
 ];
 
 function report({ findings, untrusted }) {
   const all = [
-    ...(findings ?? []).map((f) => h('p', null, label(f.severity === 'error' ? 'bad' : 'warn', t.severity[f.severity] ?? f.severity), ' ', text(`${f.file}${f.line ? `:${f.line}:${f.col}` : ''}: ${f.message}`))),
-    ...(untrusted ?? []).map((r) => h('p', { class: 'warn' }, t.untrusted, text(r.text))),
+    ...(findings ?? []).map((f) => p('', label(f.severity === 'error' ? 'bad' : 'warn', t.severity[f.severity] ?? f.severity), ' ', text(`${f.file}${f.line ? `:${f.line}:${f.col}` : ''}: ${f.message}`))),
+    ...(untrusted ?? []).map((r) => p('warn', t.untrusted, text(r.text))),
   ];
-  return all.length ? all : [h('p', { class: 'good' }, t.fine)];
+  return all.length ? all : [p('good', t.fine)];
 }
 
 export default {
-  id: 'settings', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal }) {
-    const [found, place] = [h('div', { role: 'status' }), h('div')];
-    const filter = h('input', { type: 'search', class: 'grow', placeholder: t.filter, 'aria-label': t.filter });
-    const own = h('input', { type: 'checkbox', checked: true });
-    root.append(h('p', { class: 'hint' }, t.about), found, bar(filter, h('label', null, own, ' ', t.own)), place);
+    const [found, place] = [h('div', { role: 'status' }), div()];
+    const filter = finder(t.filter, { oninput: () => draw() });
+    const own = h('input', { type: 'checkbox', checked: true, onchange: () => draw() });
+    root.append(p('hint', t.about), found, bar(filter, h('label', null, own, ' ', t.own)), place);
     let all = [];
-    const draw = () => place.replaceChildren(table(columns, all.filter((r) => (!own.checked || r.from !== 'default') && `${r.key} ${r.value}`.toLowerCase().includes(filter.value.toLowerCase()))));
-    filter.addEventListener('input', draw);
-    own.addEventListener('change', draw);
+    const draw = () => fill(place, table(columns, all.filter((r) => (!own.checked || r.from !== 'default') && `${r.key} ${r.value}`.toLowerCase().includes(filter.value.toLowerCase()))));
     const drawAll = redraw(([check, shown]) => {
-      found.replaceChildren(...report(check));
+      fill(found, report(check));
       all = rows(shown.textOrigin);
       draw();
     });

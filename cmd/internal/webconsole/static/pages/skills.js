@@ -1,36 +1,56 @@
 // What the agent can do: skills, the tools of every request, and MCP servers with theirs.
-import { bytes, every, h, num, say, table, text } from '../dom.js';
-import { asked, get, post } from '../wire.js';
-import { t as shared, words } from '../text.js';
-import { bar, button, cards, empty, exact, facts, label, redraw, tabled, trouble, visible } from './parts.js';
+import { asked, bar, box, button, bytes, cards, code, div, empty, every, exact, facts, fill, get, h, h2, label, num, p, post, redraw, say, table, tabled, text, texts, trouble, unseen, visible } from './parts.js';
 
-const t = words({
-  title: 'Skills and tools', skills: 'Skills', noSkills: 'There are no skills.', aboutSkills: 'A skill is a folder with a SKILL.md in .ship/skills or .claude/skills. Once a person has approved it with sma skills approve NAME, it loads without asking.',
-  skill: { pinned: 'approved', new: 'asks first', changed: 'changed, asks first' }, what: 'Description', size: 'Size', unknown: 'unknown here: ', tools: 'Tools', offer: (n, tokens) => `${n} tools add ${tokens} tokens to every request.`,
-  servers: 'MCP servers', noServers: 'There are no MCP servers.', aboutServers: 'MCP servers are programs with further tools. They are named in .ship/config/mcp.json.',
-  condition: { starting: 'starting', up: 'up', down: 'down, will be tried again', off: 'off' }, test: 'Test', tested: 'The server was started, and its tools were listed.',
-  is: { on: 'on', new: 'new, off', changed: 'changed, off', shadows: 'off: its name is taken', unusable: 'unusable', gone: 'gone' }, asks: 'asks', readOnly: 'says it only reads',
-  approve: 'Approve as shown', approved: (name) => `${name} is approved as it was shown.`, on: (n) => `Tools that are on: ${n}`,
-}, {
-  title: '技能与工具', skills: '技能', noSkills: '没有技能。', aboutSkills: '技能是 .ship/skills 或 .claude/skills 中带有 SKILL.md 的文件夹。用 sma skills approve 名称 批准后，加载时不再询问。',
-  skill: { pinned: '已批准', new: '加载前询问', changed: '已改动，加载前询问' }, what: '说明', size: '大小', unknown: '未知：', tools: '工具', offer: (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`,
-  servers: 'MCP 服务器', noServers: '没有 MCP 服务器。', aboutServers: 'MCP 服务器是提供更多工具的程序，在 .ship/config/mcp.json 中配置。',
-  condition: { starting: '正在启动', up: '正常', down: '中断，稍后重试', off: '已停用' }, test: '测试', tested: '服务器已启动，并列出了工具。',
-  is: { on: '已启用', new: '新增，未启用', changed: '已改动，未启用', shadows: '未启用：名称已被占用', unusable: '无法使用', gone: '已移除' }, asks: '使用前询问', readOnly: '自称只读',
-  approve: '按所示批准', approved: (name) => `已按所示内容批准 ${name}。`, on: (n) => `已启用的工具：${n}`,
+const t = texts({
+  title: ['Skills and tools', '技能与工具'], skills: ['Skills', '技能'], noSkills: ['There are no skills.', '没有技能。'],
+  aboutSkills: ['A skill is a folder with a SKILL.md in .ship/skills or .claude/skills. Once a person has approved it, it loads without asking.', '技能是 .ship/skills 或 .claude/skills 中带有 SKILL.md 的文件夹。批准后加载时不再询问。'],
+  skill: { pinned: ['approved', '已批准'], new: ['asks first', '加载前询问'], changed: ['changed, asks first', '已改动，加载前询问'] }, what: ['Description', '说明'],
+  unknown: ['unknown here: ', '未知：'], tools: ['Tools', '工具'],
+  offer: [(n, tokens) => `${n} tools add ${tokens} tokens to every request.`, (n, tokens) => `每次请求都会带上 ${n} 个工具，共 ${tokens} 个 token。`],
+  servers: ['MCP servers', 'MCP 服务器'], noServers: ['There are no MCP servers.', '没有 MCP 服务器。'],
+  aboutServers: ['MCP servers are programs with further tools. They are named in .ship/config/mcp.json.', 'MCP 服务器是提供更多工具的程序，在 .ship/config/mcp.json 中配置。'],
+  condition: { starting: ['starting', '正在启动'], up: ['up', '正常'], down: ['down, will be tried again', '中断，稍后重试'], off: ['off', '已停用'] }, test: ['Test', '测试'],
+  tested: ['The server was started, and its tools were listed.', '服务器已启动，并列出了工具。'],
+  is: {
+    on: ['on', '已启用'], new: ['new, off', '新增，未启用'], changed: ['changed, off', '已改动，未启用'], shadows: ['off: its name is taken', '未启用：名称已被占用'],
+    unusable: ['unusable', '无法使用'], gone: ['gone', '已移除'],
+  },
+  asks: ['asks', '使用前询问'], readOnly: ['says it only reads', '自称只读'], look: ['Read and approve', '阅读并批准'], withdrawn: [(name) => `${name} asks again.`, (name) => `${name} 会再次询问。`],
+  approve: ['Approve as shown', '按所示批准'],
+  approved: [(name) => `${name} is approved as it was shown.`, (name) => `已按所示内容批准 ${name}。`], on: [(n) => `Tools that are on: ${n}`, (n) => `已启用的工具：${n}`],
 });
 
-const skillColumns = [
-  { head: shared.name, cell: (s) => h('code', null, s.name) },
-  { head: shared.state, cell: (s) => label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state) },
-  { head: t.what, cell: (s) => [text(s.description), h('div', { class: 'small dim' }, text(s.folder))] },
-  { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? h('div', { class: 'warn' }, t.unknown, text(s.unknownTools.join(', '))) : null] },
+// approve shows the text of a skill, and approves the folder that it was read with.
+async function approve(place, name, again) {
+  const s = await asked('skills', { of: name });
+  const yes = button(t.approve, async () => {
+    await post('skills', { name, digest: s.digest });
+    say(t.approved(name));
+    fill(place);
+    await again();
+  }, 'primary');
+  fill(place, div('box', facts(code(s.name), s.folder, bytes(s.bytes)), exact(visible(s.text), s.name), bar(yes, button(t.cancel, () => fill(place)))));
+  yes.focus();
+}
+
+async function withdraw(name, again) {
+  await post('skills', { name });
+  say(t.withdrawn(name));
+  await again();
+}
+
+const skillColumns = (place, orders, again) => [
+  { head: t.name, cell: (s) => code(s.name) },
+  { head: t.state, cell: (s) => label(s.state === 'pinned' ? 'good' : 'warn', t.skill[s.state] ?? s.state) },
+  { head: unseen(t.approve), cell: (s) => orders && (s.state === 'pinned' ? button(t.revoke, () => withdraw(s.name, again)) : button(t.look, () => approve(place, s.name, again))) },
+  { head: t.what, cell: (s) => [text(s.description), div('small dim', text(s.folder))] },
+  { head: t.tools, cell: (s) => [text((s.allowedTools ?? []).join(', ')), s.unknownTools?.length ? div('warn', t.unknown, text(s.unknownTools.join(', '))) : null] },
   { head: t.size, num: true, cell: (s) => bytes(s.bytes) },
 ];
 
 const toolColumns = [
-  { head: shared.tool, cell: (o) => h('code', null, o.name) },
-  { head: shared.tokens, num: true, cell: (o) => num(o.tokens) },
+  { head: t.tool, cell: (o) => code(o.name) },
+  { head: t.tokens, num: true, cell: (o) => num(o.tokens) },
   { head: t.size, num: true, cell: (o) => bytes(o.bytes) },
 ];
 
@@ -45,31 +65,31 @@ async function order(body, told, again) {
 // tool is a tool of a server. What the server says of one that can be approved is shown with everything that cannot be seen.
 function tool(server, o, orders, again) {
   const open = o.hash && (o.state === 'new' || o.state === 'changed');
-  return h('li', null, h('code', null, o.name), ' ', label(o.state === 'on' ? 'good' : 'warn', t.is[o.state] ?? o.state), ' ', o.asks && label('', t.asks), ' ', o.readOnlyClaim && label('', t.readOnly), ' ', o.reason && text(o.reason),
-    o.description && (open ? exact(visible(o.description), o.name) : h('div', { class: 'small dim' }, text(o.description))),
+  return h('li', null, code(o.name), ' ', label(o.state === 'on' ? 'good' : 'warn', t.is[o.state] ?? o.state), ' ', o.asks && label('', t.asks), ' ', o.readOnlyClaim && label('', t.readOnly), ' ', o.reason && text(o.reason),
+    o.description && (open ? exact(visible(o.description), o.name) : div('small dim', text(o.description))),
     open && orders && bar(button(t.approve, () => order({ server, tool: o.name, hash: o.hash }, t.approved(o.name), again))));
 }
 
 function server(s, orders, again) {
   const tools = (on) => s.tools.filter((o) => (o.state === 'on') === on).map((o) => tool(s.name, o, orders, again));
   const [on, off] = [tools(true), tools(false)];
-  return h('article', { class: 'box' }, h('h3', null, text(s.name), ' ', label({ up: 'good', starting: '' }[s.condition] ?? 'bad', t.condition[s.condition] ?? s.condition)),
-    facts(h('code', null, s.shown)), s.reason && h('p', { class: 'bad' }, text(s.reason)), s.help && h('p', null, text(s.help)), h('ul', null, off),
+  return box(h('h3', null, text(s.name), ' ', label({ up: 'good', starting: '' }[s.condition] ?? 'bad', t.condition[s.condition] ?? s.condition)),
+    facts(code(s.shown)), s.reason && p('bad', text(s.reason)), s.help && p('', text(s.help)), h('ul', null, off),
     on.length > 0 && h('details', null, h('summary', null, t.on(on.length)), h('ul', null, on)), orders && bar(button(t.test, () => order({ server: s.name }, t.tested, again))));
 }
 
 export default {
-  id: 'skills', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal, me }) {
-    const [bad, skills, servers, tools] = Array.from({ length: 4 }, () => h('div'));
-    root.append(h('h2', null, t.skills), bad, skills, h('h2', null, t.servers), servers, h('h2', null, t.tools), tools);
-    const drawSkills = tabled(skills, skillColumns, empty(t.noSkills, t.aboutSkills));
-    const drawTools = redraw((offer) => tools.replaceChildren(h('p', null, t.offer(num(offer.tools.length), num(offer.tokens))), table(toolColumns, offer.tools)));
+    const [bad, skills, open, servers, tools] = Array.from({ length: 5 }, () => div());
+    root.append(h2(t.skills), bad, skills, open, h2(t.servers), servers, h2(t.tools), tools);
+    const drawSkills = tabled(skills, skillColumns(open, me.orders, () => load()), empty(t.noSkills, t.aboutSkills));
+    const drawTools = redraw((offer) => fill(tools, p('', t.offer(num(offer.tools.length), num(offer.tokens))), table(toolColumns, offer.tools)));
     const drawServers = cards(servers, empty(t.noServers, t.aboutServers), (s) => server(s, me.orders, load), (s) => s.name);
     const loads = [
       async () => {
         const doc = await asked('skills', {}, signal);
-        bad.replaceChildren(...trouble(doc.problems));
+        fill(bad, trouble(doc.problems));
         drawSkills(doc.skills);
       },
       async () => drawTools(await get('tools', {}, signal)),

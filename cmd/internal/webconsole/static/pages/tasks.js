@@ -1,19 +1,17 @@
 // What the agent does by itself at set times.
-import { ago, confirm, every, h, say, text, when } from '../dom.js';
-import { asked, post } from '../wire.js';
-import { words } from '../text.js';
-import { bar, button, cards, chat, empty, exact, facts, label, trouble } from './parts.js';
+import { ago, asked, bar, box, button, cards, chat, code, confirm, div, empty, every, exact, facts, fill, h, h2, label, post, say, span, text, texts, trouble, when } from './parts.js';
 
-const t = words({
-  title: 'Tasks', none: 'There are no tasks.', about: 'A task makes the agent do something at set times. Ask the agent in a chat (“remind me every Monday at nine”), or run sma tasks add.',
-  status: { active: 'active', paused: 'paused', done: 'done' }, next: 'Next', last: 'Last', hand: 'only by hand', zone: (zone) => `, in ${zone}`, once: 'once, ', text: 'What it does',
-  run: 'Run now', sure: (title) => `Run “\u2068${title}\u2069” now? What it has to say goes to its chat.`, started: 'The task has started.', openChat: 'the chat it ran in',
-  fate: { started: 'started', skipped: 'skipped', waits: 'waits', ended: 'ended', settled: 'ended', done: 'done', failed: 'failed' },
-}, {
-  title: '任务', none: '没有任务。', about: '任务让助手在设定的时间自动做事。可以在聊天中告诉助手（例如“每周一九点提醒我”），也可以运行 sma tasks add。',
-  status: { active: '运行中', paused: '已暂停', done: '已完成' }, next: '下次', last: '上次', hand: '仅手动', zone: (zone) => `（时区 ${zone}）`, once: '一次：', text: '任务内容',
-  run: '立即运行', sure: (title) => `要立即运行“\u2068${title}\u2069”吗？它的内容会发到对应的聊天。`, started: '任务已开始。', openChat: '运行所在的聊天',
-  fate: { started: '已开始', skipped: '已跳过', waits: '等待中', ended: '已结束', settled: '已结束', done: '已完成', failed: '失败' },
+const t = texts({
+  title: ['Tasks', '任务'], none: ['There are no tasks.', '没有任务。'],
+  about: ['A task makes the agent do something at set times. Ask the agent in a chat (“remind me every Monday at nine”), or run sma tasks add.', '任务让助手在设定的时间自动做事。可以在聊天中告诉助手（例如“每周一九点提醒我”），也可以运行 sma tasks add。'],
+  status: { active: ['active', '运行中'], paused: ['paused', '已暂停'], done: ['done', '已完成'] }, next: ['Next', '下次'], last: ['Last', '上次'], hand: ['only by hand', '仅手动'],
+  zone: [(zone) => `, in ${zone}`, (zone) => `（时区 ${zone}）`], once: ['once, ', '一次：'], text: ['What it does', '任务内容'], run: ['Run now', '立即运行'],
+  sure: [(title) => `Run “\u2068${title}\u2069” now? What it has to say goes to its chat.`, (title) => `要立即运行“\u2068${title}\u2069”吗？它的内容会发到对应的聊天。`],
+  started: ['The task has started.', '任务已开始。'], openChat: ['the chat it ran in', '运行所在的聊天'],
+  fate: {
+    started: ['started', '已开始'], skipped: ['skipped', '已跳过'], waits: ['waits', '等待中'], ended: ['ended', '已结束'], settled: ['ended', '已结束'], done: ['done', '已完成'],
+    failed: ['failed', '失败'],
+  },
 });
 
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -21,7 +19,7 @@ const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 // last is the last time of a task and its result, with the reason as the host wrote it.
 function last({ planned, result, chatKey }) {
   const [is, ...why] = result.split(': ');
-  return [h('dt', null, t.last), h('dd', null, `${when(planned)} `, h('span', { class: /failed|skipped|interrupted/.test(is) ? 'bad' : '' }, t.fate[is] ?? is), why.length ? text(`: ${why.join(': ')}`) : null,
+  return [h('dt', null, t.last), h('dd', null, `${when(planned)} `, span(/failed|skipped|interrupted/.test(is) ? 'bad' : '', t.fate[is] ?? is), why.length ? text(`: ${why.join(': ')}`) : null,
     chatKey ? [' ', chat(chatKey, t.openChat)] : null)];
 }
 
@@ -35,25 +33,25 @@ async function run(task, again) {
 function card(task, orders, again) {
   const next = h('dd');
   const body = task.say || task.instructions;
-  const el = h('article', { class: 'box' },
-    h('h2', null, text(task.title || task.taskId), ' ', label(task.status === 'active' ? 'good' : '', t.status[task.status] ?? task.status)),
-    facts(task.cron ? [h('code', null, task.cron), task.timezone !== own && t.zone(task.timezone)] : task.when && [t.once, when(task.when)], task.chatKey && chat(task.chatKey, task.name), h('code', null, task.path)),
+  const el = box(
+    h2(text(task.title || task.taskId), ' ', label(task.status === 'active' ? 'good' : '', t.status[task.status] ?? task.status)),
+    facts(task.cron ? [code(task.cron), task.timezone !== own && t.zone(task.timezone)] : task.when && [t.once, when(task.when)], task.chatKey && chat(task.chatKey, task.name), code(task.path)),
     h('dl', { class: 'facts' }, h('dt', null, t.next), next, task.last ? last(task.last) : null),
     body ? h('details', null, h('summary', null, t.text), exact(body, t.text)) : null,
     orders ? bar(button(t.run, () => run(task, again))) : null);
-  el.fresh = () => next.replaceChildren(...(task.next.length ? task.next.map((at, i) => h('div', null, when(at), !i && ` (${ago(at)})`)) : [t.hand]));
+  el.fresh = () => fill(next, task.next.length ? task.next.map((at, i) => div('', when(at), !i && ` (${ago(at)})`)) : [t.hand]);
   return el;
 }
 
 export default {
-  id: 'tasks', title: t.title, owner: true,
+  title: t.title,
   async show(root, { signal, me }) {
-    const bad = h('div');
+    const bad = div();
     root.append(bad);
     const draw = cards(root, empty(t.none, t.about), (task) => card(task, me.orders, load), (task) => task.taskId);
     const load = async () => {
       const { tasks, problems } = await asked('tasks', {}, signal);
-      bad.replaceChildren(...trouble(problems));
+      fill(bad, trouble(problems));
       draw(tasks);
     };
     every(10_000, signal, load);

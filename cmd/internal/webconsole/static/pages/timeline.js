@@ -1,17 +1,12 @@
 // The timeline of what happens in a chat now: runs with their model calls, tools and merges, and how long each took.
-import { h, text } from '../dom.js';
-import { language, words } from '../text.js';
+import { code, div, h, h2, label, language, p, span, text, texts } from './parts.js';
 import { resultOf } from './message.js';
-import { label } from './parts.js';
 
-const t = words({
-  live: 'Live', rest: 'What happens from now on is shown here.', run: 'Run', before: 'began before this page', model: (n) => `Model call${n ? `, step ${n}` : ''}`, asks: 'Waits for approval', merge: 'New messages join the run',
-  goes: 'Goes on in a new message', compaction: 'Earlier messages were condensed', approval: 'Request ended: ', lost: 'Connection lost', again: 'Connected again',
-  took: (s) => `${s} s`,
-}, {
-  live: '实时', rest: '从现在起发生的事情会显示在这里。', run: '运行', before: '在打开页面之前开始', model: (n) => `模型调用${n ? `，第 ${n} 步` : ''}`, asks: '等待审批', merge: '新消息并入运行',
-  goes: '在新消息中继续', compaction: '较早的消息已压缩', approval: '请求结束：', lost: '连接已断开', again: '已重新连接',
-  took: (s) => `${s} 秒`,
+const t = texts({
+  live: ['Live', '实时'], rest: ['What happens from now on is shown here.', '从现在起发生的事情会显示在这里。'], run: ['Run', '运行'], before: ['began before this page', '在打开页面之前开始'],
+  model: [(n) => `Model call${n ? `, step ${n}` : ''}`, (n) => `模型调用${n ? `，第 ${n} 步` : ''}`], asks: ['Waits for approval', '等待审批'],
+  merge: ['New messages join the run', '新消息并入运行'], goes: ['Goes on in a new message', '在新消息中继续'], compaction: ['Earlier messages were condensed', '较早的消息已压缩'],
+  approval: ['Request ended: ', '请求结束：'], lost: ['Connection lost', '连接已断开'], again: ['Connected again', '已重新连接'], took: [(s) => `${s} s`, (s) => `${s} 秒`],
 });
 
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
@@ -19,10 +14,10 @@ const lines = 300;
 
 export class Timeline {
   constructor(signal) {
-    this.rest = h('p', { class: 'hint small' }, t.rest);
+    this.rest = p('hint small', t.rest);
     this.list = h('ol');
     this.box = h('div', { class: 'timeline', role: 'log', tabindex: 0, 'aria-label': t.live }, this.list);
-    this.element = h('div', null, h('h2', null, t.live), this.rest, this.box);
+    this.element = div('', h2(t.live), this.rest, this.box);
     this.open = new Set(); // lines that go on
     this.run = null;
     this.call = null;
@@ -34,7 +29,7 @@ export class Timeline {
   line(what, kind = '') {
     const atEnd = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 40;
     const took = h('span', { class: 'took', 'aria-hidden': true });
-    const li = h('li', { class: kind }, h('time', null, clock.format(new Date())), h('span', null, what), took);
+    const li = h('li', { class: kind }, h('time', null, clock.format(new Date())), span('', what), took);
     this.rest.hidden = true;
     this.list.append(li);
     if (this.list.children.length > lines) this.list.firstChild.remove();
@@ -95,7 +90,7 @@ export class Timeline {
     this.calls();
   }
 
-  on_tool(e) { this.tools.push(this.begin(h('code', null, text(e.name)))); }
+  on_tool(e) { this.tools.push(this.begin(code(text(e.name)))); }
 
   // A run that goes on after a decision begins with what was asked before it.
   on_asks() { if (!this.run || performance.now() - this.run.since > 100) this.line(label('warn', t.asks)); }
@@ -146,7 +141,7 @@ export class Timeline {
     if (this.gone) return;
     this.gone = true;
     this.rests();
-    this.line(h('span', { class: 'bad' }, t.lost));
+    this.line(span('bad', t.lost));
   }
 
   on_watching() {

@@ -1,32 +1,22 @@
 // What the models were used for, by day, model and chat, and how much is left of the limits.
-import { dollars, every, h, num, table, text } from '../dom.js';
-import { asked, get } from '../wire.js';
-import { t as shared, words } from '../text.js';
-import { bar, chat, empty, redraw, unseen } from './parts.js';
+import { asked, bar, chat, div, dollars, empty, every, fill, get, h, num, p, redraw, select, span, table, text, texts, unseen } from './parts.js';
 
-const t = words({
-  title: 'Usage', none: 'Nothing was used.', about: 'Each call of a model is counted here with its tokens and, if it is known, its price: answers, summaries and memory. Limits are set in budget of ship.json.',
-  days: 'Days', last: (n) => `last ${n} days`, day: 'Day', total: 'Total', more: (n) => `${n} more`,
-  calls: 'Calls', input: 'Input', cached: 'Cached', output: 'Output', share: 'Share', limit: 'Limit', used: 'Used today', most: 'by the chat that used most', noPrice: 'Prices are unknown, so the bars show tokens.',
-  limitOf: {
-    runTokens: 'Tokens of one answer', chatTokensPerDay: 'Tokens of a chat per day', hostTokensPerDay: 'Tokens of all chats per day',
-    usdPerRun: 'Dollars of one answer', usdPerChatPerDay: 'Dollars of a chat per day', usdPerHostPerDay: 'Dollars of all chats per day',
-  },
-}, {
-  title: '用量', none: '没有用量。', about: '每次模型调用的 token 数和费用（价格已知时）都计入这里，包括回答、摘要和记忆。上限在 ship.json 的 budget 中设置。',
-  days: '天数', last: (n) => `最近 ${n} 天`, day: '日期', total: '合计', more: (n) => `其余 ${n} 项`,
-  calls: '调用', input: '输入', cached: '缓存', output: '输出', share: '占比', limit: '上限', used: '今日已用', most: '用量最高的聊天', noPrice: '价格未知，条形按 token 计算。',
-  limitOf: {
-    runTokens: '单次回答的 token 数', chatTokensPerDay: '每个聊天每天的 token 数', hostTokensPerDay: '所有聊天每天的 token 数',
-    usdPerRun: '单次回答的美元', usdPerChatPerDay: '每个聊天每天的美元', usdPerHostPerDay: '所有聊天每天的美元',
+const t = texts({
+  title: ['Usage', '用量'], none: ['Nothing was used.', '没有用量。'],
+  about: ['Each call of a model counts, with its tokens and, if known, its price. Limits are set in budget of ship.json.', '每次模型调用的 token 数和费用（价格已知时）都计入这里。上限在 ship.json 的 budget 中设置。'],
+  days: ['Days', '天数'], last: [(n) => `last ${n} days`, (n) => `最近 ${n} 天`], day: ['Day', '日期'], total: ['Total', '合计'], more: [(n) => `${n} more`, (n) => `其余 ${n} 项`],
+  calls: ['Calls', '调用'], inputTokens: ['Input', '输入'], cachedTokens: ['Cached', '缓存'], outputTokens: ['Output', '输出'], share: ['Share', '占比'], limit: ['Limit', '上限'],
+  used: ['Used today', '今日已用'], most: ['by the one that used most', '按用量最高者计'], person: ['Person', '用户'], noPrice: ['Prices are unknown, so the bars show tokens.', '价格未知，条形按 token 计算。'],
+  limitFor: {
+    run: ['of one answer', '单次回答'], chat: ['of a chat', '每个聊天'], person: ['of a person', '每个用户'], host: ['of all chats', '所有聊天'], Hour: ['per hour', '每小时'], Day: ['per day', '每天'], Month: ['per month', '每月'],
   },
 });
 
-const tokens = (r) => r.inputTokens + r.outputTokens;
+export const tokens = (r) => r.inputTokens + r.outputTokens;
 const usd = (r) => r.usd;
 
 // sums adds up the rows that have the same member, by that member.
-function sums(rows, member) {
+export function sums(rows, member) {
   const out = new Map();
   for (const r of rows) {
     const key = r[member] ?? '';
@@ -39,7 +29,7 @@ function sums(rows, member) {
 
 // meter draws a share. It says nothing to screen readers, who have the numbers beside it.
 function meter(share, kind = '') {
-  const inner = h('span');
+  const inner = span();
   inner.style.width = `${Math.min(100, share * 100)}%`;
   return h('span', { class: `meter ${kind}`, 'aria-hidden': 'true' }, inner);
 }
@@ -52,61 +42,59 @@ function part(head, list, cell, weight) {
   const rest = sums(list.slice(shownRows), '');
   return table([
     { head, cell: (r) => (rest.includes(r) ? t.more(list.length - shownRows) : cell(r.key)) },
-    { head: shared.cost, num: true, cell: (r) => (r.usd > 0 ? dollars(r.usd) : '–') },
+    { head: t.cost, num: true, cell: (r) => (r.usd > 0 ? dollars(r.usd) : '–') },
     { head: t.share, cell: (r) => (rest.includes(r) ? '' : meter(weight(r) / top)) },
-    { head: t.calls, num: true, cell: (r) => num(r.calls) },
-    { head: t.input, num: true, cell: (r) => num(r.inputTokens) },
-    { head: t.cached, num: true, cell: (r) => num(r.cachedTokens) },
-    { head: t.output, num: true, cell: (r) => num(r.outputTokens) },
+    ...['calls', 'inputTokens', 'cachedTokens', 'outputTokens'].map((m) => ({ head: t[m], num: true, cell: (r) => num(r[m]) })),
   ], [...list.slice(0, shownRows), ...rest]);
 }
 
-// limits says how much of each limit that is set was used today.
+// limits says how much of each limit that is set was used, for the limits of a day. A name is such as usdPerChatPerDay.
 function limits(set, today) {
-  const chats = sums(today, 'chatKey');
-  const all = sums(today, '');
-  const n = (of, weight) => Math.max(0, ...of.map(weight));
-  const used = { hostTokensPerDay: n(all, tokens), usdPerHostPerDay: n(all, usd), ...(!chats[0]?.key || { chatTokensPerDay: n(chats, tokens), usdPerChatPerDay: n(chats, usd) }) };
-  const shown = (name, value) => (value === undefined ? '' : name.startsWith('usd') ? dollars(value) : num(value));
-  const names = Object.keys(t.limitOf).filter((name) => set[name] > 0);
-  return names.length ? table([
-    { head: unseen(shared.name), cell: (name) => t.limitOf[name] },
-    { head: t.limit, num: true, cell: (name) => shown(name, set[name]) },
-    { head: t.used, num: true, cell: (name) => shown(name, used[name]) },
-    { head: t.share, cell: (name) => {
-      if (!(name in used)) return '';
-      const share = used[name] / set[name];
-      return [meter(share, share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : ''), ` ${Math.round(share * 100)}%`, /chat/i.test(name) ? h('div', { class: 'small dim' }, t.most) : null];
+  const rows = Object.entries(set).filter(([, value]) => value > 0).map(([name, value]) => {
+    const [, who = '', per = ''] = name.match(/^(?:usdPer)?(chat|host|person|run)(?:Tokens)?(?:Per(Hour|Day|Month))?$/i) ?? [];
+    const [of, weight] = [who.toLowerCase(), name.startsWith('usd') ? usd : tokens];
+    const member = { chat: 'chatKey', person: 'person' }[of] ?? '';
+    const all = sums(today, member).filter((s) => s.key || !member);
+    return { of, per, weight, value, used: per === 'Day' && (all.length > 0 || of === 'host') && Math.max(0, ...all.map(weight)) };
+  }).filter((l) => l.of);
+  const shown = ({ weight }, n) => (n === false ? '' : weight === usd ? dollars(n) : num(n));
+  return rows.length ? table([
+    { head: unseen(t.name), cell: (l) => [l.weight === usd ? t.cost : t.tokens, t.limitFor[l.of], t.limitFor[l.per]].filter(Boolean).join(' ') },
+    { head: t.limit, num: true, cell: (l) => shown(l, l.value) },
+    { head: t.used, num: true, cell: (l) => shown(l, l.used) },
+    { head: t.share, cell: (l) => {
+      if (l.used === false) return '';
+      const share = l.used / l.value;
+      return [meter(share, share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : ''), ` ${Math.round(share * 100)}%`, l.of !== 'host' && div('small dim', t.most)];
     } },
-  ], names) : '';
+  ], rows) : '';
 }
 
-const daysAgo = (n) => {
+export const daysAgo = (n) => {
   const d = new Date();
   return new Date(d - n * 864e5 - d.getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
 };
 
 export default {
-  id: 'usage', title: t.title, owner: false,
+  title: t.title, viewer: true,
   async show(root, { signal, me }) {
-    const days = h('select', { 'aria-label': t.days }, [7, 30, 90].map((n) => h('option', { value: n }, t.last(n))));
-    const place = h('div');
+    const days = select(t.days, [7, 30, 90].map((n) => [n, t.last(n)]), { onchange: () => load() });
+    const place = div();
     root.append(bar(days), place);
     const whole = me.role !== 'viewer';
     const draw = redraw(([doc, chats]) => {
-      const rows = doc.usage ?? doc;
+      const rows = doc.usage;
       const weight = rows.some(usd) ? usd : tokens;
       const names = new Map(chats.map((c) => [c.chatKey, c.name]));
       const by = (member, head, cell) => (rows.some((r) => r[member]) ? part(head, sums(rows, member).sort((a, b) => weight(b) - weight(a)), cell, weight) : '');
       const today = doc.today ?? daysAgo(0);
-      place.replaceChildren(limits(doc.limits ?? {}, rows.filter((r) => r.day === today)), ...(rows.length ? [
-        part(t.total, sums(rows, ''), () => t.last(days.value), weight), weight === usd ? '' : h('p', { class: 'hint' }, t.noPrice),
-        part(t.day, sums(rows, 'day').sort((a, b) => (a.key < b.key ? 1 : -1)), (day) => h('span', { class: 'num' }, day), weight),
-        by('model', shared.model, text), by('chatKey', shared.chat, (key) => (whole ? chat(key, names.get(key)) : text(key))),
-      ] : [empty(t.none, t.about)]));
+      fill(place, limits(doc.limits ?? {}, rows.filter((r) => r.day === today)), rows.length ? [
+        part(t.total, sums(rows, ''), () => t.last(days.value), weight), weight === usd ? '' : p('hint', t.noPrice),
+        part(t.day, sums(rows, 'day').sort((a, b) => (a.key < b.key ? 1 : -1)), (day) => span('num', day), weight),
+        by('model', t.model, text), by('person', t.person, text), by('chatKey', t.chat, (key) => (whole ? chat(key, names.get(key)) : text(key))),
+      ] : [empty(t.none, t.about)]);
     });
     const load = async () => draw(await Promise.all([asked('usage', { of: daysAgo(days.value - 1) }, signal), whole ? get('chats', {}, signal) : []]));
-    days.addEventListener('change', load);
     every(15_000, signal, load);
   },
 };
