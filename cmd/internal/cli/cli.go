@@ -108,7 +108,7 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
 		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), logs.Command(a.Console), top.Command(a.Console),
-		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
+		chats.Commands(a.Console), chats.Search(a.Console), chats.Why(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
 		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(),
 	)
 	a.complete(root)
