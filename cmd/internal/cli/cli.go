@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) int {
 	root.SetErr(o.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !a.began {
-		err = console.Usage(err, cmd.CommandPath())
+		err = a.Misuse(cmd, err)
 	}
 	if err != nil {
 		console.Explain(o.Stderr, err)
@@ -98,7 +98,6 @@ func (a *app) root() *cobra.Command {
 		}
 		return a.run(c.Context(), args)
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return console.Usage(err, c.CommandPath()) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.began = true }
 	flags := root.PersistentFlags()
@@ -122,7 +121,7 @@ func rootArgs(c *cobra.Command, args []string) error {
 			return nil
 		}
 	}
-	return console.NoSuchCommand(c, args)
+	return cobra.NoArgs(c, args)
 }
 
 // newLogger logs to w as the settings say: by default as text on a terminal and as JSON elsewhere. The level can be
