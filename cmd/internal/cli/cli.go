@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/services"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/top"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/upgrade"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -108,7 +109,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), logs.Command(a.Console), top.Command(a.Console),
 		chats.Commands(a.Console), chats.Search(a.Console), chats.Why(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
-		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(),
+		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(), upgrade.Command(a.Console, buildVersion().Version),
 	)
 	a.complete(root)
 	return root
