@@ -16,7 +16,9 @@ import (
 const sum = "0000000000000000000000000000000000000000000000000000000000000000"
 
 func TestNewestAt(t *testing.T) {
-	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, sum+"  sma_9.9.9_linux_amd64.tar.gz\n") }))
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, sum+"  sma_9.9.9_linux_amd64.tar.gz\n")
+	}))
 	t.Cleanup(plain.Close)
 	tests := []struct {
 		name, path string
