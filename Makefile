@@ -8,6 +8,7 @@
 #   make dist    what a release consists of, in bin/dist: archives, Debian packages, images
 #   make dist-check  builds it twice, with nothing in common, and compares; looks into the packages
 #                and, as root, installs and removes one in a copy of this system
+#   make site    the documentation as a static site, in bin/site
 #   make bench   every figure beside its target, measured in one run with the minimal bots of
 #                the harness in BENCH_DIR; the median of BENCH_RUNS (default 3) rounds of
 #                about ten minutes, as text and in BENCH_JSON (default bin/bench.json);
@@ -47,7 +48,7 @@ ifeq ($(REQUIRE_ALL),1)
 RACE := -race
 endif
 
-.PHONY: dist dist-check demo build test check lint vuln bench longchat recorded fuzz soak soak-short go-present npm
+.PHONY: dist dist-check site demo build test check lint vuln bench longchat recorded fuzz soak soak-short go-present npm
 .DEFAULT_GOAL := build
 
 go-present:
@@ -102,6 +103,9 @@ dist: go-present
 
 dist-check: dist
 	@GO='$(GO)' .ci/dist $(BIN)/dist
+
+site: go-present
+	$(GO) run ./cmd/internal/site -out $(BIN)/site
 
 bench: build
 	@$(GO) run ./cmd/internal/bench -sma $(BIN)/sma -harness '$(abspath $(BENCH_DIR))' -runs '$(BENCH_RUNS)' -json '$(BENCH_JSON)' $(if $(BENCH_QUICK),-quick)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,7 +15,7 @@ import (
 // that they would run all of the tests in the place of a probe.
 func TestMain(m *testing.M) {
 	reexec.Main()
-	testscript.Main(suite{m}, map[string]func(){"sma": func() { os.Exit(run()) }})
+	testscript.Main(suite{m}, map[string]func(){"sma": func() { os.Exit(checked(run)) }})
 }
 
 // suite is all tests, with a folder for the program that some of them build.
@@ -34,12 +35,17 @@ func (s suite) Run() int {
 
 // TestScripts runs the binary as people do; each script says first what it shows.
 func TestScripts(t *testing.T) {
+	schema, err := filepath.Abs("../../docs/reference/documents.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv(documents, schema)
 			env.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // commands end at once
 			return nil
 		},

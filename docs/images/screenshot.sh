@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes the pictures of docs/images anew: the real binary, headless Chromium, and the demo
-# model for chat.png. The others are what TestPictures and TestConsolePictures of cmd/sma see, which need Node
+# model for chat.png. terminal.cast and terminal.svg are a session of TestRecording. The others
+# are what TestPictures and TestConsolePictures of cmd/sma see, which need Node
 # and a Chinese font.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 fc-list :lang=zh | grep -q . || { echo "a Chinese font is missing, for example fonts-wqy-microhei" >&2; exit 1; }
 cmd/sma/testdata/e2e/install.sh
-PICTURES="$PWD/docs/images" REQUIRE_ALL=1 go test ./cmd/sma -count=1 -run '^Test(Console)?Pictures$'
+PICTURES="$PWD/docs/images" REQUIRE_ALL=1 go test ./cmd/sma -count=1 -run '^Test((Console)?Pictures|Recording)$'
 port=${PORT:-3917}
 state=$(mktemp -d)
 profile=$(mktemp -d)

@@ -189,6 +189,7 @@ type asking struct {
 	reader *uistream.Reducer
 	onText func(string)
 	said   bool
+	begins bool   // the next words begin another part, which is on a line of its own
 	byHost bool   // the host answers itself, in Markdown in which punctuation is escaped
 	notice string // the host's remark about the end of the answer
 }
@@ -199,8 +200,11 @@ func (a *asking) take(chunk uistream.Chunk) error {
 	if start, ok := chunk.(uistream.Start); ok {
 		a.byHost = strings.HasPrefix(start.MessageID.Or(""), "h:")
 	}
-	if start, ok := chunk.(uistream.TextStart); ok && start.ID == uistream.NoticeID {
-		return nil
+	if start, ok := chunk.(uistream.TextStart); ok {
+		if start.ID == uistream.NoticeID {
+			return nil
+		}
+		a.begins = a.said
 	}
 	if end, ok := chunk.(uistream.TextEnd); ok && end.ID == uistream.NoticeID {
 		return nil
@@ -213,6 +217,10 @@ func (a *asking) take(chunk uistream.Chunk) error {
 		if a.byHost { // the whole answer is one delta
 			text.Delta = markup.New().Plain(text.Delta)
 			chunk = text
+		}
+		if a.begins && text.Delta != "" {
+			a.begins = false
+			a.say("\n")
 		}
 		a.say(text.Delta)
 	}

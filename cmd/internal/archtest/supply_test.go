@@ -62,6 +62,7 @@ func TestSU4DirectDependenciesAreListed(t *testing.T) {
 		"github.com/santhosh-tekuri/jsonschema/v6",
 		"github.com/sashabaranov/go-openai",
 		"github.com/spf13/cobra",
+		"github.com/spf13/pflag", // of cobra: its errors have types
 		"github.com/tidwall/gjson",
 		"github.com/yuin/goldmark",
 		"go.uber.org/goleak",

@@ -34,7 +34,7 @@ func (a *app) backup(ctx context.Context, args []string) (backup.Report, error) 
 	if err != nil {
 		return backup.Report{}, err
 	}
-	o := backup.Options{Project: dir, State: state, To: to, Version: buildVersion().Version, Progress: a.progress("chats copied")}
+	o := backup.Options{Project: dir, State: state, To: to, Version: buildVersion().Version, Progress: a.Progress(a.Text("chats copied", "个聊天已复制"))}
 	report, err := backup.Save(ctx, o)
 	if err != nil {
 		return backup.Report{}, &console.Failure{Code: console.CodeFailed, What: "the backup is not complete", Why: err, Help: "sma backup with a new folder outside of the project"}
@@ -100,21 +100,4 @@ func damage(keys []messages.ChatKey) error {
 		return nil
 	}
 	return &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("damaged chats, copied as they are: %d, the first is %s", len(keys), keys[0]), Help: "sma chats verify"}
-}
-
-// progress shows how far long work has come on a line of a terminal, at most ten times a second.
-func (a *app) progress(what string) func(done, of int) {
-	if !console.IsTerminal(a.Stderr) {
-		return nil
-	}
-	var shown time.Time
-	return func(done, of int) {
-		if now := time.Now(); done == of || now.Sub(shown) >= 100*time.Millisecond {
-			shown = now
-			a.Say("\r%d of %d %s", done, of, what)
-		}
-		if done == of {
-			a.Say("\n")
-		}
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/services"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/top"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/upgrade"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -58,7 +59,7 @@ func Run(ctx context.Context, o Options) int {
 	root.SetErr(o.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !a.began {
-		err = console.Usage(err, cmd.CommandPath())
+		err = a.Misuse(cmd, err)
 	}
 	if err != nil {
 		console.Explain(o.Stderr, err)
@@ -98,7 +99,6 @@ func (a *app) root() *cobra.Command {
 		}
 		return a.run(c.Context(), args)
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return console.Usage(err, c.CommandPath()) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.began = true }
 	flags := root.PersistentFlags()
@@ -108,8 +108,8 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.noColor, "no-color", false, "write without colours")
 	root.AddCommand(
 		a.runCmd(), a.demoCmd(), a.initCmd(), a.chatCmd(), a.sendCmd(), a.linkCmd(), a.trustCmd(), a.statusCmd(), logs.Command(a.Console), top.Command(a.Console),
-		chats.Commands(a.Console), chats.Search(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
-		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(),
+		chats.Commands(a.Console), chats.Search(a.Console), chats.Why(a.Console), memory.Commands(a.Console), skills.Commands(a.Console), a.mcpCmd(), a.toolsCmd(), a.modelsCmd(), pending.Outbox(a.Console), pending.Tasks(a.Console), pending.Approvals(a.Console), a.usageCmd(),
+		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(), upgrade.Command(a.Console, buildVersion().Version),
 	)
 	a.complete(root)
 	return root
@@ -122,7 +122,7 @@ func rootArgs(c *cobra.Command, args []string) error {
 			return nil
 		}
 	}
-	return console.NoSuchCommand(c, args)
+	return cobra.NoArgs(c, args)
 }
 
 // newLogger logs to w as the settings say: by default as text on a terminal and as JSON elsewhere. The level can be

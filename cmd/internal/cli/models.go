@@ -30,7 +30,7 @@ func (a *app) modelsCmd() *cobra.Command {
 		if *all {
 			return cobra.MaximumNArgs(1)(c, args)
 		}
-		return console.NoSuchCommand(c, args)
+		return cobra.NoArgs(c, args)
 	}
 	console.Command[modelList]{
 		Run: func(ctx context.Context, args []string) (modelList, error) {

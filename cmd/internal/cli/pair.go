@@ -20,7 +20,7 @@ import (
 
 func (a *app) pairCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: console.NoSuchCommand,
+		Use: "pair", Short: "Pair a bot with its owner and let people in", Args: cobra.NoArgs,
 		Long: "Without a subcommand, prints a code; whoever sends it to the bot first becomes the owner. Other people get a code from\n" +
 			"the bot, which the owner approves.",
 		Example: "  sma pair\n  sma pair approve ABCD2345",

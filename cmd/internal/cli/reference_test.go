@@ -13,7 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 )
 
-var update = flag.Bool("update", false, "write the reference of commands anew")
+var update = flag.Bool("update", false, "write the references of commands and their documents anew")
 
 // TestReferenceOfCommands: docs/reference/cli.md has the help of every command, and no other.
 func TestReferenceOfCommands(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,10 @@ func (a *app) trustCmd() *cobra.Command {
 			"its settings name, asks for your consent, and stores the answer outside the folder. Changed settings need new consent.\n" +
 			"In containers, pass the digest in " + trustfile.Variable + " instead.",
 		Example: "  sma trust\n  sma trust ./theirbot --yes\n  SMA_TRUST=$(sma trust --digest) sma run\n  sma trust --forget",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if several := len(slices.DeleteFunc([]bool{yes, digest, forget, asJSON}, func(set bool) bool { return !set })) > 1; several {
+				return &console.Failure{Code: console.CodeUsage, What: "only one of --yes, --digest, --forget and --json makes sense", Help: cmd.CommandPath() + " --help"}
+			}
 			dir, state, err := a.Folders(args)
 			if err != nil {
 				return err
@@ -49,7 +53,6 @@ func (a *app) trustCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&digest, "digest", false, "only print the digest, for "+trustfile.Variable)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	cmd.Flags().BoolVar(&forget, "forget", false, "take back what was agreed to")
-	cmd.MarkFlagsMutuallyExclusive("yes", "digest", "forget", "json")
 	return cmd
 }
 

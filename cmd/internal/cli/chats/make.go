@@ -64,6 +64,7 @@ func makesChat(a *console.Console, cmd *cobra.Command, prepare func(args []strin
 			if err != nil {
 				return newChat{}, err
 			}
+			defer a.Patience("writing the chat", "正在写入聊天")()
 			turns, err := withStore(ctx, a, work)
 			return newChat{key, turns}, err
 		},

@@ -48,7 +48,7 @@ func verifyCmd(a *console.Console) *cobra.Command {
 			if err != nil {
 				return verified{}, err
 			}
-			return verifyChats(ctx, state, args)
+			return verifyChats(ctx, state, args, a.Progress(a.Text("chats verified", "个聊天已检查")))
 		},
 		Text: verified.text, Verdict: verified.failure,
 	}.On(a, &cobra.Command{
@@ -59,7 +59,7 @@ func verifyCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-func verifyChats(ctx context.Context, state string, names []string) (verified, error) {
+func verifyChats(ctx context.Context, state string, names []string, progress func(done, of int)) (verified, error) {
 	out := verified{OK: true, Chats: []filestore.Report{}}
 	inspector, err := filestore.Inspect(filestore.Options{Dir: state})
 	if err != nil {
@@ -69,7 +69,8 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 	if err != nil {
 		return out, err
 	}
-	for _, key := range keys {
+	for i, key := range keys {
+		progress(i, len(keys))
 		report, err := inspector.Verify(ctx, key)
 		if err != nil {
 			return out, console.ChatFailure(key, "the chat "+string(key)+" cannot be read", "sma doctor", err)
@@ -77,6 +78,7 @@ func verifyChats(ctx context.Context, state string, names []string) (verified, e
 		out.OK = out.OK && report.Refused == "" && len(report.Damage()) == 0
 		out.Chats = append(out.Chats, report)
 	}
+	progress(len(keys), len(keys))
 	return out, nil
 }
 
@@ -215,7 +217,9 @@ func repairChats(ctx context.Context, a *console.Console, dir, state string, nam
 		return nil, &console.Failure{Code: console.CodeFailed, What: "the chats cannot be repaired", Why: err, Help: "sma doctor"}
 	}
 	keys, err := chosen(names, store.Chats(ctx))
-	for _, key := range keys {
+	progress := a.Progress(a.Text("chats repaired", "个聊天已修复"))
+	for i, key := range keys {
+		progress(i, len(keys))
 		var r filestore.Repaired
 		if r, err = store.Repair(ctx, key, filestore.RepairOptions{Gap: gapText(dir)}); err != nil {
 			err = repairFailure(key, err)
@@ -225,6 +229,7 @@ func repairChats(ctx context.Context, a *console.Console, dir, state string, nam
 			done = append(done, r)
 		}
 	}
+	progress(len(keys), len(keys))
 	return done, errors.Join(err, store.Close())
 }
 

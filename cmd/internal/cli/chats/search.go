@@ -34,6 +34,7 @@ func Search(a *console.Console) *cobra.Command {
 			if q.Limit < 1 || q.Limit > 100 {
 				return nil, &console.Failure{Code: console.CodeUsage, What: "--limit goes from 1 to 100"}
 			}
+			defer a.Patience("searching; the first search of a chat reads all of it", "正在搜索；第一次搜索要读取全部聊天")()
 			lines, err = console.Ask(ctx, a, "search", q, (*query.Desk).Search)
 			return lines, console.ChatFailure(q.ChatKey, "the chats cannot be searched", "sma doctor", err)
 		},

@@ -27,7 +27,7 @@ type chatLine struct {
 	Arrived time.Time  `json:"arrived"`
 	Settled *time.Time `json:"settled,omitempty"` // when it got its final state
 	Dir     string     `json:"dir"`               // in, out
-	ID      string     `json:"id,omitempty"`      // of the turn
+	ID      string     `json:"id,omitempty"`      // of the turn, or what the platform calls a message that became none
 	Who     string     `json:"who,omitempty"`
 	UserID  string     `json:"userId,omitempty"`
 	State   string     `json:"state"` // a fate, or open, waits or stored
@@ -63,7 +63,7 @@ func timeline(doc query.ChatDocument, ledger []journal.LedgerEntry) []chatLine {
 			arrived = cmp.Or(l.Arrived, l.TS)
 		}
 		out = append(out, chatLine{
-			Arrived: time.UnixMilli(arrived), Settled: &settled, Dir: l.Dir, ID: l.TurnID, Who: whoOf(names, l.Dir, l.UserID, l.Username), UserID: l.UserID,
+			Arrived: time.UnixMilli(arrived), Settled: &settled, Dir: l.Dir, ID: cmp.Or(l.TurnID, l.MessageID), Who: whoOf(names, l.Dir, l.UserID, l.Username), UserID: l.UserID,
 			State: string(l.Fate), Reason: l.Reason, RunID: l.RunID, Step: l.Step, Text: l.Text,
 		})
 	}

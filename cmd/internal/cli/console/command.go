@@ -23,14 +23,16 @@ type Command[T any] struct {
 
 // On makes cmd run the command.
 func (c Command[T]) On(a *Console, cmd *cobra.Command) *cobra.Command {
-	var asJSON bool
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
+	asJSON := &documentFlag{}
+	var none T
+	asJSON.document = c.document(none)
+	cmd.Flags().VarPF(asJSON, "json", "", "write one JSON document").NoOptDefVal = "true"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		answer, err := c.Run(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
-		if asJSON {
+		if asJSON.on {
 			err = a.PrintJSON(c.document(answer))
 		} else {
 			err = a.Print(c.Text(answer))
@@ -42,6 +44,20 @@ func (c Command[T]) On(a *Console, cmd *cobra.Command) *cobra.Command {
 	}
 	return cmd
 }
+
+// documentFlag is the flag --json of a command. It knows what kind of document the command writes, which is checked
+// against the reference.
+type documentFlag struct {
+	on       bool
+	document any
+}
+
+// Document is an empty document.
+func (f *documentFlag) Document() any { return f.document }
+
+func (f *documentFlag) String() string              { return strconv.FormatBool(f.on) }
+func (f *documentFlag) Set(text string) (err error) { f.on, err = strconv.ParseBool(text); return err }
+func (*documentFlag) Type() string                  { return "bool" }
 
 func (c Command[T]) document(answer T) any {
 	switch {

@@ -41,23 +41,10 @@ type Console struct {
 
 // Group makes a command that only has subcommands.
 func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = NoSuchCommand
+	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	cmd.AddCommand(commands...)
 	return cmd
-}
-
-// NoSuchCommand refuses a word after a command that only has subcommands.
-func NoSuchCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	c.SuggestionsMinimumDistance = 2
-	what := fmt.Sprintf("unknown command %q", args[0])
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		what += fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
-	}
-	return errors.New(what)
 }
 
 // Project is the absolute path of the project's folder. An argument takes precedence over --dir.

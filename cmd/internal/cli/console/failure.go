@@ -78,11 +78,3 @@ func Explain(w io.Writer, err error) {
 		_, _ = fmt.Fprintf(w, "     try: %s\n", f.Help)
 	}
 }
-
-// Usage turns an error into one about the command line.
-func Usage(err error, command string) error {
-	if _, ok := errors.AsType[*Failure](err); ok {
-		return err
-	}
-	return &Failure{Code: CodeUsage, What: err.Error(), Help: command + " --help"}
-}

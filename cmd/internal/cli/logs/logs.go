@@ -129,7 +129,7 @@ func (l *logs) show(lines []audit.Line) error {
 			out.WriteByte('\n')
 			continue
 		}
-		out.WriteString(lineText(line))
+		out.WriteString(LineText(line))
 	}
 	if out.Len() == 0 {
 		return nil
@@ -137,9 +137,9 @@ func (l *logs) show(lines []audit.Line) error {
 	return l.Print(out.String())
 }
 
-// lineText is a line for people, mostly with the names that the members have in JSON. The tokens of a model call are
+// LineText is a line for people, mostly with the names that the members have in JSON. The tokens of a model call are
 // input/cached/output. The digest is left out.
-func lineText(l audit.Line) string {
+func LineText(l audit.Line) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %-9s  %s", l.TS.Local().Format("2006-01-02 15:04:05.000"), checkup.OneLine(l.Event, 32), checkup.OneLine(l.ChatKey, 200))
 	step, took, tokens := "", "", ""
