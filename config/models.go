@@ -122,3 +122,10 @@ func (l *loader) completeModel(f Fallback) {
 		llm.Models[f.Model] = own
 	}
 }
+
+// InDollars reports whether a limit is in US dollars.
+func (b Budget) InDollars() bool {
+	return b.USDPerRun > 0 || b.USDPerPersonPerHour > 0 || b.USDPerPersonPerDay > 0 || b.USDPerPersonPerMonth > 0 ||
+		b.USDPerChatPerHour > 0 || b.USDPerChatPerDay > 0 || b.USDPerChatPerMonth > 0 ||
+		b.USDPerHostPerHour > 0 || b.USDPerHostPerDay > 0 || b.USDPerHostPerMonth > 0
+}

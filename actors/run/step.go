@@ -51,7 +51,7 @@ type retry struct{ gen int }
 func (r *run) request() model.Request {
 	return model.Request{
 		ID: r.start.RequestID, Model: r.start.Model, Effort: r.start.Effort, System: r.start.System, Messages: r.trim.Apply(r.input.Messages), Tools: r.offer, MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
-		Payer: model.Payer{Chat: r.start.ChatKey, Run: r.start.RunID, Work: model.WorkRun},
+		Payer: model.Payer{Chat: r.start.ChatKey, Person: r.start.Payer, Run: r.start.RunID, Work: model.WorkRun},
 	}
 }
 

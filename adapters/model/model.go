@@ -53,8 +53,10 @@ type Request struct {
 // Payer is on whose account a call is.
 type Payer struct {
 	Chat messages.ChatKey
-	Run  string // of a chat; empty for other work
-	Work Work
+	// Person is who pays, as from [messages.PersonKey]; empty for work that nobody asked for.
+	Person string
+	Run    string // of a chat; empty for other work
+	Work   Work
 }
 
 // Work is a kind of work that calls models.

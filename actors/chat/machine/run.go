@@ -104,7 +104,7 @@ func (c *Chat) spawnRun() {
 	system, only := c.system.Begin()
 	offered, later := c.Tools(c.Key, c.Via.ToolEgress)
 	first := messages.StartRun{
-		ChatKey: c.Key, RunID: run.ID, RequestID: run.RequestID, Asker: c.Asker(), Group: c.Group(), System: system, Model: c.run.model.Name, Effort: c.run.effort, Only: only,
+		ChatKey: c.Key, RunID: run.ID, RequestID: run.RequestID, Asker: c.Asker(), Payer: c.payer(), Group: c.Group(), System: system, Model: c.run.model.Name, Effort: c.run.effort, Only: only,
 		Tools: c.system.Offers(offered), Later: later, Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: parts.Asking(c.run.before.Parts), Approved: c.requests.ApprovedCalls(), Grants: c.requests.LiveGrants(), Waiting: c.requests.OpenForRun(), NextRequest: c.State.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compacts,
@@ -114,6 +114,19 @@ func (c *Chat) spawnRun() {
 	if c.Via.Typing || c.Via.Drafts {
 		c.tick(tickFirst)
 	}
+}
+
+// payer is on whose account the run in progress is: who wrote the first message that it answers. Messages that join
+// later, those of other people too, are answered on the same account. A run that continues an older message has none of
+// its own, and is paid for by who wrote last.
+func (c *Chat) payer() string {
+	by := c.Asker()
+	if answers := c.State.Run.Visible; len(answers) > 0 {
+		if turn, ok := c.State.Turn(answers[0].TurnID); ok {
+			by = decision.AskerOf(turn)
+		}
+	}
+	return messages.PersonKey(by.Platform, by.ID)
 }
 
 // fromRun handles messages of the run in progress. Messages of an earlier run, or of an earlier actor of the same run,

@@ -45,6 +45,28 @@ type chatCounts struct {
 	Effort  string           `json:"effort,omitempty"`
 }
 
+// usageSums is what viewers see of the usage: everything but the people.
+type usageSums struct {
+	Value *struct {
+		Usage []struct {
+			Day          string           `json:"day"`
+			ChatKey      messages.ChatKey `json:"chatKey,omitempty"`
+			Model        string           `json:"model"`
+			Work         string           `json:"work"`
+			Calls        int              `json:"calls"`
+			InputTokens  int64            `json:"inputTokens"`
+			CachedTokens int64            `json:"cachedTokens"`
+			OutputTokens int64            `json:"outputTokens"`
+			Seconds      int64            `json:"seconds,omitempty"`
+			Characters   int64            `json:"characters,omitempty"`
+			USD          float64          `json:"usd"`
+		} `json:"usage"`
+		Limits json.RawMessage `json:"limits"`
+		Today  string          `json:"today"`
+	} `json:"value,omitempty"`
+	Failure json.RawMessage `json:"failure,omitempty"`
+}
+
 // table is the interface between the page and the server, at /console/api/. The documents are those that the command
 // of the same name prints with --json, but a list is a bare array. Members are only ever added.
 //
@@ -92,7 +114,7 @@ func table() map[string]row {
 		"GET chats":      {control: "GET /control/chats", viewer: part[[]chatLine], etag: true},
 		"GET chat":       {control: "GET /control/chat", viewer: part[chatCounts]},
 		"GET ask/models": {control: "GET /control/ask/models", viewer: whole},
-		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: whole},
+		"GET ask/usage":  {control: "GET /control/ask/usage", viewer: part[usageSums]},
 	}
 	for _, route := range []string{
 		"GET follow", "GET search", "GET approvals", "POST approvals", "GET grants", "POST grants", "GET outbox", "POST outbox",
