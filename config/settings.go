@@ -19,6 +19,9 @@ const (
 	GroupsAll     = "all"
 
 	RateLimitStandard = "standard"
+
+	AtLimitPause   = "pause"
+	AtLimitCheaper = "cheaper"
 )
 
 // Settings are the effective settings of a project: ship.json completed by the
@@ -229,6 +232,10 @@ type Budget struct {
 	USDPerPersonPerMonth Dollars `json:"usdPerPersonPerMonth" about:"US dollars of one person, whose messages began the runs, in all chats per month."`
 	USDPerChatPerMonth   Dollars `json:"usdPerChatPerMonth" about:"US dollars of one chat per month."`
 	USDPerHostPerMonth   Dollars `json:"usdPerHostPerMonth" about:"US dollars of all chats per month."`
+
+	AtLimit        string `json:"atLimit" default:"pause" words:"pause cheaper" about:"What happens at a limit. pause: nothing is asked until it is free again or raised; cheaper: the model that cheaper names is asked."`
+	Cheaper        string `json:"cheaper,omitempty" about:"Name of one of llm.choices, which is asked when a limit keeps other models from being asked."`
+	CheaperPercent int    `json:"cheaperPercent" default:"20" min:"1" max:"1000" about:"How much more than every limit may be used with the cheaper model, in percent of the limit. What is used with other models counts."`
 }
 
 // Metrics configures the metrics listener.

@@ -133,6 +133,9 @@ const (
 	EventSource           EventKind = "source"
 	EventError            EventKind = "error"
 	EventRaw              EventKind = "raw"
+	// EventCheaper precedes an answer of a cheaper model, with the name Title, because of the spending limit Delta. It
+	// is no part of the specification.
+	EventCheaper EventKind = "cheaper"
 	EventFinish           EventKind = "finish"
 )
 

@@ -157,7 +157,7 @@ func (l *Ledger) admit(call Call, most func() Amount) (r *Reservation, wait <-ch
 	l.calls++
 	r = &Reservation{ledger: l, call: call, at: now.In(l.zone), id: l.prefix + strconv.FormatInt(l.calls, 36)}
 	run := l.run(call.Run, now)
-	if l.limits.any() {
+	if l.limits.Any() {
 		if wait, err = l.check(call, run); wait != nil || err != nil {
 			return nil, wait, err
 		}

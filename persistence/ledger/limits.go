@@ -13,8 +13,8 @@ type Limits struct {
 	CheaperPercent int64
 }
 
-// any reports whether there is a limit.
-func (l Limits) any() bool {
+// Any reports whether there is a limit.
+func (l Limits) Any() bool {
 	l.CheaperPercent = 0
 	return l != Limits{}
 }

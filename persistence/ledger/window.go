@@ -110,7 +110,7 @@ func (l *Ledger) turn(now time.Time) error {
 		p, err := l.load(w, name, now)
 		switch {
 		case err == nil:
-		case l.limits.any():
+		case l.limits.Any():
 			return err
 		default:
 			l.failed(err)

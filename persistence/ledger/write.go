@@ -20,7 +20,7 @@ func (l *Ledger) write(r *Reservation, is string, a Amount) error {
 		}
 	}
 	l.pending = append(append(l.pending, raw...), '\n')
-	if l.limits.any() || l.closed {
+	if l.limits.Any() || l.closed {
 		return l.flush()
 	}
 	if l.timer == nil {

@@ -23,6 +23,9 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 		}
 	case journal.ResultDone:
 		words = notices.NotWhole(reason, c.lastWords(m, result) != "")
+		if words == (notices.Text{}) {
+			words, c.cheaper = c.cheaper, words
+		}
 	case journal.ResultStopped, journal.ResultWaiting, journal.ResultRewound,
 		journal.ResultSwitching, journal.ResultSwitched:
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -187,6 +188,9 @@ func (c *Chat) stepDone(msg messages.StepDone) {
 		Took: msg.Took, InputTokens: msg.Usage.InputTokens, CachedTokens: msg.Usage.CachedInputTokens, OutputTokens: msg.Usage.OutputTokens,
 	})
 	c.trim = msg.Trim
+	if msg.Limit != "" {
+		c.cheaper = notices.Cheaper(msg.Limit, msg.Cheaper, windowEnd(msg.Limit, c.Now().In(c.Location)))
+	}
 	c.compaction.size.Report(msg.Usage, len(c.State.History), c.trim)
 	c.run.steps++
 	c.run.shown = requests.ShownOf(msg.Asked)

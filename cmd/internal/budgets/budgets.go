@@ -37,6 +37,8 @@ type Budgets struct {
 	tasks  *taskfile.Store
 	zone   *time.Location
 	limits atomic.Pointer[config.Budget]
+	// cheaper is the model that obeys higher limits.
+	cheaper atomic.Pointer[string]
 	log    *slog.Logger
 
 	usd, tokens, refused *prometheus.CounterVec
@@ -64,12 +66,14 @@ func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Re
 		}, []string{"limit"}),
 	}
 	b.limits.Store(&config.Budget{})
+	b.cheaper.Store(new(string))
 	return b, nil
 }
 
-// Set replaces the limits.
-func (b *Budgets) Set(limits config.Budget) {
+// Set replaces the limits, and the model that is asked at one; it is empty if there is none.
+func (b *Budgets) Set(limits config.Budget, cheaper string) {
 	b.limits.Store(&limits)
+	b.cheaper.Store(&cheaper)
 	b.ledger.SetLimits(ledgerLimits(limits))
 }
 
@@ -77,7 +81,7 @@ func ledgerLimits(l config.Budget) ledger.Limits {
 	of := func(tokens config.Limit, usd config.Dollars) ledger.Bound {
 		return ledger.Bound{Tokens: int64(tokens), NanoUSD: int64(math.Ceil(float64(usd) * nanoPerUSD))}
 	}
-	out := ledger.Limits{Run: of(l.RunTokens, l.USDPerRun)}
+	out := ledger.Limits{CheaperPercent: int64(l.CheaperPercent), Run: of(l.RunTokens, l.USDPerRun)}
 	out.Person[ledger.Hour] = of(l.PersonTokensPerHour, l.USDPerPersonPerHour)
 	out.Person[ledger.Day] = of(l.PersonTokensPerDay, l.USDPerPersonPerDay)
 	out.Person[ledger.Month] = of(l.PersonTokensPerMonth, l.USDPerPersonPerMonth)
@@ -92,7 +96,7 @@ func ledgerLimits(l config.Budget) ledger.Limits {
 
 // Reserve implements [provider.Meter].
 func (b *Budgets) Reserve(ctx context.Context, payer model.Payer, name string, most func() provider.Use) (settle func(provider.Use), err error) {
-	done, err := b.reserve(ctx, callOf(payer, name), func() ledger.Amount { return amountOf(most()) })
+	done, err := b.reserve(ctx, b.callOf(payer, name), func() ledger.Amount { return amountOf(most()) })
 	switch exhausted, ok := errors.AsType[*ledger.Exhausted](err); {
 	case ok:
 		return nil, &model.Error{Reason: model.ReasonBudget(exhausted.Limit), Message: exhausted.Error()}
@@ -129,8 +133,23 @@ func (b *Budgets) reserve(ctx context.Context, call ledger.Call, most func() led
 	}, nil
 }
 
-func callOf(payer model.Payer, name string) ledger.Call {
-	return ledger.Call{Chat: payer.Chat, Person: payer.Person, Run: payer.Run, Work: string(payer.Work), Model: name}
+func (b *Budgets) callOf(payer model.Payer, name string) ledger.Call {
+	return ledger.Call{
+		Chat: payer.Chat, Person: payer.Person, Run: payer.Run, Work: string(payer.Work), Model: name, Cheaper: name != "" && name == *b.cheaper.Load(),
+	}
+}
+
+// Cheaper implements [provider.Meter].
+func (b *Budgets) Cheaper() string {
+	if *b.cheaper.Load() == "" {
+		return ""
+	}
+	return b.limits.Load().Cheaper
+}
+
+// Tell implements [provider.Meter].
+func (b *Budgets) Tell(payer model.Payer, limit string) bool {
+	return b.ledger.Tell(b.callOf(payer, ""), limit)
 }
 
 // Close writes what is pending. Requests may still be settled after it.

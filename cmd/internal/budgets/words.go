@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
@@ -21,7 +20,7 @@ func (t *text) add(en, zh string) { t[0], t[1] = t[0]+en, t[1]+zh }
 // Today is a line about what a chat has used today. It is empty if there is no limit.
 func (b *Budgets) Today(chat messages.ChatKey) (en, zh string) {
 	limits := b.limits.Load()
-	if *limits == (config.Budget{}) {
+	if !ledgerLimits(*limits).Any() {
 		return "", ""
 	}
 	used, err := b.ledger.Used(chat, "")

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -249,7 +252,7 @@ func TestBudgetOfAPerson(t *testing.T) {
 		t.Errorf("the other person is answered %q", got)
 	}
 	mine := s.say(t, 2, 2, "/usage", nil)
-	if !strings.Contains(mine, "used here today: 100 tokens, $0.0003\nby you in all chats today: 100 tokens of 150, $0.0003\n") || !strings.Contains(mine, "this month: 100 tokens, $0.0003 of $3\n") || strings.Contains(mine, "telegram-1") || strings.Contains(mine, "everybody") {
+	if !strings.Contains(mine, "used here today: 200 tokens, $0.0005\nby you in all chats today: 200 tokens of 150, $0.0005\n") || !strings.Contains(mine, "this month: 200 tokens, $0.0005 of $3\n") || strings.Contains(mine, "telegram-") || strings.Contains(mine, "everybody") {
 		t.Errorf("the other person reads %q", mine)
 	}
 	s.stop(t)
@@ -261,7 +264,37 @@ func TestBudgetOfAPerson(t *testing.T) {
 	for _, r := range rows {
 		got[r.Person] += r.Tokens()
 	}
-	if got["telegram-1"] != 200 || got["telegram-2"] != 100 || len(got) != 2 {
+	if got["telegram-1"] != 200 || got["telegram-2"] != 200 || len(got) != 2 {
 		t.Errorf("people have used %v", got)
 	}
+}
+
+// At a limit the cheaper model answers, which people read once, up to its own limit. Then nobody does.
+func TestCheaperModelAtALimit(t *testing.T) {
+	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150", "budget.atLimit": "cheaper", "budget.cheaper": "fast", "budget.cheaperPercent": "100"})
+	maps.Copy(s.flags, map[string]string{"llm.choices": `[{"name": "fast", "model": "f"}]`})
+	s.start(t)
+	var got []string
+	for range 4 {
+		got = append(got, s.say(t, 1, 7, "hi", nil))
+	}
+	if got[0] != "Well." || got[1] != "Well." || !strings.HasPrefix(got[2], "Well.") || !strings.Contains(got[2], " f answers here, which is cheaper: this chat has used what it may use of my model in a day (budget.chatTokensPerDay).") || !strings.HasPrefix(got[3], "I cannot answer now") {
+		t.Errorf("answered %q", got)
+	}
+	s.limit(t, map[string]string{"budget.chatTokensPerDay": "250", "budget.atLimit": "cheaper", "budget.cheaper": "fast", "budget.cheaperPercent": "100"})
+	if got := s.say(t, 1, 7, "again", nil); got != "Well." {
+		t.Errorf("told again: %q", got)
+	}
+	s.limit(t, map[string]string{"budget.atLimit": "pause"})
+	if got := s.say(t, 1, 7, "and now", nil); !strings.HasPrefix(got, "I cannot answer now") {
+		t.Errorf("without a cheaper model: %q", got)
+	}
+	var asked []string
+	for _, b := range s.model.Bodies() {
+		asked = append(asked, gjson.GetBytes(b, "model").String())
+	}
+	if diff := cmp.Diff([]string{"m", "m", "f", "f"}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	s.stop(t)
 }
