@@ -122,3 +122,20 @@ func (l *loader) completeModel(f Fallback) {
 		llm.Models[f.Model] = own
 	}
 }
+
+// CheaperModel is the model that is asked when a limit keeps others from being asked, or empty.
+func (s *Settings) CheaperModel() string {
+	for _, f := range s.LLM.Choices {
+		if s.Budget.AtLimit == AtLimitCheaper && f.Name == s.Budget.Cheaper {
+			return f.Model
+		}
+	}
+	return ""
+}
+
+// InDollars reports whether a limit is in US dollars.
+func (b Budget) InDollars() bool {
+	return b.USDPerRun > 0 || b.USDPerPersonPerHour > 0 || b.USDPerPersonPerDay > 0 || b.USDPerPersonPerMonth > 0 ||
+		b.USDPerChatPerHour > 0 || b.USDPerChatPerDay > 0 || b.USDPerChatPerMonth > 0 ||
+		b.USDPerHostPerHour > 0 || b.USDPerHostPerDay > 0 || b.USDPerHostPerMonth > 0
+}

@@ -19,6 +19,9 @@ const (
 	GroupsAll     = "all"
 
 	RateLimitStandard = "standard"
+
+	AtLimitPause   = "pause"
+	AtLimitCheaper = "cheaper"
 )
 
 // Settings are the effective settings of a project: ship.json completed by the
@@ -41,7 +44,7 @@ type Settings struct {
 	Permissions Permissions     `json:"permissions" about:"What tools may do."`
 	Adapters    Adapters        `json:"adapters" about:"The places where people chat."`
 	Speech      Speech          `json:"speech" about:"Voice messages."`
-	Budget      Budget          `json:"budget" about:"Spending limits. Days begin at midnight in the project's time zone."`
+	Budget      Budget          `json:"budget" about:"Spending limits. Hours, days and months are those of the calendar in the project's time zone."`
 	Metrics     Metrics         `json:"metrics" about:"The metrics endpoint."`
 	Traces      Traces          `json:"traces" about:"What is sent to an OpenTelemetry collector."`
 	Log         Log             `json:"log" about:"The log of the process."`
@@ -206,14 +209,33 @@ type Exec struct {
 	Approvers []string `json:"approvers,omitempty" default:"owner" rule:"approver" about:"Who may approve: owner, initiator (who asked for it), platformAdmins, or the ids of people, never names."`
 }
 
-// Budget limits spending. Days are those of the project's time zone. A limit in dollars needs the prices of all models.
+// Budget limits spending. Hours, days and months are those of the calendar in the project's time zone. A limit in dollars
+// needs the prices of all models.
 type Budget struct {
-	RunTokens        Limit   `json:"runTokens" about:"Tokens of one run, the answer to one or more messages: input and output of all its requests."`
-	ChatTokensPerDay Limit   `json:"chatTokensPerDay" about:"Tokens of one chat per day, with summaries and memory."`
-	HostTokensPerDay Limit   `json:"hostTokensPerDay" about:"Tokens of all chats per day."`
-	USDPerRun        Dollars `json:"usdPerRun" about:"US dollars of one run. Limits in dollars need the prices of all models, from the catalog or llm.models."`
-	USDPerChatPerDay Dollars `json:"usdPerChatPerDay" about:"US dollars of one chat per day."`
-	USDPerHostPerDay Dollars `json:"usdPerHostPerDay" about:"US dollars of all chats per day."`
+	RunTokens            Limit   `json:"runTokens" about:"Tokens of one run, the answer to one or more messages: input and output of all its requests."`
+	ChatTokensPerDay     Limit   `json:"chatTokensPerDay" about:"Tokens of one chat per day, with summaries and memory."`
+	HostTokensPerDay     Limit   `json:"hostTokensPerDay" about:"Tokens of all chats per day."`
+	PersonTokensPerDay   Limit   `json:"personTokensPerDay" about:"Tokens of one person, whose messages began the runs, in all chats per day."`
+	PersonTokensPerHour  Limit   `json:"personTokensPerHour" about:"Tokens of one person, whose messages began the runs, in all chats per hour."`
+	ChatTokensPerHour    Limit   `json:"chatTokensPerHour" about:"Tokens of one chat per hour."`
+	HostTokensPerHour    Limit   `json:"hostTokensPerHour" about:"Tokens of all chats per hour."`
+	PersonTokensPerMonth Limit   `json:"personTokensPerMonth" about:"Tokens of one person, whose messages began the runs, in all chats per month."`
+	ChatTokensPerMonth   Limit   `json:"chatTokensPerMonth" about:"Tokens of one chat per month."`
+	HostTokensPerMonth   Limit   `json:"hostTokensPerMonth" about:"Tokens of all chats per month."`
+	USDPerRun            Dollars `json:"usdPerRun" about:"US dollars of one run. Limits in dollars need the prices of all models, from the catalog or llm.models."`
+	USDPerChatPerDay     Dollars `json:"usdPerChatPerDay" about:"US dollars of one chat per day."`
+	USDPerHostPerDay     Dollars `json:"usdPerHostPerDay" about:"US dollars of all chats per day."`
+	USDPerPersonPerDay   Dollars `json:"usdPerPersonPerDay" about:"US dollars of one person, whose messages began the runs, in all chats per day."`
+	USDPerPersonPerHour  Dollars `json:"usdPerPersonPerHour" about:"US dollars of one person, whose messages began the runs, in all chats per hour."`
+	USDPerChatPerHour    Dollars `json:"usdPerChatPerHour" about:"US dollars of one chat per hour."`
+	USDPerHostPerHour    Dollars `json:"usdPerHostPerHour" about:"US dollars of all chats per hour."`
+	USDPerPersonPerMonth Dollars `json:"usdPerPersonPerMonth" about:"US dollars of one person, whose messages began the runs, in all chats per month."`
+	USDPerChatPerMonth   Dollars `json:"usdPerChatPerMonth" about:"US dollars of one chat per month."`
+	USDPerHostPerMonth   Dollars `json:"usdPerHostPerMonth" about:"US dollars of all chats per month."`
+
+	AtLimit        string `json:"atLimit" default:"pause" words:"pause cheaper" about:"What happens at a limit. pause: nothing is asked until it is free again or raised; cheaper: the model that cheaper names is asked."`
+	Cheaper        string `json:"cheaper,omitempty" about:"Name of one of llm.choices, which is asked when a limit keeps other models from being asked."`
+	CheaperPercent int    `json:"cheaperPercent" default:"20" min:"1" max:"1000" about:"How much more than every limit may be used with the cheaper model, in percent of the limit. What is used with other models counts."`
 }
 
 // Metrics configures the metrics listener.

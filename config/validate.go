@@ -9,6 +9,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/config/internal/keys"
 )
 
+// month is how many days a limit per month looks back at most.
+const month = 31
+
 // shortToken is the length below which a token is considered easy to guess.
 const shortToken = 16
 
@@ -106,7 +109,15 @@ func (l *loader) validateModel(block string, f Fallback) {
 func (l *loader) validateBudget() {
 	s := &l.settings
 	b := s.Budget
-	if b.USDPerRun == 0 && b.USDPerChatPerDay == 0 && b.USDPerHostPerDay == 0 || s.LLM.Provider == ProviderDemo {
+	months := b.PersonTokensPerMonth > 0 || b.ChatTokensPerMonth > 0 || b.HostTokensPerMonth > 0 || b.USDPerPersonPerMonth > 0 || b.USDPerChatPerMonth > 0 || b.USDPerHostPerMonth > 0
+	l.FaultIf(months && s.Retention.AuditDays > 0 && s.Retention.AuditDays < month, "retention.auditDays", "removes what a limit per month in budget has to know; set 31 or more, or 0")
+	if b.AtLimit == AtLimitCheaper {
+		model := s.CheaperModel()
+		l.FaultIf(b.Cheaper == "", "budget.cheaper", "is not set; name the one of llm.choices that is asked at a limit, or set atLimit to pause")
+		l.FaultIf(b.Cheaper != "" && model == "", "budget.cheaper", "is none of llm.choices; name one of them")
+		l.FaultIf(model != "" && model == s.LLM.Model, "budget.cheaper", "is the main model itself; name a cheaper one of llm.choices")
+	}
+	if !b.InDollars() || s.LLM.Provider == ProviderDemo {
 		return
 	}
 	_, all := s.endpoints()

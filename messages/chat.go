@@ -276,6 +276,8 @@ type StepDone struct {
 	Model, Finish string
 	Took          time.Duration
 	Trim          Trim // of the step's request; the chat passes it to its next run
+	// Limit is the spending limit because of which the model Cheaper answers from now on, if people have to be told.
+	Limit, Cheaper string
 	// Asked are the step's calls that need a person's approval.
 	Asked []AskedCall
 }

@@ -20,8 +20,11 @@ type StartRun struct {
 	RunID     string
 	RequestID string
 	Asker     Asker
-	Group     bool // several people may write in the chat
-	System    string
+	// Payer is on whose account the run is, as from [PersonKey]: who wrote the first message that it answers. It is empty
+	// if nobody did, as for a task.
+	Payer  string
+	Group  bool // several people may write in the chat
+	System string
 	// Model is the name of the model that people chose for the chat; empty is the main model. Effort is the word for
 	// how much it thinks; empty leaves that to its settings.
 	Model, Effort string

@@ -86,6 +86,8 @@ type run struct {
 
 	input     messages.StepInput
 	asker     messages.Asker
+	// limit is the spending limit because of which the model cheaper answers, if people have yet to read that.
+	limit, cheaper string
 	messageID string
 	gen       int   // of the model call; events of an older one are dropped
 	heard     bool  // the call produced output

@@ -51,7 +51,7 @@ type retry struct{ gen int }
 func (r *run) request() model.Request {
 	return model.Request{
 		ID: r.start.RequestID, Model: r.start.Model, Effort: r.start.Effort, System: r.start.System, Messages: r.trim.Apply(r.input.Messages), Tools: r.offer, MaxOutputTokens: r.MaxOutputTokens, Memo: r.memo,
-		Payer: model.Payer{Chat: r.start.ChatKey, Run: r.start.RunID, Work: model.WorkRun},
+		Payer: model.Payer{Chat: r.start.ChatKey, Person: r.start.Payer, Run: r.start.RunID, Work: model.WorkRun},
 	}
 }
 
@@ -100,6 +100,9 @@ func (r *run) feed(chunks []uistream.Chunk, events []model.Event) []uistream.Chu
 	for i := range events {
 		if events[i].Kind == model.EventResponseMetadata {
 			r.answers = events[i].Raw
+		}
+		if events[i].Kind == model.EventCheaper {
+			r.limit, r.cheaper = events[i].Delta, events[i].Title
 		}
 		if events[i].ToolName != "" {
 			events[i].ToolName = r.Tools.Name(events[i].ToolName)
@@ -160,7 +163,8 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	}
 	r.tries, r.shares, r.repeated = 0, 0, false
 	chunks = append(chunks, out.Chunks...)
-	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim), Model: r.answering(), Finish: out.Finish.Unified, Took: r.takeTook()}
+	done := messages.StepDone{RunID: r.start.RunID, Step: r.input.Step, Usage: usage(out.Usage), Trim: messages.Trim(r.trim), Model: r.answering(), Finish: out.Finish.Unified, Took: r.takeTook(), Limit: r.limit, Cheaper: r.cheaper}
+	r.limit, r.cheaper = "", ""
 	r.calls = out.Calls
 	if len(out.Calls) == 0 {
 		chunks = append(chunks, r.leave(out.Left)...)

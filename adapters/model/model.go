@@ -53,8 +53,10 @@ type Request struct {
 // Payer is on whose account a call is.
 type Payer struct {
 	Chat messages.ChatKey
-	Run  string // of a chat; empty for other work
-	Work Work
+	// Person is who pays, as from [messages.PersonKey]; empty for work that nobody asked for.
+	Person string
+	Run    string // of a chat; empty for other work
+	Work   Work
 }
 
 // Work is a kind of work that calls models.
@@ -148,6 +150,9 @@ const (
 	EventSource           EventKind = "source"
 	EventError            EventKind = "error"
 	EventRaw              EventKind = "raw"
+	// EventCheaper precedes an answer of a cheaper model, with the name Title, because of the spending limit Delta. It
+	// is no part of the specification.
+	EventCheaper EventKind = "cheaper"
 	EventFinish           EventKind = "finish"
 )
 

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 const (
@@ -19,42 +17,11 @@ const (
 	runIdle, maxRuns = time.Hour, 4096
 )
 
-// Limits are the most that may be used, in tokens and billionths of a US dollar; 0 means no limit.
-type Limits struct {
-	RunTokens, ChatTokensPerDay, HostTokensPerDay    int64
-	RunNanoUSD, ChatNanoUSDPerDay, HostNanoUSDPerDay int64
-}
-
-// Limit is one of the [Limits].
-type Limit string
-
-// The limits, named as the settings of people.
-const (
-	RunTokens        Limit = "runTokens"
-	ChatTokensPerDay Limit = "chatTokensPerDay"
-	HostTokensPerDay Limit = "hostTokensPerDay"
-	USDPerRun        Limit = "usdPerRun"
-	USDPerChatPerDay Limit = "usdPerChatPerDay"
-	USDPerHostPerDay Limit = "usdPerHostPerDay"
-)
-
-// Exhausted is the error of a call that a limit refuses.
-type Exhausted struct{ Limit Limit }
-
-// Error implements error.
-func (e *Exhausted) Error() string { return "the limit " + string(e.Limit) + " is reached" }
-
 // tally is what was used, and what is reserved.
 type tally struct {
 	spent, reserved Amount
-	last            time.Time // of the last call
-}
-
-// day are the tallies of one day.
-type day struct {
-	host  tally
-	chats map[messages.ChatKey]*tally
-	open  int // reservations
+	last            time.Time // of the last call, for runs
+	told            bool      // see [Ledger.Tell]
 }
 
 // Ledger records what calls use, and refuses those that exceed a limit.
@@ -65,7 +32,9 @@ type Ledger struct {
 
 	mu      sync.Mutex
 	limits  Limits
-	days    map[string]*day // the current one, and those with reservations
+	now     [windows]*period        // the current ones; nil while there is no limit for them
+	newest  int64                   // when the last call of this day was reserved, in Unix milliseconds
+	open    map[string]*Reservation // by their ids
 	runs    map[string]*tally
 	pruneAt int           // how many runs are too many
 	changed chan struct{} // closed when waiting calls may be admitted; nil if none waits
@@ -81,16 +50,16 @@ type Ledger struct {
 	closed  bool
 }
 
-// Open opens the ledger of a folder, which need not exist yet. Days begin at midnight in the zone. failed is called for
-// every settlement that could not be recorded, which counts nevertheless until the process ends.
+// Open opens the ledger of a folder, which need not exist yet. Its windows are those of the calendar in the zone. failed is
+// called for every settlement that could not be recorded, which counts nevertheless until the process ends.
 func Open(dir string, zone *time.Location, failed func(error)) (*Ledger, error) {
 	l := &Ledger{
 		dir: dir, zone: zone, failed: failed,
-		days: map[string]*day{}, runs: map[string]*tally{}, pruneAt: maxRuns, prefix: rand.Text()[:8] + ".",
+		open: map[string]*Reservation{}, runs: map[string]*tally{}, pruneAt: maxRuns, prefix: rand.Text()[:8] + ".",
 	}
 	now := time.Now()
-	for _, name := range []string{l.dayOf(now.AddDate(0, 0, -1)), l.dayOf(now)} {
-		lines, err := read(dir, name)
+	for _, t := range []time.Time{now.AddDate(0, 0, -1), now} {
+		lines, err := read(dir, Day.of(t.In(zone)))
 		if err != nil {
 			return nil, err
 		}
@@ -98,51 +67,7 @@ func Open(dir string, zone *time.Location, failed func(error)) (*Ledger, error) 
 			l.run(line.Run, now).spent.add(line.Amount, 1)
 		}
 	}
-	_, err := l.today(now)
-	return l, err
-}
-
-func (l *Ledger) dayOf(t time.Time) string { return t.In(l.zone).Format(time.DateOnly) }
-
-// today returns the tallies of a time's day. The clock may have gone back to a day before. What cannot be read matters
-// only if there is a limit.
-func (l *Ledger) today(now time.Time) (*day, error) {
-	name := l.dayOf(now)
-	if d := l.days[name]; d != nil {
-		return d, nil
-	}
-	if err := l.flush(); err != nil {
-		l.failed(err)
-	}
-	lines, err := read(l.dir, name)
-	switch {
-	case err == nil:
-	case l.limits != (Limits{}):
-		return nil, err
-	default:
-		l.failed(err)
-	}
-	for other, d := range l.days {
-		if d.open == 0 {
-			delete(l.days, other)
-		}
-	}
-	d := &day{chats: map[messages.ChatKey]*tally{}}
-	for _, line := range lines {
-		d.host.spent.add(line.Amount, 1)
-		d.chat(line.Chat).spent.add(line.Amount, 1)
-	}
-	l.days[name] = d
-	return d, nil
-}
-
-func (d *day) chat(key messages.ChatKey) *tally {
-	t := d.chats[key]
-	if t == nil {
-		t = &tally{}
-		d.chats[key] = t
-	}
-	return t
+	return l, l.turn(now)
 }
 
 // run returns the tally of a run, and a new one for calls without a run.
@@ -167,11 +92,13 @@ func (l *Ledger) run(id string, now time.Time) *tally {
 	return t
 }
 
-// SetLimits replaces the limits. Calls that wait are decided again.
+// SetLimits replaces the limits. Calls that wait are decided again. What was used in a window that gets its first limit
+// is read now; if it cannot be read, the next call is refused for that.
 func (l *Ledger) SetLimits(limits Limits) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.limits = limits
+	_ = l.turn(time.Now())
 	l.wake()
 }
 
@@ -187,12 +114,20 @@ type Reservation struct {
 	ledger  *Ledger
 	call    Call
 	id      string
-	most    Amount // what is reserved
-	day     *day
-	dayName string
-	tallies [3]*tally // of the run, the chat and the host
+	at      time.Time // in the zone of the ledger
+	most    Amount    // what is reserved
+	tallies []*tally
 	done    bool
 }
+
+func (r *Reservation) count(tallies ...*tally) {
+	for _, t := range tallies {
+		t.reserved.add(r.most, 1)
+	}
+	r.tallies = append(r.tallies, tallies...)
+}
+
+func (r *Reservation) countIn(p *period) { r.count(p.of(r.call)...) }
 
 // Reserve admits a call, which may then use what most returns. It waits while only reservations of other calls keep it
 // out, until ctx ends. most is not called while no limit is set. The error is an [*Exhausted], ctx's cause, or that the
@@ -216,60 +151,30 @@ func (l *Ledger) admit(call Call, most func() Amount) (r *Reservation, wait <-ch
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	d, err := l.today(now)
-	if err != nil {
+	if err := l.turn(now); err != nil {
 		return nil, nil, err
 	}
 	l.calls++
-	r = &Reservation{ledger: l, call: call, dayName: l.dayOf(now), day: d, id: l.prefix + strconv.FormatInt(l.calls, 36)}
-	r.tallies = [...]*tally{l.run(call.Run, now), d.chat(call.Chat), &d.host}
-	if l.limits != (Limits{}) {
-		if wait, err = l.check(r.tallies); wait != nil || err != nil {
+	r = &Reservation{ledger: l, call: call, at: now.In(l.zone), id: l.prefix + strconv.FormatInt(l.calls, 36)}
+	run := l.run(call.Run, now)
+	if l.limits.Any() {
+		if wait, err = l.check(call, run); wait != nil || err != nil {
 			return nil, wait, err
 		}
 		r.most = most()
-		if err := l.write(now, r, isReserved, r.most); err != nil {
+		if err := l.write(r, isReserved, r.most); err != nil {
 			return nil, nil, err
 		}
 	}
-	d.open++
-	for _, t := range r.tallies {
-		t.reserved.add(r.most, 1)
+	l.newest, l.open[r.id] = max(l.newest, now.UnixMilli()), r
+	r.count(run)
+	for _, p := range l.now {
+		if p != nil {
+			r.countIn(p)
+		}
 	}
 	return r, nil, nil
 }
-
-// check holds the tallies of a run, a chat and the host against the limits.
-func (l *Ledger) check(of [3]*tally) (wait <-chan struct{}, err error) {
-	run, chat, host := of[0], of[1], of[2]
-	for _, c := range []struct {
-		limit Limit
-		most  int64
-		t     *tally
-		of    func(Amount) int64
-	}{
-		{RunTokens, l.limits.RunTokens, run, Amount.Tokens},
-		{USDPerRun, l.limits.RunNanoUSD, run, nanoUSD},
-		{ChatTokensPerDay, l.limits.ChatTokensPerDay, chat, Amount.Tokens},
-		{USDPerChatPerDay, l.limits.ChatNanoUSDPerDay, chat, nanoUSD},
-		{HostTokensPerDay, l.limits.HostTokensPerDay, host, Amount.Tokens},
-		{USDPerHostPerDay, l.limits.HostNanoUSDPerDay, host, nanoUSD},
-	} {
-		switch spent := c.of(c.t.spent); {
-		case c.most <= 0:
-		case spent >= c.most:
-			return nil, &Exhausted{c.limit}
-		case spent+c.of(c.t.reserved) >= c.most:
-			if l.changed == nil {
-				l.changed = make(chan struct{})
-			}
-			wait = l.changed
-		}
-	}
-	return wait, nil
-}
-
-func nanoUSD(a Amount) int64 { return a.NanoUSD }
 
 // Settle records what the call has used, which is nothing if it was not made. Only the first settlement counts.
 func (r *Reservation) Settle(used Amount) {
@@ -280,7 +185,7 @@ func (r *Reservation) Settle(used Amount) {
 		return
 	}
 	r.done = true
-	r.day.open--
+	delete(l.open, r.id)
 	for _, t := range r.tallies {
 		t.reserved.add(r.most, -1)
 		t.spent.add(used, 1)
@@ -293,20 +198,9 @@ func (r *Reservation) Settle(used Amount) {
 	if is == isFree && r.most == (Amount{}) {
 		return
 	}
-	if err := l.write(time.Now(), r, is, used); err != nil {
+	if err := l.write(r, is, used); err != nil {
 		l.failed(err)
 	}
-}
-
-// Today returns what a chat has used today.
-func (l *Ledger) Today(chat messages.ChatKey) (Amount, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d, err := l.today(time.Now())
-	if err != nil || d.chats[chat] == nil {
-		return Amount{}, err
-	}
-	return d.chats[chat].spent, nil
 }
 
 // Close writes what is pending. Calls may still be settled after it.

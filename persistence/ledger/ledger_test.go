@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,11 +27,11 @@ func open(t *testing.T, dir string, limits ledger.Limits) *ledger.Ledger {
 }
 
 func call(chat string) ledger.Call {
-	return ledger.Call{Chat: "web-chat-1", Run: chat, Work: "run", Model: "m"}
+	return ledger.Call{Chat: "web-chat-1", Person: "web-1", Run: chat, Work: "run", Model: "m"}
 }
 
 // use reserves and settles a call, and returns the limit that refuses it.
-func use(t *testing.T, l *ledger.Ledger, c ledger.Call, tokens int64) ledger.Limit {
+func use(t *testing.T, l *ledger.Ledger, c ledger.Call, tokens int64) string {
 	t.Helper()
 	r, err := l.Reserve(t.Context(), c, func() ledger.Amount { return amount(tokens) })
 	if refused, ok := errors.AsType[*ledger.Exhausted](err); ok {
@@ -43,51 +44,187 @@ func use(t *testing.T, l *ledger.Ledger, c ledger.Call, tokens int64) ledger.Lim
 	return ""
 }
 
+// limit is a single limit.
+func limit(scope string, w ledger.Window, b ledger.Bound) ledger.Limits {
+	var l ledger.Limits
+	switch scope {
+	case "Run":
+		l.Run = b
+	case "Person":
+		l.Person[w] = b
+	case "Chat":
+		l.Chat[w] = b
+	case "Host":
+		l.Host[w] = b
+	}
+	return l
+}
+
+// Every limit refuses when it is reached, has the name of its setting, is for one scope, and ends with its window.
 func TestLimits(t *testing.T) {
-	for _, tt := range []struct {
-		limit  ledger.Limit
+	for name, tt := range map[string]struct {
 		limits ledger.Limits
+		// other and friend are what refuses calls of other people, in another chat and in this one. later is whether a call
+		// of the same run is still refused after an hour, a day and a month; a run is looked for yesterday and today.
+		other, friend string
+		later         [3]bool
 	}{
-		{ledger.RunTokens, ledger.Limits{RunTokens: 10}},
-		{ledger.ChatTokensPerDay, ledger.Limits{ChatTokensPerDay: 10}},
-		{ledger.HostTokensPerDay, ledger.Limits{HostTokensPerDay: 10}},
-		{ledger.USDPerRun, ledger.Limits{RunNanoUSD: 100}},
-		{ledger.USDPerChatPerDay, ledger.Limits{ChatNanoUSDPerDay: 100}},
-		{ledger.USDPerHostPerDay, ledger.Limits{HostNanoUSDPerDay: 100}},
-		{ledger.RunTokens, ledger.Limits{RunTokens: 10, ChatTokensPerDay: 10, RunNanoUSD: 100}},
+		"runTokens":           {limit("Run", 0, ledger.Bound{Tokens: 10}), "", "", [3]bool{true, true}},
+		"usdPerRun":           {limit("Run", 0, ledger.Bound{NanoUSD: 100}), "", "", [3]bool{true, true}},
+		"personTokensPerHour": {limit("Person", ledger.Hour, ledger.Bound{Tokens: 10}), "", "", [3]bool{}},
+		"personTokensPerDay":  {limit("Person", ledger.Day, ledger.Bound{Tokens: 10}), "", "", [3]bool{true}},
+		"usdPerPersonPerMonth": {
+			limit("Person", ledger.Month, ledger.Bound{NanoUSD: 100}), "", "", [3]bool{true, true},
+		},
+		"usdPerChatPerHour":  {limit("Chat", ledger.Hour, ledger.Bound{NanoUSD: 100}), "", "usdPerChatPerHour", [3]bool{}},
+		"chatTokensPerDay":   {limit("Chat", ledger.Day, ledger.Bound{Tokens: 10}), "", "chatTokensPerDay", [3]bool{true}},
+		"usdPerChatPerDay":   {limit("Chat", ledger.Day, ledger.Bound{NanoUSD: 100}), "", "usdPerChatPerDay", [3]bool{true}},
+		"chatTokensPerMonth": {limit("Chat", ledger.Month, ledger.Bound{Tokens: 10}), "", "chatTokensPerMonth", [3]bool{true, true}},
+		"hostTokensPerHour":  {limit("Host", ledger.Hour, ledger.Bound{Tokens: 10}), "hostTokensPerHour", "hostTokensPerHour", [3]bool{}},
+		"usdPerHostPerDay":   {limit("Host", ledger.Day, ledger.Bound{NanoUSD: 100}), "usdPerHostPerDay", "usdPerHostPerDay", [3]bool{true}},
+		"hostTokensPerMonth": {limit("Host", ledger.Month, ledger.Bound{Tokens: 10}), "hostTokensPerMonth", "hostTokensPerMonth", [3]bool{true, true}},
 	} {
-		t.Run(string(tt.limit), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := open(t, t.TempDir(), tt.limits)
-				defer func() { _ = l.Close() }()
+				dir := t.TempDir()
+				l := open(t, dir, tt.limits)
 				if got := use(t, l, call("r1"), 9) + use(t, l, call("r1"), 5); got != "" {
 					t.Errorf("below the limit, %s refuses", got)
 				}
-				if got := use(t, l, call("r1"), 1); got != tt.limit {
-					t.Errorf("%q refuses, want %s", got, tt.limit)
+				if got := use(t, l, call("r1"), 1); got != name {
+					t.Errorf("%q refuses, want %s", got, name)
 				}
-				other := ledger.Call{Chat: "web-chat-2", Run: "r2", Work: "run", Model: "m"}
-				if got, want := use(t, l, other, 1) != "", strings.Contains(strings.ToLower(string(tt.limit)), "host"); got != want {
-					t.Errorf("another chat is refused: %v, want %v", got, want)
+				if got := use(t, l, ledger.Call{Chat: "web-chat-2", Person: "web-2", Run: "r2", Work: "run", Model: "m"}, 1); got != tt.other {
+					t.Errorf("another person in another chat is refused by %q", got)
 				}
-				<-time.After(24 * time.Hour)
-				if got, want := use(t, l, call("r1"), 1) != "", strings.Contains(strings.ToLower(string(tt.limit)), "run"); got != want {
-					t.Errorf("the next day it is refused: %v, want %v", got, want)
+				if got := use(t, l, ledger.Call{Chat: "web-chat-1", Person: "web-2", Run: "r2", Work: "run", Model: "m"}, 1); got != tt.friend {
+					t.Errorf("another person in the chat is refused by %q", got)
 				}
-				l.SetLimits(ledger.Limits{RunTokens: 1000})
+				for i, hours := range []int{1, 23, 30 * 24} {
+					if err := l.Close(); err != nil { // every other process finds what was
+						t.Error(err)
+					}
+					<-time.After(time.Duration(hours) * time.Hour)
+					l = open(t, dir, tt.limits)
+					if got := use(t, l, call("r1"), 1); (got == name) != tt.later[i] {
+						t.Errorf("after %d hours, it is refused by %q", hours, got)
+					}
+				}
+				l.SetLimits(limit("Run", 0, ledger.Bound{Tokens: 1000}))
 				if got := use(t, l, call("r1"), 1); got != "" {
 					t.Errorf("with raised limits, %s refuses", got)
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
 				}
 			})
 		})
 	}
 }
 
+// In a process that goes on, windows end without a file being read, and a window that gets a limit late knows what was
+// used before, and what is reserved.
+func TestWindowsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hour, month := limit("Chat", ledger.Hour, ledger.Bound{Tokens: 10}), limit("Chat", ledger.Month, ledger.Bound{Tokens: 50})
+		dir := t.TempDir()
+		l := open(t, dir, hour)
+		defer func() { _ = l.Close() }()
+		for n := range 4 {
+			if got := use(t, l, call(fmt.Sprint(n)), 10) + use(t, l, call(fmt.Sprint(n)), 10); got != "chatTokensPerHour" {
+				t.Errorf("in hour %d %q refuses", n, got)
+			}
+			<-time.After(time.Hour)
+		}
+		r, err := l.Reserve(t.Context(), call("r"), func() ledger.Amount { return amount(10) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetLimits(month)
+		l.SetLimits(hour)
+		l.SetLimits(month)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.ErrUnsupported)
+		defer cancel()
+		if _, err := l.Reserve(ctx, call("r"), func() ledger.Amount { return amount(1) }); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("with 40 used and 10 reserved of 50: %v", err)
+		}
+		r.Settle(amount(5))
+		if got := use(t, l, call("r"), 5); got != "" {
+			t.Errorf("with 45 used of 50, %q refuses", got)
+		}
+		if got := use(t, l, call("r"), 1); got != "chatTokensPerMonth" {
+			t.Errorf("with 50 used of 50, %q refuses", got)
+		}
+		<-time.After(31 * 24 * time.Hour)
+		if got := use(t, l, call("r"), 1); got != "" {
+			t.Errorf("in the next month, %q refuses", got)
+		}
+	})
+}
+
+// Windows are those of the zone, also where the clocks change.
+func TestWindowsOfTheZone(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, tt := range []struct {
+		w    ledger.Window
+		at   string
+		want string
+	}{
+		{ledger.Hour, "2026-10-25T00:30:00Z", "2026-10-25T01:00:00Z"}, // 02:30, and 02:30 again an hour later
+		{ledger.Hour, "2026-10-25T01:30:00Z", "2026-10-25T02:00:00Z"},
+		{ledger.Day, "2026-10-25T00:30:00Z", "2026-10-25T23:00:00Z"},
+		{ledger.Month, "2026-12-31T22:59:59Z", "2026-12-31T23:00:00Z"},
+		{ledger.Month, "2026-01-31T12:00:00Z", "2026-01-31T23:00:00Z"},
+	} {
+		at, err := time.Parse(time.RFC3339, tt.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tt.w.End(at.In(berlin)).UTC().Format(time.RFC3339); got != tt.want {
+			t.Errorf("the %s of %s ends at %s, want %s", tt.w, tt.at, got, tt.want)
+		}
+	}
+}
+
+// A cheaper model may use more than a limit, and no more than that. Its chat is told once in the window.
+func TestCheaper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := limit("Chat", ledger.Hour, ledger.Bound{Tokens: 10})
+		limits.CheaperPercent = 50
+		l := open(t, t.TempDir(), limits)
+		defer func() { _ = l.Close() }()
+		dear, cheap := call("r"), call("r")
+		cheap.Cheaper = true
+		if got := use(t, l, dear, 10) + use(t, l, dear, 1); got != "chatTokensPerHour" {
+			t.Errorf("%q refuses", got)
+		}
+		if got := use(t, l, cheap, 5); got != "" {
+			t.Errorf("%q refuses the cheaper model", got)
+		}
+		if got := use(t, l, cheap, 1); got != "chatTokensPerHour" {
+			t.Errorf("%q refuses the cheaper model at its limit", got)
+		}
+		for range 2 {
+			if !l.Tell(cheap, "chatTokensPerHour") || l.Tell(dear, "chatTokensPerHour") || !l.Tell(ledger.Call{Chat: "web-chat-2"}, "chatTokensPerHour") {
+				t.Error("not told once")
+			}
+			<-time.After(time.Hour)
+			use(t, l, dear, 1)
+		}
+		if !l.Tell(cheap, "runTokens") || l.Tell(dear, "runTokens") || !l.Tell(call("other"), "runTokens") {
+			t.Error("not told once in a run")
+		}
+	})
+}
+
 // A call that only the reservations of others keep out waits for what these really use. Work without a run has no limit
 // of runs.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := open(t, t.TempDir(), ledger.Limits{RunTokens: 1, HostTokensPerDay: 100})
+		l := open(t, t.TempDir(), ledger.Limits{Run: ledger.Bound{Tokens: 1}, Host: limit("Host", ledger.Day, ledger.Bound{Tokens: 100}).Host})
 		defer func() { _ = l.Close() }()
 		work := ledger.Call{Chat: "web-chat-1", Work: "memory", Model: "m"}
 		most := func() ledger.Amount { return amount(100) }
@@ -111,7 +248,7 @@ func TestWaiting(t *testing.T) {
 			t.Error(err)
 		}
 		second.Settle(ledger.Amount{})
-		if got, err := l.Today("web-chat-1"); err != nil || got != amount(3) {
+		if got, err := l.Used("web-chat-1", "web-1"); err != nil || got[ledger.Day] != (ledger.Used{Chat: amount(3), Host: amount(3)}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -120,8 +257,8 @@ func TestWaiting(t *testing.T) {
 // A clock that goes back finds the day as it was, and so does one that comes back.
 func TestClockGoesBack(t *testing.T) {
 	dir := t.TempDir()
-	limits := ledger.Limits{ChatTokensPerDay: 10}
-	played := func(at time.Duration, want ledger.Limit) {
+	limits := limit("Chat", ledger.Day, ledger.Bound{Tokens: 10})
+	played := func(at time.Duration, want string) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) { // every bubble begins at the same time
 			<-time.After(at)
@@ -136,8 +273,8 @@ func TestClockGoesBack(t *testing.T) {
 	}
 	played(24*time.Hour, "")
 	played(0, "")
-	played(time.Hour, ledger.ChatTokensPerDay)
-	played(25*time.Hour, ledger.ChatTokensPerDay)
+	played(time.Hour, "chatTokensPerDay")
+	played(25*time.Hour, "chatTokensPerDay")
 	played(48*time.Hour, "")
 }
 
@@ -184,8 +321,8 @@ func TestWithoutLimits(t *testing.T) {
 		if got := written(); strings.Count(got, `"is":"spent"`) != 4 {
 			t.Errorf("after the stop: %s", got)
 		}
-		l = open(t, dir, ledger.Limits{RunTokens: 24})
-		if got := use(t, l, call("r"), 1); got != ledger.RunTokens {
+		l = open(t, dir, limit("Run", 0, ledger.Bound{Tokens: 24}))
+		if got := use(t, l, call("r"), 1); got != "runTokens" {
 			t.Errorf("a run goes on in another process, and %q refuses", got)
 		}
 		if err := l.Close(); err != nil {
@@ -198,7 +335,7 @@ func TestUsage(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"2026-01-02.jsonl": `{"ts":1,"id":"a","is":"reserved","chat":"web-chat-2","work":"run","model":"m","in":100,"cached":0,"out":50,"nanoUSD":9}
-{"ts":2,"id":"b","is":"reserved","chat":"web-chat-1","run":"r","work":"run","model":"m","in":100,"cached":0,"out":50,"nanoUSD":9}
+{"ts":2,"id":"b","is":"reserved","chat":"web-chat-1","person":"web-1","run":"r","work":"run","model":"m","in":100,"cached":0,"out":50,"nanoUSD":9}
 {"ts":3,"id":"a","is":"spent","chat":"web-chat-2","work":"run","model":"m","in":10,"cached":4,"out":5,"nanoUSD":3}
 not a line
 {"ts":4,"id":"c","is":"spent","chat":"web-chat-2","work":"memory","model":"m","in":1,"cached":0,"out":1,"nanoUSD":1}
@@ -219,9 +356,10 @@ not a line
 		t.Fatal(err)
 	}
 	want := []ledger.Row{
-		{Day: "2026-01-01", Chat: "web-chat-2", Model: "m", Calls: 1, Amount: ledger.Amount{Input: 1, Output: 1, NanoUSD: 1}},
-		{Day: "2026-01-02", Chat: "web-chat-1", Model: "m", Calls: 1, Amount: ledger.Amount{Input: 100, Output: 50, NanoUSD: 9}},
-		{Day: "2026-01-02", Chat: "web-chat-2", Model: "m", Calls: 2, Amount: ledger.Amount{Input: 11, Cached: 4, Output: 6, NanoUSD: 4}},
+		{Day: "2026-01-01", Chat: "web-chat-2", Model: "m", Work: "run", Calls: 1, Amount: ledger.Amount{Input: 1, Output: 1, NanoUSD: 1}},
+		{Day: "2026-01-02", Chat: "web-chat-1", Person: "web-1", Model: "m", Work: "run", Calls: 1, Amount: ledger.Amount{Input: 100, Output: 50, NanoUSD: 9}},
+		{Day: "2026-01-02", Chat: "web-chat-2", Model: "m", Work: "memory", Calls: 1, Amount: ledger.Amount{Input: 1, Output: 1, NanoUSD: 1}},
+		{Day: "2026-01-02", Chat: "web-chat-2", Model: "m", Work: "run", Calls: 1, Amount: ledger.Amount{Input: 10, Cached: 4, Output: 5, NanoUSD: 3}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -245,7 +383,7 @@ func TestUnwritable(t *testing.T) {
 	if use(t, l, call("r"), 1); failures != 1 {
 		t.Errorf("%d failures were reported, want 1", failures)
 	}
-	l.SetLimits(ledger.Limits{RunTokens: 5})
+	l.SetLimits(limit("Run", 0, ledger.Bound{Tokens: 5}))
 	if _, err := l.Reserve(t.Context(), call("r"), func() ledger.Amount { return amount(1) }); err == nil {
 		t.Error("a call was admitted")
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,10 +21,14 @@ import (
 
 // Call says what a call of a model is for.
 type Call struct {
-	Chat  messages.ChatKey `json:"chat"`
-	Run   string           `json:"run,omitempty"` // empty if it is no step of a run
-	Work  string           `json:"work"`          // the kind of work
-	Model string           `json:"model"`
+	Chat messages.ChatKey `json:"chat"`
+	// Person is who pays for it; empty if it is for nobody.
+	Person string `json:"person,omitempty"`
+	Run    string `json:"run,omitempty"` // empty if it is no step of a run
+	Work   string `json:"work"`          // the kind of work
+	Model  string `json:"model"`
+	// Cheaper is set if the call obeys the higher limits of a cheaper model.
+	Cheaper bool `json:"-"`
 }
 
 // Amount is what calls use. The tokens that were read from a cache are part of the input.
@@ -33,6 +38,9 @@ type Amount struct {
 	Output int64 `json:"out"`
 	// NanoUSD are billionths of a US dollar.
 	NanoUSD int64 `json:"nanoUSD"`
+	// Seconds of recordings and Characters of text are what speech is paid for.
+	Seconds    int64 `json:"seconds,omitempty"`
+	Characters int64 `json:"characters,omitempty"`
 }
 
 // Tokens are the tokens of both directions.
@@ -43,6 +51,8 @@ func (a *Amount) add(b Amount, sign int64) {
 	a.Cached += sign * b.Cached
 	a.Output += sign * b.Output
 	a.NanoUSD += sign * b.NanoUSD
+	a.Seconds += sign * b.Seconds
+	a.Characters += sign * b.Characters
 }
 
 // The kinds of lines. A settlement replaces the reservation with its id.
@@ -54,7 +64,7 @@ const (
 
 // line is one line of a file.
 type line struct {
-	TS int64  `json:"ts"` // Unix milliseconds
+	TS int64  `json:"ts"` // when the call was reserved, in Unix milliseconds
 	ID string `json:"id"`
 	Is string `json:"is"`
 	Call
@@ -93,28 +103,36 @@ func read(dir, day string) (map[string]line, error) {
 }
 
 func valid(l line) bool {
-	return slices.Contains([]string{isReserved, isSpent, isFree}, l.Is) && min(l.Input, l.Cached, l.Output, l.NanoUSD) >= 0
+	return slices.Contains([]string{isReserved, isSpent, isFree}, l.Is) && min(l.Input, l.Cached, l.Output, l.NanoUSD, l.Seconds, l.Characters) >= 0
 }
 
-// Row is what one chat used of one model on one day.
+// Row is what one kind of work used of one model on one day, for one person in one chat.
 type Row struct {
-	Day   string           `json:"day"`
-	Chat  messages.ChatKey `json:"chat"`
-	Model string           `json:"model"`
-	Calls int              `json:"calls"`
+	Day    string
+	Chat   messages.ChatKey
+	Person string
+	Model  string
+	Work   string
+	Calls  int
 	Amount
 }
 
-// Usage returns what was used from a day on, in the order of days, chats and models. What is reserved counts as used.
+// compare orders rows by what they are of.
+func (r Row) compare(o Row) int {
+	return cmp.Or(cmp.Compare(r.Day, o.Day), cmp.Compare(r.Chat, o.Chat), cmp.Compare(r.Person, o.Person), cmp.Compare(r.Model, o.Model), cmp.Compare(r.Work, o.Work))
+}
+
+// Usage returns what was used from a day on, in the order of days, chats, persons, models and kinds of work. What is
+// reserved counts as used.
 func Usage(dir, since string) ([]Row, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list the usage: %w", err)
 	}
-	rows := map[string]*Row{} // in the order of their keys
+	var rows []Row
 	for _, e := range entries {
-		day, ok := strings.CutSuffix(e.Name(), suffix)
-		if _, err := time.Parse(time.DateOnly, day); !ok || err != nil || day < since {
+		day, ok := dayOf(e.Name())
+		if !ok || day < since {
 			continue
 		}
 		lines, err := read(dir, day)
@@ -122,17 +140,35 @@ func Usage(dir, since string) ([]Row, error) {
 			return nil, err
 		}
 		for _, l := range lines {
-			id := day + "\x00" + string(l.Chat) + "\x00" + l.Model
-			if rows[id] == nil {
-				rows[id] = &Row{Day: day, Chat: l.Chat, Model: l.Model}
-			}
-			rows[id].Calls++
-			rows[id].add(l.Amount, 1)
+			rows = append(rows, Row{Day: day, Chat: l.Chat, Person: l.Person, Model: l.Model, Work: l.Work, Calls: 1, Amount: l.Amount})
 		}
 	}
-	out := make([]Row, 0, len(rows))
-	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		out = append(out, *rows[id])
+	return Sum(rows), nil
+}
+
+// Sum adds up rows that are of the same, and orders them.
+func Sum(rows []Row) []Row {
+	sums := map[Row]*Row{}
+	for _, r := range rows {
+		of := r
+		of.Calls, of.Amount = 0, Amount{}
+		if sums[of] == nil {
+			sums[of] = new(of)
+		}
+		sums[of].Calls += r.Calls
+		sums[of].add(r.Amount, 1)
 	}
-	return out, nil
+	out := make([]Row, 0, len(sums))
+	for _, r := range sums {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, Row.compare)
+	return out
+}
+
+// dayOf is the day of a file.
+func dayOf(file string) (string, bool) {
+	day, ok := strings.CutSuffix(file, suffix)
+	_, err := time.Parse(time.DateOnly, day)
+	return day, ok && err == nil
 }

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,30 +16,41 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
-// service is what the provider bills: for every scope that a limit is for, what calls used, and what the ledger has to
-// say of it.
+// service is what the provider bills: for every scope that a limit is for, what calls used, what those of them used that
+// no cheaper model answered, and what the ledger has to say of it.
 type service struct {
-	mu             sync.Mutex
-	billed, record map[string]int64
-	most           int64 // of one call
+	mu                      sync.Mutex
+	billed, dearest, record map[string]int64
+	most                    int64 // of one call
 }
 
-func (s *service) bill(scopes []string, billed, record int64) {
+func newService() service {
+	return service{billed: map[string]int64{}, dearest: map[string]int64{}, record: map[string]int64{}}
+}
+
+func (s *service) bill(scopes []string, cheaper bool, billed, record int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, scope := range scopes {
 		s.billed[scope] += billed
 		s.record[scope] += record
+		if !cheaper {
+			s.dearest[scope] += billed
+		}
 	}
 }
 
 // history is one random history: processes that are killed one after the other, and their concurrent calls.
 type history struct {
-	t       *testing.T
 	r       *rand.Rand
 	dir     string
 	limits  ledger.Limits
 	service service
+	// back is set if the clock may be at any time when a process begins. Its runs are its own then, since a run is looked
+	// for yesterday and today.
+	back    bool
+	process int
+	start   time.Duration // of the next process
 }
 
 // plan is what one call does.
@@ -62,22 +73,27 @@ func (h *history) plan() plan {
 		billed = 0 // refused
 	}
 	h.service.most = most
-	call := ledger.Call{Chat: messages.ChatKey(fmt.Sprint("web-chat-", h.r.IntN(3))), Work: "run", Model: "m"}
+	call := ledger.Call{Chat: messages.ChatKey(fmt.Sprint("web-chat-", h.r.IntN(3))), Work: "run", Model: "m", Cheaper: h.r.IntN(3) == 0}
 	if h.r.IntN(4) > 0 {
-		call.Run = fmt.Sprint("run", h.r.IntN(6))
+		call.Run, call.Person = fmt.Sprint("run", h.r.IntN(6)), fmt.Sprint("web-", h.r.IntN(2))
+		if h.back {
+			call.Run += fmt.Sprint(" of ", h.process)
+		}
 	}
 	hours := func(most int) time.Duration { return time.Duration(h.r.IntN(most*60)) * time.Minute }
 	return plan{call, amount(n), amount(billed), hours(12), hours(3)}
 }
 
-// process runs calls until it is killed, or until they have ended.
-func (h *history) process(calls int, kill time.Duration) {
-	l, err := ledger.Open(h.dir, time.UTC, func(err error) { h.t.Error(err) })
+// run runs calls in a process until it is killed, or until they have ended.
+func (h *history) run(t *testing.T, calls int, kill time.Duration) {
+	<-time.After(h.start)
+	h.process++
+	l, err := ledger.Open(h.dir, time.UTC, func(err error) { t.Error(err) })
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	l.SetLimits(h.limits)
-	ctx, cancel := context.WithTimeout(h.t.Context(), kill)
+	ctx, cancel := context.WithTimeout(t.Context(), kill)
 	defer cancel()
 	var all sync.WaitGroup
 	for range calls {
@@ -85,6 +101,27 @@ func (h *history) process(calls int, kill time.Duration) {
 		all.Go(func() { h.play(ctx, l, p) })
 	}
 	all.Wait()
+}
+
+// scopes are what limits are for: a window and somebody in it, or a run.
+func scopes(call ledger.Call) []string {
+	out := []string{"Run " + call.Run}
+	if call.Run == "" {
+		out = nil
+	}
+	for w, layout := range layouts() {
+		at := time.Now().UTC().Format(layout)
+		for scope, who := range map[string]string{"Host": "all", "Chat": string(call.Chat), "Person": call.Person} {
+			if who != "" {
+				out = append(out, fmt.Sprintf("%s %s %s %s", scope, w, at, who))
+			}
+		}
+	}
+	return out
+}
+
+func layouts() map[ledger.Window]string {
+	return map[ledger.Window]string{ledger.Hour: "2006-01-02T15", ledger.Day: "2006-01-02", ledger.Month: "2006-01"}
 }
 
 func (h *history) play(ctx context.Context, l *ledger.Ledger, p plan) {
@@ -103,122 +140,137 @@ func (h *history) play(ctx context.Context, l *ledger.Ledger, p plan) {
 	if err != nil {
 		return
 	}
-	today := time.Now().UTC().Format(time.DateOnly)
-	scopes := []string{today, today + " " + string(p.call.Chat)}
-	if p.call.Run != "" {
-		scopes = append(scopes, p.call.Run)
-	}
+	of := scopes(p.call)
 	if pause(p.last) {
-		h.service.bill(scopes, p.billed.Tokens(), p.billed.Tokens())
+		h.service.bill(of, p.call.Cheaper, p.billed.Tokens(), p.billed.Tokens())
 		r.Settle(p.billed)
 		r.Settle(p.most) // a second one does not count
 	} else { // the process was killed during the call
-		h.service.bill(scopes, p.billed.Tokens(), p.most.Tokens())
+		h.service.bill(of, p.call.Cheaper, p.billed.Tokens(), p.most.Tokens())
 	}
 }
 
 // tear leaves what a kill in the middle of a write may leave.
-func (h *history) tear() {
+func (h *history) tear(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(h.dir, "*"))
 	if err != nil || len(files) == 0 {
 		return
 	}
 	f, err := os.OpenFile(files[len(files)-1], os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	_, err = f.WriteString([]string{`{"ts":1,"id":"x`, "\x00\x00\x00", "\n\n", `{"ts":1,"id":"x","is":"spent","in":7}}`}[h.r.IntN(4)])
 	if err := f.Close(); err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
-// check holds what was billed against the limits, and what the ledger says against the bills.
-func (h *history) check() {
-	limit := func(scope string) int64 {
-		tokens, nano := h.limits.HostTokensPerDay, h.limits.HostNanoUSDPerDay
-		switch {
-		case scope[0] == 'r':
-			tokens, nano = h.limits.RunTokens, h.limits.RunNanoUSD
-		case len(scope) > len(time.DateOnly):
-			tokens, nano = h.limits.ChatTokensPerDay, h.limits.ChatNanoUSDPerDay
+// limit is the limit of a scope in tokens, or 0.
+func (h *history) limit(scope string) int64 {
+	kind, rest, _ := strings.Cut(scope, " ")
+	of := h.limits.Run
+	for w := range layouts() {
+		if strings.HasPrefix(rest, w.String()+" ") {
+			of = map[string]ledger.Bound{"Host": h.limits.Host[w], "Chat": h.limits.Chat[w], "Person": h.limits.Person[w]}[kind]
 		}
-		if nano > 0 && (tokens == 0 || nano/10 < tokens) {
-			return nano / 10
-		}
-		return tokens
 	}
+	if of.NanoUSD > 0 && (of.Tokens == 0 || of.NanoUSD/10 < of.Tokens) {
+		return of.NanoUSD / 10
+	}
+	return of.Tokens
+}
+
+// check holds what was billed against the limits, and what the ledger says against the bills.
+func (h *history) check(t *testing.T) {
 	for scope, billed := range h.service.billed {
-		if most := limit(scope); most > 0 && billed > most+h.service.most {
-			h.t.Errorf("%s: %d billed, the limit is %d", scope, billed, most)
+		most := h.limit(scope)
+		if most > 0 && h.service.dearest[scope] > most+h.service.most {
+			t.Errorf("%s: %d billed, the limit is %d", scope, h.service.dearest[scope], most)
+		}
+		if most > 0 && billed > most*(100+h.limits.CheaperPercent)/100+h.service.most {
+			t.Errorf("%s: %d billed with the cheaper model, the limit is %d", scope, billed, most)
 		}
 	}
 	rows, err := ledger.Usage(h.dir, "")
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	got := map[string]int64{}
 	for _, row := range rows {
-		got[row.Day] += row.Tokens()
-		got[row.Day+" "+string(row.Chat)] += row.Tokens()
+		for _, scope := range []string{"Host Day " + row.Day + " all", "Chat Day " + row.Day + " " + string(row.Chat), "Person Day " + row.Day + " " + row.Person} {
+			got[scope] += row.Tokens()
+		}
 		if row.NanoUSD != 10*row.Tokens() {
-			h.t.Errorf("%d tokens cost %d", row.Tokens(), row.NanoUSD)
+			t.Errorf("%d tokens cost %d", row.Tokens(), row.NanoUSD)
 		}
 	}
 	for scope, want := range h.service.record {
-		if scope[0] != 'r' && got[scope] != want {
-			h.t.Errorf("%s: the ledger has %d, want %d", scope, got[scope], want)
+		if strings.Contains(scope, " Day ") && got[scope] != want {
+			t.Errorf("%s: the ledger has %d, want %d", scope, got[scope], want)
 		}
 	}
 }
 
-// Whatever calls there are at once, and whenever the process is killed: what is billed exceeds no limit by more than
-// one reservation, and the ledger has what was billed, or what was reserved for calls that a kill cut off.
+// someLimits are limits of which most are unset.
+func someLimits(r *rand.Rand) ledger.Limits {
+	bound := func(n int64) ledger.Bound {
+		most := func(n int64) int64 { return n * max(0, r.Int64N(5)-2) * (1 + r.Int64N(40)) }
+		return ledger.Bound{Tokens: most(n), NanoUSD: most(10 * n)}
+	}
+	l := ledger.Limits{Run: bound(1), CheaperPercent: []int64{0, 20, 300}[r.IntN(3)]}
+	for w, n := range map[ledger.Window]int64{ledger.Hour: 1, ledger.Day: 2, ledger.Month: 3} {
+		l.Person[w], l.Chat[w], l.Host[w] = bound(n), bound(n+1), bound(n+2)
+	}
+	return l
+}
+
+// Whatever calls there are at once, whenever the process is killed, and wherever the clock goes: what is billed exceeds
+// no limit by more than one reservation, nor a higher limit with what a cheaper model answered, and the ledger has what
+// was billed, or what was reserved for calls that a kill cut off.
 func TestBillsStayWithinLimits(t *testing.T) {
 	const histories = 1000
 	dir := t.TempDir()
 	for seed := range uint64(histories) {
-		synctest.Test(t, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			h := &history{t: t, r: r, dir: filepath.Join(dir, fmt.Sprint(seed)), service: service{billed: map[string]int64{}, record: map[string]int64{}}}
-			most := func(n int64) int64 { return n * r.Int64N(3) * (1 + r.Int64N(40)) }
-			h.limits = ledger.Limits{
-				RunTokens: most(1), ChatTokensPerDay: most(2), HostTokensPerDay: most(3),
-				RunNanoUSD: most(10), ChatNanoUSDPerDay: most(20), HostNanoUSDPerDay: most(30),
+		r := rand.New(rand.NewPCG(seed, 1))
+		h := &history{r: r, dir: filepath.Join(dir, fmt.Sprint(seed)), service: newService(), limits: someLimits(r), back: r.IntN(2) == 0}
+		if no := (ledger.Limits{CheaperPercent: h.limits.CheaperPercent}); h.limits == no {
+			h.limits.Host[ledger.Day].Tokens = 50 // without limits a kill may lose the last second
+		}
+		day := time.Duration(r.IntN(40)) * 24 * time.Hour
+		h.start = day
+		for range 1 + r.IntN(3) {
+			kill := time.Duration(1+r.IntN(20)) * time.Hour
+			synctest.Test(t, func(t *testing.T) { // every bubble begins at the same time
+				h.run(t, 1+r.IntN(12), kill)
+				h.tear(t)
+			})
+			if h.start += kill; h.back {
+				h.start = day + time.Duration(r.IntN(60))*time.Hour
 			}
-			if h.limits == (ledger.Limits{}) {
-				h.limits.HostTokensPerDay = 50 // without limits a kill may lose the last second
-			}
-			for range 1 + r.IntN(3) {
-				h.process(1+r.IntN(12), time.Duration(1+r.IntN(20))*time.Hour)
-				h.tear()
-			}
-			h.check()
-		})
+		}
+		h.check(t)
 		if t.Failed() {
-			t.Fatalf("history %d", seed)
+			t.Fatalf("history %d: %+v", seed, h.limits)
 		}
 	}
 }
 
 // The bills and the ledger are not equal because both are empty.
 func TestHistoriesUseMuch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &history{t: t, r: rand.New(rand.NewPCG(1, 1)), dir: t.TempDir(), service: service{billed: map[string]int64{}, record: map[string]int64{}}}
-		h.limits.HostTokensPerDay = 40
-		h.process(60, 24*time.Hour)
-		days := slices.Sorted(func(yield func(int64) bool) {
-			for scope, n := range h.service.billed {
-				if len(scope) == len(time.DateOnly) && !yield(n) {
-					return
-				}
-			}
-		})
-		if len(days) == 0 || days[len(days)-1] < 40 {
-			t.Errorf("the days are billed %v, want at least the limit", days)
+	h := &history{r: rand.New(rand.NewPCG(1, 1)), dir: t.TempDir(), service: newService()}
+	h.limits.Host[ledger.Day].Tokens = 40
+	synctest.Test(t, func(t *testing.T) { h.run(t, 60, 24*time.Hour) })
+	var most int64
+	for scope, n := range h.service.billed {
+		if strings.HasPrefix(scope, "Host Day") {
+			most = max(most, n)
 		}
-	})
+	}
+	if most < 40 {
+		t.Errorf("a day is billed %d at most, want the limit", most)
+	}
 }

@@ -9,18 +9,18 @@ import (
 
 // write appends a line to the file of a reservation's day: at once while a limit is set, and otherwise together with
 // those that follow soon.
-func (l *Ledger) write(now time.Time, r *Reservation, is string, a Amount) error {
-	raw, err := json.Marshal(line{TS: now.UnixMilli(), ID: r.id, Is: is, Call: r.call, Amount: a})
+func (l *Ledger) write(r *Reservation, is string, a Amount) error {
+	raw, err := json.Marshal(line{TS: r.at.UnixMilli(), ID: r.id, Is: is, Call: r.call, Amount: a})
 	if err != nil {
 		return fmt.Errorf("record the use of a model: %w", err) // Unreachable: a line encodes
 	}
-	if l.file == nil || l.fileDay != r.dayName {
-		if err := l.open(r.dayName); err != nil {
+	if day := Day.of(r.at); l.file == nil || l.fileDay != day {
+		if err := l.create(day); err != nil {
 			return err
 		}
 	}
 	l.pending = append(append(l.pending, raw...), '\n')
-	if l.limits != (Limits{}) || l.closed {
+	if l.limits.Any() || l.closed {
 		return l.flush()
 	}
 	if l.timer == nil {
@@ -29,8 +29,8 @@ func (l *Ledger) write(now time.Time, r *Reservation, is string, a Amount) error
 	return nil
 }
 
-// open opens the file of a day in place of the current one.
-func (l *Ledger) open(day string) error {
+// create opens the file of a day in place of the current one.
+func (l *Ledger) create(day string) error {
 	if err := l.flush(); err != nil {
 		l.failed(err)
 	}

@@ -51,6 +51,18 @@ func (s *Store) Dir() string { return filepath.Join(s.state, "tasks") }
 // Path is the file of a task.
 func (s *Store) Path(id string) string { return filepath.Join(s.Dir(), id+ext) }
 
+// MadeBy is the person who asked for a task in a chat. It is empty if that is not known.
+func (s *Store) MadeBy(id string) string {
+	if id != filepath.Base(id) {
+		return ""
+	}
+	t, err := s.read(id)
+	if err != nil {
+		return ""
+	}
+	return t.MadeBy
+}
+
 // Tasks implements [persistence.TaskStore].
 func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Problem, error) {
 	entries, err := os.ReadDir(s.Dir())

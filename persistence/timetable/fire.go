@@ -2,6 +2,7 @@ package timetable
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -62,6 +63,16 @@ func FireID(task string, planned time.Time) string {
 
 // FireChat is the chat that a fire runs in.
 func FireChat(id string) messages.ChatKey { return messages.ChatKey("task-" + id) }
+
+// TaskOf is the task that runs in a chat of its own.
+func TaskOf(key messages.ChatKey) (task string, ok bool) {
+	id, ok := strings.CutPrefix(string(key), string(FireChat("")))
+	at := strings.LastIndexByte(id, '-')
+	if !ok || at <= 0 {
+		return "", false
+	}
+	return id[:at], true
+}
 
 // LastFires returns the newest start or skip of each task, and how it ended.
 func LastFires(fires []Fire) map[string]Fire {

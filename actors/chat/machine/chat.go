@@ -13,6 +13,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/quoting"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/system"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -43,6 +44,7 @@ type session struct {
 	cache        *prompt.Cache
 	picturesAged int // times that the cache has reported
 	trim         messages.Trim
+	cheaper      notices.Text // which people read after the next answer
 	size         length.Memory
 	// compaction is the child that compacts the history, and what is known of its length.
 	compaction compacting

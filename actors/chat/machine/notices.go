@@ -2,6 +2,7 @@ package machine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
@@ -18,11 +19,13 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 	case journal.ResultFailed, journal.ResultInterrupted:
 		words = notices.Failure(reason)
 		if limit, ok := model.Reason(reason).Budget(); ok {
-			today := c.Now().In(c.Location)
-			words = notices.Exhausted(limit, time.Date(today.Year(), today.Month(), today.Day()+1, 0, 0, 0, 0, c.Location).Format("2006-01-02 15:04 -07:00"))
+			words = notices.Exhausted(limit, windowEnd(limit, c.Now().In(c.Location)))
 		}
 	case journal.ResultDone:
 		words = notices.NotWhole(reason, c.lastWords(m, result) != "")
+		if words == (notices.Text{}) {
+			words, c.cheaper = c.cheaper, words
+		}
 	case journal.ResultStopped, journal.ResultWaiting, journal.ResultRewound,
 		journal.ResultSwitching, journal.ResultSwitched:
 	}
@@ -34,4 +37,17 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 		words[1] += "它准备执行的操作没有执行。"
 	}
 	return c.InTheirWords(words)
+}
+
+// windowEnd is when the window of a spending limit ends.
+func windowEnd(limit string, now time.Time) string {
+	year, month, day := now.Date()
+	end := time.Date(year, month, day+1, 0, 0, 0, 0, now.Location())
+	switch {
+	case strings.HasSuffix(limit, "Hour"):
+		end = now.Add(time.Hour - time.Duration(now.Minute())*time.Minute - time.Duration(now.Second())*time.Second)
+	case strings.HasSuffix(limit, "Month"):
+		end = time.Date(year, month+1, 1, 0, 0, 0, 0, now.Location())
+	}
+	return end.Format("2006-01-02 15:04 -07:00")
 }

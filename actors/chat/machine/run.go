@@ -8,6 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -109,7 +110,7 @@ func (c *Chat) spawnRun() {
 	system, only := c.system.Begin()
 	offered, later := c.Tools(c.Key, c.Via.ToolEgress)
 	first := messages.StartRun{
-		ChatKey: c.Key, RunID: run.ID, RequestID: run.RequestID, Asker: c.Asker(), Group: c.Group(), System: system, Model: c.run.model.Name, Effort: c.run.effort, Only: only,
+		ChatKey: c.Key, RunID: run.ID, RequestID: run.RequestID, Asker: c.Asker(), Payer: c.payer(), Group: c.Group(), System: system, Model: c.run.model.Name, Effort: c.run.effort, Only: only,
 		Tools: c.system.Offers(offered), Later: later, Continue: c.run.before, Resume: resume, Input: c.input(step),
 		Hold: parts.Asking(c.run.before.Parts), Approved: c.requests.ApprovedCalls(), Grants: c.requests.LiveGrants(), Waiting: c.requests.OpenForRun(), NextRequest: c.State.NextRequest(), Trim: c.trim,
 		MayShorten: c.Compacts,
@@ -119,6 +120,19 @@ func (c *Chat) spawnRun() {
 	if c.Via.Typing || c.Via.Drafts {
 		c.tick(tickFirst)
 	}
+}
+
+// payer is on whose account the run in progress is: who wrote the first message that it answers. Messages that join
+// later, those of other people too, are answered on the same account. A run that continues an older message has none of
+// its own, and is paid for by who wrote last.
+func (c *Chat) payer() string {
+	by := c.Asker()
+	if answers := c.State.Run.Visible; len(answers) > 0 {
+		if turn, ok := c.State.Turn(answers[0].TurnID); ok {
+			by = decision.AskerOf(turn)
+		}
+	}
+	return messages.PersonKey(by.Platform, by.ID)
 }
 
 // fromRun handles messages of the run in progress. Messages of an earlier run, or of an earlier actor of the same run,
@@ -179,6 +193,9 @@ func (c *Chat) stepDone(msg messages.StepDone) {
 		Took: msg.Took, InputTokens: msg.Usage.InputTokens, CachedTokens: msg.Usage.CachedInputTokens, OutputTokens: msg.Usage.OutputTokens,
 	})
 	c.trim = msg.Trim
+	if msg.Limit != "" {
+		c.cheaper = notices.Cheaper(msg.Limit, msg.Cheaper, windowEnd(msg.Limit, c.Now().In(c.Location)))
+	}
 	c.compaction.size.Report(msg.Usage, len(c.State.History), c.trim)
 	c.run.steps++
 	c.run.shown = requests.ShownOf(msg.Asked)

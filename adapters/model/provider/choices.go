@@ -38,9 +38,17 @@ func NewChoices(o Options, others []Choice) (*Choices, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Choices{&Model{all[:main:main]}, make(map[string]*Model, len(others)), all[main:]}
+	single := make(map[string]*endpoint, len(others))
+	cheaper := func() *endpoint {
+		if o.Meter == nil {
+			return nil
+		}
+		return single[o.Meter.Cheaper()]
+	}
+	c := &Choices{&Model{all[:main:main], cheaper}, make(map[string]*Model, len(others)), all[main:]}
 	for i, other := range others {
-		c.named[other.Name] = &Model{append([]*endpoint{all[main+i]}, all[:main]...)}
+		single[other.Name] = all[main+i]
+		c.named[other.Name] = &Model{append([]*endpoint{all[main+i]}, all[:main]...), cheaper}
 	}
 	return c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,13 +24,25 @@ type book struct {
 	most   []Use
 	used   []Use
 	open   int
+
+	cheaper string
+	refuses string // the model that a limit refuses
+	told    bool
+}
+
+func (b *book) Cheaper() string { return b.cheaper }
+
+func (b *book) Tell(model.Payer, string) bool {
+	first := !b.told
+	b.told = true
+	return first
 }
 
 func (b *book) Reserve(_ context.Context, payer model.Payer, name string, most func() Use) (func(Use), error) {
 	if payer.Chat != "web-chat-1" || !strings.HasPrefix(name, "model-") {
 		return nil, errors.New("a request of nobody")
 	}
-	if len(b.most) == b.admits {
+	if len(b.most) == b.admits || name == b.refuses {
 		return nil, &model.Error{Reason: model.ReasonBudget("runTokens"), Message: "enough"}
 	}
 	b.most = append(b.most, most())
@@ -181,6 +194,50 @@ func TestEveryRequestIsSettled(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What a limit keeps a model from, the cheaper model answers, and says so once. What it cannot answer stays refused.
+func TestCheaperAnswers(t *testing.T) {
+	ok := wired{status: 200, pieces: []string{saysTen, stops, counts, saysDone}}
+	at := func(name string) Endpoint { return Endpoint{BaseURL: "https://a.test/v1", APIKey: "k", Model: name} }
+	b := &book{admits: 10, refuses: "model-1", cheaper: "small"}
+	w := &wire{answers: []wired{ok, ok, ok, {status: 401, pieces: []string{saysNo}}}}
+	m, err := NewChoices(Options{Endpoint: at("model-1"), Transport: w, Meter: b, Logger: slog.New(slog.DiscardHandler)}, []Choice{{"small", at("model-2")}, {"other", at("model-3")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(name string, work model.Work) (told []string, failed error) {
+		for ev, err := range m.Stream(t.Context(), model.Request{
+			Model: name, Effort: "high", Payer: model.Payer{Chat: "web-chat-1", Work: work},
+			Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: "hi"}}}},
+		}) {
+			if failed = err; ev.Kind == model.EventCheaper {
+				told = append(told, ev.Delta+" "+ev.Title)
+			}
+		}
+		return told, failed
+	}
+	for i, tt := range []struct {
+		name string
+		work model.Work
+		told []string
+	}{{"", model.WorkMemory, nil}, {"", model.WorkRun, []string{"runTokens model-2"}}, {"", model.WorkRun, nil}} {
+		if told, err := ask(tt.name, tt.work); err != nil || !slices.Equal(told, tt.told) {
+			t.Errorf("request %d: told %q, %v", i, told, err)
+		}
+	}
+	b.refuses = "model-2"
+	if _, err := ask("small", model.WorkRun); model.ReasonOf(err) != model.ReasonBudget("runTokens") || w.calls != 3 {
+		t.Errorf("when the cheaper model is refused: %v after %d calls", err, w.calls)
+	}
+	b.refuses = "model-1"
+	if _, err := ask("", model.WorkRun); model.ReasonOf(err) != model.ReasonAuth {
+		t.Errorf("when the cheaper model fails: %v", err)
+	}
+	b.refuses, b.cheaper = "model-1", ""
+	if _, err := ask("", model.WorkRun); model.ReasonOf(err) != model.ReasonBudget("runTokens") {
+		t.Errorf("without a cheaper model: %v", err)
 	}
 }
 

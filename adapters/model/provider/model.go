@@ -25,6 +25,8 @@ import (
 // server has closed the response.
 type Model struct {
 	endpoints []*endpoint // at least one
+	// cheaper returns what answers if a spending limit refuses the endpoints, or nil. It is nil without choices.
+	cheaper func() *endpoint
 }
 
 var _ model.Model = (*Model)(nil)
@@ -50,7 +52,7 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{all}, nil
+	return &Model{endpoints: all}, nil
 }
 
 // newEndpoints returns endpoints with the same options.
@@ -125,6 +127,16 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 			if err == nil || errors.Is(err, errStopped) {
 				return
 			}
+			if limit, spent := model.ReasonOf(err).Budget(); spent && m.cheaper != nil {
+				if cheaper := m.cheaper(); cheaper != nil && cheaper != e {
+					err = cheaper.replace(ctx, req, s, limit)
+					if err == nil || errors.Is(err, errStopped) {
+						return
+					}
+					failed = joinFailures(failed, err)
+					break
+				}
+			}
 			failed = joinFailures(failed, err)
 			if s.started || ctx.Err() != nil || !fallsBack(err) {
 				break
@@ -140,6 +152,21 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 		}
 		yield(model.Event{}, failed)
 	}
+}
+
+// replace answers a request that a spending limit refused the other models.
+func (e *endpoint) replace(ctx context.Context, req model.Request, s *sink, limit string) error {
+	req.Memo, req.Effort = nil, "" // both are the other model's
+	s.onAnswer = e.heard
+	s.first = func() []model.Event {
+		if req.Payer.Work != model.WorkRun || !e.opts.Meter.Tell(req.Payer, limit) {
+			return nil
+		}
+		return []model.Event{{Kind: model.EventCheaper, Delta: limit, Title: e.Model}}
+	}
+	err := e.ask(ctx, req, s, false)
+	e.ended(ctx, err, false)
+	return err
 }
 
 // chooser decides the order in which one call tries the models.

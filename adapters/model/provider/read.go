@@ -22,6 +22,7 @@ type sink struct {
 	onFirst  func()
 	held     []model.Event
 	started  bool
+	first    func() []model.Event // what precedes the answer; may be nil
 }
 
 // put yields one event; the error is [errStopped] if the reader stopped.
@@ -33,6 +34,9 @@ func (s *sink) put(e model.Event) error {
 		}
 		s.started = true
 		s.onFirst()
+		if s.first != nil {
+			s.held = append(s.first(), s.held...)
+		}
 		for _, e := range s.held {
 			if !s.yield(e, nil) {
 				return errStopped

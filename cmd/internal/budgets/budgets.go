@@ -5,7 +5,6 @@ package budgets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"path/filepath"
@@ -18,8 +17,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/config"
-	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 const nanoPerUSD = 1e9
@@ -33,7 +33,12 @@ func USD(nano int64) float64 { return float64(nano) / nanoPerUSD }
 // Budgets admits the requests to models and records what they use. It is safe for concurrent use.
 type Budgets struct {
 	ledger *ledger.Ledger
+	dir    string
+	tasks  *taskfile.Store
+	zone   *time.Location
 	limits atomic.Pointer[config.Budget]
+	// cheaper is the model that obeys higher limits.
+	cheaper atomic.Pointer[string]
 	log    *slog.Logger
 
 	usd, tokens, refused *prometheus.CounterVec
@@ -41,7 +46,7 @@ type Budgets struct {
 
 var _ provider.Meter = (*Budgets)(nil)
 
-// Open reads what was used today. Days begin at midnight in the zone.
+// Open reads what was used today. Windows are those of the calendar in the zone.
 func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Registerer) (*Budgets, error) {
 	l, err := ledger.Open(Dir(state), zone, func(err error) { log.Error("what a model has used cannot be recorded", "error", err) })
 	if err != nil {
@@ -49,7 +54,7 @@ func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Re
 	}
 	f := promauto.With(reg)
 	b := &Budgets{
-		ledger: l, log: log,
+		ledger: l, dir: Dir(state), tasks: taskfile.New(state, zone), zone: zone, log: log,
 		usd: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_spent_usd_total", Help: "US dollars that requests to models cost, by model and kind of work; 0 if prices are unknown.",
 		}, []string{"model", "work"}),
@@ -61,64 +66,90 @@ func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Re
 		}, []string{"limit"}),
 	}
 	b.limits.Store(&config.Budget{})
+	b.cheaper.Store(new(string))
 	return b, nil
 }
 
-// Set replaces the limits.
-func (b *Budgets) Set(limits config.Budget) {
+// Set replaces the limits, and the model that is asked at one; it is empty if there is none.
+func (b *Budgets) Set(limits config.Budget, cheaper string) {
 	b.limits.Store(&limits)
-	nano := func(d config.Dollars) int64 { return int64(math.Ceil(float64(d) * nanoPerUSD)) }
-	b.ledger.SetLimits(ledger.Limits{
-		RunTokens: int64(limits.RunTokens), ChatTokensPerDay: int64(limits.ChatTokensPerDay), HostTokensPerDay: int64(limits.HostTokensPerDay),
-		RunNanoUSD: nano(limits.USDPerRun), ChatNanoUSDPerDay: nano(limits.USDPerChatPerDay), HostNanoUSDPerDay: nano(limits.USDPerHostPerDay),
-	})
+	b.cheaper.Store(&cheaper)
+	b.ledger.SetLimits(ledgerLimits(limits))
+}
+
+func ledgerLimits(l config.Budget) ledger.Limits {
+	of := func(tokens config.Limit, usd config.Dollars) ledger.Bound {
+		return ledger.Bound{Tokens: int64(tokens), NanoUSD: int64(math.Ceil(float64(usd) * nanoPerUSD))}
+	}
+	out := ledger.Limits{CheaperPercent: int64(l.CheaperPercent), Run: of(l.RunTokens, l.USDPerRun)}
+	out.Person[ledger.Hour] = of(l.PersonTokensPerHour, l.USDPerPersonPerHour)
+	out.Person[ledger.Day] = of(l.PersonTokensPerDay, l.USDPerPersonPerDay)
+	out.Person[ledger.Month] = of(l.PersonTokensPerMonth, l.USDPerPersonPerMonth)
+	out.Chat[ledger.Hour] = of(l.ChatTokensPerHour, l.USDPerChatPerHour)
+	out.Chat[ledger.Day] = of(l.ChatTokensPerDay, l.USDPerChatPerDay)
+	out.Chat[ledger.Month] = of(l.ChatTokensPerMonth, l.USDPerChatPerMonth)
+	out.Host[ledger.Hour] = of(l.HostTokensPerHour, l.USDPerHostPerHour)
+	out.Host[ledger.Day] = of(l.HostTokensPerDay, l.USDPerHostPerDay)
+	out.Host[ledger.Month] = of(l.HostTokensPerMonth, l.USDPerHostPerMonth)
+	return out
 }
 
 // Reserve implements [provider.Meter].
 func (b *Budgets) Reserve(ctx context.Context, payer model.Payer, name string, most func() provider.Use) (settle func(provider.Use), err error) {
-	call := ledger.Call{Chat: payer.Chat, Run: payer.Run, Work: string(payer.Work), Model: name}
-	r, err := b.ledger.Reserve(ctx, call, func() ledger.Amount { return ledger.Amount(most()) })
+	done, err := b.reserve(ctx, b.callOf(payer, name), func() ledger.Amount { return amountOf(most()) })
 	switch exhausted, ok := errors.AsType[*ledger.Exhausted](err); {
 	case ok:
-		b.refused.WithLabelValues(string(exhausted.Limit)).Inc()
-		return nil, &model.Error{Reason: model.ReasonBudget(string(exhausted.Limit)), Message: exhausted.Error()}
+		return nil, &model.Error{Reason: model.ReasonBudget(exhausted.Limit), Message: exhausted.Error()}
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
 		return nil, &model.Error{Reason: model.ReasonInternal, Message: "what it may use cannot be recorded", Err: err}
 	}
-	return func(used provider.Use) {
-		r.Settle(ledger.Amount(used))
-		b.usd.WithLabelValues(name, call.Work).Add(USD(used.NanoUSD))
-		b.tokens.WithLabelValues(name, call.Work).Add(float64(used.Input + used.Output))
+	return func(used provider.Use) { done(amountOf(used)) }, nil
+}
+
+func amountOf(u provider.Use) ledger.Amount {
+	return ledger.Amount{Input: u.Input, Cached: u.Cached, Output: u.Output, NanoUSD: u.NanoUSD}
+}
+
+// reserve admits a call of any kind. A task is on the account of the person who asked for it.
+func (b *Budgets) reserve(ctx context.Context, call ledger.Call, most func() ledger.Amount) (settle func(ledger.Amount), err error) {
+	if call.Person == "" && call.Run != "" {
+		if task, ok := timetable.TaskOf(call.Chat); ok {
+			call.Person = b.tasks.MadeBy(task)
+		}
+	}
+	r, err := b.ledger.Reserve(ctx, call, most)
+	if err != nil {
+		if exhausted, ok := errors.AsType[*ledger.Exhausted](err); ok {
+			b.refused.WithLabelValues(exhausted.Limit).Inc()
+		}
+		return nil, err //nolint:wrapcheck // the callers tell apart what it is
+	}
+	return func(used ledger.Amount) {
+		r.Settle(used)
+		b.usd.WithLabelValues(call.Model, call.Work).Add(USD(used.NanoUSD))
+		b.tokens.WithLabelValues(call.Model, call.Work).Add(float64(used.Tokens()))
 	}, nil
 }
 
-// Today is a line about what a chat has used today, in English and Chinese. It is empty if there is no limit.
-func (b *Budgets) Today(chat messages.ChatKey) (en, zh string) {
-	limits := b.limits.Load()
-	if *limits == (config.Budget{}) {
-		return "", ""
+func (b *Budgets) callOf(payer model.Payer, name string) ledger.Call {
+	return ledger.Call{
+		Chat: payer.Chat, Person: payer.Person, Run: payer.Run, Work: string(payer.Work), Model: name, Cheaper: name != "" && name == *b.cheaper.Load(),
 	}
-	used, err := b.ledger.Today(chat)
-	if err != nil {
-		b.log.Error("what a chat has used today cannot be read", "chat_key", string(chat), "error", err)
-		return "", ""
+}
+
+// Cheaper implements [provider.Meter].
+func (b *Budgets) Cheaper() string {
+	if *b.cheaper.Load() == "" {
+		return ""
 	}
-	en, zh = fmt.Sprintf("\nused here today: %d tokens", used.Tokens()), fmt.Sprintf("\n今天在这里的用量：%d 个 token", used.Tokens())
-	if most := limits.ChatTokensPerDay; most > 0 {
-		en += fmt.Sprintf(" of %d", most)
-		zh += fmt.Sprintf("（上限 %d）", most)
-	}
-	if used.NanoUSD > 0 || limits.USDPerChatPerDay > 0 {
-		en += fmt.Sprintf(", $%.4f", USD(used.NanoUSD))
-		zh += fmt.Sprintf("，%.4f 美元", USD(used.NanoUSD))
-	}
-	if most := limits.USDPerChatPerDay; most > 0 {
-		en += fmt.Sprintf(" of $%g", most)
-		zh += fmt.Sprintf("（上限 %g）", most)
-	}
-	return en, zh
+	return b.limits.Load().Cheaper
+}
+
+// Tell implements [provider.Meter].
+func (b *Budgets) Tell(payer model.Payer, limit string) bool {
+	return b.ledger.Tell(b.callOf(payer, ""), limit)
 }
 
 // Close writes what is pending. Requests may still be settled after it.

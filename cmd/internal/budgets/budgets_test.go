@@ -26,7 +26,7 @@ func open(t *testing.T, state string, limits config.Budget) (*budgets.Budgets, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Set(limits)
+	b.Set(limits, "")
 	return b, reg
 }
 

@@ -91,7 +91,7 @@ func (a *app) used(dir, state, since string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := usage(state, since)
+	lines, err := usage(state, since, byAll())
 	return struct {
 		Usage  []usageLine   `json:"usage"`
 		Limits config.Budget `json:"limits"`

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -10,21 +13,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
-// usageLine is what a chat used of a model on one day, as JSON. Members are only ever added.
+// usageLine is what was used on one day, in one chat and so on, as JSON. Members are only ever added; those that lines
+// are not grouped by are left out.
 type usageLine struct {
-	Day          string           `json:"day"`
-	ChatKey      messages.ChatKey `json:"chatKey"`
-	Model        string           `json:"model"`
+	Day          string           `json:"day,omitempty"`
+	ChatKey      messages.ChatKey `json:"chatKey,omitempty"`
+	Person       string           `json:"person,omitempty"` // who pays; left out if it was nobody
+	Model        string           `json:"model,omitempty"`
+	Work         string           `json:"work,omitempty"`
 	Calls        int              `json:"calls"`
 	InputTokens  int64            `json:"inputTokens"`
 	CachedTokens int64            `json:"cachedTokens"` // of the input, read from the provider's cache
 	OutputTokens int64            `json:"outputTokens"`
-	USD          float64          `json:"usd"` // 0 if the prices are unknown
+	Seconds      int64            `json:"seconds,omitempty"`    // of recordings
+	Characters   int64            `json:"characters,omitempty"` // that were spoken
+	USD          float64          `json:"usd"`                  // 0 if the prices are unknown
 }
 
 // usageDays is how many days are shown, today included.
@@ -33,10 +42,12 @@ const usageDays = 7
 func (a *app) usageCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "usage", Short: "Show what the chats have used of the models, by day", Args: cobra.NoArgs,
-		Long: "Shows the calls of models and their tokens and prices, by day, chat and model: of runs, summaries and memory. Calls that\n" +
-			"are in progress, or that a kill cut off, count with the most that they may use, if there are limits (budget).",
-		Example: "  sma usage\n  sma usage --since 2026-01-01 --json",
+		Long: "Shows the calls of models and their tokens and prices: of runs, summaries, memory and speech. Calls that are in progress,\n" +
+			"or that a kill cut off, count with the most that they may use, if there are limits (budget). --by says what has a line of\n" +
+			"its own: day, chat, person (whose message began the run), model, work (run, compaction, memory, …).",
+		Example: "  sma usage\n  sma usage --by person --since 2026-01-01 --json",
 	}
+	by := cmd.Flags().StringSlice("by", []string{byDay, byChat, byModel}, "what has a line of its own: day, chat, person, model, `work`")
 	since := cmd.Flags().String("since", "", "the first `day`, as in 2026-01-31 (default: six days ago)")
 	return console.Command[[]usageLine]{
 		Run: func(context.Context, []string) ([]usageLine, error) {
@@ -47,52 +58,125 @@ func (a *app) usageCmd() *cobra.Command {
 			if _, err := time.Parse(time.DateOnly, day); err != nil {
 				return nil, &console.Failure{Code: console.CodeUsage, What: "--since wants a day, as in 2026-01-31", Help: cmd.CommandPath() + " --help"}
 			}
+			for _, word := range *by {
+				if !slices.Contains(byAll(), word) {
+					return nil, &console.Failure{Code: console.CodeUsage, What: "--by wants some of " + strings.Join(byAll(), ","), Help: cmd.CommandPath() + " --help"}
+				}
+			}
 			_, state, err := a.Folders(nil)
 			if err != nil {
 				return nil, err
 			}
-			return usage(state, day)
+			return usage(state, day, *by)
 		},
-		List: "usage", Text: a.usageText,
+		List: "usage", Text: func(lines []usageLine) string { return a.usageText(lines, *by) },
 	}.On(a.Console, cmd)
 }
 
 // firstDay is the first day that is shown if nobody asks for another one.
 func firstDay() string { return time.Now().AddDate(0, 0, 1-usageDays).Format(time.DateOnly) }
 
-func usage(state, since string) ([]usageLine, error) {
+// What lines of usage can be grouped by.
+const (
+	byDay    = "day"
+	byChat   = "chat"
+	byPerson = "person"
+	byModel  = "model"
+	byWork   = "work"
+)
+
+func byAll() []string { return []string{byDay, byChat, byPerson, byModel, byWork} }
+
+// usage is what was used from a day on, with a line for each of what it is grouped by.
+func usage(state, since string, by []string) ([]usageLine, error) {
 	rows, err := ledger.Usage(budgets.Dir(state), since)
 	if err != nil {
 		return nil, &console.Failure{Code: console.CodeFailed, What: "the usage cannot be read", Why: err}
 	}
+	for i, r := range rows {
+		of := ledger.Row{Calls: r.Calls, Amount: r.Amount}
+		for _, word := range by {
+			switch word {
+			case byDay:
+				of.Day = r.Day
+			case byChat:
+				of.Chat = r.Chat
+			case byPerson:
+				of.Person = r.Person
+			case byModel:
+				of.Model = r.Model
+			case byWork:
+				of.Work = r.Work
+			}
+		}
+		rows[i] = of
+	}
+	rows = ledger.Sum(rows)
 	lines := make([]usageLine, len(rows))
 	for i, r := range rows {
-		lines[i] = usageLine{r.Day, r.Chat, r.Model, r.Calls, r.Input, r.Cached, r.Output, budgets.USD(r.NanoUSD)}
+		lines[i] = usageLine{r.Day, r.Chat, r.Person, r.Model, r.Work, r.Calls, r.Input, r.Cached, r.Output, r.Seconds, r.Characters, budgets.USD(r.NanoUSD)}
 	}
 	return lines, nil
 }
 
-func (a *app) usageText(lines []usageLine) string {
+func (a *app) usageText(lines []usageLine, by []string) string {
 	if len(lines) == 0 {
 		return a.Text("nothing was used\n", "没有用量\n")
 	}
-	var out strings.Builder
-	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	row := func(day, chat, model string, l usageLine) {
-		usd := "-"
-		if l.USD > 0 {
-			usd = fmt.Sprintf("%.4f", l.USD)
-		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", day, chat, model, l.Calls, l.InputTokens, l.CachedTokens, l.OutputTokens, usd)
-	}
-	_, _ = fmt.Fprintln(table, a.Text("DAY\tCHAT\tMODEL\tCALLS\tINPUT\tCACHED\tOUTPUT\tUSD", "日期\t聊天\t模型\t调用\t输入\t缓存\t输出\t美元"))
 	var sum usageLine
+	spoken := false
 	for _, l := range lines {
-		row(l.Day, string(l.ChatKey), l.Model, l)
 		sum.Calls, sum.USD = sum.Calls+l.Calls, sum.USD+l.USD
 		sum.InputTokens, sum.CachedTokens, sum.OutputTokens = sum.InputTokens+l.InputTokens, sum.CachedTokens+l.CachedTokens, sum.OutputTokens+l.OutputTokens
+		sum.Seconds, sum.Characters = sum.Seconds+l.Seconds, sum.Characters+l.Characters
+		spoken = spoken || l.Seconds+l.Characters > 0
 	}
-	row(a.Text("total", "合计"), "", "", sum)
-	_ = table.Flush() // a builder takes everything
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	row := func(of, numbers []string) {
+		_, _ = fmt.Fprintln(table, strings.Join(append(of, numbers...), "\t")) // a builder takes everything
+	}
+	numbers := func(l usageLine) []string {
+		cells := []string{strconv.Itoa(l.Calls), fmt.Sprint(l.InputTokens), fmt.Sprint(l.CachedTokens), fmt.Sprint(l.OutputTokens)}
+		if spoken {
+			cells = append(cells, fmt.Sprint(l.Seconds), fmt.Sprint(l.Characters))
+		}
+		if l.USD > 0 {
+			return append(cells, fmt.Sprintf("%.4f", l.USD))
+		}
+		return append(cells, "-")
+	}
+	heads := a.Text("CALLS\tINPUT\tCACHED\tOUTPUT\tUSD", "调用\t输入\t缓存\t输出\t美元")
+	if spoken {
+		heads = a.Text("CALLS\tINPUT\tCACHED\tOUTPUT\tSECONDS\tCHARACTERS\tUSD", "调用\t输入\t缓存\t输出\t秒\t字符\t美元")
+	}
+	row(a.groups(by, usageLine{}, true), []string{heads})
+	for _, l := range lines {
+		row(a.groups(by, l, false), numbers(l))
+	}
+	total := make([]string, max(1, len(a.groups(by, sum, false))))
+	total[0] = a.Text("total", "合计")
+	row(total, numbers(sum))
+	_ = table.Flush()
 	return out.String()
+}
+
+// groups are the cells of a line that say what it is of, or their heads.
+func (a *app) groups(by []string, l usageLine, heads bool) (cells []string) {
+	for _, c := range []struct{ word, head, cell string }{
+		{byDay, a.Text("DAY", "日期"), l.Day},
+		{byChat, a.Text("CHAT", "聊天"), cmp.Or(string(l.ChatKey), "-")},
+		{byPerson, a.Text("PERSON", "人"), cmp.Or(l.Person, "-")},
+		{byModel, a.Text("MODEL", "模型"), l.Model},
+		{byWork, a.Text("WORK", "用途"), l.Work},
+	} {
+		switch {
+		case !slices.Contains(by, c.word):
+		case heads:
+			cells = append(cells, c.head)
+		default:
+			cells = append(cells, checkup.OneLine(c.cell, 100))
+		}
+	}
+	return cells
 }

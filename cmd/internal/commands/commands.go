@@ -41,6 +41,8 @@ type Options struct {
 	Health func() []ModelStatus
 	// Spent is a line about what a chat has used today, in English and Chinese; it may be empty.
 	Spent func(messages.ChatKey) (en, zh string)
+	// Usage says what a chat and a person have used, and to the owner what everybody has.
+	Usage func(chat messages.ChatKey, person string, owner bool) (en, zh string)
 }
 
 // Commands answers commands. It is safe for concurrent use.
@@ -81,6 +83,7 @@ func orders(contexts bool) []order {
 		{name: "approve", usage: "approve N", en: "approves the request with this number", zh: "批准这个编号的请求"},
 		{name: "deny", usage: "deny N REASON", zhUsage: "deny N 理由", en: "denies the request with this number; a reason is optional", zh: "拒绝这个编号的请求，可以附上理由"},
 		{name: "model", usage: "model, /model NAME EFFORT", zhUsage: "model, /model 名称 强度", en: "shows which model answers here, or chooses another and how much it thinks", zh: "查看或选择这里使用的模型和思考强度", api: true},
+		{name: "usage", en: "shows what this chat and you have used of my models", zh: "查看这个聊天和你对模型的用量", api: true},
 		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
 		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
 		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: "telegram"},
@@ -214,6 +217,10 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 		return say(help(here(c.orders(), cmd), en, false), help(here(c.orders(), cmd), zh, true))
 	case "status":
 		return c.chatStatus(cmd, say)
+	case "usage":
+		// In a group everybody reads the answer, so it has nothing about other people and chats even if the owner asks.
+		owner := alone(cmd) && c.isOwner(cmd)
+		return say(c.Usage(cmd.ChatKey, messages.PersonKey(cmd.By.Platform, cmd.By.ID), owner))
 	case "model":
 		return c.modelAnswer(cmd, say)
 	case "why":
@@ -259,6 +266,12 @@ func (c *Commands) MayChange(cmd decision.Command) bool {
 		return true
 	}
 	return c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
+}
+
+// isOwner reports whether the owner of the bot gave a command. The page and the terminal are the owner's.
+func (c *Commands) isOwner(cmd decision.Command) bool {
+	a, _ := cmd.ChatKey.Address()
+	return a.Platform == "web" || a.Platform == "cli" || c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
 }
 
 // chooseLanguage answers /language.

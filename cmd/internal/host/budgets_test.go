@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -70,7 +73,9 @@ func (s *spender) used(t *testing.T) map[string]ledger.Amount {
 	}
 	out := map[string]ledger.Amount{}
 	for _, r := range rows {
-		out[string(r.Chat)] = r.Amount
+		sum := out[string(r.Chat)]
+		sum.Input, sum.Cached, sum.Output, sum.NanoUSD = sum.Input+r.Input, sum.Cached+r.Cached, sum.Output+r.Output, sum.NanoUSD+r.NanoUSD
+		out[string(r.Chat)] = sum
 	}
 	return out
 }
@@ -211,4 +216,85 @@ func TestBudgetOfARun(t *testing.T) {
 	if got := s.used(t)["telegram-chat-1"]; got.Tokens() != 2*330 {
 		t.Errorf("used %+v, want three steps for each run", got)
 	}
+}
+
+// What a person may use is counted over all chats, by who wrote the first message of a run: messages of others that join
+// it cost them nothing, and they are answered when that person may not be. Without orders of the owner, people read only
+// what is theirs.
+func TestBudgetOfAPerson(t *testing.T) {
+	release := make(chan struct{})
+	m := modeltest.NewFunc(func(req model.Request) []model.Event {
+		if len(req.Messages) > 1 {
+			return saysWell(req)
+		}
+		select {
+		case <-release: // the other person's message waits
+		case <-t.Context().Done():
+		}
+		end := modeltest.Finish("tool-calls")
+		end.Usage = model.Usage{InputTokens: new(int64(80)), OutputTokens: new(int64(20))}
+		return append(modeltest.CallEvents(modeltest.Call{ID: "call", Name: "exec_shell", Input: `{"command":"echo 1","why":"to see"}`}), end)
+	})
+	s := newSpender(t, m, map[string]string{"budget.personTokensPerDay": "150", "budget.usdPerPersonPerMonth": "3"})
+	maps.Copy(s.flags, map[string]string{"permissions.exec.allow": `["echo *"]`, "permissions.exec.sandbox": "off", "adapters.telegram.groups": "all"})
+	s.api.AddChat(telegramtest.Chat{ID: -5, Type: "group", Title: "Us"})
+	s.start(t)
+	s.api.Say(-5, 1, "one", nil)
+	eventually(t, "the request", func() bool { return len(s.model.Bodies()) == 1 })
+	s.api.Say(-5, 2, "two", nil)
+	eventually(t, "the message that waits", func() bool { return labelled(t, s.h, "sma_ingress_total", "result")["accepted"] == 2 })
+	close(release)
+	s.api.Await(t, "the answer to both", func() bool { return len(s.api.Sent(-5)) == 1 })
+	if got := s.say(t, 1, 1, "and in private", nil); !strings.HasPrefix(got, "I cannot answer now: whoever asked this first has used what one person may use of my model in a day.") || !strings.Contains(got, "budget.personTokensPerDay") {
+		t.Errorf("the first person is answered %q", got)
+	}
+	if got := s.say(t, 2, 2, "and I", nil); got != "Well." {
+		t.Errorf("the other person is answered %q", got)
+	}
+	mine := s.say(t, 2, 2, "/usage", nil)
+	if !strings.Contains(mine, "used here today: 200 tokens, $0.0005\nby you in all chats today: 200 tokens of 150, $0.0005\n") || !strings.Contains(mine, "this month: 200 tokens, $0.0005 of $3\n") || strings.Contains(mine, "telegram-") || strings.Contains(mine, "everybody") {
+		t.Errorf("the other person reads %q", mine)
+	}
+	s.stop(t)
+	rows, err := ledger.Usage(budgets.Dir(filepath.Join(s.dir, ".ship")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, r := range rows {
+		got[r.Person] += r.Tokens()
+	}
+	if got["telegram-1"] != 200 || got["telegram-2"] != 200 || len(got) != 2 {
+		t.Errorf("people have used %v", got)
+	}
+}
+
+// At a limit the cheaper model answers, which people read once, up to its own limit. Then nobody does.
+func TestCheaperModelAtALimit(t *testing.T) {
+	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150", "budget.atLimit": "cheaper", "budget.cheaper": "fast", "budget.cheaperPercent": "100"})
+	maps.Copy(s.flags, map[string]string{"llm.choices": `[{"name": "fast", "model": "f"}]`})
+	s.start(t)
+	var got []string
+	for range 4 {
+		got = append(got, s.say(t, 1, 7, "hi", nil))
+	}
+	if got[0] != "Well." || got[1] != "Well." || !strings.HasPrefix(got[2], "Well.") || !strings.Contains(got[2], " f answers here, which is cheaper: this chat has used what it may use of my model in a day (budget.chatTokensPerDay).") || !strings.HasPrefix(got[3], "I cannot answer now") {
+		t.Errorf("answered %q", got)
+	}
+	s.limit(t, map[string]string{"budget.chatTokensPerDay": "250", "budget.atLimit": "cheaper", "budget.cheaper": "fast", "budget.cheaperPercent": "100"})
+	if got := s.say(t, 1, 7, "again", nil); got != "Well." {
+		t.Errorf("told again: %q", got)
+	}
+	s.limit(t, map[string]string{"budget.atLimit": "pause"})
+	if got := s.say(t, 1, 7, "and now", nil); !strings.HasPrefix(got, "I cannot answer now") {
+		t.Errorf("without a cheaper model: %q", got)
+	}
+	var asked []string
+	for _, b := range s.model.Bodies() {
+		asked = append(asked, gjson.GetBytes(b, "model").String())
+	}
+	if diff := cmp.Diff([]string{"m", "m", "f", "f"}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	s.stop(t)
 }

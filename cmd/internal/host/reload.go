@@ -34,7 +34,7 @@ func (h *Host) reloadSettings() {
 		return true
 	})
 	changed = h.replaceModels(next, changed)
-	h.budgets.Set(next.Settings.Budget)
+	h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel())
 	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
 	h.board.needRestart(changed)
 	if len(changed) > 0 {

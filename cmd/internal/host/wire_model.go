@@ -32,7 +32,7 @@ func (h *Host) newModel() (model.Model, error) {
 		return nil, &Failure{Kind: KindFailed, What: "what was spent today cannot be read", Why: err}
 	}
 	h.budgets = spending
-	h.budgets.Set(h.opts.Settings.Settings.Budget)
+	h.budgets.Set(h.opts.Settings.Settings.Budget, h.opts.Settings.Settings.CheaperModel())
 	h.cleanups.add("budgets", func(context.Context) error { return spending.Close() })
 	switch {
 	case h.opts.Model != nil:

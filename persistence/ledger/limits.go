@@ -1,0 +1,98 @@
+package ledger
+
+import "strings"
+
+// Bound is the most that may be used, in tokens and billionths of a US dollar; 0 means no limit.
+type Bound struct{ Tokens, NanoUSD int64 }
+
+// Limits are what may be used by a run, and by a person, a chat and all of the host in each [Window].
+type Limits struct {
+	Run                Bound
+	Person, Chat, Host [windows]Bound
+	// CheaperPercent is how much more than every limit the calls of a cheaper model may use.
+	CheaperPercent int64
+}
+
+// Any reports whether there is a limit.
+func (l Limits) Any() bool {
+	l.CheaperPercent = 0
+	return l != Limits{}
+}
+
+// in reports whether there is a limit for a window.
+func (l Limits) in(w Window) bool { return [...]Bound{l.Person[w], l.Chat[w], l.Host[w]} != [3]Bound{} }
+
+// Exhausted is the error of a call that a limit refuses. The limit is named as the setting of people.
+type Exhausted struct{ Limit string }
+
+// Error implements error.
+func (e *Exhausted) Error() string { return "the limit " + e.Limit + " is reached" }
+
+// name is the setting of a limit for a run ("Run", and no window), a person, a chat or the host.
+func name(scope, window string, money bool) string {
+	if window != "" {
+		window = "Per" + window
+	}
+	if money {
+		return "usdPer" + scope + window
+	}
+	return strings.ToLower(scope[:1]) + scope[1:] + "Tokens" + window
+}
+
+// check holds what the run, the person, the chat and the host of a call have used against the limits.
+func (l *Ledger) check(call Call, run *tally) (wait <-chan struct{}, err error) {
+	waits, err := l.hold(call, run, l.limits.Run, "Run", "")
+	for w, p := range l.now {
+		if p == nil {
+			continue
+		}
+		for _, of := range [...]struct {
+			scope string
+			t     *tally
+			most  Bound
+		}{
+			{"Person", p.persons[call.Person], l.limits.Person[w]},
+			{"Chat", p.chats[call.Chat], l.limits.Chat[w]},
+			{"Host", &p.host, l.limits.Host[w]},
+		} {
+			if err != nil {
+				return nil, err
+			}
+			if of.t != nil {
+				var more bool
+				more, err = l.hold(call, of.t, of.most, of.scope, Window(w).String())
+				waits = waits || more
+			}
+		}
+	}
+	if !waits || err != nil {
+		return nil, err
+	}
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.changed, nil
+}
+
+// hold holds one tally against its limits. It reports whether only reservations keep the call out.
+func (l *Ledger) hold(call Call, t *tally, most Bound, scope, window string) (waits bool, err error) {
+	for _, c := range [...]struct {
+		money                 bool
+		most, spent, reserved int64
+	}{
+		{false, most.Tokens, t.spent.Tokens(), t.reserved.Tokens()},
+		{true, most.NanoUSD, t.spent.NanoUSD, t.reserved.NanoUSD},
+	} {
+		if call.Cheaper {
+			c.most += c.most * l.limits.CheaperPercent / 100
+		}
+		switch {
+		case c.most <= 0:
+		case c.spent >= c.most:
+			return false, &Exhausted{name(scope, window, c.money)}
+		case c.spent+c.reserved >= c.most:
+			waits = true
+		}
+	}
+	return waits, nil
+}

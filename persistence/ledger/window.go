@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+)
+
+// Window is a part of the calendar that limits are for.
+type Window int
+
+// The windows. That of a day comes first, because the others depend on what its file says.
+const (
+	Day Window = iota
+	Hour
+	Month
+	windows
+)
+
+// String is the name of a window in those of settings.
+func (w Window) String() string { return [...]string{"Day", "Hour", "Month"}[w] }
+
+// of names the part of the calendar that a time is in. When the clocks go back, an hour follows that has its own name.
+func (w Window) of(t time.Time) string {
+	return t.Format([...]string{time.DateOnly, "2006-01-02T15-0700", "2006-01"}[w])
+}
+
+// begin is when the window that t is in begins.
+func (w Window) begin(t time.Time) time.Time {
+	switch w {
+	case Hour:
+		return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
+	case Month:
+		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, t.Location())
+	case Day, windows:
+	}
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
+// End is when the window that t is in ends, in the zone of t.
+func (w Window) End(t time.Time) time.Time {
+	switch begin := w.begin(t); w {
+	case Hour:
+		return begin.Add(time.Hour)
+	case Month:
+		return begin.AddDate(0, 1, 0)
+	default:
+		return begin.AddDate(0, 0, 1)
+	}
+}
+
+// WindowOf is the window of a limit, by the name of the limit. That of a run has none.
+func WindowOf(limit string) (Window, bool) {
+	for w := range windows {
+		if strings.HasSuffix(limit, "Per"+w.String()) {
+			return w, true
+		}
+	}
+	return 0, false
+}
+
+// period are the tallies of one window. The empty person and the empty chat have none.
+type period struct {
+	name    string
+	host    tally
+	chats   map[messages.ChatKey]*tally
+	persons map[string]*tally
+}
+
+// of returns the tallies of a call.
+func (p *period) of(call Call) []*tally {
+	out := append(make([]*tally, 0, 3), &p.host)
+	if call.Chat != "" {
+		out = append(out, tallyOf(p.chats, call.Chat))
+	}
+	if call.Person != "" {
+		out = append(out, tallyOf(p.persons, call.Person))
+	}
+	return out
+}
+
+func tallyOf[K comparable](m map[K]*tally, key K) *tally {
+	t := m[key]
+	if t == nil {
+		t = &tally{}
+		m[key] = t
+	}
+	return t
+}
+
+// turn makes the windows of a time the current ones. The clock may have gone back to earlier ones, so they are found
+// by their names. What cannot be read matters only if there is a limit.
+func (l *Ledger) turn(now time.Time) error {
+	now = now.In(l.zone)
+	for w := range windows {
+		name := w.of(now)
+		switch p := l.now[w]; {
+		case w != Day && !l.limits.in(w):
+			l.now[w] = nil
+			continue
+		case p != nil && p.name == name:
+			continue
+		}
+		p, err := l.load(w, name, now)
+		switch {
+		case err == nil:
+		case l.limits.Any():
+			return err
+		default:
+			l.failed(err)
+		}
+		l.now[w] = p
+	}
+	return nil
+}
+
+// load reads what was used in a window. Calls of this process that are open are reserved in it, not used.
+func (l *Ledger) load(w Window, name string, now time.Time) (*period, error) {
+	p := &period{name: name, chats: map[messages.ChatKey]*tally{}, persons: map[string]*tally{}}
+	if err := l.flush(); err != nil {
+		l.failed(err)
+	}
+	days, err := l.daysOf(w, now)
+	for _, day := range days {
+		var lines map[string]line
+		if lines, err = read(l.dir, day); err != nil {
+			break
+		}
+		if w == Day {
+			l.newest = 0
+		}
+		for id, line := range lines {
+			if w == Day {
+				l.newest = max(l.newest, line.TS)
+			}
+			if l.open[id] == nil && (w != Hour || w.of(time.UnixMilli(line.TS).In(l.zone)) == name) {
+				for _, t := range p.of(line.Call) {
+					t.spent.add(line.Amount, 1)
+				}
+			}
+		}
+	}
+	for _, r := range l.open {
+		if w.of(r.at) == name {
+			r.countIn(p)
+		}
+	}
+	return p, err
+}
+
+// daysOf are the days whose files a window needs. An hour that begins after everything that the file of its day has
+// needs none.
+func (l *Ledger) daysOf(w Window, now time.Time) ([]string, error) {
+	switch {
+	case w == Hour && w.begin(now).UnixMilli() > l.newest:
+		return nil, nil
+	case w != Month:
+		return []string{Day.of(now)}, nil
+	}
+	entries, err := os.ReadDir(l.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the usage: %w", err)
+	}
+	var days []string
+	for _, e := range entries {
+		if day, ok := dayOf(e.Name()); ok && strings.HasPrefix(day, Month.of(now)) {
+			days = append(days, day)
+		}
+	}
+	return days, nil
+}
+
+// Tell reports whether the chat of a call is told now that a limit has a cheaper model answer: once in the window of the
+// limit, or in the run.
+func (l *Ledger) Tell(call Call, limit string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.run(call.Run, time.Now())
+	if w, ok := WindowOf(limit); ok && l.now[w] != nil && call.Chat != "" {
+		t = tallyOf(l.now[w].chats, call.Chat)
+	}
+	first := !t.told
+	t.told = true
+	return first
+}
+
+// Used is what a chat, a person and all of the host have used in a window.
+type Used struct{ Chat, Person, Host Amount }
+
+// Used returns what was used today, and in the other current windows that have limits.
+func (l *Ledger) Used(chat messages.ChatKey, person string) (map[Window]Used, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.turn(time.Now()); err != nil {
+		return nil, err
+	}
+	out := map[Window]Used{}
+	for w, p := range l.now {
+		if p != nil {
+			none := &tally{}
+			out[Window(w)] = Used{cmp.Or(p.chats[chat], none).spent, cmp.Or(p.persons[person], none).spent, p.host.spent}
+		}
+	}
+	return out, nil
+}
