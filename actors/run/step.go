@@ -102,7 +102,7 @@ func (r *run) feed(chunks []uistream.Chunk, events []model.Event) []uistream.Chu
 			r.answers = events[i].Raw
 		}
 		if events[i].Kind == model.EventCheaper {
-			r.limit, r.cheaper = events[i].Delta, events[i].Title
+			r.limit, r.cheaper = events[i].Delta, events[i].ID
 		}
 		if events[i].ToolName != "" {
 			events[i].ToolName = r.Tools.Name(events[i].ToolName)

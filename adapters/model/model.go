@@ -150,10 +150,10 @@ const (
 	EventSource           EventKind = "source"
 	EventError            EventKind = "error"
 	EventRaw              EventKind = "raw"
-	// EventCheaper precedes an answer of a cheaper model, with the name Title, because of the spending limit Delta. It
+	// EventCheaper precedes an answer of a cheaper model, with the name ID, because of the spending limit Delta. It
 	// is no part of the specification.
 	EventCheaper EventKind = "cheaper"
-	EventFinish           EventKind = "finish"
+	EventFinish  EventKind = "finish"
 )
 
 // Event is one stream part. Which fields are set depends on Kind.

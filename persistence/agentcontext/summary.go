@@ -3,6 +3,7 @@ package agentcontext
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
@@ -48,8 +49,9 @@ func summarise(entries []runlog.Entry) runlog.Entry {
 	for name, n := range calls {
 		out.Tools = append(out.Tools, runlog.Count{Name: name, Calls: n})
 	}
-	slices.SortFunc(out.Tools, func(a, b runlog.Count) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	sort.Slice(out.Tools, func(i, j int) bool {
+		a, b := out.Tools[i], out.Tools[j]
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) < 0
 	})
 	out.Tools = out.Tools[:min(len(out.Tools), summaryTools)]
 	out.Requests = newest(out.Requests, summaryRequests)

@@ -4,6 +4,7 @@ package contextsearch
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 
@@ -48,14 +49,12 @@ func Find(items []journal.ContextItem, query string, n int) (best []journal.Cont
 		}
 		list = append(list, r)
 	}
-	slices.SortStableFunc(list, func(a, b ranked) int {
-		switch {
-		case a.all != b.all && a.all:
-			return -1
-		case a.all != b.all:
-			return 1
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		if a.all != b.all {
+			return a.all
 		}
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.item.ArchivedAt, a.item.ArchivedAt))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.item.ArchivedAt, a.item.ArchivedAt)) < 0
 	})
 	if len(list) > 0 && list[0].all && (len(list) == 1 || !list[1].all || list[1].score < list[0].score) {
 		return []journal.ContextItem{list[0].item}, true

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -162,7 +163,7 @@ func Sum(rows []Row) []Row {
 	for _, r := range sums {
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, Row.compare)
+	sort.Slice(out, func(i, j int) bool { return out[i].compare(out[j]) < 0 })
 	return out
 }
 

@@ -123,14 +123,12 @@ func (d *database) rank(ctx context.Context, chat int64, found []match, terms []
 			found[i].score += weight * tf * (k1 + 1) / (tf + k1*(1-b+b*long))
 		}
 	}
-	slices.SortFunc(found, func(a, b match) int {
+	sort.Slice(found, func(i, j int) bool {
+		a, b := &found[i], &found[j]
 		if a.all != b.all {
-			if a.all {
-				return -1
-			}
-			return 1
+			return a.all
 		}
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ts, a.ts), cmp.Compare(a.key, b.key), cmp.Compare(a.file, b.file), cmp.Compare(b.at, a.at))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ts, a.ts), cmp.Compare(a.key, b.key), cmp.Compare(a.file, b.file), cmp.Compare(b.at, a.at)) < 0
 	})
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -196,7 +196,7 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 		return nil, t.tooLarge(fmt.Sprintf("%d files and folders in it would have to be hidden, at most %d can be", len(out), t.opts.Found),
 			func(f *folder) int { return len(f.found) })
 	}
-	slices.SortFunc(out, func(a, b Path) int { return strings.Compare(a.Path, b.Path) })
+	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	return out, nil
 }
 

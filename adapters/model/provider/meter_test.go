@@ -213,7 +213,7 @@ func TestCheaperAnswers(t *testing.T) {
 			Messages: []modelmessage.Message{{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: "hi"}}}},
 		}) {
 			if failed = err; ev.Kind == model.EventCheaper {
-				told = append(told, ev.Delta+" "+ev.Title)
+				told = append(told, ev.Delta+" "+ev.ID)
 			}
 		}
 		return told, failed

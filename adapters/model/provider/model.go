@@ -162,7 +162,7 @@ func (e *endpoint) replace(ctx context.Context, req model.Request, s *sink, limi
 		if req.Payer.Work != model.WorkRun || !e.opts.Meter.Tell(req.Payer, limit) {
 			return nil
 		}
-		return []model.Event{{Kind: model.EventCheaper, Delta: limit, Title: e.Model}}
+		return []model.Event{{Kind: model.EventCheaper, Delta: limit, ID: e.Model}}
 	}
 	err := e.ask(ctx, req, s, false)
 	e.ended(ctx, err, false)

@@ -47,7 +47,8 @@ func (a *app) usageCmd() *cobra.Command {
 			"its own: day, chat, person (whose message began the run), model, work (run, compaction, memory, …).",
 		Example: "  sma usage\n  sma usage --by person --since 2026-01-01 --json",
 	}
-	by := cmd.Flags().StringSlice("by", []string{byDay, byChat, byModel}, "what has a line of its own: day, chat, person, model, `work`")
+	grouped := cmd.Flags().String("by", strings.Join([]string{byDay, byChat, byModel}, ","), "what has a line of its own: day, chat, person, model, `work`")
+	by := func() []string { return strings.Split(*grouped, ",") }
 	since := cmd.Flags().String("since", "", "the first `day`, as in 2026-01-31 (default: six days ago)")
 	return console.Command[[]usageLine]{
 		Run: func(context.Context, []string) ([]usageLine, error) {
@@ -58,7 +59,7 @@ func (a *app) usageCmd() *cobra.Command {
 			if _, err := time.Parse(time.DateOnly, day); err != nil {
 				return nil, &console.Failure{Code: console.CodeUsage, What: "--since wants a day, as in 2026-01-31", Help: cmd.CommandPath() + " --help"}
 			}
-			for _, word := range *by {
+			for _, word := range by() {
 				if !slices.Contains(byAll(), word) {
 					return nil, &console.Failure{Code: console.CodeUsage, What: "--by wants some of " + strings.Join(byAll(), ","), Help: cmd.CommandPath() + " --help"}
 				}
@@ -67,9 +68,9 @@ func (a *app) usageCmd() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
-			return usage(state, day, *by)
+			return usage(state, day, by())
 		},
-		List: "usage", Text: func(lines []usageLine) string { return a.usageText(lines, *by) },
+		List: "usage", Text: func(lines []usageLine) string { return a.usageText(lines, by()) },
 	}.On(a.Console, cmd)
 }
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/router"
@@ -91,8 +91,9 @@ func (d *Desk) Actors(ctx context.Context) (ActorTree, error) {
 		}
 		out.Shards = append(out.Shards, line)
 	}
-	slices.SortFunc(out.Chats, func(a, b ActiveLine) int {
-		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()), b.Last.Compare(a.Last), cmp.Compare(a.ChatKey, b.ChatKey))
+	sort.Slice(out.Chats, func(i, j int) bool {
+		a, b := &out.Chats[i], &out.Chats[j]
+		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()), b.Last.Compare(a.Last), cmp.Compare(a.ChatKey, b.ChatKey)) < 0
 	})
 	out.More = max(0, len(out.Chats)-activeMost)
 	out.Chats = out.Chats[:len(out.Chats)-out.More]

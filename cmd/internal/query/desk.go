@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -238,8 +239,8 @@ func ListChats(ctx context.Context, store *filestore.Store) ([]ChatLine, error) 
 		}
 		out = append(out, ChatLine{ChatKey: key, UpdatedAt: changed(store, key)})
 	}
-	slices.SortFunc(out, func(a, b ChatLine) int {
-		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ChatKey, b.ChatKey))
+	sort.Slice(out, func(i, j int) bool {
+		return cmp.Or(out[j].UpdatedAt.Compare(out[i].UpdatedAt), cmp.Compare(out[i].ChatKey, out[j].ChatKey)) < 0
 	})
 	return out, nil
 }

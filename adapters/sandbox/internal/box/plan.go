@@ -277,16 +277,12 @@ func (p *Plan) leads(dir string) bool {
 
 // sortBinds sorts granted binds after the system's, and outer ones before inner ones.
 func sortBinds(binds []Bind) {
-	slices.SortStableFunc(binds, func(a, b Bind) int {
-		switch {
-		case a.Granted != b.Granted && b.Granted:
-			return -1
-		case a.Granted != b.Granted:
-			return 1
-		case !a.Granted:
-			return 0
+	sort.SliceStable(binds, func(i, j int) bool {
+		a, b := binds[i], binds[j]
+		if !a.Granted || !b.Granted {
+			return !a.Granted && b.Granted
 		}
-		return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest))
+		return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest)) < 0
 	})
 }
 
@@ -414,7 +410,10 @@ func (p *Plan) hide(hidden []string, folder bool) error {
 			p.Masks = append(p.Masks, Mask{Dest: dest, Dir: absent && folder || !absent && info.IsDir()})
 		}
 	}
-	slices.SortFunc(p.Masks, func(a, b Mask) int { return cmp.Or(cmp.Compare(len(a.Dest), len(b.Dest)), cmp.Compare(a.Dest, b.Dest)) })
+	sort.Slice(p.Masks, func(i, j int) bool {
+		a, b := p.Masks[i].Dest, p.Masks[j].Dest
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0
+	})
 	p.Masks = slices.Compact(p.Masks)
 	all := make(map[string]bool, len(p.Masks))
 	for _, m := range p.Masks {
