@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -48,11 +49,11 @@ func checkDocument(file string, args []string, document []byte) error {
 	if err != nil || len(document) == 0 {
 		return err
 	}
-	all, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
 		return err
 	}
-	commands := all.(map[string]any)["$defs"].(map[string]any)
+	commands, _ := all["$defs"].(map[string]any)
 	name := ""
 	for n := range min(2, len(args)) {
 		if words := "sma " + strings.Join(args[:n+1], " "); commands[words] != nil {

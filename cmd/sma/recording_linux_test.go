@@ -65,14 +65,15 @@ func (c cast) file(t *testing.T) []byte {
 func parseCast(t *testing.T, file []byte) (out cast) {
 	t.Helper()
 	for i, line := range bytes.Split(bytes.TrimSpace(file), []byte("\n")) {
-		var e []any
+		var at float64
+		var text string
 		if i == 0 {
 			continue
 		}
-		if err := json.Unmarshal(line, &e); err != nil {
+		if err := json.Unmarshal(line, &[]any{&at, new(string), &text}); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, castEvent{time.Duration(e[0].(float64)*1000+0.5) * time.Millisecond, e[2].(string)})
+		out = append(out, castEvent{time.Duration(at*1000+0.5) * time.Millisecond, text})
 	}
 	return out
 }
@@ -129,6 +130,7 @@ func shownBy(c cast) string {
 // record starts the demo and plays the commands. They are typed at an even speed, and what they write has the times at
 // which it was written.
 func record(t *testing.T) (out cast) {
+	t.Helper()
 	home := t.TempDir()
 	environment := []string{"PATH=" + filepath.Dir(binary(t)) + ":" + os.Getenv("PATH"), "HOME=" + home, "TERM=xterm-256color", "LANG=C.UTF-8", "TZ=UTC"}
 	host := exec.CommandContext(t.Context(), binary(t), "demo", "bot", "--set", "adapters.web.listen=127.0.0.1:0", "--set", "metrics.listen=off")

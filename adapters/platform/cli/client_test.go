@@ -89,9 +89,16 @@ func TestPartsAreLines(t *testing.T) {
 	live := ""
 	answer := asking{reader: uistream.NewReader(nil), onText: func(s string) { live += s }}
 	for _, c := range []uistream.Chunk{
-		uistream.Start{}, uistream.TextStart{ID: "1"}, uistream.TextDelta{ID: "1", Delta: "I look."}, uistream.TextEnd{ID: "1"},
-		uistream.TextStart{ID: "2"}, uistream.TextEnd{ID: "2"},
-		uistream.TextStart{ID: "3"}, uistream.TextDelta{ID: "3", Delta: "It is "}, uistream.TextDelta{ID: "3", Delta: "noon."}, uistream.TextEnd{ID: "3"},
+		uistream.Start{},
+		uistream.TextStart{ID: "1"},
+		uistream.TextDelta{ID: "1", Delta: "I look."},
+		uistream.TextEnd{ID: "1"},
+		uistream.TextStart{ID: "2"},
+		uistream.TextEnd{ID: "2"},
+		uistream.TextStart{ID: "3"},
+		uistream.TextDelta{ID: "3", Delta: "It is "},
+		uistream.TextDelta{ID: "3", Delta: "noon."},
+		uistream.TextEnd{ID: "3"},
 	} {
 		if err := answer.take(c); err != nil {
 			t.Fatal(err)

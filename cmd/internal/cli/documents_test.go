@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,13 +109,11 @@ func typeSchema(t reflect.Type, within []reflect.Type) any {
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": typeSchema(t.Elem(), within)}
 	case reflect.Struct:
-		for _, outer := range within {
-			if outer == t {
-				return is("object")
-			}
+		if slices.Contains(within, t) {
+			return is("object")
 		}
 		members, required := map[string]any{}, []string{}
-		structSchema(t, append(within[:len(within):len(within)], t), members, &required)
+		structSchema(t, append(slices.Clip(within), t), members, &required)
 		return map[string]any{"type": "object", "properties": members, "required": required}
 	case reflect.Interface:
 		return true

@@ -62,7 +62,7 @@ func TestProgress(t *testing.T) {
 				show := (&Console{Stderr: tty}).Progress("chats")
 				for i := range 5 {
 					show(i, 4)
-					time.Sleep(tt.each)
+					<-time.After(tt.each)
 				}
 			})
 			if got := shown(); got != tt.want {
@@ -80,7 +80,7 @@ func TestProgressOnlyOnTerminals(t *testing.T) {
 		show, done := c.Progress("chats"), c.Patience("wait", "等")
 		for i := range 5 {
 			show(i, 4)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		done()
 	})
@@ -94,7 +94,7 @@ func TestPatience(t *testing.T) {
 		tty, shown := openTerminal(t)
 		synctest.Test(t, func(*testing.T) {
 			done := (&Console{Stderr: tty, Env: func(string) (string, bool) { return language, true }}).Patience("writing", "正在写入")
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			done()
 		})
 		if got := shown(); got != want {
