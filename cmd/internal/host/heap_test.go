@@ -15,8 +15,17 @@ func TestMemoryIsReturnedOnceWorkEnds(t *testing.T) {
 		{100, false},
 		{3 * mb, false},
 		{100, false}, // too little, too soon
-		{100, false}, {100, false}, {100, false}, {100, false}, {100, false}, {100, false},
-		{100, false}, {100, false}, {100, false}, {100, false}, {100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
+		{100, false},
 		{100, true}, // 30 seconds later it is worth it
 		{100, false},
 		{400 << 10, false}, // slow work
