@@ -86,6 +86,7 @@ func (h *history) plan() plan {
 
 // run runs calls in a process until it is killed, or until they have ended.
 func (h *history) run(t *testing.T, calls int, kill time.Duration) {
+	t.Helper()
 	<-time.After(h.start)
 	h.process++
 	l, err := ledger.Open(h.dir, time.UTC, func(err error) { t.Error(err) })
@@ -152,6 +153,7 @@ func (h *history) play(ctx context.Context, l *ledger.Ledger, p plan) {
 
 // tear leaves what a kill in the middle of a write may leave.
 func (h *history) tear(t *testing.T) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(h.dir, "*"))
 	if err != nil || len(files) == 0 {
 		return
@@ -186,6 +188,7 @@ func (h *history) limit(scope string) int64 {
 
 // check holds what was billed against the limits, and what the ledger says against the bills.
 func (h *history) check(t *testing.T) {
+	t.Helper()
 	for scope, billed := range h.service.billed {
 		most := h.limit(scope)
 		if most > 0 && h.service.dearest[scope] > most+h.service.most {
