@@ -119,6 +119,31 @@ func TestLimitsInDollarsNeedPrices(t *testing.T) {
 	}
 }
 
+// TestBudgetFaults: what a limit needs and does not have is an error at the start.
+func TestBudgetFaults(t *testing.T) {
+	const priced = `"model": "gpt-4.1", "choices": [{"name": "fast", "model": "gpt-4.1-nano"}, {"name": "same", "model": "gpt-4.1"}]`
+	for _, tt := range []struct{ name, models, more, want string }{
+		{"cheaper without a name", priced, `"budget": {"atLimit": "cheaper"}`, "budget.cheaper is not set"},
+		{"cheaper of nothing", priced, `"budget": {"atLimit": "cheaper", "cheaper": "none"}`, "budget.cheaper is none of llm.choices"},
+		{"cheaper is the main model", priced, `"budget": {"atLimit": "cheaper", "cheaper": "same"}`, "budget.cheaper is the main model itself"},
+		{"cheaper without a price", `"model": "gpt-4.1", "choices": [{"name": "fast", "model": "f"}]`, `"budget": {"usdPerPersonPerHour": 1, "atLimit": "cheaper", "cheaper": "fast"}`, "llm.models.f"},
+		{"cheaper", priced, `"budget": {"usdPerHostPerMonth": 1, "atLimit": "cheaper", "cheaper": "fast"}`, ""},
+		{"a limit of a person without a price", `"model": "m"`, `"budget": {"usdPerPersonPerMonth": 1}`, "llm.models.m"},
+		{"recordings without a price", priced, `"budget": {"usdPerRun": 1}, "speech": {"transcribe": {"model": "whisper-1"}}`, "speech.transcribe.usdPerMinute is not set"},
+		{"speech without a price", priced, `"budget": {"usdPerRun": 1}, "speech": {"speak": {"model": "tts-1"}}`, "speech.speak.usdPerMChars is not set"},
+		{"speech by a program", priced, `"budget": {"usdPerRun": 1}, "speech": {"speak": {"command": ["say"]}}`, ""},
+		{"a month that is removed", priced, `"budget": {"hostTokensPerMonth": 1}, "retention": {"auditDays": 7}`, "retention.auditDays removes"},
+		{"a month that is kept", priced, `"budget": {"hostTokensPerMonth": 1}, "retention": {"auditDays": 31}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load(Options{Dir: project(t, `{"llm": {"provider": "openai", "apiKey": "${K:-k}", `+tt.models+`}, `+tt.more+`}`, "")})
+			if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
 // TestCatalogIsNoChange: another model is one change, not also those of what the catalog knows of it.
 func TestCatalogIsNoChange(t *testing.T) {
 	load := func(model string) *Loaded {

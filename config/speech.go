@@ -19,6 +19,7 @@ type Transcribe struct {
 	MaxSeconds     int      `json:"maxSeconds" default:"600" min:"1" max:"7200" about:"Longest recording in seconds that is listened to."`
 	MaxConcurrency int      `json:"maxConcurrency" default:"4" min:"1" max:"256" about:"Recordings listened to at once, over all chats."`
 	TimeoutS       int      `json:"timeoutS" default:"90" min:"1" max:"150" about:"Seconds one recording may take."`
+	USDPerMinute   float64  `json:"usdPerMinute,omitempty" min:"0" max:"1000" about:"Price of a minute of recordings in US dollars, for budget. Limits in dollars need it if model is set."`
 }
 
 // Speak configures how text becomes voice messages.
@@ -33,6 +34,7 @@ type Speak struct {
 	MaxChars       int      `json:"maxChars" default:"2000" min:"1" max:"4096" about:"Longest text of one voice message."`
 	MaxConcurrency int      `json:"maxConcurrency" default:"4" min:"1" max:"256" about:"Texts spoken at once, over all chats."`
 	TimeoutS       int      `json:"timeoutS" default:"60" min:"1" max:"100" about:"Seconds one text may take."`
+	USDPerMChars   float64  `json:"usdPerMChars,omitempty" min:"0" max:"100000" about:"Price of a million characters of text in US dollars, for budget. Limits in dollars need it if model is set."`
 }
 
 // On reports whether recordings become text.

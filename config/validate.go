@@ -117,6 +117,9 @@ func (l *loader) validateBudget() {
 		l.FaultIf(b.Cheaper != "" && model == "", "budget.cheaper", "is none of llm.choices; name one of them")
 		l.FaultIf(model != "" && model == s.LLM.Model, "budget.cheaper", "is the main model itself; name a cheaper one of llm.choices")
 	}
+	const unpriced = "is not set, but budget limits US dollars; set what the service takes"
+	l.FaultIf(b.InDollars() && s.Speech.Transcribe.Model != "" && s.Speech.Transcribe.USDPerMinute == 0, "speech.transcribe.usdPerMinute", unpriced)
+	l.FaultIf(b.InDollars() && s.Speech.Speak.Model != "" && s.Speech.Speak.USDPerMChars == 0, "speech.speak.usdPerMChars", unpriced)
 	if !b.InDollars() || s.LLM.Provider == ProviderDemo {
 		return
 	}

@@ -84,26 +84,26 @@ type run struct {
 	ctx    context.Context //nolint:containedctx // the actor's own life
 	cancel context.CancelFunc
 
-	input     messages.StepInput
-	asker     messages.Asker
+	input messages.StepInput
+	asker messages.Asker
 	// limit is the spending limit because of which the model cheaper answers, if people have yet to read that.
 	limit, cheaper string
-	messageID string
-	gen       int   // of the model call; events of an older one are dropped
-	heard     bool  // the call produced output
-	tries     int   // how often the step was retried after a cut stream
-	repeated  bool  // the step is requested again, because its answer was empty
-	shares    int   // how often the step's request was shortened
-	folded    bool  // the chat was asked to compact its history
-	tooLong   error // the model's error, until the chat answers
-	asked     time.Time
-	called    time.Time        // when the model was called last
-	took      time.Duration    // of the last call, until the chat knows it
-	answers   json.RawMessage  // what the provider says of the answer, such as the name of the model
-	trim      prompt.Trim      // what requests leave out; it does not change back during the run
-	unsaid    []uistream.Chunk // chunks of the stream not sent to the chat yet
-	said      time.Time
-	flushing  *time.Timer // until the next flush; nil if none is due
+	messageID      string
+	gen            int   // of the model call; events of an older one are dropped
+	heard          bool  // the call produced output
+	tries          int   // how often the step was retried after a cut stream
+	repeated       bool  // the step is requested again, because its answer was empty
+	shares         int   // how often the step's request was shortened
+	folded         bool  // the chat was asked to compact its history
+	tooLong        error // the model's error, until the chat answers
+	asked          time.Time
+	called         time.Time        // when the model was called last
+	took           time.Duration    // of the last call, until the chat knows it
+	answers        json.RawMessage  // what the provider says of the answer, such as the name of the model
+	trim           prompt.Trim      // what requests leave out; it does not change back during the run
+	unsaid         []uistream.Chunk // chunks of the stream not sent to the chat yet
+	said           time.Time
+	flushing       *time.Timer // until the next flush; nil if none is due
 
 	calls   []loop.Call         // of the step, to execute
 	open    int                 // calls of the step still without outcome

@@ -160,7 +160,7 @@ const (
 type Event struct {
 	Kind EventKind
 
-	ID    string // of the text or reasoning block, or of the tool call
+	ID    string // of the text or reasoning block, or of the tool call; see [EventCheaper]
 	Delta string
 
 	ToolName         string

@@ -2,6 +2,7 @@ package speech
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type ListenerOptions struct {
 	Deadline time.Duration // for one recording, without the wait for a turn; required
 	Language string        // the default hint
 	Metrics  *Metrics      // may be nil
+	Meter    Meter         // of seconds; may be nil
 }
 
 // Listener turns recordings of chats into text. It checks the limits first: recordings beyond them
@@ -67,7 +69,8 @@ func (l *Listener) Hear(ctx context.Context, chat string, a Audio) (string, erro
 }
 
 func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, error) {
-	if err := l.check(a.Path); err != nil {
+	plays, err := l.check(a.Path)
+	if err != nil {
 		return "", err
 	}
 	if a.Language == "" {
@@ -80,7 +83,11 @@ func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, erro
 	defer done()
 	call, cancel := context.WithTimeout(ctx, l.o.Deadline)
 	defer cancel()
-	text, err := l.to.Transcribe(call, a)
+	var text string
+	err = l.o.Meter.metered(call, chat, int64(math.Ceil(plays.Seconds())), func() (err error) {
+		text, err = l.to.Transcribe(call, a)
+		return err //nolint:wrapcheck // the same error
+	})
 	switch {
 	case err == nil:
 		return said(text)
@@ -90,27 +97,35 @@ func (l *Listener) hear(ctx context.Context, chat string, a Audio) (string, erro
 	return "", err
 }
 
-// check checks the file itself, because clients may claim anything about it.
-func (l *Listener) check(path string) error {
+// slowest is how few bytes a second of a recording has if its format does not say how long it plays.
+const slowest = 2000
+
+// check checks the file itself, because clients may claim anything about it. It returns the playing time, or the most
+// that is likely.
+func (l *Listener) check(path string) (plays time.Duration, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"} // people's file names are kept out of the log
+		return 0, &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"} // people's file names are kept out of the log
 	case !info.Mode().IsRegular(), info.Size() == 0:
-		return &Error{Reason: ReasonFormat}
+		return 0, &Error{Reason: ReasonFormat}
 	}
 	if err := l.Takes(filepath.Ext(path), info.Size(), 0); err != nil {
-		return err
+		return 0, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"}
+		return 0, &Error{Reason: ReasonUnreadable, Message: "the recording cannot be opened"}
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	if plays, err := ogg.Length(f); err == nil && plays > l.o.MaxTime {
-		return &Error{Reason: ReasonLong}
+	plays, err = ogg.Length(f)
+	switch {
+	case err != nil:
+		return min(l.o.MaxTime, time.Duration(info.Size()/slowest+1)*time.Second), nil
+	case plays > l.o.MaxTime:
+		return 0, &Error{Reason: ReasonLong}
 	}
-	return nil
+	return plays, nil
 }
 
 // said returns a transcript in the form in which it is stored: valid text of bounded length without

@@ -16,6 +16,7 @@ type SpeakerOptions struct {
 	AtOnce     int           // over all chats; required
 	Deadline   time.Duration // for one call, without the wait for a turn; required
 	Metrics    *Metrics      // may be nil
+	Meter      Meter         // of characters; may be nil
 }
 
 // Recording is synthesized speech.
@@ -63,7 +64,11 @@ func (s *Speaker) speak(ctx context.Context, chat string, w Words) (Recording, e
 	defer done()
 	call, cancel := context.WithTimeout(ctx, s.o.Deadline)
 	defer cancel()
-	data, err := s.by.Synthesize(call, w)
+	var data []byte
+	err = s.o.Meter.metered(call, chat, int64(utf8.RuneCountInString(w.Text)), func() (err error) {
+		data, err = s.by.Synthesize(call, w)
+		return err //nolint:wrapcheck // the same error
+	})
 	switch {
 	case err == nil:
 		return recorded(data)

@@ -8,6 +8,7 @@ package speech
 
 import (
 	"context"
+	"slices"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 )
@@ -37,6 +38,26 @@ type Words struct {
 type Synthesizer interface {
 	// Synthesize returns a recording of the words. Errors are like those of [Transcriber].
 	Synthesize(ctx context.Context, w Words) ([]byte, error)
+}
+
+// Meter accounts for the calls of a service. It is called before each call with its size, which is seconds of a recording
+// or characters of a text, and may wait. An error is an [*Error], or ctx's cause; then there is no call. settle is called
+// once afterwards; paid is not set if the service refused.
+type Meter func(ctx context.Context, chat string, size int64) (settle func(paid bool), err error)
+
+// metered makes a call on account of a chat, if there is a meter.
+func (m Meter) metered(ctx context.Context, chat string, size int64, call func() error) error {
+	if m == nil {
+		return call()
+	}
+	settle, err := m(ctx, chat, size)
+	if err != nil {
+		return err
+	}
+	err = call()
+	refused := []Reason{ReasonAuth, ReasonRate, ReasonServer, ReasonRefused}
+	settle(err == nil || !slices.Contains(refused, ReasonOf(err)))
+	return err
 }
 
 // Reason classifies a failure. It is also the metric label.

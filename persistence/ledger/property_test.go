@@ -49,6 +49,7 @@ type history struct {
 	// back is set if the clock may be at any time when a process begins. Its runs are its own then, since a run is looked
 	// for yesterday and today.
 	back    bool
+	brisk   bool // several processes in an hour
 	process int
 	start   time.Duration // of the next process
 }
@@ -80,8 +81,15 @@ func (h *history) plan() plan {
 			call.Run += fmt.Sprint(" of ", h.process)
 		}
 	}
-	hours := func(most int) time.Duration { return time.Duration(h.r.IntN(most*60)) * time.Minute }
-	return plan{call, amount(n), amount(billed), hours(12), hours(3)}
+	return plan{call, amount(n), amount(billed), h.minutes(12 * 60), h.minutes(3 * 60)}
+}
+
+// minutes is a random time.
+func (h *history) minutes(most int) time.Duration {
+	if h.brisk {
+		most /= 24
+	}
+	return time.Duration(1+h.r.IntN(most)) * time.Minute
 }
 
 // run runs calls in a process until it is killed, or until they have ended.
@@ -239,20 +247,20 @@ func TestBillsStayWithinLimits(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range uint64(histories) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		h := &history{r: r, dir: filepath.Join(dir, fmt.Sprint(seed)), service: newService(), limits: someLimits(r), back: r.IntN(2) == 0}
+		h := &history{r: r, dir: filepath.Join(dir, fmt.Sprint(seed)), service: newService(), limits: someLimits(r), back: r.IntN(2) == 0, brisk: r.IntN(2) == 0}
 		if no := (ledger.Limits{CheaperPercent: h.limits.CheaperPercent}); h.limits == no {
 			h.limits.Host[ledger.Day].Tokens = 50 // without limits a kill may lose the last second
 		}
 		day := time.Duration(r.IntN(40)) * 24 * time.Hour
 		h.start = day
 		for range 1 + r.IntN(3) {
-			kill := time.Duration(1+r.IntN(20)) * time.Hour
+			kill := h.minutes(20 * 60)
 			synctest.Test(t, func(t *testing.T) { // every bubble begins at the same time
 				h.run(t, 1+r.IntN(12), kill)
 				h.tear(t)
 			})
 			if h.start += kill; h.back {
-				h.start = day + time.Duration(r.IntN(60))*time.Hour
+				h.start = day + h.minutes(60*60)
 			}
 		}
 		h.check(t)

@@ -39,7 +39,7 @@ type Budgets struct {
 	limits atomic.Pointer[config.Budget]
 	// cheaper is the model that obeys higher limits.
 	cheaper atomic.Pointer[string]
-	log    *slog.Logger
+	log     *slog.Logger
 
 	usd, tokens, refused *prometheus.CounterVec
 }

@@ -55,7 +55,7 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 		}
 		v.ears = speech.NewListener(mask.Transcriber(by, &h.mask), speech.ListenerOptions{
 			MaxBytes: int64(t.MaxMB) << 20, MaxTime: time.Duration(t.MaxSeconds) * time.Second, AtOnce: t.MaxConcurrency, Deadline: timeout,
-			Language: t.Language, Metrics: metrics,
+			Language: t.Language, Metrics: metrics, Meter: meterOf(t.Model, h.budgets.Recordings(t.Model, t.USDPerMinute)),
 		})
 	}
 	if k := s.Speak; k.On() {
@@ -66,9 +66,17 @@ func (h *Host) newVoices(box sandbox.Sandbox) (voices, error) {
 		if err != nil {
 			return voices{}, h.noVoices(err)
 		}
-		v.mouth = speech.NewSpeaker(by, speech.SpeakerOptions{MaxLetters: k.MaxChars, AtOnce: k.MaxConcurrency, Deadline: timeout, Metrics: metrics})
+		v.mouth = speech.NewSpeaker(by, speech.SpeakerOptions{MaxLetters: k.MaxChars, AtOnce: k.MaxConcurrency, Deadline: timeout, Metrics: metrics, Meter: meterOf(k.Model, h.budgets.Texts(k.Model, k.USDPerMChars))})
 	}
 	return v, nil
+}
+
+// meterOf leaves out the meter of a program, which costs nothing.
+func meterOf(name string, m speech.Meter) speech.Meter {
+	if name == "" {
+		return nil
+	}
+	return m
 }
 
 func (h *Host) noVoices(err error) error {
