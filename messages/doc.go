@@ -126,6 +126,6 @@
 // makes a chat resume after a start. Drain goes from the host through router and shards to the
 // chats, and Drained comes back when the work in progress has ended; then Drain goes to the
 // adapters, which start no send whose receipt no chat would record. StatsQuery and StatsReply
-// count, and ShardQuery and ShardReply list the chats in memory. An operator's UnloadChat has the
-// shard stop a chat, or stop it and load it again; ChatUnloaded answers.
+// count, and ShardQuery and ShardReply list the chats in memory (ActiveChat). An operator's
+// UnloadChat has the shard stop a chat, or stop it and load it again; ChatUnloaded answers.
 package messages
