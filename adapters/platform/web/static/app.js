@@ -162,7 +162,7 @@ const kinds = {
       row.draw();
       if (f.last) row.status(t.resultOf[f.result] ?? '');
       // What a request is about, and who decided it, is kept with the message that asks.
-      if (f.last && (f.result === 'waiting' || row.message.metadata.approvals)) setTimeout(() => { if (!state.running) follow(state.id); }, 300);
+      if (f.last && (f.result === 'waiting' || row.message.parts.some((p) => p.approval))) setTimeout(() => { if (!state.running) follow(state.id); }, 300);
     }
     settle(f.settled);
     if (f.last) {

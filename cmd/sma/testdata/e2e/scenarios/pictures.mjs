@@ -81,6 +81,10 @@ async function use(page) {
   await page.press('Enter');
   await reached('decided');
   await new Promise(resolve => setTimeout(resolve, 500)); // the answer takes longer than the page waits to read a decision
+  if (PAGE_LANGUAGE === 'zh') { // a page that is opened during the answer does not know yet what the request was about
+    await page.evaluate('location.reload()');
+    await page.until(`${has(last, says.empty)} || document.querySelector('.live')`);
+  }
   await pass('decided');
   await page.until(`${has(last, says.left)} && ${has(`${last}.querySelector('.output-denied')`, says.denied)} && ${rest}`);
   await english('denied');
