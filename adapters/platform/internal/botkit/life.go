@@ -23,8 +23,8 @@ func NewLife(log *slog.Logger) *Life { return &Life{log: log} }
 
 // Begin starts a run, which ends with ctx. The caller waits for the work at its end.
 func (l *Life) Begin(ctx context.Context, host platform.Host) {
+	l.ctx.Store(&ctx) // first, because Begun is about the host
 	l.host.Store(&host)
-	l.ctx.Store(&ctx)
 }
 
 // Begun reports whether there has been a run.
