@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -18,11 +19,12 @@ const preferencesFile = "preferences.json"
 type Preferences struct {
 	files persistence.FileStore
 	log   *slog.Logger
+	turn  sync.Mutex // held by whoever changes a file
 }
 
 // NewPreferences makes the preferences on top of the files of chats.
 func NewPreferences(files persistence.FileStore, log *slog.Logger) *Preferences {
-	return &Preferences{files, log}
+	return &Preferences{files: files, log: log}
 }
 
 // Title is the title that people gave to a chat, or "".
@@ -78,6 +80,8 @@ func (p *Preferences) SetTitle(key messages.ChatKey, title string) error {
 }
 
 func (p *Preferences) change(key messages.ChatKey, what func(*chatPreferences)) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	set := p.of(key)
 	set.V = 1
 	what(&set)

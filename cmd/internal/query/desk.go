@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
@@ -27,6 +29,8 @@ type Desk struct {
 	state string
 	store *filestore.Store // nil if the folder does not exist yet
 	index *searchindex.Index
+	// preferences are those of the chats. A host changes them, too, so the desk has the host's.
+	preferences *agentdir.Preferences
 	// chat asks one chat. Questions and answers are those of the chat's actor.
 	chat func(ctx context.Context, question any) (any, error)
 	live bool
@@ -37,8 +41,8 @@ type Desk struct {
 }
 
 // New makes the desk of a running host. chat asks the actor of a chat.
-func New(state string, store *filestore.Store, index *searchindex.Index, chat func(ctx context.Context, question any) (any, error)) *Desk {
-	return &Desk{state: state, store: store, index: index, chat: chat, live: true, by: operator(), said: "operator"}
+func New(state string, store *filestore.Store, index *searchindex.Index, preferences *agentdir.Preferences, chat func(ctx context.Context, question any) (any, error)) *Desk {
+	return &Desk{state: state, store: store, index: index, preferences: preferences, chat: chat, live: true, by: operator(), said: "operator"}
 }
 
 // InConsole is the desk for the orders of people who use the console in a browser. They decide as the web chat's owner
@@ -76,7 +80,8 @@ func OpenStopped(o StoppedOptions) (*Desk, error) {
 func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
 		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
-		by: operator(), said: "operator",
+		preferences: agentdir.NewPreferences(chatfile.New(store.ChatDir), o.StoreLogger),
+		by:          operator(), said: "operator",
 	}
 }
 
@@ -286,7 +291,7 @@ func (d *Desk) Chat(ctx context.Context, q Asked) (ChatDocument, error) {
 		return ChatDocument{}, platform.ErrNotFound // only the ids of its messages are kept
 	}
 	doc := documentOf(view)
-	doc.Paused = d.preferences().Paused(q.ChatKey)
+	doc.Paused = d.preferences.Paused(q.ChatKey)
 	return doc, nil
 }
 

@@ -2,11 +2,8 @@ package query
 
 import (
 	"context"
-	"log/slog"
 
-	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 )
 
 // PauseOrder pauses a chat, or has it go on. What arrives in a paused chat is durable and waits. A run in progress ends,
@@ -31,15 +28,10 @@ type PauseResult struct {
 func (d *Desk) Pause(ctx context.Context, o PauseOrder) (PauseResult, error) {
 	doc, err := d.Chat(ctx, Asked{ChatKey: o.ChatKey})
 	if err == nil {
-		err = d.preferences().SetPaused(o.ChatKey, o.Paused)
+		err = d.preferences.SetPaused(o.ChatKey, o.Paused)
 	}
 	if err == nil && d.live {
 		doc, err = d.Chat(ctx, Asked{ChatKey: o.ChatKey}) // any question makes the chat look at what follows
 	}
 	return PauseResult{o, doc.Running}, err
-}
-
-// preferences are those of the chats of this desk.
-func (d *Desk) preferences() *agentdir.Preferences {
-	return agentdir.NewPreferences(chatfile.New(d.store.ChatDir), slog.New(slog.DiscardHandler))
 }
