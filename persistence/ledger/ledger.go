@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/window"
 )
 
 const (
@@ -32,7 +34,7 @@ type Ledger struct {
 
 	mu      sync.Mutex
 	limits  Limits
-	now     [windows]*period        // the current ones; nil while there is no limit for them
+	now     [window.Count]*period   // the current ones; nil while there is no limit for them
 	newest  int64                   // when the last call of this day was reserved, in Unix milliseconds
 	open    map[string]*Reservation // by their ids
 	runs    map[string]*tally
@@ -59,7 +61,7 @@ func Open(dir string, zone *time.Location, failed func(error)) (*Ledger, error) 
 	}
 	now := time.Now()
 	for _, t := range []time.Time{now.AddDate(0, 0, -1), now} {
-		lines, err := read(dir, Day.of(t.In(zone)))
+		lines, err := read(dir, window.Day.Name(t.In(zone)))
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -45,7 +46,7 @@ func use(t *testing.T, l *ledger.Ledger, c ledger.Call, tokens int64) string {
 }
 
 // limit is a single limit.
-func limit(scope string, w ledger.Window, b ledger.Bound) ledger.Limits {
+func limit(scope string, w window.Window, b ledger.Bound) ledger.Limits {
 	var l ledger.Limits
 	switch scope {
 	case "Run":
@@ -71,18 +72,18 @@ func TestLimits(t *testing.T) {
 	}{
 		"runTokens":           {limit("Run", 0, ledger.Bound{Tokens: 10}), "", "", [3]bool{true, true}},
 		"usdPerRun":           {limit("Run", 0, ledger.Bound{NanoUSD: 100}), "", "", [3]bool{true, true}},
-		"personTokensPerHour": {limit("Person", ledger.Hour, ledger.Bound{Tokens: 10}), "", "", [3]bool{}},
-		"personTokensPerDay":  {limit("Person", ledger.Day, ledger.Bound{Tokens: 10}), "", "", [3]bool{true}},
+		"personTokensPerHour": {limit("Person", window.Hour, ledger.Bound{Tokens: 10}), "", "", [3]bool{}},
+		"personTokensPerDay":  {limit("Person", window.Day, ledger.Bound{Tokens: 10}), "", "", [3]bool{true}},
 		"usdPerPersonPerMonth": {
-			limit("Person", ledger.Month, ledger.Bound{NanoUSD: 100}), "", "", [3]bool{true, true},
+			limit("Person", window.Month, ledger.Bound{NanoUSD: 100}), "", "", [3]bool{true, true},
 		},
-		"usdPerChatPerHour":  {limit("Chat", ledger.Hour, ledger.Bound{NanoUSD: 100}), "", "usdPerChatPerHour", [3]bool{}},
-		"chatTokensPerDay":   {limit("Chat", ledger.Day, ledger.Bound{Tokens: 10}), "", "chatTokensPerDay", [3]bool{true}},
-		"usdPerChatPerDay":   {limit("Chat", ledger.Day, ledger.Bound{NanoUSD: 100}), "", "usdPerChatPerDay", [3]bool{true}},
-		"chatTokensPerMonth": {limit("Chat", ledger.Month, ledger.Bound{Tokens: 10}), "", "chatTokensPerMonth", [3]bool{true, true}},
-		"hostTokensPerHour":  {limit("Host", ledger.Hour, ledger.Bound{Tokens: 10}), "hostTokensPerHour", "hostTokensPerHour", [3]bool{}},
-		"usdPerHostPerDay":   {limit("Host", ledger.Day, ledger.Bound{NanoUSD: 100}), "usdPerHostPerDay", "usdPerHostPerDay", [3]bool{true}},
-		"hostTokensPerMonth": {limit("Host", ledger.Month, ledger.Bound{Tokens: 10}), "hostTokensPerMonth", "hostTokensPerMonth", [3]bool{true, true}},
+		"usdPerChatPerHour":  {limit("Chat", window.Hour, ledger.Bound{NanoUSD: 100}), "", "usdPerChatPerHour", [3]bool{}},
+		"chatTokensPerDay":   {limit("Chat", window.Day, ledger.Bound{Tokens: 10}), "", "chatTokensPerDay", [3]bool{true}},
+		"usdPerChatPerDay":   {limit("Chat", window.Day, ledger.Bound{NanoUSD: 100}), "", "usdPerChatPerDay", [3]bool{true}},
+		"chatTokensPerMonth": {limit("Chat", window.Month, ledger.Bound{Tokens: 10}), "", "chatTokensPerMonth", [3]bool{true, true}},
+		"hostTokensPerHour":  {limit("Host", window.Hour, ledger.Bound{Tokens: 10}), "hostTokensPerHour", "hostTokensPerHour", [3]bool{}},
+		"usdPerHostPerDay":   {limit("Host", window.Day, ledger.Bound{NanoUSD: 100}), "usdPerHostPerDay", "usdPerHostPerDay", [3]bool{true}},
+		"hostTokensPerMonth": {limit("Host", window.Month, ledger.Bound{Tokens: 10}), "hostTokensPerMonth", "hostTokensPerMonth", [3]bool{true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -126,7 +127,7 @@ func TestLimits(t *testing.T) {
 // used before, and what is reserved.
 func TestWindowsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hour, month := limit("Chat", ledger.Hour, ledger.Bound{Tokens: 10}), limit("Chat", ledger.Month, ledger.Bound{Tokens: 50})
+		hour, month := limit("Chat", window.Hour, ledger.Bound{Tokens: 10}), limit("Chat", window.Month, ledger.Bound{Tokens: 50})
 		dir := t.TempDir()
 		l := open(t, dir, hour)
 		defer func() { _ = l.Close() }()
@@ -162,37 +163,10 @@ func TestWindowsTurn(t *testing.T) {
 	})
 }
 
-// Windows are those of the zone, also where the clocks change.
-func TestWindowsOfTheZone(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Skip(err)
-	}
-	for _, tt := range []struct {
-		w    ledger.Window
-		at   string
-		want string
-	}{
-		{ledger.Hour, "2026-10-25T00:30:00Z", "2026-10-25T01:00:00Z"}, // 02:30, and 02:30 again an hour later
-		{ledger.Hour, "2026-10-25T01:30:00Z", "2026-10-25T02:00:00Z"},
-		{ledger.Day, "2026-10-25T00:30:00Z", "2026-10-25T23:00:00Z"},
-		{ledger.Month, "2026-12-31T22:59:59Z", "2026-12-31T23:00:00Z"},
-		{ledger.Month, "2026-01-31T12:00:00Z", "2026-01-31T23:00:00Z"},
-	} {
-		at, err := time.Parse(time.RFC3339, tt.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := tt.w.End(at.In(berlin)).UTC().Format(time.RFC3339); got != tt.want {
-			t.Errorf("the %s of %s ends at %s, want %s", tt.w, tt.at, got, tt.want)
-		}
-	}
-}
-
 // A cheaper model may use more than a limit, and no more than that. Its chat is told once in the window.
 func TestCheaper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limits := limit("Chat", ledger.Hour, ledger.Bound{Tokens: 10})
+		limits := limit("Chat", window.Hour, ledger.Bound{Tokens: 10})
 		limits.CheaperPercent = 50
 		l := open(t, t.TempDir(), limits)
 		defer func() { _ = l.Close() }()
@@ -224,7 +198,7 @@ func TestCheaper(t *testing.T) {
 // of runs.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := open(t, t.TempDir(), ledger.Limits{Run: ledger.Bound{Tokens: 1}, Host: limit("Host", ledger.Day, ledger.Bound{Tokens: 100}).Host})
+		l := open(t, t.TempDir(), ledger.Limits{Run: ledger.Bound{Tokens: 1}, Host: limit("Host", window.Day, ledger.Bound{Tokens: 100}).Host})
 		defer func() { _ = l.Close() }()
 		work := ledger.Call{Chat: "web-chat-1", Work: "memory", Model: "m"}
 		most := func() ledger.Amount { return amount(100) }
@@ -248,7 +222,7 @@ func TestWaiting(t *testing.T) {
 			t.Error(err)
 		}
 		second.Settle(ledger.Amount{})
-		if got, err := l.Used("web-chat-1", "web-1"); err != nil || got[ledger.Day] != (ledger.Used{Chat: amount(3), Host: amount(3)}) {
+		if got, err := l.Used("web-chat-1", "web-1"); err != nil || got[window.Day] != (ledger.Used{Chat: amount(3), Host: amount(3)}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -257,7 +231,7 @@ func TestWaiting(t *testing.T) {
 // A clock that goes back finds the day as it was, and so does one that comes back.
 func TestClockGoesBack(t *testing.T) {
 	dir := t.TempDir()
-	limits := limit("Chat", ledger.Day, ledger.Bound{Tokens: 10})
+	limits := limit("Chat", window.Day, ledger.Bound{Tokens: 10})
 	played := func(at time.Duration, want string) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) { // every bubble begins at the same time

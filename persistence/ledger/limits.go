@@ -1,14 +1,18 @@
 package ledger
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/shipmyagent/shipmyagent/messages/window"
+)
 
 // Bound is the most that may be used, in tokens and billionths of a US dollar; 0 means no limit.
 type Bound struct{ Tokens, NanoUSD int64 }
 
-// Limits are what may be used by a run, and by a person, a chat and all of the host in each [Window].
+// Limits are what may be used by a run, and by a person, a chat and all of the host in each [window.Window].
 type Limits struct {
 	Run                Bound
-	Person, Chat, Host [windows]Bound
+	Person, Chat, Host [window.Count]Bound
 	// CheaperPercent is how much more than every limit the calls of a cheaper model may use.
 	CheaperPercent int64
 }
@@ -20,7 +24,9 @@ func (l Limits) Any() bool {
 }
 
 // in reports whether there is a limit for a window.
-func (l Limits) in(w Window) bool { return [...]Bound{l.Person[w], l.Chat[w], l.Host[w]} != [3]Bound{} }
+func (l Limits) in(w window.Window) bool {
+	return [...]Bound{l.Person[w], l.Chat[w], l.Host[w]} != [3]Bound{}
+}
 
 // Exhausted is the error of a call that a limit refuses. The limit is named as the setting of people.
 type Exhausted struct{ Limit string }
@@ -60,7 +66,7 @@ func (l *Ledger) check(call Call, run *tally) (wait <-chan struct{}, err error) 
 			}
 			if of.t != nil {
 				var more bool
-				more, err = l.hold(call, of.t, of.most, of.scope, Window(w).String())
+				more, err = l.hold(call, of.t, of.most, of.scope, window.Window(w).String())
 				waits = waits || more
 			}
 		}

@@ -10,60 +10,8 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/window"
 )
-
-// Window is a part of the calendar that limits are for.
-type Window int
-
-// The windows. That of a day comes first, because the others depend on what its file says.
-const (
-	Day Window = iota
-	Hour
-	Month
-	windows
-)
-
-// String is the name of a window in those of settings.
-func (w Window) String() string { return [...]string{"Day", "Hour", "Month"}[w] }
-
-// of names the part of the calendar that a time is in. When the clocks go back, an hour follows that has its own name.
-func (w Window) of(t time.Time) string {
-	return t.Format([...]string{time.DateOnly, "2006-01-02T15-0700", "2006-01"}[w])
-}
-
-// begin is when the window that t is in begins.
-func (w Window) begin(t time.Time) time.Time {
-	switch w {
-	case Hour:
-		return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
-	case Month:
-		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, t.Location())
-	case Day, windows:
-	}
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
-}
-
-// End is when the window that t is in ends, in the zone of t.
-func (w Window) End(t time.Time) time.Time {
-	switch begin := w.begin(t); w {
-	case Hour:
-		return begin.Add(time.Hour)
-	case Month:
-		return begin.AddDate(0, 1, 0)
-	default:
-		return begin.AddDate(0, 0, 1)
-	}
-}
-
-// WindowOf is the window of a limit, by the name of the limit. That of a run has none.
-func WindowOf(limit string) (Window, bool) {
-	for w := range windows {
-		if strings.HasSuffix(limit, "Per"+w.String()) {
-			return w, true
-		}
-	}
-	return 0, false
-}
 
 // period are the tallies of one window. The empty person and the empty chat have none.
 type period struct {
@@ -98,10 +46,11 @@ func tallyOf[K comparable](m map[K]*tally, key K) *tally {
 // by their names. What cannot be read matters only if there is a limit.
 func (l *Ledger) turn(now time.Time) error {
 	now = now.In(l.zone)
-	for w := range windows {
-		name := w.of(now)
+	// The day comes first, because the others depend on what its file says.
+	for w := range window.Count {
+		name := w.Name(now)
 		switch p := l.now[w]; {
-		case w != Day && !l.limits.in(w):
+		case w != window.Day && !l.limits.in(w):
 			l.now[w] = nil
 			continue
 		case p != nil && p.name == name:
@@ -121,7 +70,7 @@ func (l *Ledger) turn(now time.Time) error {
 }
 
 // load reads what was used in a window. Calls of this process that are open are reserved in it, not used.
-func (l *Ledger) load(w Window, name string, now time.Time) (*period, error) {
+func (l *Ledger) load(w window.Window, name string, now time.Time) (*period, error) {
 	p := &period{name: name, chats: map[messages.ChatKey]*tally{}, persons: map[string]*tally{}}
 	if err := l.flush(); err != nil {
 		l.failed(err)
@@ -132,14 +81,14 @@ func (l *Ledger) load(w Window, name string, now time.Time) (*period, error) {
 		if lines, err = read(l.dir, day); err != nil {
 			break
 		}
-		if w == Day {
+		if w == window.Day {
 			l.newest = 0
 		}
 		for id, line := range lines {
-			if w == Day {
+			if w == window.Day {
 				l.newest = max(l.newest, line.TS)
 			}
-			if l.open[id] == nil && (w != Hour || w.of(time.UnixMilli(line.TS).In(l.zone)) == name) {
+			if l.open[id] == nil && (w != window.Hour || w.Name(time.UnixMilli(line.TS).In(l.zone)) == name) {
 				for _, t := range p.of(line.Call) {
 					t.spent.add(line.Amount, 1)
 				}
@@ -147,7 +96,7 @@ func (l *Ledger) load(w Window, name string, now time.Time) (*period, error) {
 		}
 	}
 	for _, r := range l.open {
-		if w.of(r.at) == name {
+		if w.Name(r.at) == name {
 			r.countIn(p)
 		}
 	}
@@ -156,12 +105,12 @@ func (l *Ledger) load(w Window, name string, now time.Time) (*period, error) {
 
 // daysOf are the days whose files a window needs. An hour that begins after everything that the file of its day has
 // needs none.
-func (l *Ledger) daysOf(w Window, now time.Time) ([]string, error) {
+func (l *Ledger) daysOf(w window.Window, now time.Time) ([]string, error) {
 	switch {
-	case w == Hour && w.begin(now).UnixMilli() > l.newest:
+	case w == window.Hour && w.Begin(now).UnixMilli() > l.newest:
 		return nil, nil
-	case w != Month:
-		return []string{Day.of(now)}, nil
+	case w != window.Month:
+		return []string{window.Day.Name(now)}, nil
 	}
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +118,7 @@ func (l *Ledger) daysOf(w Window, now time.Time) ([]string, error) {
 	}
 	var days []string
 	for _, e := range entries {
-		if day, ok := dayOf(e.Name()); ok && strings.HasPrefix(day, Month.of(now)) {
+		if day, ok := dayOf(e.Name()); ok && strings.HasPrefix(day, window.Month.Name(now)) {
 			days = append(days, day)
 		}
 	}
@@ -182,7 +131,7 @@ func (l *Ledger) Tell(call Call, limit string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.run(call.Run, time.Now())
-	if w, ok := WindowOf(limit); ok && l.now[w] != nil && call.Chat != "" {
+	if w, ok := window.Of(limit); ok && l.now[w] != nil && call.Chat != "" {
 		t = tallyOf(l.now[w].chats, call.Chat)
 	}
 	first := !t.told
@@ -194,17 +143,17 @@ func (l *Ledger) Tell(call Call, limit string) bool {
 type Used struct{ Chat, Person, Host Amount }
 
 // Used returns what was used today, and in the other current windows that have limits.
-func (l *Ledger) Used(chat messages.ChatKey, person string) (map[Window]Used, error) {
+func (l *Ledger) Used(chat messages.ChatKey, person string) (map[window.Window]Used, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.turn(time.Now()); err != nil {
 		return nil, err
 	}
-	out := map[Window]Used{}
+	out := map[window.Window]Used{}
 	for w, p := range l.now {
 		if p != nil {
 			none := &tally{}
-			out[Window(w)] = Used{cmp.Or(p.chats[chat], none).spent, cmp.Or(p.persons[person], none).spent, p.host.spent}
+			out[window.Window(w)] = Used{cmp.Or(p.chats[chat], none).spent, cmp.Or(p.persons[person], none).spent, p.host.spent}
 		}
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -129,8 +130,8 @@ func scopes(call ledger.Call) []string {
 	return out
 }
 
-func layouts() map[ledger.Window]string {
-	return map[ledger.Window]string{ledger.Hour: "2006-01-02T15", ledger.Day: "2006-01-02", ledger.Month: "2006-01"}
+func layouts() map[window.Window]string {
+	return map[window.Window]string{window.Hour: "2006-01-02T15", window.Day: "2006-01-02", window.Month: "2006-01"}
 }
 
 func (h *history) play(ctx context.Context, l *ledger.Ledger, p plan) {
@@ -233,7 +234,7 @@ func someLimits(r *rand.Rand) ledger.Limits {
 		return ledger.Bound{Tokens: most(n), NanoUSD: most(10 * n)}
 	}
 	l := ledger.Limits{Run: bound(1), CheaperPercent: []int64{0, 20, 300}[r.IntN(3)]}
-	for w, n := range map[ledger.Window]int64{ledger.Hour: 1, ledger.Day: 2, ledger.Month: 3} {
+	for w, n := range map[window.Window]int64{window.Hour: 1, window.Day: 2, window.Month: 3} {
 		l.Person[w], l.Chat[w], l.Host[w] = bound(n), bound(n+1), bound(n+2)
 	}
 	return l
@@ -249,7 +250,7 @@ func TestBillsStayWithinLimits(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h := &history{r: r, dir: filepath.Join(dir, fmt.Sprint(seed)), service: newService(), limits: someLimits(r), back: r.IntN(2) == 0, brisk: r.IntN(2) == 0}
 		if no := (ledger.Limits{CheaperPercent: h.limits.CheaperPercent}); h.limits == no {
-			h.limits.Host[ledger.Day].Tokens = 50 // without limits a kill may lose the last second
+			h.limits.Host[window.Day].Tokens = 50 // without limits a kill may lose the last second
 		}
 		day := time.Duration(r.IntN(40)) * 24 * time.Hour
 		h.start = day
@@ -273,7 +274,7 @@ func TestBillsStayWithinLimits(t *testing.T) {
 // The bills and the ledger are not equal because both are empty.
 func TestHistoriesUseMuch(t *testing.T) {
 	h := &history{r: rand.New(rand.NewPCG(1, 1)), dir: t.TempDir(), service: newService()}
-	h.limits.Host[ledger.Day].Tokens = 40
+	h.limits.Host[window.Day].Tokens = 40
 	synctest.Test(t, func(t *testing.T) { h.run(t, 60, 24*time.Hour) })
 	var most int64
 	for scope, n := range h.service.billed {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages/window"
 )
 
 // write appends a line to the file of a reservation's day: at once while a limit is set, and otherwise together with
@@ -14,7 +16,7 @@ func (l *Ledger) write(r *Reservation, is string, a Amount) error {
 	if err != nil {
 		return fmt.Errorf("record the use of a model: %w", err) // Unreachable: a line encodes
 	}
-	if day := Day.of(r.at); l.file == nil || l.fileDay != day {
+	if day := window.Day.Name(r.at); l.file == nil || l.fileDay != day {
 		if err := l.create(day); err != nil {
 			return err
 		}

@@ -2,12 +2,12 @@ package machine
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -39,15 +39,11 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 	return c.InTheirWords(words)
 }
 
-// windowEnd is when the window of a spending limit ends.
+// windowEnd is when the window of a spending limit ends, or empty for a limit without one.
 func windowEnd(limit string, now time.Time) string {
-	year, month, day := now.Date()
-	end := time.Date(year, month, day+1, 0, 0, 0, 0, now.Location())
-	switch {
-	case strings.HasSuffix(limit, "Hour"):
-		end = now.Add(time.Hour - time.Duration(now.Minute())*time.Minute - time.Duration(now.Second())*time.Second)
-	case strings.HasSuffix(limit, "Month"):
-		end = time.Date(year, month+1, 1, 0, 0, 0, 0, now.Location())
+	w, ok := window.Of(limit)
+	if !ok {
+		return ""
 	}
-	return end.Format("2006-01-02 15:04 -07:00")
+	return w.End(now).Format("2006-01-02 15:04 -07:00")
 }

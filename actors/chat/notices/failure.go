@@ -9,6 +9,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -46,47 +47,47 @@ func FailureWords(reason string) (english, chinese string) {
 // or month that the limit is for, or empty if it is not known.
 func Exhausted(limit, until string) Text {
 	raise := Text{" the owner has raised the limit (budget." + limit + ").", "主人提高上限（budget." + limit + "）。"}
-	if limit == "runTokens" || limit == "usdPerRun" {
+	if _, ok := window.Of(limit); !ok {
 		return Text{
 			"I stopped: this answer has used as much of my model as one answer may. Ask me to go on, which begins a new one; a higher limit is up to the owner (budget." + limit + ").",
 			"已停止：这次回答对模型的用量达到了单次回答的上限。可以让我继续，那会是一次新的回答；如需更高的上限，请联系主人（budget." + limit + "）。",
 		}
 	}
-	who, window := used(limit)
-	at := window.end
+	who, in := used(limit)
+	at := in.end
 	if until != "" {
 		at = Text{until, " " + until + " "}
 	}
 	return Text{
-		"I cannot answer now: " + who[0] + " of my model in " + window.name[0] + ". Ask again after " + at[0] + ", or once" + raise[0],
-		"现在无法回答：" + who[1] + window.name[1] + "对模型的用量已达到" + window.limit + "上限。请在" + at[1] + "之后再问，或等" + raise[1],
+		"I cannot answer now: " + who[0] + " of my model in " + in.name[0] + ". Ask again after " + at[0] + ", or once" + raise[0],
+		"现在无法回答：" + who[1] + in.name[1] + "对模型的用量已达到" + in.limit + "上限。请在" + at[1] + "之后再问，或等" + raise[1],
 	}
 }
 
 // Cheaper explains that a cheaper model has answered because a spending limit is reached. label is the name of the
 // cheaper model.
 func Cheaper(limit, label, until string) Text {
-	if limit == "runTokens" || limit == "usdPerRun" {
+	if _, ok := window.Of(limit); !ok {
 		return Text{
 			"This answer has used as much of my model as one answer may, so " + label + ", which is cheaper, has finished it (budget." + limit + ").",
 			"这次回答对模型的用量达到了单次回答的上限，其余部分由更便宜的 " + label + " 完成（budget." + limit + "）。",
 		}
 	}
-	who, window := used(limit)
+	who, in := used(limit)
 	return Text{
-		"From now on until " + until + " " + label + " answers here, which is cheaper: " + who[0] + " of my model in " + window.name[0] + " (budget." + limit + ").",
-		"从现在起到 " + until + "，这里由更便宜的 " + label + " 回答：" + who[1] + window.name[1] + "对模型的用量已达到" + window.limit + "上限（budget." + limit + "）。",
+		"From now on until " + until + " " + label + " answers here, which is cheaper: " + who[0] + " of my model in " + in.name[0] + " (budget." + limit + ").",
+		"从现在起到 " + until + "，这里由更便宜的 " + label + " 回答：" + who[1] + in.name[1] + "对模型的用量已达到" + in.limit + "上限（budget." + limit + "）。",
 	}
 }
 
-// window is what a limit is for, in words. In Chinese limit says what kind of limit it is.
-type window struct {
+// spell is the window of a limit in words. In Chinese limit says what kind of limit it is.
+type spell struct {
 	name, end Text
 	limit     string
 }
 
 // used says, for the beginning of a sentence, whose limit is reached, and for which window.
-func used(limit string) (Text, window) {
+func used(limit string) (Text, spell) {
 	who := Text{"all chats together have used what they may use", "所有聊天合计"}
 	switch {
 	case strings.HasPrefix(limit, "chat"), strings.HasPrefix(limit, "usdPerChat"):
@@ -94,13 +95,14 @@ func used(limit string) (Text, window) {
 	case strings.HasPrefix(limit, "person"), strings.HasPrefix(limit, "usdPerPerson"):
 		who = Text{"whoever asked this first has used what one person may use", "最先提问的人"}
 	}
-	switch {
-	case strings.HasSuffix(limit, "Hour"):
-		return who, window{Text{"an hour", "这一小时"}, Text{"the full hour", "整点"}, "每小时"}
-	case strings.HasSuffix(limit, "Month"):
-		return who, window{Text{"a month", "本月"}, Text{"the end of the month", "月底"}, "每月"}
+	switch in, _ := window.Of(limit); in {
+	case window.Hour:
+		return who, spell{Text{"an hour", "这一小时"}, Text{"the full hour", "整点"}, "每小时"}
+	case window.Month:
+		return who, spell{Text{"a month", "本月"}, Text{"the end of the month", "月底"}, "每月"}
+	default:
+		return who, spell{Text{"a day", "今天"}, Text{"midnight", "零点"}, "每日"}
 	}
-	return who, window{Text{"a day", "今天"}, Text{"midnight", "零点"}, "每日"}
 }
 
 // Failure explains why a run ended without an answer.

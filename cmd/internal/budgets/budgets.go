@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -82,15 +83,15 @@ func ledgerLimits(l config.Budget) ledger.Limits {
 		return ledger.Bound{Tokens: int64(tokens), NanoUSD: int64(math.Ceil(float64(usd) * nanoPerUSD))}
 	}
 	out := ledger.Limits{CheaperPercent: int64(l.CheaperPercent), Run: of(l.RunTokens, l.USDPerRun)}
-	out.Person[ledger.Hour] = of(l.PersonTokensPerHour, l.USDPerPersonPerHour)
-	out.Person[ledger.Day] = of(l.PersonTokensPerDay, l.USDPerPersonPerDay)
-	out.Person[ledger.Month] = of(l.PersonTokensPerMonth, l.USDPerPersonPerMonth)
-	out.Chat[ledger.Hour] = of(l.ChatTokensPerHour, l.USDPerChatPerHour)
-	out.Chat[ledger.Day] = of(l.ChatTokensPerDay, l.USDPerChatPerDay)
-	out.Chat[ledger.Month] = of(l.ChatTokensPerMonth, l.USDPerChatPerMonth)
-	out.Host[ledger.Hour] = of(l.HostTokensPerHour, l.USDPerHostPerHour)
-	out.Host[ledger.Day] = of(l.HostTokensPerDay, l.USDPerHostPerDay)
-	out.Host[ledger.Month] = of(l.HostTokensPerMonth, l.USDPerHostPerMonth)
+	out.Person[window.Hour] = of(l.PersonTokensPerHour, l.USDPerPersonPerHour)
+	out.Person[window.Day] = of(l.PersonTokensPerDay, l.USDPerPersonPerDay)
+	out.Person[window.Month] = of(l.PersonTokensPerMonth, l.USDPerPersonPerMonth)
+	out.Chat[window.Hour] = of(l.ChatTokensPerHour, l.USDPerChatPerHour)
+	out.Chat[window.Day] = of(l.ChatTokensPerDay, l.USDPerChatPerDay)
+	out.Chat[window.Month] = of(l.ChatTokensPerMonth, l.USDPerChatPerMonth)
+	out.Host[window.Hour] = of(l.HostTokensPerHour, l.USDPerHostPerHour)
+	out.Host[window.Day] = of(l.HostTokensPerDay, l.USDPerHostPerDay)
+	out.Host[window.Month] = of(l.HostTokensPerMonth, l.USDPerHostPerMonth)
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
@@ -28,7 +29,7 @@ func (b *Budgets) Today(chat messages.ChatKey) (en, zh string) {
 		b.log.Error("what a chat has used today cannot be read", "chat_key", string(chat), "error", err)
 		return "", ""
 	}
-	words := amountWords(used[ledger.Day].Chat, ledgerLimits(*limits).Chat[ledger.Day])
+	words := amountWords(used[window.Day].Chat, ledgerLimits(*limits).Chat[window.Day])
 	return "\nused here today: " + words[0], "\n今天在这里的用量：" + words[1]
 }
 
@@ -46,7 +47,7 @@ func (b *Budgets) Report(chat messages.ChatKey, person string, owner bool) (en, 
 	}
 	limits := ledgerLimits(*b.limits.Load())
 	var out text
-	for _, w := range []ledger.Window{ledger.Hour, ledger.Day, ledger.Month} {
+	for _, w := range []window.Window{window.Hour, window.Day, window.Month} {
 		u, ok := used[w]
 		if !ok {
 			continue
@@ -99,11 +100,11 @@ func (t *text) list(en, zh string, rows []ledger.Row, name func(ledger.Row) text
 	}
 }
 
-func windowWords(w ledger.Window) (en, zh string) {
+func windowWords(w window.Window) (en, zh string) {
 	switch w {
-	case ledger.Hour:
+	case window.Hour:
 		return "this hour", "这一小时"
-	case ledger.Month:
+	case window.Month:
 		return "this month", "本月"
 	default:
 		return "today", "今天"

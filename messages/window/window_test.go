@@ -1,0 +1,55 @@
+package window_test
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // as the program has it
+
+	"github.com/shipmyagent/shipmyagent/messages/window"
+)
+
+// Windows are those of the zone, also where the clocks change.
+func TestWindowsOfTheZone(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		w    window.Window
+		at   string
+		want string
+	}{
+		{window.Hour, "2026-10-25T00:30:00Z", "2026-10-25T01:00:00Z"}, // 02:30, and 02:30 again an hour later
+		{window.Hour, "2026-10-25T01:30:00Z", "2026-10-25T02:00:00Z"},
+		{window.Day, "2026-10-25T00:30:00Z", "2026-10-25T23:00:00Z"},
+		{window.Month, "2026-12-31T22:59:59Z", "2026-12-31T23:00:00Z"},
+		{window.Month, "2026-01-31T12:00:00Z", "2026-01-31T23:00:00Z"},
+	} {
+		at, err := time.Parse(time.RFC3339, tt.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tt.w.End(at.In(berlin)).UTC().Format(time.RFC3339); got != tt.want {
+			t.Errorf("the %s of %s ends at %s, want %s", tt.w, tt.at, got, tt.want)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for _, tt := range []struct {
+		limit string
+		want  window.Window
+		ok    bool
+	}{
+		{"chatTokensPerDay", window.Day, true},
+		{"usdPerPersonPerHour", window.Hour, true},
+		{"hostTokensPerMonth", window.Month, true},
+		{"runTokens", 0, false},
+		{"usdPerRun", 0, false},
+		{"", 0, false},
+	} {
+		if got, ok := window.Of(tt.limit); got != tt.want || ok != tt.ok {
+			t.Errorf("Of(%q) = %v, %v, want %v, %v", tt.limit, got, ok, tt.want, tt.ok)
+		}
+	}
+}
