@@ -124,7 +124,7 @@ func TestBudgetFaults(t *testing.T) {
 	const priced = `"model": "gpt-4.1", "choices": [{"name": "fast", "model": "gpt-4.1-nano"}, {"name": "same", "model": "gpt-4.1"}]`
 	for _, tt := range []struct{ name, models, more, want string }{
 		{"cheaper without a name", priced, `"budget": {"atLimit": "cheaper"}`, "budget.cheaper is not set"},
-		{"cheaper of nothing", priced, `"budget": {"atLimit": "cheaper", "cheaper": "none"}`, "budget.cheaper is none of llm.choices"},
+		{"cheaper of nothing", priced, `"budget": {"atLimit": "cheaper", "cheaper": "none"}`, "budget.cheaper is not among llm.choices"},
 		{"cheaper is the main model", priced, `"budget": {"atLimit": "cheaper", "cheaper": "same"}`, "budget.cheaper is the main model itself"},
 		{"cheaper without a price", `"model": "gpt-4.1", "choices": [{"name": "fast", "model": "f"}]`, `"budget": {"usdPerPersonPerHour": 1, "atLimit": "cheaper", "cheaper": "fast"}`, "llm.models.f"},
 		{"cheaper", priced, `"budget": {"usdPerHostPerMonth": 1, "atLimit": "cheaper", "cheaper": "fast"}`, ""},

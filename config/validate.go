@@ -114,7 +114,7 @@ func (l *loader) validateBudget() {
 	if b.AtLimit == AtLimitCheaper {
 		model := s.CheaperModel()
 		l.FaultIf(b.Cheaper == "", "budget.cheaper", "is not set; name the one of llm.choices that is asked at a limit, or set atLimit to pause")
-		l.FaultIf(b.Cheaper != "" && model == "", "budget.cheaper", "is none of llm.choices; name one of them")
+		l.FaultIf(b.Cheaper != "" && model == "", "budget.cheaper", "is not among llm.choices; name one of them")
 		l.FaultIf(model != "" && model == s.LLM.Model, "budget.cheaper", "is the main model itself; name a cheaper one of llm.choices")
 	}
 	const unpriced = "is not set, but budget limits US dollars; set what the service takes"

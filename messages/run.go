@@ -21,7 +21,7 @@ type StartRun struct {
 	RequestID string
 	Asker     Asker
 	// Payer is on whose account the run is, as from [PersonKey]: who wrote the first message that it answers. It is empty
-	// if nobody did, as for a task.
+	// for a task.
 	Payer  string
 	Group  bool // several people may write in the chat
 	System string

@@ -37,7 +37,7 @@ type entry struct {
 	leaving bool  // stopped but not terminated: letters wait
 	bytes   int64 // its own estimate
 	buf     []letter
-	orderer *actor.PID    // who ordered to stop it, until that is answered; nil if nobody did
+	orderer *actor.PID    // the operator waiting for it to stop; nil if it was not ordered to
 	place   *list.Element // in the table's order of use
 
 	crash crash

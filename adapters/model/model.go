@@ -53,7 +53,7 @@ type Request struct {
 // Payer is on whose account a call is.
 type Payer struct {
 	Chat messages.ChatKey
-	// Person is who pays, as from [messages.PersonKey]; empty for work that nobody asked for.
+	// Person is who is charged, as from [messages.PersonKey]. Work that no person asked for has none.
 	Person string
 	Run    string // of a chat; empty for other work
 	Work   Work

@@ -41,8 +41,8 @@ type Synthesizer interface {
 }
 
 // Meter accounts for the calls of a service. It is called before each call with its size, which is seconds of a recording
-// or characters of a text, and may wait. An error is an [*Error], or ctx's cause; then there is no call. settle is called
-// once afterwards; paid is not set if the service refused.
+// or characters of a text, and may wait. If it returns an error, which is an [*Error] or ctx's
+// cause, the call is not made. settle is called once afterwards; paid is not set if the service refused.
 type Meter func(ctx context.Context, chat string, size int64) (settle func(paid bool), err error)
 
 // metered makes a call on account of a chat, if there is a meter.

@@ -123,7 +123,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// In a process that goes on, windows end without a file being read, and a window that gets a limit late knows what was
+// In a running process, windows end without a file being read, and a window that gets a limit late knows what was
 // used before, and what is reserved.
 func TestWindowsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 // Call says what a call of a model is for.
 type Call struct {
 	Chat messages.ChatKey `json:"chat"`
-	// Person is who pays for it; empty if it is for nobody.
+	// Person is who is charged. Work that no person asked for has none.
 	Person string `json:"person,omitempty"`
 	Run    string `json:"run,omitempty"` // empty if it is no step of a run
 	Work   string `json:"work"`          // the kind of work

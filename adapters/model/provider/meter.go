@@ -45,7 +45,7 @@ type Meter interface {
 	// settle is called once, when the request has ended, with what it has used: what the service said,
 	// or else an estimate. It is called with nothing if the service did not get the request or refused it.
 	Reserve(ctx context.Context, payer model.Payer, name string, most func() Use) (settle func(Use), err error)
-	// Cheaper is the name of the choice that answers what a limit keeps other models from, or empty if there is none. Its
+	// Cheaper is the name of the choice that answers requests that a limit refuses to other models. It may be empty. Its
 	// requests are reserved, too.
 	Cheaper() string
 	// Tell reports whether people have yet to be told that a limit has the cheaper model answer them. It is called when

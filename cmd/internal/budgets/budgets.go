@@ -71,7 +71,7 @@ func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Re
 	return b, nil
 }
 
-// Set replaces the limits, and the model that is asked at one; it is empty if there is none.
+// Set replaces the limits, and the name of the model that is asked once a limit is reached. The name may be empty.
 func (b *Budgets) Set(limits config.Budget, cheaper string) {
 	b.limits.Store(&limits)
 	b.cheaper.Store(&cheaper)

@@ -24,7 +24,7 @@ func (b *Budgets) Texts(model string, usdPerMillion float64) speech.Meter {
 	})
 }
 
-// speech accounts for calls whose size is known before. They are on the account of their chat, and of nobody in it.
+// speech accounts for calls whose size is known in advance. They are charged to their chat, not to a person.
 func (b *Budgets) speech(call ledger.Call, amount func(size int64) ledger.Amount) speech.Meter {
 	return func(ctx context.Context, chat string, size int64) (settle func(paid bool), err error) {
 		call := call

@@ -18,7 +18,7 @@ type text [2]string
 
 func (t *text) add(en, zh string) { t[0], t[1] = t[0]+en, t[1]+zh }
 
-// Today is a line about what a chat has used today. It is empty if there is no limit.
+// Today is a line about what a chat has used today. Without a limit it is empty.
 func (b *Budgets) Today(chat messages.ChatKey) (en, zh string) {
 	limits := b.limits.Load()
 	if !ledgerLimits(*limits).Any() {
@@ -73,7 +73,7 @@ func (b *Budgets) Report(chat messages.ChatKey, person string, owner bool) (en, 
 	if owner {
 		out.list("\nby people in the last 7 days:\n", "\n最近 7 天每个人：\n", people, func(r ledger.Row) text {
 			if r.Person == "" {
-				return text{"for nobody in particular", "不属于任何人"}
+				return text{"without a person", "不属于任何人"}
 			}
 			return text{r.Person, r.Person}
 		})

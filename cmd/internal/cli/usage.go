@@ -24,7 +24,7 @@ import (
 type usageLine struct {
 	Day          string           `json:"day,omitempty"`
 	ChatKey      messages.ChatKey `json:"chatKey,omitempty"`
-	Person       string           `json:"person,omitempty"` // who pays; left out if it was nobody
+	Person       string           `json:"person,omitempty"` // who is charged; left out for work without a person
 	Model        string           `json:"model,omitempty"`
 	Work         string           `json:"work,omitempty"`
 	Calls        int              `json:"calls"`

@@ -12,7 +12,7 @@ import (
 )
 
 // People read what their chat and they themselves have used, whatever they ask for. Only the owner reads about others,
-// and only where nobody else does.
+// and only in a private chat.
 func TestUsage(t *testing.T) {
 	c := commands.New(commands.Options{
 		Zone: time.UTC, Chinese: func() bool { return false },

@@ -8,7 +8,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
-// A command in a message that the owner forwards is somebody else's text: it lets nobody in and changes nothing, in
+// A command in a message that the owner forwards was written by another person: it gives no access and changes nothing, in
 // either language.
 func TestForwardedCommandsChangeNothing(t *testing.T) {
 	c := newChosen(t)

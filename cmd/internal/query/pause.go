@@ -6,7 +6,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// PauseOrder pauses a chat, or has it go on. What arrives in a paused chat is durable and waits. A run in progress ends,
+// PauseOrder pauses or resumes a chat. What arrives in a paused chat is durable and waits. A run in progress ends,
 // but no other starts.
 type PauseOrder struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
@@ -24,7 +24,7 @@ type PauseResult struct {
 	Running bool `json:"running"`
 }
 
-// Pause pauses a chat or has it go on, now or when a host starts.
+// Pause pauses or resumes a chat, now or when a host starts.
 func (d *Desk) Pause(ctx context.Context, o PauseOrder) (PauseResult, error) {
 	doc, err := d.Chat(ctx, Asked{ChatKey: o.ChatKey})
 	if err == nil {

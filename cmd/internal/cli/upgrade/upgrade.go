@@ -33,7 +33,7 @@ const within = 15 * time.Second
 type checked struct {
 	Version string `json:"version"`
 	Newest  string `json:"newest"`
-	// Newer is set if the newest release is newer than this program. It is missing if the program is no release.
+	// Newer reports whether the newest release is newer than this program. It is left out for a development build.
 	Newer *bool  `json:"newer,omitempty"`
 	From  string `json:"from"`
 }
@@ -117,7 +117,7 @@ func compared(version, newest, from string) checked {
 }
 
 // parse reads the version of a release, as in 1.2.3 or v1.2.3-rc.1. A candidate sorts before its release. The versions
-// that the toolchain invents for other builds are none.
+// that the toolchain gives to development builds are refused.
 func parse(version string) (out []int, ok bool) {
 	found := regexp.MustCompile(`^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-rc\.(\d{1,9}))?$`).FindStringSubmatch(version)
 	if found == nil {
