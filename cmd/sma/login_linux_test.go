@@ -7,32 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
 )
-
-// pseudoTerminal opens both sides of a terminal.
-func pseudoTerminal(t *testing.T) (ours, theirs *os.File) {
-	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ours.Close() })
-	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	if err = errors.Join(err, unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if theirs, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = theirs.Close() })
-	return ours, theirs
-}
 
 // The login link is written to a terminal, and nowhere else: what a service prints is
 // kept in journals.
@@ -47,7 +27,7 @@ func TestTheLoginLinkIsForTerminals(t *testing.T) {
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		return cmd
 	}
-	ours, theirs := pseudoTerminal(t)
+	theirs, ours := ptytest.Open(t)
 	var words bytes.Buffer
 	person := command()
 	person.Stdout, person.Stderr = theirs, &words

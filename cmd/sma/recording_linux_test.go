@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
 )
 
 // The size of the terminal that is recorded.
@@ -136,7 +138,7 @@ func record(t *testing.T) (out cast) {
 	host := exec.CommandContext(t.Context(), binary(t), "demo", "bot", "--set", "adapters.web.listen=127.0.0.1:0", "--set", "metrics.listen=off")
 	host.Dir, host.Env = home, environment
 	untilReady(t, host)
-	ours, theirs := pseudoTerminal(t)
+	theirs, ours := ptytest.Open(t)
 	if err := unix.IoctlSetWinsize(int(theirs.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: recordedRows, Col: recordedColumns}); err != nil {
 		t.Fatal(err)
 	}

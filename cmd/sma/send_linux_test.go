@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
 )
 
 // A model does not write to a person's terminal as a program does: sma send shows its
@@ -33,7 +34,7 @@ func TestSendToATerminal(t *testing.T) {
 			t.Fatalf("%v\n%s", err, printed.String())
 		}
 	}
-	ours, theirs := pseudoTerminal(t)
+	theirs, ours := ptytest.Open(t)
 	send(theirs)
 	shown, err := bufio.NewReader(ours).ReadString('\n')
 	if got := strings.TrimSpace(shown); err != nil || got != "red [31mwords" {

@@ -3,34 +3,17 @@ package console
 import (
 	"bytes"
 	"os"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
 )
 
 // openTerminal opens a pseudo terminal, and returns what it shows.
 func openTerminal(t *testing.T) (tty *os.File, shown func() string) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = master.Close() })
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = tty.Close() })
+	tty, master := ptytest.Open(t)
 	return tty, func() string {
 		_, _ = tty.WriteString("$") // marks the end
 		var all []byte
