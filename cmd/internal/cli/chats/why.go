@@ -22,6 +22,8 @@ import (
 type account struct {
 	ChatKey messages.ChatKey `json:"chatKey"`
 	Message chatLine         `json:"message"`
+	// Paused is set if an operator has paused the chat, so that no run starts.
+	Paused bool `json:"paused,omitempty"`
 	// Others are the other messages of its run, in both directions.
 	Others []chatLine `json:"others"`
 	// Requests are what people of the chat have to decide, if the message is open or belongs to the last run.
@@ -83,7 +85,7 @@ func accountOf(ctx context.Context, a *console.Console, key messages.ChatKey, id
 	if at < 0 {
 		return w, &console.Failure{Code: console.CodeFailed, What: "there is no message " + id + " in " + string(key), Help: "sma chats show " + string(key) + " --json"}
 	}
-	w.Message = shown.Lines[at]
+	w.Message, w.Paused = shown.Lines[at], shown.Paused
 	run := w.Message.RunID
 	if open := w.Message.State == lineOpen || w.Message.State == lineWaits; open || run != "" && run == shown.Lines[len(shown.Lines)-1].RunID {
 		w.Requests, err = console.Ask(ctx, a, "approvals", query.Asked{ChatKey: key}, (*query.Desk).Approvals)
@@ -121,6 +123,9 @@ func (w *account) readLog(a *console.Console, run string) error {
 func (w account) text(a *console.Console) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %s\n%s%s\n", w.ChatKey, w.Message.ID, lineText(a, w.Message), because(a, w.Message))
+	if w.Paused {
+		fmt.Fprintf(&out, a.Text("the chat is paused, so no run starts; sma chats resume %s ends that\n", "聊天已暂停，不会开始新的运行；用 sma chats resume %s 恢复\n"), w.ChatKey)
+	}
 	if len(w.Requests) > 0 {
 		fmt.Fprintf(&out, a.Text("the chat waits for decisions: %d, see sma approvals list %s\n", "聊天有 %d 项待批准，参见 sma approvals list %s\n"), len(w.Requests), w.ChatKey)
 	}
@@ -141,7 +146,7 @@ func because(a *console.Console, l chatLine) string {
 		string(journal.FateIgnored):  a.Text("It was not for the bot.", "它不是发给机器人的。"),
 		string(journal.FateDeclined): a.Text("It was refused.", "它被拒收。"),
 		string(journal.FateStopped):  a.Text("Somebody stopped its run.", "有人停止了它的运行。"),
-		lineOpen:                     a.Text("A run is working on it.", "正在处理。"),
+		lineOpen:                     a.Text("It has no answer yet.", "还没有回答。"),
 		lineWaits:                    a.Text("It waits for the next step of the run in progress.", "它在等待当前运行的下一步。"),
 		lineStored:                   a.Text("It is in the history, from which the page or the terminal reads it.", "它在历史记录中，由网页或终端读取。"),
 		journal.EgressDelivered:      a.Text("The platform confirmed it.", "平台已确认。"),
