@@ -113,8 +113,8 @@ type run struct {
 	final   bool
 	// between is set if the calls belong to no step of this loop: a crash interrupted their step, or
 	// a person has approved them since.
-	between bool
-	gate    approvals
+	between   bool
+	approvals approvals
 }
 
 func (r *run) Receive(ac actor.Context) {
@@ -159,7 +159,7 @@ func (r *run) command(ac actor.Context, msg messages.ToRun) {
 	case messages.InputShortened:
 		r.onInputShortened(ac, msg)
 	case messages.GrantsChanged:
-		r.gate.regrant(msg.Grants)
+		r.approvals.regrant(msg.Grants)
 	}
 }
 
@@ -188,9 +188,9 @@ func (r *run) begin(ac actor.Context, msg messages.StartRun) {
 	chunks, pending := r.loop.Begin(before)
 	r.tell(ac, chunks)
 	for _, c := range pending {
-		r.gate.approve(c)
+		r.approvals.approve(c)
 	}
-	r.gate.begun = true
+	r.approvals.begun = true
 	r.calls = append(pending, resumed(msg)...)
 	if r.between = len(r.calls) > 0 || msg.Hold; r.between {
 		r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})
@@ -217,7 +217,7 @@ func resumed(msg messages.StartRun) []loop.Call {
 }
 
 func (r *run) config(msg messages.StartRun) loop.Config {
-	r.gate = newApprovals(msg)
+	r.approvals = newApprovals(msg)
 	guards := loop.HostGuards()
 	guards.StepsDone = msg.Input.Step - 1
 	if len(msg.Resume) > 0 {
@@ -281,7 +281,7 @@ func (r *run) offerLater() {
 // goOn starts the next step.
 func (r *run) goOn(ac actor.Context, msg messages.ContinueRun) {
 	r.input, r.asker = msg.Input, msg.Asker
-	r.gate.regrant(msg.Grants)
+	r.approvals.regrant(msg.Grants)
 	if msg.System != "" {
 		r.start.System, r.start.Only = msg.System, msg.Only
 	}

@@ -56,7 +56,7 @@ func (r *run) leave(calls []loop.Call) []uistream.Chunk {
 		chunks = append(chunks, uistream.ToolOutputError{ToolCallID: c.ID, ErrorText: textNeverBegun})
 	}
 	if len(calls) > 0 {
-		r.gate.restart() // these calls ask no person
+		r.approvals.restart() // these calls ask no person
 	}
 	return chunks
 }

@@ -78,7 +78,7 @@ func (r *run) askToFold(ac actor.Context, err error) {
 		"chat_key", string(r.start.ChatKey), "run_id", r.start.RunID, "request_id", r.start.RequestID, "error", err)
 	r.folded, r.tooLong = true, err
 	r.loop.RestartStep()
-	r.gate.restart()
+	r.approvals.restart()
 	r.restarted(ac, model.ReasonTooLong)
 	ac.Request(r.chat, messages.ShortenInput{RunID: r.start.RunID, Step: r.input.Step})
 }
@@ -108,7 +108,7 @@ func (r *run) again(ac actor.Context, reason model.Reason, err error, wait time.
 	r.Logger.Info("a model call failed and is retried", "chat_key", string(r.start.ChatKey),
 		"run_id", r.start.RunID, "request_id", r.start.RequestID, "try", r.tries, "shortened", r.shares, "wait", wait, "error", err)
 	r.loop.RestartStep()
-	r.gate.restart()
+	r.approvals.restart()
 	r.restarted(ac, reason)
 	if wait == 0 {
 		r.acquire(ac)

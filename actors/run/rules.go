@@ -187,7 +187,7 @@ func allowed(out ruling, rule, bind string) ruling {
 
 // agreed reports whether a person approved exactly this, under a rule of the operator's.
 func (r *run) agreed(rule, bind string) bool {
-	return bind != "" && slices.ContainsFunc(r.gate.grants, func(g messages.Grant) bool {
+	return bind != "" && slices.ContainsFunc(r.approvals.grants, func(g messages.Grant) bool {
 		return g.Until.IsZero() && g.Rule == rule && slices.Contains(g.Binds, bind)
 	})
 }
@@ -195,7 +195,7 @@ func (r *run) agreed(rule, bind string) bool {
 // granted looks for an active grant for the person who asks and for the folder of the call.
 func (r *run) granted(t tool.Tool, c loop.Call, command string, out ruling) ruling {
 	now := time.Now()
-	for _, g := range r.gate.grants {
+	for _, g := range r.approvals.grants {
 		if !r.counts(g, now) || g.FilesIn != "" || g.Folder != folder(c.Input) || !r.Rules.covers(g.Rule, command) {
 			continue
 		}
@@ -220,7 +220,7 @@ func (r *run) counts(g messages.Grant, now time.Time) bool {
 // call sends. The call is bound to their current contents.
 func (r *run) grantedFiles(t tool.Tool, c loop.Call, out ruling) ruling {
 	now := time.Now()
-	for _, g := range r.gate.grants {
+	for _, g := range r.approvals.grants {
 		if !r.counts(g, now) || g.FilesIn == "" {
 			continue
 		}
@@ -249,7 +249,7 @@ type explained struct {
 
 // explain asks a tool, once per call, what the call would do. It may read a few local files.
 func (r *run) explain(t tool.Tool, c loop.Call) explained {
-	if e, ok := r.gate.explained[callKey(c)]; ok {
+	if e, ok := r.approvals.explained[callKey(c)]; ok {
 		return e
 	}
 	e := explained{AskedCall: messages.AskedCall{CallID: c.ID}}
@@ -271,7 +271,7 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	if len(e.Exact) > maxExact {
 		e.err = errTooLong
 	}
-	r.gate.explained[callKey(c)] = e
+	r.approvals.explained[callKey(c)] = e
 	return e
 }
 
@@ -311,11 +311,11 @@ func (r *run) intent(c loop.Call) (messages.CallIntent, error) {
 	if !ok {
 		return out, nil
 	}
-	ruled, ok := r.gate.rulings[callKey(c)]
+	ruled, ok := r.approvals.rulings[callKey(c)]
 	if !ok { // the grants have changed since the call arrived
 		ruled = r.decide(t, c)
 	}
-	refused := r.gate.refuse(ruled.Verdict, c)
+	refused := r.approvals.refuse(ruled.Verdict, c)
 	out.Repeatable = out.Repeatable || refused != nil
 	if ruled.Decision == tool.Allow {
 		out.Rule, out.Bind = ruled.rule, ruled.bind
@@ -327,15 +327,15 @@ func (r *run) intent(c loop.Call) (messages.CallIntent, error) {
 // with were already approved; they are checked again, and only a denial stops them.
 func (r *run) asks(t tool.Tool, c loop.Call) bool {
 	ruled := r.decide(t, c)
-	if !r.gate.begun {
+	if !r.approvals.begun {
 		return ruled.Decision != tool.Deny
 	}
-	r.gate.rulings[callKey(c)] = ruled
+	r.approvals.rulings[callKey(c)] = ruled
 	if ruled.Decision != tool.Ask {
 		return false
 	}
 	r.explain(t, c)
-	return r.gate.asks(c, ruled.under)
+	return r.approvals.asks(c, ruled.under)
 }
 
 // admit rules on a call that starts: an error says why it may not be executed, and otherwise bind is
@@ -343,10 +343,10 @@ func (r *run) asks(t tool.Tool, c loop.Call) bool {
 // and is bound to what it would have done then.
 func (r *run) admit(t tool.Tool, c loop.Call) (bind string, err error) {
 	ruled := r.decide(t, c)
-	if r.gate.agreed[callKey(c)] {
-		ruled.bind = cmp.Or(r.gate.binds[c.ID], ruled.bind)
+	if r.approvals.agreed[callKey(c)] {
+		ruled.bind = cmp.Or(r.approvals.binds[c.ID], ruled.bind)
 	}
-	return ruled.bind, r.gate.refuse(ruled.Verdict, c)
+	return ruled.bind, r.approvals.refuse(ruled.Verdict, c)
 }
 
 // call returns a call as its tool sees it.
@@ -366,7 +366,7 @@ func (r *run) repeatable(name string) bool {
 // narrowed denies a call that the loaded skills do not allow. A call that a person approved was
 // made before that, and passes.
 func (r *run) narrowed(c loop.Call) (tool.Verdict, bool) {
-	if r.start.Only == nil || !r.gate.begun || r.gate.approved[c.ID] || slices.Contains(r.start.Only, c.Name) {
+	if r.start.Only == nil || !r.approvals.begun || r.approvals.approved[c.ID] || slices.Contains(r.start.Only, c.Name) {
 		return tool.Verdict{}, false
 	}
 	return tool.Verdict{Decision: tool.Deny, Reason: fmt.Sprintf(

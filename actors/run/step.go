@@ -182,7 +182,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 			r.calls[i].Err = refused
 		}
 	}
-	done.Chunks, done.Asked = chunks, r.gate.takeAsked()
+	done.Chunks, done.Asked = chunks, r.approvals.takeAsked()
 	ac.Request(r.chat, done)
 }
 

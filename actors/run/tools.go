@@ -262,8 +262,8 @@ func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
 		if err := r.Tools.Validate(c.Name, c.Input); err != nil {
 			c.Err = &loop.InvalidInputError{Tool: c.Name, Err: err}
 		}
-		r.gate.approve(c)
-		r.gate.binds[c.ID] = a.Bind
+		r.approvals.approve(c)
+		r.approvals.binds[c.ID] = a.Bind
 		r.calls = append(r.calls, c)
 	}
 	r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})

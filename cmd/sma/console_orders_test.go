@@ -160,5 +160,10 @@ func (c *consoleWorld) testPause(t *testing.T) {
 	p.press("aside .bar", "Resume", "Resume")
 	c.api.Await(t, "the answer", func() bool { return len(c.api.Sent(1)) == before+2 })
 	p.Until(`![...document.querySelectorAll('aside .label')].some((l) => l.textContent === 'paused')`)
+	for _, order := range []string{`"reason":"paused=true"`, `"reason":"paused=false"`} {
+		if got := c.audit(t, `"event":"order"`, `"name":"pause"`, `"by":"console"`, `"telegram-chat-1"`, order); len(got) != 1 {
+			t.Errorf("the audit log has %d orders with %s, want 1", len(got), order)
+		}
+	}
 	p.quiet("Failed to load resource", "ERR_")
 }

@@ -42,27 +42,26 @@ type Facts struct {
 	Markdown bool
 }
 
-// Documents are the texts that define an agent. Empty ones are left out.
+// Documents are the texts that define an agent, in the order of their sections. Empty ones are left out.
 type Documents struct {
+	// Agent is Agent.md, which takes precedence.
+	Agent                        string
 	ProfilePrimary, ProfileOther string
-	ChatMemory                   string
-	// ChatStatements are quotations of members of a group, each in a line of JSON with its
-	// speaker. They are unverified.
-	ChatStatements string
-	ProjectMemory  string
+	Skills                       []Skill // that can be loaded
+	ProjectMemory                string
 	// UserMemory is left out of groups because it is about one person.
 	UserMemory string
-	// Agent is Agent.md, which takes precedence.
-	Agent string
-	// Skills can be loaded; Loaded are those already loaded, in the order of loading.
-	Skills []Skill
-	Loaded []LoadedSkill
+	ChatMemory string
+	// ChatStatements are quotations of members of a group, each in a line of JSON with its speaker. They are
+	// unverified.
+	ChatStatements string
+	Loaded         []LoadedSkill // in the order of loading
 }
 
 // System is the system text of a chat. What changes least is first: the instructions and the facts
-// of the chat, then the owner's texts, then the memory, then loaded skills, so that a change leaves
-// the longest possible prefix unchanged. Text that people control is quoted and cannot leave its
-// section.
+// of the chat, then the owner's texts and the list of skills, then the memory, then loaded skills, so
+// that a change leaves the longest possible prefix unchanged. Text that people control is quoted and
+// cannot leave its section.
 func System(f Facts, d Documents) string {
 	size := len(textManners) + 512 // the facts and the tags of what every text has
 	for _, doc := range []string{d.Agent, d.ProfilePrimary, d.ProfileOther, d.ChatMemory, d.ChatStatements, d.ProjectMemory, d.UserMemory} {

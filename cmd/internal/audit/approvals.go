@@ -9,8 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 )
 
-// Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, its decision, every grant, and every
-// execution that a person or a rule allowed, before it starts and when it ends. Commands appear as digests only. It
+// Approvals writes .ship/approvals/audit-<UTC date>.jsonl: every request, its decision, every grant, every
+// execution that a person or a rule allowed, before it starts and when it ends, and every order of an operator. Commands appear as digests only. It
 // is safe for concurrent use.
 type Approvals struct {
 	failed func(error)

@@ -1,6 +1,6 @@
 // Package audit writes the audit logs of a host. A [Log] has a line for each thing that happened, without its
 // content. It never blocks; if the disk is too slow, it drops lines and counts them. [Approvals] has every line about
-// requests, grants and executions, each written before the chat continues.
+// requests, grants, executions and orders of operators, each written before the host continues.
 package audit
 
 import (
@@ -91,7 +91,8 @@ func (l *Log) Close() error { return l.approvals.Close() }
 
 // Add adds one entry. Only entries of the approvals log are written before it returns.
 func (l *Log) Add(e decision.AuditEntry) {
-	if e.Event == "approval" || e.Event == "execution" {
+	switch e.Event {
+	case "approval", "execution", decision.AuditOrder:
 		l.approvals.Write(e)
 	}
 	if !l.add(&e) {

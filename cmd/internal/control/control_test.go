@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
@@ -32,6 +33,7 @@ func options(t *testing.T) control.Options {
 		Watch: func(context.Context, messages.ChatKey) (<-chan platform.Frame, error) {
 			return nil, platform.ErrNotFound
 		},
+		By: "operator", Audit: func(decision.AuditEntry) {},
 	}
 }
 
@@ -144,6 +146,40 @@ func TestRefusals(t *testing.T) {
 			w := serve(t, tt.o, tt.method, tt.target, tt.body)
 			if got := strings.TrimSpace(w.Body.String()); w.Code != tt.status || tt.want != "" && got != tt.want {
 				t.Errorf("got %d %s, want %d %s", w.Code, got, tt.status, tt.want)
+			}
+		})
+	}
+}
+
+// Every order is audited, whether or not it is carried out: who gave it and what it was about, without texts and codes.
+func TestOrdersAreAudited(t *testing.T) {
+	for _, tt := range []struct {
+		name, target, body string
+		want               []decision.AuditEntry
+	}{
+		{"about a person", "/control/people", `{"bot":"telegram","do":"block","id":"7","code":"ABC"}`, []decision.AuditEntry{
+			{Event: "order", Name: "people", By: "operator", Result: "ok", Reason: "do=block bot=telegram id=7"},
+		}},
+		{"to a chat that does not exist", "/control/pause", `{"chatKey":"web-chat-x","paused":true}`, []decision.AuditEntry{
+			{Event: "order", Name: "pause", ChatKey: "web-chat-x", By: "operator", Result: "refused", Reason: "paused=true"},
+		}},
+		{"with a text", "/control/people", `{"memory":"web-chat-x","text":"secret"}`, []decision.AuditEntry{
+			{Event: "order", Name: "people", By: "operator", Result: "ok", Reason: "memory=web-chat-x"},
+		}},
+		{"of a skill", "/control/people", `{"name":"notes","digest":"abc"}`, []decision.AuditEntry{
+			{Event: "order", Name: "people", By: "operator", Result: "ok", Digest: "abc", Reason: "name=notes"},
+		}},
+		{"of a task", "/control/people?id=t1", `{}`, []decision.AuditEntry{{Event: "order", Name: "people", By: "operator", Result: "ok", Reason: "id=t1"}}},
+		{"that nobody can read", "/control/people", `[`, []decision.AuditEntry{{Event: "order", Name: "people", By: "operator", Result: "refused"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := options(t)
+			o.Orders = map[string]func(context.Context, []byte) (any, error){"people": func(context.Context, []byte) (any, error) { return "done", nil }}
+			var got []decision.AuditEntry
+			o.Audit = func(e decision.AuditEntry) { got = append(got, e) }
+			serve(t, o, http.MethodPost, tt.target, tt.body)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("audited, - wanted + got:\n%s", diff)
 			}
 		})
 	}

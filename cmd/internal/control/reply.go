@@ -40,8 +40,7 @@ func Reply(w http.ResponseWriter, doc any, err error) {
 
 // ReadOrder reads the body of a request.
 func ReadOrder(w http.ResponseWriter, r *http.Request, order any) error {
-	const limit = 1 << 20
-	return json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(order)
+	return json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder)).Decode(order)
 }
 
 // Answers serves the answer of a desk to a query, about the chat named by the parameter key or about all chats.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -30,6 +32,9 @@ type Options struct {
 	Orders map[string]func(ctx context.Context, order []byte) (any, error)
 	// Own are further routes of the host, which work once it has started.
 	Own map[string]http.HandlerFunc
+	// By is who gives the orders. Audit is told of each of them, without its time.
+	By    string
+	Audit func(decision.AuditEntry)
 }
 
 // Routes serves everything below /control/.
@@ -57,11 +62,14 @@ func Routes(o Options) *http.ServeMux {
 		"POST /control/unload":    obeys(o.Desk.Unload),
 	}} {
 		for route, handler := range routes {
+			if name, ok := strings.CutPrefix(route, "POST /control/"); ok {
+				handler = o.recorded(name, handler)
+			}
 			mux.HandleFunc(route, o.started(handler))
 		}
 	}
 	for name, carryOut := range o.Orders {
-		mux.HandleFunc("POST /control/"+name, o.started(ordered(carryOut)))
+		mux.HandleFunc("POST /control/"+name, o.started(o.recorded(name, ordered(carryOut))))
 	}
 	return mux
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/guardian"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli"
@@ -72,6 +73,10 @@ func (c *socket) own(desk *query.Desk, by string) *http.ServeMux {
 			"POST /control/tasks": c.runTask(by),
 			"GET /control/mcp":    c.listMCP,
 			"POST /control/mcp":   c.orderMCP,
+		},
+		By: by, Audit: func(e decision.AuditEntry) {
+			e.TS = time.Now()
+			h.noted(e)
 		},
 	})
 }

@@ -239,7 +239,7 @@ const (
 // AuditEntry is one line of the audit log: what happened, never what was said.
 type AuditEntry struct {
 	TS        time.Time
-	Event     string // ingress, run, model, tool, approval, execution, egress, stop
+	Event     string // ingress, run, model, tool, approval, execution, egress, stop, forget, order
 	ChatKey   messages.ChatKey
 	RequestID string
 	RunID     string
@@ -261,6 +261,10 @@ const (
 	AuditModel = "model" // Name is the model, Result the finish reason or error
 	AuditTool  = "tool"  // Name is the tool, Result ok or error
 )
+
+// AuditOrder is the event of an order that an operator gave: Name is the order, Reason what it was about, Result ok or
+// refused.
+const AuditOrder = "order"
 
 // WithDefaults fills in the defaults of unset options.
 func (o Options) WithDefaults() Options {
