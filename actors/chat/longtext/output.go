@@ -57,11 +57,11 @@ func SaidBy(output json.RawMessage) Said {
 	return Said{Text: b.String()}
 }
 
-// written formats the next value of a JSON text as lines. It stops at the first syntax error.
-func written(b *strings.Builder, dec *json.Decoder, key string, depth int) {
+// written formats the next value of a JSON text as lines. It returns false at a syntax error, where the text ends.
+func written(b *strings.Builder, dec *json.Decoder, key string, depth int) bool {
 	tok, err := dec.Token()
 	if err != nil {
-		return
+		return false
 	}
 	indent := strings.Repeat("  ", depth)
 	label := indent + key
@@ -73,10 +73,10 @@ func written(b *strings.Builder, dec *json.Decoder, key string, depth int) {
 		}
 		if strings.Contains(text, "\n") {
 			b.WriteString(label + "\n" + indent + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+indent) + "\n")
-			return
+			return true
 		}
 		b.WriteString(label + sep(key) + text + "\n")
-		return
+		return true
 	}
 	if key != "" {
 		b.WriteString(label + "\n")
@@ -92,14 +92,17 @@ func written(b *strings.Builder, dec *json.Decoder, key string, depth int) {
 		if open == '{' {
 			tok, err := dec.Token()
 			if err != nil {
-				return
+				return false
 			}
 			name = strings.Join(strings.Fields(fmt.Sprint(tok)), " ") + ":"
 		}
-		written(into, dec, name, min(depth, maxNested))
+		if !written(into, dec, name, min(depth, maxNested)) {
+			return false
+		}
 		deep.Reset()
 	}
-	_, _ = dec.Token() // the closing delimiter
+	_, err = dec.Token() // the closing delimiter
+	return err == nil
 }
 
 func sep(key string) string {

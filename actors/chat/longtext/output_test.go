@@ -25,6 +25,7 @@ func TestSaidBy(t *testing.T) {
 		{"members", `{"path":"a.go","lines":2,"text":"x\n  y\n","ok":true,"next":null}`, Said{Text: "path: a.go\nlines: 2\ntext:\nx\n  y\nok: true\nnext: -\n"}},
 		{"lists", `{"files":[{"name":"a","size":1},"b",[]]}`, Said{Text: "files:\n  -\n    name: a\n    size: 1\n  - b\n  -\n"}},
 		{"a key of two lines", `{"a\nb: c":"d"}`, Said{Text: "a b: c: d\n"}},
+		{"a syntax error", `{"a":1,"b":[2,"\ud"],"c":3}`, Said{Text: "a: 1\nb:\n  - 2\n"}},
 		{"own members of these names", `{"truncated":false,"head":"h"}`, Said{Text: "truncated: false\nhead: h\n"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestFenced(t *testing.T) {
 }
 
 func FuzzSaidBy(f *testing.F) {
-	for _, s := range []string{`{"a":[{"b":"c\nd"}]}`, `{"output":{"output":{"output":"x"}}}`, strings.Repeat(`{"a":`, 80) + "1" + strings.Repeat("}", 80), `"\ud800"`, `{"a"`, `[1,2`} {
+	for _, s := range []string{`{"a":[{"b":"c\nd"}]}`, `{"output":{"output":{"output":"x"}}}`, strings.Repeat(`{"a":`, 80) + "1" + strings.Repeat("}", 80), `"\ud800"`, `{"a"`, `[1,2`, `{"a":["\ud"]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
