@@ -107,9 +107,9 @@ func TestResidentCeilingByMemory(t *testing.T) {
 		w := actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: slow{}, Idle: time.Hour, MaxBytes: most})
 		for i := range 64 {
 			w.Say(crowdKey(i), "alice", strings.Repeat(fmt.Sprint(i), 5_000))
-			<-time.After(5 * time.Second)
+			<-time.After(50 * time.Millisecond)
 		}
-		<-time.After(time.Minute)
+		<-time.After(2 * time.Second) // before any of them hibernates
 		w.Wait()
 		held, active := w.Metric("sma_chats_bytes_estimate"), w.Metric("sma_chats_active")
 		if held > most || held == 0 || active < 4 || active > 32 {

@@ -55,7 +55,7 @@ func (s *shell) carryOut(ac actor.Context, e decision.Effect) {
 		s.gather(e)
 	case decision.Audit, decision.PrefixBroken, decision.RunEnded, decision.Count, decision.Log:
 		s.observe(e)
-	case decision.SetTimer, decision.RunCommand, decision.ForgetAll: // the shell carries these out itself
+	case decision.SetTimer, decision.RunCommand, decision.Hibernate, decision.ForgetAll: // the shell carries these out itself
 	}
 }
 

@@ -45,7 +45,7 @@ func Factory(o Options) func(key messages.ChatKey) *actor.Props {
 		return actor.PropsFromProducer(func() actor.Actor {
 			return &shell{
 				o: &o, key: key, log: o.Logger.With("component", "chat", "chat_key", string(key)),
-				timers: map[string]*timed{}, children: map[string]*actor.PID{}, fetches: map[int]context.CancelFunc{},
+				memo: &model.Memo{}, timers: map[string]*timed{}, children: map[string]*actor.PID{}, fetches: map[int]context.CancelFunc{},
 			}
 		}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(supervisor))
 	}
@@ -64,16 +64,18 @@ type shell struct {
 	log  *slog.Logger
 	home pipe.Home
 
-	store    persistence.Chat
-	memo     *model.Memo // cache of the chat's last request
-	chat     *machine.Chat
-	counted  chatmetrics.Counted // what has been added to the metrics for the chat
-	loaded   bool                // the chat has its state; otherwise nothing can be decided
-	failed   int                 // consecutive failed loads
-	timers   map[string]*timed
-	gen      int // number of the newest timer
-	children map[string]*actor.PID
-	fetches  map[int]context.CancelFunc
+	store   persistence.Chat
+	memo    *model.Memo // cache of the chat's last request; kept while the chat hibernates
+	chat    *machine.Chat
+	counted chatmetrics.Counted // what has been added to the metrics for the chat
+	loaded  bool                // the chat has its state; otherwise nothing can be decided
+	// hibernates is set while the chat is not loaded because it has nothing to do.
+	hibernates bool
+	failed     int // consecutive failed loads
+	timers     map[string]*timed
+	gen        int // number of the newest timer
+	children   map[string]*actor.PID
+	fetches    map[int]context.CancelFunc
 }
 
 type timed struct {
@@ -183,14 +185,18 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 		return false
 	case messages.Drain:
 		s.chat.Close()
-		if ac.Sender() != nil {
-			ac.Respond(messages.Drained{ChatKey: s.key})
+		if s.hibernates {
+			s.rest()
 		}
+		send(ac, ac.Sender(), messages.Drained{ChatKey: s.key}, false)
 		return false
 	case messages.AskPassivate:
-		if ac.Sender() != nil {
-			ac.Respond(messages.PassivateBusy{ChatKey: s.key})
+		var answer any = messages.PassivateBusy{ChatKey: s.key}
+		if s.hibernates {
+			s.rest()
+			answer = messages.PassivateOK{ChatKey: s.key, Seq: msg.Seq}
 		}
+		send(ac, ac.Sender(), answer, false)
 		return false
 	case messages.EgressDelivered: // keep the receipts even if loading fails
 		s.chat.KeepReceipts(msg)
@@ -220,11 +226,8 @@ func fromChild(msg any) bool {
 
 // refuse answers a message that cannot be handled.
 func (s *shell) refuse(ac actor.Context, msg any, sender decision.Ref) {
-	if sender == nil {
-		return
-	}
 	if answer := decision.Refusal(s.key, msg, decision.ReasonUnreadable); answer != nil {
-		ac.Send(pidOf(sender), answer)
+		send(ac, pidOf(sender), answer, false)
 	}
 }
 
@@ -257,9 +260,7 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 	}
 	s.chat = p.Commit()
 	if p.Rest {
-		if err := s.store.Rest(context.Background()); err != nil {
-			s.log.Warn("the chat could not be marked as resting", "error", err)
-		}
+		s.rest()
 	}
 	s.effects(ac, first)
 	s.effects(ac, p.Effects)
@@ -267,6 +268,13 @@ func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.E
 		s.counted = s.o.Metrics.Update(s.counted, s.chat.State)
 	}
 	return s.loaded
+}
+
+// rest removes the chat from the list of chats that the host loads when it starts.
+func (s *shell) rest() {
+	if err := s.store.Rest(context.Background()); err != nil {
+		s.log.Warn("the chat could not be marked as resting", "error", err)
+	}
 }
 
 // effects carries out the effects of a plan, in order.
@@ -277,6 +285,10 @@ func (s *shell) effects(ac actor.Context, list []decision.Effect) {
 			s.setTimer(e.Name, e.After, e.Msg)
 		case decision.RunCommand:
 			s.runCommand(ac, e)
+		case decision.Hibernate:
+			s.memo.Rest()
+			s.leave(ac)
+			s.hibernates = true
 		case decision.ForgetAll:
 			s.forgetAll(ac, e)
 		default:
@@ -338,7 +350,6 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 			err = s.store.AppendHistory(ctx, *w.Turn)
 		case w.Fold != nil:
 			err = s.store.Fold(ctx, *w.Fold)
-			s.memo.Rest() // a chat is mostly checkpointed because it is idle
 		case w.Rewrite != nil:
 			err = s.store.Rewrite(ctx, *w.Rewrite)
 		case w.Durable:
@@ -357,7 +368,8 @@ func (s *shell) write(p machine.Plan) (first bool, err error) {
 // the plan says what to do then, nothing has changed. Otherwise the chat is loaded again from disk. It reports whether
 // the chat has decided something else instead.
 func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, first bool, err error) bool {
-	clean := undone(err) || errors.Is(err, journal.ErrDamaged)
+	e, ok := errors.AsType[*persistence.Error](err)
+	clean := ok && e.Retryable || errors.Is(err, journal.ErrDamaged)
 	switch {
 	case first && clean && (p.MayRefuse || p.IfRefused != nil) && s.chat.State != nil:
 		s.log.Warn("the store refused a write; nothing has changed", "error", err)
@@ -377,16 +389,12 @@ func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, 
 	return false
 }
 
-func undone(err error) bool {
-	e, ok := errors.AsType[*persistence.Error](err)
-	return ok && e.Retryable
-}
-
 // ready loads the chat if needed and continues its work.
 func (s *shell) ready(ac actor.Context) bool {
 	if s.loaded {
 		return true
 	}
+	s.hibernates = false
 	if err := s.load(); err != nil {
 		s.log.Error("the chat cannot be read", "error", err)
 		s.abandon(ac)
@@ -445,7 +453,6 @@ func (s *shell) load() (err error) {
 	if err != nil {
 		return err
 	}
-	s.memo = &model.Memo{}
 	s.chat.Load(state, meta, archive{s.store, s.o.Store, s.key}, time.Now())
 	s.counted = s.o.Metrics.Loaded(state)
 	return nil
@@ -485,6 +492,7 @@ func (s *shell) abandon(ac actor.Context) {
 		}
 		s.store = nil
 	}
+	s.memo = &model.Memo{}
 }
 
 // leave stops the children and the work of the chat and drops its state. Messages that were held back are refused, so

@@ -7,8 +7,8 @@ import (
 )
 
 // restAtLeast is how long a chat must have been unused before it is asked to stop because of the
-// ceiling.
-const restAtLeast = 5 * time.Second
+// ceiling. Chats that have nothing to do hibernate by themselves a little later, and then hold next to nothing.
+const restAtLeast = time.Second
 
 // ceiling decides which shard stops its least recently used chat when the host is over its limits.
 // It is pure.

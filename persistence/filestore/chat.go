@@ -43,6 +43,7 @@ type chat struct {
 	closed bool
 	broken error // why every write fails
 	loaded bool
+	known  bool // no write has failed since all files were read
 	marked bool // Wake was called
 	// suspect is set if the process that last wrote here may have been killed during a write, so that
 	// nothing on the disk counts as durable.
@@ -80,11 +81,6 @@ func (c *chat) logs() []*logFile { return []*logFile{c.history, c.journal, c.led
 
 func (c *chat) path(name string) string { return path.Join(c.dir, name) }
 
-// read runs an operation that changes no records.
-func (c *chat) read(ctx context.Context, op string, fn func(context.Context) error) error {
-	return c.do(ctx, op, false, fn)
-}
-
 // write runs an operation on the chat's records.
 func (c *chat) write(ctx context.Context, op string, fn func(context.Context) error) error {
 	return c.change(ctx, op, func(ctx context.Context) error {
@@ -103,6 +99,7 @@ func (c *chat) change(ctx context.Context, op string, fn func(context.Context) e
 			return fmt.Errorf("%w: %w", persistence.ErrReadOnly, c.broken)
 		}
 		err := fn(ctx)
+		c.known = c.known && err == nil
 		switch {
 		case err == nil:
 		case !isUndone(err):

@@ -204,7 +204,7 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
 	return func(yield func(journal.LedgerEntry, error) bool) {
 		var names []string
-		err := c.read(ctx, "read ledger", func(ctx context.Context) (err error) {
+		err := c.do(ctx, "read ledger", false, func(ctx context.Context) (err error) {
 			if err = c.ensureLoaded(ctx); err == nil {
 				names, err = c.rotated(ctx)
 			}
@@ -228,7 +228,7 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.LedgerEntry, error) bool) bool {
 	for off, more := int64(0), true; more; {
 		var entries []journal.LedgerEntry
-		err := c.read(ctx, "read ledger", func(ctx context.Context) (err error) {
+		err := c.do(ctx, "read ledger", false, func(ctx context.Context) (err error) {
 			entries, off, more, err = c.ledgerWindow(ctx, name, off)
 			return err
 		})

@@ -11,9 +11,8 @@ import (
 )
 
 // Load implements [persistence.Chat].
-func (c *chat) Load(ctx context.Context) (journal.Snapshot, error) {
-	var snap journal.Snapshot
-	err := c.read(ctx, "load", func(ctx context.Context) (err error) {
+func (c *chat) Load(ctx context.Context) (snap journal.Snapshot, err error) {
+	err = c.do(ctx, "load", false, func(ctx context.Context) (err error) {
 		snap, err = c.load(ctx)
 		return err
 	})
@@ -30,7 +29,10 @@ func (c *chat) ensureLoaded(ctx context.Context) error {
 
 // load reads all files again.
 func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
-	c.loaded = false
+	if c.known && c.live == 0 {
+		return c.loadKnown(ctx)
+	}
+	c.loaded, c.known = false, false
 	snap := journal.Snapshot{}
 	if err := c.checkFolders(); err != nil {
 		return snap, err
@@ -41,20 +43,26 @@ func (c *chat) load(ctx context.Context) (journal.Snapshot, error) {
 		return snap, err
 	}
 	c.unclean = err == nil
-	for _, read := range []func(context.Context, *journal.Snapshot) error{
-		c.loadHistory, c.loadMeta, c.loadJournal, c.loadLedger,
-	} {
+	for _, read := range []func(context.Context, *journal.Snapshot) error{c.loadHistory, c.loadMeta, c.loadJournal, c.loadLedger} {
 		if err := read(ctx, &snap); err != nil {
 			return journal.Snapshot{}, err
 		}
 	}
-	c.loaded = true
+	c.loaded, c.known = true, !c.damaged
 	if c.unclean && c.suspect && c.broken == nil {
 		if err := c.settle(ctx); err != nil {
 			c.distrust(ctx, "force what was found", c.dir, err)
 		}
 	}
 	return snap, nil
+}
+
+// loadKnown reads the history again, which is all that the handle does not have.
+func (c *chat) loadKnown(ctx context.Context) (journal.Snapshot, error) {
+	snap := journal.Snapshot{Meta: cloneMeta(c.meta.last), LedgerN: c.tail.last}
+	err := c.loadHistory(ctx, &snap)
+	c.loaded, c.known = err == nil, err == nil && !c.damaged
+	return snap, err
 }
 
 // chatFolders are the folders of a chat that are written to.

@@ -47,7 +47,7 @@ func TestPanicWithAFileInUse(t *testing.T) {
 	must(t, c.AppendHistory(t.Context(), storetest.Turn(1)))
 	func() {
 		defer func() { _ = recover() }()
-		_ = c.read(t.Context(), "test", func(ctx context.Context) error {
+		_ = c.do(t.Context(), "test", false, func(ctx context.Context) error {
 			return c.history.read(ctx, func(vfs.File) error { panic("test") })
 		})
 	}()

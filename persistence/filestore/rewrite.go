@@ -244,7 +244,7 @@ func sourceRange(insert []uimessage.Message, places []place) json.RawMessage {
 
 // ReadArchive implements [persistence.Rewriter].
 func (c *chat) ReadArchive(ctx context.Context, id string) (a journal.Archive, err error) {
-	err = c.read(ctx, "read archive", func(ctx context.Context) (err error) {
+	err = c.do(ctx, "read archive", false, func(ctx context.Context) (err error) {
 		a, err = c.store.readArchive(ctx, c.dir, id)
 		return err
 	})

@@ -68,11 +68,8 @@ func (c *chat) settle(ctx context.Context) error {
 		if err := c.ensureDir(path.Base(path.Dir(l.h.Name))); err != nil {
 			return harmless(err)
 		}
-		if err := l.sync(ctx); err != nil {
-			return err
-		}
 	}
-	if err := c.syncDirs(ctx); err != nil {
+	if err := c.sync(ctx, c.logs()...); err != nil {
 		return err
 	}
 	c.suspect = false
@@ -103,10 +100,8 @@ func (c *chat) wakeDirs(ctx context.Context, shard, dir string) error {
 // unnecessarily is harmless.
 func (c *chat) Rest(ctx context.Context) error {
 	return c.change(ctx, "rest", func(ctx context.Context) error {
-		for _, l := range c.logs() {
-			if err := l.sync(ctx); err != nil {
-				return err
-			}
+		if err := c.sync(ctx, c.logs()...); err != nil {
+			return err
 		}
 		c.restMeta(ctx)
 		if err := c.syncDirs(ctx); err != nil {
@@ -123,11 +118,10 @@ func (c *chat) Rest(ctx context.Context) error {
 
 // Waking implements [persistence.Store].
 func (s *Store) Waking(ctx context.Context) ([]messages.ChatKey, error) {
-	root := path.Join(s.dir, openDir)
 	var keys []messages.ChatKey
 	for shard := range uint32(chatpath.Shards) {
 		var failed error
-		s.walk(ctx, path.Join(root, strconv.Itoa(int(shard))), "", false, func(key messages.ChatKey, err error) bool {
+		s.walk(ctx, path.Join(s.dir, openDir, strconv.Itoa(int(shard))), "", false, func(key messages.ChatKey, err error) bool {
 			switch {
 			case err != nil:
 				failed = err

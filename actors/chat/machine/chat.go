@@ -20,8 +20,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// restAfter is how long a chat must be idle before its journal is checkpointed. It is longer than the pauses of most
-// conversations: a checkpoint costs about as much as a turn.
+// restAfter is how long a chat must be idle before its journal is checkpointed and the chat hibernates. A checkpoint
+// costs about as much as a turn, so this is longer than the pauses between messages that belong together.
 const restAfter = 5 * time.Second
 
 // Chat is the state of a chat between two messages: the journal state, built from its facts, and the session, which a
@@ -60,14 +60,14 @@ type session struct {
 	drainer decision.Ref
 
 	rests    bool  // nothing is left to do
-	restsAt  int64 // number of the last record when the timer of the checkpoint was set
+	restsAt  int64 // number of the last record when the timer of [restDue] was set
 	lookedAt int64 // number of the last record when requests were last checked
 	ended    bool  // a run has ended and nothing has followed yet
 	grew     bool  // the history may now exceed its limit
 }
 
-// checkpointDue is the timer message that checkpoints an idle chat.
-type checkpointDue struct{}
+// restDue is the timer message of a chat that has been idle for [restAfter].
+type restDue struct{}
 
 // Spares holds values that are no longer used, as a [sync.Pool] does. A decision takes the memory for the chat after it
 // from there. All chats of a host share one.
@@ -156,11 +156,8 @@ func (c *Chat) decide() {
 		c.memory.Gone(msg.Name)
 	case decision.Forgotten:
 		c.onForgotten(msg)
-	case checkpointDue:
-		c.Checkpoint()
-		if c.State.Run == nil {
-			c.system.Rest()
-		}
+	case restDue:
+		c.onRestDue()
 	case askDue:
 		c.onAskDue(msg)
 	case requests.ExpiryDue:
@@ -314,7 +311,7 @@ func (c *Chat) Load(state *journal.State, meta journal.Meta, store decision.Arch
 		f.tries = meta.Tries
 	}
 	f.size = length.Restored(meta.Tokens, state.History)
-	c.cache, c.trim, c.Handed = &prompt.Cache{}, messages.Trim{}, nil
+	c.cache, c.Handed = &prompt.Cache{}, nil
 	c.Seen(state.History)
 	c.files.Resume(now)
 }
@@ -327,8 +324,8 @@ func (c *Chat) Left() *Chat {
 	s.cache = nil
 	w.setRun(nil, "")
 	w.files = c.files.Left()
-	s.compaction = compacting{tries: c.compaction.tries}
-	w.system, w.memory = c.system.Left(), memory.Memory{}
+	s.compaction = compacting{tries: c.compaction.tries, stale: c.compaction.stale}
+	w.system, w.memory = c.system.Left(), c.memory.Left()
 	s.size.Recount()
 	w.Delayed = nil
 	w.requests = requests.Requests{}

@@ -37,7 +37,7 @@ func TestAnyOrderOfEvents(t *testing.T) {
 		return
 	}
 	began := time.Now()
-	var seeds, steps, shadows atomic.Int64
+	var seeds, steps, shadows, slept atomic.Int64
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
@@ -45,11 +45,12 @@ func TestAnyOrderOfEvents(t *testing.T) {
 				w := playWorld(t, uint64(seeds.Add(1)))
 				steps.Add(int64(w.steps))
 				shadows.Add(int64(w.shadow))
+				slept.Add(int64(w.slept))
 			}
 		})
 	}
 	all.Wait()
-	t.Logf("soak: row=RL11 decisions=%d recoveries=%d worlds=%d seconds=%.0f", steps.Load(), shadows.Load(), seeds.Load(), time.Since(began).Seconds())
+	t.Logf("soak: row=RL11 decisions=%d recoveries=%d hibernations=%d worlds=%d seconds=%.0f", steps.Load(), shadows.Load(), slept.Load(), seeds.Load(), time.Since(began).Seconds())
 }
 
 func playWorld(t *testing.T, seed uint64) *world {

@@ -1,6 +1,9 @@
 package machine
 
-import "github.com/shipmyagent/shipmyagent/messages"
+import (
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/messages"
+)
 
 // remind passes all pending rows to the adapter again, because it may have lost them in a restart. The adapter does
 // not send a row twice that it still has.
@@ -20,11 +23,23 @@ func (c *Chat) settledAll() bool {
 	return c.State.Run == nil && c.State.OpenTurns() == 0 && !continues && len(c.State.Due()) == 0
 }
 
-// rest sets the timer that checkpoints the journal after a period without activity.
+// rest sets the timer of [restDue] if anything has happened since it was set last, or since the chat was loaded.
 func (c *Chat) rest() {
-	if c.State.HasFacts() && c.restsAt != c.State.N {
+	if c.restsAt != c.State.N && (c.State.HasFacts() || c.restsAt == 0) {
 		c.restsAt = c.State.N
-		c.Timer("checkpoint", restAfter, checkpointDue{})
+		c.Timer("rest", restAfter, restDue{})
+	}
+}
+
+// onRestDue checkpoints an idle chat. If it has nothing left to do and nobody watches it, it also hibernates.
+func (c *Chat) onRestDue() {
+	if c.State.HasFacts() {
+		c.Checkpoint()
+		c.restsAt = c.State.N
+	}
+	if c.quiet() && len(c.Watching) == 0 && c.compaction.ready == nil && !c.Closing {
+		c.Effect(decision.Report{Msg: messages.ChatSized{ChatKey: c.Key}})
+		c.Effect(decision.Hibernate{})
 	}
 }
 

@@ -52,9 +52,11 @@ type world struct {
 	calm   bool // the model only answers, and the disk does not fail
 	failed []string
 	paused bool
+	asleep bool            // the chat hibernates; what m has must not be used to decide
 	runs   map[string]bool // the ids of all runs so far
 	steps  int
 	shadow int // number of recoveries after a part of a plan
+	slept  int // number of hibernations
 }
 
 type timer struct {
@@ -115,6 +117,7 @@ func (a archive) ReadContext(ctx context.Context, id string) (journal.Context, e
 
 // start starts the chat again from what is on disk.
 func (w *world) start() {
+	w.asleep = false
 	w.disk = w.disk.Kill()
 	store, err := filestoretest.Open(w.disk, filestore.Options{})
 	if err != nil {
@@ -168,6 +171,10 @@ func newID(first int) func(time.Time) string {
 // decide does what the shell of a chat does: it decides, writes, commits and runs the effects, and then asks what
 // follows.
 func (w *world) decide(msg any, sender decision.Ref, child string) {
+	if w.asleep {
+		w.asleep, w.m = false, w.m.Left()
+		w.load()
+	}
 	if !w.perform(decision.Input{Msg: msg, Sender: sender, Child: child}) {
 		return
 	}
@@ -199,7 +206,7 @@ func (w *world) perform(in decision.Input) bool {
 	for _, e := range p.Effects {
 		w.effect(e)
 	}
-	return true
+	return !w.asleep
 }
 
 func samePlan(a, b machine.Plan) bool {
@@ -390,6 +397,11 @@ func (w *world) effect(e decision.Effect) {
 		case messages.IngressAccepted, messages.IngressRejected:
 		default: // for people, watchers and the platform
 		}
+	case decision.Hibernate:
+		if w.run != nil || len(w.child)+len(w.rows) > 0 || w.m.State.OpenTurns() > 0 || len(w.m.State.OpenRequests()) > 0 {
+			w.fail("the chat hibernates although it has work")
+		}
+		w.asleep, w.slept, w.timers = true, w.slept+1, map[string]timer{}
 	case decision.Resend:
 		w.decide(e.Msg, e.Sender, "")
 	case decision.RunCommand:

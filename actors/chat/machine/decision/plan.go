@@ -146,6 +146,7 @@ func (SetTimer) effect()       {}
 func (FetchFiles) effect()     {}
 func (CancelFetch) effect()    {}
 func (GatherRequests) effect() {}
+func (Hibernate) effect()      {}
 func (ForgetAll) effect()      {}
 func (RunCommand) effect()     {}
 func (Audit) effect()          {}

@@ -80,6 +80,9 @@ type (
 	CancelFetch struct{ N int }
 	// GatherRequests asks the other chats to show their requests here; [Gathered] follows.
 	GatherRequests struct{ ID, Person string }
+	// Hibernate drops the state of the chat until the next message. Everything that matters has been written, or is
+	// kept by the machine's Left.
+	Hibernate struct{}
 	// ForgetAll deletes everything that is kept of the chat; [Forgotten] follows.
 	ForgetAll struct {
 		Intent journal.Forgetting

@@ -25,6 +25,15 @@ type Memory struct {
 	seen       int // length of the history at the last check
 }
 
+// Left returns the memory of a chat that will be loaded again. It still knows what the last extraction read, unless one
+// was in progress.
+func (m Memory) Left() Memory {
+	if m.Busy() || m.frozen != nil {
+		return Memory{}
+	}
+	return m
+}
+
 // Remember starts an extraction when enough turns have arrived or when a compaction has made a summary, which does not
 // wait for it. The compaction in progress is given by its id, which is empty if there is none; turns returns the history.
 func (m *Memory) Remember(compaction string, turns func() []messages.FoldTurn) {

@@ -19,7 +19,7 @@ import (
 type System struct {
 	*decision.Base
 	begins fingerprints
-	last   string // of the last request; empty before the first and after a rest
+	last   string // of the last request; empty before the first
 	// facts and docs are the parts of the text of the run in progress, and pinned are the skills in it.
 	facts  prompt.Facts
 	docs   prompt.Documents
@@ -28,9 +28,6 @@ type System struct {
 
 // Left returns the system of a chat that will be loaded again. It still knows what requests began with.
 func (y System) Left() System { return System{begins: y.begins} }
-
-// Rest releases the texts of an idle chat. The next run builds them again.
-func (y *System) Rest() { y.last, y.facts, y.docs = "", prompt.Facts{}, prompt.Documents{} }
 
 // Begin returns the system text of a run that begins now, and the tools that the loaded skills allow; nil allows all.
 func (y *System) Begin() (text string, only []string) {
