@@ -105,9 +105,12 @@ func TestResidentCeilingByMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 1 << 20
 		w := actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: slow{}, Idle: time.Hour, MaxBytes: most})
-		for i := range 64 {
-			w.Say(crowdKey(i), "alice", strings.Repeat(fmt.Sprint(i), 5_000))
-			<-time.After(50 * time.Millisecond)
+		for range 2 {
+			<-time.After(20 * time.Second) // all that were used before hibernate
+			for i := range 64 {
+				w.Say(crowdKey(i), "alice", strings.Repeat(fmt.Sprint(i), 5_000))
+				<-time.After(50 * time.Millisecond)
+			}
 		}
 		<-time.After(2 * time.Second) // before any of them hibernates
 		w.Wait()

@@ -111,6 +111,8 @@ type ApprovedCall struct {
 	Input  json.RawMessage
 	// Bind is what the approval is bound to in addition to the input; may be empty.
 	Bind string
+	// Asker is who asked for the call. Others may have written since.
+	Asker Asker
 }
 
 // Grant is a rule that lets commands run without approval.

@@ -17,12 +17,12 @@ var errUnapproved = errors.New("not executed: a person has not approved this cal
 // approvals remembers what people were asked and what they approved. Of the calls that need approval, only those
 // that a person approved pass; a call that equals a pending one is answered with that. See [run.decide].
 type approvals struct {
-	begun    bool                   // the run has started: further requests are the model's
-	approved map[string]bool        // ids
-	agreed   map[string]bool        // exact calls, because models sometimes use an id twice
-	binds    map[string]string      // of approved calls, by call id
-	waiting  []messages.OpenRequest // in the chat when the run started
-	own      []messages.OpenRequest // of the current step
+	begun    bool                             // the run has started: further requests are the model's
+	approved map[string]bool                  // ids
+	agreed   map[string]bool                  // exact calls, because models sometimes use an id twice
+	given    map[string]messages.ApprovedCall // by call id
+	waiting  []messages.OpenRequest           // in the chat when the run started
+	own      []messages.OpenRequest           // of the current step
 	next     int
 	grants   []messages.Grant // of the chat
 	// rulings are those of the step's calls, as they arrived, until the chat has the step.
@@ -35,11 +35,11 @@ type approvals struct {
 
 func newApprovals(msg messages.StartRun) approvals {
 	a := approvals{
-		approved: map[string]bool{}, agreed: map[string]bool{}, binds: map[string]string{}, rulings: map[string]ruling{}, explained: map[string]explained{},
+		approved: map[string]bool{}, agreed: map[string]bool{}, given: map[string]messages.ApprovedCall{}, rulings: map[string]ruling{}, explained: map[string]explained{},
 		waiting: msg.Waiting, next: msg.NextRequest, grants: msg.Grants,
 	}
 	for _, c := range msg.Approved {
-		a.binds[c.CallID] = c.Bind
+		a.given[c.CallID] = c
 	}
 	return a
 }

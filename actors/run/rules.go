@@ -344,16 +344,20 @@ func (r *run) asks(t tool.Tool, c loop.Call) bool {
 func (r *run) admit(t tool.Tool, c loop.Call) (bind string, err error) {
 	ruled := r.decide(t, c)
 	if r.approvals.agreed[callKey(c)] {
-		ruled.bind = cmp.Or(r.approvals.binds[c.ID], ruled.bind)
+		ruled.bind = cmp.Or(r.approvals.given[c.ID].Bind, ruled.bind)
 	}
 	return ruled.bind, r.approvals.refuse(ruled.Verdict, c)
 }
 
-// call returns a call as its tool sees it.
+// call returns a call as its tool sees it. A call that was approved late is still that of who asked for it.
 func (r *run) call(c loop.Call) tool.Call {
+	asker := r.asker
+	if given := r.approvals.given[c.ID].Asker; given.ID != "" {
+		asker = given
+	}
 	return tool.Call{ID: c.ID, Name: c.Name, Input: c.Input, Run: tool.Run{
 		ChatKey: r.start.ChatKey, RunID: r.start.RunID, MessageID: r.messageID, RequestID: r.start.RequestID,
-		Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(r.asker), Group: r.start.Group,
+		Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(asker), Group: r.start.Group,
 	}, Egress: r.egress()}
 }
 

@@ -263,7 +263,7 @@ func (r *run) executeApproved(ac actor.Context, msg messages.ContinueRun) {
 			c.Err = &loop.InvalidInputError{Tool: c.Name, Err: err}
 		}
 		r.approvals.approve(c)
-		r.approvals.binds[c.ID] = a.Bind
+		r.approvals.given[c.ID] = a
 		r.calls = append(r.calls, c)
 	}
 	r.execute(ac, messages.ExecuteCalls{RunID: msg.RunID, LaneEmpty: msg.Input.LaneEmpty})

@@ -326,7 +326,7 @@ func (c *Chat) Left() *Chat {
 	w.files = c.files.Left()
 	s.compaction = compacting{tries: c.compaction.tries, stale: c.compaction.stale}
 	w.system, w.memory = c.system.Left(), c.memory.Left()
-	s.size.Recount()
+	s.size = length.Memory{}
 	w.Delayed = nil
 	w.requests = requests.Requests{}
 	w.attach()

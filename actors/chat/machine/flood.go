@@ -29,7 +29,12 @@ type debounceDue struct{}
 // newest that is queued, or this one.
 func (c *Chat) laneFull(msg messages.AcceptIngress, turn journal.Turn) {
 	victim, ok := c.busiestSender(turn)
-	if !ok {
+	switch {
+	case ok:
+	case !c.Via.Outbox: // The sender still has the message and may send it again, so it must not become known.
+		c.Answer(messages.IngressAccepted{ChatKey: c.Key, RequestID: msg.RequestID, Declined: "lane_full", Answer: c.Directly(msg, c.tellFlood(turn))})
+		return
+	default:
 		c.Settle(msg, turn, journal.FateDeclined, "lane_full", c.tellFlood(turn))
 		return
 	}

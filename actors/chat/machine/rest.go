@@ -34,6 +34,7 @@ func (c *Chat) rest() {
 // onRestDue checkpoints an idle chat. If it has nothing left to do and nobody watches it, it also hibernates.
 func (c *Chat) onRestDue() {
 	if c.State.HasFacts() {
+		c.Plan.MayRefuse = true // it is tried again after the next message
 		c.Checkpoint()
 		c.restsAt = c.State.N
 	}

@@ -171,13 +171,13 @@ func (c *Chat) runGone(child string) {
 // Progress applies chunks of the answer in progress and shows them to watchers. It is the only change of a session
 // without a plan, because an answer arrives in very many chunks and none of them requires a decision.
 func (c *Chat) Progress(in decision.Input, chunks []uistream.Chunk) []decision.Effect {
+	c.Begin(in)
 	for _, chunk := range chunks {
 		if _, err := c.run.reducer.Apply(chunk); err != nil {
 			c.Log(slog.LevelError, "a chunk does not fit the message", "run_id", c.RunID, "request_id", c.State.Run.RequestID, "error", err)
 			break
 		}
 	}
-	c.Begin(in)
 	if !c.Via.Outbox && c.inProgress() != "" {
 		c.firstEgress(c.RunID)
 	}

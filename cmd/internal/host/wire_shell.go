@@ -105,6 +105,7 @@ func (h *Host) tellChat(ctx context.Context, e shell.Ended) error {
 	meta := uimessage.Metadata{
 		TS: time.Now().UnixMilli(), ChatKey: string(key), MessageID: id, RequestID: rand.Text(), Kind: uimessage.KindNormal,
 		Source: uimessage.SourceTask, IngressID: id,
+		UserID: e.Run.Asker.ID, Username: e.Run.Asker.Name, // what follows is asked for by who had the process started
 	}
 	if a, ok := key.Address(); ok {
 		meta.Channel = a.Platform

@@ -125,7 +125,7 @@ func (p Place) request(s *journal.State, a journal.Asked, r journal.Referral) me
 		From: p.Key, ApprovalID: a.Request.ID, CallID: a.Request.CallID, Digest: a.Request.Digest, Asked: a.Request.Asked, Expires: a.Request.Expires,
 		Tool: call.Name, Title: call.Title.Or(""), Input: call.Input, Words: a.Request.Words, Chinese: a.Request.Chinese, Exact: a.Request.Exact,
 		Command: a.Request.Command, Folder: a.Request.Folder, Bind: a.Request.Bind, Person: r.Person, ChatType: cmp.Or(p.PrivateType, messages.ChatPrivate),
-		Asker: a.Request.Asker, AskerName: nameOf(s, a.Request.Asker), ChatTitle: p.Title, Group: p.Group, InChinese: p.Chinese,
+		Asker: a.Request.Asker, AskerName: NameOf(s, a.Request.Asker), ChatTitle: p.Title, Group: p.Group, InChinese: p.Chinese,
 	}
 	if p.Grants && out.Asker != "" {
 		out.FilesIn = a.Request.FilesIn
@@ -143,8 +143,8 @@ func (p Place) request(s *journal.State, a journal.Asked, r journal.Referral) me
 	return out
 }
 
-// nameOf returns the name of a person who wrote in a chat, or empty if it is unknown.
-func nameOf(s *journal.State, person string) string {
+// NameOf returns the name of a person who wrote in a chat, or empty if it is unknown.
+func NameOf(s *journal.State, person string) string {
 	for _, t := range slices.Backward(s.History) {
 		if person != "" && t.Meta.UserID == person && t.Meta.Username != "" {
 			return t.Meta.Username

@@ -49,8 +49,12 @@ func (b *Base) InTheirWords(n notices.Text) string { return b.Text(n, Newest(b.S
 
 // Newest returns the newest user turn, or the zero turn.
 func Newest(turns []journal.Turn) journal.Turn {
+	return newest(turns, func(journal.Turn) bool { return true })
+}
+
+func newest(turns []journal.Turn, which func(journal.Turn) bool) journal.Turn {
 	for _, t := range slices.Backward(turns) {
-		if t.Role == uimessage.RoleUser {
+		if t.Role == uimessage.RoleUser && which(t) {
 			return t
 		}
 	}
@@ -72,11 +76,11 @@ func (b *Base) Chinese(t journal.Turn) bool {
 	return b.WrittenInChinese(t)
 }
 
-// WrittenInChinese reports whether a turn is in Chinese, or for a command, the message before it.
+// WrittenInChinese reports whether a turn is in Chinese, or for a command or a notice of the host, the message before it.
 func (b *Base) WrittenInChinese(t journal.Turn) bool {
 	words := journal.Text(t.Message)
-	if strings.HasPrefix(words, "/") || words == "" {
-		words += journal.Text(Newest(b.State.History).Message)
+	if notice := t.Meta.Source == uimessage.SourceTask; notice || strings.HasPrefix(words, "/") || words == "" {
+		words += journal.Text(newest(b.State.History, func(t journal.Turn) bool { return t.Meta.Source != uimessage.SourceTask }).Message)
 	}
 	return strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

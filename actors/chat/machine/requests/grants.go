@@ -85,13 +85,13 @@ func (q *Requests) answered() map[string]bool {
 	}
 	for _, v := range run.Visible {
 		if t, ok := q.State.Turn(v.TurnID); ok {
-			people[t.Meta.UserID] = true
+			people[writer(t)] = true
 		}
 	}
 	if t, ok := q.State.Turn(run.MessageID); ok { // the run continues a message of an earlier run
 		for _, f := range t.Meta.Fates {
 			if of, ok := q.State.Turn(f.ID); ok {
-				people[of.Meta.UserID] = true
+				people[writer(of)] = true
 			}
 		}
 	}
@@ -101,6 +101,14 @@ func (q *Requests) answered() map[string]bool {
 		}
 	}
 	return people
+}
+
+// writer returns who wrote a turn, or empty for a notice of the host: no grant applies to what follows one.
+func writer(t journal.Turn) string {
+	if t.Meta.Source == uimessage.SourceTask {
+		return ""
+	}
+	return t.Meta.UserID
 }
 
 // RevokeGrants revokes grants at the request of the host.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval/referral"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/visible"
@@ -71,7 +72,9 @@ func (q *Requests) ApprovedCalls() []messages.ApprovedCall {
 	var calls []messages.ApprovedCall
 	for _, p := range q.State.Run.Parts {
 		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalResponded {
-			calls = append(calls, messages.ApprovedCall{CallID: t.ToolCallID, Name: t.Name, Input: t.Input, Bind: q.requestOf(t).Bind})
+			r := q.requestOf(t)
+			asker := messages.Asker{Platform: q.Addr.Platform, ID: r.Asker, Name: referral.NameOf(q.State, r.Asker)}
+			calls = append(calls, messages.ApprovedCall{CallID: t.ToolCallID, Name: t.Name, Input: t.Input, Bind: r.Bind, Asker: asker})
 		}
 	}
 	return calls
