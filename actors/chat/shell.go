@@ -287,8 +287,9 @@ func (s *shell) effects(ac actor.Context, list []decision.Effect) {
 			s.runCommand(ac, e)
 		case decision.Hibernate:
 			s.memo.Rest()
+			next := s.chat.Hibernated()
 			s.leave(ac)
-			s.hibernates = true
+			s.chat, s.hibernates = next, true
 		case decision.ForgetAll:
 			s.forgetAll(ac, e)
 		default:

@@ -78,10 +78,15 @@ func (m simModel) summary() []model.Event {
 type prefix struct {
 	last    model.Request
 	excused string // why the next one may start differently
+	trimmed bool   // one was too long, so later ones leave something out until the chat is loaded again
 }
+
+// tooLong excuses requests after one that the model refused for its length.
+const tooLong = "too_long"
 
 func (w *witness) excuse(cause string) {
 	w.sim.trace.addf("  %s excused by %s", w.key, cause)
+	w.prefix.trimmed = w.prefix.trimmed || cause == tooLong
 	if w.prefix.excused == "" {
 		w.prefix.excused = cause
 	}

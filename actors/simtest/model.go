@@ -33,7 +33,7 @@ func (m simModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 		if !summarizes(req) && ctx.Err() == nil {
 			s.witness(m.key).asked(req)
 			if !m.takes(req) {
-				s.witness(m.key).excuse("too_long")
+				s.witness(m.key).excuse(tooLong)
 				yield(model.Event{}, &model.Error{Reason: model.ReasonTooLong, Status: 400})
 				return
 			}

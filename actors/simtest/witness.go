@@ -88,6 +88,10 @@ func (w *witness) loaded(snap journal.Snapshot, err error) {
 	if w.troubled {
 		w.excuse("a write failed")
 	}
+	if w.prefix.trimmed {
+		w.excuse("what was left out is sent again after a load")
+		w.prefix.trimmed = false
+	}
 	w.state, w.cache, w.under, w.troubled, w.touched, w.stumbled = state, &prompt.Cache{}, false, false, true, false
 }
 

@@ -316,6 +316,13 @@ func (c *Chat) Load(state *journal.State, meta journal.Meta, store decision.Arch
 	c.files.Resume(now)
 }
 
+// Hibernated returns the chat without its state, which is the same when it is loaded again.
+func (c *Chat) Hibernated() *Chat {
+	w := c.Left()
+	w.trim = c.trim
+	return w
+}
+
 // Left returns the chat without its state, keeping what its next state can use.
 func (c *Chat) Left() *Chat {
 	w := *c
@@ -326,7 +333,7 @@ func (c *Chat) Left() *Chat {
 	w.files = c.files.Left()
 	s.compaction = compacting{tries: c.compaction.tries, stale: c.compaction.stale}
 	w.system, w.memory = c.system.Left(), c.memory.Left()
-	s.size = length.Memory{}
+	s.size, s.trim = length.Memory{}, messages.Trim{}
 	w.Delayed = nil
 	w.requests = requests.Requests{}
 	w.attach()
