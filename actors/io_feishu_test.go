@@ -35,7 +35,7 @@ type feishuWire struct {
 // that it has.
 func newFeishuWire(t *testing.T, link bool) *feishuWire {
 	t.Helper()
-	x := &feishuWire{t: t, api: feishutest.NewAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), link: link}
+	x := &feishuWire{t: t, api: feishutest.NewAPIInProcess(t), store: newFaulty(filestoretest.New(t)), model: modeltest.NewScript(), link: link}
 	ok := modeltest.Say("ok")
 	x.model.Otherwise = &ok
 	if !link {

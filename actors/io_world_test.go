@@ -44,7 +44,7 @@ type wire struct {
 // is not scripted is answered with "ok".
 func newWire(t *testing.T, set func(*telegram.Options)) *wire {
 	t.Helper()
-	x := &wire{t: t, api: telegramtest.NewAPIInProcess(t), store: &faulty{Store: filestoretest.New(t)}, model: modeltest.NewScript(), set: set, state: t.TempDir()}
+	x := &wire{t: t, api: telegramtest.NewAPIInProcess(t), store: newFaulty(filestoretest.New(t)), model: modeltest.NewScript(), set: set, state: t.TempDir()}
 	ok := modeltest.Say("ok")
 	x.model.Otherwise = &ok
 	return x

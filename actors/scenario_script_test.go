@@ -113,7 +113,7 @@ func (f *sendFaults) set(reason platform.SendReason, skip, times int) {
 
 func newScenario(t *testing.T, disk persistence.Store) *scenario {
 	t.Helper()
-	s := &scenario{t: t, store: &faulty{Store: disk}, model: modeltest.NewScript(), sends: &sendFaults{}, panics: &panics{}, gates: map[string]chan struct{}{}}
+	s := &scenario{t: t, store: newFaulty(disk), model: modeltest.NewScript(), sends: &sendFaults{}, panics: &panics{}, gates: map[string]chan struct{}{}}
 	s.o = actortest.Options{
 		Store: s.store, Model: s.model,
 		Platform: &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Fail: s.sends.fail},

@@ -1,7 +1,6 @@
 package actors_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -9,16 +8,17 @@ import (
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
 // faulty is a store whose operations fail as a script says. An operation goes by
-// its name (open, load, history, fold, rewrite, wake, rest) and, when it writes
+// its name (open, load, history, fold, ledger, rewrite, archive,
+// wake, rest) and, when it writes
 // to the journal, also by "write" and by the kinds of its facts.
 type faulty struct {
-	persistence.Store
+	*storetest.Faulty
 
 	mu     sync.Mutex
 	dead   bool
@@ -43,6 +43,18 @@ type fault struct {
 	op    string
 	full  bool // refused without a trace, as by a full disk
 	times int
+}
+
+func newFaulty(store persistence.Store) *faulty {
+	s := &faulty{}
+	s.Faulty = storetest.NewFaulty(store, func(op string, _ messages.ChatKey, records []journal.Record, do func() error) error {
+		ops := []string{op}
+		if op == "append" || op == "note" {
+			ops = kinds(records)
+		}
+		return s.do(ops, do)
+	})
+	return s
 }
 
 var errBroken = errors.New("input/output error")
@@ -110,37 +122,6 @@ func (s *faulty) revive() {
 	s.set(func(s *faulty) { s.dead, s.crash, s.after, s.dieAt = false, "", false, 0 })
 }
 
-func (s *faulty) OpenChat(ctx context.Context, key messages.ChatKey) (c persistence.Chat, err error) {
-	err = s.do([]string{"open"}, func() error {
-		c, err = s.Store.OpenChat(ctx, key)
-		return err
-	})
-	if err != nil {
-		if c != nil {
-			_ = c.Close() // the process died with it
-		}
-		return nil, err
-	}
-	return &faultyChat{Chat: c, s: s}, nil
-}
-
-// faultyChat is a handle; after a failed write it takes no more of them.
-type faultyChat struct {
-	persistence.Chat
-	s      *faulty
-	broken bool
-}
-
-func (c *faultyChat) do(ops []string, op func() error) error {
-	if c.broken {
-		return &persistence.Error{Op: ops[0], Cause: persistence.ErrReadOnly}
-	}
-	err := c.s.do(ops, op)
-	e, ok := errors.AsType[*persistence.Error](err)
-	c.broken = err != nil && (!ok || !e.Retryable)
-	return err
-}
-
 // kinds are the operations that a write to the journal is.
 func kinds(records []journal.Record) []string {
 	ops := []string{"write"}
@@ -150,40 +131,4 @@ func kinds(records []journal.Record) []string {
 		ops = append(ops, head.Kind)
 	}
 	return ops
-}
-
-func (c *faultyChat) Load(ctx context.Context) (snap journal.Snapshot, err error) {
-	err = c.do([]string{"load"}, func() error {
-		snap, err = c.Chat.Load(ctx)
-		return err
-	})
-	return snap, err
-}
-
-func (c *faultyChat) Append(ctx context.Context, records ...journal.Record) error {
-	return c.do(kinds(records), func() error { return c.Chat.Append(ctx, records...) })
-}
-
-func (c *faultyChat) Note(ctx context.Context, records ...journal.Record) error {
-	return c.do(kinds(records), func() error { return c.Chat.Note(ctx, records...) })
-}
-
-func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
-	return c.do([]string{"history"}, func() error { return c.Chat.AppendHistory(ctx, turns...) })
-}
-
-func (c *faultyChat) Fold(ctx context.Context, f journal.Fold) error {
-	return c.do([]string{"fold"}, func() error { return c.Chat.Fold(ctx, f) })
-}
-
-func (c *faultyChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
-	return c.do([]string{"rewrite"}, func() error { return c.Chat.Rewrite(ctx, r) })
-}
-
-func (c *faultyChat) Wake(ctx context.Context) error {
-	return c.do([]string{"wake"}, func() error { return c.Chat.Wake(ctx) })
-}
-
-func (c *faultyChat) Rest(ctx context.Context) error {
-	return c.do([]string{"rest"}, func() error { return c.Chat.Rest(ctx) })
 }

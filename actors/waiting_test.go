@@ -99,7 +99,7 @@ func panicsOf(w *actortest.World) *int {
 // written: the chat waits for the disk and does not panic.
 func TestST9ExpiryOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &faulty{Store: newStore(t)}
+		disk := newFaulty(newStore(t))
 		a := newApprovals(t, func(o *actortest.Options) { o.Store = disk }, modeltest.CallTools(rm("c1", "a")), modeltest.Say("Hello."))
 		a.Say(alice, "alice", "rm a")
 		a.Wait()
@@ -127,7 +127,7 @@ func TestST9ExpiryOnAFullDisk(t *testing.T) {
 // does not hear of it.
 func TestST9DecisionOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk, gate := &faulty{Store: newStore(t)}, make(chan struct{})
+		disk, gate := newFaulty(newStore(t)), make(chan struct{})
 		a := newApprovals(t, func(o *actortest.Options) {
 			o.Store, o.Tools = disk, append(o.Tools, actortest.Slow("look", gate))
 		}, modeltest.CallTools(rm("c1", "a")), modeltest.CallTools(modeltest.Call{ID: "c2", Name: "look", Input: "{}"}), modeltest.Say("Both."))

@@ -2,38 +2,39 @@ package actortest
 
 import (
 	"context"
-	"iter"
 	"sync"
 
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
 // mortal is a store whose process can be killed: from then on every call fails.
 type mortal struct {
 	persistence.Store
-	mu    sync.Mutex
-	dead  bool
-	open  map[persistence.Chat]bool
-	fail  func(op string) error // may be nil
-	trace func(op string)       // may be nil
+	mu   sync.Mutex
+	dead bool
+	open map[persistence.Chat]bool
 }
 
-func (s *mortal) check(op string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dead {
-		return persistence.ErrClosed
-	}
-	if s.trace != nil {
-		s.trace(op)
-	}
-	if s.fail != nil {
-		return s.fail(op)
-	}
-	return nil
+func newMortal(store persistence.Store, fail func(op string) error) *mortal {
+	s := &mortal{}
+	s.Store = storetest.NewFaulty(store, func(op string, _ messages.ChatKey, _ []journal.Record, do func() error) error {
+		s.mu.Lock()
+		dead := s.dead
+		s.mu.Unlock()
+		switch {
+		case dead:
+			return persistence.ErrClosed
+		case fail != nil:
+			if err := fail(op); err != nil {
+				return err
+			}
+		}
+		return do()
+	})
+	return s
 }
 
 // kill makes later calls of the store fail and closes its handles.
@@ -47,9 +48,6 @@ func (s *mortal) kill() {
 }
 
 func (s *mortal) OpenChat(ctx context.Context, key messages.ChatKey) (persistence.Chat, error) {
-	if err := s.check("open"); err != nil {
-		return nil, err
-	}
 	c, err := s.Store.OpenChat(ctx, key)
 	if err != nil {
 		return nil, err
@@ -67,66 +65,6 @@ func (s *mortal) OpenChat(ctx context.Context, key messages.ChatKey) (persistenc
 type mortalChat struct {
 	persistence.Chat
 	s *mortal
-}
-
-func (c mortalChat) Load(ctx context.Context) (journal.Snapshot, error) {
-	if err := c.s.check("load"); err != nil {
-		return journal.Snapshot{}, err
-	}
-	return c.Chat.Load(ctx)
-}
-
-func (c mortalChat) Append(ctx context.Context, records ...journal.Record) error {
-	if err := c.s.check("append"); err != nil {
-		return err
-	}
-	return c.Chat.Append(ctx, records...)
-}
-
-func (c mortalChat) Note(ctx context.Context, records ...journal.Record) error {
-	if err := c.s.check("note"); err != nil {
-		return err
-	}
-	return c.Chat.Note(ctx, records...)
-}
-
-func (c mortalChat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
-	if err := c.s.check("history"); err != nil {
-		return err
-	}
-	return c.Chat.AppendHistory(ctx, turns...)
-}
-
-func (c mortalChat) Fold(ctx context.Context, f journal.Fold) error {
-	if err := c.s.check("fold"); err != nil {
-		return err
-	}
-	return c.Chat.Fold(ctx, f)
-}
-
-func (c mortalChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
-	if err := c.s.check("rewrite"); err != nil {
-		return err
-	}
-	return c.Chat.Rewrite(ctx, r)
-}
-
-func (c mortalChat) Wake(ctx context.Context) error {
-	if err := c.s.check("wake"); err != nil {
-		return err
-	}
-	return c.Chat.Wake(ctx)
-}
-
-func (c mortalChat) Rest(ctx context.Context) error {
-	if err := c.s.check("rest"); err != nil {
-		return err
-	}
-	return c.Chat.Rest(ctx)
-}
-
-func (c mortalChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
-	return c.Chat.Ledger(ctx)
 }
 
 func (c mortalChat) Close() error {

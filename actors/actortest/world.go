@@ -89,7 +89,7 @@ func New(tb testing.TB, o Options) *World {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	w := &World{
-		t: tb, o: o, Platform: o.Platform, Registry: prometheus.NewRegistry(), store: &mortal{Store: o.Store, fail: o.Fail},
+		t: tb, o: o, Platform: o.Platform, Registry: prometheus.NewRegistry(), store: newMortal(o.Store, o.Fail),
 		System: actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return o.Log })),
 	}
 	w.spawn()

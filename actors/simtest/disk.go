@@ -3,6 +3,7 @@ package simtest
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -35,17 +36,25 @@ var (
 // what becomes durable.
 type disk struct {
 	persistence.Store
+	mu   sync.Mutex // chats do operations concurrently
 	life *life
 }
 
 func newDisk(l *life, s persistence.Store) *disk {
 	d := &disk{life: l}
-	d.Store = storetest.NewFaulty(s, d.plan)
+	d.Store = storetest.NewFaulty(s, func(op string, key messages.ChatKey, _ []journal.Record, do func() error) error {
+		if err := d.plan(op, key); err != nil {
+			return err
+		}
+		return do()
+	})
 	return d
 }
 
 // plan decides about an operation before the store gets it.
-func (d *disk) plan(_ int, op string, key messages.ChatKey) error {
+func (d *disk) plan(op string, key messages.ChatKey) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	s := d.life.sim
 	switch {
 	case s.looking:

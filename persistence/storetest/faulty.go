@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -12,39 +11,22 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// Faulty is a store whose operations fail by plan, for the tests of those who
-// use one. An operation that fails does not reach the store underneath.
+// Hook does one operation of a store, whose name is open, load, append, note, history, fold,
+// ledger, rewrite, archive, wake or rest. do does what the store underneath does; a hook that
+// returns an error without calling it is a fault before the operation, and one that returns
+// another error than do is a fault after it. records are those of append and note.
+type Hook func(op string, key messages.ChatKey, records []journal.Record, do func() error) error
+
+// Faulty is a store whose operations a hook does, for the tests of those who use one.
 type Faulty struct {
 	persistence.Store
-
-	mu   sync.Mutex
-	n    int
-	plan func(n int, op string, key messages.ChatKey) error
+	hook Hook
 }
 
-// NewFaulty puts faults before a store. plan is asked before every operation
-// with its running number, counted from 1, and its name: open, load, append,
-// note, history, fold, ledger, rewrite, archive, wake, rest. A nil error lets it
-// pass; [Full] and [Broken] are errors to return. After an error that is not
-// retryable the chat fails with [persistence.ErrReadOnly] until it is opened anew.
-func NewFaulty(s persistence.Store, plan func(n int, op string, key messages.ChatKey) error) *Faulty {
-	return &Faulty{Store: s, plan: plan}
-}
-
-// FailNth is a plan that fails the n-th operation that changes something.
-func FailNth(n int, err error) func(int, string, messages.ChatKey) error {
-	changes := 0
-	return func(_ int, op string, _ messages.ChatKey) error {
-		switch op {
-		case "append", "note", "history", "fold", "rewrite", "wake":
-			changes++
-			if changes == n {
-				return err
-			}
-		}
-		return nil
-	}
-}
+// NewFaulty puts a hook before a store. [Full] and [Broken] are errors for it to return. After one
+// of its errors that is not retryable, the chat fails with [persistence.ErrReadOnly] until it is
+// opened anew. Chats call the hook concurrently.
+func NewFaulty(s persistence.Store, hook Hook) *Faulty { return &Faulty{Store: s, hook: hook} }
 
 // Full is the error of a full disk: the operation may be repeated.
 func Full(key messages.ChatKey) error {
@@ -56,101 +38,95 @@ func Broken(key messages.ChatKey, cause error) error {
 	return &persistence.Error{Op: "write", Chat: string(key), Cause: cause}
 }
 
-// Operations is how many operations were asked for.
-func (f *Faulty) Operations() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.n
-}
-
-func (f *Faulty) ask(op string, key messages.ChatKey) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.n++
-	return f.plan(f.n, op, key)
-}
-
 // OpenChat implements [persistence.Store].
-func (f *Faulty) OpenChat(ctx context.Context, key messages.ChatKey) (persistence.Chat, error) {
-	if err := f.ask("open", key); err != nil {
-		return nil, err
-	}
-	c, err := f.Store.OpenChat(ctx, key)
+func (f *Faulty) OpenChat(ctx context.Context, key messages.ChatKey) (c persistence.Chat, err error) {
+	err = f.hook("open", key, nil, func() (err error) {
+		c, err = f.Store.OpenChat(ctx, key)
+		return err
+	})
 	if err != nil {
+		if c != nil {
+			_ = c.Close() // the fault came after it
+		}
 		return nil, err
 	}
-	return &faultyChat{Chat: c, store: f, key: key}, nil
+	return &faultyChat{Chat: c, hook: f.hook, key: key}, nil
 }
 
 type faultyChat struct {
 	persistence.Chat
-	store  *Faulty
+	hook   Hook
 	key    messages.ChatKey
 	broken bool
 }
 
-// change does an operation that must be durable, if the plan lets it.
-func (c *faultyChat) change(op string, do func() error) error {
+// read does an operation that may follow a final error.
+func (c *faultyChat) read(op string, do func() error) error { return c.hook(op, c.key, nil, do) }
+
+// change does an operation that must be durable.
+func (c *faultyChat) change(op string, records []journal.Record, do func() error) error {
 	if c.broken {
 		return &persistence.Error{Op: op, Chat: string(c.key), Cause: persistence.ErrReadOnly}
 	}
-	err := c.store.ask(op, c.key)
-	if err == nil {
-		return do()
+	var own error // the store knows what follows from its own errors
+	err := c.hook(op, c.key, records, func() error {
+		own = do()
+		return own
+	})
+	if err != nil && !errors.Is(err, own) {
+		e, ok := errors.AsType[*persistence.Error](err)
+		c.broken = !ok || !e.Retryable
 	}
-	e, ok := errors.AsType[*persistence.Error](err)
-	c.broken = !ok || !e.Retryable
 	return err
 }
 
-func (c *faultyChat) Load(ctx context.Context) (journal.Snapshot, error) {
-	if err := c.store.ask("load", c.key); err != nil {
-		return journal.Snapshot{}, err
-	}
-	return c.Chat.Load(ctx)
+func (c *faultyChat) Load(ctx context.Context) (snap journal.Snapshot, err error) {
+	err = c.read("load", func() (err error) {
+		snap, err = c.Chat.Load(ctx)
+		return err
+	})
+	return snap, err
 }
 
 func (c *faultyChat) Append(ctx context.Context, records ...journal.Record) error {
-	return c.change("append", func() error { return c.Chat.Append(ctx, records...) })
+	return c.change("append", records, func() error { return c.Chat.Append(ctx, records...) })
 }
 
 func (c *faultyChat) Note(ctx context.Context, records ...journal.Record) error {
-	return c.change("note", func() error { return c.Chat.Note(ctx, records...) })
+	return c.change("note", records, func() error { return c.Chat.Note(ctx, records...) })
 }
 
 func (c *faultyChat) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
-	return c.change("history", func() error { return c.Chat.AppendHistory(ctx, turns...) })
+	return c.change("history", nil, func() error { return c.Chat.AppendHistory(ctx, turns...) })
 }
 
 func (c *faultyChat) Fold(ctx context.Context, fold journal.Fold) error {
-	return c.change("fold", func() error { return c.Chat.Fold(ctx, fold) })
+	return c.change("fold", nil, func() error { return c.Chat.Fold(ctx, fold) })
 }
 
 func (c *faultyChat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error] {
-	if err := c.store.ask("ledger", c.key); err != nil {
+	if err := c.read("ledger", func() error { return nil }); err != nil {
 		return func(yield func(journal.LedgerEntry, error) bool) { yield(journal.LedgerEntry{}, err) }
 	}
 	return c.Chat.Ledger(ctx)
 }
 
 func (c *faultyChat) Rewrite(ctx context.Context, r journal.Rewrite) error {
-	return c.change("rewrite", func() error { return c.Chat.Rewrite(ctx, r) })
+	return c.change("rewrite", nil, func() error { return c.Chat.Rewrite(ctx, r) })
 }
 
-func (c *faultyChat) ReadArchive(ctx context.Context, id string) (journal.Archive, error) {
-	if err := c.store.ask("archive", c.key); err != nil {
-		return journal.Archive{}, err
-	}
-	return c.Chat.ReadArchive(ctx, id)
+func (c *faultyChat) ReadArchive(ctx context.Context, id string) (a journal.Archive, err error) {
+	err = c.read("archive", func() (err error) {
+		a, err = c.Chat.ReadArchive(ctx, id)
+		return err
+	})
+	return a, err
 }
 
 func (c *faultyChat) Wake(ctx context.Context) error {
-	return c.change("wake", func() error { return c.Chat.Wake(ctx) })
+	return c.change("wake", nil, func() error { return c.Chat.Wake(ctx) })
 }
 
 func (c *faultyChat) Rest(ctx context.Context) error {
-	if err := c.store.ask("rest", c.key); err != nil {
-		return err
-	}
-	return c.Chat.Rest(ctx)
+	return c.change("rest", nil, func() error { return c.Chat.Rest(ctx) })
 }

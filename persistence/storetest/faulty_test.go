@@ -52,25 +52,33 @@ func life(t *testing.T, s persistence.Store) error {
 func TestFaultyFailsTheNth(t *testing.T) {
 	const operations = 11
 	for n := 1; n <= operations+1; n++ {
-		s := storetest.NewFaulty(filestoretest.New(t), func(at int, _ string, key messages.ChatKey) error {
-			if at == n {
+		at := 0
+		err := life(t, storetest.NewFaulty(filestoretest.New(t), func(_ string, key messages.ChatKey, _ []journal.Record, do func() error) error {
+			if at++; at == n {
 				return storetest.Full(key)
 			}
-			return nil
-		})
-		err := life(t, s)
+			return do()
+		}))
 		if n > operations {
-			if err != nil || s.Operations() != operations {
-				t.Errorf("%d operations, %v", s.Operations(), err)
+			if err != nil || at != operations {
+				t.Errorf("%d operations, %v", at, err)
 			}
-		} else if !errors.Is(err, persistence.ErrFull) || s.Operations() != n {
-			t.Errorf("operation %d: %v after %d", n, err, s.Operations())
+		} else if !errors.Is(err, persistence.ErrFull) || at != n {
+			t.Errorf("operation %d: %v after %d", n, err, at)
 		}
 	}
 }
 
 func TestFaultyIsReadOnlyAfterAFinalError(t *testing.T) {
-	s := storetest.NewFaulty(filestoretest.New(t), storetest.FailNth(2, storetest.Broken(key, io.ErrUnexpectedEOF)))
+	changes := 0
+	s := storetest.NewFaulty(filestoretest.New(t), func(op string, key messages.ChatKey, _ []journal.Record, do func() error) error {
+		if op == "history" {
+			if changes++; changes == 2 {
+				return storetest.Broken(key, io.ErrUnexpectedEOF)
+			}
+		}
+		return do()
+	})
 	c, err := s.OpenChat(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
