@@ -103,7 +103,6 @@ func TestFilesThatAreRefused(t *testing.T) {
 
 func TestST19EveryStepOfATokenFails(t *testing.T) {
 	documenttest.EachFails(t, documenttest.Case{
-		Prepare: func(document.Disk, string) error { return nil },
 		Change: func(disk document.Disk, state string) error {
 			f := In(state)
 			f.doc.Disk = disk

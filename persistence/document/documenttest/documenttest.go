@@ -15,9 +15,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 )
 
-// Case is a store and one change of it. All members are required.
+// Case is a store and one change of it.
 type Case struct {
-	// Prepare puts the old content into a state folder.
+	// Prepare puts the old content into a state folder, which is empty if it is nil.
 	Prepare func(disk document.Disk, state string) error
 	// Change is the change; repeated, it still leads to the new content.
 	Change func(disk document.Disk, state string) error
@@ -44,12 +44,22 @@ func EachFails(t *testing.T, c Case) {
 	}
 }
 
+// EachChange is [EachFails] for the change, and for Prepare in an empty state folder, of which Look
+// returns none.
+func EachChange(t *testing.T, c Case, none string) {
+	t.Helper()
+	EachFails(t, Case{Change: c.Prepare, Look: c.Look, Old: none, New: c.Old})
+	EachFails(t, c)
+}
+
 // failing makes the n-th step fail; it returns false if there are fewer steps.
 func (c Case) failing(t *testing.T, n int, fault error) bool {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
-	if err := c.Prepare(document.Disk{}, state); err != nil {
-		t.Fatal(err)
+	if c.Prepare != nil {
+		if err := c.Prepare(document.Disk{}, state); err != nil {
+			t.Fatal(err)
+		}
 	}
 	at, failed := 0, ""
 	err := c.Change(document.Disk{Fault: func(step document.Step, path string) error {
