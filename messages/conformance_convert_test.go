@@ -20,55 +20,18 @@ type toolSpec struct {
 	NeedsApproval json.RawMessage `json:"needsApproval"`
 	Execute       json.RawMessage `json:"execute"`
 
-	InputSchema   json.RawMessage `json:"inputSchema"`
-	OutputSchema  json.RawMessage `json:"outputSchema"`
-	ToModelOutput *struct {
-		Kind  string          `json:"kind"`
-		Field string          `json:"field"`
-		Value json.RawMessage `json:"value"`
-	} `json:"toModelOutput"`
+	InputSchema   json.RawMessage              `json:"inputSchema"`
+	OutputSchema  json.RawMessage              `json:"outputSchema"`
+	ToModelOutput *conformancetest.ModelOutput `json:"toModelOutput"`
 }
 
 // toolSet returns a named set of tools, or an inline one.
-func toolSet(t *testing.T, file vectorFile, raw json.RawMessage) map[string]toolSpec {
+func toolSet(t *testing.T, file conformancetest.File, raw json.RawMessage) (set map[string]toolSpec) {
 	t.Helper()
-	var name string
-	if len(raw) > 0 && raw[0] == '"' {
-		unmarshal(t, raw, &name)
-		raw = file.ToolSets[name]
-	}
-	var set map[string]toolSpec
-	if raw != nil {
-		unmarshal(t, raw, &set)
+	if raw = file.Tools(t, raw); raw != nil {
+		conformancetest.Decode(t, raw, &set)
 	}
 	return set
-}
-
-func (s toolSpec) modelOutput(r conformancetest.CallResult) (modelmessage.Output, error) {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(r.Output, &fields) // Another kind of output has no fields.
-	out := modelmessage.Output{Type: modelmessage.OutputJSON}
-	var err error
-	switch s.ToModelOutput.Kind {
-	case "text-field":
-		out.Type = modelmessage.OutputText
-		err = json.Unmarshal(fields[s.ToModelOutput.Field], &out.Text)
-	case "content-field":
-		out.Type, out.JSON = modelmessage.OutputContent, fields[s.ToModelOutput.Field]
-	case "json-wrap":
-		orNull := func(v json.RawMessage) json.RawMessage {
-			if v == nil {
-				return json.RawMessage("null")
-			}
-			return v
-		}
-		out.JSON, err = json.Marshal(map[string]any{"toolCallId": r.ToolCallID, "input": orNull(r.Input), "output": orNull(r.Output)})
-	case "fixed":
-		err = json.Unmarshal(s.ToModelOutput.Value, &out)
-	default:
-		err = errors.New("unknown kind of model output")
-	}
-	return out, err
 }
 
 // standardDataPart is the converter of data parts that the vectors call standard.
@@ -104,14 +67,14 @@ type convertRun struct {
 	} `json:"expect"`
 }
 
-func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
+func checkConvert(t *testing.T, file conformancetest.File, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
-		caseHead
+		conformancetest.Head
 		Messages json.RawMessage `json:"messages"`
 		Runs     []convertRun    `json:"runs"`
 	}
-	unmarshal(t, raw, &c)
+	conformancetest.Decode(t, raw, &c)
 	list, err := uimessage.DecodeList(c.Messages)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +93,7 @@ func checkConvert(t *testing.T, file vectorFile, raw json.RawMessage) {
 			for name, spec := range specs {
 				tool := conformancetest.Tool{}
 				if spec.ToModelOutput != nil {
-					tool.ToModelOutput = spec.modelOutput
+					tool.ToModelOutput = spec.ToModelOutput.Of
 				}
 				opts.Tools[name] = tool
 			}

@@ -5,101 +5,29 @@ import (
 	gocmp "cmp"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// vectorFile is one file of conformance vectors.
-type vectorFile struct {
-	Kind     string                     `json:"kind"`
-	About    string                     `json:"about"` // for readers
-	ToolSets map[string]json.RawMessage `json:"toolSets"`
-	Cases    []json.RawMessage          `json:"cases"`
-}
-
-// TestConformance compares the subpackages of this package with the AI SDK. CONFORMANCE_DIR names
-// another set of vectors. Kinds for the model adapter, the run loop or a client are skipped.
+// TestConformance compares the subpackages of this package with the AI SDK. Kinds for the model
+// adapter, the run loop or a client are skipped.
 func TestConformance(t *testing.T) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		dir = filepath.Join("testdata", "conformance")
-	}
-	kinds := map[string]func(t *testing.T, file vectorFile, raw json.RawMessage){
+	conformancetest.Play(t, map[string]conformancetest.Check{
 		"stream":       checkStream,
 		"sse-encode":   checkSSEEncode,
 		"partial-json": checkPartialJSON,
 		"convert":      checkConvert,
 		"validate":     checkValidate,
-	}
-	counts := map[string]int{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
-			return err
-		}
-		var file vectorFile
-		load(t, path, &file)
-		check := kinds[file.Kind]
-		if check == nil {
-			return nil
-		}
-		name, _ := filepath.Rel(dir, path)
-		for _, raw := range file.Cases {
-			var c caseHead
-			if err := json.Unmarshal(raw, &c); err != nil {
-				t.Fatal(err)
-			}
-			counts[file.Kind]++
-			t.Run(strings.TrimSuffix(name, ".json")+"/"+c.Name, func(t *testing.T) { check(t, file, raw) })
-		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind := range kinds {
-		if counts[kind] == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may have other kinds
-			t.Errorf("no case of kind %s in %s", kind, dir)
-		}
-	}
-	t.Logf("cases by kind: %v", counts)
-}
-
-func load(t *testing.T, path string, to any) {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unmarshal(t, raw, to)
-}
-
-// unmarshal refuses unknown members: a case with a member that this test ignores proves nothing.
-func unmarshal(t *testing.T, raw []byte, to any) {
-	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(to); err != nil {
-		t.Fatalf("vector: %v", err)
-	}
-}
-
-// caseHead are the members of every case.
-type caseHead struct {
-	Name     string `json:"name"`
-	Note     string `json:"note"`     // for readers
-	Optional bool   `json:"optional"` // it contains half a surrogate pair, which is U+FFFD here
-	Timing   bool   `json:"timing"`   // of kind loop
 }
 
 // anyReason marks the places in an expected text whose wording is free.
@@ -114,7 +42,7 @@ func same(t *testing.T, what string, got, want []byte) {
 		t.Errorf("%s: got no JSON: %v", what, err)
 		return
 	}
-	unmarshal(t, want, &w)
+	conformancetest.Decode(t, want, &w)
 	texts := cmp.FilterValues(func(_, b string) bool { return strings.Contains(b, anyReason) }, cmp.Comparer(matches))
 	if diff := cmp.Diff(g, w, texts); diff != "" {
 		t.Errorf("%s: -got +want\n%s", what, diff)
@@ -161,7 +89,7 @@ func errorName(err error) string {
 }
 
 type streamCase struct {
-	caseHead
+	conformancetest.Head
 	Message json.RawMessage   `json:"message"`
 	Chunks  []json.RawMessage `json:"chunks"`
 	Expect  struct {
@@ -179,14 +107,14 @@ type streamCase struct {
 	} `json:"expect"`
 }
 
-func checkStream(t *testing.T, _ vectorFile, raw json.RawMessage) {
+func checkStream(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 	t.Helper()
 	var c streamCase
-	unmarshal(t, raw, &c)
+	conformancetest.Decode(t, raw, &c)
 	var message *uimessage.Message
 	if c.Message != nil {
 		message = &uimessage.Message{}
-		unmarshal(t, c.Message, message)
+		conformancetest.Decode(t, c.Message, message)
 	}
 	chunks := make([]uistream.Chunk, len(c.Chunks))
 	for i, raw := range c.Chunks {
@@ -322,17 +250,17 @@ func rawSlices(list []json.RawMessage) [][]byte {
 	return out
 }
 
-func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
+func checkPartialJSON(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
-		caseHead
+		conformancetest.Head
 		Text   string `json:"text"`
 		Expect struct {
 			State string          `json:"state"`
 			Value json.RawMessage `json:"value"`
 		} `json:"expect"`
 	}
-	unmarshal(t, raw, &c)
+	conformancetest.Decode(t, raw, &c)
 	got, state := uistream.RepairJSON(c.Text)
 	if string(state) != c.Expect.State {
 		t.Errorf("state %s, want %s", state, c.Expect.State)
@@ -345,10 +273,10 @@ func checkPartialJSON(t *testing.T, _ vectorFile, raw json.RawMessage) {
 	}
 }
 
-func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
+func checkSSEEncode(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
-		caseHead
+		conformancetest.Head
 		Chunks  []json.RawMessage `json:"chunks"`
 		Options struct {
 			Status      int               `json:"status"`
@@ -361,7 +289,7 @@ func checkSSEEncode(t *testing.T, _ vectorFile, raw json.RawMessage) {
 			Body    string            `json:"body"`
 		} `json:"expect"`
 	}
-	unmarshal(t, raw, &c)
+	conformancetest.Decode(t, raw, &c)
 	answer := httptest.NewRecorder()
 	headers := answer.Header()
 	for k, v := range c.Options.Headers {

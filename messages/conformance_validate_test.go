@@ -46,10 +46,10 @@ func schemaOf(t *testing.T, raw json.RawMessage) conformancetest.Schema {
 	}
 }
 
-func checkValidate(t *testing.T, file vectorFile, raw json.RawMessage) {
+func checkValidate(t *testing.T, file conformancetest.File, raw json.RawMessage) {
 	t.Helper()
 	var c struct {
-		caseHead
+		conformancetest.Head
 		Messages json.RawMessage `json:"messages"`
 		Either   bool            `json:"either"`
 		Options  struct {
@@ -63,7 +63,7 @@ func checkValidate(t *testing.T, file vectorFile, raw json.RawMessage) {
 			Error    expectedError   `json:"error"`
 		} `json:"expect"`
 	}
-	unmarshal(t, raw, &c)
+	conformancetest.Decode(t, raw, &c)
 	opts := conformancetest.ValidateOptions{Metadata: schemaOf(t, c.Options.MetadataSchema)}
 	if c.Options.DataSchemas != nil {
 		opts.Data = map[string]conformancetest.Schema{}

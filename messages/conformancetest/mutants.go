@@ -1,5 +1,5 @@
-// Package conformancetest shows that a conformance test reads what its cases say: it
-// changes one member of one case at a time and looks whether the test fails.
+// Package conformancetest plays conformance vectors of the AI SDK, and shows that a test reads
+// what its cases say: it changes one member of one case at a time and looks whether the test fails.
 package conformancetest
 
 import (
@@ -18,15 +18,33 @@ import (
 	"testing"
 )
 
-// Unnoticed returns the members of which no change makes TestConformance of the running
-// test binary fail, among all members of the cases of these kinds below dir. A member is
-// its path in the case, after the kind: list elements are [], names of tools are *. Of
-// each file, perMember cases are changed for each member, each in up to two places and
-// in two ways.
-func Unnoticed(t *testing.T, dir string, perMember int, kinds ...string) []string {
+// ReadsEveryMember is TestConformanceReadsEveryMember of a package: it changes each member of the
+// cases in [Dir] in turn and fails if no change of one makes TestConformance of the running test
+// binary fail, except for members that cannot matter to what is checked there, which are given
+// with the reasons. A member is its path in the case, after the kind: list elements are [], names
+// of tools are *. Of each file, perMember cases are changed for each member, each in up to two
+// places and in two ways.
+func ReadsEveryMember(t *testing.T, perMember int, cannotMatter map[string]string, kinds ...string) {
+	t.Helper()
+	got := map[string]bool{}
+	for _, member := range unnoticed(t, perMember, kinds) {
+		got[member] = true
+		if cannotMatter[member] == "" {
+			t.Errorf("no change of %q is noticed", member)
+		}
+	}
+	for member := range cannotMatter {
+		if !got[member] {
+			t.Errorf("%q is said not to matter, and does", member)
+		}
+	}
+}
+
+// unnoticed returns the members of which no change is noticed.
+func unnoticed(t *testing.T, perMember int, kinds []string) []string {
 	t.Helper()
 	m := &mutants{perMember: perMember, dir: t.TempDir(), members: map[string]int{}, of: map[string]string{}, plain: map[string]string{}}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
 			return err
 		}

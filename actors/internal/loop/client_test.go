@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -40,9 +41,9 @@ type resend bool
 func (r *resend) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '{' {
 		*r = true
-		return strictly(raw, &struct{}{})
+		return conformancetest.Strictly(raw, &struct{}{})
 	}
-	return strictly(raw, (*bool)(r))
+	return conformancetest.Strictly(raw, (*bool)(r))
 }
 
 type toolOutput struct {

@@ -1,32 +1,20 @@
 package loop_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// loopFile is one file of conformance vectors.
-type loopFile struct {
-	Kind     string              `json:"kind"`
-	About    string              `json:"about"` // for readers
-	ToolSets map[string]toolList `json:"toolSets"`
-	Cases    []json.RawMessage   `json:"cases"`
-}
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
+)
 
 // loopCase is a conversation with a scripted model.
 type loopCase struct {
-	Name     string          `json:"name"`
-	Note     string          `json:"note"` // for readers
+	conformancetest.Head
 	Timing   bool            `json:"timing"`
 	Protocol string          `json:"protocol"`
 	ToolsRaw json.RawMessage `json:"tools"`
@@ -43,44 +31,28 @@ type loopCase struct {
 	tools toolList
 }
 
-// resolve finds the tools of a case: an inline set, or a named one.
-func (c *loopCase) resolve(t *testing.T, sets map[string]toolList) {
+// readCase reads a case with its tools: an inline set, or a named one.
+func readCase(t *testing.T, file conformancetest.File, raw json.RawMessage) *loopCase {
 	t.Helper()
-	var name string
-	switch {
-	case c.ToolsRaw == nil:
-	case json.Unmarshal(c.ToolsRaw, &name) != nil:
-		decode(t, c.ToolsRaw, &c.tools)
-	case sets[name] == nil:
-		t.Fatalf("%s: there is no tool set %q", c.Name, name)
-	default:
-		c.tools = sets[name]
+	var c loopCase
+	conformancetest.Decode(t, raw, &c)
+	if tools := file.Tools(t, c.ToolsRaw); tools != nil {
+		conformancetest.Decode(t, tools, &c.tools)
 	}
+	return &c
 }
 
 // TestConformance plays every conversation of the vectors with this engine.
-// CONFORMANCE_DIR names another set.
 func TestConformance(t *testing.T) {
-	dir := os.Getenv("CONFORMANCE_DIR")
-	if dir == "" {
-		dir = filepath.Join("testdata", "conformance")
-	}
-	count := 0
-	eachCase(t, dir, func(name string, read func(*testing.T) *loopCase) {
-		count++
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if p := recover(); p != nil {
-					t.Errorf("the case cannot be played: %v", p)
-				}
-			}()
-			play(t, read(t))
-		})
-	})
-	if count == 0 && os.Getenv("CONFORMANCE_DIR") == "" { // another set may have other kinds
-		t.Errorf("no case of kind loop in %s", dir)
-	}
-	t.Logf("%d cases", count)
+	conformancetest.Play(t, map[string]conformancetest.Check{"loop": func(t *testing.T, file conformancetest.File, raw json.RawMessage) {
+		t.Helper()
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("the case cannot be played: %v", p)
+			}
+		}()
+		play(t, readCase(t, file, raw))
+	}})
 }
 
 // TestConversionSeesTheSame: converting the history with the current message, as chats do, makes
@@ -100,8 +72,11 @@ func TestConversionSeesTheSame(t *testing.T) {
 		"tools/input is not JSON":                      "what is no input is stored as it came",
 	}
 	got := map[string]bool{}
-	eachCase(t, filepath.Join("testdata", "conformance"), func(name string, read func(*testing.T) *loopCase) {
-		c := read(t)
+	conformancetest.Each(t, conformancetest.Dir, func(name string, file conformancetest.File, raw json.RawMessage) {
+		if file.Kind != "loop" {
+			return
+		}
+		c := readCase(t, file, raw)
 		if c.Protocol != "" || c.Timing {
 			return
 		}
@@ -125,46 +100,6 @@ func TestConversionSeesTheSame(t *testing.T) {
 		if differs[name] == "" {
 			t.Errorf("%s: conversion sees something else", name)
 		}
-	}
-}
-
-// eachCase calls do with every case of kind loop below dir, which it may read.
-func eachCase(t *testing.T, dir string, do func(name string, read func(*testing.T) *loopCase)) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var kind struct {
-			Kind string `json:"kind"`
-		}
-		if json.Unmarshal(raw, &kind) != nil || kind.Kind != "loop" {
-			return nil
-		}
-		var file loopFile
-		decode(t, raw, &file)
-		name, _ := filepath.Rel(dir, path)
-		for _, raw := range file.Cases {
-			var head struct{ Name string }
-			if err := json.Unmarshal(raw, &head); err != nil {
-				return err
-			}
-			do(strings.TrimSuffix(name, ".json")+"/"+head.Name, func(t *testing.T) *loopCase {
-				t.Helper()
-				var c loopCase
-				decode(t, raw, &c)
-				c.resolve(t, file.ToolSets)
-				return &c
-			})
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -197,20 +132,6 @@ func play(t *testing.T, c *loopCase) {
 	}
 }
 
-func decode(t *testing.T, raw []byte, to any) {
-	t.Helper()
-	if err := strictly(raw, to); err != nil {
-		t.Fatalf("decode %.80s: %v", raw, err)
-	}
-}
-
-// strictly refuses unknown members: a case with a member that this test ignores proves nothing.
-func strictly(raw []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	return d.Decode(to)
-}
-
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
 	raw, err := json.Marshal(v)
@@ -222,7 +143,7 @@ func encode(t *testing.T, v any) []byte {
 
 func redecode(t *testing.T, from, to any) {
 	t.Helper()
-	decode(t, encode(t, from), to)
+	conformancetest.Decode(t, encode(t, from), to)
 }
 
 func anyOf(t *testing.T, v any) any {
@@ -359,22 +280,6 @@ type namedTool struct {
 }
 
 func (l *toolList) UnmarshalJSON(raw []byte) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if _, err := d.Token(); err != nil {
-		return err
-	}
 	*l = toolList{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		t := namedTool{name: fmt.Sprint(name)}
-		if err := d.Decode(&t.spec); err != nil {
-			return err
-		}
-		*l = append(*l, t)
-	}
-	return nil
+	return conformancetest.EachTool(raw, func(name string, spec toolSpec) { *l = append(*l, namedTool{name, spec}) })
 }

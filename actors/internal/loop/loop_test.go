@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/internal/loop"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
@@ -38,7 +39,7 @@ func start(t *testing.T, c loop.Config, history ...uimessage.Message) (*run, []l
 func (r *run) take(chunks []uistream.Chunk) {
 	for _, c := range chunks {
 		var m map[string]any
-		decode(r.t, uistream.AppendJSON(nil, c), &m)
+		conformancetest.Decode(r.t, uistream.AppendJSON(nil, c), &m)
 		s := c.Type()
 		for _, k := range []string{"messageId", "id", "toolCallId", "errorText", "finishReason", "reason"} {
 			if v, ok := m[k]; ok {

@@ -38,10 +38,10 @@ type stopSpecs []stopSpec
 
 func (s *stopSpecs) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '[' {
-		return strictly(raw, (*[]stopSpec)(s))
+		return conformancetest.Strictly(raw, (*[]stopSpec)(s))
 	}
 	*s = make(stopSpecs, 1)
-	return strictly(raw, &(*s)[0])
+	return conformancetest.Strictly(raw, &(*s)[0])
 }
 
 // toolChoice is a word, or the tool that must be called.
@@ -52,10 +52,10 @@ type toolChoice struct {
 
 func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '"' {
-		return strictly(raw, &c.Type)
+		return conformancetest.Strictly(raw, &c.Type)
 	}
 	type plain toolChoice
-	return strictly(raw, (*plain)(c))
+	return conformancetest.Strictly(raw, (*plain)(c))
 }
 
 // engine is the choice in the form of a model request.
@@ -467,7 +467,7 @@ func (s *server) convertTools() map[string]conformancetest.Tool {
 	for _, t := range s.tools {
 		var m conformancetest.Tool
 		if t.spec.ToModelOutput != nil {
-			m.ToModelOutput = t.spec.modelOutput
+			m.ToModelOutput = t.spec.ToModelOutput.Of
 		}
 		out[t.name] = m
 	}

@@ -10,24 +10,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/conformancetest"
-	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
 // toolSpec is a tool described as data.
 type toolSpec struct {
-	Description   *string         `json:"description"`
-	Title         string          `json:"title"`
-	Metadata      json.RawMessage `json:"metadata"`
-	Dynamic       bool            `json:"dynamic"`
-	InputSchema   json.RawMessage `json:"inputSchema"`
-	OutputSchema  json.RawMessage `json:"outputSchema"` // for validation only
-	NeedsApproval json.RawMessage `json:"needsApproval"`
-	Execute       *executeSpec    `json:"execute"`
-	ToModelOutput *struct {
-		Kind  string          `json:"kind"`
-		Field string          `json:"field"`
-		Value json.RawMessage `json:"value"`
-	} `json:"toModelOutput"`
+	Description   *string                      `json:"description"`
+	Title         string                       `json:"title"`
+	Metadata      json.RawMessage              `json:"metadata"`
+	Dynamic       bool                         `json:"dynamic"`
+	InputSchema   json.RawMessage              `json:"inputSchema"`
+	OutputSchema  json.RawMessage              `json:"outputSchema"` // for validation only
+	NeedsApproval json.RawMessage              `json:"needsApproval"`
+	Execute       *executeSpec                 `json:"execute"`
+	ToModelOutput *conformancetest.ModelOutput `json:"toModelOutput"`
 }
 
 type executeSpec struct {
@@ -85,27 +80,6 @@ func (s toolSpec) asks(input json.RawMessage) bool {
 	return equalJSON(string(fields[rule.Field]), string(rule.Equals))
 }
 
-func (s toolSpec) modelOutput(r conformancetest.CallResult) (modelmessage.Output, error) {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(r.Output, &fields) // another kind of output has no fields
-	out := modelmessage.Output{Type: modelmessage.OutputJSON}
-	var err error
-	switch s.ToModelOutput.Kind {
-	case "text-field":
-		out.Type = modelmessage.OutputText
-		err = json.Unmarshal(fields[s.ToModelOutput.Field], &out.Text)
-	case "content-field":
-		out.Type, out.JSON = modelmessage.OutputContent, fields[s.ToModelOutput.Field]
-	case "json-wrap":
-		out.JSON, err = json.Marshal(map[string]any{"toolCallId": r.ToolCallID, "input": r.Input, "output": r.Output})
-	case "fixed":
-		err = json.Unmarshal(s.ToModelOutput.Value, &out)
-	default:
-		err = errors.New("unknown kind of model output")
-	}
-	return out, err
-}
-
 // rawMembers are the members that the engine reads from the raw part.
 type rawMembers struct {
 	Title         string          `json:"title"`
@@ -146,7 +120,7 @@ func eventOf(t *testing.T, raw json.RawMessage) model.Event {
 			Raw     string `json:"raw"`
 		} `json:"finishReason"`
 	}
-	decode(t, raw, &p)
+	conformancetest.Decode(t, raw, &p)
 	ev := model.Event{
 		Kind: p.Type, ID: p.ID + p.ToolCallID, Delta: p.Delta, ToolName: p.ToolName, Input: p.Input,
 		Dynamic: p.Dynamic, ProviderExecuted: p.ProviderExecuted, ProviderMetadata: p.ProviderMetadata,

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,101 +23,27 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// vectorFile is one file of the conformance vectors; cases of kinds other than prompt and response
-// are for other packages.
-type vectorFile struct {
-	Kind     string
-	About    string // for readers
-	ToolSets map[string]json.RawMessage
-	Cases    []json.RawMessage
-}
-
-// caseHead has the fields of every case.
-type caseHead struct {
-	Name     string
-	Note     string // for readers
-	Optional bool   // it contains half a surrogate pair, which is U+FFFD here
-}
-
-// strictly refuses fields that nothing reads: a case with a statement that this test ignores proves
-// nothing.
-func strictly(b []byte, to any) error {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	return dec.Decode(to)
-}
-
-// TestConformance runs every prompt and response vector of a directory.
+// TestConformance runs every prompt and response vector.
 func TestConformance(t *testing.T) {
-	dir := filepath.Join("testdata", "conformance")
-	if other := os.Getenv("CONFORMANCE_DIR"); other != "" {
-		dir = other
-	}
-	counts := map[string]int{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var f vectorFile
-		if err := strictly(b, &f); err != nil {
-			return err
-		}
-		for _, raw := range f.Cases {
-			switch f.Kind {
-			case "prompt":
-				runPrompt(t, raw, f.ToolSets)
-			case "response":
-				runResponse(t, raw)
-			default:
-				continue
-			}
-			counts[f.Kind]++
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("cases: %v", counts)
-	if os.Getenv("CONFORMANCE_DIR") == "" && (counts["prompt"] == 0 || counts["response"] == 0) { // another set may contain other kinds
-		t.Errorf("cases %v, want some of both kinds", counts)
-	}
+	conformancetest.Play(t, map[string]conformancetest.Check{"prompt": runPrompt, "response": runResponse})
 }
 
 type orderedTools []model.ToolSpec
 
 func (o *orderedTools) UnmarshalJSON(b []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if _, err := dec.Token(); err != nil {
-		return err
+	type tool struct {
+		Description string
+		InputSchema json.RawMessage
+		// Running tools, and the conversion of their results, is not tested here.
+		Title, Metadata, Dynamic, OutputSchema, NeedsApproval, Execute, ToModelOutput json.RawMessage
 	}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := token.(string)
-		var spec struct {
-			Description string
-			InputSchema json.RawMessage
-			// Running tools, and the conversion of their results, is not tested here.
-			Title, Metadata, Dynamic, OutputSchema, NeedsApproval, Execute, ToModelOutput json.RawMessage
-		}
-		if err := dec.Decode(&spec); err != nil {
-			return err
-		}
+	return conformancetest.EachTool(b, func(name string, spec tool) {
 		*o = append(*o, model.ToolSpec{Name: name, Description: spec.Description, InputSchema: spec.InputSchema})
-	}
-	return nil
+	})
 }
 
 type promptCase struct {
-	caseHead
+	conformancetest.Head
 	Messages json.RawMessage // expect.convert is the result of their conversion
 	System   string
 	Options  struct {
@@ -147,24 +71,10 @@ func fakeDownload(context.Context, string) ([]byte, string, error) {
 	return []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 1, 2, 3}, "image/png", nil
 }
 
-// nameOf returns the name of a case.
-func nameOf(t *testing.T, raw json.RawMessage) string {
-	t.Helper()
-	var c struct{ Name string }
-	if err := json.Unmarshal(raw, &c); err != nil {
-		t.Fatal(err)
-	}
-	return c.Name
-}
-
 // checkConverted converts the messages like chats do.
-func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage) {
+func checkConverted(t *testing.T, c promptCase, file conformancetest.File) {
 	t.Helper()
-	tools := c.Options.Tools
-	if set, ok := sets[strings.Trim(string(tools), `"`)]; ok {
-		tools = set
-	}
-	if c.Options.ConvertDataPart != "" || bytes.Contains(tools, []byte("toModelOutput")) {
+	if c.Options.ConvertDataPart != "" || bytes.Contains(file.Tools(t, c.Options.Tools), []byte("toModelOutput")) {
 		return // cases of kind convert test these
 	}
 	list, err := uimessage.DecodeList(c.Messages)
@@ -183,30 +93,26 @@ func checkConverted(t *testing.T, c promptCase, sets map[string]json.RawMessage)
 	checkJSON(t, "converted", want, nil, have, err)
 }
 
-func runPrompt(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) {
+func runPrompt(t *testing.T, file conformancetest.File, raw json.RawMessage) {
 	t.Helper()
-	t.Run("prompt/"+nameOf(t, raw), func(t *testing.T) {
-		var c promptCase
-		if err := strictly(raw, &c); err != nil {
+	var c promptCase
+	conformancetest.Decode(t, raw, &c)
+	checkConverted(t, c, file)
+	req := model.Request{System: c.System, Messages: c.Expect.Convert.ModelMessages, Tools: toolsOf(t, file.Tools(t, c.Options.Tools)), ToolChoice: choiceOf(t, c.ToolChoice)}
+	if limit := c.Settings["maxOutputTokens"]; limit != nil {
+		if err := json.Unmarshal(limit, &req.MaxOutputTokens); err != nil {
 			t.Fatal(err)
 		}
-		checkConverted(t, c, sets)
-		req := model.Request{System: c.System, Messages: c.Expect.Convert.ModelMessages, Tools: toolsOf(t, c.Options.Tools, sets), ToolChoice: choiceOf(t, c.ToolChoice)}
-		if limit := c.Settings["maxOutputTokens"]; limit != nil {
-			if err := json.Unmarshal(limit, &req.MaxOutputTokens); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p, prompter := exactChat(c)
-		if e := c.Expect; (e.Prompt == nil) == (e.PromptError == nil) || (e.ChatCompletions == nil) == (e.ChatCompletionsError == nil) {
-			t.Fatal("the case expects nothing")
-		}
-		got, err := providerPrompt(t.Context(), prompter, req)
-		checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
-		body, err := p.Write(t.Context(), req)
-		unstreamed := strings.Replace(string(bytes.Join(body.Pieces, nil)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
-		checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, []byte(unstreamed), err)
-	})
+	}
+	p, prompter := exactChat(c)
+	if e := c.Expect; (e.Prompt == nil) == (e.PromptError == nil) || (e.ChatCompletions == nil) == (e.ChatCompletionsError == nil) {
+		t.Fatal("the case expects nothing")
+	}
+	got, err := providerPrompt(t.Context(), prompter, req)
+	checkJSON(t, "prompt", c.Expect.Prompt, c.Expect.PromptError, got, err)
+	body, err := p.Write(t.Context(), req)
+	unstreamed := strings.Replace(string(bytes.Join(body.Pieces, nil)), `,"stream":true,"stream_options":{"include_usage":true}`, "", 1) // the cases do not stream
+	checkJSON(t, "body", c.Expect.ChatCompletions, c.Expect.ChatCompletionsError, []byte(unstreamed), err)
 }
 
 func exactChat(c promptCase) (*chat.Protocol, *protocol.Prompter) {
@@ -236,16 +142,10 @@ func exactChat(c promptCase) (*chat.Protocol, *protocol.Prompter) {
 	return chat.New(o), &o.Prompter
 }
 
-func toolsOf(t *testing.T, raw json.RawMessage, sets map[string]json.RawMessage) []model.ToolSpec {
+func toolsOf(t *testing.T, raw json.RawMessage) []model.ToolSpec {
 	t.Helper()
 	if raw == nil {
 		return nil
-	}
-	var name string
-	if json.Unmarshal(raw, &name) == nil {
-		if raw = sets[name]; raw == nil {
-			t.Fatalf("there is no tool set %q", name)
-		}
 	}
 	var tools orderedTools
 	if err := json.Unmarshal(raw, &tools); err != nil {
@@ -264,7 +164,7 @@ func choiceOf(t *testing.T, raw json.RawMessage) string {
 		return choice
 	}
 	var tool struct{ Type, ToolName string }
-	if err := strictly(raw, &tool); err != nil {
+	if err := conformancetest.Strictly(raw, &tool); err != nil {
 		t.Fatal(err)
 	}
 	if tool.Type != "tool" {
@@ -277,7 +177,7 @@ func checkJSON(t *testing.T, what string, want, wantErr json.RawMessage, got []b
 	t.Helper()
 	if wantErr != nil {
 		var e struct{ Name, Message string } // the message is for readers
-		if bad := strictly(wantErr, &e); bad != nil {
+		if bad := conformancetest.Strictly(wantErr, &e); bad != nil {
 			t.Fatal(bad)
 		}
 		if err == nil || e.Name == "" || !named(err, e.Name) {
@@ -416,7 +316,7 @@ func partJSON(p protocol.Part) any {
 }
 
 type responseCase struct {
-	caseHead
+	conformancetest.Head
 	Status int
 	Body   string
 	Expect struct {
@@ -430,49 +330,45 @@ type responseCase struct {
 	}
 }
 
-func runResponse(t *testing.T, raw json.RawMessage) {
+func runResponse(t *testing.T, _ conformancetest.File, raw json.RawMessage) {
 	t.Helper()
-	t.Run("response/"+nameOf(t, raw), func(t *testing.T) {
-		var c responseCase
-		if err := strictly(raw, &c); err != nil {
-			t.Fatal(err)
+	var c responseCase
+	conformancetest.Decode(t, raw, &c)
+	m, err := New(Options{Endpoint: Endpoint{BaseURL: "http://model.test/v1", Model: "test-model"}, Exact: true, Transport: answers{status: cmp.Or(c.Status, 200), body: c.Body}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []any
+	var failed error
+	for e, err := range m.Stream(t.Context(), hello()) {
+		if failed = err; err == nil && e.Kind != model.EventStreamStart {
+			got = append(got, partOf(t, e))
 		}
-		m, err := New(Options{Endpoint: Endpoint{BaseURL: "http://model.test/v1", Model: "test-model"}, Exact: true, Transport: answers{status: cmp.Or(c.Status, 200), body: c.Body}})
-		if err != nil {
-			t.Fatal(err)
+	}
+	if want := c.Expect.Error; want != nil {
+		e, ok := errors.AsType[*model.Error](failed)
+		if !ok || e.Status != want.StatusCode || want.IsRetryable != nil && e.Retryable != *want.IsRetryable {
+			t.Fatalf("error is %v, want %+v", failed, want)
 		}
-		var got []any
-		var failed error
-		for e, err := range m.Stream(t.Context(), hello()) {
-			if failed = err; err == nil && e.Kind != model.EventStreamStart {
-				got = append(got, partOf(t, e))
-			}
+		if want.Message != "" && c.Status != 0 && e.Message != want.Message {
+			t.Errorf("message is %q, want %q", e.Message, want.Message)
 		}
-		if want := c.Expect.Error; want != nil {
-			e, ok := errors.AsType[*model.Error](failed)
-			if !ok || e.Status != want.StatusCode || want.IsRetryable != nil && e.Retryable != *want.IsRetryable {
-				t.Fatalf("error is %v, want %+v", failed, want)
-			}
-			if want.Message != "" && c.Status != 0 && e.Message != want.Message {
-				t.Errorf("message is %q, want %q", e.Message, want.Message)
-			}
-			return
+		return
+	}
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	var want []any
+	for _, part := range c.Expect.Parts {
+		v, _ := looseJSON(t, part).(map[string]any)
+		if inner, ok := v["error"].(map[string]any); ok && inner["name"] != nil {
+			v["error"] = "an error"
 		}
-		if failed != nil {
-			t.Fatal(failed)
-		}
-		var want []any
-		for _, part := range c.Expect.Parts {
-			v, _ := looseJSON(t, part).(map[string]any)
-			if inner, ok := v["error"].(map[string]any); ok && inner["name"] != nil {
-				v["error"] = "an error"
-			}
-			want = append(want, v)
-		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("parts (-want +got):\n%s", diff)
-		}
-	})
+		want = append(want, v)
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
 }
 
 func hello() model.Request {
