@@ -2,13 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +17,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 )
 
@@ -54,20 +48,12 @@ func TestAP12KillsAroundTheAnswer(t *testing.T) {
 }
 
 // askWorld is a project whose model runs a command for each message that says so.
-type askWorld struct {
-	*killWorld
-	http *http.Client
-}
+type askWorld struct{ *killWorld }
 
 func newAskWorld(t *testing.T, path string, random *rand.Rand) *askWorld {
 	t.Helper()
-	w := &askWorld{killWorld: newKillWorld(t, path, 1, "direct", modeltest.NewFunc(runOnce), random)}
+	w := &askWorld{newKillWorld(t, path, 1, "direct", modeltest.NewFunc(runOnce), random)}
 	w.configure(t, "permissions", map[string]any{"exec": map[string]any{"sandbox": "off", "approvers": []string{"initiator"}}})
-	socket := host.SocketPath(filepath.Join(w.victim.dir, ".ship"))
-	w.http = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return terminal.Dial(ctx, socket) },
-	}}
 	return w
 }
 
@@ -141,17 +127,6 @@ func (w *askWorld) upTo(d time.Duration) time.Duration {
 	return time.Duration(w.random.Int64N(int64(d)))
 }
 
-// die kills the host after a while and starts it again.
-func (w *askWorld) die(t *testing.T, after time.Duration, state string, sum *tally) {
-	t.Helper()
-	pause(after)
-	w.kill()
-	w.bury(t)
-	w.kills++
-	sum.add("at_"+state, 1)
-	w.start(t)
-}
-
 // dieOfAnswer kills the host in the moments around the poll that brings the answer.
 func (w *askWorld) dieOfAnswer(t *testing.T, q question, sum *tally) {
 	t.Helper()
@@ -165,7 +140,6 @@ func (w *askWorld) dieOfAnswer(t *testing.T, q question, sum *tally) {
 		t.Fatalf("kill %d: the host did not come to %v", w.kills, c.at)
 	}
 	w.bury(t)
-	w.kills++
 	sum.add("at_answer", 1)
 	w.start(t)
 }
@@ -201,18 +175,8 @@ func (w *askWorld) open(t *testing.T) []query.ApprovalLine {
 	t.Helper()
 	var lines []query.ApprovalLine
 	awaitSoon(t, "the host to say what waits", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://host/control/approvals", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := w.http.Do(req)
-		if err != nil {
-			return false
-		}
-		defer func() { _ = resp.Body.Close() }() // only read from
-		raw, err := io.ReadAll(resp.Body)
 		lines = nil
-		return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(raw, &lines) == nil
+		return w.control.Get(t.Context(), "/control/approvals", &lines) == nil
 	})
 	return lines
 }
@@ -231,7 +195,8 @@ func (w *askWorld) judge(t *testing.T, want string, q question, asked query.Appr
 	sum.add("doubled", max(0, times-1))
 	decided := w.decisions(t, asked.Digest)
 	sum.add("doubled", max(0, decided-1))
-	states := w.calls(t, want)
+	view := w.await(t, "telegram-chat-1", func(chatView) bool { return true })
+	states := view.calls(func(p callPart) bool { return p.ToolCallID == "call-"+want })
 	switch {
 	case len(states) == 1 && states[0] == "output-available" && times == 1:
 		sum.add("done", 1)
@@ -263,41 +228,4 @@ func (w *askWorld) decisions(t *testing.T, digest string) (n int) {
 		}
 	}
 	return n
-}
-
-// calls are the states of the calls of a command.
-func (w *askWorld) calls(t *testing.T, want string) (states []string) {
-	t.Helper()
-	var v struct {
-		Messages []struct {
-			Parts []struct {
-				ToolCallID, State, ErrorText string
-			}
-		}
-	}
-	awaitSoon(t, "the chat", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://host/control/chat?key=telegram-chat-1", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := w.http.Do(req)
-		if err != nil {
-			return false
-		}
-		defer func() { _ = resp.Body.Close() }() // only read from
-		raw, err := io.ReadAll(resp.Body)
-		return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(raw, &v) == nil
-	})
-	for _, m := range v.Messages {
-		for _, p := range m.Parts {
-			switch {
-			case p.ToolCallID != "call-"+want:
-			case p.ErrorText != "":
-				states = append(states, p.State+": "+p.ErrorText)
-			default:
-				states = append(states, p.State)
-			}
-		}
-	}
-	return states
 }

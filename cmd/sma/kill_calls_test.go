@@ -1,14 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,28 +40,19 @@ func TestRL10KillsInEachState(t *testing.T) {
 type noteWorld struct {
 	*victim
 	random *rand.Rand
-	http   *http.Client
-	kills  int
+	client *terminal.Client
 	next   int // message
 }
 
 func newNoteWorld(t *testing.T, path string, random *rand.Rand) *noteWorld {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"Agent.md":  "# Test\n",
-		"ship.json": `{"llm": {"provider": "demo"}, "adapters": {"web": {"enabled": false}}, "metrics": {"listen": "off"}}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	socket := host.SocketPath(filepath.Join(dir, ".ship"))
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return terminal.Dial(ctx, socket) },
-	}}
-	return &noteWorld{victim: newVictim(t, dir, path), random: random, http: client}
+	writeProject(t, dir, map[string]any{
+		"llm": map[string]any{"provider": "demo"}, "adapters": map[string]any{"web": map[string]any{"enabled": false}}, "metrics": map[string]any{"listen": "off"},
+	})
+	client := terminal.NewClient(host.SocketPath(filepath.Join(dir, ".ship")))
+	t.Cleanup(client.Close)
+	return &noteWorld{victim: newVictim(t, dir, path), random: random, client: client}
 }
 
 // killTwice brings a chat to the end of its call, with a kill before a person's
@@ -79,10 +64,10 @@ func (w *noteWorld) killTwice(t *testing.T, chat string, sum *tally) {
 	if w.random.IntN(2) == 0 {
 		w.die(t, time.Duration(w.random.Int64N(int64(time.Second))), "writing", sum)
 	} else {
-		w.await(t, chat, func(v chatView) bool { return v.waits() })
+		w.await(t, "cli-chat-"+chat, waits)
 		w.die(t, 0, "waiting", sum)
 	}
-	w.await(t, chat, func(v chatView) bool { return v.waits() })
+	w.await(t, "cli-chat-"+chat, waits)
 	w.say(t, chat, "approve")
 	sum.add("acknowledged", 1)
 	if w.random.IntN(4) > 0 {
@@ -90,7 +75,7 @@ func (w *noteWorld) killTwice(t *testing.T, chat string, sum *tally) {
 	} else {
 		w.die(t, time.Duration(w.random.Int64N(int64(400*time.Millisecond))), "reporting", sum)
 	}
-	end := w.await(t, chat, func(v chatView) bool { return v.atRest() })
+	end := w.await(t, "cli-chat-"+chat, atRest)
 	w.judge(t, chat, end, w.notes(t)-before, sum)
 }
 
@@ -98,7 +83,7 @@ func (w *noteWorld) killTwice(t *testing.T, chat string, sum *tally) {
 func (w *noteWorld) judge(t *testing.T, chat string, end chatView, notes int, sum *tally) {
 	t.Helper()
 	sum.add("doubled", max(0, notes-1))
-	states := end.calls()
+	states := notesOf(end)
 	if len(states) != 1 {
 		t.Errorf("%s has the calls %v, want one", chat, states)
 		return
@@ -115,17 +100,6 @@ func (w *noteWorld) judge(t *testing.T, chat string, end chatView, notes int, su
 	}
 }
 
-// die kills the host after a while and starts it again.
-func (w *noteWorld) die(t *testing.T, after time.Duration, state string, sum *tally) {
-	t.Helper()
-	pause(after)
-	w.kill()
-	w.bury(t)
-	w.kills++
-	sum.add("at_"+state, 1)
-	w.start(t)
-}
-
 // notes counts what the tool has written.
 func (w *noteWorld) notes(t *testing.T) int {
 	t.Helper()
@@ -140,79 +114,24 @@ func (w *noteWorld) notes(t *testing.T) int {
 func (w *noteWorld) say(t *testing.T, chat, words string) {
 	t.Helper()
 	w.next++
-	body, err := json.Marshal(map[string]any{"id": chat, "messages": []any{map[string]any{
-		"id": fmt.Sprintf("m%d", w.next), "role": "user", "parts": []any{map[string]any{"type": "text", "text": words}},
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	awaitSoon(t, "the host to take a message", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://host/api/chat", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := w.http.Do(req)
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close() // leaving stops nothing
-		return resp.StatusCode == http.StatusOK
+		_, _, err := w.client.Send(t.Context(), chat, fmt.Sprintf("m%d", w.next), words)
+		return err == nil
 	})
 }
 
-// chatView is what is looked at of a chat.
-type chatView struct {
-	Running  bool
-	Messages []struct {
-		Role  string
-		Parts []struct{ Type, State, ErrorText string }
-	}
+// notesOf are the states of the calls of the tool.
+func notesOf(v chatView) []string {
+	return v.calls(func(p callPart) bool { return p.Type == "tool-remember_note" || p.Type == "dynamic-tool" })
 }
 
-// calls are the states of the calls of the tool.
-func (v chatView) calls() (states []string) {
-	for _, m := range v.Messages {
-		for _, p := range m.Parts {
-			switch {
-			case p.Type != "tool-remember_note" && p.Type != "dynamic-tool":
-			case p.ErrorText != "":
-				states = append(states, p.State+": "+p.ErrorText)
-			default:
-				states = append(states, p.State)
-			}
-		}
-	}
-	return states
-}
-
-func (v chatView) waits() bool {
-	states := v.calls()
+func waits(v chatView) bool {
+	states := notesOf(v)
 	return !v.Running && len(states) > 0 && states[len(states)-1] == "approval-requested"
 }
 
 // atRest: the call has its end, and the model has spoken about it.
-func (v chatView) atRest() bool {
-	states := v.calls()
+func atRest(v chatView) bool {
+	states := notesOf(v)
 	return !v.Running && len(states) > 0 && strings.HasPrefix(states[len(states)-1], "output-")
-}
-
-// await asks for a chat until it is as wanted.
-func (w *noteWorld) await(t *testing.T, chat string, ok func(chatView) bool) (v chatView) {
-	t.Helper()
-	awaitSoon(t, "chat "+chat, func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://host/control/chat?key=cli-chat-"+chat, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := w.http.Do(req)
-		if err != nil {
-			return false
-		}
-		defer func() { _ = resp.Body.Close() }() // only read from
-		text, err := io.ReadAll(resp.Body)
-		v = chatView{}
-		return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(text, &v) == nil && ok(v)
-	})
-	return v
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,27 +41,11 @@ func newFeishuWorld(t *testing.T, path, receive string, chats int, random *rand.
 	if receive == "webhook" {
 		w.api.SetWebhook("http://" + hook + "/feishu")
 	}
-	settings, err := json.Marshal(map[string]any{
-		"llm": map[string]any{"provider": "custom", "model": "fake", "baseUrl": w.model.URL, "apiKey": "sk-test"},
-		"adapters": map[string]any{
-			"feishu": map[string]any{
-				"enabled": true, "appId": feishutest.App, "appSecret": w.api.Secret(), "encryptKey": w.api.EncryptKey(), "baseUrl": w.api.URL(),
-				"verificationToken": w.api.VerificationToken(), "access": "open", "receive": receive, "webhook": map[string]any{"listen": hook},
-				"rateLimit": map[string]any{"perSecond": "off", "perChatPerSecond": "off", "perGroupPerMinute": "off"}, "egress": "direct", "drafts": "off",
-			},
-			"web": map[string]any{"enabled": false},
-		},
-		"metrics": map[string]any{"listen": "off"},
-		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"ship.json": string(settings), "Agent.md": "# Test\n\nBe kind."} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeProject(t, dir, fakeModel(w.model, "feishu", map[string]any{
+		"enabled": true, "appId": feishutest.App, "appSecret": w.api.Secret(), "encryptKey": w.api.EncryptKey(), "baseUrl": w.api.URL(),
+		"verificationToken": w.api.VerificationToken(), "access": "open", "receive": receive, "webhook": map[string]any{"listen": hook},
+		"rateLimit": map[string]any{"perSecond": "off", "perChatPerSecond": "off", "perGroupPerMinute": "off"}, "egress": "direct", "drafts": "off",
+	}))
 	w.victim = newVictim(t, dir, path)
 	return w
 }
@@ -124,12 +105,12 @@ func (w *feishuWorld) killSoon(t *testing.T, chats int) {
 		pause(time.Duration(w.random.Int64N(int64(40 * time.Millisecond))))
 		fire()
 	}
-	w.await(t, fired, fmt.Sprint("moment ", moment))
+	w.awaitFired(t, fired, fmt.Sprint("moment ", moment))
 	w.bury(t)
 }
 
-// await waits until something was fired, and meanwhile brings what nobody took.
-func (w *feishuWorld) await(t *testing.T, fired <-chan struct{}, what string) {
+// awaitFired waits until something was fired, and meanwhile brings what nobody took.
+func (w *feishuWorld) awaitFired(t *testing.T, fired <-chan struct{}, what string) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -141,7 +141,6 @@ func (w *streamWorld) round(t *testing.T, events int, sum *tally) int {
 		w.await(t, events)
 		w.kill()
 		w.bury(t)
-		w.kills++
 		w.start(t)
 	}
 	w.api.Await(t, "an answer to "+want, func() bool { return w.copies(1)[want] > 0 })

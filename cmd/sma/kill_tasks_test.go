@@ -169,7 +169,6 @@ func (w *taskWorld) killTask(t *testing.T, sum *tally) {
 		w.kill()
 		w.maybe++ // it may have been within a send
 		w.bury(t)
-		w.kills++
 		sum.add("at_random", 1)
 	case 5: // in the run
 		dead := make(chan struct{})
@@ -182,7 +181,6 @@ func (w *taskWorld) killTask(t *testing.T, sum *tally) {
 		}
 		w.maybe++ // of another task
 		w.bury(t)
-		w.kills++
 		sum.add("at_model", 1)
 	default:
 		at := phase(way)

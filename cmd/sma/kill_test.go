@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,53 +20,29 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// project is the binary as a process of its own.
-type project struct {
-	cmd *exec.Cmd
-	log *os.File
-}
-
-// sma prepares a command of the binary, which this test binary is when it is
-// called by that name.
-func sma(t *testing.T, args ...string) *exec.Cmd {
+// writeProject writes a project with these settings.
+func writeProject(t *testing.T, dir string, settings map[string]any) {
 	t.Helper()
-	path, err := os.Executable()
+	raw, err := json.Marshal(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path)
-	cmd.Args = append([]string{"sma"}, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GORACE=atexit_sleep_ms=0 " + os.Getenv("GORACE")}
-	return cmd
+	for name, text := range map[string]string{"ship.json": string(raw), "Agent.md": "# Test\n\nBe kind."} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
-// startProject runs a project in a process of its own, writing its log to a file. heard,
-// if not nil, gets the log too.
-func startProject(t *testing.T, dir string, heard ...io.Writer) *project {
-	t.Helper()
-	log, err := os.OpenFile(filepath.Join(dir, "sma.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
+// fakeModel are settings with the fake model and one platform.
+func fakeModel(m *modeltest.Server, name string, platform map[string]any) map[string]any {
+	return map[string]any{
+		"llm":      map[string]any{"provider": "custom", "model": "fake", "baseUrl": m.URL, "apiKey": "sk-test"},
+		"adapters": map[string]any{name: platform, "web": map[string]any{"enabled": false}},
+		"metrics":  map[string]any{"listen": "off"},
+		// The tests count what the model is asked; notes for the memory would be asked beside it.
+		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
 	}
-	p := &project{cmd: sma(t, "run", dir), log: log}
-	p.cmd.Stderr = io.MultiWriter(append(heard, log)...)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// end sends a signal and waits for the end of the process.
-func (p *project) end(t *testing.T, sig os.Signal) int {
-	t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil {
-		t.Fatalf("signal %v: %v", sig, err)
-	}
-	_ = p.cmd.Wait() // the exit code is what counts
-	if err := p.log.Close(); err != nil {
-		t.Error(err)
-	}
-	return p.cmd.ProcessState.ExitCode()
 }
 
 // telegramWorld is a project with a fake Telegram and a fake model.
@@ -92,40 +67,16 @@ func newTelegramWorld(t *testing.T, chats int, egress string, m model.Model) *te
 	for chat := range int64(chats) {
 		w.api.AddChat(telegramtest.Chat{ID: chat + 1, Type: "private"})
 	}
-	settings, err := json.Marshal(map[string]any{
-		"llm": map[string]any{"provider": "custom", "model": "fake", "baseUrl": w.model.URL, "apiKey": "sk-test"},
-		"adapters": map[string]any{
-			"telegram": map[string]any{
-				"botToken": w.api.Token(), "baseUrl": w.api.URL(), "access": "open", "rateLimit": "off", "egress": egress, "drafts": "off",
-			},
-			"web": map[string]any{"enabled": false},
-		},
-		"metrics": map[string]any{"listen": "off"},
-		// The tests count what the model is asked; notes for the memory would be asked beside it.
-		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"ship.json": string(settings), "Agent.md": "# Test\n\nBe kind."} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(w.dir, "sma.log"))
-			t.Logf("log of the processes:\n%s", log)
-		}
-	})
+	writeProject(t, w.dir, fakeModel(w.model, "telegram", map[string]any{
+		"botToken": w.api.Token(), "baseUrl": w.api.URL(), "access": "open", "rateLimit": "off", "egress": egress, "drafts": "off",
+	}))
 	return w
 }
 
 // configure sets a part of the settings, before a host starts.
 func (w *telegramWorld) configure(t *testing.T, block string, value any) {
 	t.Helper()
-	name := filepath.Join(w.dir, "ship.json")
-	raw, err := os.ReadFile(name)
+	raw, err := os.ReadFile(filepath.Join(w.dir, "ship.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +85,7 @@ func (w *telegramWorld) configure(t *testing.T, block string, value any) {
 		t.Fatal(err)
 	}
 	settings[block] = value
-	if raw, err = json.Marshal(settings); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeProject(t, w.dir, settings)
 }
 
 var token = regexp.MustCompile(`m-\d+-\d+`)
@@ -200,7 +146,8 @@ func (w *telegramWorld) copies(chat int64) map[string]int {
 func TestKillsLoseNothing(t *testing.T) {
 	const chats, perChat, kills = 6, 24, 6
 	w := newTelegramWorld(t, chats, "direct", modeltest.NewFunc(acknowledge))
-	p := startProject(t, w.dir)
+	v := newVictim(t, w.dir, killable(t))
+	v.start(t)
 	var people sync.WaitGroup
 	for chat := int64(1); chat <= chats; chat++ {
 		people.Go(func() {
@@ -230,15 +177,14 @@ func TestKillsLoseNothing(t *testing.T) {
 		})
 		calls := len(w.api.Calls("")) + rand.IntN(12)
 		w.api.Await(t, "more calls", func() bool { return len(w.api.Calls("")) >= calls || w.answered(chats) == chats*perChat })
-		p.end(t, syscall.SIGKILL)
-		p = startProject(t, w.dir)
+		v.kill()
+		v.bury(t)
+		v.start(t)
 	}
 	people.Wait()
 	w.api.Await(t, "everything answered", func() bool { return w.answered(chats) == chats*perChat })
 	w.api.AwaitPoller(t)
-	if code := p.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code after SIGTERM = %d, want 0", code)
-	}
+	v.term(t)
 	extra := 0
 	for chat := int64(1); chat <= chats; chat++ {
 		for id, n := range w.copies(chat) {
@@ -247,7 +193,8 @@ func TestKillsLoseNothing(t *testing.T) {
 				t.Errorf("%s was answered %d times", id, n)
 			}
 		}
-		w.conserved(t, chat, perChat)
+		key := fmt.Sprintf("telegram-chat-%d", chat)
+		v.book(t, key).balanced(t, key, perChat)
 	}
 	// A kill can interrupt one send in each chat, which may then show twice; such
 	// a send may answer several messages at once.
@@ -268,59 +215,24 @@ func (w *telegramWorld) answered(chats int) int {
 	return n
 }
 
-// conserved asks the binary what became of a chat's messages.
-func (w *telegramWorld) conserved(t *testing.T, chat int64, want int) {
-	t.Helper()
-	out, err := sma(t, "chats", "show", "--dir", w.dir, "--json", fmt.Sprintf("telegram-chat-%d", chat)).Output()
-	if err != nil {
-		t.Fatalf("chats show: %v", err)
-	}
-	var shown struct {
-		Running bool
-		Counts  struct {
-			Accepted, Open int
-			Fates          map[string]int
-			OutboxPending  int
-		}
-	}
-	if err := json.Unmarshal(out, &shown); err != nil {
-		t.Fatal(err)
-	}
-	sum := 0
-	for _, n := range shown.Counts.Fates {
-		sum += n
-	}
-	if c := shown.Counts; c.Accepted != want || c.Open != 0 || sum != want || c.OutboxPending != 0 || shown.Running {
-		t.Errorf("chat %d: %+v, want %d accepted and all of them settled", chat, shown, want)
-	}
-}
-
 // TestStopLetsRunsEnd: SIGTERM takes nothing more in, lets the run under way end
 // and its answer go out.
 func TestStopLetsRunsEnd(t *testing.T) {
 	hold := make(chan struct{})
 	script := modeltest.NewScript(modeltest.Held(hold, modeltest.Say("done")))
 	w := newTelegramWorld(t, 1, "tool", script)
-	p := startProject(t, w.dir)
+	v := newVictim(t, w.dir, killable(t))
+	v.start(t)
 	w.write(1, "go on")
 	if err := script.WaitAsked(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	close(hold)
 	w.api.Await(t, "the answer", func() bool { return len(w.api.Sent(1)) == 1 })
-	ended := make(chan error, 1)
-	go func() { ended <- p.cmd.Wait() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Errorf("after SIGTERM: %v, want exit code 0", err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("the process did not end")
-	}
+	v.gone(t, 0)
 	if got := w.api.Sent(1)[0].Text; got != "done" {
 		t.Errorf("answer = %q, want the whole one", got)
 	}
@@ -333,7 +245,9 @@ func TestSecondSignalForces(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Held(hold, modeltest.Say("never")))
 	w := newTelegramWorld(t, 1, "direct", script)
 	heard := &listener{word: "stopping", heard: make(chan struct{})}
-	p := startProject(t, w.dir, heard)
+	v := newVictim(t, w.dir, killable(t))
+	v.log = io.MultiWriter(heard, v.log)
+	v.start(t)
 	w.write(1, "go on")
 	if err := script.WaitAsked(t.Context(), 1); err != nil {
 		t.Fatal(err)
@@ -343,13 +257,12 @@ func TestSecondSignalForces(t *testing.T) {
 		if wait != nil {
 			<-wait
 		}
-		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		if err := v.cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_ = p.cmd.Wait() // the exit code is what counts
-	if code := p.cmd.ProcessState.ExitCode(); code != 130 || time.Since(began) > 4*time.Second {
-		t.Errorf("exit code %d after %v, want 130 at once", code, time.Since(began))
+	if v.gone(t, 130); time.Since(began) > 4*time.Second {
+		t.Errorf("it ended after %v, want at once", time.Since(began))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -54,9 +56,12 @@ type victim struct {
 	dir  string
 	path string
 	env  []string
-	log  *os.File
+	log  io.Writer
 	mu   sync.Mutex // a trap kills from elsewhere
 	cmd  *exec.Cmd
+	// control asks the host by its socket.
+	control console.Control
+	kills   int
 }
 
 // newVictim prepares a binary on a project. Its log is shown if the test fails.
@@ -66,7 +71,7 @@ func newVictim(t *testing.T, dir, path string) *victim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &victim{dir: dir, path: path, log: log, env: []string{
+	v := &victim{dir: dir, path: path, log: log, control: console.NewControl(filepath.Join(dir, ".ship")), env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GORACE=atexit_sleep_ms=0 " + os.Getenv("GORACE"), // commands end at once
 	}}
 	t.Cleanup(func() {
@@ -141,6 +146,17 @@ func (v *victim) bury(t *testing.T) {
 		t.Fatalf("the host ended before it was killed: %v", err)
 	}
 	v.cmd = nil
+	v.kills++
+}
+
+// die kills the host after a while and starts it again.
+func (v *victim) die(t *testing.T, after time.Duration, state string, sum *tally) {
+	t.Helper()
+	pause(after)
+	v.kill()
+	v.bury(t)
+	sum.add("at_"+state, 1)
+	v.start(t)
 }
 
 // stop ends the host as a service manager does.
@@ -192,6 +208,43 @@ func (v *victim) book(t *testing.T, key string) book {
 		}
 	}
 	return b
+}
+
+// chatView is what the host says of a chat.
+type chatView struct {
+	Running  bool
+	Messages []struct {
+		Role  string
+		Parts []callPart
+	}
+}
+
+type callPart struct{ Type, ToolCallID, State, ErrorText string }
+
+// calls are the states of some calls of tools.
+func (v chatView) calls(of func(callPart) bool) (states []string) {
+	for _, m := range v.Messages {
+		for _, p := range m.Parts {
+			switch {
+			case !of(p):
+			case p.ErrorText != "":
+				states = append(states, p.State+": "+p.ErrorText)
+			default:
+				states = append(states, p.State)
+			}
+		}
+	}
+	return states
+}
+
+// await asks the host for a chat until it is as wanted.
+func (v *victim) await(t *testing.T, key string, ok func(chatView) bool) (view chatView) {
+	t.Helper()
+	awaitSoon(t, "chat "+key, func() bool {
+		view = chatView{}
+		return v.control.Get(t.Context(), "/control/chat?key="+key, &view) == nil && ok(view)
+	})
+	return view
 }
 
 // settled sums the fates of a chat.
@@ -332,7 +385,6 @@ type killWorld struct {
 	*victim
 	tap    *tap
 	random *rand.Rand
-	kills  int
 	said   map[int64][]string // words of each chat, in order
 }
 
@@ -379,7 +431,6 @@ func (w *killWorld) killAt(t *testing.T, c trap, meanwhile func()) {
 		t.Fatalf("kill %d: the host did not come to %v", w.kills, c.at)
 	}
 	w.bury(t)
-	w.kills++
 }
 
 // rest starts the host, waits until everything said is settled, and stops it.

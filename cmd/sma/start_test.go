@@ -15,7 +15,7 @@ func TestTakenPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }() // nothing was read from it
-	cmd := sma(t, "demo", "--listen", l.Addr().String())
+	cmd := newVictim(t, t.TempDir(), killable(t)).command(t, "demo", "--listen", l.Addr().String())
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	_ = cmd.Run() // the exit code is what counts

@@ -68,7 +68,8 @@ func TestCL4StopUnderLoad(t *testing.T) {
 				double++
 			}
 		}
-		w.conserved(t, chat, counts[chat])
+		key := fmt.Sprintf("telegram-chat-%d", chat)
+		v.book(t, key).balanced(t, key, counts[chat])
 	}
 	t.Logf("soak: test=CL4 stops=%d messages=%d lost=0 double=%d longest_ms=%d", stops, total, double, longest.Milliseconds())
 }
@@ -79,11 +80,17 @@ func (v *victim) term(t *testing.T) {
 	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	v.gone(t, 0)
+}
+
+// gone waits for the end of the host, with an exit code.
+func (v *victim) gone(t *testing.T, want int) {
+	t.Helper()
 	stuck := time.AfterFunc(30*time.Second, func() { _ = v.cmd.Process.Signal(os.Kill) })
 	defer stuck.Stop()
 	_ = v.cmd.Wait() // the exit code is what counts
-	if code := v.cmd.ProcessState.ExitCode(); code != 0 {
-		t.Fatalf("exit code after SIGTERM = %d, want 0", code)
+	if code := v.cmd.ProcessState.ExitCode(); code != want {
+		t.Fatalf("exit code = %d, want %d", code, want)
 	}
 	v.cmd = nil
 }
