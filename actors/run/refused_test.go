@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -50,7 +51,7 @@ func TestRL4OneNotice(t *testing.T) {
 						w.WriteHeader(tt.status)
 						_, _ = fmt.Fprintf(w, `{"error":{"code":%q,"message":"gibberish from afar about %s"}}`, tt.code, key)
 					})
-					var log logBook
+					var log platformtest.Log
 					w := newWorld(t, actortest.Options{Model: p.model(t, provider.Options{}), Log: slog.New(slog.NewTextHandler(&log, nil))})
 					said, want := "hi", tt.en
 					if chinese {
@@ -77,24 +78,6 @@ func TestRL4OneNotice(t *testing.T) {
 			})
 		}
 	}
-}
-
-// logBook is a log that can be read while it is written.
-type logBook struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *logBook) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBook) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 // small is a model that accepts so many bytes of conversation. It makes the planned calls, and

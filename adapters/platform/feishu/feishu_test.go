@@ -1,7 +1,6 @@
 package feishu_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -31,33 +30,15 @@ const (
 type bench struct {
 	api  *feishutest.API
 	bot  *feishu.Platform
-	log  *safeBuffer
+	log  *platformtest.Log
 	hook string // URL of the webhook; empty with the long connection
-}
-
-// safeBuffer is a log that tests read while it is being written.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // newBench returns an app that receives events by webhook, or, with link, over the long connection;
 // set changes its options. At the end of the test its log must not contain a secret.
 func newBench(t *testing.T, link bool, set func(*feishu.Options)) *bench {
 	t.Helper()
-	b := &bench{api: feishutest.NewAPI(t), log: &safeBuffer{}}
+	b := &bench{api: feishutest.NewAPI(t), log: &platformtest.Log{}}
 	b.api.AddChat(private, "p2p")
 	b.api.AddChat(group, "group")
 	b.make(t, link, set)

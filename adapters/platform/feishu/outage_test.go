@@ -23,7 +23,7 @@ func TestIO13FeishuProxy(t *testing.T) {
 		t.Run(string(line), func(t *testing.T) {
 			api := feishutest.NewAPI(t)
 			proxy := faketest.NewProxy(t, strings.TrimPrefix(api.URL(), "http://"))
-			b := &bench{api: api, log: &safeBuffer{}}
+			b := &bench{api: api, log: &platformtest.Log{}}
 			api.AddChat(private, "p2p")
 			b.make(t, true, func(o *feishu.Options) {
 				o.BaseURL, o.PingEvery = "http://"+proxy.Address(), 200*time.Millisecond

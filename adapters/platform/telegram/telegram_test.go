@@ -1,14 +1,12 @@
 package telegram_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -32,34 +30,16 @@ const (
 type bench struct {
 	api *telegramtest.API
 	bot *telegram.Platform
-	log *safeBuffer
+	log *platformtest.Log
 	// edits counts the edits of people; each edit has its own date.
 	edits atomic.Int64
-}
-
-// safeBuffer is a log that tests read while it is being written.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // newBench returns a bot; set changes its options. At the end of the test its log must not contain
 // the token.
 func newBench(t *testing.T, set func(*telegram.Options)) *bench {
 	t.Helper()
-	b := &bench{api: telegramtest.NewAPI(t), log: &safeBuffer{}}
+	b := &bench{api: telegramtest.NewAPI(t), log: &platformtest.Log{}}
 	b.api.AddChat(telegramtest.Chat{ID: private, Type: "private"})
 	b.api.AddChat(telegramtest.Chat{ID: other, Type: "private"})
 	b.api.AddChat(telegramtest.Chat{ID: group, Type: "supergroup", Title: "Group"})

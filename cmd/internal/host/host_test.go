@@ -12,11 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -26,30 +26,12 @@ import (
 type project struct {
 	dir string
 	api *telegramtest.API
-	log *logBuffer
-}
-
-// logBuffer is a log that tests can read while it is being written.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	log *platformtest.Log
 }
 
 func newProject(t *testing.T) *project {
 	t.Helper()
-	p := &project{dir: t.TempDir(), api: telegramtest.NewAPI(t), log: &logBuffer{}}
+	p := &project{dir: t.TempDir(), api: telegramtest.NewAPI(t), log: &platformtest.Log{}}
 	p.api.AddChat(telegramtest.Chat{ID: 1, Type: "private"})
 	write(t, filepath.Join(p.dir, "Agent.md"), "# Ada\n\nKind.")
 	return p

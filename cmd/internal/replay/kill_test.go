@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
@@ -26,13 +27,13 @@ const (
 type binary struct {
 	path, dir string
 	env       []string
-	log       *buffer
+	log       *platformtest.Log
 	cmd       *exec.Cmd
 }
 
 func build(t *testing.T, w *town, dir string) *binary {
 	t.Helper()
-	b := &binary{path: filepath.Join(t.TempDir(), "sma"), dir: dir, log: &buffer{}}
+	b := &binary{path: filepath.Join(t.TempDir(), "sma"), dir: dir, log: &platformtest.Log{}}
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", b.path, "github.com/shipmyagent/shipmyagent/cmd/sma").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build: %v\n%s", err, out)

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -9,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -22,28 +21,10 @@ import (
 // feedFor is how long the hours of whole rooms take here.
 const feedFor = 8 * time.Second
 
-// buffer is a log that is read while it is written.
-type buffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
 // running is a host in this process.
 type running struct {
 	*host.Host
-	log     *buffer
+	log     *platformtest.Log
 	url     string // of its metrics
 	secrets map[string]string
 }
@@ -59,7 +40,7 @@ func startWith(t *testing.T, env map[string]string, dir string) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{log: &buffer{}, secrets: env}
+	r := &running{log: &platformtest.Log{}, secrets: env}
 	r.Host = host.New(host.Options{
 		Dir: dir, State: stateOf(dir), Settings: loaded, Version: "test",
 		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
