@@ -1,10 +1,8 @@
 package run_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
@@ -34,8 +33,7 @@ const (
 // between them.
 type service struct {
 	handle func(w http.ResponseWriter, r *http.Request, n int)
-	conns  chan net.Conn
-	closed chan struct{}
+	pipe   *faketest.Pipe
 
 	mu    sync.Mutex
 	asked []time.Time
@@ -44,10 +42,10 @@ type service struct {
 // newProvider starts a server; n counts the requests from 1.
 func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *service {
 	t.Helper()
-	p := &service{handle: handle, conns: make(chan net.Conn), closed: make(chan struct{})}
+	p := &service{handle: handle, pipe: faketest.NewPipe(t)}
 	server := &http.Server{Handler: p, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), ReadHeaderTimeout: time.Hour}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(p) }()
+	go func() { ended <- server.Serve(p.pipe) }()
 	t.Cleanup(func() {
 		_ = server.Close()
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
@@ -60,15 +58,7 @@ func newProvider(t *testing.T, handle func(w http.ResponseWriter, r *http.Reques
 // model is the real model, with this service at the other end.
 func (p *service) model(t *testing.T, o provider.Options) *provider.Model {
 	t.Helper()
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		here, there := net.Pipe()
-		select {
-		case p.conns <- there:
-			return here, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}}
+	transport := &http.Transport{DialContext: p.pipe.Dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	o.BaseURL, o.Model, o.APIKey = "http://provider.test/v1", "m", key
 	o.Transport = transport
@@ -93,25 +83,6 @@ func (p *service) times() []time.Time {
 	defer p.mu.Unlock()
 	return slices.Clone(p.asked)
 }
-
-// Accept implements [net.Listener].
-func (p *service) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements [net.Listener].
-func (p *service) Close() error {
-	close(p.closed)
-	return nil
-}
-
-// Addr implements [net.Listener].
-func (*service) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // sse starts an answer and sends a part of it.
 func sse(w http.ResponseWriter, body string) {

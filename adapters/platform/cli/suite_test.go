@@ -3,7 +3,6 @@ package cli_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -19,24 +18,12 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// terminal is a person at a terminal: a client of the control socket that sends one message after
-// the other and watches the chat.
+// terminal is a person at a terminal: a client of the control socket that watches the chat.
 type terminal struct {
-	t      *testing.T
-	live   *platformtest.Live
+	*platformtest.Person
 	client *cli.Client
 	life   context.Context //nolint:containedctx // of the test: requests end with it
-
-	mu    sync.Mutex
-	sent  []letter
-	queue chan letter
-	shown []string
-	known map[string]bool // answers that were shown
-	cut   context.CancelFunc
 }
-
-// letter is a message to deliver.
-type letter struct{ id, text string }
 
 const suiteChat = "suite"
 
@@ -45,10 +32,8 @@ func newTerminal(t *testing.T) (*terminal, *web.Platform) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	socket := filepath.Join(t.TempDir(), "control.sock")
-	x := &terminal{
-		t: t, live: platformtest.NewLive(), client: cli.NewClient(socket), life: ctx, queue: make(chan letter, 100), known: map[string]bool{},
-	}
-	p, err := web.New(web.Options{Platform: "cli", Private: true, Live: x.live})
+	x := &terminal{platformtest.NewPerson(t), cli.NewClient(socket), ctx}
+	p, err := web.New(web.Options{Platform: "cli", Private: true, Live: x.Live})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +48,12 @@ func newTerminal(t *testing.T) (*terminal, *web.Platform) {
 			t.Errorf("the socket: %v", err)
 		}
 	})
-	work.Go(x.deliver)
+	work.Go(func() {
+		x.Deliver(ctx, func(m platformtest.Letter) bool {
+			_, _, err := x.client.Send(ctx, suiteChat, m.ID, m.Text)
+			return err == nil
+		})
+	})
 	work.Go(x.follow)
 	t.Cleanup(func() {
 		cancel()
@@ -75,32 +65,10 @@ func newTerminal(t *testing.T) (*terminal, *web.Platform) {
 	return x, p
 }
 
-// deliver sends the queued messages, in order, repeating each until it is accepted.
-func (x *terminal) deliver() {
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for {
-		select {
-		case <-x.life.Done():
-			return
-		case m := <-x.queue:
-			for x.life.Err() == nil {
-				if _, _, err := x.client.Send(x.life, suiteChat, m.id, m.text); err == nil {
-					break
-				}
-				<-again.C
-			}
-		}
-	}
-}
-
 // follow watches the chat, and reconnects whenever the connection breaks.
 func (x *terminal) follow() {
 	for x.life.Err() == nil {
-		ctx, cancel := context.WithCancel(x.life)
-		x.mu.Lock()
-		x.cut = cancel
-		x.mu.Unlock()
+		ctx, cancel := x.Connection(x.life)
 		texts := map[string]string{}
 		for e, err := range x.client.Watch(ctx, suiteChat) {
 			if err != nil {
@@ -116,7 +84,7 @@ func (x *terminal) event(e cli.Event, texts map[string]string) {
 	for _, m := range e.View.Messages {
 		for _, part := range m.Parts {
 			if text, ok := part.(uimessage.Text); ok && m.Role == uimessage.RoleAssistant {
-				x.show(m.ID, text.Text)
+				x.Show(m.ID, text.Text)
 			}
 		}
 	}
@@ -126,54 +94,7 @@ func (x *terminal) event(e cli.Event, texts map[string]string) {
 		}
 	}
 	if e.Kind == string(platform.FrameEnd) {
-		x.show(e.MessageID, texts[e.MessageID])
-	}
-}
-
-// show records an answer that people see, once.
-func (x *terminal) show(id, text string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if text != "" && !x.known[id] {
-		x.known[id] = true
-		x.shown = append(x.shown, text)
-	}
-}
-
-func (x *terminal) harness(p *web.Platform) platformtest.Harness {
-	return platformtest.Harness{
-		Platform: &served{p, x.live}, Core: x.live.Host,
-		Chat: platform.Target{ChatKey: messages.NewChatKey("cli", "", suiteChat, 0), Chat: suiteChat, ChatType: "cli"},
-		Say: func(_ platform.Target, text string) string {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			m := letter{fmt.Sprintf("m%d", len(x.sent)+1), text}
-			x.sent = append(x.sent, m)
-			x.queue <- m
-			return m.id
-		},
-		Repeat: func() {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			for _, m := range x.sent {
-				x.queue <- m
-			}
-		},
-		Shown: func(platform.Target) []string {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			return append([]string(nil), x.shown...)
-		},
-		Answer: func(to platform.Target, text string) {
-			if err := x.live.Answer(to.ChatKey, text); err != nil {
-				x.t.Error(err)
-			}
-		},
-		Cut: func() {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			x.cut()
-		},
+		x.Show(e.MessageID, texts[e.MessageID])
 	}
 }
 
@@ -196,6 +117,7 @@ func TestSuite(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
 		x, p := newTerminal(t)
-		return x.harness(p)
+		chat := platform.Target{ChatKey: messages.NewChatKey("cli", "", suiteChat, 0), Chat: suiteChat, ChatType: "cli"}
+		return x.Harness(&served{p, x.Live}, chat)
 	})
 }

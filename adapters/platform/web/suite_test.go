@@ -24,40 +24,27 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// visitor is a person's client, or a program, that uses the platform over a socket. It sends one
-// message after the other, repeating each until it is accepted.
+// visitor is a person's client, or a program, that uses the platform over a socket.
 type visitor struct {
+	*platformtest.Person
 	t      *testing.T
-	live   *platformtest.Live
 	client *http.Client
 	life   context.Context //nolint:containedctx // of the test: requests end with it
 	work   sync.WaitGroup
-	addr   chan string // of the server, once it listens
-	send   func(v *visitor, base string, m letter) bool
+	addr   chan string              // of the server, once it listens
 	via    func(addr string) string // maps the server's address to a proxy's; nil for a direct connection
-
-	mu    sync.Mutex
-	sent  []letter
-	queue chan letter
-	shown []string
-	known map[string]bool // answers that were shown
-	cut   context.CancelFunc
 }
-
-// letter is a message to deliver.
-type letter struct{ id, text string }
 
 const suiteChat = "suite"
 
-func newVisitor(t *testing.T, send func(*visitor, string, letter) bool) (*visitor, *web.Platform) {
+func newVisitor(t *testing.T, send func(*visitor, string, platformtest.Letter) bool) (*visitor, *web.Platform) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	v := &visitor{
-		t: t, live: platformtest.NewLive(), client: &http.Client{Transport: &http.Transport{}}, life: ctx,
-		addr: make(chan string, 1), send: send, queue: make(chan letter, 100), known: map[string]bool{},
+		Person: platformtest.NewPerson(t), t: t, client: &http.Client{Transport: &http.Transport{}}, life: ctx, addr: make(chan string, 1),
 	}
 	p, err := web.New(web.Options{
-		Live: v.live, Open: true, Listen: "127.0.0.1:0", Heartbeat: 100 * time.Millisecond, Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
+		Live: v.Live, Open: true, Listen: "127.0.0.1:0", Heartbeat: 100 * time.Millisecond, Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
 		Listening: func(a net.Addr) {
 			addr := a.String()
 			if v.via != nil {
@@ -74,7 +61,10 @@ func newVisitor(t *testing.T, send func(*visitor, string, letter) bool) (*visito
 		v.work.Wait()
 		v.client.CloseIdleConnections()
 	})
-	v.work.Go(v.deliver)
+	v.work.Go(func() {
+		base := v.base()
+		v.Deliver(ctx, func(m platformtest.Letter) bool { return send(v, base, m) })
+	})
 	return v, p
 }
 
@@ -87,62 +77,6 @@ func (v *visitor) base() string {
 	case <-v.life.Done():
 		return ""
 	}
-}
-
-// deliver sends the queued messages, in order.
-func (v *visitor) deliver() {
-	base := v.base()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for {
-		select {
-		case <-v.life.Done():
-			return
-		case m := <-v.queue:
-			for v.life.Err() == nil && !v.send(v, base, m) {
-				<-again.C
-			}
-		}
-	}
-}
-
-func (v *visitor) say(_ platform.Target, text string) string {
-	v.mu.Lock()
-	m := letter{fmt.Sprintf("m%d", len(v.sent)+1), text}
-	v.sent = append(v.sent, m)
-	v.mu.Unlock()
-	v.queue <- m
-	return m.id
-}
-
-func (v *visitor) repeat() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, m := range v.sent {
-		v.queue <- m
-	}
-}
-
-func (v *visitor) answer(to platform.Target, text string) {
-	if err := v.live.Answer(to.ChatKey, text); err != nil {
-		v.t.Error(err)
-	}
-}
-
-// show records an answer that people see, once.
-func (v *visitor) show(id, text string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if text != "" && !v.known[id] {
-		v.known[id] = true
-		v.shown = append(v.shown, text)
-	}
-}
-
-func (v *visitor) see(platform.Target) []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return append([]string(nil), v.shown...)
 }
 
 // post sends a body and returns the response, or nil if there is none.
@@ -177,11 +111,11 @@ func (v *visitor) post(ctx context.Context, url string, body any) (status int, a
 const patience = 3 * time.Second
 
 // postChat sends a message like the page's client, which waits until it is accepted.
-func postChat(v *visitor, base string, m letter) bool {
+func postChat(v *visitor, base string, m platformtest.Letter) bool {
 	ctx, cancel := context.WithTimeout(v.life, patience)
 	defer cancel()
 	status, _ := v.post(ctx, base+"/api/chat", map[string]any{"id": suiteChat, "message": map[string]any{
-		"id": m.id, "role": "user", "parts": []any{map[string]any{"type": "text", "text": m.text}},
+		"id": m.ID, "role": "user", "parts": []any{map[string]any{"type": "text", "text": m.Text}},
 	}})
 	return status == http.StatusAccepted
 }
@@ -190,10 +124,7 @@ func postChat(v *visitor, base string, m letter) bool {
 func (v *visitor) follow() {
 	base := v.base()
 	for v.life.Err() == nil {
-		ctx, cancel := context.WithCancel(v.life)
-		v.mu.Lock()
-		v.cut = cancel
-		v.mu.Unlock()
+		ctx, cancel := v.Connection(v.life)
 		v.read(ctx, base)
 		cancel()
 	}
@@ -239,7 +170,7 @@ func (v *visitor) read(ctx context.Context, base string) {
 		for _, m := range e.Messages {
 			for _, p := range m.Parts {
 				if m.Role == "assistant" && p.Type == "text" {
-					v.show(m.ID, p.Text)
+					v.Show(m.ID, p.Text)
 				}
 			}
 		}
@@ -247,16 +178,8 @@ func (v *visitor) read(ctx context.Context, base string) {
 			texts[e.MessageID] += c.Delta
 		}
 		if e.Kind == string(platform.FrameEnd) {
-			v.show(e.MessageID, texts[e.MessageID])
+			v.Show(e.MessageID, texts[e.MessageID])
 		}
-	}
-}
-
-func (v *visitor) cutOff() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.cut != nil {
-		v.cut()
 	}
 }
 
@@ -277,20 +200,14 @@ func suiteTarget(name string) platform.Target {
 	return platform.Target{ChatKey: messages.NewChatKey(name, "", suiteChat, 0), Chat: suiteChat, ChatType: name}
 }
 
-func (v *visitor) harness(p platform.Platform) platformtest.Harness {
-	return platformtest.Harness{
-		Platform: p, Core: v.live.Host, Chat: suiteTarget(p.Name()), Say: v.say, Repeat: v.repeat, Shown: v.see, Answer: v.answer, Cut: v.cutOff,
-	}
-}
-
 // TestSuite runs the suite over a socket with the page's client and a reader of events.
 func TestSuite(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
 		v, p := newVisitor(t, postChat)
 		v.work.Go(v.follow)
-		h := v.harness(p)
-		h.Press, h.Decided = v.press, v.live.Decided
+		h := v.Harness(p, suiteTarget(p.Name()))
+		h.Press, h.Decided = v.press, v.Live.Decided
 		return h
 	})
 }
@@ -300,26 +217,23 @@ func TestSuiteOfTheAPI(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
 		v, p := newVisitor(t, execute)
-		return v.harness(p.API())
+		return v.Harness(p.API(), suiteTarget(p.API().Name()))
 	})
 }
 
 // execute sends the request in the background, since the response arrives at the end of the run,
 // and returns once the message is accepted. If the response is cut off, it is requested again.
-func execute(v *visitor, base string, m letter) bool {
+func execute(v *visitor, base string, m platformtest.Letter) bool {
 	done := make(chan struct{})
 	v.work.Go(func() {
 		defer close(done)
 		for v.life.Err() == nil {
-			ctx, cancel := context.WithCancel(v.life)
-			v.mu.Lock()
-			v.cut = cancel
-			v.mu.Unlock()
-			status, answer := v.post(ctx, base+"/api/execute", map[string]string{"instructions": m.text, "chatId": suiteChat, "userId": "ann", "messageId": m.id})
+			ctx, cancel := v.Connection(v.life)
+			status, answer := v.post(ctx, base+"/api/execute", map[string]string{"instructions": m.Text, "chatId": suiteChat, "userId": "ann", "messageId": m.ID})
 			cancel()
 			var out struct{ Output string }
 			if status == http.StatusOK && json.Unmarshal(answer, &out) == nil {
-				v.show(m.id, out.Output)
+				v.Show(m.ID, out.Output)
 				return
 			}
 		}
@@ -327,8 +241,8 @@ func execute(v *visitor, base string, m letter) bool {
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	for {
-		for _, in := range v.live.Taken() {
-			if in.MessageID == m.id {
+		for _, in := range v.Live.Taken() {
+			if in.MessageID == m.ID {
 				return true
 			}
 		}
@@ -355,7 +269,7 @@ func TestIO13Web(t *testing.T) {
 			}
 			served := make(chan error, 1)
 			ctx, cancel := context.WithCancel(t.Context())
-			go func() { served <- p.Receive(ctx, v.live) }()
+			go func() { served <- p.Receive(ctx, v.Live) }()
 			t.Cleanup(func() {
 				cancel()
 				if err := <-served; err != nil {
@@ -364,20 +278,21 @@ func TestIO13Web(t *testing.T) {
 			})
 			v.work.Go(v.follow)
 			to := suiteTarget("web")
+			h := v.Harness(p, to)
 			var said, answered []string
 			exchange := func(text string, seen bool) {
 				t.Helper()
-				v.say(to, "ask "+text)
+				h.Say(to, "ask "+text)
 				said = append(said, "ask "+text)
 				if seen {
-					v.live.AwaitTaken(t, len(said))
+					v.Live.AwaitTaken(t, len(said))
 				}
-				v.answer(to, "answer "+text)
+				h.Answer(to, "answer "+text)
 				answered = append(answered, "answer "+text)
 			}
 			v.base()
 			exchange("before", true)
-			v.awaitShown(t, len(answered))
+			awaitShown(t, h, len(answered))
 			proxy.Set(line)
 			for i := range 20 {
 				exchange(fmt.Sprint("while away ", i), false)
@@ -387,19 +302,19 @@ func TestIO13Web(t *testing.T) {
 			}
 			proxy.Set(faketest.Passing)
 			back := time.Now()
-			v.live.AwaitTaken(t, len(said))
-			v.awaitShown(t, len(answered))
+			v.Live.AwaitTaken(t, len(said))
+			awaitShown(t, h, len(answered))
 			exchange("after", true)
-			v.awaitShown(t, len(answered))
+			awaitShown(t, h, len(answered))
 			took := time.Since(back)
 			var taken []string
-			for _, in := range v.live.Taken() {
+			for _, in := range v.Live.Taken() {
 				taken = append(taken, in.Text)
 			}
 			if diff := cmp.Diff(said, taken); diff != "" {
 				t.Errorf("taken (-said +taken):\n%s", diff)
 			}
-			if diff := cmp.Diff(answered, v.see(to)); diff != "" {
+			if diff := cmp.Diff(answered, h.Shown(to)); diff != "" {
 				t.Errorf("read (-answered +read):\n%s", diff)
 			}
 			t.Logf("soak: row=IO13 platform=web line=%s lost=0 double=0 back_after=%v", line, took.Round(10*time.Millisecond))
@@ -411,17 +326,17 @@ func TestIO13Web(t *testing.T) {
 }
 
 // awaitShown waits until people see n answers.
-func (v *visitor) awaitShown(t *testing.T, n int) {
+func awaitShown(t *testing.T, h platformtest.Harness, n int) {
 	t.Helper()
 	limit := time.NewTimer(20 * time.Second)
 	defer limit.Stop()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	for len(v.see(platform.Target{})) < n {
+	for len(h.Shown(h.Chat)) < n {
 		select {
 		case <-look.C:
 		case <-limit.C:
-			t.Fatalf("%d answers are seen, want %d", len(v.see(platform.Target{})), n)
+			t.Fatalf("%d answers are seen, want %d", len(h.Shown(h.Chat)), n)
 		}
 	}
 }
