@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -22,34 +23,36 @@ func TestWords(t *testing.T) {
 		key       messages.ChatKey
 		requests  int
 		who, says string
-		approvers []string
+		approver  string // in a group
 		approved  bool
 		denied    bool
 		model     bool // the words went to the model
 		reply     string
 	}{
-		{"yes", alice, 1, "alice", "yes", nil, true, false, false, ""},
-		{"Yes with blanks", alice, 1, "alice", " Yes ", nil, true, false, false, ""},
-		{"同意", alice, 1, "alice", "同意", nil, true, false, false, ""},
-		{"no", alice, 1, "alice", "no", nil, false, true, false, ""},
-		{"拒绝", alice, 1, "alice", "拒绝", nil, false, true, false, ""},
-		{"by number", alice, 2, "alice", "/approve 1", nil, true, false, false, ""},
-		{"by number, denied", alice, 2, "alice", "/deny #1", nil, false, true, false, ""},
-		{"yes to one of two", alice, 2, "alice", "yes", nil, false, false, true, ""},
-		{"more words", alice, 1, "alice", "yes, but", nil, false, false, true, ""},
-		{"a question", alice, 1, "alice", "yes?", nil, false, false, true, ""},
-		{"no such number", alice, 1, "alice", "/approve 9", nil, false, false, false, "#1"},
-		{"no number", alice, 2, "alice", "/approve", nil, false, false, false, "#2"},
-		{"nothing waits", alice, 0, "alice", "/approve 1", nil, false, false, false, "Nothing is waiting"},
-		{"no request, just yes", alice, 0, "alice", "yes", nil, false, false, true, ""},
-		{"in a group", group, 1, "alice", "yes", nil, false, false, true, ""},
-		{"in a group, not listed", group, 1, "bob", "yes", []string{"telegram-alice"}, false, false, true, ""},
-		{"in a group, listed", group, 1, "alice", "yes", []string{"telegram-alice"}, true, false, false, ""},
+		{"yes", alice, 1, "alice", "yes", "", true, false, false, ""},
+		{"Yes with blanks", alice, 1, "alice", " Yes ", "", true, false, false, ""},
+		{"同意", alice, 1, "alice", "同意", "", true, false, false, ""},
+		{"no", alice, 1, "alice", "no", "", false, true, false, ""},
+		{"拒绝", alice, 1, "alice", "拒绝", "", false, true, false, ""},
+		{"by number", alice, 2, "alice", "/approve 1", "", true, false, false, ""},
+		{"by number, denied", alice, 2, "alice", "/deny #1", "", false, true, false, ""},
+		{"yes to one of two", alice, 2, "alice", "yes", "", false, false, true, ""},
+		{"more words", alice, 1, "alice", "yes, but", "", false, false, true, ""},
+		{"a question", alice, 1, "alice", "yes?", "", false, false, true, ""},
+		{"no such number", alice, 1, "alice", "/approve 9", "", false, false, false, "#1"},
+		{"no number", alice, 2, "alice", "/approve", "", false, false, false, "#2"},
+		{"nothing waits", alice, 0, "alice", "/approve 1", "", false, false, false, "Nothing is waiting"},
+		{"no request, just yes", alice, 0, "alice", "yes", "", false, false, true, ""},
+		{"in a group", group, 1, "alice", "yes", "", false, false, true, ""},
+		{"in a group, not listed", group, 1, "bob", "yes", "alice", false, false, true, ""},
+		{"in a group, listed", group, 1, "alice", "yes", "alice", true, false, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				calls := []modeltest.Call{rm("c1", "a"), rm("c2", "b")}
-				a := newApprovals(t, func(o *actortest.Options) { o.Chat.Approvers = tt.approvers },
+				a := newApprovals(t, func(o *actortest.Options) {
+					o.Chat.MayDecide = func(c approval.Claim) bool { return !c.Group || c.Person == tt.approver }
+				},
 					modeltest.Step{Text: []string{"Well."}, Calls: calls[:tt.requests]}, modeltest.Say("next"))
 				a.Say(tt.key, "alice", "go")
 				a.Wait()
@@ -122,7 +125,7 @@ func TestGroupDecisionsByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var audit []decision.AuditEntry
 		a := newApprovals(t, func(o *actortest.Options) {
-			o.Chat.Approvers = []string{"telegram-alice"}
+			o.Chat.MayDecide = func(c approval.Claim) bool { return c.Person == "alice" }
 			o.Chat.Audit = func(e decision.AuditEntry) {
 				if e.Event == "approval" {
 					audit = append(audit, e)

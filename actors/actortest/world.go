@@ -17,6 +17,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/chatmetrics"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
@@ -150,6 +151,9 @@ func (w *World) real() platform.Platform {
 func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Options {
 	o := w.o.Chat
 	o.Store, o.Spares, o.Logger, o.Metrics, o.Location = w.store, &sync.Pool{}, w.o.Log, chatmetrics.New(w.Registry), time.UTC
+	if o.MayDecide == nil { // the one person of a private chat
+		o.MayDecide = func(c approval.Claim) bool { return !c.Group }
+	}
 	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }
 	if o.PrefixBroken == nil && (w.o.Compaction != nil || w.o.Memory != nil) {
 		o.PrefixBroken = runs.Metrics.PrefixBroken

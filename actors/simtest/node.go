@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
+	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/modelgate"
@@ -75,7 +76,7 @@ func (l *life) spawn() {
 		Commands: func(decision.Command) (string, bool) { return "At your command: " + s.token(), true },
 	}
 	o.Options = decision.Options{
-		Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, Approvers: []string{"telegram-alice"},
+		Location: time.UTC, Mode: s.setup.mode, MaxQueued: s.setup.lane, MayDecide: func(c approval.Claim) bool { return !c.Group || c.Person == "alice" },
 		Adapter: func(string) (decision.Adapter, bool) {
 			return decision.Adapter{Ref: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
 		},

@@ -59,10 +59,8 @@ type Options struct {
 	// MemoryGroups is the mode of extraction in chats of several people.
 	MemoryGroups MemoryGroups
 	MaxSends     int // chat_send calls in one run; default [DefaultMaxSends]
-	// MayDecide reports whether someone may decide requests for approval. If nil, these are the one person of a
-	// private chat, and in groups the Approvers, as <platform>-<userId>.
+	// MayDecide reports whether someone may decide requests for approval. If nil, nobody may.
 	MayDecide func(approval.Claim) bool
-	Approvers []string
 	// AdminsUnknown reports whether a group's administrators might be allowed to decide but the platform has not said
 	// who they are. May be nil.
 	AdminsUnknown func(key messages.ChatKey) bool

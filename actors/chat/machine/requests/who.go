@@ -11,11 +11,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// mayDecide reports whether a person may decide about requests that came from asker's turn. Without a host rule these
-// are the one person of a private chat, and in groups the listed approvers.
+// mayDecide reports whether a person may decide about requests that came from asker's turn.
 func (q *Requests) mayDecide(by messages.Asker, asker string, admin bool) bool {
 	if q.MayDecide == nil {
-		return !q.Group() || by.ID != "" && slices.Contains(q.Approvers, q.Addr.Platform+"-"+by.ID)
+		return false
 	}
 	claim := q.claim(asker)
 	claim.Person, claim.Admin = by.ID, admin
