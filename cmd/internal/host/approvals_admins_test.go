@@ -80,9 +80,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 	t.Run("unreachable", func(t *testing.T) {
 		chat := group(t, "un", all...)
 		w.api.Fail(telegramtest.Fault{Method: "getChatAdministrators", Kind: faketest.Refuse, Code: 500, Text: "Internal Server Error", N: -1})
-		w.h.deciders.Admins().Lock() // as a minute later
-		clear(w.h.deciders.Admins().Known)
-		w.h.deciders.Admins().Unlock()
+		w.h.forgetAdmins() // as a minute later
 		w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
 		w.api.Await(t, "the reason", func() bool { return strings.Contains(w.texts(chat), "who administers this group") })
 		if said := press(t, chat, admin); !strings.Contains(said, "again") {
@@ -92,9 +90,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 			t.Fatal("the command ran")
 		}
 		w.api.Heal()
-		w.h.deciders.Admins().Lock()
-		clear(w.h.deciders.Admins().Known)
-		w.h.deciders.Admins().Unlock()
+		w.h.forgetAdmins()
 		w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
 		eventually(t, "the command to run", func() bool { return want.done(w, "un") })
 	})
@@ -113,9 +109,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		run("g2")
 		eventually(t, "another one to run", func() bool { return want.done(w, "g2") })
 		w.api.SetAdmins(chat)
-		w.h.deciders.Admins().Lock() // as a minute later
-		clear(w.h.deciders.Admins().Known)
-		w.h.deciders.Admins().Unlock()
+		w.h.forgetAdmins() // as a minute later
 		run("g3")
 		w.api.Await(t, "a request again", func() bool { return strings.Contains(w.texts(chat), "ran-g3") })
 		if want.done(w, "g3") {
@@ -135,4 +129,11 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 			t.Error("a private chat was asked for its administrators")
 		}
 	})
+}
+
+// forgetAdmins makes the host ask anew who administers groups.
+func (h *Host) forgetAdmins() {
+	h.deciders.Admins().Lock()
+	defer h.deciders.Admins().Unlock()
+	clear(h.deciders.Admins().Known)
 }

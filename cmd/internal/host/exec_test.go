@@ -21,21 +21,19 @@ import (
 // The way of a command through a whole host: a model asks for it, a person sees and
 // decides it in Telegram, a real sandbox runs it.
 
-// realSandboxes are the sandboxes of this machine that isolate something.
-func realSandboxes(t *testing.T) []string {
+// inSandboxes tests with each sandbox of this machine that isolates something.
+func inSandboxes(t *testing.T, do func(t *testing.T, box string)) {
 	t.Helper()
-	var out []string
 	for _, box := range []string{"bubblewrap", "landlock"} {
 		switch _, _, err := sandboxes.New(box).Check(t.Context()); {
 		case err == nil:
-			out = append(out, box)
+			t.Run(box, func(t *testing.T) { do(t, box) })
 		case os.Getenv("REQUIRE_ALL") != "":
 			t.Fatalf("%s is required: %v", box, err)
 		default:
 			t.Logf("not with %s: %v", box, err)
 		}
 	}
-	return out
 }
 
 // runWhatIsSaid is a model that runs the command, or loads the skill, that the message names, and
@@ -161,11 +159,7 @@ func (c *commandChat) audited() int {
 
 // A command runs only after a person agreed to what they were shown. It runs in the sandbox, and the
 // model and people get its result.
-func TestAP3CommandsInAHost(t *testing.T) {
-	for _, box := range realSandboxes(t) {
-		t.Run(box, func(t *testing.T) { commandsIn(t, box) })
-	}
-}
+func TestAP3CommandsInAHost(t *testing.T) { inSandboxes(t, commandsIn) }
 
 func commandsIn(t *testing.T, box string) {
 	t.Helper()
@@ -197,11 +191,7 @@ func commandsIn(t *testing.T, box string) {
 }
 
 // A command that the operator forbids does not run, however it is written, and nobody is asked.
-func TestForbiddenCommandsInAHost(t *testing.T) {
-	for _, box := range realSandboxes(t) {
-		t.Run(box, func(t *testing.T) { forbiddenIn(t, box) })
-	}
-}
+func TestForbiddenCommandsInAHost(t *testing.T) { inSandboxes(t, forbiddenIn) }
 
 func forbiddenIn(t *testing.T, box string) {
 	t.Helper()
@@ -235,11 +225,7 @@ func forbiddenIn(t *testing.T, box string) {
 }
 
 // A temporary grant covers its own command and no other.
-func TestAP8GrantsInAHost(t *testing.T) {
-	for _, box := range realSandboxes(t) {
-		t.Run(box, func(t *testing.T) { grantsIn(t, box) })
-	}
-}
+func TestAP8GrantsInAHost(t *testing.T) { inSandboxes(t, grantsIn) }
 
 func grantsIn(t *testing.T, box string) {
 	t.Helper()
@@ -275,11 +261,7 @@ func grantsIn(t *testing.T, box string) {
 }
 
 // A command that changes between the question and the answer does not run.
-func TestAP7ChangedScriptsInAHost(t *testing.T) {
-	for _, box := range realSandboxes(t) {
-		t.Run(box, func(t *testing.T) { changedScriptsIn(t, box) })
-	}
-}
+func TestAP7ChangedScriptsInAHost(t *testing.T) { inSandboxes(t, changedScriptsIn) }
 
 func changedScriptsIn(t *testing.T, box string) {
 	t.Helper()
@@ -298,11 +280,7 @@ func changedScriptsIn(t *testing.T, box string) {
 }
 
 // A script of a loaded skill runs as a command, and no command changes the script.
-func TestSU1ScriptsOfSkillsInAHost(t *testing.T) {
-	for _, box := range realSandboxes(t) {
-		t.Run(box, func(t *testing.T) { scriptsOfSkillsIn(t, box) })
-	}
-}
+func TestSU1ScriptsOfSkillsInAHost(t *testing.T) { inSandboxes(t, scriptsOfSkillsIn) }
 
 func scriptsOfSkillsIn(t *testing.T, box string) {
 	t.Helper()
@@ -363,9 +341,10 @@ func scriptsOfSkillsIn(t *testing.T, box string) {
 // A folder of skills outside the project is available to commands only if the settings allow such
 // folders.
 func TestSU1FoldersOutsideStayClosed(t *testing.T) {
-	for _, box := range realSandboxes(t) {
+	inSandboxes(t, func(t *testing.T, box string) {
+		t.Helper()
 		for _, allowed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, allowed: %v", box, allowed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("allowed: %v", allowed), func(t *testing.T) {
 				outside := t.TempDir()
 				write(t, filepath.Join(outside, "far", "notes.txt"), "far away\n")
 				c := newCommandChat(t, box, func(p *project) {
@@ -376,5 +355,5 @@ func TestSU1FoldersOutsideStayClosed(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }

@@ -86,8 +86,6 @@ func (s *scene) admins(rest string) error {
 // minute lets what is known about administrators grow too old.
 func (s *scene) minute() {
 	if s.h != nil && s.h.deciders.Admins() != nil {
-		s.h.deciders.Admins().Lock()
-		clear(s.h.deciders.Admins().Known)
-		s.h.deciders.Admins().Unlock()
+		s.h.forgetAdmins()
 	}
 }
