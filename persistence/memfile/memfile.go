@@ -26,7 +26,6 @@ type Options struct {
 	State string // the state folder
 	// ChatDir returns the folder of a chat.
 	ChatDir func(key messages.ChatKey) (string, error)
-	Now     func() time.Time // nil means time.Now
 }
 
 // Store implements [persistence.MemoryStore]. The first change makes folders and files.
@@ -38,9 +37,6 @@ type Store struct {
 
 // New makes a store.
 func New(o Options) *Store {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return &Store{opts: o, lock: document.NewLock(filepath.Join(o.State, "memory", ".lock"))}
 }
 
@@ -102,7 +98,7 @@ func (s *Store) ReplaceMemory(ctx context.Context, place memories.Place, was, te
 			return persistence.ErrMemoryChanged
 		}
 		if backup && was != "" {
-			name := strings.TrimSuffix(filepath.Base(file), ".md") + "-" + s.opts.Now().UTC().Format("20060102T150405.000000000Z") + ".md"
+			name := strings.TrimSuffix(filepath.Base(file), ".md") + "-" + time.Now().UTC().Format("20060102T150405.000000000Z") + ".md"
 			if err := s.put(filepath.Join(filepath.Dir(file), "backup", name), was); err != nil {
 				return fmt.Errorf("back up: %w", err)
 			}

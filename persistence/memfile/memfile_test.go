@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +24,7 @@ var july = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
 func open(t *testing.T, state string) *Store {
 	t.Helper()
 	return New(Options{
-		State: state, Now: func() time.Time { return july },
+		State: state,
 		ChatDir: func(key messages.ChatKey) (string, error) {
 			if key == "bad" {
 				return "", messages.ErrChatKey
@@ -115,7 +116,10 @@ func TestPlacesThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestReplaceMemory(t *testing.T) {
+func TestReplaceMemory(t *testing.T) { synctest.Test(t, replaceMemory) }
+
+func replaceMemory(t *testing.T) {
+	t.Helper()
 	state := t.TempDir()
 	s := open(t, state)
 	place := memories.Place{Chat: "cli-chat-a"}
@@ -132,7 +136,7 @@ func TestReplaceMemory(t *testing.T) {
 	if err := s.ReplaceMemory(t.Context(), place, was, "new\n", true); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := os.ReadFile(filepath.Join(state, "chat/cli-chat-a/memory/backup/Primary-20260701T223000.000000000Z.md"))
+	kept, err := os.ReadFile(filepath.Join(state, "chat/cli-chat-a/memory/backup/Primary-20000101T000000.000000000Z.md"))
 	if err != nil || string(kept) != was {
 		t.Errorf("backup = %q, %v; want %q", kept, err, was)
 	}

@@ -29,8 +29,7 @@ const (
 // Options configure [New]. File and Logger are required.
 type Options struct {
 	File     string
-	MaxBytes int64            // of the vectors; 0 means [DefaultMaxBytes]
-	Now      func() time.Time // nil means time.Now
+	MaxBytes int64 // of the vectors; 0 means [DefaultMaxBytes]
 	Logger   *slog.Logger
 }
 
@@ -52,9 +51,6 @@ func New(o Options) *Cache {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return &Cache{opts: o, file: sqlfile.New(sqlfile.Options{File: o.File, What: "the cache of vectors", Schema: schema, Version: 1, Logger: o.Logger})}
 }
 
@@ -64,7 +60,7 @@ func (c *Cache) Close() error { return c.file.Close() }
 // Vectors implements [persistence.VectorCache].
 func (c *Cache) Vectors(ctx context.Context, model string, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
-	now := c.opts.Now()
+	now := time.Now()
 	err := c.change(ctx, func(tx *sql.Tx) error {
 		for i, text := range texts {
 			var packed []byte
@@ -90,7 +86,7 @@ func (c *Cache) Vectors(ctx context.Context, model string, texts []string) ([][]
 
 // KeepVectors implements [persistence.VectorCache].
 func (c *Cache) KeepVectors(ctx context.Context, model string, texts []string, vectors [][]float32) error {
-	now := c.opts.Now().Unix()
+	now := time.Now().Unix()
 	return c.change(ctx, func(tx *sql.Tx) error {
 		for i, text := range texts {
 			_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO vectors (key, vector, used) VALUES (?, ?, ?)", keyOf(model, text), pack(vectors[i]), now)

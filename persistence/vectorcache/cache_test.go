@@ -7,24 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// clock is a time that the test moves.
-type clock struct{ now time.Time }
-
-func open(t *testing.T, file string, limit int64) (*Cache, *clock) {
+func open(t *testing.T, file string, limit int64) *Cache {
 	t.Helper()
-	at := &clock{time.Unix(1_800_000_000, 0)}
-	c := New(Options{File: file, MaxBytes: limit, Now: func() time.Time { return at.now }, Logger: slog.New(slog.DiscardHandler)})
+	c := New(Options{File: file, MaxBytes: limit, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return c, at
+	return c
 }
 
 func (c *Cache) must(t *testing.T, model string, texts ...string) [][]float32 {
@@ -45,7 +42,7 @@ func keep(t *testing.T, c *Cache, model string, texts []string, vectors ...[]flo
 
 func TestVectorsAreKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "index", "vectors.db")
-	c, _ := open(t, file, 0)
+	c := open(t, file, 0)
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a cache that nobody uses made a file")
 	}
@@ -62,7 +59,7 @@ func TestVectorsAreKept(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		c, _ = open(t, file, 0)
+		c = open(t, file, 0)
 	}
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
@@ -78,13 +75,16 @@ func TestVectorsAreKept(t *testing.T) {
 }
 
 // The file is bounded, and what is used stays.
-func TestCacheIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) { synctest.Test(t, cacheIsBounded) }
+
+func cacheIsBounded(t *testing.T) {
+	t.Helper()
 	const size = 4 * 8
-	c, at := open(t, filepath.Join(t.TempDir(), "v.db"), 100*size)
+	c := open(t, filepath.Join(t.TempDir(), "v.db"), 100*size)
 	vector := make([]float32, 8)
 	keep(t, c, "m", []string{"used"}, vector)
 	for i := range 300 {
-		at.now = at.now.Add(2 * fresh)
+		<-time.After(2 * fresh)
 		c.must(t, "m", "used")
 		keep(t, c, "m", []string{fmt.Sprint(i)}, vector)
 	}
@@ -105,7 +105,7 @@ func TestCacheCanBeLost(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, _ := open(t, file, 0)
+	c := open(t, file, 0)
 	keep(t, c, "m", []string{"a"}, []float32{1})
 	if diff := cmp.Diff([][]float32{{1}}, c.must(t, "m", "a")); diff != "" {
 		t.Errorf("vectors (-want +got):\n%s", diff)
