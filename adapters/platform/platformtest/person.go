@@ -29,9 +29,9 @@ type Person struct {
 type Letter struct{ ID, Text string }
 
 // NewPerson returns somebody who has said nothing.
-func NewPerson(t testing.TB) *Person {
-	t.Helper()
-	return &Person{Live: NewLive(), t: t, queue: make(chan Letter, 100), known: map[string]bool{}}
+func NewPerson(tb testing.TB) *Person {
+	tb.Helper()
+	return &Person{Live: NewLive(), t: tb, queue: make(chan Letter, 100), known: map[string]bool{}}
 }
 
 // Deliver sends what the person says, in order, until their life ends. send reports whether a
