@@ -339,7 +339,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 func FuzzRefuses(f *testing.F) {
-	for _, seed := range []string{"rm x", "env -S 'rm x'", "sh -c \"rm\"", "{a,b}{c,d}", "<<E\n$(rm)\nE", "git -c alias.x=push x"} {
+	for _, seed := range []string{"rm x", "env -S 'rm x'", "sh -c \"rm\"", "{a,b}{c,d}", "<<E\n$(rm)\nE", "git -c alias.x=push x", "tar -xIrm x", "rg --pre rm x", "PS4='$(rm)'", "read 'a[$(rm)]'", "${x@P}", "ls | xargs -I{} sh -c {}", "echo rm | { sh; }", "sed '1erm' f"} {
 		f.Add("rm *", seed)
 		f.Add(seed, "rm x")
 	}

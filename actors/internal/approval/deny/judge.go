@@ -43,7 +43,7 @@ func (rs Rules) Refuses(text string) (Refusal, bool) {
 	if len(rs) == 0 || strings.TrimSpace(text) == "" {
 		return Refusal{}, false
 	}
-	j := judge{rules: rs, seen: map[string]bool{}}
+	j := judge{rules: rs, seen: map[string]bool{}, prompts: strings.Contains(text, "PS4")}
 	j.shell(text, 0)
 	return j.refusal, j.refused
 }
@@ -52,6 +52,7 @@ func (rs Rules) Refuses(text string) (Refusal, bool) {
 type judge struct {
 	rules    Rules
 	seen     map[string]bool // nested texts that were read
+	prompts  bool            // a prompt is set, whose substitutions run
 	commands int
 	refusal  Refusal
 	refused  bool
@@ -78,6 +79,7 @@ func (j *judge) count() {
 
 // maybe checks a text that may be shell code. A text that cannot be parsed is only searched for rules.
 func (j *judge) maybe(text string, depth int) {
+	text = strings.TrimLeft(text, "!|+ ") // with these, programs mark that a value is a command
 	if _, err := parser().Parse(strings.NewReader(text), ""); err != nil {
 		j.mentions(text)
 		return
@@ -101,36 +103,141 @@ func (j *judge) shell(text string, depth int) {
 		j.unknown()
 		return
 	}
-	syntax.Walk(file, func(n syntax.Node) bool {
+	j.walk(file, text, depth)
+}
+
+// walk checks everything in a tree, which was parsed from the text.
+func (j *judge) walk(root syntax.Node, text string, depth int) {
+	documents := map[*syntax.Word]bool{}
+	syntax.Walk(root, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			j.statement(n, depth)
 		case *syntax.BinaryCmd:
 			j.pipe(n, depth)
-		case *syntax.TestClause, *syntax.ArithmCmd: // other shells than bash read these as commands
+		case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause: // other shells than bash read these as commands
 			j.mentions(text[n.Pos().Offset():n.End().Offset()])
+		case *syntax.Redirect:
+			documents[n.Hdoc] = true
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word.Lit() == "P" {
+				j.unknown() // it runs the substitutions in a value
+			}
+		case *syntax.Word:
+			if w, _ := literal(n); n != root && !documents[n] {
+				j.later(w, depth)
+			}
 		}
 		return !j.done()
 	})
 }
 
-// statement checks one simple command and what it reads.
-func (j *judge) statement(s *syntax.Stmt, depth int) {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
+// later checks the substitutions in a text that is not code. Shells run those in subscripts, prompts and arithmetic,
+// wherever the text comes from. An unknown program is only refused in subscripts and prompts, because other texts are
+// mostly data.
+func (j *judge) later(text string, depth int) {
+	text = strings.NewReplacer(`\044`, "$", `\140`, "`").Replace(text) // as in prompts
+	if j.done() || !strings.Contains(text, "$(") && !strings.Contains(text, "`") || j.seen["later "+text] {
 		return
 	}
-	list := words(call.Args)
-	for _, a := range call.Assigns { // a program may run a value of its environment
-		if a.Value != nil {
-			if w := readWord(a.Value); w.known {
-				j.maybe(w.text, depth+1)
-			}
+	j.seen["later "+text] = true
+	if depth > maxNested {
+		j.unknown()
+		return
+	}
+	before, refused := j.refusal, j.refused
+	doc, err := parser().Document(strings.NewReader(text))
+	if err != nil {
+		j.mentions(text)
+	} else if doc != nil {
+		j.walk(doc, text, depth+1)
+	}
+	if j.refusal.Unknown && !j.prompts && !strings.Contains(text, "[") {
+		j.refusal, j.refused = before, refused
+	}
+}
+
+// statement checks one simple command or declaration and what it reads.
+func (j *judge) statement(s *syntax.Stmt, depth int) {
+	switch cmd := s.Cmd.(type) {
+	case *syntax.DeclClause:
+		for _, a := range cmd.Args {
+			j.assignment(a, false, depth)
+		}
+	case *syntax.CallExpr:
+		for _, a := range cmd.Assigns {
+			j.assignment(a, len(cmd.Args) > 0, depth)
+		}
+		if len(cmd.Args) == 0 {
+			return
+		}
+		list := words(cmd.Args)
+		j.command(list, depth)
+		j.given(list, s.Redirs, depth)
+	default:
+		if j.readsCommands(s) {
+			j.input(s.Redirs, depth)
 		}
 	}
-	j.command(list, depth)
+}
+
+// assignment checks a value, because programs run some values of their environment. Without a command, only names in
+// capitals count: no program reads the others.
+func (j *judge) assignment(a *syntax.Assign, command bool, depth int) {
+	if a.Array != nil {
+		for _, e := range a.Array.Elems {
+			j.assignment(&syntax.Assign{Name: a.Name, Value: e.Value}, command, depth)
+		}
+	}
+	if a.Value == nil {
+		return
+	}
+	text, sure := literal(a.Value)
+	name := ""
+	if a.Name != nil {
+		name = a.Name.Value
+	} else {
+		name, text, _ = strings.Cut(text, "=")
+	}
+	switch {
+	case !command && name != strings.ToUpper(name):
+		return
+	case strings.HasPrefix(name, "GIT_CONFIG"):
+		j.mentions(text)
+	case !sure && runsValue(name):
+		j.unknown()
+	}
+	if !command && !strings.ContainsAny(text, "$`/") { // a pattern of files is no program without a path
+		text = strings.NewReplacer("*", "_", "?", "_", "[", "_").Replace(text)
+	}
+	switch {
+	case sure && runsValue(name):
+		j.shell(strings.TrimLeft(text, "!|+ "), depth+1)
+	case sure:
+		j.maybe(text, depth+1)
+	}
+}
+
+// given checks what a command reads from its redirections.
+func (j *judge) given(list []word, redirects []*syntax.Redirect, depth int) {
 	if slices.ContainsFunc(list, readsText) {
-		j.input(s.Redirs, depth)
+		j.input(redirects, depth)
+		return
+	}
+	for _, d := range redirects {
+		var w word
+		switch {
+		case d.Hdoc != nil:
+			w = document(d)
+		case d.Op == syntax.WordHdoc:
+			w = readWord(d.Word)
+		}
+		switch {
+		case slices.ContainsFunc(list, readsCode):
+			j.quoted(w.text, depth)
+		case slices.Contains([]string{"read", "mapfile", "readarray"}, list[0].program):
+			j.later(w.text, depth)
+		}
 	}
 }
 
@@ -160,36 +267,36 @@ func (j *judge) read(w word, depth int) {
 
 // pipe checks what is piped into a shell. Only the output of echo and printf is known.
 func (j *judge) pipe(b *syntax.BinaryCmd, depth int) {
-	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll || !j.readsCommands(b.Y) {
+	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 		return
 	}
-	call, ok := b.X.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
+	text, sure := printed(b.X)
+	switch {
+	case j.readsCommands(b.Y) && !sure:
 		j.unknown()
-		return
-	}
-	list := words(call.Args)
-	if name := list[0].program; name != "echo" && name != "printf" || slices.ContainsFunc(list, func(w word) bool { return !w.known }) {
-		j.unknown()
-		return
-	}
-	j.shell(strings.Join(texts(list[1:]), " "), depth+1)
-	j.mentions(strings.Join(texts(list[1:]), " "))
-}
-
-// readsCommands reports whether a statement runs a shell that reads its commands from its input.
-func (j *judge) readsCommands(s *syntax.Stmt) bool {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return false
-	}
-	list := words(call.Args)
-	for i, w := range list {
-		if isShell(w) && (i == 0 || programs.Starts(list[0].program)) {
-			return !slices.ContainsFunc(list[i+1:], func(w word) bool { return w.known && w.text != "" && w.text[0] != '-' })
+	case j.readsCommands(b.Y):
+		j.shell(text, depth+1)
+		j.mentions(text)
+	default:
+		if call, ok := b.Y.Cmd.(*syntax.CallExpr); ok && slices.ContainsFunc(words(call.Args), readsCode) {
+			j.quoted(text, depth)
 		}
 	}
-	return false
+}
+
+// readsCommands reports whether a statement, or one inside of it, runs a shell that reads its commands from its input.
+func (j *judge) readsCommands(s *syntax.Stmt) bool {
+	found := false
+	syntax.Walk(s, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			found = found || readsInput(words(n.Args))
+		case *syntax.CmdSubst, *syntax.FuncDecl:
+			return false
+		}
+		return !found
+	})
+	return found
 }
 
 // command checks the words of one command, and what the command starts, against the rules.
@@ -211,6 +318,7 @@ func (j *judge) command(list []word, depth int) {
 	name := list[0].program
 	switch {
 	case programs.Prints(name):
+		j.options(list, depth)
 	case isShell(list[0]), name == "eval", name == "source", name == ".", name == "trap":
 		j.evaluated(name, list[1:], depth)
 	case programs.Interprets(name):
@@ -218,6 +326,7 @@ func (j *judge) command(list []word, depth int) {
 	case name == "find", name == "fd", name == "fdfind":
 		j.found(list[1:], depth)
 	case programs.Plain(name):
+		j.options(list, depth)
 		j.values(list, depth)
 	default:
 		j.started(name, list, depth)
@@ -250,7 +359,7 @@ func (j *judge) code(name string, list []word, depth int) {
 		case !w.known:
 			j.unknown()
 		case name == "sed" || name == "gsed":
-			if sedRuns(w.text) {
+			if sedRuns(w.text) || (isScript(name, list[:i]) || i > 0 && strings.HasSuffix(list[i-1].text, "e") && list[i-1].text[0] == '-') && sedBegins(w.text) {
 				j.mentions(w.text)
 				j.unknown()
 			}
@@ -281,7 +390,63 @@ func (j *judge) found(list []word, depth int) {
 	for i, w := range list {
 		if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, w.text) && i+1 < len(list) {
 			j.command(list[i+1:], depth)
+			command := list[i+1:]
+			if end := slices.IndexFunc(command, func(w word) bool { return w.text == ";" || w.text == "+" }); end >= 0 {
+				command = command[:end]
+			}
+			j.filled(command, "{}", strings.Trim(w.text, "-xX") == "" || strings.HasPrefix(w.text, "--"), depth)
 		}
+	}
+}
+
+// filled checks a command in which names of files or other input replace a mark, or follow the words.
+func (j *judge) filled(list []word, mark string, follows bool, depth int) {
+	follows = follows && !slices.ContainsFunc(list, func(w word) bool { return strings.Contains(w.text, mark) })
+	for i, w := range list {
+		rest := list[i+1:]
+		switch {
+		case j.done() || w.program == "find": // find has its own words of a command
+			return
+		case i == 0 && strings.Contains(w.text, mark):
+			j.unknown()
+		case i > 0 && w.known && strings.Contains(w.text, mark) && strings.HasPrefix(list[i-1].text, "-") && strings.Contains(list[i-1].text, "c"):
+			j.maybe(strings.ReplaceAll(w.text, mark, "$x"), depth+1)
+		case isShell(w) && follows && len(rest) > 0 && strings.HasPrefix(rest[len(rest)-1].text, "-") && strings.Contains(rest[len(rest)-1].text, "c"):
+			j.unknown()
+		case programs.Starts(w.program):
+			at := slices.IndexFunc(rest, func(w word) bool { return !w.known || operand(w.text) })
+			if at < 0 && follows || at >= 0 && strings.Contains(rest[at].text, mark) {
+				j.unknown()
+			}
+		}
+	}
+}
+
+// options checks what the options of programs start that take their operands as data.
+func (j *judge) options(list []word, depth int) {
+	name := list[0].program
+	for i, w := range list {
+		if i == 0 || !w.known {
+			continue
+		}
+		values, next := startedBy(name, w.text)
+		for _, v := range values {
+			j.maybe(v, depth+1)
+		}
+		switch {
+		case !next || i+1 == len(list):
+		case list[i+1].known:
+			j.tail(list[i+1:], depth)
+			j.maybe(list[i+1].text, depth+1)
+		case w.text != "-u": // that of git mostly means something else
+			j.unknown()
+		}
+		if (name == "less" || name == "more") && w.text != "" && w.text[0] == '+' || strings.HasPrefix(name, "apt") && strings.Contains(w.text, "::") {
+			j.mentions(w.text)
+		}
+	}
+	if packed(list) {
+		j.started("", list, depth)
 	}
 }
 
@@ -299,9 +464,13 @@ func (j *judge) values(list []word, depth int) {
 			j.command(append([]word{list[0]}, fields(value)...), depth)
 		}
 		if assigned && value != "" {
-			j.maybe(strings.TrimPrefix(value, "!"), depth+1)
+			j.maybe(value, depth+1)
+			j.maybe(value[strings.LastIndexByte(value, '=')+1:], depth+1)
 		}
-		if strings.ContainsAny(w.text, " \t\n;|&`$(") {
+		if _, address, ok := strings.Cut(w.text, "ext::"); ok { // git runs such an address
+			j.maybe(address, depth+1)
+		}
+		if strings.HasPrefix(w.text, "!") || strings.ContainsAny(w.text, " \t\n;|&`$(") {
 			j.maybe(w.text, depth+1)
 		}
 	}
@@ -322,6 +491,16 @@ func (j *judge) started(name string, list []word, depth int) {
 			continue
 		}
 		j.tail(list[i:], depth)
+		if name == "env" {
+			j.maybe(split(w.text), depth+1)
+		}
+	}
+	if name == "xargs" || name == "parallel" {
+		command, mark := replaced(list)
+		if name == "parallel" && len(command) == 0 {
+			j.unknown()
+		}
+		j.filled(command, mark, true, depth)
 	}
 	if name != "" {
 		j.values(list, depth)

@@ -74,6 +74,60 @@ func readWord(w *syntax.Word) word {
 	return known(b.String())
 }
 
+// literal returns the text of a word without its quotes, with file patterns as they are, and without its shell
+// expansions. It reports whether there are none.
+func literal(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	sure := true
+	for _, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			for i := 0; i < len(part.Value); i++ {
+				if part.Value[i] == '\\' && i+1 < len(part.Value) {
+					i++
+				}
+				b.WriteByte(part.Value[i])
+			}
+		case *syntax.DblQuoted:
+			for _, inner := range part.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				sure = sure && ok
+				if ok {
+					appendLiteral(&b, lit.Value, "$`\"\\\n")
+				}
+			}
+		default:
+			sure = appendPart(&b, part) && sure
+		}
+	}
+	return b.String(), sure
+}
+
+// printed returns what a statement writes if it is a plain echo or printf, and whether that is known.
+func printed(s *syntax.Stmt) (string, bool) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 {
+		return "", false
+	}
+	list := words(call.Args)
+	name := list[0].program
+	if name != "echo" && name != "printf" || slices.ContainsFunc(list, func(w word) bool { return !w.known }) {
+		return "", false
+	}
+	if format := list[1].text; name == "printf" && strings.Contains(format, "%") {
+		if len(list) < 3 || strings.TrimSuffix(format, `\n`) != "%s" {
+			return "", false
+		}
+		list = list[1:]
+	}
+	text := ""
+	for _, w := range list[1:] {
+		text += w.text + " "
+	}
+	text = strings.ReplaceAll(strings.TrimSuffix(text, " "), `\n`, "\n")
+	return text, !strings.Contains(text, `\`)
+}
+
 // document returns the text of a here-document. If its delimiter is not quoted, backslashes escape some characters in
 // it.
 func document(d *syntax.Redirect) word {
