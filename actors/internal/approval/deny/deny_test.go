@@ -321,7 +321,7 @@ func TestRulesThatCanNeverMatch(t *testing.T) {
 // Long texts are checked in limited time, whatever they nest.
 func TestLongTexts(t *testing.T) {
 	var texts []string
-	for _, word := range []string{"ls; ", "env ", "a=b ", "$(", "sh -c '", "( ", "{a,b}", "x | sh | ", "\"$(", "echo `", "eval ", "x ", "find . -exec ", "<<E "} {
+	for _, word := range []string{"ls; ", "env ", "a=b ", "$(", "sh -c '", "( ", "{a,b}", "x | sh | ", "\"$(", "echo `", "eval ", "x ", "find . -exec ", "xargs ", "tar -I ", "<<E "} {
 		texts = append(texts, strings.Repeat(word, 8192/len(word)))
 	}
 	many := make([]string, 100)

@@ -124,8 +124,12 @@ func (j *judge) walk(root syntax.Node, text string, depth int) {
 				j.unknown() // it runs the substitutions in a value
 			}
 		case *syntax.Word:
-			if w, _ := literal(n); n != root && !documents[n] {
-				j.later(w, depth)
+			if n != root && !documents[n] {
+				text, sure := literal(n)
+				j.later(text, depth)
+				if !sure && strings.Contains(text, "$(") && (j.prompts || strings.Contains(text, "[")) {
+					j.unknown()
+				}
 			}
 		}
 		return !j.done()
@@ -235,6 +239,9 @@ func (j *judge) given(list []word, redirects []*syntax.Redirect, depth int) {
 		switch {
 		case slices.ContainsFunc(list, readsCode):
 			j.quoted(w.text, depth)
+			if slices.ContainsFunc(list, readsShell) && strings.ContainsAny(w.text+w.shown, "$`*?[\\") {
+				j.unknown()
+			}
 		case slices.Contains([]string{"read", "mapfile", "readarray"}, list[0].program):
 			j.later(w.text, depth)
 		}
@@ -280,6 +287,9 @@ func (j *judge) pipe(b *syntax.BinaryCmd, depth int) {
 	default:
 		if call, ok := b.Y.Cmd.(*syntax.CallExpr); ok && slices.ContainsFunc(words(call.Args), readsCode) {
 			j.quoted(text, depth)
+			if slices.ContainsFunc(words(call.Args), readsShell) && strings.ContainsAny(text, "$`*?[\\") {
+				j.unknown()
+			}
 		}
 	}
 }
@@ -424,12 +434,22 @@ func (j *judge) filled(list []word, mark string, follows bool, depth int) {
 
 // options checks what the options of programs start that take their operands as data.
 func (j *judge) options(list []word, depth int) {
+	j.count() // options of options would take exponential time
 	name := list[0].program
 	for i, w := range list {
-		if i == 0 || !w.known {
+		if j.done() {
+			return
+		}
+		if i == 0 {
 			continue
 		}
-		values, next := startedBy(name, w.text)
+		values, next := startedBy(name, w.text+w.shown)
+		if !w.known {
+			if len(values) > 0 || next || packed(list) {
+				j.unknown()
+			}
+			continue
+		}
 		for _, v := range values {
 			j.maybe(v, depth+1)
 		}
@@ -453,6 +473,9 @@ func (j *judge) options(list []word, depth int) {
 // values checks operands and option values that contain shell code, because some programs run them.
 func (j *judge) values(list []word, depth int) {
 	for _, w := range list[1:] {
+		if j.done() {
+			return
+		}
 		if !w.known {
 			if list[0].program == "alias" || list[0].program == "git" && slices.ContainsFunc(list, func(w word) bool { return w.text == "-c" || strings.HasPrefix(w.text, "--config") }) {
 				j.unknown()
@@ -484,6 +507,9 @@ func (j *judge) values(list []word, depth int) {
 func (j *judge) started(name string, list []word, depth int) {
 	for i := 1; i < len(list); i++ {
 		w := list[i]
+		if j.done() {
+			return
+		}
 		if !w.known {
 			if programs.Starts(name) {
 				j.unknown()
@@ -509,14 +535,20 @@ func (j *judge) started(name string, list []word, depth int) {
 
 // tail checks words after a program that may run them against the rules.
 func (j *judge) tail(list []word, depth int) {
+	if j.done() {
+		return
+	}
 	for _, r := range j.rules {
 		if !r.every && r.matches(list) {
 			j.refuse(Refusal{Rule: r})
 			return
 		}
 	}
-	if w := list[0]; isShell(w) || w.program == "eval" || programs.Interprets(w.program) || w.program == "find" {
+	if w := list[0]; isShell(w) || w.program == "eval" || programs.Interprets(w.program) || slices.Contains([]string{"find", "env", "xargs", "parallel"}, w.program) {
 		j.command(list, depth)
+	}
+	if letters, long := starters(list[0].program); letters != "" || long != "" {
+		j.options(list, depth)
 	}
 }
 

@@ -26,8 +26,12 @@ func startsOperand(program, operand string) bool {
 // readsCode reports whether a word names a program, other than a shell, that may run what it reads.
 func readsCode(w word) bool {
 	data := w.program == "sed" || w.program == "gsed" || strings.HasSuffix(w.program, "awk")
-	return w.known && !data && (programs.Interprets(w.program) ||
-		slices.Contains([]string{"ssh", "mosh", "at", "batch", "crontab", "su", "runuser", "parallel", "make", "gmake"}, w.program))
+	return w.known && !data && (programs.Interprets(w.program) || readsShell(w))
+}
+
+// readsShell reports whether a word names a program that runs lines of what it reads as shell code.
+func readsShell(w word) bool {
+	return slices.Contains([]string{"ssh", "mosh", "at", "batch", "su", "runuser", "parallel", "make", "gmake", "crontab"}, w.program)
 }
 
 // readsInput reports whether a command is a shell, or starts one, that reads its commands from its input.

@@ -15,6 +15,16 @@ const startedByOthers = `
 	tar -Isudo -xf x
 	tar -I /usr/bin/sudo -xf x
 	tar xfI x sudo
+	tar xfI x $y
+	tar -I $y -xf x
+	tar -I"$y" -xf x
+	tar --checkpoint=1 --checkpoint-action=exec=$y -cf x y
+	rsync --rsh=$y a b:c
+	timeout 5 tar -Isudo -xf x
+	timeout 5 man -Hsudo ls
+	setsid env -S 'sudo\_id'
+	make -f - <<< 'x:;/usr/bin/sud?'
+	x='a[$('"$y"')]'; echo $((x))
 	tar --use-comp sudo -xf x
 	tar --checkpoint=1 --checkpoint-action=exec=sudo -cf x y
 	tar --checkpoint=1 --checkpoint-action=exec='sudo id' -cf x y

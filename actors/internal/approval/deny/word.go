@@ -14,6 +14,7 @@ type word struct {
 	text    string
 	program string // program that the text names, without its path
 	known   bool
+	shown   string // what is known of a word that is not
 }
 
 func known(text string) word { return word{text: text, program: programName(text), known: true} }
@@ -68,7 +69,8 @@ func readWord(w *syntax.Word) word {
 	var b strings.Builder
 	for _, part := range w.Parts {
 		if !appendPart(&b, part) {
-			return word{}
+			shown, _ := literal(w)
+			return word{shown: shown}
 		}
 	}
 	return known(b.String())
