@@ -146,12 +146,6 @@ func (p *Message) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "content")
 }
 
-func (p *Text) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *Text) write(w *rawjson.Writer) {
 	w.Str("text", p.Text)
 	w.Raw("providerOptions", p.ProviderOptions)
@@ -172,12 +166,6 @@ func (p *Text) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *Reasoning) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *Reasoning) write(w *rawjson.Writer) {
 	w.Str("text", p.Text)
 	w.Raw("providerOptions", p.ProviderOptions)
@@ -196,12 +184,6 @@ func (p *Reasoning) read(r *rawjson.Reader, v []byte) {
 			p.ProviderOptions = rawjson.Compact(v)
 		}
 	}
-}
-
-func (p *Image) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *Image) write(w *rawjson.Writer) {
@@ -225,12 +207,6 @@ func (p *Image) read(r *rawjson.Reader, v []byte) {
 			p.ProviderOptions = rawjson.Compact(v)
 		}
 	}
-}
-
-func (p *File) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *File) write(w *rawjson.Writer) {
@@ -257,12 +233,6 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 			p.ProviderOptions = rawjson.Compact(v)
 		}
 	}
-}
-
-func (p *ToolCall) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ToolCall) write(w *rawjson.Writer) {
@@ -299,12 +269,6 @@ func (p *ToolCall) read(r *rawjson.Reader, v []byte) {
 	p.Nameless = seen&(1<<0) == 0
 }
 
-func (p *ToolResult) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ToolResult) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	if !p.Nameless || p.ToolName != `` {
@@ -338,12 +302,6 @@ func (p *ToolResult) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "output")
 }
 
-func (p *ApprovalRequest) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ApprovalRequest) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Str("toolCallId", p.ToolCallID)
@@ -368,12 +326,6 @@ func (p *ApprovalRequest) read(r *rawjson.Reader, v []byte) {
 			p.InputSchemaInput = rawjson.Compact(v)
 		}
 	}
-}
-
-func (p *ApprovalResponse) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ApprovalResponse) write(w *rawjson.Writer) {

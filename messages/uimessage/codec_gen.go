@@ -394,12 +394,6 @@ func (p *Usage) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *Text) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *Text) write(w *rawjson.Writer) {
 	w.Str("text", p.Text)
 	w.NonEmpty("state", string(p.State))
@@ -427,12 +421,6 @@ func (p *Text) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "text")
-}
-
-func (p *Reasoning) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *Reasoning) write(w *rawjson.Writer) {
@@ -467,12 +455,6 @@ func (p *Reasoning) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "text")
 }
 
-func (p *SourceURL) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *SourceURL) write(w *rawjson.Writer) {
 	w.Str("sourceId", p.SourceID)
 	w.Str("url", p.URL)
@@ -505,12 +487,6 @@ func (p *SourceURL) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "sourceId")
 	r.Need(seen&(1<<1) != 0, "url")
-}
-
-func (p *SourceDocument) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *SourceDocument) write(w *rawjson.Writer) {
@@ -552,12 +528,6 @@ func (p *SourceDocument) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<2) != 0, "title")
 }
 
-func (p *File) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *File) write(w *rawjson.Writer) {
 	w.Str("mediaType", p.MediaType)
 	w.Opt("filename", p.Filename)
@@ -592,12 +562,6 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "url")
 }
 
-func (p *Data) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *Data) write(w *rawjson.Writer) {
 	w.Opt("id", p.ID)
 	w.Raw("data", p.Data)
@@ -621,12 +585,6 @@ func (p *Data) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *StepStart) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *StepStart) write(w *rawjson.Writer) {
 	w.Members(p.Extra)
 }
@@ -642,12 +600,6 @@ func (p *StepStart) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
-}
-
-func (p *Tool) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *Tool) write(w *rawjson.Writer) {

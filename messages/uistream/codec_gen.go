@@ -262,12 +262,6 @@ func (SourceDocument) Type() string { return "source-document" }
 // Type implements [Chunk].
 func (File) Type() string { return "file" }
 
-func (p *Start) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *Start) write(w *rawjson.Writer) {
 	w.Opt("messageId", p.MessageID)
 	w.Raw("messageMetadata", p.Metadata)
@@ -289,12 +283,6 @@ func (p *Start) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
-}
-
-func (p *Finish) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *Finish) write(w *rawjson.Writer) {
@@ -320,12 +308,6 @@ func (p *Finish) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *Abort) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *Abort) write(w *rawjson.Writer) {
 	w.Opt("reason", p.Reason)
 	w.Members(p.Extra)
@@ -344,12 +326,6 @@ func (p *Abort) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
-}
-
-func (p *MessageMetadata) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *MessageMetadata) write(w *rawjson.Writer) {
@@ -372,12 +348,6 @@ func (p *MessageMetadata) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *StartStep) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *StartStep) write(w *rawjson.Writer) {
 	w.Members(p.Extra)
 }
@@ -395,12 +365,6 @@ func (p *StartStep) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *FinishStep) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *FinishStep) write(w *rawjson.Writer) {
 	w.Members(p.Extra)
 }
@@ -416,12 +380,6 @@ func (p *FinishStep) read(r *rawjson.Reader, v []byte) {
 			rawjson.Extra(&p.Extra, k, v)
 		}
 	}
-}
-
-func (p *Error) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *Error) write(w *rawjson.Writer) {
@@ -445,12 +403,6 @@ func (p *Error) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "errorText")
-}
-
-func (p *TextStart) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *TextStart) write(w *rawjson.Writer) {
@@ -477,12 +429,6 @@ func (p *TextStart) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "id")
-}
-
-func (p *TextDelta) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *TextDelta) write(w *rawjson.Writer) {
@@ -516,12 +462,6 @@ func (p *TextDelta) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "delta")
 }
 
-func (p *TextEnd) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *TextEnd) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Raw("providerMetadata", p.ProviderMetadata)
@@ -548,12 +488,6 @@ func (p *TextEnd) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "id")
 }
 
-func (p *ReasoningStart) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ReasoningStart) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Raw("providerMetadata", p.ProviderMetadata)
@@ -578,12 +512,6 @@ func (p *ReasoningStart) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "id")
-}
-
-func (p *ReasoningDelta) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ReasoningDelta) write(w *rawjson.Writer) {
@@ -617,12 +545,6 @@ func (p *ReasoningDelta) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "delta")
 }
 
-func (p *ReasoningEnd) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ReasoningEnd) write(w *rawjson.Writer) {
 	w.Str("id", p.ID)
 	w.Raw("providerMetadata", p.ProviderMetadata)
@@ -647,12 +569,6 @@ func (p *ReasoningEnd) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "id")
-}
-
-func (p *ToolInputStart) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ToolInputStart) write(w *rawjson.Writer) {
@@ -701,12 +617,6 @@ func (p *ToolInputStart) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "toolName")
 }
 
-func (p *ToolInputDelta) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ToolInputDelta) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	w.Str("inputTextDelta", p.Delta)
@@ -733,12 +643,6 @@ func (p *ToolInputDelta) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
 	r.Need(seen&(1<<1) != 0, "inputTextDelta")
-}
-
-func (p *ToolInputAvailable) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ToolInputAvailable) write(w *rawjson.Writer) {
@@ -785,12 +689,6 @@ func (p *ToolInputAvailable) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
 	r.Need(seen&(1<<1) != 0, "toolName")
-}
-
-func (p *ToolInputError) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ToolInputError) write(w *rawjson.Writer) {
@@ -844,12 +742,6 @@ func (p *ToolInputError) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<2) != 0, "errorText")
 }
 
-func (p *ToolApprovalRequest) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ToolApprovalRequest) write(w *rawjson.Writer) {
 	w.Str("approvalId", p.ApprovalID)
 	w.Str("toolCallId", p.ToolCallID)
@@ -885,12 +777,6 @@ func (p *ToolApprovalRequest) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "approvalId")
 	r.Need(seen&(1<<1) != 0, "toolCallId")
-}
-
-func (p *ToolOutputAvailable) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *ToolOutputAvailable) write(w *rawjson.Writer) {
@@ -934,12 +820,6 @@ func (p *ToolOutputAvailable) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<0) != 0, "toolCallId")
 }
 
-func (p *ToolOutputError) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ToolOutputError) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	w.Str("errorText", p.ErrorText)
@@ -980,12 +860,6 @@ func (p *ToolOutputError) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<1) != 0, "errorText")
 }
 
-func (p *ToolOutputDenied) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *ToolOutputDenied) write(w *rawjson.Writer) {
 	w.Str("toolCallId", p.ToolCallID)
 	w.Members(p.Extra)
@@ -1007,12 +881,6 @@ func (p *ToolOutputDenied) read(r *rawjson.Reader, v []byte) {
 		}
 	}
 	r.Need(seen&(1<<0) != 0, "toolCallId")
-}
-
-func (p *SourceURL) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *SourceURL) write(w *rawjson.Writer) {
@@ -1047,12 +915,6 @@ func (p *SourceURL) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "sourceId")
 	r.Need(seen&(1<<1) != 0, "url")
-}
-
-func (p *SourceDocument) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *SourceDocument) write(w *rawjson.Writer) {
@@ -1094,12 +956,6 @@ func (p *SourceDocument) read(r *rawjson.Reader, v []byte) {
 	r.Need(seen&(1<<2) != 0, "title")
 }
 
-func (p *File) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
-}
-
 func (p *File) write(w *rawjson.Writer) {
 	w.Str("url", p.URL)
 	w.Str("mediaType", p.MediaType)
@@ -1129,12 +985,6 @@ func (p *File) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "url")
 	r.Need(seen&(1<<1) != 0, "mediaType")
-}
-
-func (p *Data) append(dst []byte) []byte {
-	w := rawjson.Open(dst)
-	p.write(&w)
-	return w.Close()
 }
 
 func (p *Data) write(w *rawjson.Writer) {

@@ -94,9 +94,12 @@ func (t *table) method(goType string) string {
 	return ""
 }
 
-// write writes the method that appends the members.
+// write writes the method that appends the members, and the one that appends the whole object, which
+// variants do not need: append<Union> opens and closes them.
 func (g *generator) write(o object) {
-	g.line("func (p *%s) append(dst []byte) []byte {\nw := rawjson.Open(dst)\np.write(&w)\nreturn w.Close()\n}\n", o.name)
+	if !o.variant {
+		g.line("func (p *%s) append(dst []byte) []byte {\nw := rawjson.Open(dst)\np.write(&w)\nreturn w.Close()\n}\n", o.name)
+	}
 	g.line("func (p *%s) write(w *rawjson.Writer) {", o.name)
 	for _, f := range o.fields {
 		value, method := "p."+f.goName, g.method(f.goType)
