@@ -76,9 +76,7 @@ type StartStep struct {
 // FinishStep ends a step and forgets which texts were open in it.
 //
 //codec:type finish-step
-type FinishStep struct {
-	Extra []uimessage.Member
-}
+type FinishStep StartStep
 
 // Error reports a failure; the stream continues.
 //
@@ -110,39 +108,22 @@ type TextDelta struct {
 // TextEnd ends an open text.
 //
 //codec:type text-end
-type TextEnd struct {
-	ID               string          `codec:"id,required"`
-	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
-	Extra            []uimessage.Member
-}
+type TextEnd TextStart
 
 // ReasoningStart opens a reasoning.
 //
 //codec:type reasoning-start
-type ReasoningStart struct {
-	ID               string          `codec:"id,required"`
-	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
-	Extra            []uimessage.Member
-}
+type ReasoningStart TextStart
 
 // ReasoningDelta is more of an open reasoning.
 //
 //codec:type reasoning-delta
-type ReasoningDelta struct {
-	ID               string          `codec:"id,required"`
-	Delta            string          `codec:"delta,required"`
-	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
-	Extra            []uimessage.Member
-}
+type ReasoningDelta TextDelta
 
 // ReasoningEnd ends an open reasoning.
 //
 //codec:type reasoning-end
-type ReasoningEnd struct {
-	ID               string          `codec:"id,required"`
-	ProviderMetadata json.RawMessage `codec:"providerMetadata"`
-	Extra            []uimessage.Member
-}
+type ReasoningEnd TextStart
 
 // ToolInputStart opens a tool call whose input streams.
 //

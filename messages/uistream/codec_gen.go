@@ -25,7 +25,7 @@ func appendChunk(dst []byte, v Chunk) []byte {
 		p.write(&w)
 	case FinishStep:
 		w.Str(`type`, p.Type())
-		p.write(&w)
+		(*StartStep)(&p).write(&w)
 	case Error:
 		w.Str(`type`, p.Type())
 		p.write(&w)
@@ -37,16 +37,16 @@ func appendChunk(dst []byte, v Chunk) []byte {
 		p.write(&w)
 	case TextEnd:
 		w.Str(`type`, p.Type())
-		p.write(&w)
+		(*TextStart)(&p).write(&w)
 	case ReasoningStart:
 		w.Str(`type`, p.Type())
-		p.write(&w)
+		(*TextStart)(&p).write(&w)
 	case ReasoningDelta:
 		w.Str(`type`, p.Type())
-		p.write(&w)
+		(*TextDelta)(&p).write(&w)
 	case ReasoningEnd:
 		w.Str(`type`, p.Type())
-		p.write(&w)
+		(*TextStart)(&p).write(&w)
 	case ToolInputStart:
 		w.Str(`type`, p.Type())
 		p.write(&w)
@@ -112,7 +112,7 @@ func readChunk(r *rawjson.Reader, name string, v []byte) Chunk {
 		return p
 	case "finish-step":
 		var p FinishStep
-		p.read(r, v)
+		(*StartStep)(&p).read(r, v)
 		return p
 	case "error":
 		var p Error
@@ -128,19 +128,19 @@ func readChunk(r *rawjson.Reader, name string, v []byte) Chunk {
 		return p
 	case "text-end":
 		var p TextEnd
-		p.read(r, v)
+		(*TextStart)(&p).read(r, v)
 		return p
 	case "reasoning-start":
 		var p ReasoningStart
-		p.read(r, v)
+		(*TextStart)(&p).read(r, v)
 		return p
 	case "reasoning-delta":
 		var p ReasoningDelta
-		p.read(r, v)
+		(*TextDelta)(&p).read(r, v)
 		return p
 	case "reasoning-end":
 		var p ReasoningEnd
-		p.read(r, v)
+		(*TextStart)(&p).read(r, v)
 		return p
 	case "tool-input-start":
 		var p ToolInputStart
@@ -365,23 +365,6 @@ func (p *StartStep) read(r *rawjson.Reader, v []byte) {
 	}
 }
 
-func (p *FinishStep) write(w *rawjson.Writer) {
-	w.Members(p.Extra)
-}
-
-func (p *FinishStep) read(r *rawjson.Reader, v []byte) {
-	if !r.Object(v) {
-		return
-	}
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case `type`:
-		default:
-			rawjson.Extra(&p.Extra, k, v)
-		}
-	}
-}
-
 func (p *Error) write(w *rawjson.Writer) {
 	w.Str("errorText", p.ErrorText)
 	w.Members(p.Extra)
@@ -460,115 +443,6 @@ func (p *TextDelta) read(r *rawjson.Reader, v []byte) {
 	}
 	r.Need(seen&(1<<0) != 0, "id")
 	r.Need(seen&(1<<1) != 0, "delta")
-}
-
-func (p *TextEnd) write(w *rawjson.Writer) {
-	w.Str("id", p.ID)
-	w.Raw("providerMetadata", p.ProviderMetadata)
-	w.Members(p.Extra)
-}
-
-func (p *TextEnd) read(r *rawjson.Reader, v []byte) {
-	if !r.Object(v) {
-		return
-	}
-	seen := 0
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case `type`:
-		case "id":
-			r.Str("id", v, &p.ID)
-			seen |= 1 << 0
-		case "providerMetadata":
-			p.ProviderMetadata = rawjson.Compact(v)
-		default:
-			rawjson.Extra(&p.Extra, k, v)
-		}
-	}
-	r.Need(seen&(1<<0) != 0, "id")
-}
-
-func (p *ReasoningStart) write(w *rawjson.Writer) {
-	w.Str("id", p.ID)
-	w.Raw("providerMetadata", p.ProviderMetadata)
-	w.Members(p.Extra)
-}
-
-func (p *ReasoningStart) read(r *rawjson.Reader, v []byte) {
-	if !r.Object(v) {
-		return
-	}
-	seen := 0
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case `type`:
-		case "id":
-			r.Str("id", v, &p.ID)
-			seen |= 1 << 0
-		case "providerMetadata":
-			p.ProviderMetadata = rawjson.Compact(v)
-		default:
-			rawjson.Extra(&p.Extra, k, v)
-		}
-	}
-	r.Need(seen&(1<<0) != 0, "id")
-}
-
-func (p *ReasoningDelta) write(w *rawjson.Writer) {
-	w.Str("id", p.ID)
-	w.Str("delta", p.Delta)
-	w.Raw("providerMetadata", p.ProviderMetadata)
-	w.Members(p.Extra)
-}
-
-func (p *ReasoningDelta) read(r *rawjson.Reader, v []byte) {
-	if !r.Object(v) {
-		return
-	}
-	seen := 0
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case `type`:
-		case "id":
-			r.Str("id", v, &p.ID)
-			seen |= 1 << 0
-		case "delta":
-			r.Str("delta", v, &p.Delta)
-			seen |= 1 << 1
-		case "providerMetadata":
-			p.ProviderMetadata = rawjson.Compact(v)
-		default:
-			rawjson.Extra(&p.Extra, k, v)
-		}
-	}
-	r.Need(seen&(1<<0) != 0, "id")
-	r.Need(seen&(1<<1) != 0, "delta")
-}
-
-func (p *ReasoningEnd) write(w *rawjson.Writer) {
-	w.Str("id", p.ID)
-	w.Raw("providerMetadata", p.ProviderMetadata)
-	w.Members(p.Extra)
-}
-
-func (p *ReasoningEnd) read(r *rawjson.Reader, v []byte) {
-	if !r.Object(v) {
-		return
-	}
-	seen := 0
-	for k, v := range rawjson.Members(v) {
-		switch string(k) {
-		case `type`:
-		case "id":
-			r.Str("id", v, &p.ID)
-			seen |= 1 << 0
-		case "providerMetadata":
-			p.ProviderMetadata = rawjson.Compact(v)
-		default:
-			rawjson.Extra(&p.Extra, k, v)
-		}
-	}
-	r.Need(seen&(1<<0) != 0, "id")
 }
 
 func (p *ToolInputStart) write(w *rawjson.Writer) {

@@ -27,6 +27,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 func TestGenerateRefuses(t *testing.T) {
 	for name, src := range map[string]string{
 		"a type that is not a struct":   "package p\n\n//codec:object\ntype T []string\n",
+		"a variant like no earlier one": "package p\n\n//codec:type t\ntype T U\n\n//codec:type u\ntype U struct{}\n",
+		"an object like a variant":      "package p\n\n//codec:type u\ntype U struct{}\n\n//codec:object\ntype T U\n",
 		"an option that is not known":   "package p\n\n//codec:object\ntype T struct {\n\tA string `codec:\"a,requird\"`\n}\n",
 		"a directive that is not known": "package p\n\n//codec:objekt\ntype T struct{}\n",
 	} {

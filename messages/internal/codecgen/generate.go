@@ -33,8 +33,10 @@ func generate(dir string) ([]byte, error) {
 		g.variants()
 	}
 	for _, o := range t.objects {
-		g.write(o)
-		g.read(o)
+		if o.like == "" {
+			g.write(o)
+			g.read(o)
+		}
 	}
 	return format.Source(g.Bytes())
 }
@@ -46,14 +48,14 @@ func (g *generator) variants() {
 	g.line("// append%[1]s appends a variant as an object.\nfunc append%[1]s(dst []byte, v %[1]s) []byte {\nw := rawjson.Open(dst)\nswitch p := v.(type) {", g.union)
 	for _, o := range g.objects {
 		if o.variant {
-			g.line("case %s:\nw.Str(`type`, p.Type())\np.write(&w)", o.name)
+			g.line("case %s:\nw.Str(`type`, p.Type())\n%s.write(&w)", o.name, o.codec())
 		}
 	}
 	g.line("}\nreturn w.Close()\n}\n\n// read%[1]s reads the variant with this type; nil if none has it.", g.union)
 	g.line("func read%[1]s(r *rawjson.Reader, name string, v []byte) %[1]s {\nswitch name {", g.union)
 	for _, o := range g.objects {
 		if o.tag != "" {
-			g.line("case %q:\nvar p %s\np.read(r, v)\nreturn p", o.tag, o.name)
+			g.line("case %q:\nvar p %s\n%s.read(r, v)\nreturn p", o.tag, o.name, o.codec())
 		}
 	}
 	g.line("}\nreturn nil\n}\n")
@@ -65,6 +67,14 @@ func (g *generator) variants() {
 			g.line("// Type implements [%s].\nfunc (%s) Type() string { return %q }\n", g.union, o.name, o.tag)
 		}
 	}
+}
+
+// codec is the variant p as the type that has the methods read and write for it.
+func (o object) codec() string {
+	if o.like == "" {
+		return "p"
+	}
+	return "(*" + o.like + ")(&p)"
 }
 
 // method is the part of the names of the methods of rawjson.Writer and rawjson.Reader

@@ -9,6 +9,8 @@
 //	... tolerant              a member that cannot be read is kept in Extra
 //	... open                  members that have no field are dropped
 //
+// A variant that is defined by an earlier one, as in `type TextEnd TextStart`, has its members.
+//
 // Fields are written in their order in the struct. A field has the tag
 // `codec:"name,options"`; a field Extra of type []Member takes the members that have no
 // other field, and a type without it accepts none. How a field is read and written follows

@@ -30,6 +30,8 @@ type table struct {
 // object is a type that takes part.
 type object struct {
 	name string
+	// like is the variant that this one is defined by, or empty.
+	like string
 	// variant says that the objects have a member `type`, which is tag if that is known.
 	variant        bool
 	tag            string
@@ -44,6 +46,9 @@ type field struct {
 }
 
 func (f field) has(option string) bool { return slices.Contains(f.options, option) }
+
+// isLike reports whether the object is defined by the other.
+func (o object) isLike(other object) bool { return other.variant && other.name == o.like }
 
 // absent is the field that says that the member was missing, or empty.
 func (f field) absent() string {
@@ -114,11 +119,14 @@ func (t *table) take(decl ast.Decl) error {
 
 // object adds a type whose directive has these words.
 func (t *table) object(spec *ast.TypeSpec, words []string) error {
+	o := object{name: spec.Name.Name, variant: words[0] == "type"}
 	s, ok := spec.Type.(*ast.StructType)
 	if !ok {
-		return fmt.Errorf("%w: %s is not a struct", errTable, spec.Name)
+		if o.like = types.ExprString(spec.Type); !o.variant || !slices.ContainsFunc(t.objects, o.isLike) {
+			return fmt.Errorf("%w: %s is neither a struct nor a variant like an earlier one", errTable, spec.Name)
+		}
+		s = &ast.StructType{Fields: &ast.FieldList{}}
 	}
-	o := object{name: spec.Name.Name, variant: words[0] == "type"}
 	if !o.variant && words[0] != "object" {
 		return fmt.Errorf("%w: %s has the unknown directive %s", errTable, spec.Name, words[0])
 	}
