@@ -36,7 +36,6 @@ func (c *counted) Judge(tool.Call) tool.Verdict {
 	return c.verdict
 }
 
-// Doubt implements [tool.Doubter].
 func (c *counted) Doubt(tool.Call) string {
 	if c.doubts.Load() {
 		return "a link leads to a secret"

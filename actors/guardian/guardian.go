@@ -77,7 +77,6 @@ type guardian struct {
 	closing  bool                  // the guardian is stopping, and its children with it
 }
 
-// Receive implements [actor.Actor].
 func (g *guardian) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case Spawn:

@@ -30,7 +30,6 @@ type slow struct {
 	most     int
 }
 
-// Stream implements [model.Model].
 func (s *slow) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		s.begin(1)

@@ -84,7 +84,6 @@ type cutter struct {
 	comments int              // are sent before it, each followed by 10 s of silence
 }
 
-// Write implements [io.Writer].
 func (c *cutter) Write(b []byte) (int, error) {
 	for ; c.comments > 0; c.comments-- {
 		sse(c.ResponseWriter, ": wait\n\n")

@@ -32,12 +32,10 @@ func (r *run) egress() tool.Egress {
 	return egress{root: r.home.Root(), chat: r.chat, router: r.Router, key: r.start.ChatKey, runID: r.start.RunID, depth: r.input.Depth}
 }
 
-// Send implements tool.Egress.
 func (e egress) Send(ctx context.Context, callID string, out tool.Outgoing) (tool.Delivery, error) {
 	return e.queue(ctx, e.chat, messages.QueueEgress{ChatKey: e.key, RunID: e.runID, CallID: callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files})
 }
 
-// SendTo implements tool.Egress.
 func (e egress) SendTo(ctx context.Context, key messages.ChatKey, callID string, out tool.Outgoing) (tool.Delivery, error) {
 	return e.queue(ctx, e.router, messages.QueueEgress{ChatKey: key, CallID: e.runID + "/" + callID, Text: out.Text, ReplyTo: out.ReplyTo, Files: out.Files, Depth: e.depth})
 }

@@ -182,7 +182,6 @@ type showing struct {
 	summary string
 }
 
-// InvokeStream implements [tool.Streamer].
 func (s showing) InvokeStream(_ context.Context, _ tool.Call, show func(json.RawMessage)) (tool.Result, error) {
 	show(s.output)
 	return tool.Result{Output: json.RawMessage("1"), Summary: s.summary}, nil

@@ -17,7 +17,6 @@ type maskedError struct {
 	text string
 }
 
-// Error implements error.
 func (e maskedError) Error() string { return e.text }
 
 // Unwrap returns the original error for errors.Is and errors.As.

@@ -32,7 +32,6 @@ type hooked struct {
 	rest *modeltest.Script
 }
 
-// Stream implements [model.Model].
 func (h hooked) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	last, err := json.Marshal(req.Messages[len(req.Messages)-1])
 	if err == nil && strings.Contains(string(last), "panic") && h.hook != nil {
@@ -44,7 +43,6 @@ func (h hooked) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 // streams is a model made of a function.
 type streams func(yield func(model.Event, error) bool)
 
-// Stream implements [model.Model].
 func (s streams) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
 	return iter.Seq2[model.Event, error](s)
 }
@@ -52,7 +50,6 @@ func (s streams) Stream(context.Context, model.Request) iter.Seq2[model.Event, e
 // trips is a transport that panics, or whose answers' body does.
 type trips struct{ atBody bool }
 
-// RoundTrip implements [http.RoundTripper].
 func (p trips) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !p.atBody {
 		panic("in the transport")
@@ -60,13 +57,11 @@ func (p trips) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(p)}, nil
 }
 
-// Read implements [io.Reader].
 func (trips) Read([]byte) (int, error) { panic("in the parser") }
 
 // judged is a tool whose policy panics.
 type judged struct{ actortest.Func }
 
-// Judge implements [tool.Judge].
 func (judged) Judge(tool.Call) tool.Verdict { panic("in the policy") }
 
 func through(t *testing.T, rt http.RoundTripper) model.Model {

@@ -91,7 +91,6 @@ type small struct {
 	sent  [][]byte
 }
 
-// Stream implements [model.Model].
 func (s *small) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	body, err := json.Marshal(req.Messages)
 	if err != nil {

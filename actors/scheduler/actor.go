@@ -64,7 +64,6 @@ type scheduler struct {
 // due reports that the timer has ended.
 type due struct{ gen int }
 
-// Receive implements [actor.Actor].
 func (s *scheduler) Receive(ac actor.Context) {
 	switch msg := ac.Message().(type) {
 	case *actor.Started:

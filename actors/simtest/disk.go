@@ -85,7 +85,6 @@ func (d *disk) plan(op string, key messages.ChatKey) error {
 	}
 }
 
-// OpenChat implements [persistence.Store].
 func (d *disk) OpenChat(ctx context.Context, key messages.ChatKey) (persistence.Chat, error) {
 	c, err := d.Store.OpenChat(ctx, key)
 	if err != nil {
@@ -101,7 +100,6 @@ type followed struct {
 	w *witness
 }
 
-// Load implements [persistence.Chat].
 func (c *followed) Load(ctx context.Context) (journal.Snapshot, error) {
 	snap, err := c.Chat.Load(ctx)
 	c.w.loaded(snap, err)
@@ -111,7 +109,6 @@ func (c *followed) Load(ctx context.Context) (journal.Snapshot, error) {
 	return snap, err
 }
 
-// Append implements [persistence.Journal].
 func (c *followed) Append(ctx context.Context, records ...journal.Record) error {
 	c.w.begin()
 	err := c.Chat.Append(ctx, records...)
@@ -119,7 +116,6 @@ func (c *followed) Append(ctx context.Context, records ...journal.Record) error 
 	return err
 }
 
-// Note implements [persistence.Journal].
 func (c *followed) Note(ctx context.Context, records ...journal.Record) error {
 	c.w.begin()
 	err := c.Chat.Note(ctx, records...)
@@ -127,7 +123,6 @@ func (c *followed) Note(ctx context.Context, records ...journal.Record) error {
 	return err
 }
 
-// AppendHistory implements [persistence.Journal].
 func (c *followed) AppendHistory(ctx context.Context, turns ...uimessage.Message) error {
 	c.w.begin()
 	err := c.Chat.AppendHistory(ctx, turns...)
@@ -135,7 +130,6 @@ func (c *followed) AppendHistory(ctx context.Context, turns ...uimessage.Message
 	return err
 }
 
-// Fold implements [persistence.Journal].
 func (c *followed) Fold(ctx context.Context, f journal.Fold) error {
 	c.w.begin()
 	err := c.Chat.Fold(ctx, f)
@@ -143,7 +137,6 @@ func (c *followed) Fold(ctx context.Context, f journal.Fold) error {
 	return err
 }
 
-// Rewrite implements [persistence.Rewriter].
 func (c *followed) Rewrite(ctx context.Context, r journal.Rewrite) error {
 	c.w.begin()
 	err := c.Chat.Rewrite(ctx, r)

@@ -18,7 +18,6 @@ type simModel struct {
 	key  messages.ChatKey // whose requests it answers
 }
 
-// Stream implements [model.Model].
 func (m simModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		l, s := m.life, m.life.sim

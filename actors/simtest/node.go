@@ -126,7 +126,6 @@ func (l *life) named(p *actor.Props, name string) *actor.PID {
 // half is a jitter without randomness.
 func half(d time.Duration) time.Duration { return d / 2 }
 
-// Find implements [run.Tools].
 func (l *life) Find(name string) (tool.Tool, bool) {
 	t, ok := l.set[name]
 	return t, ok
@@ -146,13 +145,10 @@ func (*life) Validate(_ string, input json.RawMessage) error {
 	return nil
 }
 
-// Cap implements [run.Tools].
 func (*life) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage {
 	return output
 }
 
-// Wire implements [run.Tools].
 func (*life) Wire(spec tool.Spec) (string, json.RawMessage) { return spec.Name, spec.InputSchema }
 
-// Name implements [run.Tools].
 func (*life) Name(wire string) string { return wire }

@@ -81,10 +81,8 @@ func (s *sent) hidden(m *shown) {
 // simPlatform is a process's side of the platform.
 type simPlatform struct{ life *life }
 
-// Name implements [platform.Platform].
 func (simPlatform) Name() string { return "telegram" }
 
-// Capabilities implements [platform.Platform].
 func (p simPlatform) Capabilities() platform.Capabilities {
 	s := p.life.sim.setup
 	return platform.Capabilities{Outbox: true, ToolEgress: s.toolEgress, Drafts: s.drafts, Rates: s.rates}
@@ -99,7 +97,6 @@ func (simPlatform) Receive(ctx context.Context, _ platform.Host) error {
 // partLength is the longest part; long answers have several.
 const partLength = 160
 
-// Plan implements [platform.Sender].
 func (p simPlatform) Plan(out platform.Outbound) []platform.Part {
 	if s := p.life.sim; s.faulty() && !out.Draft && s.chance(300) {
 		s.fault("render panic", out.Text)
@@ -120,7 +117,6 @@ func refused(reason platform.SendReason, retryable bool) *platform.Error {
 	return &platform.Error{Reason: reason, Retryable: retryable, Err: errScripted}
 }
 
-// Send implements [platform.Sender].
 func (p simPlatform) Send(ctx context.Context, to platform.Target, part platform.Part) (messages.Receipt, error) {
 	l, s := p.life, p.life.sim
 	name := "send " + string(to.ChatKey)
@@ -143,7 +139,6 @@ func (p simPlatform) Send(ctx context.Context, to platform.Target, part platform
 	return messages.Receipt{ID: m.id, Order: m.order}, nil
 }
 
-// Edit implements [platform.Editor].
 func (p simPlatform) Edit(ctx context.Context, to platform.Target, id string, part platform.Part) error {
 	s := p.life.sim
 	if err := p.before(ctx, "edit "+string(to.ChatKey)); err != nil {

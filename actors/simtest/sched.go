@@ -125,7 +125,6 @@ type mailbox struct {
 	of hand
 }
 
-// PostUserMessage implements [actor.Mailbox].
 func (m *mailbox) PostUserMessage(msg any) {
 	if s := m.of.life.sim.sched; s.asleep.Load() {
 		s.mail <- letter{m, msg, time.Now(), fmt.Sprintf("%T%+v", msg, msg)}
@@ -194,7 +193,6 @@ type hand struct {
 	name string
 }
 
-// Schedule implements [actor.Dispatcher].
 func (h hand) Schedule(mailbox func()) {
 	select {
 	case h.life.sim.sched.in <- task{h.life.n, h.name, mailbox}:
@@ -202,7 +200,6 @@ func (h hand) Schedule(mailbox func()) {
 	}
 }
 
-// Throughput implements [actor.Dispatcher].
 func (hand) Throughput() int { return backlog }
 
 // Start implements the pipe's starter: work starts when it is picked and its result is sent when it

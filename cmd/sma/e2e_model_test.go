@@ -154,7 +154,6 @@ func (m *gatedModel) nextCall() string {
 	return fmt.Sprintf("call_%d", m.calls)
 }
 
-// Stream implements [model.Model].
 func (m *gatedModel) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		script := m.line(req.Messages)

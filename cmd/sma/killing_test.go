@@ -337,7 +337,6 @@ func (p *tap) spring(at phase, method string, params map[string]any, answer []by
 	return true
 }
 
-// ServeHTTP implements [http.Handler].
 func (p *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
 	_, _ = body.ReadFrom(r.Body) // a caller that was killed sends less, and gets nothing

@@ -21,7 +21,6 @@ func TestMain(m *testing.M) {
 // suite is all tests, with a folder for the program that some of them build.
 type suite struct{ *testing.M }
 
-// Run implements [testscript.TestingM].
 func (s suite) Run() int {
 	dir, err := os.MkdirTemp("", "sma-test-")
 	if err != nil {

@@ -14,7 +14,6 @@ type object struct {
 	values map[string]any
 }
 
-// MarshalJSON implements [json.Marshaler].
 func (o *object) MarshalJSON() ([]byte, error) {
 	var members []rawjson.Member
 	for _, name := range o.names {

@@ -36,7 +36,6 @@ func newEndpoint(t *testing.T, s *server) *endpoint {
 	return e
 }
 
-// ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -114,7 +114,6 @@ type playback struct {
 	bodies [][]byte
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (p *playback) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	p.bodies = append(p.bodies, body)

@@ -117,7 +117,6 @@ func displayWidth(s string) int {
 // surplusCells restores the cells that a row has beyond its header, which the table grammar drops.
 type surplusCells struct{}
 
-// Transform implements [parser.ASTTransformer].
 func (surplusCells) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 	src := reader.Source()
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

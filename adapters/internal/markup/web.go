@@ -45,7 +45,6 @@ func newWeb() renderer.Renderer {
 // safeNodes renders the nodes that could contain active content.
 type safeNodes struct{ text html.Writer }
 
-// RegisterFuncs implements [renderer.NodeRenderer].
 func (s safeNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindLink, s.link)
 	reg.Register(ast.KindImage, s.image)

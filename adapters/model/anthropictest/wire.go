@@ -53,7 +53,6 @@ func (o object) content() (content, error) {
 // content is a list of blocks. A string is shorthand for one text block.
 type content []object
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (c *content) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		*c = content{{"type": json.RawMessage(`"text"`), "text": slices.Clone(b)}}
@@ -77,7 +76,6 @@ type message struct {
 	fields  object
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (m *message) UnmarshalJSON(b []byte) error {
 	err := json.Unmarshal(b, &m.fields)
 	if err == nil {

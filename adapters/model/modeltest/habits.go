@@ -248,7 +248,6 @@ type counted struct {
 	usage model.Usage
 }
 
-// Stream implements [model.Model].
 func (c *counted) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for e, err := range c.Model.Stream(ctx, req) {

@@ -89,7 +89,6 @@ type sentBody struct {
 	sent *atomic.Bool
 }
 
-// Read implements [io.Reader].
 func (b *sentBody) Read(p []byte) (int, error) {
 	b.sent.Store(true)
 	return b.ReadCloser.Read(p) //nolint:wrapcheck // the same error

@@ -28,7 +28,6 @@ func newSight(s Settings) *sight {
 	return &sight{images: !s.NoImages, files: !s.NoFiles}
 }
 
-// Takes implements [protocol.Sight].
 func (s *sight) Takes(mediaType, link string) bool {
 	if mediaType == messages.MimeText {
 		return true
@@ -41,14 +40,12 @@ func (s *sight) Takes(mediaType, link string) bool {
 	return !slices.Contains(s.refused, link)
 }
 
-// TakesThought implements [protocol.Sight].
 func (s *sight) TakesThought(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !slices.Contains(s.refused, id)
 }
 
-// Revision implements [protocol.Sight].
 func (s *sight) Revision() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

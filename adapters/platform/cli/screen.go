@@ -163,7 +163,6 @@ func loadHistory(file string) *history {
 	return h
 }
 
-// Add implements [term.History].
 func (h *history) Add(line string) {
 	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
 		return
@@ -172,7 +171,6 @@ func (h *history) Add(line string) {
 	h.write(os.O_APPEND, line+"\n")
 }
 
-// Len implements [term.History].
 func (h *history) Len() int { return len(h.lines) }
 
 // At implements [term.History]; 0 is the newest.

@@ -105,7 +105,6 @@ type served struct {
 	live *platformtest.Live
 }
 
-// Receive implements [platform.Platform].
 func (s *served) Receive(ctx context.Context, _ platform.Host) error {
 	s.live.Status(true, "control socket")
 	<-ctx.Done()

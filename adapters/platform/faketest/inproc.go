@@ -24,7 +24,6 @@ type inProcess struct{ a Unconnected }
 // ClientOf calls a service without a socket, so that it works where time is simulated.
 func ClientOf(a Unconnected) *http.Client { return &http.Client{Transport: inProcess{a}} }
 
-// RoundTrip implements [http.RoundTripper].
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.a.Gone() {
 		return nil, errors.Join(errors.New("dial"), syscall.ECONNREFUSED)

@@ -15,7 +15,6 @@ type head struct {
 	data []byte
 }
 
-// Write implements [io.Writer].
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,7 +37,6 @@ type tail struct {
 	data []byte
 }
 
-// Write implements [io.Writer].
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -51,7 +51,6 @@ type bounded struct {
 	io.Closer
 }
 
-// Read implements [io.Reader].
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

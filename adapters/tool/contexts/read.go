@@ -23,12 +23,10 @@ const (
 // list is chat_context_list.
 type list struct{ Options }
 
-// Spec implements [tool.Tool].
 func (list) Spec() tool.Spec {
 	return reading(spec(ListName, "List earlier contexts", listText, listSchema))
 }
 
-// Invoke implements [tool.Tool].
 func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in := struct {
 		Limit int `json:"limit"`
@@ -50,12 +48,10 @@ func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 // recall is chat_context_recall.
 type recall struct{ Options }
 
-// Spec implements [tool.Tool].
 func (recall) Spec() tool.Spec {
 	return reading(spec(RecallName, "Read an earlier context", recallText, recallSchema))
 }
 
-// Invoke implements [tool.Tool].
 func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in := struct {
 		ContextID string `json:"contextId"`

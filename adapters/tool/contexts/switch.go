@@ -19,7 +19,6 @@ type leave struct {
 	spec tool.Spec
 }
 
-// Spec implements [tool.Tool].
 func (t leave) Spec() tool.Spec { return t.spec }
 
 // left is the result when the chat leaves a context.
@@ -28,7 +27,6 @@ type left struct {
 	Note       string `json:"note"`
 }
 
-// Invoke implements [tool.Tool].
 func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ Title, Reason string }
 	if err := call.Read(&in); err != nil {
@@ -49,7 +47,6 @@ func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 // load is chat_context_load.
 type load struct{ Options }
 
-// Spec implements [tool.Tool].
 func (load) Spec() tool.Spec { return spec(LoadName, "Load an earlier context", loadText, loadSchema) }
 
 // loaded is the result when a context is loaded.
@@ -65,7 +62,6 @@ type choice struct {
 	Candidates []entry `json:"candidates"`
 }
 
-// Invoke implements [tool.Tool].
 func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Query     string `json:"query"`

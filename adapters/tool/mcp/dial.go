@@ -73,7 +73,6 @@ type opening struct {
 	begin []byte
 }
 
-// Read implements io.Reader.
 func (o *opening) Read(p []byte) (int, error) {
 	n, err := o.File.Read(p)
 	o.mu.Lock()
@@ -216,7 +215,6 @@ type headers struct {
 	limit int64
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	unhook := context.AfterFunc(h.life, cancel)
@@ -249,7 +247,6 @@ type answer struct {
 
 var errTooLong = errors.New("the server's answer is too long")
 
-// Read implements [io.Reader].
 func (a *answer) Read(p []byte) (int, error) {
 	if a.endless {
 		return a.ReadCloser.Read(p)
@@ -262,7 +259,6 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer].
 func (a *answer) Close() error {
 	defer a.release()
 	return a.ReadCloser.Close()

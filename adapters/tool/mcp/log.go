@@ -55,7 +55,6 @@ func newLogFile(logs string, server *Server) *logFile {
 	return &logFile{path: LogFile(logs, server.Name), server: server, now: time.Now}
 }
 
-// Write implements [io.Writer].
 func (l *logFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,13 +46,11 @@ func newTool(m *Manager, c *client, def Definition) *remote {
 	return r
 }
 
-// Spec implements [tool.Tool].
 func (r *remote) Spec() tool.Spec { return r.spec }
 
 // bind is what a person's decision is bound to, besides the input.
 func (r *remote) bind() string { return digest("call", r.c.server.Name, r.c.server.identity(), r.hash) }
 
-// Explain implements [tool.Explainer].
 func (r *remote) Explain(call tool.Call) (tool.Explanation, error) {
 	args, err := canonical(arguments(call.Input))
 	if err != nil {
@@ -70,12 +68,10 @@ func (r *remote) Explain(call tool.Call) (tool.Explanation, error) {
 	return e, err
 }
 
-// Invoke implements [tool.Tool].
 func (r *remote) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	return r.InvokeStream(ctx, call, nil)
 }
 
-// InvokeStream implements [tool.Streamer].
 func (r *remote) InvokeStream(ctx context.Context, call tool.Call, preliminary func(json.RawMessage)) (tool.Result, error) {
 	began := time.Now()
 	result, err := r.invoke(ctx, call, preliminary)

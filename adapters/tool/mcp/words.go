@@ -25,7 +25,6 @@ type startError struct {
 	spec  sandbox.Spec
 }
 
-// Error implements error.
 func (e *startError) Error() string { return e.what }
 
 // explain says why a program ended, including its last output, and advises the operator if the sandbox denied

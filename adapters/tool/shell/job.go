@@ -254,7 +254,6 @@ func (s *Shell) of(chat messages.ChatKey) []*job {
 // followUp is a tool for the processes of a chat.
 type followUp struct{ sh *Shell }
 
-// Useful implements [tool.FollowUp].
 func (f followUp) Useful(chat messages.ChatKey) bool { return len(f.sh.of(chat)) > 0 }
 
 // state is a process as models see it.

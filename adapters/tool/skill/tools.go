@@ -73,7 +73,6 @@ func Tools(o Options) []tool.Tool {
 // list is skills_list.
 type list struct{ Options }
 
-// Spec implements [tool.Tool].
 func (list) Spec() tool.Spec {
 	return tool.Spec{
 		Name: ListName, Title: "List skills", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
@@ -91,7 +90,6 @@ type line struct {
 	Warning     string   `json:"warning,omitempty"`
 }
 
-// Invoke implements [tool.Tool].
 func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	set := t.Catalog.Refresh()
 	approvals, err := t.Store.SkillApprovals(ctx)
@@ -169,7 +167,6 @@ func (t load) Judge(call tool.Call) tool.Verdict {
 	}
 }
 
-// Explain implements [tool.Explainer].
 func (t load) Explain(call tool.Call) (tool.Explanation, error) {
 	in, err := read(call)
 	if err != nil {

@@ -62,7 +62,6 @@ func Tools(o Options) []tool.Tool {
 // followUp is a tool for tasks that exist.
 type followUp struct{ opts Options }
 
-// Useful implements [tool.FollowUp].
 func (f followUp) Useful(chat messages.ChatKey) bool { return f.opts.Tasks.HadTasks(chat) }
 
 //go:embed list.md

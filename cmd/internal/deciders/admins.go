@@ -261,7 +261,6 @@ func (d *Deciders) Informed(live platform.Live) platform.Live {
 	return informed{live, d.admins}
 }
 
-// Accept implements [platform.Host].
 func (l informed) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
 	var wait sync.WaitGroup
 	asked := map[groupName]bool{}

@@ -219,7 +219,6 @@ type acquainted struct {
 	of *Deciders
 }
 
-// Accept implements [platform.Host].
 func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
 	for i := range in {
 		private := slices.ContainsFunc(l.of.Services, func(s platforms.Descriptor) bool { return s.PrivateType == in[i].Chat.Type })

@@ -31,7 +31,6 @@ func (l *liveModels) set(llm *config.LLM) {
 
 var _ model.Model = (*liveModels)(nil)
 
-// Stream implements [model.Model].
 func (l *liveModels) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return l.models.Load().Stream(ctx, req)
 }

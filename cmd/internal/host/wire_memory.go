@@ -76,7 +76,6 @@ func (h *Host) makeIndex(context.Context) error {
 // searcher adapts the index for the search tool.
 type searcher struct{ index *searchindex.Index }
 
-// Search implements [history.Searcher].
 func (s searcher) Search(ctx context.Context, key messages.ChatKey, q history.Query) ([]history.Found, error) {
 	hits, err := s.index.Search(ctx, key, searchindex.Query{Text: q.Text, Limit: q.Limit, NotRequest: q.NotRequest})
 	if err != nil {

@@ -106,7 +106,6 @@ func (b *toolbox) names(key messages.ChatKey, toolEgress bool) (offered, later [
 	}), later
 }
 
-// Cap implements run.Tools.
 func (b *toolbox) Cap(ctx context.Context, call tool.Call, output json.RawMessage) json.RawMessage {
 	out, err := tool.Cap{Keep: chatfiles.At(b.files).Keep(call.Run.ChatKey)}.Apply(ctx, call.Run.RunID+"-"+call.ID, output)
 	if err != nil {

@@ -145,7 +145,6 @@ type maskedWriter struct {
 	rest string
 }
 
-// Write implements [io.Writer].
 func (w *maskedWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -264,7 +263,6 @@ type maskedTranscriber struct {
 	mask *Mask
 }
 
-// Transcribe implements [speech.Transcriber].
 func (m maskedTranscriber) Transcribe(ctx context.Context, a speech.Audio) (string, error) {
 	text, err := m.Transcriber.Transcribe(ctx, a)
 	return m.mask.Text(text), err

@@ -34,7 +34,6 @@ type clerk struct{}
 
 var _ model.Model = clerk{}
 
-// Stream implements [model.Model].
 func (clerk) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		if len(req.Tools) == 0 { // the host wants notes for the memory: there is nothing to note

@@ -32,7 +32,6 @@ type archivist struct {
 	found map[string]string // chat key and query: what the tool answered
 }
 
-// Stream implements [model.Model].
 func (a *archivist) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for _, e := range a.events(req) {

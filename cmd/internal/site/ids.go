@@ -14,7 +14,6 @@ var _ parser.IDs = ids{}
 // ids gives headings the names that they have on the forge, so that the same links work there and here.
 type ids map[string]bool
 
-// Generate implements [parser.IDs].
 func (s ids) Generate(value []byte, _ ast.NodeKind) []byte {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -33,5 +32,4 @@ func (s ids) Generate(value []byte, _ ast.NodeKind) []byte {
 	return []byte(unique)
 }
 
-// Put implements [parser.IDs].
 func (s ids) Put(value []byte) { s[string(value)] = true }

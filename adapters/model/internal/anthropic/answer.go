@@ -54,19 +54,14 @@ type usage struct {
 
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
-// Usage implements [protocol.Parser].
 func (p *parser) Usage() model.Usage { return p.usage.total() }
 
-// Complete implements [protocol.Parser].
 func (p *parser) Complete() bool { return p.finish != nil && len(p.open) == 0 }
 
-// Over implements [protocol.Parser].
 func (p *parser) Over() bool { return p.stopped }
 
-// Known implements [protocol.Parser].
 func (p *parser) Known() bool { return p.known }
 
-// Events implements [protocol.Parser].
 func (p *parser) Events() []model.Event {
 	out := p.out
 	p.out = p.out[:0]

@@ -29,7 +29,6 @@ type form struct {
 
 func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
 
-// AppendHead implements [protocol.Form].
 func (f *form) AppendHead(dst []byte, req model.Request) []byte {
 	limit := cmp.Or(req.MaxOutputTokens, f.opts.MaxOutputTokens, defaultMaxTokens) + f.opts.Efforts.For(req).Budget
 	if most := f.opts.OutputLimit; most > 0 {
@@ -70,7 +69,6 @@ func appendChoice(dst []byte, choice string) []byte {
 	return append(dst, `,"tool_choice":{"type":"auto"}`...)
 }
 
-// AppendStart implements [protocol.Form].
 func (*form) AppendStart(dst []byte, req model.Request) []byte {
 	if strings.TrimSpace(req.System) != "" {
 		dst = protocol.AppendString(append(dst, `,"system":[{"type":"text","text":`...), req.System)

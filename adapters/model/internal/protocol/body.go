@@ -25,7 +25,6 @@ func (b Body) into(req *http.Request) {
 // one write to the connection. It has no WriteTo, with which every request would allocate a copy buffer of 32 KiB.
 type pieces [][]byte
 
-// Read implements [io.Reader].
 func (p *pieces) Read(b []byte) (n int, err error) {
 	for len(*p) > 0 && n < len(b) {
 		k := copy(b[n:], (*p)[0])

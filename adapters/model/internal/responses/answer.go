@@ -66,19 +66,14 @@ const (
 
 func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
 
-// Usage implements [protocol.Parser].
 func (p *parser) Usage() model.Usage { return p.total() }
 
-// Complete implements [protocol.Parser].
 func (p *parser) Complete() bool { return p.finish != nil }
 
-// Over implements [protocol.Parser].
 func (p *parser) Over() bool { return p.finish != nil }
 
-// Known implements [protocol.Parser].
 func (p *parser) Known() bool { return p.known }
 
-// Events implements [protocol.Parser].
 func (p *parser) Events() []model.Event {
 	out := p.out
 	p.out = p.out[:0]

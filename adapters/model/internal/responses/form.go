@@ -22,7 +22,6 @@ type form struct {
 	opts *Options
 }
 
-// AppendHead implements [protocol.Form].
 func (f *form) AppendHead(dst []byte, req model.Request) []byte {
 	dst = protocol.AppendString(append(dst, `{"model":`...), f.opts.Name())
 	dst = append(dst, `,"store":false,"stream":true`...)
@@ -53,7 +52,6 @@ func appendTool(dst []byte, t model.ToolSpec) []byte {
 	return append(protocol.AppendSchema(append(dst, `,"strict":false,"parameters":`...), t.InputSchema), '}')
 }
 
-// AppendStart implements [protocol.Form].
 func (*form) AppendStart(dst []byte, req model.Request) []byte {
 	if req.System != "" {
 		dst = protocol.AppendString(append(dst, `,"instructions":`...), req.System)

@@ -359,13 +359,11 @@ func (p *process) name() {
 	}
 }
 
-// Wait implements sandbox.Process.
 func (p *process) Wait() (sandbox.Exit, error) {
 	<-p.ended
 	return p.exit, p.err
 }
 
-// Kill implements sandbox.Process.
 func (p *process) Kill() { p.kill("") }
 
 // kill kills everything, because of a limit or on request.

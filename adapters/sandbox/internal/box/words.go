@@ -38,7 +38,6 @@ func same(a, b io.Writer) bool {
 	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// Write implements io.Writer.
 func (w *words) Write(p []byte) (int, error) {
 	const most = 1 << 10
 	w.mu.Lock()

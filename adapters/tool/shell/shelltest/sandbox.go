@@ -76,7 +76,6 @@ type process struct {
 	cancel     context.CancelFunc
 }
 
-// Wait implements [sandbox.Process].
 func (p *process) Wait() (sandbox.Exit, error) {
 	err := p.cmd.Wait()
 	defer p.cancel()
@@ -94,5 +93,4 @@ func (p *process) Wait() (sandbox.Exit, error) {
 	return exit, nil
 }
 
-// Kill implements [sandbox.Process].
 func (p *process) Kill() { p.cancel() }
