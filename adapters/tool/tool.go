@@ -7,8 +7,10 @@ package tool
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -44,6 +46,31 @@ type Tool interface {
 	// run continues. Invoke must return soon after ctx ends.
 	Invoke(ctx context.Context, call Call) (Result, error)
 }
+
+// Described is the part of a tool that knows its spec, for tools to embed.
+type Described struct{ spec *Spec }
+
+// DescribedBy takes a tool's description from the file name.md of docs, followed by those of more, and its schema from
+// name.schema.json. It panics if a file is missing, because the files are part of the program.
+func DescribedBy(docs embed.FS, name string, s *Spec, more ...string) Described {
+	read := func(name string) []byte {
+		data, err := docs.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		return data
+	}
+	s.InputSchema = read(name + ".schema.json")
+	texts := make([]string, 0, 1+len(more))
+	for _, name := range append([]string{name}, more...) {
+		texts = append(texts, strings.TrimSpace(string(read(name+".md"))))
+	}
+	s.Description = strings.Join(texts, "\n\n")
+	return Described{s}
+}
+
+// Spec implements [Tool].
+func (d *Described) Spec() Spec { return *d.spec }
 
 // Streamer is a tool that shows preliminary results while it works.
 type Streamer interface {

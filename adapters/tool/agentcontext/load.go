@@ -5,11 +5,10 @@ package agentcontext
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -20,11 +19,8 @@ import (
 // LoadName is the name of the tool.
 const LoadName = "agent_load_context"
 
-//go:embed load.md
-var loadText string
-
-//go:embed load.schema.json
-var loadSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 const (
 	// defaultCount is the number of entries for calls that set none.
@@ -50,6 +46,8 @@ type Options struct {
 // Load is the tool agent_load_context. What a run has got is kept only in memory, so a run that resumes after a crash
 // may get it again.
 type Load struct {
+	tool.Described
+
 	opts Options
 	seen seen
 }
@@ -59,15 +57,9 @@ func NewLoad(o Options) *Load {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	return &Load{opts: o}
-}
-
-// Spec implements [tool.Tool].
-func (l *Load) Spec() tool.Spec {
-	return tool.Spec{
-		Name: LoadName, Title: "Recall earlier runs", Description: strings.TrimSpace(loadText),
-		InputSchema: json.RawMessage(loadSchema), ReadOnly: true, Repeatable: true, Deadline: time.Minute,
-	}
+	return &Load{opts: o, Described: tool.DescribedBy(docs, "load", &tool.Spec{
+		Name: LoadName, Title: "Recall earlier runs", ReadOnly: true, Repeatable: true, Deadline: time.Minute,
+	})}
 }
 
 // answer is the result for the model.

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,26 +16,16 @@ const ContactName = "chat_contact_send"
 // longestName limits the name of a chat that people see, in characters.
 const longestName = 40
 
-//go:embed contact.md
-var contactText string
-
-//go:embed contact.schema.json
-var contactSchema []byte
-
 // Contact is the tool chat_contact_send.
 type Contact struct {
+	tool.Described
+
 	name func(messages.ChatKey) string
 }
 
 // NewContact makes the tool. name returns the name of a chat to show in requests, or "" if it is unknown.
-func NewContact(name func(messages.ChatKey) string) *Contact { return &Contact{name} }
-
-// Spec implements [tool.Tool].
-func (*Contact) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ContactName, Title: "Write to another chat", Description: strings.TrimSpace(contactText),
-		InputSchema: json.RawMessage(contactSchema),
-	}
+func NewContact(name func(messages.ChatKey) string) *Contact {
+	return &Contact{tool.DescribedBy(docs, "contact", &tool.Spec{Name: ContactName, Title: "Write to another chat"}), name}
 }
 
 type contactInput struct {

@@ -3,8 +3,6 @@ package chat
 import (
 	"cmp"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,25 +17,16 @@ import (
 // SendFileName is the name of the tool that sends a file.
 const SendFileName = "chat_send_file"
 
-//go:embed file.md
-var fileText string
-
-//go:embed file.schema.json
-var fileSchema []byte
-
 // SendFile is the tool chat_send_file, for chats in which the text is the answer. It sends one file, with the same
 // checks as chat_send.
-type SendFile struct{ *Send }
+type SendFile struct {
+	*Send
+	tool.Described
+}
 
-// NewSendFile makes the tool.
-func NewSendFile(o Options) *SendFile { return &SendFile{NewSend(o)} }
-
-// Spec implements [tool.Tool]. A repeated call does not send the file again.
-func (s *SendFile) Spec() tool.Spec {
-	return tool.Spec{
-		Name: SendFileName, Title: "Send file", Description: strings.TrimSpace(fileText),
-		InputSchema: json.RawMessage(fileSchema), Repeatable: true,
-	}
+// NewSendFile makes the tool. A repeated call does not send the file again.
+func NewSendFile(o Options) *SendFile {
+	return &SendFile{NewSend(o), tool.DescribedBy(docs, "file", &tool.Spec{Name: SendFileName, Title: "Send file", Repeatable: true})}
 }
 
 // Invoke implements [tool.Tool].

@@ -2,8 +2,7 @@ package chat
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"fmt"
 	"os"
 	"strings"
@@ -15,11 +14,8 @@ import (
 // SendName is the name of the tool that answers people.
 const SendName = "chat_send"
 
-//go:embed send.md
-var sendText string
-
-//go:embed send.schema.json
-var sendSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // Options configure the tools.
 type Options struct {
@@ -34,17 +30,15 @@ type Options struct {
 }
 
 // Send is the tool chat_send.
-type Send struct{ opts Options }
+type Send struct {
+	tool.Described
 
-// NewSend makes the tool.
-func NewSend(o Options) *Send { return &Send{opts: o} }
+	opts Options
+}
 
-// Spec implements [tool.Tool]. A repeated call does not send its message again.
-func (s *Send) Spec() tool.Spec {
-	return tool.Spec{
-		Name: SendName, Title: "Send message", Description: strings.TrimSpace(sendText),
-		InputSchema: json.RawMessage(sendSchema), Repeatable: true,
-	}
+// NewSend makes the tool. A repeated call does not send its message again.
+func NewSend(o Options) *Send {
+	return &Send{tool.DescribedBy(docs, "send", &tool.Spec{Name: SendName, Title: "Send message", Repeatable: true}), o}
 }
 
 // Invoke implements [tool.Tool].

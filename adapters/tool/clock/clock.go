@@ -4,10 +4,8 @@ package clock
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -16,11 +14,8 @@ import (
 // Name is the name of the tool.
 const Name = "time_now"
 
-//go:embed now.md
-var nowText string
-
-//go:embed now.schema.json
-var nowSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // Options configure the tool.
 type Options struct {
@@ -29,7 +24,11 @@ type Options struct {
 }
 
 // Clock is the tool time_now.
-type Clock struct{ opts Options }
+type Clock struct {
+	tool.Described
+
+	opts Options
+}
 
 // New makes the tool.
 func New(o Options) *Clock {
@@ -39,15 +38,9 @@ func New(o Options) *Clock {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	return &Clock{opts: o}
-}
-
-// Spec implements [tool.Tool].
-func (c *Clock) Spec() tool.Spec {
-	return tool.Spec{
-		Name: Name, Title: "Look at the clock", Description: strings.TrimSpace(nowText),
-		InputSchema: json.RawMessage(nowSchema), ReadOnly: true, Repeatable: true, Deadline: 5 * time.Second,
-	}
+	return &Clock{tool.DescribedBy(docs, "now", &tool.Spec{
+		Name: Name, Title: "Look at the clock", ReadOnly: true, Repeatable: true, Deadline: 5 * time.Second,
+	}), o}
 }
 
 // Invoke implements [tool.Tool].

@@ -8,10 +8,8 @@ package contexts
 
 import (
 	"crypto/rand"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -32,28 +30,8 @@ const (
 // candidates is how many contexts are listed if a query has no clear match.
 const candidates = 10
 
-var (
-	//go:embed new.md
-	newText string
-	//go:embed new.schema.json
-	newSchema []byte
-	//go:embed list.md
-	listText string
-	//go:embed list.schema.json
-	listSchema []byte
-	//go:embed load.md
-	loadText string
-	//go:embed load.schema.json
-	loadSchema []byte
-	//go:embed recall.md
-	recallText string
-	//go:embed recall.schema.json
-	recallSchema []byte
-	//go:embed clear.md
-	clearText string
-	//go:embed clear.schema.json
-	clearSchema []byte
-)
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // errNotAlone is the error for a model that switches the context in a step with other calls.
 var errNotAlone = errors.New("this call has to be the only one of its step; nothing was done, call it again alone")
@@ -79,25 +57,17 @@ func Tools(o Options) []tool.Tool {
 		o.Zone = time.Local
 	}
 	return []tool.Tool{
-		leave{o, messages.ContextNew, spec(NewName, "Start a new context", newText, newSchema)},
-		leave{o, messages.ContextClear, spec(ClearName, "Clear the context", clearText, clearSchema)},
-		list{o},
-		load{o},
-		recall{o},
+		&leave{described("new", NewName, "Start a new context", false), o, messages.ContextNew},
+		&leave{described("clear", ClearName, "Clear the context", false), o, messages.ContextClear},
+		&list{described("list", ListName, "List earlier contexts", true), o},
+		&load{described("load", LoadName, "Load an earlier context", false), o},
+		&recall{described("recall", RecallName, "Read an earlier context", true), o},
 	}
 }
 
-// spec makes the spec of a tool without side effects of its own: only the chat acts on its result, so a call may be
-// repeated.
-func spec(name, title, text string, schema []byte) tool.Spec {
-	return tool.Spec{
-		Name: name, Title: title, Description: strings.TrimSpace(text), InputSchema: json.RawMessage(schema), Repeatable: true, Deadline: time.Minute,
-	}
-}
-
-func reading(s tool.Spec) tool.Spec {
-	s.ReadOnly = true
-	return s
+// described is a tool without side effects of its own: only the chat acts on its result, so a call may be repeated.
+func described(file, name, title string, readOnly bool) tool.Described {
+	return tool.DescribedBy(docs, file, &tool.Spec{Name: name, Title: title, ReadOnly: readOnly, Repeatable: true, Deadline: time.Minute})
 }
 
 // entry is a context as shown to the model.

@@ -21,13 +21,12 @@ const (
 )
 
 // list is chat_context_list.
-type list struct{ Options }
-
-func (list) Spec() tool.Spec {
-	return reading(spec(ListName, "List earlier contexts", listText, listSchema))
+type list struct {
+	tool.Described
+	Options
 }
 
-func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (t *list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in := struct {
 		Limit int `json:"limit"`
 	}{defaultLimit}
@@ -46,13 +45,12 @@ func (t list) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 }
 
 // recall is chat_context_recall.
-type recall struct{ Options }
-
-func (recall) Spec() tool.Spec {
-	return reading(spec(RecallName, "Read an earlier context", recallText, recallSchema))
+type recall struct {
+	tool.Described
+	Options
 }
 
-func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (t *recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in := struct {
 		ContextID string `json:"contextId"`
 		Mode      string `json:"mode"`
@@ -71,7 +69,7 @@ func (t recall) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 }
 
 // recalled is the text for the model, in the requested mode.
-func (t recall) recalled(c journal.Context, mode string) string {
+func (t *recall) recalled(c journal.Context, mode string) string {
 	out := []string{opening, fmt.Sprintf("%s · %s · %s – %s", c.ID, c.Title, t.time(c.CreatedAt), t.time(c.ArchivedAt))}
 	turns := c.Messages
 	switch {

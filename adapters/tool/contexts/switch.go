@@ -14,12 +14,11 @@ import (
 
 // leave is chat_context_new or chat_context_clear_active.
 type leave struct {
+	tool.Described
 	Options
-	kind string
-	spec tool.Spec
-}
 
-func (t leave) Spec() tool.Spec { return t.spec }
+	kind string
+}
 
 // left is the result when the chat leaves a context.
 type left struct {
@@ -27,7 +26,7 @@ type left struct {
 	Note       string `json:"note"`
 }
 
-func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
+func (t *leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ Title, Reason string }
 	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err
@@ -45,9 +44,10 @@ func (t leave) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 }
 
 // load is chat_context_load.
-type load struct{ Options }
-
-func (load) Spec() tool.Spec { return spec(LoadName, "Load an earlier context", loadText, loadSchema) }
+type load struct {
+	tool.Described
+	Options
+}
 
 // loaded is the result when a context is loaded.
 type loaded struct {
@@ -62,7 +62,7 @@ type choice struct {
 	Candidates []entry `json:"candidates"`
 }
 
-func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (t *load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct {
 		Query     string `json:"query"`
 		ContextID string `json:"contextId"`

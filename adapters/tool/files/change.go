@@ -15,6 +15,49 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
+// changer is what the tools have in common that change a file.
+type changer struct {
+	tool.Described
+
+	w *Workspace
+	// input reads from a call which file to change, and how.
+	input func(tool.Call) (path string, how rewrite, err error)
+}
+
+// Judge implements [tool.Judge]. Every change needs approval or is refused.
+func (c *changer) Judge(call tool.Call) tool.Verdict {
+	path, _, err := c.input(call)
+	if err != nil {
+		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}
+	}
+	return c.w.judge(path)
+}
+
+func (c *changer) Explain(call tool.Call) (tool.Explanation, error) {
+	path, how, err := c.input(call)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	planned, err := c.w.plan(path, how)
+	if err != nil {
+		return tool.Explanation{}, err
+	}
+	defer planned.close()
+	return planned.explain()
+}
+
+func (c *changer) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+	path, how, err := c.input(call)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	made, err := c.w.apply(ctx, call, path, how)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return made.result()
+}
+
 // change is what a call would change in a file.
 type change struct {
 	tree   *tree

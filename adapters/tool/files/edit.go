@@ -2,46 +2,29 @@ package files
 
 import (
 	"bytes"
-	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-//go:embed edit.md
-var editText string
-
-//go:embed edit.schema.json
-var editSchema []byte
-
 // Edit is the tool edit_file.
-type Edit struct{ w *Workspace }
+type Edit struct{ changer }
 
-// Spec implements [tool.Tool].
-func (e *Edit) Spec() tool.Spec {
-	return tool.Spec{
-		Name: EditName, Title: "Edit a file", Description: strings.TrimSpace(editText), InputSchema: json.RawMessage(editSchema),
-		Ordered: true, Deadline: 30 * time.Second,
-	}
-}
-
-type editInput struct {
+type edit struct {
 	Path, Old, New string
 	All            bool
 }
 
-func (e *Edit) input(call tool.Call) (in editInput, how rewrite, err error) {
+func editInput(call tool.Call) (path string, how rewrite, err error) {
+	var in edit
 	err = call.Read(&in)
-	return in, in.rewrite, err
+	return in.Path, in.rewrite, err
 }
 
 // rewrite replaces the old text. Line ends follow those of the file, if it has only one kind.
-func (in editInput) rewrite(old []byte, absent, hidden bool) ([]byte, error) {
+func (in edit) rewrite(old []byte, absent, hidden bool) ([]byte, error) {
 	switch {
 	case hidden:
 		return nil, fmt.Errorf("%w: %s cannot be read, so it cannot be edited; %s replaces it", ErrRefused, shown(in.Path), WriteName)
@@ -75,40 +58,4 @@ func lineEnds(file []byte, text string) string {
 	default:
 		return text
 	}
-}
-
-// Judge implements [tool.Judge]. Every change needs approval or is refused.
-func (e *Edit) Judge(call tool.Call) tool.Verdict {
-	in, _, err := e.input(call)
-	if err != nil {
-		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}
-	}
-	return e.w.judge(in.Path)
-}
-
-// Explain implements [tool.Explainer].
-func (e *Edit) Explain(call tool.Call) (tool.Explanation, error) {
-	in, how, err := e.input(call)
-	if err != nil {
-		return tool.Explanation{}, err
-	}
-	c, err := e.w.plan(in.Path, how)
-	if err != nil {
-		return tool.Explanation{}, err
-	}
-	defer c.close()
-	return c.explain()
-}
-
-// Invoke implements [tool.Tool].
-func (e *Edit) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	in, how, err := e.input(call)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	c, err := e.w.apply(ctx, call, in.Path, how)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return c.result()
 }

@@ -10,9 +10,11 @@
 package files
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
@@ -28,6 +30,9 @@ const (
 	ListName   = "list_files"
 	SearchName = "search_files"
 )
+
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // Errors of calls, for the model and for code.
 var (
@@ -82,7 +87,24 @@ func New(o Options) *Workspace {
 
 // Tools are the tools of a workspace.
 func (w *Workspace) Tools() []tool.Tool {
-	return []tool.Tool{&Read{w}, &Write{w}, &Edit{w}, &List{w}, &Search{w}}
+	within := 30 * time.Second
+	return []tool.Tool{
+		&Read{tool.DescribedBy(docs, "read", &tool.Spec{
+			Name: ReadName, Title: "Read a file", ReadOnly: true, Repeatable: true, Deadline: within,
+		}), w},
+		&Write{changer{tool.DescribedBy(docs, "write", &tool.Spec{
+			Name: WriteName, Title: "Write a file", Ordered: true, Deadline: within,
+		}), w, writeInput}},
+		&Edit{changer{tool.DescribedBy(docs, "edit", &tool.Spec{
+			Name: EditName, Title: "Edit a file", Ordered: true, Deadline: within,
+		}), w, editInput}},
+		&List{tool.DescribedBy(docs, "list", &tool.Spec{
+			Name: ListName, Title: "List files", ReadOnly: true, Repeatable: true, Deadline: within,
+		}), w},
+		&Search{tool.DescribedBy(docs, "search", &tool.Spec{
+			Name: SearchName, Title: "Search files", ReadOnly: true, Repeatable: true, Deadline: time.Minute,
+		}), w},
+	}
 }
 
 // local converts a path of the model to one relative to the project, with slashes.

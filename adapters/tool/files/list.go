@@ -2,23 +2,13 @@ package files
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
-
-//go:embed list.md
-var listText string
-
-//go:embed list.schema.json
-var listSchema []byte
 
 const (
 	// defaultDepth is the depth of calls that set none.
@@ -31,14 +21,10 @@ const (
 var errEnough = errors.New("enough")
 
 // List is the tool list_files.
-type List struct{ w *Workspace }
+type List struct {
+	tool.Described
 
-// Spec implements [tool.Tool].
-func (l *List) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ListName, Title: "List files", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
-		ReadOnly: true, Repeatable: true, Deadline: 30 * time.Second,
-	}
+	w *Workspace
 }
 
 type listResult struct {

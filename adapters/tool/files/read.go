@@ -3,38 +3,25 @@ package files
 import (
 	"bytes"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
 
-//go:embed read.md
-var readText string
-
-//go:embed read.schema.json
-var readSchema []byte
-
 // defaultLines is the number of lines for calls that set none.
 const defaultLines = 300
 
 // Read is the tool read_file.
-type Read struct{ w *Workspace }
+type Read struct {
+	tool.Described
 
-// Spec implements [tool.Tool].
-func (r *Read) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ReadName, Title: "Read a file", Description: strings.TrimSpace(readText), InputSchema: json.RawMessage(readSchema),
-		ReadOnly: true, Repeatable: true, Deadline: 30 * time.Second,
-	}
+	w *Workspace
 }
 
 // readResult is the result for the model. The text comes last, after the information about it.

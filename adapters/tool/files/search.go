@@ -4,25 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
-
-//go:embed search.md
-var searchText string
-
-//go:embed search.schema.json
-var searchSchema []byte
 
 const (
 	// maxFound is the maximum number of matches in one result.
@@ -34,14 +25,10 @@ const (
 )
 
 // Search is the tool search_files.
-type Search struct{ w *Workspace }
+type Search struct {
+	tool.Described
 
-// Spec implements [tool.Tool].
-func (s *Search) Spec() tool.Spec {
-	return tool.Spec{
-		Name: SearchName, Title: "Search files", Description: strings.TrimSpace(searchText), InputSchema: json.RawMessage(searchSchema),
-		ReadOnly: true, Repeatable: true, Deadline: time.Minute,
-	}
+	w *Workspace
 }
 
 type searchResult struct {

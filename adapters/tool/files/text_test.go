@@ -64,9 +64,9 @@ func play(t *testing.T, dir, name string, text []byte) {
 		input   map[string]any
 		members string
 	}{
-		{&Read{w}, map[string]any{"path": name}, "source note bytes lines from next text"},
-		{&List{w}, map[string]any{}, "source note next entries"},
-		{&Search{w}, map[string]any{"query": ".", "regexp": true}, "source note filesSearched filesSkipped next matches"},
+		{&Read{w: w}, map[string]any{"path": name}, "source note bytes lines from next text"},
+		{&List{w: w}, map[string]any{}, "source note next entries"},
+		{&Search{w: w}, map[string]any{"query": ".", "regexp": true}, "source note filesSearched filesSkipped next matches"},
 	} {
 		input, err := json.Marshal(c.input)
 		if err != nil {

@@ -4,10 +4,8 @@ package history
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -18,11 +16,8 @@ import (
 // SearchName is the name of the tool.
 const SearchName = "chat_history_search"
 
-//go:embed search.md
-var searchText string
-
-//go:embed search.schema.json
-var searchSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // defaultLimit is the number of results for calls that set none.
 const defaultLimit = 8
@@ -57,22 +52,20 @@ type Options struct {
 }
 
 // Search is the tool chat_history_search.
-type Search struct{ opts Options }
+type Search struct {
+	tool.Described
+
+	opts Options
+}
 
 // NewSearch makes the tool.
 func NewSearch(o Options) *Search {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	return &Search{opts: o}
-}
-
-// Spec implements [tool.Tool].
-func (s *Search) Spec() tool.Spec {
-	return tool.Spec{
-		Name: SearchName, Title: "Search this chat", Description: strings.TrimSpace(searchText),
-		InputSchema: json.RawMessage(searchSchema), ReadOnly: true, Repeatable: true, Deadline: time.Minute,
-	}
+	return &Search{tool.DescribedBy(docs, "search", &tool.Spec{
+		Name: SearchName, Title: "Search this chat", ReadOnly: true, Repeatable: true, Deadline: time.Minute,
+	}), o}
 }
 
 // answer is the result for the model.

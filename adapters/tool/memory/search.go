@@ -3,8 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,15 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
-
-//go:embed search.md
-var searchText string
-
-//go:embed search_meaning.md
-var meaningText string
-
-//go:embed search.schema.json
-var searchSchema []byte
 
 const (
 	// defaultLimit is the number of results for calls that set none.
@@ -34,21 +23,21 @@ const (
 )
 
 // Search is the tool memory_search.
-type Search struct{ opts Options }
+type Search struct {
+	tool.Described
+
+	opts Options
+}
 
 // NewSearch makes the tool.
-func NewSearch(o Options) *Search { return &Search{opts: o.withDefaults()} }
-
-// Spec implements [tool.Tool].
-func (s *Search) Spec() tool.Spec {
-	text := strings.TrimSpace(searchText)
-	if s.opts.Meaning != nil {
-		text += "\n\n" + strings.TrimSpace(meaningText)
+func NewSearch(o Options) *Search {
+	more := []string{}
+	if o.Meaning != nil {
+		more = append(more, "search_meaning")
 	}
-	return tool.Spec{
-		Name: SearchName, Title: "Look into the memory", Description: text, InputSchema: json.RawMessage(searchSchema),
-		ReadOnly: true, Repeatable: true, Deadline: 20 * time.Second,
-	}
+	return &Search{tool.DescribedBy(docs, "search", &tool.Spec{
+		Name: SearchName, Title: "Look into the memory", ReadOnly: true, Repeatable: true, Deadline: 20 * time.Second,
+	}, more...), o.withDefaults()}
 }
 
 // result is a line of a memory.

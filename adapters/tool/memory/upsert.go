@@ -5,10 +5,8 @@ package memory
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -22,11 +20,8 @@ const (
 	SearchName = "memory_search"
 )
 
-//go:embed upsert.md
-var upsertText string
-
-//go:embed upsert.schema.json
-var upsertSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // Options configure the tools. Store is required.
 type Options struct {
@@ -48,17 +43,17 @@ func (o Options) withDefaults() Options {
 }
 
 // Upsert is the tool memory_upsert.
-type Upsert struct{ opts Options }
+type Upsert struct {
+	tool.Described
 
-// NewUpsert makes the tool.
-func NewUpsert(o Options) *Upsert { return &Upsert{opts: o.withDefaults()} }
+	opts Options
+}
 
-// Spec implements [tool.Tool]. A known fact is not written again, so a call may be repeated.
-func (u *Upsert) Spec() tool.Spec {
-	return tool.Spec{
-		Name: UpsertName, Title: "Remember", Description: strings.TrimSpace(upsertText), InputSchema: json.RawMessage(upsertSchema),
-		Asks: true, Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
-	}
+// NewUpsert makes the tool. A known fact is not written again, so a call may be repeated.
+func NewUpsert(o Options) *Upsert {
+	return &Upsert{tool.DescribedBy(docs, "upsert", &tool.Spec{
+		Name: UpsertName, Title: "Remember", Asks: true, Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
+	}), o.withDefaults()}
 }
 
 // wish is what a call asks to remember.

@@ -4,8 +4,7 @@ package note
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -21,11 +20,8 @@ import (
 // Name is the name of the tool.
 const Name = "remember_note"
 
-//go:embed note.md
-var noteText string
-
-//go:embed note.schema.json
-var noteSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // maxFile is the maximum size of the notes file.
 const maxFile = 1 << 20
@@ -42,6 +38,8 @@ type Options struct {
 
 // Note is the tool remember_note. Concurrent calls write one after the other.
 type Note struct {
+	tool.Described
+
 	opts Options
 	mu   sync.Mutex
 }
@@ -54,15 +52,9 @@ func New(o Options) *Note {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	return &Note{opts: o}
-}
-
-// Spec implements [tool.Tool].
-func (n *Note) Spec() tool.Spec {
-	return tool.Spec{
-		Name: Name, Title: "Write a note", Description: strings.TrimSpace(noteText),
-		InputSchema: json.RawMessage(noteSchema), Ordered: true, Asks: true, Deadline: 10 * time.Second,
-	}
+	return &Note{opts: o, Described: tool.DescribedBy(docs, "note", &tool.Spec{
+		Name: Name, Title: "Write a note", Ordered: true, Asks: true, Deadline: 10 * time.Second,
+	})}
 }
 
 // Invoke implements [tool.Tool].

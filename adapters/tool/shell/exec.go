@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
-//go:embed exec.md
-var execText string
-
-//go:embed exec.schema.json
-var execSchema []byte
-
 const (
 	// outputLimit is how much of the output a result contains, as JSON. Together with the other fields it fits within
 	// the limit for results.
@@ -33,14 +26,10 @@ const (
 )
 
 // Exec is the tool exec_shell.
-type Exec struct{ sh *Shell }
+type Exec struct {
+	tool.Described
 
-// Spec implements [tool.Tool].
-func (e *Exec) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ExecName, Title: "Run a command", Description: strings.TrimSpace(execText), InputSchema: json.RawMessage(execSchema),
-		Ordered: true, Deadline: maxTimeout + execGrace,
-	}
+	sh *Shell
 }
 
 // Judge implements [tool.Judge]. Every valid command needs approval.

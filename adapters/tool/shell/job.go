@@ -252,9 +252,13 @@ func (s *Shell) of(chat messages.ChatKey) []*job {
 }
 
 // followUp is a tool for the processes of a chat.
-type followUp struct{ sh *Shell }
+type followUp struct {
+	tool.Described
 
-func (f followUp) Useful(chat messages.ChatKey) bool { return len(f.sh.of(chat)) > 0 }
+	sh *Shell
+}
+
+func (f *followUp) Useful(chat messages.ChatKey) bool { return len(f.sh.of(chat)) > 0 }
 
 // state is a process as models see it.
 type state struct {

@@ -2,8 +2,6 @@ package shell
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -11,25 +9,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
-//go:embed read.md
-var readText string
-
-//go:embed read.schema.json
-var readSchema []byte
-
 // readMost is how many bytes one call of shell_read returns.
 const readMost = 6 << 10
 
 // Read is the tool shell_read.
 type Read struct{ followUp }
-
-// Spec implements [tool.Tool]. A call continues where the last one ended, so repeating it may return something else.
-func (t *Read) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ReadName, Title: "Read a process's output", Description: strings.TrimSpace(readText), InputSchema: json.RawMessage(readSchema),
-		ReadOnly: true, Ordered: true, Deadline: quickly,
-	}
-}
 
 // Invoke implements [tool.Tool].
 func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {

@@ -19,6 +19,7 @@ package shell
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,9 @@ const (
 
 // DefaultPath is the default search path for programs.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // errChanged is the error of a call that is no longer what a person agreed to.
 var errChanged = errors.New("the command, or a file that it names, changed after a person agreed; nothing was run. Call the tool again, so that they are asked again")
@@ -133,11 +137,24 @@ func New(o Options) (*Shell, error) {
 
 // Tools returns the tools. Without a sandbox, that is only exec_shell, which reports the reason.
 func (s *Shell) Tools() []tool.Tool {
+	exec := &Exec{tool.DescribedBy(docs, "exec", &tool.Spec{
+		Name: ExecName, Title: "Run a command", Ordered: true, Deadline: maxTimeout + execGrace,
+	}), s}
 	if s.unavailable() != "" {
-		return []tool.Tool{&Exec{s}}
+		return []tool.Tool{exec}
 	}
-	later := followUp{s}
-	return []tool.Tool{&Exec{s}, &Status{later}, &Read{later}, &Write{later}, &Stop{later}}
+	later := func(file string, about *tool.Spec) followUp {
+		about.Deadline = quickly
+		return followUp{tool.DescribedBy(docs, file, about), s}
+	}
+	return []tool.Tool{
+		exec,
+		&Status{later("status", &tool.Spec{Name: StatusName, Title: "List processes", ReadOnly: true, Repeatable: true})},
+		// A call continues where the last one ended, so repeating it may return something else.
+		&Read{later("read", &tool.Spec{Name: ReadName, Title: "Read a process's output", ReadOnly: true, Ordered: true})},
+		&Write{later("write", &tool.Spec{Name: WriteName, Title: "Type into a process", Ordered: true, Asks: true})},
+		&Stop{later("stop", &tool.Spec{Name: StopName, Title: "Stop a process", Repeatable: true, Ordered: true})},
+	}
 }
 
 // Close kills the background processes and waits for their end.

@@ -2,34 +2,17 @@ package shell
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
-//go:embed status.md
-var statusText string
-
-//go:embed status.schema.json
-var statusSchema []byte
-
 // quickly is the deadline of calls that do not wait for a process.
 const quickly = 20 * time.Second
 
 // Status is the tool shell_status.
 type Status struct{ followUp }
-
-// Spec implements [tool.Tool].
-func (t *Status) Spec() tool.Spec {
-	return tool.Spec{
-		Name: StatusName, Title: "List processes", Description: strings.TrimSpace(statusText), InputSchema: json.RawMessage(statusSchema),
-		ReadOnly: true, Repeatable: true, Deadline: quickly,
-	}
-}
 
 // Invoke implements [tool.Tool].
 func (t *Status) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {

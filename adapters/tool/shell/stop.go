@@ -2,31 +2,14 @@ package shell
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
-//go:embed stop.md
-var stopText string
-
-//go:embed stop.schema.json
-var stopSchema []byte
-
 // Stop is the tool shell_stop. It needs no approval, because it ends only processes of its own chat.
 type Stop struct{ followUp }
-
-// Spec implements [tool.Tool].
-func (t *Stop) Spec() tool.Spec {
-	return tool.Spec{
-		Name: StopName, Title: "Stop a process", Description: strings.TrimSpace(stopText), InputSchema: json.RawMessage(stopSchema),
-		Repeatable: true, Ordered: true, Deadline: quickly,
-	}
-}
 
 // Invoke implements [tool.Tool].
 func (t *Stop) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,12 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
-//go:embed write.md
-var writeText string
-
-//go:embed write.schema.json
-var writeSchema []byte
-
 // writeWithin is how long a process may take to read its input.
 const writeWithin = 5 * time.Second
 
@@ -31,14 +24,6 @@ const maxTyped = 8 << 10
 // Write is the tool shell_write. Input can make a program do anything that it is able to do, so every call needs
 // approval.
 type Write struct{ followUp }
-
-// Spec implements [tool.Tool].
-func (t *Write) Spec() tool.Spec {
-	return tool.Spec{
-		Name: WriteName, Title: "Type into a process", Description: strings.TrimSpace(writeText), InputSchema: json.RawMessage(writeSchema),
-		Ordered: true, Asks: true, Deadline: quickly,
-	}
-}
 
 type typed struct {
 	ID, Text, Why string

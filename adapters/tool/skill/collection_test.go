@@ -75,7 +75,7 @@ func TestRefusedSkillsAreNamed(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"wordy": "the description has 1400 characters, at most 1024", "Huge": "SKILL.md has more than 262144 bytes"} {
-		_, err := load{Options{Catalog: c}}.Invoke(t.Context(), tool.Call{Name: LoadName, Input: []byte(`{"name":"` + name + `"}`)})
+		_, err := (&load{Options: Options{Catalog: c}}).Invoke(t.Context(), tool.Call{Name: LoadName, Input: []byte(`{"name":"` + name + `"}`)})
 		if !errors.Is(err, tool.ErrInput) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), strings.ToLower(name)) {
 			t.Errorf("load %s: %v", name, err)
 		}

@@ -2,8 +2,7 @@ package skill
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +25,8 @@ const (
 	maxProblems = 30
 )
 
-var (
-	//go:embed list.md
-	listText string
-	//go:embed list.schema.json
-	listSchema []byte
-	//go:embed load.md
-	loadText string
-	//go:embed load.schema.json
-	loadSchema []byte
-)
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // State says what loading a skill would do.
 type State string
@@ -65,19 +56,23 @@ type Options struct {
 	Store   persistence.SkillStore
 }
 
-// Tools returns the tools of this package, in a fixed order.
+// Tools returns the tools of this package, in a fixed order. Loading a skill again has no effect, so a call may be
+// repeated.
 func Tools(o Options) []tool.Tool {
-	return []tool.Tool{list{o}, load{o}}
+	return []tool.Tool{
+		&list{tool.DescribedBy(docs, "list", &tool.Spec{
+			Name: ListName, Title: "List skills", ReadOnly: true, Repeatable: true, Deadline: time.Minute,
+		}), o},
+		&load{tool.DescribedBy(docs, "load", &tool.Spec{
+			Name: LoadName, Title: "Load a skill", Ordered: true, Repeatable: true, Deadline: time.Minute,
+		}), o},
+	}
 }
 
 // list is skills_list.
-type list struct{ Options }
-
-func (list) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ListName, Title: "List skills", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
-		ReadOnly: true, Repeatable: true, Deadline: time.Minute,
-	}
+type list struct {
+	tool.Described
+	Options
 }
 
 // line is a skill as shown to the model.
@@ -90,7 +85,7 @@ type line struct {
 	Warning     string   `json:"warning,omitempty"`
 }
 
-func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
+func (t *list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 	set := t.Catalog.Refresh()
 	approvals, err := t.Store.SkillApprovals(ctx)
 	if err != nil {
@@ -117,14 +112,9 @@ func (t list) Invoke(ctx context.Context, _ tool.Call) (tool.Result, error) {
 }
 
 // load is skills_load.
-type load struct{ Options }
-
-// Spec implements [tool.Tool]. Loading a skill again has no effect, so a call may be repeated.
-func (load) Spec() tool.Spec {
-	return tool.Spec{
-		Name: LoadName, Title: "Load a skill", Description: strings.TrimSpace(loadText), InputSchema: json.RawMessage(loadSchema),
-		Ordered: true, Repeatable: true, Deadline: time.Minute,
-	}
+type load struct {
+	tool.Described
+	Options
 }
 
 // order is the input of a call.
@@ -144,7 +134,7 @@ func read(call tool.Call) (order, error) {
 
 // Judge implements [tool.Judge]. A skill needs approval unless a person agreed to its current content. A call that
 // cannot load anything needs none.
-func (t load) Judge(call tool.Call) tool.Verdict {
+func (t *load) Judge(call tool.Call) tool.Verdict {
 	in, err := read(call)
 	if err != nil || in.Unload {
 		return tool.Verdict{Decision: tool.Allow}
@@ -167,7 +157,7 @@ func (t load) Judge(call tool.Call) tool.Verdict {
 	}
 }
 
-func (t load) Explain(call tool.Call) (tool.Explanation, error) {
+func (t *load) Explain(call tool.Call) (tool.Explanation, error) {
 	in, err := read(call)
 	if err != nil {
 		return tool.Explanation{}, err
@@ -201,7 +191,7 @@ func (s Skill) Describe() string {
 
 // Invoke implements [tool.Tool]. It loads the content that it reads now, if a person has agreed to that content in
 // this call or before.
-func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (t *load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	in, err := read(call)
 	if err != nil {
 		return tool.Result{}, err
@@ -240,7 +230,7 @@ func (t load) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 }
 
 // unload unloads a skill, even if it no longer exists.
-func (t load) unload(name string) (tool.Result, error) {
+func (t *load) unload(name string) (tool.Result, error) {
 	if !validName(name) {
 		return tool.Result{}, t.unknown(name)
 	}
@@ -254,7 +244,7 @@ func (t load) unload(name string) (tool.Result, error) {
 }
 
 // unknown is the error for a skill that does not exist; it lists those that do.
-func (t load) unknown(name string) error {
+func (t *load) unknown(name string) error {
 	set := t.Catalog.Current()
 	if p, ok := set.Refused(name); ok {
 		return fmt.Errorf("%w: /name: the skill %q cannot be loaded: %s", tool.ErrInput, tool.Shorten(name, 2*maxName), p)

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,11 +28,8 @@ const SpeakName = "tts_speak"
 // speakDeadline includes the time to wait for other texts.
 const speakDeadline = 2 * time.Minute
 
-//go:embed speak.md
-var speakText string
-
-//go:embed speak.schema.json
-var speakSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // Way is how a recording is delivered to the people of a chat.
 type Way string
@@ -58,17 +54,17 @@ type SpeakOptions struct {
 }
 
 // Speak is the tool tts_speak.
-type Speak struct{ o SpeakOptions }
+type Speak struct {
+	tool.Described
 
-// NewSpeak makes the tool.
-func NewSpeak(o SpeakOptions) *Speak { return &Speak{o} }
+	o SpeakOptions
+}
 
-// Spec implements [tool.Tool]. A repeated call uses the same file and does not send its message again.
-func (s *Speak) Spec() tool.Spec {
-	return tool.Spec{
-		Name: SpeakName, Title: "Speak", Description: strings.TrimSpace(speakText),
-		InputSchema: json.RawMessage(speakSchema), Repeatable: true, Ordered: true, Deadline: speakDeadline,
-	}
+// NewSpeak makes the tool. A repeated call uses the same file and does not send its message again.
+func NewSpeak(o SpeakOptions) *Speak {
+	return &Speak{tool.DescribedBy(docs, "speak", &tool.Spec{
+		Name: SpeakName, Title: "Speak", Repeatable: true, Ordered: true, Deadline: speakDeadline,
+	}), o}
 }
 
 // audio describes a recording to the model and to web pages.

@@ -2,10 +2,7 @@ package speech
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
@@ -18,12 +15,6 @@ const TranscribeName = "stt_transcribe"
 // transcribeDeadline includes the time to wait for other recordings.
 const transcribeDeadline = 3 * time.Minute
 
-//go:embed transcribe.md
-var transcribeText string
-
-//go:embed transcribe.schema.json
-var transcribeSchema []byte
-
 // TranscribeOptions configure the tool. All are required.
 type TranscribeOptions struct {
 	Listener *speech.Listener
@@ -32,17 +23,17 @@ type TranscribeOptions struct {
 }
 
 // Transcribe is the tool stt_transcribe.
-type Transcribe struct{ o TranscribeOptions }
+type Transcribe struct {
+	tool.Described
+
+	o TranscribeOptions
+}
 
 // NewTranscribe makes the tool.
-func NewTranscribe(o TranscribeOptions) *Transcribe { return &Transcribe{o} }
-
-// Spec implements [tool.Tool].
-func (*Transcribe) Spec() tool.Spec {
-	return tool.Spec{
-		Name: TranscribeName, Title: "Transcribe", Description: strings.TrimSpace(transcribeText),
-		InputSchema: json.RawMessage(transcribeSchema), ReadOnly: true, Repeatable: true, Deadline: transcribeDeadline,
-	}
+func NewTranscribe(o TranscribeOptions) *Transcribe {
+	return &Transcribe{tool.DescribedBy(docs, "transcribe", &tool.Spec{
+		Name: TranscribeName, Title: "Transcribe", ReadOnly: true, Repeatable: true, Deadline: transcribeDeadline,
+	}), o}
 }
 
 // Invoke implements [tool.Tool].

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,21 +18,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
-//go:embed create.md
-var createText string
-
-//go:embed create.schema.json
-var createSchema []byte
-
 // Create is the tool task_create.
-type Create struct{ opts Options }
+type Create struct {
+	tool.Described
 
-// Spec implements [tool.Tool]. A repeated call finds the task that it created before.
-func (Create) Spec() tool.Spec {
-	return tool.Spec{
-		Name: CreateName, Title: "Create a task", Description: strings.TrimSpace(createText), InputSchema: json.RawMessage(createSchema),
-		Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
-	}
+	opts Options
 }
 
 // input is the input of a call.
@@ -123,7 +112,7 @@ func (in *input) timedAsAgreed(t *timetable.Task, zone *time.Location, now time.
 
 // task makes the task of a call. A delay counts from the time of the request, so a late approval does not move the
 // time.
-func (c Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
+func (c *Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
 	bad := func(err error) (timetable.Task, timetable.Times, error) {
 		return timetable.Task{}, timetable.Times{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
 	}
@@ -188,7 +177,7 @@ func taskID(call tool.Call) string {
 }
 
 // Explain implements [tool.Explainer]. For a single time, the decision is bound to that time.
-func (c Create) Explain(call tool.Call) (tool.Explanation, error) {
+func (c *Create) Explain(call tool.Call) (tool.Explanation, error) {
 	t, times, err := c.task(call)
 	if err != nil {
 		return tool.Explanation{}, err
@@ -207,7 +196,7 @@ func (c Create) Explain(call tool.Call) (tool.Explanation, error) {
 }
 
 // Invoke implements [tool.Tool].
-func (c Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (c *Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	t, times, err := c.task(call)
 	if err != nil {
 		return tool.Result{}, err

@@ -15,7 +15,7 @@ const maxOwnReminders = 20
 // Judge implements [tool.Judge]. A text that is sent only to the person who asks for it needs no approval, as long as
 // there are few tasks. Everything else does: instructions that a model follows later, texts to other people, and
 // unclear cases.
-func (c Create) Judge(call tool.Call) tool.Verdict {
+func (c *Create) Judge(call tool.Call) tool.Verdict {
 	var in input
 	err := json.Unmarshal(call.Input, &in)
 	switch {

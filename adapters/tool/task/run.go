@@ -4,35 +4,17 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
-//go:embed run.md
-var runText string
-
-//go:embed run.schema.json
-var runSchema []byte
-
 // Run is the tool task_run.
 type Run struct{ followUp }
 
-// Spec implements [tool.Tool].
-func (Run) Spec() tool.Spec {
-	return tool.Spec{
-		Name: RunName, Title: "Run a task now", Description: strings.TrimSpace(runText), InputSchema: json.RawMessage(runSchema),
-		Asks: true, Ordered: true, Deadline: 20 * time.Second,
-	}
-}
-
-func (r Run) task(ctx context.Context, call tool.Call) (timetable.Task, error) {
+func (r *Run) task(ctx context.Context, call tool.Call) (timetable.Task, error) {
 	var in struct{ TaskID string }
 	if err := call.Read(&in); err != nil {
 		return timetable.Task{}, err
@@ -41,7 +23,7 @@ func (r Run) task(ctx context.Context, call tool.Call) (timetable.Task, error) {
 }
 
 // Explain implements [tool.Explainer]. The decision is bound to the task's current content.
-func (r Run) Explain(call tool.Call) (tool.Explanation, error) {
+func (r *Run) Explain(call tool.Call) (tool.Explanation, error) {
 	t, err := r.task(context.Background(), call)
 	if err != nil {
 		return tool.Explanation{}, err
@@ -60,7 +42,7 @@ func digest(t timetable.Task) string {
 }
 
 // Invoke implements [tool.Tool].
-func (r Run) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (r *Run) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	t, err := r.task(ctx, call)
 	if err != nil {
 		return tool.Result{}, err

@@ -7,10 +7,8 @@ package task
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
+	"embed"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -55,30 +53,37 @@ func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	later := followUp{o}
-	return []tool.Tool{List{o}, Create{o}, Update{later}, Cancel{later}, Run{later}}
+	described := func(file string, s *tool.Spec) tool.Described {
+		s.Deadline = 20 * time.Second
+		return tool.DescribedBy(docs, file, s)
+	}
+	return []tool.Tool{
+		&List{described("list", &tool.Spec{Name: ListName, Title: "List tasks", ReadOnly: true, Repeatable: true}), o},
+		// A repeated call finds the task that it created before.
+		&Create{described("create", &tool.Spec{Name: CreateName, Title: "Create a task", Ordered: true, Repeatable: true}), o},
+		&Update{followUp{described("update", &tool.Spec{Name: UpdateName, Title: "Change a task", Ordered: true}), o}},
+		&Cancel{followUp{described("cancel", &tool.Spec{Name: CancelName, Title: "Cancel a task", Ordered: true, Repeatable: true}), o}},
+		&Run{followUp{described("run", &tool.Spec{Name: RunName, Title: "Run a task now", Asks: true, Ordered: true}), o}},
+	}
 }
 
 // followUp is a tool for tasks that exist.
-type followUp struct{ opts Options }
+type followUp struct {
+	tool.Described
 
-func (f followUp) Useful(chat messages.ChatKey) bool { return f.opts.Tasks.HadTasks(chat) }
+	opts Options
+}
 
-//go:embed list.md
-var listText string
+func (f *followUp) Useful(chat messages.ChatKey) bool { return f.opts.Tasks.HadTasks(chat) }
 
-//go:embed list.schema.json
-var listSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 // List is the tool task_list.
-type List struct{ opts Options }
+type List struct {
+	tool.Described
 
-// Spec implements [tool.Tool].
-func (List) Spec() tool.Spec {
-	return tool.Spec{
-		Name: ListName, Title: "List tasks", Description: strings.TrimSpace(listText), InputSchema: json.RawMessage(listSchema),
-		ReadOnly: true, Repeatable: true, Deadline: 20 * time.Second,
-	}
+	opts Options
 }
 
 // line is a task as shown to the model.
@@ -121,7 +126,7 @@ func stamp(t time.Time, zone *time.Location) string {
 }
 
 // Invoke implements [tool.Tool].
-func (l List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (l *List) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ Status timetable.Status }
 	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err

@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,22 +14,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
-//go:embed update.md
-var updateText string
-
-//go:embed update.schema.json
-var updateSchema []byte
-
 // Update is the tool task_update.
 type Update struct{ followUp }
-
-// Spec implements [tool.Tool].
-func (Update) Spec() tool.Spec {
-	return tool.Spec{
-		Name: UpdateName, Title: "Change a task", Description: strings.TrimSpace(updateText), InputSchema: json.RawMessage(updateSchema),
-		Ordered: true, Deadline: 20 * time.Second,
-	}
-}
 
 // changes are the changes that a call requests.
 type changes struct {
@@ -59,7 +44,7 @@ func (c *changes) read(raw json.RawMessage) error {
 func (c *changes) statusOnly() bool { return c.input == input{} && c.Status != "" }
 
 // Judge implements [tool.Judge]. Changes of what is said or done, or when, need approval.
-func (Update) Judge(call tool.Call) tool.Verdict {
+func (*Update) Judge(call tool.Call) tool.Verdict {
 	var c changes
 	if err := c.read(call.Input); err != nil || !c.statusOnly() {
 		return tool.Verdict{Decision: tool.Ask, Reason: "it changes what happens later"}
@@ -80,7 +65,7 @@ func (o Options) own(ctx context.Context, call tool.Call, id string) (timetable.
 }
 
 // changed returns a task of the chat before and after the requested changes.
-func (u Update) changed(ctx context.Context, call tool.Call) (was, t timetable.Task, times timetable.Times, err error) {
+func (u *Update) changed(ctx context.Context, call tool.Call) (was, t timetable.Task, times timetable.Times, err error) {
 	var c changes
 	if err := c.read(call.Input); err != nil {
 		return was, t, times, err
@@ -102,7 +87,7 @@ func (u Update) changed(ctx context.Context, call tool.Call) (was, t timetable.T
 }
 
 // apply applies the changes to a task. bind is what a person's decision is bound to.
-func (u Update) apply(c *changes, t timetable.Task, bind string) (timetable.Task, error) {
+func (u *Update) apply(c *changes, t timetable.Task, bind string) (timetable.Task, error) {
 	switch {
 	case c.input == input{} && c.Status == "":
 		return t, errors.New("nothing is to be changed; give what shall be different")
@@ -141,7 +126,7 @@ func (u Update) apply(c *changes, t timetable.Task, bind string) (timetable.Task
 }
 
 // Explain implements [tool.Explainer]. The decision is bound to the task's current content.
-func (u Update) Explain(call tool.Call) (tool.Explanation, error) {
+func (u *Update) Explain(call tool.Call) (tool.Explanation, error) {
 	was, t, times, err := u.changed(context.Background(), call)
 	if err != nil {
 		return tool.Explanation{}, err
@@ -172,7 +157,7 @@ func renamed(was, t timetable.Task) string {
 }
 
 // Invoke implements [tool.Tool].
-func (u Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (u *Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	was, t, times, err := u.changed(ctx, call)
 	if err != nil {
 		return tool.Result{}, err
@@ -198,25 +183,11 @@ func (u Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	return u.opts.confirm(ctx, t, times)
 }
 
-//go:embed cancel.md
-var cancelText string
-
-//go:embed run.schema.json
-var cancelSchema []byte
-
 // Cancel is the tool task_cancel.
 type Cancel struct{ followUp }
 
-// Spec implements [tool.Tool].
-func (Cancel) Spec() tool.Spec {
-	return tool.Spec{
-		Name: CancelName, Title: "Cancel a task", Description: strings.TrimSpace(cancelText), InputSchema: json.RawMessage(cancelSchema),
-		Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
-	}
-}
-
 // Invoke implements [tool.Tool]. The task is kept with the status done.
-func (c Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
+func (c *Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var in struct{ TaskID string }
 	if err := call.Read(&in); err != nil {
 		return tool.Result{}, err

@@ -9,16 +9,14 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,11 +29,8 @@ import (
 // Name is the name of the tool.
 const Name = "web_fetch"
 
-//go:embed fetch.md
-var fetchText string
-
-//go:embed fetch.schema.json
-var fetchSchema []byte
+//go:embed *.md *.schema.json
+var docs embed.FS
 
 const (
 	// maxURL is the maximum length of a URL, in bytes.
@@ -82,6 +77,8 @@ type Options struct {
 // Fetch is the tool web_fetch. It keeps no connections between calls. A process should have one, since the limit of
 // concurrent pages is per Fetch.
 type Fetch struct {
+	tool.Described
+
 	opts  Options
 	hosts hosts
 	guard *netguard.Guard
@@ -93,14 +90,11 @@ func New(o Options) *Fetch {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Fetch{opts: o, hosts: newHosts(o.Allow), guard: netguard.New(o.Guard), turns: turns.New(maxPages)}
-}
-
-// Spec implements [tool.Tool].
-func (f *Fetch) Spec() tool.Spec {
-	return tool.Spec{
-		Name: Name, Title: "Fetch a web page", Description: strings.TrimSpace(fetchText), InputSchema: json.RawMessage(fetchSchema),
-		ReadOnly: true, Repeatable: true, Deadline: 2*f.opts.Timeout + 5*time.Second,
+	return &Fetch{
+		Described: tool.DescribedBy(docs, "fetch", &tool.Spec{
+			Name: Name, Title: "Fetch a web page", ReadOnly: true, Repeatable: true, Deadline: 2*o.Timeout + 5*time.Second,
+		}),
+		opts: o, hosts: newHosts(o.Allow), guard: netguard.New(o.Guard), turns: turns.New(maxPages),
 	}
 }
 
