@@ -27,13 +27,6 @@ const (
 	maxMaker = 300
 )
 
-// fault is what is wrong with a file.
-type fault = frontmatter.Fault
-
-func faultf(line int, hint, what string, args ...any) error {
-	return frontmatter.Faultf(line, hint, what, args...)
-}
-
 // form is the form of a task file.
 func form() frontmatter.Form {
 	return frontmatter.Form{
@@ -45,10 +38,10 @@ func form() frontmatter.Form {
 // parse reads a file. home is the zone of a task that names none. Its errors are faults.
 func parse(id string, raw []byte, home *time.Location) (timetable.Task, error) {
 	if err := timetable.CheckID(id); err != nil {
-		return timetable.Task{}, faultf(0, "rename the file", "%v", err)
+		return timetable.Task{}, frontmatter.Faultf(0, "rename the file", "%v", err)
 	}
 	if n := len(bytes.TrimPrefix(raw, []byte("\ufeff"))); n > maxFile {
-		return timetable.Task{}, faultf(0, "shorten it", "it has %d bytes, at most %d", n, maxFile)
+		return timetable.Task{}, frontmatter.Faultf(0, "shorten it", "it has %d bytes, at most %d", n, maxFile)
 	}
 	read, err := form().Read(raw)
 	if err != nil {
@@ -68,36 +61,36 @@ func check(t *timetable.Task, lines map[string]int, when string, end int, home *
 	if t.Zone != "" {
 		found, err := schedule.ParseZone(t.Zone)
 		if err != nil {
-			return faultf(lines["timezone"], "write a name like Europe/Berlin", "timezone: %q is not a time zone", timetable.ShortText(t.Zone, 64))
+			return frontmatter.Faultf(lines["timezone"], "write a name like Europe/Berlin", "timezone: %q is not a time zone", timetable.ShortText(t.Zone, 64))
 		}
 		zone = found
 	}
 	switch {
 	case t.Title == "":
-		return faultf(2, "add a line like title: Morning report", "the title is missing")
+		return frontmatter.Faultf(2, "add a line like title: Morning report", "the title is missing")
 	case t.Cron == "" && when == "":
-		return faultf(2, "add a line like cron: \"0 9 * * *\" or when: 2026-03-29 09:30", "the time is missing")
+		return frontmatter.Faultf(2, "add a line like cron: \"0 9 * * *\" or when: 2026-03-29 09:30", "the time is missing")
 	case t.Cron != "" && when != "":
-		return faultf(max(lines["cron"], lines["when"]), "keep one of them", "there are cron and when")
+		return frontmatter.Faultf(max(lines["cron"], lines["when"]), "keep one of them", "there are cron and when")
 	case t.Cron != "":
 		if _, err := schedule.ParseCron(t.Cron, zone); err != nil {
-			return faultf(lines["cron"], "write five fields in quotes, for example cron: \"0 9 * * 1-5\"", "cron: %v", plain(err))
+			return frontmatter.Faultf(lines["cron"], "write five fields in quotes, for example cron: \"0 9 * * 1-5\"", "cron: %v", plain(err))
 		}
 	default:
 		at, err := schedule.ParseWhen(when, zone)
 		if err != nil {
-			return faultf(lines["when"], "write a time like 2026-03-29 09:30", "when: %v", plain(err))
+			return frontmatter.Faultf(lines["when"], "write a time like 2026-03-29 09:30", "when: %v", plain(err))
 		}
 		t.When = at
 	}
 	if t.Say == "" && t.Body == "" {
-		return faultf(end, "write down what to do, or say: with the text to send", "there is nothing to do")
+		return frontmatter.Faultf(end, "write down what to do, or say: with the text to send", "there is nothing to do")
 	}
 	if t.Say != "" && t.Body != "" {
-		return faultf(lines["say"], "keep say or the text below the front matter", "say and instructions are both there")
+		return frontmatter.Faultf(lines["say"], "keep say or the text below the front matter", "say and instructions are both there")
 	}
 	if t.Say != "" && t.ChatKey == "" {
-		return faultf(lines["say"], "add a line like chatKey: telegram-chat-42", "nobody is told")
+		return frontmatter.Faultf(lines["say"], "add a line like chatKey: telegram-chat-42", "nobody is told")
 	}
 	return nil
 }
@@ -112,11 +105,11 @@ func members(all []frontmatter.Member, t *timetable.Task) (lines map[string]int,
 	for _, m := range all {
 		name, line := timetable.ShortText(m.Key.Value, 64), m.Line()
 		if lines[name] > 0 {
-			return nil, "", faultf(line, "keep one of them", "%s is there twice", name)
+			return nil, "", frontmatter.Faultf(line, "keep one of them", "%s is there twice", name)
 		}
 		lines[name] = line
 		if m.Value.Kind != yaml.ScalarNode {
-			return nil, "", faultf(line, "write a plain text behind the colon", "%s is not text", name)
+			return nil, "", frontmatter.Faultf(line, "write a plain text behind the colon", "%s is not text", name)
 		}
 		text := strings.TrimSpace(m.Value.Value)
 		if m.Value.Tag == "!!null" {
@@ -138,7 +131,7 @@ func member(t *timetable.Task, name, text string, line int) error {
 	switch name {
 	case "title":
 		if n := utf8.RuneCountInString(text); n > maxTitle {
-			return faultf(line, "shorten it", "title has %d characters, at most %d", n, maxTitle)
+			return frontmatter.Faultf(line, "shorten it", "title has %d characters, at most %d", n, maxTitle)
 		}
 		t.Title = strings.Join(strings.Fields(text), " ")
 	case "cron":
@@ -149,7 +142,7 @@ func member(t *timetable.Task, name, text string, line int) error {
 		key, err := messages.ParseChatKey(text)
 		a, ok := key.Address()
 		if text != "" && (err != nil || !ok || a.Platform == "task") {
-			return faultf(line, "write a key like telegram-chat-42; sma chats list shows them", "chatKey: %q is not a chat key", timetable.ShortText(text, 64))
+			return frontmatter.Faultf(line, "write a key like telegram-chat-42; sma chats list shows them", "chatKey: %q is not a chat key", timetable.ShortText(text, 64))
 		}
 		t.ChatKey = key
 	case "status":
@@ -157,32 +150,32 @@ func member(t *timetable.Task, name, text string, line int) error {
 		case timetable.Active, timetable.Paused, timetable.Done:
 			t.Status = status
 		default:
-			return faultf(line, "write active, paused or done", "status: %q is not a status", timetable.ShortText(text, 64))
+			return frontmatter.Faultf(line, "write active, paused or done", "status: %q is not a status", timetable.ShortText(text, 64))
 		}
 	case "catchUp":
 		switch policy := timetable.CatchUp(text); policy {
 		case timetable.CatchUpOnce, timetable.CatchUpSkip:
 			t.CatchUp = policy
 		default:
-			return faultf(line, "write once or skip", "catchUp: %q is neither once nor skip", timetable.ShortText(text, 64))
+			return frontmatter.Faultf(line, "write once or skip", "catchUp: %q is neither once nor skip", timetable.ShortText(text, 64))
 		}
 	case "madeBy":
 		if len(text) > maxMaker {
-			return faultf(line, "remove the line", "madeBy has %d bytes, at most %d", len(text), maxMaker)
+			return frontmatter.Faultf(line, "remove the line", "madeBy has %d bytes, at most %d", len(text), maxMaker)
 		}
 		t.MadeBy = text
 	case "chatType":
 		if text != "" && !messages.IsPrivate(text) && !messages.IsGroup(text, "") {
-			return faultf(line, "write group or private", "chatType: %q is not a type of chat", timetable.ShortText(text, 64))
+			return frontmatter.Faultf(line, "write group or private", "chatType: %q is not a type of chat", timetable.ShortText(text, 64))
 		}
 		t.ChatType = text
 	case "say":
 		if len(text) > maxSay {
-			return faultf(line, "shorten it", "say has %d bytes, at most %d", len(text), maxSay)
+			return frontmatter.Faultf(line, "shorten it", "say has %d bytes, at most %d", len(text), maxSay)
 		}
 		t.Say = text
 	default:
-		return faultf(line, "known are title, cron, when, timezone, chatKey, chatType, madeBy, status, catchUp and say", "%q is not known", name)
+		return frontmatter.Faultf(line, "known are title, cron, when, timezone, chatKey, chatType, madeBy, status, catchUp and say", "%q is not known", name)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -97,7 +98,7 @@ func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Proble
 }
 
 func problem(path string, err error) timetable.Problem {
-	if f, ok := errors.AsType[fault](err); ok {
+	if f, ok := errors.AsType[frontmatter.Fault](err); ok {
 		return timetable.Problem{Path: path, Line: f.Line, What: f.What, Hint: f.Hint}
 	}
 	return timetable.Problem{Path: path, What: err.Error(), Hint: "make it a file that can be read"}
@@ -121,7 +122,7 @@ func (s *Store) bytes(id string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read a task: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, faultf(0, "put a plain file in its place", "it is not a plain file")
+		return nil, frontmatter.Faultf(0, "put a plain file in its place", "it is not a plain file")
 	}
 	f, err := os.Open(s.Path(id))
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -62,7 +63,7 @@ func TestParseReportsLineAndHint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := parse("report", []byte(tt.text), time.UTC)
-			f, ok := errors.AsType[fault](err)
+			f, ok := errors.AsType[frontmatter.Fault](err)
 			if !ok {
 				t.Fatalf("got %v, want a fault", err)
 			}
@@ -95,7 +96,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		task, err := parse("id", []byte(text), time.UTC)
 		if err != nil {
-			if _, ok := errors.AsType[fault](err); !ok {
+			if _, ok := errors.AsType[frontmatter.Fault](err); !ok {
 				t.Fatalf("%v is no fault", err)
 			}
 			return

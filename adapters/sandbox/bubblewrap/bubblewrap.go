@@ -32,29 +32,22 @@ type Options struct {
 // before anything else.
 func New(o Options) *Sandbox {
 	s := &Sandbox{path: o.Path}
-	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: box.ABI(), Step: o.Step}
+	s.Box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: box.ABI(), Step: o.Step}
 	return s
 }
 
 // Sandbox implements sandbox.Sandbox.
 type Sandbox struct {
+	*box.Box
+
 	path string
-	box  *box.Box
 }
 
 // Name implements sandbox.Sandbox.
 func (s *Sandbox) Name() string { return "bubblewrap" }
 
-// Start implements sandbox.Sandbox.
-func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
-	return s.box.Start(ctx, spec)
-}
-
 // Check tests whether it contains a program. Its errors wrap sandbox.ErrUnavailable.
 func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
-
-// Bounds reports whether the memory and the processes of a program are limited as a whole.
-func (s *Sandbox) Bounds() (memory, processes bool) { return s.box.Bounds() }
 
 // build prepares bwrap.
 func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (_ *box.Child, err error) {

@@ -26,29 +26,22 @@ func New(o Options) *Sandbox {
 		o.ABI = box.ABI
 	}
 	s := &Sandbox{abi: o.ABI()}
-	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: s.abi, Step: o.Step}
+	s.Box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), ABI: s.abi, Step: o.Step}
 	return s
 }
 
 // Sandbox implements sandbox.Sandbox.
 type Sandbox struct {
+	*box.Box
+
 	abi int
-	box *box.Box
 }
 
 // Name implements sandbox.Sandbox.
 func (s *Sandbox) Name() string { return "landlock" }
 
-// Start implements sandbox.Sandbox.
-func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
-	return s.box.Start(ctx, spec)
-}
-
 // Check tests whether it contains a program. Its errors wrap sandbox.ErrUnavailable.
 func (s *Sandbox) Check(ctx context.Context) error { return box.Check(ctx, s) }
-
-// Bounds reports whether the memory and the processes of a program are limited as a whole.
-func (s *Sandbox) Bounds() (memory, processes bool) { return s.box.Bounds() }
 
 func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, plan *box.Plan) (*box.Child, error) {
 	if s.abi < 1 {

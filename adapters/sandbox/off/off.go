@@ -17,12 +17,12 @@ import (
 // New makes the sandbox. The program must call reexec.Main before anything else.
 func New() *Sandbox {
 	s := &Sandbox{}
-	s.box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), Bare: true}
+	s.Box = &box.Box{Build: s.build, Cgroups: box.FindCgroups(), Bare: true}
 	return s
 }
 
 // Sandbox implements sandbox.Sandbox.
-type Sandbox struct{ box *box.Box }
+type Sandbox struct{ *box.Box }
 
 // Name implements sandbox.Sandbox.
 func (s *Sandbox) Name() string { return "off" }
@@ -32,12 +32,7 @@ func (s *Sandbox) Check(context.Context) error { return nil }
 
 // Bounds reports whether the memory and the processes of a program are limited as a whole.
 func (s *Sandbox) Bounds() (memory, processes bool) {
-	return s.box.Cgroups.Memory(), s.box.Cgroups.Pids()
-}
-
-// Start implements sandbox.Sandbox.
-func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
-	return s.box.Start(ctx, spec)
+	return s.Box.Cgroups.Memory(), s.Box.Cgroups.Pids()
 }
 
 func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, _ *box.Plan) (*box.Child, error) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 	"github.com/shipmyagent/shipmyagent/persistence"
 )
 
@@ -351,11 +352,11 @@ func (c *Catalog) readSkill(root *os.Root, r Root, name string) (reading, bool) 
 		if info, statErr := root.Stat(name); statErr == nil && !info.IsDir() {
 			return reading{}, false // a link to a file, or a pipe
 		}
-		return failed(faultf(0, "copy the skill into the folder", "the folder cannot be used: %s", reason(err)))
+		return failed(frontmatter.Faultf(0, "copy the skill into the folder", "the folder cannot be used: %s", reason(err)))
 	}
 	defer func() { _ = own.Close() }() // opened for reading only
 	if _, err := own.Lstat(fileName); errors.Is(err, fs.ErrNotExist) {
-		return failed(faultf(0, "write one, or move the folder elsewhere", "there is no SKILL.md"))
+		return failed(frontmatter.Faultf(0, "write one, or move the folder elsewhere", "there is no SKILL.md"))
 	}
 	stamp := stampFolder(own)
 	if old, ok := c.known[dir]; ok && old.stamp == stamp {
@@ -376,7 +377,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 	case err != nil:
 		return failed(err)
 	case f.text == nil:
-		return failed(faultf(0, "put the file itself there", "SKILL.md is not a file"))
+		return failed(frontmatter.Faultf(0, "put the file itself there", "SKILL.md is not a file"))
 	}
 	d, err := parse(f.text)
 	if err != nil {
@@ -385,7 +386,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 	}
 	if d.name == "" {
 		if d.name = filepath.Base(dir); !validName(d.name) {
-			p := problemOf(label+"/"+fileName, faultf(2, "add a line name: my-skill", "the folder's name cannot be the skill's, and no name is given"))
+			p := problemOf(label+"/"+fileName, frontmatter.Faultf(2, "add a line name: my-skill", "the folder's name cannot be the skill's, and no name is given"))
 			return reading{problem: &p}, false
 		}
 	}
@@ -398,7 +399,7 @@ func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
 
 // problemOf describes an error about a path.
 func problemOf(at string, err error) Problem {
-	if f, ok := errors.AsType[fault](err); ok {
+	if f, ok := errors.AsType[frontmatter.Fault](err); ok {
 		return Problem{Path: at, Line: f.Line, What: f.What, Hint: f.Hint}
 	}
 	return Problem{Path: at, What: "it cannot be read: " + reason(err), Hint: "look at its rights"}

@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"syscall"
+
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 )
 
 const (
@@ -60,7 +62,7 @@ func stampFolder(root *os.Root) string {
 
 func (w *walker) walk(dir string, depth int) error {
 	if depth > maxDepth {
-		return faultf(0, "make it flatter", "the folder is more than %d levels deep", maxDepth)
+		return frontmatter.Faultf(0, "make it flatter", "the folder is more than %d levels deep", maxDepth)
 	}
 	entries, err := w.list(dir)
 	if err != nil {
@@ -68,7 +70,7 @@ func (w *walker) walk(dir string, depth int) error {
 	}
 	for _, e := range entries {
 		if w.entries++; w.entries > maxFiles {
-			return faultf(0, "move what the skill does not need elsewhere", "the folder holds more than %d files", maxFiles)
+			return frontmatter.Faultf(0, "move what the skill does not need elsewhere", "the folder holds more than %d files", maxFiles)
 		}
 		if err := w.entry(path.Join(dir, e.Name()), depth); err != nil {
 			return err
@@ -107,7 +109,7 @@ func (w *walker) entry(name string, depth int) error {
 	case mode&fs.ModeSymlink != 0:
 		return w.link(name)
 	default:
-		return faultf(0, "remove it", "%q is neither a file nor a folder", name)
+		return frontmatter.Faultf(0, "remove it", "%q is neither a file nor a folder", name)
 	}
 }
 
@@ -132,7 +134,7 @@ func (w *walker) link(name string) error {
 		return err
 	}
 	if _, err := w.root.Stat(name); err != nil {
-		return faultf(0, "copy the file into the folder", "the link %q leads out of the folder or nowhere", name)
+		return frontmatter.Faultf(0, "copy the file into the folder", "the link %q leads out of the folder or nowhere", name)
 	}
 	w.add("link %q %q\n", name, to)
 	return nil
@@ -153,7 +155,7 @@ func (w *walker) file(name string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return faultf(0, "remove it", "%q is not a file", name)
+		return frontmatter.Faultf(0, "remove it", "%q is not a file", name)
 	}
 	limit, most := int64(maxBytes)-w.out.bytes, "the folder holds more than %d bytes"
 	size := maxBytes
@@ -165,7 +167,7 @@ func (w *walker) file(name string) error {
 		return err
 	}
 	if int64(len(data)) > limit {
-		return faultf(0, "make it shorter", most, size)
+		return frontmatter.Faultf(0, "make it shorter", most, size)
 	}
 	w.out.files++
 	w.out.bytes += int64(len(data))

@@ -33,13 +33,6 @@ type document struct {
 	cut               int // original length of a description that was cut, otherwise 0
 }
 
-// fault is an error in a file.
-type fault = frontmatter.Fault
-
-func faultf(line int, hint, what string, args ...any) error {
-	return frontmatter.Faultf(line, hint, what, args...)
-}
-
 // form is the format of SKILL.md.
 func form() frontmatter.Form {
 	return frontmatter.Form{
@@ -59,7 +52,7 @@ func parse(raw []byte) (document, error) {
 		return document{}, err
 	}
 	if d.text = read.Text; d.text == "" {
-		return document{}, faultf(read.Line, "write down what to do", "there is no text behind the front matter")
+		return document{}, frontmatter.Faultf(read.Line, "write down what to do", "there is no text behind the front matter")
 	}
 	return d, nil
 }
@@ -77,7 +70,7 @@ func members(all []frontmatter.Member) (document, error) {
 			continue
 		}
 		if seen[name] {
-			return document{}, faultf(m.Line(), "keep one of them", "%s is there twice", name)
+			return document{}, frontmatter.Faultf(m.Line(), "keep one of them", "%s is there twice", name)
 		}
 		seen[name] = true
 		var err error
@@ -94,14 +87,14 @@ func members(all []frontmatter.Member) (document, error) {
 		}
 	}
 	if d.description == "" {
-		return document{}, faultf(2, "add a line description: what it is for, and when", "there is no description")
+		return document{}, frontmatter.Faultf(2, "add a line description: what it is for, and when", "there is no description")
 	}
 	return d, nil
 }
 
 func scalar(n *yaml.Node, what string) (string, error) {
 	if n.Kind != yaml.ScalarNode {
-		return "", faultf(n.Line+1, "write it in one line of text", "%s is not text", what)
+		return "", frontmatter.Faultf(n.Line+1, "write it in one line of text", "%s is not text", what)
 	}
 	if n.Tag == "!!null" {
 		return "", nil
@@ -112,7 +105,7 @@ func scalar(n *yaml.Node, what string) (string, error) {
 func skillName(n *yaml.Node) (string, error) {
 	name, err := scalar(n, "name")
 	if err == nil && name != "" && !validName(name) {
-		err = faultf(n.Line+1, "use a-z, 0-9, - and _ only, as in my-skill", "the name %.80q cannot be used", name)
+		err = frontmatter.Faultf(n.Line+1, "use a-z, 0-9, - and _ only, as in my-skill", "the name %.80q cannot be used", name)
 	}
 	return name, err
 }
@@ -133,7 +126,7 @@ func description(n *yaml.Node) (text string, cut int, err error) {
 	case err != nil || count <= maxDescription:
 		return text, 0, err
 	case count > endurable:
-		return "", 0, faultf(n.Line+1, "say the rest in the text", "the description has %d characters, at most %d", count, maxDescription)
+		return "", 0, frontmatter.Faultf(n.Line+1, "say the rest in the text", "the description has %d characters, at most %d", count, maxDescription)
 	}
 	return string([]rune(text)[:maxDescription-1]) + "…", count, nil
 }
@@ -156,10 +149,10 @@ func toolNames(n *yaml.Node) ([]string, error) {
 			}
 		}
 	default:
-		return nil, faultf(n.Line+1, "write allowed-tools: Read, Bash", "allowed-tools is not a list")
+		return nil, frontmatter.Faultf(n.Line+1, "write allowed-tools: Read, Bash", "allowed-tools is not a list")
 	}
 	if len(out) > maxTools {
-		return nil, faultf(n.Line+1, "leave the line out if it needs them all", "%d allowed-tools, at most %d", len(out), maxTools)
+		return nil, frontmatter.Faultf(n.Line+1, "leave the line out if it needs them all", "%d allowed-tools, at most %d", len(out), maxTools)
 	}
 	return out, nil
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 )
 
 func TestParse(t *testing.T) {
@@ -75,7 +77,7 @@ func TestParseFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := parse([]byte(tt.file))
-			f, ok := errors.AsType[fault](err)
+			f, ok := errors.AsType[frontmatter.Fault](err)
 			if !ok {
 				t.Fatalf("document %+v, error %v, want a fault", d, err)
 			}
@@ -121,7 +123,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d, err := parse(raw)
 		if err != nil {
-			if f, ok := errors.AsType[fault](err); !ok || f.What == "" || f.Hint == "" || f.Line < 0 || f.Line > strings.Count(string(raw), "\n")+2 {
+			if f, ok := errors.AsType[frontmatter.Fault](err); !ok || f.What == "" || f.Hint == "" || f.Line < 0 || f.Line > strings.Count(string(raw), "\n")+2 {
 				t.Errorf("error %#v of a file of %d lines", err, strings.Count(string(raw), "\n")+1)
 			}
 			return

@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
+	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
@@ -111,22 +112,10 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	if err := e.keep(ctx, f); err != nil {
 		return fmt.Errorf("keep the ids of %s: %w", f.ChatKey, err)
 	}
-	if err := syncDir(filepath.Dir(dir)); err != nil {
+	if err := (document.Disk{}).SyncDir(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil)
-}
-
-// syncDir syncs a folder to disk, if it exists.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // forgetIndex deletes the whole search index, because rows deleted from a database stay readable in its free pages.
