@@ -92,28 +92,17 @@ func fold(s string) string {
 			return -1
 		}, norm.NFKD.String(s))
 	}
-	return cut(strings.ToLower(s))
+	return shorten(strings.ToLower(s), maxWord)
 }
 
 // narrow unifies half-width and full-width letters of unspaced scripts.
 func narrow(s string) string {
-	return cut(strings.Map(func(r rune) rune {
+	return shorten(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
 			return r
 		}
 		return -1
-	}, norm.NFKC.String(s)))
-}
-
-func cut(s string) string {
-	if len(s) <= maxWord {
-		return s
-	}
-	at := maxWord
-	for !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return s[:at]
+	}, norm.NFKC.String(s)), maxWord)
 }
 
 // term is a part of a query: adjacent words.
