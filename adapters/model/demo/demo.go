@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
@@ -42,20 +43,9 @@ func New(o Options) *Model {
 		o.SlowPace = 400 * time.Millisecond
 	}
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = apicall.Pause
 	}
 	return &Model{opts: o}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Stream implements [model.Model].

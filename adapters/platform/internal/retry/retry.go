@@ -5,6 +5,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 )
 
 // FirstPause and MaxPause bound the pauses of [Pause].
@@ -15,12 +17,7 @@ const (
 
 // Wait waits for d, or less when ctx ends.
 func Wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	_ = apicall.Pause(ctx, d) // the caller looks at ctx
 }
 
 // Pause returns the delay after a number of failed tries: it doubles up to five seconds and has a
