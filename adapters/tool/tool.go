@@ -50,8 +50,9 @@ type Tool interface {
 // Described is the part of a tool that knows its spec, for tools to embed.
 type Described struct{ spec *Spec }
 
-// DescribedBy takes a tool's description from the file name.md of docs, followed by those of more, and its schema from
-// name.schema.json. It panics if a file is missing, because the files are part of the program.
+// DescribedBy completes a spec with files of docs, the package's embedded ones, and keeps it: the description is that of
+// name.md, followed by those of more, and the schema is that of name.schema.json. It panics if a file is missing, because
+// the files are part of the program.
 func DescribedBy(docs embed.FS, name string, s *Spec, more ...string) Described {
 	read := func(name string) []byte {
 		data, err := docs.ReadFile(name)
