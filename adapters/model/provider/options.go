@@ -100,9 +100,8 @@ type Options struct {
 	// MaxAttempts bounds the requests of one call to one model. The default is 6.
 	MaxAttempts int
 	// MaxWait bounds one delay between attempts (default 30 s); if a provider asks for a longer
-	// one, the call does not retry it. WaitBudget bounds the sum of the delays of a call (60 s),
-	// and TimeBudget is how long after the first attempt another one may begin (5 minutes).
-	MaxWait, WaitBudget, TimeBudget time.Duration
+	// one, the call does not retry it.
+	MaxWait time.Duration
 
 	// Transport carries the requests; the default is [NewTransport].
 	Transport http.RoundTripper
@@ -130,8 +129,6 @@ const (
 	fallbackFirst    = 15 * time.Second
 	defaultAttempts  = 6
 	defaultMaxWait   = 30 * time.Second
-	defaultBudget    = 60 * time.Second
-	defaultTime      = 5 * time.Minute
 	openaiURL        = "https://api.openai.com/v1"
 	anthropicURL     = "https://api.anthropic.com/v1"
 )
@@ -150,8 +147,6 @@ func (o *Options) setDefaults() {
 	setDefault(&o.FirstByteTimeout, first)
 	setDefault(&o.MaxAttempts, defaultAttempts)
 	setDefault(&o.MaxWait, defaultMaxWait)
-	setDefault(&o.WaitBudget, defaultBudget)
-	setDefault(&o.TimeBudget, defaultTime)
 	if o.Exact {
 		o.MaxAttempts = 1
 	}

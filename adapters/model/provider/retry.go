@@ -9,8 +9,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// baseWait bounds the first wait; it doubles with every further failure.
-const baseWait = 500 * time.Millisecond
+const (
+	// baseWait bounds the first wait; it doubles with every further failure.
+	baseWait = 500 * time.Millisecond
+	// waitBudget bounds the sum of the waits of a call.
+	waitBudget = 60 * time.Second
+	// timeBudget is how long after the first attempt another one may begin.
+	timeBudget = 5 * time.Minute
+)
 
 // retrier decides whether and when a call retries. It is used by one call to one model.
 type retrier struct {
@@ -27,7 +33,7 @@ const unreachedAttempts = 2
 
 // newRetrier starts the budgets of a call. hasNext says that another model can be tried after this one.
 func newRetrier(o *Options, hasNext bool) *retrier {
-	return &retrier{hasNext: hasNext, max: o.MaxAttempts, maxWait: o.MaxWait, budget: o.WaitBudget, until: time.Now().Add(o.TimeBudget)}
+	return &retrier{hasNext: hasNext, max: o.MaxAttempts, maxWait: o.MaxWait, budget: waitBudget, until: time.Now().Add(timeBudget)}
 }
 
 // next returns the delay before the next attempt; ok is false if there is none. If the provider

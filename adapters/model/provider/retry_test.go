@@ -59,7 +59,7 @@ func TestRL3NeverEarlyNeverMore(t *testing.T) {
 					rt.Errorf("waited %s, the provider asked for %s", wait, asked[i-1])
 				}
 			}
-			if len(transport.at) > defaultAttempts || waits > defaultBudget || time.Since(start) > defaultBudget {
+			if len(transport.at) > defaultAttempts || waits > waitBudget || time.Since(start) > waitBudget {
 				rt.Errorf("%d attempts, waits of %s in %s", len(transport.at), waits, time.Since(start))
 			}
 		})
@@ -92,7 +92,7 @@ func TestRL3FullJitter(t *testing.T) {
 	for attempt, span := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
 		low, high, sum := span, time.Duration(0), time.Duration(0)
 		for range draws {
-			r := newRetrier(&Options{MaxAttempts: 10, MaxWait: defaultMaxWait, WaitBudget: time.Hour, TimeBudget: time.Hour}, false)
+			r := newRetrier(&Options{MaxAttempts: 10, MaxWait: defaultMaxWait}, false)
 			r.attempts = attempt
 			wait, ok := r.next(&model.Error{Reason: model.ReasonOverloaded, Retryable: true})
 			if !ok {
