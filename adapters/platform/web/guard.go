@@ -58,7 +58,6 @@ type guard struct {
 	token    func() string
 	apiToken func() string
 	viewer   func() string
-	hosts    hosts
 	origins  *http.CrossOriginProtection
 	peers    *tries.Peers
 	metrics  *metrics
@@ -71,9 +70,9 @@ type guard struct {
 func newGuard(opts Options, m *metrics) *guard {
 	g := &guard{
 		private: opts.Private, open: opts.Open && isLoopback(opts.Listen) && value(opts.Token) == "", token: opts.Token, apiToken: opts.APIToken,
-		viewer: opts.ViewerToken,
-		hosts:  newHosts(opts.AllowedHosts...), origins: http.NewCrossOriginProtection(),
-		peers: tries.New(), metrics: m, now: time.Now,
+		viewer:  opts.ViewerToken,
+		origins: http.NewCrossOriginProtection(),
+		peers:   tries.New(), metrics: m, now: time.Now,
 	}
 	if opts.SessionSecret != "" {
 		g.key = sha256.Sum256([]byte("sessions " + opts.SessionSecret))
@@ -99,7 +98,7 @@ func (g *guard) check(r *http.Request) (Role, *respond.Problem) {
 	passes := g.passes()
 	switch {
 	case len(passes) == 0 && g.open:
-		return RoleOpen, g.hosts.check(r)
+		return RoleOpen, hosts{}.check(r)
 	case len(passes) == 0: // the token was removed by a reload: closed, never open
 		return "", respond.Unauthorized()
 	}

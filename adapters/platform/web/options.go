@@ -29,8 +29,6 @@ type Options struct {
 	Platform string
 	// Listen is host:port.
 	Listen string
-	// AllowedHosts are additional host names that browsers may use for a host without a token.
-	AllowedHosts []string
 	// Token returns the token that people log in with. There is none if it is nil or returns an
 	// empty string.
 	Token func() string
