@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,21 +14,19 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-var errBadAnswer = errors.New("invalid response")
-
 // parser turns the events of an answer into stream parts. A call is made at the end only, so that
 // an answer that was cut off makes none.
 type parser struct {
+	protocol.Parsed
+
 	fail      protocol.Fail
 	used      func(id string) bool // ids of calls in the chat
 	documents func() []document
 
-	out     []model.Event
 	open    []*block
 	calls   []*block
 	started bool
 	id      string // of the answer
-	known   bool   // there was an event of the protocol
 	stopped bool   // the service said that the answer is over
 	cited   int
 	finish  *model.FinishReason
@@ -52,36 +49,21 @@ type usage struct {
 	raw                                   json.RawMessage
 }
 
-func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
-
 func (p *parser) Usage() model.Usage { return p.usage.total() }
 
 func (p *parser) Complete() bool { return p.finish != nil && len(p.open) == 0 }
 
 func (p *parser) Over() bool { return p.stopped }
 
-func (p *parser) Known() bool { return p.known }
-
-func (p *parser) Events() []model.Event {
-	out := p.out
-	p.out = p.out[:0]
-	return out
-}
-
-// broken ends the answer with a failure after which it may be requested again.
-func (p *parser) broken(what string) {
-	p.emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: what, Err: errBadAnswer}})
-}
-
 // Feed parses the data of one event.
 func (p *parser) Feed(data []byte) {
 	root := gjson.ParseBytes(data)
 	if !gjson.ValidBytes(data) || !root.IsObject() {
-		p.broken("broken event")
+		p.Broken("broken event")
 		return
 	}
 	kind := lenient.String(root.Get("type"))
-	p.known = p.known || kind != ""
+	p.Ours = p.Ours || kind != ""
 	switch kind {
 	case "message_start":
 		p.start(lenient.Object(root.Get("message")))
@@ -107,9 +89,9 @@ func (p *parser) Feed(data []byte) {
 
 // failed ends the answer with an error of the service.
 func (p *parser) failed(object gjson.Result) {
-	p.known = true
+	p.Ours = true
 	raw := json.RawMessage(strings.Clone(object.Raw))
-	p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
+	p.Emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 }
 
 func indexOf(event gjson.Result) int {
@@ -133,14 +115,14 @@ func (p *parser) start(message gjson.Result) {
 	id := lenient.String(message.Get("id"))
 	if p.started {
 		if id != p.id && id != "" && p.id != "" {
-			p.broken("another answer began within this one") // of a gateway that asked again
+			p.Broken("another answer began within this one") // of a gateway that asked again
 		}
 		return
 	}
 	p.started, p.id = true, id
-	p.emit(model.Event{Kind: model.EventStreamStart})
+	p.Emit(model.Event{Kind: model.EventStreamStart})
 	raw := protocol.ResponseMetadata(id, lenient.String(message.Get("model")), 0)
-	p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
+	p.Emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
 }
 
 func (p *parser) startBlock(index int, content gjson.Result) {
@@ -158,7 +140,7 @@ func (p *parser) startBlock(index int, content gjson.Result) {
 	case "tool_use":
 		b.start, b.end = model.EventToolInputStart, model.EventToolInputEnd
 		if b.name = lenient.String(content.Get("name")); b.name == "" {
-			p.broken("tool call without a name")
+			p.Broken("tool call without a name")
 			return
 		}
 		b.id = p.freshID(lenient.String(content.Get("id")))
@@ -169,7 +151,7 @@ func (p *parser) startBlock(index int, content gjson.Result) {
 	}
 	p.open = append(p.open, b)
 	start.Kind = b.start
-	p.emit(start)
+	p.Emit(start)
 	p.begin(b, content)
 }
 
@@ -248,18 +230,18 @@ func (p *parser) piece(index int, text string) {
 		e.Kind = model.EventToolInputDelta
 		b.input.WriteString(text)
 	}
-	p.emit(e)
+	p.Emit(e)
 }
 
 func (p *parser) sign(index int, signature string) {
 	if b := p.find(index); b != nil && b.kind == "thinking" && signature != "" {
-		p.emit(model.Event{Kind: model.EventReasoningDelta, ID: b.id, ProviderMetadata: metadata("signature", signature)})
+		p.Emit(model.Event{Kind: model.EventReasoningDelta, ID: b.id, ProviderMetadata: metadata("signature", signature)})
 	}
 }
 
 func (p *parser) stopBlock(index int) {
 	if b := p.find(index); b != nil {
-		p.emit(model.Event{Kind: b.end, ID: b.id})
+		p.Emit(model.Event{Kind: b.end, ID: b.id})
 		p.open = slices.DeleteFunc(p.open, func(o *block) bool { return o == b })
 	}
 }
@@ -280,7 +262,7 @@ func (p *parser) cite(c gjson.Result) {
 	raw := protocol.AppendString([]byte(`{"type":"source","sourceType":"document","id":`), "source-"+strconv.Itoa(p.cited))
 	raw = protocol.AppendString(protocol.AppendMember(raw, "mediaType"), documents[n].mediaType)
 	raw = protocol.AppendString(protocol.AppendMember(raw, "title"), title)
-	p.emit(model.Event{Kind: model.EventSource, Raw: append(raw, '}'), ProviderMetadata: metadata("citedText", lenient.String(c.Get("cited_text")))})
+	p.Emit(model.Event{Kind: model.EventSource, Raw: append(raw, '}'), ProviderMetadata: metadata("citedText", lenient.String(c.Get("cited_text")))})
 }
 
 // stop notes why the model stopped.
@@ -336,11 +318,11 @@ func (p *parser) Close(bool) error {
 		if input == "" {
 			input = "{}"
 		}
-		p.emit(model.Event{Kind: model.EventToolCall, ID: c.id, ToolName: c.name, Input: input})
+		p.Emit(model.Event{Kind: model.EventToolCall, ID: c.id, ToolName: c.name, Input: input})
 	}
 	if p.finish == nil {
 		p.finish = &model.FinishReason{Unified: "other"}
 	}
-	p.emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.usage.total()})
+	p.Emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.usage.total()})
 	return nil
 }

@@ -17,6 +17,9 @@ var (
 	ErrBadData       = errors.New("invalid data")
 )
 
+// ErrBadAnswer is wrapped by errors of answers that cannot be understood.
+var ErrBadAnswer = errors.New("invalid response")
+
 // ErrForeign is returned by [Answer.End] if the body is not the answer of a model.
 var ErrForeign = errors.New("JSON of another kind")
 

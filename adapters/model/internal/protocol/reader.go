@@ -26,6 +26,30 @@ type Parser interface {
 	Close(done bool) error
 }
 
+// Parsed are the stream parts that a parser has made, for parsers to embed.
+type Parsed struct {
+	Ours bool // there was an event of the protocol
+	out  []model.Event
+}
+
+// Known is part of [Parser].
+func (p *Parsed) Known() bool { return p.Ours }
+
+// Events is part of [Parser].
+func (p *Parsed) Events() []model.Event {
+	out := p.out
+	p.out = p.out[:0]
+	return out
+}
+
+// Emit adds a stream part.
+func (p *Parsed) Emit(e model.Event) { p.out = append(p.out, e) }
+
+// Broken ends the answer with a failure after which it may be requested again.
+func (p *Parsed) Broken(what string) {
+	p.Emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: what, Err: ErrBadAnswer}})
+}
+
 // Reader reads an answer with the parser of its protocol; it implements [Answer].
 type Reader struct {
 	Parser Parser

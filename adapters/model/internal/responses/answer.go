@@ -3,7 +3,6 @@ package responses
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,20 +14,18 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/internal/protocol"
 )
 
-var errBadAnswer = errors.New("invalid response")
-
 // parser turns the events of an answer into stream parts. A call is made at the end only, so that
 // an answer that was cut off makes none.
 type parser struct {
+	protocol.Parsed
+
 	fail protocol.Fail
 	used func(id string) bool // ids of calls in the chat
 
-	out       []model.Event
 	items     []*item
 	ids       map[string]bool // of the blocks and calls
 	started   bool
 	described bool // the id of the answer was reported
-	known     bool // there was an event of the protocol
 	refused   bool // a part of the text is the model's refusal
 	cited     int
 	finish    *model.FinishReason
@@ -64,26 +61,11 @@ const (
 	kindCall      = "function_call"
 )
 
-func (p *parser) emit(e model.Event) { p.out = append(p.out, e) }
-
 func (p *parser) Usage() model.Usage { return p.total() }
 
 func (p *parser) Complete() bool { return p.finish != nil }
 
 func (p *parser) Over() bool { return p.finish != nil }
-
-func (p *parser) Known() bool { return p.known }
-
-func (p *parser) Events() []model.Event {
-	out := p.out
-	p.out = p.out[:0]
-	return out
-}
-
-// broken ends the answer with a failure after which it may be requested again.
-func (p *parser) broken(what string) {
-	p.emit(model.Event{Kind: model.EventError, Err: &model.Error{Reason: model.ReasonCut, Retryable: true, Message: what, Err: errBadAnswer}})
-}
 
 // failed ends the answer with an error of the service.
 func (p *parser) failed(object gjson.Result) {
@@ -91,15 +73,15 @@ func (p *parser) failed(object gjson.Result) {
 	if !object.IsObject() {
 		raw = json.RawMessage(`{"message":"The response failed."}`)
 	}
-	p.known = true
-	p.emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
+	p.Ours = true
+	p.Emit(model.Event{Kind: model.EventError, Raw: raw, Err: p.fail(raw)})
 }
 
 // Feed parses the data of one event.
 func (p *parser) Feed(data []byte) {
 	root := gjson.ParseBytes(data)
 	if !gjson.ValidBytes(data) || !root.IsObject() {
-		p.broken("broken event")
+		p.Broken("broken event")
 		return
 	}
 	kind := lenient.String(root.Get("type"))
@@ -118,15 +100,15 @@ func (p *parser) Feed(data []byte) {
 
 // begin starts the stream, and reports what the service says of the answer.
 func (p *parser) begin(response gjson.Result) {
-	p.known = true
+	p.Ours = true
 	if !p.started {
 		p.started = true
-		p.emit(model.Event{Kind: model.EventStreamStart})
+		p.Emit(model.Event{Kind: model.EventStreamStart})
 	}
 	if id := lenient.String(response.Get("id")); id != "" && !p.described {
 		p.described = true
 		raw := protocol.ResponseMetadata(id, lenient.String(response.Get("model")), response.Get("created_at").Num)
-		p.emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
+		p.Emit(model.Event{Kind: model.EventResponseMetadata, Raw: raw})
 	}
 }
 
@@ -240,19 +222,19 @@ func (p *parser) start(it *item) {
 	switch it.kind {
 	case kindMessage:
 		it.block = p.freshID(it.id, "msg_")
-		p.emit(model.Event{Kind: model.EventTextStart, ID: it.block, ProviderMetadata: it.metadata("")})
+		p.Emit(model.Event{Kind: model.EventTextStart, ID: it.block, ProviderMetadata: it.metadata("")})
 	case kindReasoning:
 		it.block = p.freshID(it.id+":"+strconv.Itoa(it.part), "rs_")
-		p.emit(model.Event{Kind: model.EventReasoningStart, ID: it.block, ProviderMetadata: it.metadata("")})
+		p.Emit(model.Event{Kind: model.EventReasoningStart, ID: it.block, ProviderMetadata: it.metadata("")})
 	case kindCall:
 		id := it.callID
 		if p.used(id) {
 			id = ""
 		}
 		it.block = p.freshID(id, "call_")
-		p.emit(model.Event{Kind: model.EventToolInputStart, ID: it.block, ToolName: it.name})
+		p.Emit(model.Event{Kind: model.EventToolInputStart, ID: it.block, ToolName: it.name})
 		if it.input.Len() > 0 {
-			p.emit(model.Event{Kind: model.EventToolInputDelta, ID: it.block, Delta: it.input.String()})
+			p.Emit(model.Event{Kind: model.EventToolInputDelta, ID: it.block, Delta: it.input.String()})
 		}
 	}
 }
@@ -304,13 +286,13 @@ func (p *parser) piece(it *item, text string) {
 		}
 	}
 	e.ID = it.block
-	p.emit(e)
+	p.Emit(e)
 }
 
 // turn moves to a later block of reasoning, and reports whether a block is the newest one.
 func (p *parser) turn(it *item, part int) bool {
 	if part > it.part {
-		p.emit(model.Event{Kind: model.EventReasoningEnd, ID: it.block, ProviderMetadata: it.metadata("")})
+		p.Emit(model.Event{Kind: model.EventReasoningEnd, ID: it.block, ProviderMetadata: it.metadata("")})
 		it.part, it.said = part, false
 		p.start(it)
 	}
@@ -382,7 +364,7 @@ func (p *parser) stop(it *item, encrypted string) {
 		e = model.Event{Kind: model.EventToolInputEnd, ID: it.block}
 	}
 	if it.block != "" {
-		p.emit(e)
+		p.Emit(e)
 	}
 }
 
@@ -404,7 +386,7 @@ func (p *parser) cite(it *item, a gjson.Result) {
 		return
 	}
 	it.cited = true
-	p.emit(e)
+	p.Emit(e)
 }
 
 // end ends the answer with its status. The output of a stream counts only for items that are not
@@ -481,10 +463,10 @@ func (p *parser) Close(bool) error {
 			continue
 		}
 		if it.block == "" {
-			return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "tool call without a name", Err: errBadAnswer}
+			return &model.Error{Reason: model.ReasonCut, Retryable: true, Message: "tool call without a name", Err: protocol.ErrBadAnswer}
 		}
-		p.emit(model.Event{Kind: model.EventToolCall, ID: it.block, ToolName: it.name, Input: cmp.Or(it.input.String(), "{}"), ProviderMetadata: it.metadata("")})
+		p.Emit(model.Event{Kind: model.EventToolCall, ID: it.block, ToolName: it.name, Input: cmp.Or(it.input.String(), "{}"), ProviderMetadata: it.metadata("")})
 	}
-	p.emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.total()})
+	p.Emit(model.Event{Kind: model.EventFinish, Finish: *p.finish, Usage: p.total()})
 	return nil
 }
