@@ -32,7 +32,7 @@ func (s *Sandbox) Check(context.Context) error { return nil }
 
 // Bounds reports whether the memory and the processes of a program are limited as a whole.
 func (s *Sandbox) Bounds() (memory, processes bool) {
-	return s.Box.Cgroups.Memory(), s.Box.Cgroups.Pids()
+	return s.Cgroups.Memory(), s.Cgroups.Pids()
 }
 
 func (s *Sandbox) build(spec sandbox.Spec, l sandbox.Limits, _ *box.Plan) (*box.Child, error) {
