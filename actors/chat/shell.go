@@ -64,14 +64,13 @@ type shell struct {
 	log  *slog.Logger
 	home pipe.Home
 
-	store   persistence.Chat
-	memo    *model.Memo // cache of the chat's last request; kept while the chat hibernates
-	chat    *machine.Chat
-	counted chatmetrics.Counted // what has been added to the metrics for the chat
-	loaded  bool                // the chat has its state; otherwise nothing can be decided
-	// hibernates is set while the chat is not loaded because it has nothing to do.
-	hibernates bool
-	failed     int // consecutive failed loads
+	store      persistence.Chat
+	memo       *model.Memo // cache of the chat's last request; kept while the chat hibernates
+	chat       *machine.Chat
+	counted    chatmetrics.Counted // what has been added to the metrics for the chat
+	loaded     bool                // the chat has its state; otherwise nothing can be decided
+	hibernates bool                // the chat is not loaded because it has nothing to do
+	failed     int                 // consecutive failed loads
 	timers     map[string]*timed
 	gen        int // number of the newest timer
 	children   map[string]*actor.PID
