@@ -159,7 +159,8 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 	if !s.contains() {
 		return proc, nil, nil
 	}
-	w := &watched{sh: s, known: slices.Concat(found.secrets, found.steering), planted: found.planted, steering: found.steering, began: began, kill: proc.Kill, own: !p.Background, end: end}
+	kept := slices.Concat(found.steering, found.nested)
+	w := &watched{sh: s, known: slices.Concat(found.secrets, kept), planted: found.planted, steering: kept, began: began, kill: proc.Kill, own: !p.Background, end: end}
 	s.watchOver(w)
 	return proc, w, nil
 }

@@ -25,9 +25,9 @@ const (
 // names are the paths that commands must not find or not change at the moment.
 type names struct {
 	secrets []string // files and folders that are named like secrets, at any depth
-	// steering are files that control other programs, see package steering. planted are files that git would obey and
-	// that exist.
-	steering, planted []string
+	// steering are the project's files that control other programs, see package steering, and nested those in folders
+	// below. planted are files that git would obey and that exist.
+	steering, nested, planted []string
 }
 
 // secretName reports whether files of this name contain keys or passwords, or belong to a host. Files that only might
@@ -108,8 +108,10 @@ func (s *Shell) names(ctx context.Context) (names, error) {
 			}
 			switch {
 			case p.Kind&steeringKind == 0:
-			case steering.Named(filepath.Base(p.Path)):
+			case steering.Named(filepath.Base(p.Path)) && filepath.Dir(p.Path) == s.root:
 				out.steering = append(out.steering, steering.Within(p.Path)...)
+			case steering.Named(filepath.Base(p.Path)):
+				out.nested = append(out.nested, steering.Within(p.Path)...)
 			case steering.Appears(p.Path):
 				out.planted = append(out.planted, p.Path)
 			}
@@ -214,10 +216,14 @@ func (s *Shell) hiddenState() ([]string, error) {
 
 // readable are the files and folders that a program may only read. If something in the host's own folder is visible,
 // they include that folder, so that nothing can be created in it. They include files that do not exist, so that they
-// cannot be created. A symbolic link among them is an error, because a program could replace it.
+// cannot be created. If a symbolic link that a program could replace leads to one of them, it is an error, except in
+// nested folders, which are not the project's own.
 func (s *Shell) readable(found names) ([]string, error) {
+	if !s.contains() {
+		return nil, nil
+	}
 	var out []string
-	if s.opts.State != "" && s.contains() {
+	if s.opts.State != "" {
 		for _, r := range s.opts.ReadOnly {
 			if exists(r) && inside(r, s.opts.State) {
 				out = append(out, s.opts.State)
@@ -225,20 +231,22 @@ func (s *Shell) readable(found names) ([]string, error) {
 			}
 		}
 	}
-	for _, r := range slices.Concat(s.opts.ReadOnly, found.steering) {
-		if !exists(r) && (!s.contains() || s.opts.State != "" && inside(r, s.opts.State)) {
+	kept, loose := steering.Kept(s.root, found.steering)
+	for _, r := range s.opts.ReadOnly {
+		switch own := s.opts.State != "" && inside(r, s.opts.State); {
+		case own && !exists(r):
 			continue // nothing in the host's own folder can be created
-		}
-		switch linked := s.contains() && isLink(r) && inside(r, s.root) && !inside(r, s.opts.State); {
-		case linked && filepath.Dir(r) != s.root && !slices.Contains(s.opts.ReadOnly, r):
-			continue // it is not part of the project's own files
-		case linked:
-			return nil, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
-				"Whoever works on the project can put there what it leads to", strings.TrimPrefix(r, s.root+"/"))
+		case !own && isLink(r) && inside(r, s.root):
+			loose = append(loose, r)
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	if len(loose) > 0 {
+		return nil, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
+			"Whoever works on the project can put there what it leads to", strings.TrimPrefix(loose[0], s.root+"/"))
+	}
+	nested, _ := steering.Kept(s.root, found.nested)
+	return slices.Concat(out, kept, nested), nil
 }
 
 func isLink(path string) bool {

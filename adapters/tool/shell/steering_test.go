@@ -133,18 +133,70 @@ func TestNoStoreIsMade(t *testing.T) {
 	})
 }
 
-// What steers and is a symbolic link can be replaced by a command, so none runs.
+// What steers and can be replaced by a command, because a symbolic link in a writable folder leads to it, lets none
+// run. A nested repository does not stop the project's commands.
 func TestLinkedSteeringRunsNothing(t *testing.T) {
 	behindWalls(t, func(p place) {
-		w := newWorld(p.t, p.in)
-		w.write("elsewhere/settings.json", "x", 0o644)
-		w.link(os.Symlink, "elsewhere", ".vscode")
-		_, err := w.invoke(call(shell.ExecName, obj{"command": "echo x >ran", "why": "x"}))
-		if err == nil || !strings.Contains(err.Error(), ".vscode is a symbolic link") {
-			p.t.Errorf("got %v", err)
+		for name, x := range map[string]struct{ target, link, settings, want string }{
+			"an editor's folder":        {target: "elsewhere", link: ".vscode", want: ".vscode is a symbolic link"},
+			"the folder of hooks":       {target: "../githooks", link: ".git/hooks", want: ".git/hooks is a symbolic link"},
+			"settings of git":           {target: "../shared.gitconfig", link: ".git/config.worktree", want: ".git/config.worktree is a symbolic link"},
+			"a folder with hooks in it": {target: "tools", link: "t", settings: "t/hooks", want: "t is a symbolic link"},
+			"a hook's target":           {target: "scripts", link: "s", settings: "hooks", want: "s is a symbolic link"},
+			"a nested store's hooks":    {target: "../../hooks", link: "vendor/lib/.git/hooks"},
+		} {
+			p.t.Run(name, func(t *testing.T) {
+				w := newWorld(t, p.in)
+				w.repositories()
+				for _, file := range []string{"elsewhere/settings.json", "githooks/pre-commit", "tools/hooks/pre-commit", "scripts/pre-commit"} {
+					w.write(file, "good", 0o755)
+				}
+				w.link(os.Symlink, "../s/pre-commit", "hooks/pre-commit") // a link that leads through a link
+				if err := os.RemoveAll(filepath.Join(w.dir, x.link)); err != nil {
+					t.Fatal(err)
+				}
+				w.link(os.Symlink, x.target, x.link)
+				if x.settings != "" {
+					w.write(".git/config", "[core]\n\thooksPath = "+x.settings+"\n", 0o644)
+				}
+				_, err := w.invoke(call(shell.ExecName, obj{"command": "echo x >ran", "why": "x"}))
+				_, ran := os.Stat(filepath.Join(w.dir, "ran"))
+				if x.want == "" && (err != nil || ran != nil) || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want) || ran == nil) {
+					t.Errorf("got %v, ran: %v", err, ran == nil)
+				}
+			})
 		}
-		if _, err := os.Stat(filepath.Join(w.dir, "ran")); err == nil {
-			p.t.Error("it ran")
+	})
+}
+
+// What links in steering folders lead to is kept like the folders, whether it exists or not.
+func TestTargetsOfSteeringLinksStay(t *testing.T) {
+	behindWalls(t, func(p place) {
+		w := newWorld(p.t, p.in)
+		w.repositories()
+		for link, target := range map[string]string{
+			".git/hooks/pre-commit": "../../scripts/pre-commit", ".git/hooks/pre-push": "../../scripts/absent", ".githooks/post-checkout": "../scripts/shared",
+			".vscode/deep/tasks.json": "../../scripts/tasks.json", ".git/info/attributes": "../../scripts/attributes", ".claude/skills": "../scripts/skills",
+			".husky/pre-commit": "../.githooks/pre-commit", ".idea/out": "/usr/share", ".idea/gone": "/nowhere", ".idea/circle": "circle",
+		} {
+			w.link(os.Symlink, target, link)
+		}
+		for _, name := range []string{"pre-commit", "shared", "tasks.json", "attributes", "skills/x/SKILL.md"} {
+			w.write("scripts/"+name, "good", 0o755)
+		}
+		out, code := w.run("for f in scripts/* scripts/absent scripts/skills/x/SKILL.md scripts/skills/x/new .git/hooks/*; do echo evil >$f; cp /bin/true n; mv -f n $f; done 2>/dev/null; " +
+			"mv scripts s; rm -rf scripts; mkdir -p scripts; echo evil >scripts/pre-commit; echo free >scripts/free; cat .git/hooks/pre-commit")
+		if code != 0 || !strings.HasSuffix(out, "good") {
+			p.t.Errorf("exit code %d, output %q", code, out)
+		}
+		got := map[string]string{}
+		for _, name := range []string{"pre-commit", "shared", "tasks.json", "attributes", "skills/x/SKILL.md", "skills/x/new", "absent", "free"} {
+			data, _ := os.ReadFile(filepath.Join(w.dir, "scripts", name)) // absent files are empty
+			got[name] = string(data)
+		}
+		want := map[string]string{"pre-commit": "good", "shared": "good", "tasks.json": "good", "attributes": "good", "skills/x/SKILL.md": "good", "skills/x/new": "", "absent": "", "free": "free\n"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			p.t.Errorf("what links lead to (-want +got):\n%s", diff)
 		}
 	})
 }
