@@ -60,6 +60,9 @@ type Spec struct {
 	// Own are folders that it may change with all their content, even inside of hidden ones. They must exist, and
 	// their paths must not contain links.
 	Own []string
+	// Shown are folders that it may read, even inside of hidden ones, except for what is hidden in them. They must
+	// exist, and their paths must not contain links.
+	Shown []string
 	// Pinned are files that always have this content for the program, whatever happens to them meanwhile, and that it
 	// cannot change, so that what was checked is what runs. They may be in hidden folders.
 	Pinned []Pin

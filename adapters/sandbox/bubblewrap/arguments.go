@@ -82,15 +82,20 @@ func cover(p *box.Plan, f *files) ([]string, error) {
 		}
 		return err
 	}
-	for _, m := range p.Masks {
-		if m.Dir {
-			out = append(out, "--tmpfs", m.Dest)
-			closing = append(closing, "--remount-ro", m.Dest)
-			continue
+	mask := func(masks []box.Mask) error {
+		for _, m := range masks {
+			if m.Dir {
+				out = append(out, "--tmpfs", m.Dest)
+				closing = append(closing, "--remount-ro", m.Dest)
+			} else if err := lay(m.Dest, nil, 0o444); err != nil {
+				return err
+			}
 		}
-		if err := lay(m.Dest, nil, 0o444); err != nil {
-			return nil, err
-		}
+		return nil
+	}
+	below, above := p.Layers()
+	if err := mask(below); err != nil {
+		return nil, err
 	}
 	for _, b := range p.Own {
 		args, err := bind(b, f)
@@ -98,6 +103,9 @@ func cover(p *box.Plan, f *files) ([]string, error) {
 			return nil, err
 		}
 		out = append(out, args...)
+	}
+	if err := mask(above); err != nil {
+		return nil, err
 	}
 	for _, pin := range p.Pins {
 		if err := lay(pin.Dest, pin.Data, pin.Mode); err != nil {

@@ -145,6 +145,9 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 		Writable: []string{s.root, home}, Readable: readable, Hidden: hidden,
 		Pinned: p.named.pins, Network: s.opts.Network, Limits: s.limits(p), Stdin: stdin, Stdout: out, Stderr: out,
 	}
+	if s.contains() && exists(s.opts.Skills) {
+		spec.Shown = []string{s.opts.Skills}
+	}
 	if s.readsGit(p) {
 		env, err := s.readingGit(ctx, spec)
 		if err != nil {

@@ -57,9 +57,9 @@ func secretBelow(root, path string) bool {
 // the host's own folder.
 func (s *Shell) roots() []string {
 	out := []string{s.root}
-	for _, r := range s.opts.ReadOnly {
+	for _, r := range append(slices.Clone(s.opts.ReadOnly), s.opts.Skills) {
 		target, err := filepath.EvalSymlinks(r)
-		if err != nil || inside(target, s.root) && (s.opts.State == "" || !inside(target, s.opts.State)) {
+		if err != nil || r != s.opts.Skills && inside(target, s.root) {
 			continue
 		}
 		if info, err := os.Stat(target); err == nil && info.IsDir() && !slices.Contains(out, target) {
@@ -154,14 +154,12 @@ func (s *Shell) hides(path string) bool {
 		return true
 	}
 	if s.opts.State != "" && inside(path, s.opts.State) {
-		shown := slices.IndexFunc(s.opts.ReadOnly, within)
-		return shown < 0 || secretBelow(s.opts.ReadOnly[shown], path)
+		return !inside(path, s.opts.Skills) || secretBelow(s.opts.Skills, path)
 	}
 	return secretBelow(s.root, path)
 }
 
-// hidden returns the files and folders that a program must not find at the moment, and all names that matter. Hidden
-// folders are hidden as a whole; if something in a folder must stay visible, its other entries are hidden instead.
+// hidden returns the files and folders that a program must not find at the moment, and all names that matter.
 func (s *Shell) hidden(ctx context.Context) (all []string, found names, err error) {
 	if !s.contains() {
 		return nil, names{}, nil // without a sandbox nothing can be hidden
@@ -176,77 +174,31 @@ func (s *Shell) hidden(ctx context.Context) (all []string, found names, err erro
 		}
 	}
 	if s.opts.State != "" {
-		state, err := s.hiddenState()
-		if err != nil {
-			return nil, names{}, err
-		}
-		out = append(out, state...)
+		out = append(out, s.opts.State)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), found, nil
 }
 
-// hiddenState returns what a program must not find in the host's own folder.
-func (s *Shell) hiddenState() ([]string, error) {
-	shown := slices.DeleteFunc(slices.Clone(s.opts.ReadOnly), func(r string) bool {
-		_, err := os.Lstat(r)
-		return err != nil || !inside(r, s.opts.State)
-	})
-	if len(shown) == 0 {
-		return []string{s.opts.State}, nil
-	}
-	for _, dir := range s.opts.Private {
-		if err := os.MkdirAll(filepath.Join(s.opts.State, dir), 0o700); err != nil {
-			return nil, fmt.Errorf("make a folder that commands must not see: %w", err)
-		}
-	}
-	entries, err := os.ReadDir(s.opts.State)
-	if err != nil {
-		return nil, fmt.Errorf("look at what commands must not see: %w", err)
-	}
-	var out []string
-	for _, e := range entries {
-		path := filepath.Join(s.opts.State, e.Name())
-		if !slices.ContainsFunc(shown, func(r string) bool { return inside(r, path) }) {
-			out = append(out, path)
-		}
-	}
-	return out, nil
-}
-
-// readable are the files and folders that a program may only read. If something in the host's own folder is visible,
-// they include that folder, so that nothing can be created in it. They include files that do not exist, so that they
-// cannot be created. If a symbolic link that a program could replace leads to one of them, it is an error, except in
-// nested folders, which are not the project's own.
+// readable are the files and folders that a program may only read. They include files that do not exist, so that
+// they cannot be created. If a symbolic link that a program could replace leads to one of them, it is an error, except
+// in nested folders, which are not the project's own.
 func (s *Shell) readable(found names) ([]string, error) {
 	if !s.contains() {
 		return nil, nil
 	}
-	var out []string
-	if s.opts.State != "" {
-		for _, r := range s.opts.ReadOnly {
-			if exists(r) && inside(r, s.opts.State) {
-				out = append(out, s.opts.State)
-				break
-			}
-		}
-	}
 	kept, loose := steering.Kept(s.root, found.steering)
 	for _, r := range s.opts.ReadOnly {
-		switch own := s.opts.State != "" && inside(r, s.opts.State); {
-		case own && !exists(r):
-			continue // nothing in the host's own folder can be created
-		case !own && isLink(r) && inside(r, s.root):
+		if isLink(r) && inside(r, s.root) {
 			loose = append(loose, r)
 		}
-		out = append(out, r)
 	}
 	if len(loose) > 0 {
 		return nil, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
 			"Whoever works on the project can put there what it leads to", strings.TrimPrefix(loose[0], s.root+"/"))
 	}
 	nested, _ := steering.Kept(s.root, found.nested)
-	return slices.Concat(out, kept, nested), nil
+	return slices.Concat(s.opts.ReadOnly, kept, nested), nil
 }
 
 func isLink(path string) bool {

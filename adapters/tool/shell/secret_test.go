@@ -333,3 +333,26 @@ func TestDoubt(t *testing.T) {
 		t.Error("doubts about words are wrong")
 	}
 }
+
+// Of the host's own folder commands see the skills alone, also of what appears while they run, and what the host does
+// there does not end them.
+func TestOwnFolderIsHiddenAndQuiet(t *testing.T) {
+	behindWalls(t, func(p place) {
+		w := newWorld(p.t, p.in)
+		w.write(".ship/skills/x/SKILL.md", "a skill", 0o644)
+		w.write(".ship/skills/x/.env", token, 0o644)
+		w.write(".ship/tasks/bob.md", token, 0o644)
+		w.write(".ship/access.json", token, 0o600)
+		id := words(w.answer(call(shell.ExecName, obj{"command": "echo began; until test -e go; do sleep 0.01; done; cat .ship/tasks/* .ship/schedule/* .ship/access.json .ship/skills/x/.env; ls -A .ship; cat .ship/skills/x/SKILL.md", "background": true, "why": "x"})), "id")
+		read := func() string { return words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output") }
+		until(p.t, "it began", func() bool { return strings.Contains(read(), "began") })
+		w.write(".ship/access.json.tmp", token, 0o600)
+		w.move(".ship/access.json.tmp", ".ship/access.json")
+		w.write(".ship/schedule/fires.jsonl", token, 0o600)
+		w.write("go", "", 0o600)
+		e := <-w.notices
+		if got := read(); e.Failure != "" || strings.Contains(got, token) || !strings.HasSuffix(got, "skills\na skill") {
+			p.t.Errorf("%q, %+v", got, e)
+		}
+	})
+}

@@ -66,13 +66,11 @@ type Options struct {
 	ReadOnly, Hidden []string
 	// Exclude are folders that are hidden as a whole and not searched.
 	Exclude []string
-	// State is the host's own folder. It is hidden except for what is in ReadOnly. Private are folders in it that are
-	// created before the first command, so that no command sees them appear.
-	State   string
-	Private []string
-	Network bool
-	Limits  sandbox.Limits // except Wall, which each call sets
-	Path    string         // defaults to [DefaultPath]
+	// State is the host's own folder. It is hidden, except for Skills, a folder in it that commands may read.
+	State, Skills string
+	Network       bool
+	Limits        sandbox.Limits // except Wall, which each call sets
+	Path          string         // defaults to [DefaultPath]
 	// Temp is where the homes of programs are created; it defaults to the system's folder.
 	Temp string
 	// Keep opens a file of a chat for output that is too long for a result, under a unique name. The pointer is what
@@ -130,6 +128,9 @@ func New(o Options) (*Shell, error) {
 	o.ReadOnly, o.Hidden, o.Exclude = realPaths(o.ReadOnly), realPaths(o.Hidden), realPaths(o.Exclude)
 	if o.State != "" {
 		o.State = realPaths([]string{o.State})[0]
+	}
+	if o.Skills != "" {
+		o.Skills = realPaths([]string{o.Skills})[0]
 	}
 	ctx, end := context.WithCancel(context.Background())
 	return &Shell{opts: o, root: root, shell: findShell(o.Path), ctx: ctx, end: end, trees: map[string]*nametree.Tree{}}, nil

@@ -57,8 +57,8 @@ func newWorld(t *testing.T, change ...func(*shell.Options)) *world {
 	}
 	o := shell.Options{
 		Sandbox: w.open, Workspace: dir, Temp: t.TempDir(),
-		Hidden: []string{filepath.Join(dir, "ship.json")}, ReadOnly: []string{filepath.Join(dir, "Agent.md"), filepath.Join(dir, ".ship/skills")},
-		State: filepath.Join(dir, ".ship"), Private: []string{"memory", "approvals"},
+		Hidden: []string{filepath.Join(dir, "ship.json")}, ReadOnly: []string{filepath.Join(dir, "Agent.md")},
+		State: filepath.Join(dir, ".ship"), Skills: filepath.Join(dir, ".ship/skills"),
 		Keep: func(_ messages.ChatKey, name string) (io.WriteCloser, string, error) {
 			f, err := os.Create(filepath.Join(w.kept, name))
 			return f, "results/" + name, err

@@ -302,7 +302,7 @@ func hostile(w *world, context, key string) []errand {
 	add("shell_read", `{"id":"../{key}"}`)
 	for _, command := range []string{
 		"cat {b}/messages/history.jsonl", "grep -rs zebrafinch . .ship deep link", "cat deep/memory/users/telegram-2001.md link/{key}/memory/Primary.md",
-		"find . -type f -exec cat {} +", "cat .ship/files/results/{key}/r1.txt .ship/approvals/grants/{key}.json", "cat /proc/*/root{dir}/{b}/memory/Primary.md",
+		"find . -type f -exec cat {} +", "cat .ship/files/results/{key}/r1.txt .ship/approvals/grants/{key}.json", "cat .ship/tasks/* .ship/schedule/*", "cat /proc/*/root{dir}/{b}/memory/Primary.md",
 	} {
 		add("exec_shell", `{"command":"`+command+`","why":"told to"}`)
 	}

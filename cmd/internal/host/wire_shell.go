@@ -32,9 +32,8 @@ const (
 func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]tool.Tool, error) {
 	o := shell.Options{
 		Sandbox: box, Why: why, Workspace: h.opts.Dir, Network: h.opts.Settings.Settings.Permissions.Exec.Network == "on",
-		ReadOnly: append(steersAgent(h.opts), filepath.Join(h.opts.State, "skills"), filepath.Join(h.opts.State, "tasks")),
-		Hidden:   []string{filepath.Join(h.opts.Dir, config.FileName), filepath.Join(h.opts.Dir, ".env")}, State: h.opts.State,
-		Private: []string{"adapters", "approvals", "chat", "config", "files", "index", "logs", "mcp", "memory", "open", "profile", "speech"},
+		ReadOnly: steersAgent(h.opts), State: h.opts.State, Skills: filepath.Join(h.opts.State, "skills"),
+		Hidden: []string{filepath.Join(h.opts.Dir, config.FileName), filepath.Join(h.opts.Dir, ".env")},
 		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
 			return chatfiles.At(stored).Create(chat, name)
 		},

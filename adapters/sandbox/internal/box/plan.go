@@ -18,8 +18,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
-// Plan is what a program sees, in the order of mounting: links and binds, masks over them, and own folders and pins
-// on top.
+// Plan is what a program sees, in the order of mounting: links and binds, masks over them, and own folders, those that
+// are shown in hidden ones, the masks in these, and pins on top.
 type Plan struct {
 	Links []Link
 	Files []File // system files with made-up content
@@ -80,13 +80,17 @@ func NewPlan(s sandbox.Spec) (*Plan, error) {
 	if err := checkSpec(s); err != nil {
 		return nil, err
 	}
+	s.Readable = slices.Concat(s.Readable, s.Shown)
 	grants, err := grantsOf(s)
 	if err != nil {
 		return nil, err
 	}
 	p := systemPlan(s.Network)
 	p.bind(grants)
-	if err := p.own(s.Own); err != nil {
+	if err := p.own(s.Own, true); err != nil {
+		return nil, err
+	}
+	if err := p.own(s.Shown, false); err != nil {
 		return nil, err
 	}
 	if !p.shows(s.Dir) && !p.leads(s.Dir) {
@@ -128,7 +132,7 @@ func checkSpec(s sandbox.Spec) error {
 			return errors.New("a variable of the environment has not the form NAME=value")
 		}
 	}
-	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own)
+	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own, s.Shown)
 	for _, pin := range s.Pinned {
 		paths = append(paths, pin.Path)
 	}
@@ -245,19 +249,19 @@ func (p *Plan) bind(grants []grant) {
 	p.Binds = append(p.Binds, granted...)
 }
 
-// own adds the program's own folders.
-func (p *Plan) own(folders []string) error {
+// own adds folders that are visible in hidden ones: the program's own, and those that it may read.
+func (p *Plan) own(folders []string, writable bool) error {
 	for _, path := range folders {
 		path = filepath.Clean(path)
 		if realOf(path) != path || path == "/" || slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(no string) bool { return within(path, no) }) {
-			return fmt.Errorf("%s can be no program's own folder", path)
+			return fmt.Errorf("%s can neither be a program's own folder nor be shown", path)
 		}
-		b := Bind{Source: path, Dest: path, Writable: true, Granted: true}
+		b := Bind{Source: path, Dest: path, Writable: writable, Granted: true}
 		if err := b.identify(); err != nil {
 			return err
 		}
 		if !b.Dir {
-			return fmt.Errorf("%s can be no program's own folder: it is a file", path)
+			return fmt.Errorf("%s can neither be a program's own folder nor be shown: it is a file", path)
 		}
 		p.Own = append(p.Own, b)
 	}
@@ -422,7 +426,7 @@ func (p *Plan) hide(hidden []string, folder bool) error {
 	p.Masks = slices.DeleteFunc(p.Masks, func(m Mask) bool {
 		for at := m.Dest; at != "/"; {
 			if at = filepath.Dir(at); all[at] {
-				return true
+				return !p.shown(m.Dest, at)
 			}
 		}
 		return false
@@ -433,7 +437,24 @@ func (p *Plan) hide(hidden []string, folder bool) error {
 
 // masked reports whether a place is masked.
 func (p *Plan) masked(dest string) bool {
-	return slices.ContainsFunc(p.Masks, func(m Mask) bool { return within(dest, m.Dest) })
+	return slices.ContainsFunc(p.Masks, func(m Mask) bool { return within(dest, m.Dest) && !p.shown(dest, m.Dest) })
+}
+
+// shown reports whether a place inside of a folder is visible although the folder is masked.
+func (p *Plan) shown(dest, folder string) bool {
+	return slices.ContainsFunc(p.Own, func(b Bind) bool { return !b.Writable && within(dest, b.Dest) && within(b.Dest, folder) })
+}
+
+// Layers are the masks below and above the folders that are visible in hidden ones.
+func (p *Plan) Layers() (below, above []Mask) {
+	for _, m := range p.Masks {
+		if p.shown(m.Dest, "/") {
+			above = append(above, m)
+		} else {
+			below = append(below, m)
+		}
+	}
+	return below, above
 }
 
 // pin mounts the content of pins at all names of their files.

@@ -55,14 +55,16 @@ func build(c config) error {
 		return fmt.Errorf("make a root: %w", err)
 	}
 	r := root(base)
+	below, above := c.Plan.Layers()
 	for _, step := range []func() error{
 		r.proc,
 		func() error { return r.dev(devices) },
 		func() error { return r.tmpfs("/tmp", "mode=1777,size="+strconv.FormatInt(c.TmpSize, 10)) },
 		func() error { return r.system(c.Plan) },
 		func() error { return r.attachAll(binds) },
-		func() error { return r.mask(c.Plan.Masks) },
+		func() error { return r.mask(below) },
 		func() error { return r.attachAll(own) },
+		func() error { return r.mask(above) },
 		func() error { return r.pin(c.Plan) },
 		r.enter,
 	} {
