@@ -9,7 +9,7 @@ import (
 func TestGlobs(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"*.pem": true, "*.key": true, "id_*": true, "id_rsa*": true, "ship.*": true, "sh*.json": true, ".env*": true, ".e*": true, ".n*rc": true, "cred*": true,
-		"terraform.*": true, "cre[d]entials.json": true, ".ship": true, "x.p12": true, "[i]d_rsa.pem": true,
+		"terraform.*": true, "cre[d]entials.json": true, ".ship": true, ".ship.*": true, ".s*.old": true, "x.p12": true, "[i]d_rsa.pem": true,
 		"*": false, "a*": false, "*.go": false, "*.md": false, "src*": false, "id_*.go": false, "x?": false, "*.json": false,
 	} {
 		if got := secretfile.Glob(pattern); got != want {
@@ -30,7 +30,7 @@ func TestFold(t *testing.T) {
 
 func TestProtected(t *testing.T) {
 	for name, want := range map[string]bool{
-		".ship": true, "ship.json": true, "ship.json.bak": true, ".git": true, "id_work": true, ".aws": true, "gcp-service-account.json": true,
+		".ship": true, ".ship.old": true, ".ship.restoring": true, ".shipping": false, "ship.json": true, "ship.json.bak": true, ".git": true, "id_work": true, ".aws": true, "gcp-service-account.json": true,
 		"application_default_credentials.json": true, "terraform.tfstate.backup": true, ".vault-token": true, "kubeconfig": true, "a.kdbx": true,
 		"cacert.pem": false, "shipping.json": false, "service-account.go": false, "main.go": false, "credentials.go": false, "": false,
 	} {

@@ -32,7 +32,16 @@ func Named(name string) bool {
 }
 
 // Own reports whether the name is that of a host's state or settings.
-func Own(name string) bool { return name == ".ship" || strings.HasPrefix(name, "ship.json") }
+func Own(name string) bool {
+	return name == ".ship" || Aside(name) || strings.HasPrefix(name, "ship.json")
+}
+
+// Aside reports whether the name is that of a state that no host uses: one that a person moved away, or one that is
+// being restored. It has the private texts of all chats.
+func Aside(name string) bool { return strings.HasPrefix(name, aside) }
+
+// aside begins the names of states that no host uses.
+const aside = ".ship."
 
 // Store reports whether the name is that of a version store, whose settings and packs
 // contain all earlier contents of the files.
@@ -65,7 +74,7 @@ func Glob(pattern string) bool {
 	}
 	return slices.ContainsFunc(slices.Concat(named(), own(), stores()), func(name string) bool {
 		return strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix)
-	}) || slices.ContainsFunc(append(beginnings(), "id_"), func(begin string) bool {
+	}) || slices.ContainsFunc(append(beginnings(), "id_", aside), func(begin string) bool {
 		return (strings.HasPrefix(begin, prefix) || strings.HasPrefix(prefix, begin)) && !source(suffix)
 	}) || Protected(prefix+suffix)
 }

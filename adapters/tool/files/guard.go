@@ -65,8 +65,11 @@ func newGuard(refused, skills []string) guard {
 func (g guard) of(path string) ward {
 	parts := folded(path)
 	closed := func(why string) ward { return ward{noRead: why, noWrite: why} }
-	if slices.ContainsFunc(parts, secretName) {
+	switch {
+	case slices.ContainsFunc(parts, secretName):
 		return closed(whySecret)
+	case slices.ContainsFunc(parts, secretfile.Aside):
+		return closed(whyState)
 	}
 	for _, r := range g.refused {
 		if within(parts, r) {

@@ -18,6 +18,7 @@ func closed() []string {
 		".git/config", ".git/hooks/pre-commit", ".GIT/config", "sub/.git/HEAD", ".npmrc", ".netrc", ".aws/credentials", "store.p12", "x.keystore", "backup.kdbx", "ship.json", "SHIP.json", "sub/ship.json",
 		".ship/config/mcp.json", ".ship/access.json", ".ship/skills.lock", ".ship/approvals/a.json", ".ship/chat/web-chat-a/messages/history.jsonl", ".ship/memory/users/telegram-7.md",
 		".ship/memory/agent-context/x.jsonl", ".ship/memory/project.md/x", ".ship/logs/2026-07-01.jsonl", ".ship/files/photo.txt", ".SHIP/access.json", ".ship/lock", ".ship/skills/s/.env", ".ship/profile/key.pem",
+		".ship.old/chat/web-chat-a/messages/history.jsonl", ".ship.old/access.json", ".ship.old/skills/s/SKILL.md", ".SHIP.Old/lock", ".ship.restoring/memory/users/telegram-7.md", "sub/.ship.2026/chat/x",
 		"state/x", "State/chat/y", "sub/.ship/chat/x",
 		".e\u200dnv", ".env\u200b", "\uff0eenv", ".\uff45nv", ".env.", ".env ", "ship.json.", "\u017fhip.json", ".\u017fhip/lock", "\u212aey.pem", "id_r\u017fa", ".ship\u00ad/lock",
 	}

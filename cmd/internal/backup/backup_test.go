@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -73,6 +74,7 @@ func newProject(t *testing.T) (project, state string) {
 	write(t, filepath.Join(project, "docs", "a\nb \\c 文"), "odd name")
 	write(t, filepath.Join(project, ".git", "config"), "left out")
 	write(t, filepath.Join(project, "web", "node_modules", "x", "x.js"), "left out")
+	write(t, filepath.Join(project, ".ship.old", "access.json"), "left out")
 	write(t, filepath.Join(state, "web.token"), "token")
 	write(t, filepath.Join(state, "index", "search.db"), "left out")
 	if err := errors.Join(os.Symlink("Agent.md", filepath.Join(project, "link")), os.Symlink("/etc", filepath.Join(project, "outside")), os.Chmod(filepath.Join(project, "Agent.md"), 0o755)); err != nil {
@@ -114,7 +116,7 @@ func TestSaveAndRestore(t *testing.T) {
 		t.Fatalf("saved %+v: %v", report, err)
 	}
 	want := contents(t, project)
-	for _, name := range []string{".git/config", "web/node_modules/x/x.js", ".ship/index/search.db", ".ship/lock"} {
+	for _, name := range []string{".git/config", "web/node_modules/x/x.js", ".ship.old/access.json", ".ship/index/search.db", ".ship/lock"} {
 		delete(want, name)
 	}
 	again := filepath.Join(t.TempDir(), "new", "place")
@@ -160,6 +162,28 @@ func TestSaveRefuses(t *testing.T) {
 	}
 	if _, err := Restore(t.Context(), Target{From: to, Project: t.TempDir(), State: filepath.Join(t.TempDir(), "s")}); !errors.Is(err, ErrNoBackup) {
 		t.Errorf("half a backup is restored: %v", err)
+	}
+}
+
+// A restore works in a folder whose name is closed to the agent, whatever the state is called. What an earlier one left
+// behind there when it failed is gone afterwards.
+func TestRestoreWorksInAClosedFolder(t *testing.T) {
+	project, state := newProject(t)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if _, err := Save(t.Context(), Options{Project: project, State: state, To: dir}); err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	left := filepath.Join(to, ".ship.restoring")
+	write(t, filepath.Join(left, "access.json"), "of a restore that failed")
+	if _, err := Restore(t.Context(), Target{From: dir, Project: to, State: filepath.Join(to, "mine")}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+	if !secretfile.Aside(filepath.Base(left)) {
+		t.Errorf("%s is not closed to the agent", left)
 	}
 }
 

@@ -17,6 +17,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
+// stagingName is the folder beside the state that a restore works in. What is called so is closed to the agent and left
+// out of backups, as it has the private texts of all chats, and stays if the restore fails.
+const stagingName = ".ship.restoring"
+
 // Target says where a backup goes to.
 type Target struct {
 	From           string // the folder of the backup
@@ -53,7 +57,7 @@ func Restore(ctx context.Context, t Target) (Restored, error) {
 	if err := t.check(ctx, root, files); err != nil {
 		return Restored{}, err
 	}
-	staging := t.State + ".restoring"
+	staging := filepath.Join(filepath.Dir(t.State), stagingName)
 	if err := t.putAll(ctx, root, files, staging); err != nil {
 		return Restored{}, err
 	}

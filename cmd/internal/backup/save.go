@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/secretfile"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 )
@@ -290,9 +291,10 @@ func (s *saving) skipsState(name string, d fs.DirEntry) bool {
 	return s.copied[name] || name == "lock" || name == "index" || d.Type()&fs.ModeSocket != 0
 }
 
-// skipsProject leaves out the state, and what other tools keep and restore.
+// skipsProject leaves out the state, older states, and what other tools keep and restore.
 func (s *saving) skipsProject(name string, d fs.DirEntry) bool {
-	return d.IsDir() && (filepath.Join(s.Project, filepath.FromSlash(name)) == s.State || slices.Contains([]string{".git", "node_modules"}, path.Base(name)))
+	base := path.Base(name)
+	return d.IsDir() && (filepath.Join(s.Project, filepath.FromSlash(name)) == s.State || secretfile.Aside(base) || slices.Contains([]string{".git", "node_modules"}, base))
 }
 
 var errIrregular = errors.New("not a regular file")

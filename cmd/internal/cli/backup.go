@@ -20,7 +20,7 @@ func (a *app) backupCmd() *cobra.Command {
 		Use: "backup FOLDER", Short: "Copy the project and its state, also while a host runs", Args: cobra.ExactArgs(1),
 		Long: "Copies the project's files and the state to a new folder, also while a host runs, and verifies the chats in the copy.\n" +
 			"The copy has everything, also keys in .env and private texts: keep it where nobody else reads. Left out are the\n" +
-			"search index, which is made again, .git and node_modules.",
+			"search index, which is made again, old states (.ship.*), .git and node_modules.",
 		Example: "  sma backup /var/backups/bot-2026-03-29\n  sma restore /var/backups/bot-2026-03-29 -C /srv/bot",
 	})
 }
@@ -61,9 +61,9 @@ func (a *app) restoreCmd() *cobra.Command {
 	}.On(a.Console, &cobra.Command{
 		Use: "restore FOLDER", Short: "Put a backup back where nothing is yet", Args: cobra.ExactArgs(1),
 		Long: "Checks every file of a backup and puts it back into the project's folder, which is made if needed. Nothing is ever\n" +
-			"replaced: move an old state away first. Work in progress in the backup continues with the next start, so people may\n" +
-			"get an answer a second time. Never run two hosts with the token of one bot.",
-		Example: "  sma restore /var/backups/bot-2026-03-29 -C /srv/bot\n  mv .ship .ship.old && sma restore /var/backups/bot-2026-03-29 --only-state",
+			"replaced: move an old state out of the project first. Work in progress in the backup continues with the next start,\n" +
+			"so people may get an answer a second time. Never run two hosts with the token of one bot.",
+		Example: "  sma restore /var/backups/bot-2026-03-29 -C /srv/bot\n  mv .ship ../ship.old && sma restore /var/backups/bot-2026-03-29 --only-state",
 	})
 	cmd.Flags().BoolVar(&onlyState, "only-state", false, "leave the project's files as they are")
 	return cmd
@@ -81,7 +81,7 @@ func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.
 	out, err := backup.Restore(ctx, backup.Target{From: from, Project: dir, State: state, OnlyState: onlyState})
 	switch {
 	case errors.Is(err, backup.ErrOccupied):
-		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + state + " " + state + ".old, or restore to an empty folder with -C"}
+		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + state + " " + dir + ".ship.old, or restore to an empty folder with -C"}
 	case errors.Is(err, backup.ErrNoBackup):
 		return out, &console.Failure{Code: console.CodeFailed, What: "nothing was restored", Why: err, Help: "sma restore with another backup"}
 	case err != nil:
