@@ -38,6 +38,8 @@ const (
 // Options configure the tools. Tasks, Run and Zone are required.
 type Options struct {
 	Tasks persistence.TaskStore
+	// Changed, if not nil, is called after a task was created or changed.
+	Changed func()
 	// Check, if not nil, validates a task before approval is requested.
 	Check func(timetable.Task) error
 	// Run starts a task now and returns the id of its fire.

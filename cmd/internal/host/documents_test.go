@@ -1,12 +1,17 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // write makes a file with its folders.
@@ -48,4 +53,24 @@ func TestWatchSeesChangesAndNewFolders(t *testing.T) {
 	await("a file in the new folder")
 	cancel()
 	<-ended
+}
+
+// Without a free watcher of the system, files are looked at periodically, and the log says so once.
+func TestWatchWithoutAWatcherLooksPeriodically(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var log bytes.Buffer
+		looks := 0
+		none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+		go watchWith(ctx, none, []string{"a", "b"}, slog.New(slog.NewTextHandler(&log, nil)), func() {}, func() { looks++ })
+		time.Sleep(3*lookEvery + time.Second)
+		synctest.Wait()
+		if looks != 3 {
+			t.Errorf("%d looks, want 3", looks)
+		}
+		if n := bytes.Count(log.Bytes(), []byte("cannot watch files")); n != 1 {
+			t.Errorf("%d warnings, want 1: %s", n, &log)
+		}
+	})
 }

@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -15,23 +17,44 @@ const (
 	debounce = 200 * time.Millisecond
 	// patience is how long a change waits at most while further ones follow.
 	patience = 2 * time.Second
+	// lookEvery is the time between two looks at files that the system does not watch.
+	lookEvery = 30 * time.Second
 )
 
 // watch calls changed after something in one of the folders changed, until ctx ends. A missing folder is added once
 // it is created, if its parent is watched. ready is called once the folders are watched. If the system cannot watch
-// files, watch only calls ready; callers also check periodically.
+// all of them, changed is also called periodically.
 func watch(ctx context.Context, folders []string, log *slog.Logger, ready, changed func()) {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		log.Debug("files cannot be watched; changes are seen a little later", "error", err)
-		ready()
-		return
+	watchWith(ctx, fsnotify.NewWatcher, folders, log, ready, changed)
+}
+
+// watchWith is watch with a watcher that open makes.
+func watchWith(ctx context.Context, open func() (*fsnotify.Watcher, error), folders []string, log *slog.Logger, ready, changed func()) {
+	var again <-chan time.Time
+	blind := func(err error) {
+		if again == nil {
+			log.Warn("the system cannot watch files; changes are seen half a minute later", "error", err, "help", "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches")
+			again = time.Tick(lookEvery)
+		}
 	}
-	defer func() { _ = w.Close() }() // nothing is written through it
+	w, err := open()
+	if err != nil {
+		blind(err)
+		w = &fsnotify.Watcher{} // its channels are nil: nothing is reported
+	} else {
+		defer func() { _ = w.Close() }() // nothing is written through it
+	}
+	add := func(dir string) {
+		if err := w.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // its creation is reported
+			blind(err)
+		}
+	}
 	wanted := map[string]bool{}
 	for _, dir := range folders {
 		wanted[dir] = true
-		_ = w.Add(dir) // may not exist yet
+		if err == nil {
+			add(dir)
+		}
 	}
 	ready()
 	timer := time.NewTimer(patience)
@@ -52,7 +75,7 @@ func watch(ctx context.Context, folders []string, log *slog.Logger, ready, chang
 				return
 			}
 			if path := filepath.Clean(e.Name); e.Has(fsnotify.Create) && wanted[path] {
-				_ = w.Add(path) // if it is gone already, its next creation is reported
+				add(path)
 			}
 			rest()
 		case _, ok := <-w.Errors:
@@ -60,6 +83,8 @@ func watch(ctx context.Context, folders []string, log *slog.Logger, ready, chang
 				return
 			}
 			rest() // events were lost, so check
+		case <-again:
+			changed()
 		case <-timer.C:
 			first = time.Time{}
 			changed()

@@ -40,7 +40,7 @@ func TaskFires(state string) persistence.FireLog { return taskfile.NewLog(state)
 func (h *Host) taskTools() []tool.Tool {
 	store := taskfile.New(h.opts.State, h.zone)
 	return tasktools.Tools(tasktools.Options{
-		Tasks: store, Zone: h.zone, Run: h.runTask,
+		Tasks: store, Zone: h.zone, Run: h.runTask, Changed: h.tasksChanged,
 		Check: func(t timetable.Task) error {
 			_, err := store.Check(t)
 			return err
