@@ -72,14 +72,18 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 			}
 			if !ok {
 				view, err := live.History(ctx, c.ChatKey)
-				if err != nil {
+				switch {
+				case ctx.Err() != nil:
 					return nil, err
+				case err != nil: // it does not hide the others
+					text = id
+				default:
+					text = titleOf(view)
+					if len(view.Messages)+len(view.Waiting) == 0 {
+						text = noChat
+					}
+					memory.put(c.ChatKey, c.UpdatedAt, text)
 				}
-				text = titleOf(view)
-				if len(view.Messages)+len(view.Waiting) == 0 {
-					text = noChat
-				}
-				memory.put(c.ChatKey, c.UpdatedAt, text)
 			}
 			if text == noChat {
 				continue // deleted: only its ids are left

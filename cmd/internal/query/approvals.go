@@ -80,7 +80,7 @@ func (d *Desk) Approvals(ctx context.Context, q Asked) ([]ApprovalLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := each(keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
+	lines, err := each(ctx, d, keys, func(key messages.ChatKey) ([]ApprovalLine, error) {
 		view, err := Ask[messages.ViewReply](ctx, d.chat, messages.ViewQuery{ChatKey: key})
 		if err != nil {
 			return nil, err
@@ -231,7 +231,7 @@ func (d *Desk) Grants(ctx context.Context, q Asked) ([]GrantLine, error) {
 			return nil, err
 		}
 	}
-	return each(keys, func(key messages.ChatKey) ([]GrantLine, error) {
+	return each(ctx, d, keys, func(key messages.ChatKey) ([]GrantLine, error) {
 		list, err := store.Grants(ctx, key)
 		if err != nil {
 			return nil, err

@@ -36,13 +36,14 @@ type Desk struct {
 	live bool
 	by   messages.Asker // who decides and revokes
 	said string         // who gives the other orders
+	log    *slog.Logger
 	// named says that lists have the names of chats. Commands look them up themselves.
 	named bool
 }
 
 // New makes the desk of a running host. chat asks the actor of a chat.
-func New(state string, store *filestore.Store, index *searchindex.Index, preferences *agentdir.Preferences, chat func(ctx context.Context, question any) (any, error)) *Desk {
-	return &Desk{state: state, store: store, index: index, preferences: preferences, chat: chat, live: true, by: operator(), said: "operator"}
+func New(state string, store *filestore.Store, index *searchindex.Index, preferences *agentdir.Preferences, log *slog.Logger, chat func(ctx context.Context, question any) (any, error)) *Desk {
+	return &Desk{state: state, store: store, index: index, preferences: preferences, log: log, chat: chat, live: true, by: operator(), said: "operator"}
 }
 
 // InConsole is the desk for the orders of people who use the console in a browser. They decide as the web chat's owner
@@ -81,7 +82,7 @@ func Stopped(store *filestore.Store, o StoppedOptions) *Desk {
 	return &Desk{
 		state: o.State, store: store, index: NewIndex(o.State, store, o.IndexLogger), chat: chatFiles{state: o.State, store: store, zone: o.Zone}.ask,
 		preferences: agentdir.NewPreferences(chatfile.New(store.ChatDir), o.StoreLogger),
-		by:          operator(), said: "operator",
+		by:          operator(), said: "operator", log: cmp.Or(o.StoreLogger, slog.New(slog.DiscardHandler)),
 	}
 }
 
@@ -141,15 +142,25 @@ func faultOf(answer any) string {
 	}
 }
 
-// each collects the lines of several chats, one chat after the other.
-func each[T any](keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)) ([]T, error) {
-	out := []T{}
+// each collects the lines of several chats, one chat after the other. Chats that cannot be read are left out, and the
+// log names them, as long as another one can.
+func each[T any](ctx context.Context, d *Desk, keys []messages.ChatKey, of func(messages.ChatKey) ([]T, error)) ([]T, error) {
+	out, failed := []T{}, []error{}
 	for _, key := range keys {
 		lines, err := of(key)
 		if err != nil {
-			return nil, fmt.Errorf("chat %s: %w", key, err)
+			failed = append(failed, fmt.Errorf("chat %s: %w", key, err))
+		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(failed...)
 		}
 		out = append(out, lines...)
+	}
+	if len(failed) == len(keys) {
+		return out, errors.Join(failed...)
+	}
+	for _, err := range failed {
+		d.log.Warn("a chat cannot be read and is missing in the list", "error", err)
 	}
 	return out, nil
 }

@@ -52,7 +52,7 @@ func (d *Desk) Outbox(ctx context.Context, q Asked) ([]OutboxLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := each(keys, func(key messages.ChatKey) ([]OutboxLine, error) {
+	lines, err := each(ctx, d, keys, func(key messages.ChatKey) ([]OutboxLine, error) {
 		reply, err := Ask[messages.OutboxReply](ctx, d.chat, messages.OutboxQuery{ChatKey: key})
 		return linesOf(key, reply.Items), err
 	})
