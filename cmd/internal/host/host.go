@@ -46,6 +46,7 @@ const (
 // Host runs one project. Start and Stop are called once each, in this order, by one goroutine; the other methods are
 // safe for concurrent use.
 type Host struct {
+	reloads  told // by reloadSettings
 	opts     Options
 	log      *slog.Logger
 	zone     *time.Location

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -14,16 +15,16 @@ func (h *Host) reloadSettings() {
 	}
 	next, err := h.opts.Reload()
 	if err != nil {
-		h.log.Warn("the changed settings have errors; the previous ones stay in effect", "error", err)
+		h.reloads.warn(h.log, "the changed settings have errors; the previous ones stay in effect", "error", err)
 		return
 	}
 	if err := h.trust.settings(h, next); err != nil {
-		h.log.Warn("the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
+		h.reloads.warn(h.log, "the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
 		return
 	}
 	changed, err := h.opts.Settings.Changed(next)
 	if err != nil {
-		h.log.Warn("the changed settings cannot be compared", "error", err)
+		h.reloads.warn(h.log, "the changed settings cannot be compared", "error", err)
 		return
 	}
 	changed = slices.DeleteFunc(changed, func(key string) bool {
@@ -37,9 +38,24 @@ func (h *Host) reloadSettings() {
 	h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel())
 	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
 	h.board.needRestart(changed)
-	if len(changed) > 0 {
-		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
+	if len(changed) == 0 {
+		h.reloads.words = ""
+	} else {
+		h.reloads.warn(h.log, "settings have changed that need a restart", "keys", strings.Join(changed, ", "))
 	}
+}
+
+// told is what a repeated look has said last. The log may be one of the files that are watched, so that a warning at
+// every look would cause the next one.
+type told struct{ words string }
+
+// warn logs a warning that differs from the last one.
+func (t *told) warn(log *slog.Logger, message string, args ...any) {
+	words := fmt.Sprint(message, args)
+	if words != t.words {
+		log.Warn(message, args...)
+	}
+	t.words = words
 }
 
 // LogLevel converts the word of the settings to a level.
