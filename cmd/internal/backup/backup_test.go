@@ -145,6 +145,21 @@ func TestSaveAndRestore(t *testing.T) {
 	}
 }
 
+// A clock that is behind the files does not make a backup fail.
+func TestSaveOfFilesOfTheFuture(t *testing.T) {
+	project, state := newProject(t)
+	then := time.Now().Add(time.Hour)
+	err := filepath.WalkDir(filepath.Join(state, "chat"), func(name string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(name, then, then))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Save(t.Context(), Options{Project: project, State: state, To: filepath.Join(t.TempDir(), "b")}); err != nil || r.Chats != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestSaveRefuses(t *testing.T) {
 	project, state := newProject(t)
 	used := t.TempDir()

@@ -162,8 +162,8 @@ func (s *saving) chat(ctx context.Context, key messages.ChatKey) error {
 		if err != nil {
 			return err
 		}
-		if wait := settled - time.Since(before.changed); wait > 0 {
-			if err := pause(ctx, min(wait, settled)); err != nil {
+		if wait := settled - time.Since(before.changed); 0 < wait && wait <= settled { // not if the clock is behind the files
+			if err := pause(ctx, wait); err != nil {
 				return err
 			}
 			continue
