@@ -230,7 +230,7 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 	}
 	// This closes the listener if a start fails before the server owns it; afterwards it has no effect.
 	h.cleanups.add("web listener", func(context.Context) error { _ = l.Close(); return nil })
-	h.webAddr = "http://" + l.Addr().String()
+	h.webAddr = "http://" + reachable(l.Addr())
 	return []place{{
 		name: nameWeb, egress: s.Web.Egress,
 		build: func(live platform.Live) (platform.Platform, error) {
@@ -255,6 +255,15 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 			return served.Serve(ctx, l)
 		},
 	}}, nil
+}
+
+// reachable is an address at which this machine reaches a listener, also one on all addresses.
+func reachable(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if err == nil && net.ParseIP(host).IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return a.String()
 }
 
 // listen opens the web address.
