@@ -59,6 +59,7 @@ type received struct {
 type message struct {
 	ID       string    `json:"message_id"`
 	Parent   string    `json:"parent_id,omitempty"`
+	Root     string    `json:"root_id,omitempty"`
 	Created  string    `json:"create_time"` // in milliseconds
 	Chat     string    `json:"chat_id"`
 	Thread   string    `json:"thread_id,omitempty"`

@@ -35,7 +35,7 @@ func (m mapper) inbound(r received) mapped {
 		IngressID: msg.ID, RequestID: botkit.RequestID(), Kind: platform.KindMessage,
 		Chat:      platform.ChatInfo{ID: msg.Chat, Type: botkit.Tidy(msg.ChatType, botkit.MaxName), ThreadID: botkit.Tidy(msg.Thread, botkit.MaxName)},
 		Sender:    platform.Person{ID: r.Sender.ID.OpenID, Name: m.name(r), IsBot: r.Sender.Type != "user"},
-		MessageID: msg.ID, Order: orderOf(msg.Created), ReplyTo: msg.Parent, Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
+		MessageID: msg.ID, Order: orderOf(msg.Created), ReplyTo: msg.repliesTo(), Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
 	}
 	f := botkit.Facts{ChatType: chatType(msg.ChatType), Bot: in.Sender.IsBot || r.Sender.ID.OpenID == "" || r.Sender.ID.OpenID == m.bot}
 	if c.text == "" && len(c.parts) == 0 {
@@ -81,6 +81,15 @@ func (m mapper) name(r received) string {
 		}
 	}
 	return cmp.Or(botkit.Tidy(r.Sender.ID.OpenID, botkit.MaxName), "somebody")
+}
+
+// repliesTo returns the message that msg replies to. In a topic a message that replies to nothing is still a reply
+// to the one that opened the topic, so such a reply says nothing about what the message means.
+func (msg message) repliesTo() string {
+	if msg.Thread != "" && (msg.Root == "" || msg.Parent == msg.Root) {
+		return ""
+	}
+	return msg.Parent
 }
 
 // time returns when a message was written, or now if that cannot be parsed.

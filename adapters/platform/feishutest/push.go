@@ -2,6 +2,7 @@ package feishutest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -99,7 +100,8 @@ func (a *API) SetWebhook(url string) {
 }
 
 // Say makes somebody write a text into a chat; members of more are set in the
-// message of the event, or removed when nil. It returns the message's id.
+// message of the event, or removed when nil. A message with a root_id is in the topic which that message
+// opened. It returns the message's id.
 func (a *API) Say(chat, from, text string, more map[string]any) string {
 	content, _ := json.Marshal(map[string]any{"text": text})
 	a.mu.Lock()
@@ -113,12 +115,13 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 			delete(m, k)
 		}
 	}
-	id = stringOf(m["message_id"])                                              // perhaps another one
+	id = stringOf(m["message_id"]) // perhaps another one
+	a.intoTopic(chat, m)
 	if a.chats[chat].kind == messages.ChatTopicGroup && m["thread_id"] == nil { // there is nothing outside of topics
 		m["thread_id"] = a.newID("omt_")
 	}
 	a.messages[id] = &Message{
-		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Thread: stringOf(m["thread_id"]), from: from, made: a.now(),
+		ID: id, Chat: chat, Kind: stringOf(m["message_type"]), Content: stringOf(m["content"]), Parent: stringOf(m["parent_id"]), Thread: stringOf(m["thread_id"]), from: from, made: a.now(),
 		children: a.forwards[id],
 	}
 	a.inject("im.message.receive_v1", map[string]any{
@@ -127,6 +130,26 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 	})
 	a.mu.Unlock()
 	return id
+}
+
+// intoTopic puts a message with a root_id into the topic which that message opened. In a topic every message is a
+// reply, formally to the message that opened it. In a group of topics a reply is in the topic of what it answers.
+func (a *API) intoTopic(chat string, m map[string]any) {
+	if at := a.messages[stringOf(m["parent_id"])]; at != nil && a.chats[chat].kind == messages.ChatTopicGroup {
+		for a.messages[at.Parent] != nil {
+			at = a.messages[at.Parent]
+		}
+		m["root_id"] = at.ID
+	}
+	root := a.messages[stringOf(m["root_id"])]
+	if root == nil {
+		return
+	}
+	root.Thread = cmp.Or(root.Thread, a.newID("omt_"))
+	m["thread_id"] = root.Thread
+	if m["parent_id"] == nil {
+		m["parent_id"] = root.ID
+	}
 }
 
 // Inject makes an event and brings it. It returns its id.

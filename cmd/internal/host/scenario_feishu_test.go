@@ -24,6 +24,8 @@ import (
 //	chat ID p2p|group|topic_group
 //	show files, show apart (calls in the order of their text: several chats at once have none)
 //	say WHO CHAT WORDS            @bot names the bot by its id
+//	reply WHO CHAT LABEL WORDS    bot#N is the bot's n-th message in the chat
+//	topic WHO CHAT LABEL WORDS    in the topic that this message opened
 //	send WHO CHAT image|file|audio|media|sticker NAME    of audio, which is a voice: its length
 //	post WHO CHAT CONTENT         rich text; {image 0} and {image 1} are images
 //	forward WHO CHAT WORDS        by Eve first
@@ -161,29 +163,16 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		s.ids[who+"#"+strconv.Itoa(s.counts[who])] = id
 	}
 	switch verb {
-	case "reply": // CHAT LABEL WORDS; bot#N is the bot's n-th message in the chat
+	case "reply", "topic":
 		of, words, _ := strings.Cut(text, " ")
-		id, known := s.ids[of]
-		if n, err := strconv.Atoi(strings.TrimPrefix(of, "bot#")); err == nil {
-			sent := s.api.Sent(chat)
-			if known = n >= 1 && n <= len(sent); known {
-				id = sent[n-1].ID
-			}
+		id, err := s.messageOf(chat, of)
+		if err != nil {
+			return err
 		}
-		if !known {
-			return fmt.Errorf("no message %s", of)
-		}
-		more["parent_id"] = id
-		label(s.api.Say(chat, from, words, more))
+		more[map[string]string{"reply": "parent_id", "topic": "root_id"}[verb]] = id
+		label(s.sayFeishu(chat, from, words, more))
 	case "say":
-		if words, named := strings.CutPrefix(text, "@bot"); named {
-			raw, err := json.Marshal(map[string]string{"text": "@_user_1" + words})
-			if err != nil {
-				return err
-			}
-			more["content"], more["mentions"] = string(raw), []any{feishutest.Mention("@_user_1", feishutest.Bot, "Sample")}
-		}
-		label(s.api.Say(chat, from, text, more))
+		label(s.sayFeishu(chat, from, text, more))
 	case "send":
 		kind, name, _ := strings.Cut(text, " ")
 		content := contentOf(name)
@@ -229,6 +218,31 @@ func (s *feishuScene) happens(verb, who, rest string) error {
 		return fmt.Errorf("no such word")
 	}
 	return nil
+}
+
+// messageOf is the id of a message in a chat, by its label.
+func (s *feishuScene) messageOf(chat, label string) (string, error) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(label, "bot#")); err == nil {
+		if sent := s.api.Sent(chat); n >= 1 && n <= len(sent) {
+			return sent[n-1].ID, nil
+		}
+	}
+	if id, ok := s.ids[label]; ok {
+		return id, nil
+	}
+	return "", fmt.Errorf("no message %s", label)
+}
+
+// sayFeishu makes somebody write words, with a mention of the bot if they begin with @bot.
+func (s *feishuScene) sayFeishu(chat, from, words string, more map[string]any) string {
+	if rest, named := strings.CutPrefix(words, "@bot"); named {
+		raw, err := json.Marshal(map[string]string{"text": "@_user_1" + rest})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		more["content"], more["mentions"] = string(raw), []any{feishutest.Mention("@_user_1", feishutest.Bot, "Sample")}
+	}
+	return s.api.Say(chat, from, words, more)
 }
 
 func (s *feishuScene) pressFeishu(chat, from, button string) error {

@@ -61,6 +61,16 @@ func newest(turns []journal.Turn, which func(journal.Turn) bool) journal.Turn {
 	return journal.Turn{}
 }
 
+// NewestBefore returns the newest user turn before a message of the history, which is what that message answers. For
+// a message that is not in the history, it returns the newest user turn of all.
+func (b *Base) NewestBefore(id string) journal.Turn {
+	history := b.State.History
+	if i := slices.IndexFunc(history, func(t journal.Turn) bool { return t.ID == id }); i >= 0 {
+		history = history[:i]
+	}
+	return Newest(history)
+}
+
 // Text returns a notice in the language for a turn.
 func (b *Base) Text(n notices.Text, t journal.Turn) string { return n.In(b.Chinese(t)) }
 

@@ -145,7 +145,8 @@ func (q *Requests) about(msg messages.AcceptIngress, turn journal.Turn) bind.Bou
 	var rows []bind.Row
 	by := decision.AskerOf(turn)
 	for _, s := range q.State.Shown {
-		row := bind.Row{Next: s.Next, Doubt: s.Doubt}
+		// People outside of a thread do not see what was shown in it: there the bot said something else last.
+		row := bind.Row{Next: s.Next, Doubt: s.Doubt || q.InThread(q.NewestBefore(s.Key.MessageID))}
 		for _, id := range s.Requests {
 			if q.mayAbout(by, id, msg.Admin) {
 				row.Requests = append(row.Requests, id)
