@@ -35,7 +35,8 @@ func (m mapper) inbound(r received) mapped {
 		IngressID: msg.ID, RequestID: botkit.RequestID(), Kind: platform.KindMessage,
 		Chat:      platform.ChatInfo{ID: msg.Chat, Type: botkit.Tidy(msg.ChatType, botkit.MaxName), ThreadID: botkit.Tidy(msg.Thread, botkit.MaxName)},
 		Sender:    platform.Person{ID: r.Sender.ID.OpenID, Name: m.name(r), IsBot: r.Sender.Type != "user"},
-		MessageID: msg.ID, Order: orderOf(msg.Created), ReplyTo: msg.repliesTo(), Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
+		MessageID: msg.ID, Order: orderOf(msg.Created), ReplyTo: msg.repliesTo(), ToBot: msg.ToUs != nil && *msg.ToUs,
+		Time: msg.time(), Text: c.text, Parts: c.parts, Forwarded: c.forwarded,
 	}
 	f := botkit.Facts{ChatType: chatType(msg.ChatType), Bot: in.Sender.IsBot || r.Sender.ID.OpenID == "" || r.Sender.ID.OpenID == m.bot}
 	if c.text == "" && len(c.parts) == 0 {

@@ -127,7 +127,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	if msg.TakenBack {
 		return arrival{Event: event, In: m.takenBack(*msg)}
 	}
-	if msg.ToUs == nil && msg.Parent != "" && msg.ChatType != messages.ChatP2P {
+	if msg.ToUs == nil && msg.Parent != "" {
 		ours := p.isOurs(ctx, msg.Parent)
 		msg.ToUs = &ours
 	}
