@@ -105,9 +105,13 @@ func (c *Chat) nextRow() int {
 }
 
 // replyAnchor returns the message that an answer replies to: in groups the newest turn it answers. A draft and the row
-// that completes it use the same one.
+// that completes it use the same one. A run that goes on after a decision answers no new turn, but what it says still
+// belongs into the thread that its message began in.
 func (c *Chat) replyAnchor() string {
 	if t, ok := c.answers(); ok {
+		return c.ReplyTo(t)
+	}
+	if t := c.NewestBefore(c.State.Run.MessageID); c.InThread(t) {
 		return c.ReplyTo(t)
 	}
 	return ""
