@@ -12,7 +12,7 @@ type Visitor struct {
 	At   time.Time `json:"at,omitzero"`
 	// Language is that of the person's client, if the platform reports it.
 	Language string `json:"language,omitempty"`
-	// Chat is the owner's private chat with the bot, if it has an id of its own.
+	// Chat is the person's private chat with the bot, if it has an id of its own.
 	Chat string `json:"chat,omitempty"`
 	// Group: the visitor is a group to which somebody has added the bot.
 	Group bool `json:"group,omitempty"`
@@ -39,6 +39,7 @@ type PairingCode struct {
 type Wish struct {
 	Who   Person
 	Group bool
+	Chat  string  // the private chat, if it has an id of its own
 	Adder *Person // who added the bot to the group, if known
 	// First is the message that waits for the decision.
 	First json.RawMessage

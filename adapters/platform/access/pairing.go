@@ -98,7 +98,7 @@ func (s *Store) Request(ctx context.Context, bot string, w platform.Wish) (code 
 		code, fresh = newCode(), true
 		a.Codes = append(a.Codes, Code{
 			Code: code, Expires: s.now().Add(askLife).UTC(), First: first, Adder: visitor(w.Adder),
-			For: &Person{ID: w.Who.ID, Name: cutName(w.Who.Name), Language: w.Who.Language, Group: w.Group},
+			For: &Person{ID: w.Who.ID, Name: cutName(w.Who.Name), Language: w.Who.Language, Chat: w.Chat, Group: w.Group},
 		})
 		return nil
 	})

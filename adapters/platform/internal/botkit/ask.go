@@ -66,7 +66,11 @@ func (d *Admission) request(ctx context.Context, g Request) string {
 	if g.In.Kind != platform.KindMessage {
 		raw = nil // a mere greeting; the next message waits instead
 	}
-	code, fresh, err := d.store.Request(ctx, d.bot, platform.Wish{Who: g.In.Sender, First: raw})
+	wish := platform.Wish{Who: g.In.Sender, First: raw}
+	if chat := g.In.Chat.ID; chat != wish.Who.ID {
+		wish.Chat = chat
+	}
+	code, fresh, err := d.store.Request(ctx, d.bot, wish)
 	if err != nil {
 		d.log.Warn("a stranger's request was not kept", "user", g.In.Sender.ID, "error", err)
 		return ""
