@@ -37,7 +37,7 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 	switch msg.Verdict {
 	case messages.VerdictOpen:
 		switch {
-		case c.State.Known(messages.TakenBackID(msg.IngressID)):
+		case c.State.Known(messages.TakenBackID(turn.Meta.MessageID)):
 			c.Settle(msg, turn, journal.FateStopped, decision.ReasonTakenBack, "") // the recall arrived first
 		case turn.Meta.Depth > maxDepth:
 			c.declineBot(msg, turn)
