@@ -56,8 +56,6 @@ type Rules struct {
 	Groups string // what the bot listens to in this group
 	Listed bool   // the settings name this group
 	Member string // who may talk in this group
-	// Quotes: ignored messages may be quoted later, when somebody addresses the bot.
-	Quotes bool
 }
 
 // In returns the rules for a chat. groups are the chats that the settings name; * applies to all
@@ -113,7 +111,7 @@ func groupGate(f Facts, r Rules) platform.Gate {
 	known := refused == "" && (r.Listed || f.Allowed)
 	switch {
 	case !r.hears(f):
-		return platform.Gate{Reason: reasonUnaddressed, Quote: known && r.Quotes, Decides: known && !f.Named}
+		return platform.Gate{Reason: reasonUnaddressed, Quote: known, Decides: known && !f.Named}
 	case refused != "":
 		return platform.Gate{Refuse: true, Reason: refused}
 	case f.Addressed != AddressedNot:

@@ -23,7 +23,7 @@ func TestGateTruthTable(t *testing.T) {
 						for _, access := range []string{platform.AccessOwner, platform.AccessPaired, platform.AccessOpen} {
 							for _, member := range []string{platform.AccessOwner, platform.AccessPaired, platform.AccessOpen} {
 								for _, groups := range []string{platform.GroupsMention, platform.GroupsReply, platform.GroupsCommands, platform.GroupsAll} {
-									r := Rules{Access: access, Member: member, Groups: groups, Listed: bits&8 > 0, Quotes: bits&64 > 0}
+									r := Rules{Access: access, Member: member, Groups: groups, Listed: bits&8 > 0}
 									n++
 									if want, got := expected(f, r), Gate(f, r); !reflect.DeepEqual(want, got) {
 										t.Fatalf("%+v under %+v (-want +got):\n%s", f, r, cmp.Diff(want, got))
@@ -78,7 +78,7 @@ func expected(f Facts, r Rules) platform.Gate {
 	case nothing != "":
 		return platform.Gate{Reason: nothing}
 	case mute:
-		return platform.Gate{Reason: "unaddressed", Quote: known && r.Quotes && trusted(r.Member), Decides: known && trusted(r.Member) && !f.Named}
+		return platform.Gate{Reason: "unaddressed", Quote: known && trusted(r.Member), Decides: known && trusted(r.Member) && !f.Named}
 	case !group && !trusted(r.Access):
 		return platform.Gate{Refuse: true, Reason: "not_paired"}
 	case !group:
