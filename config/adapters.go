@@ -56,7 +56,7 @@ type Feishu struct {
 	VerificationToken Secret           `json:"verificationToken,omitzero" variable:"FEISHU_VERIFICATION_TOKEN" about:"Token that the webhook's events carry."`
 	EncryptKey        Secret           `json:"encryptKey,omitzero" variable:"FEISHU_ENCRYPT_KEY" about:"Key of the webhook's signature and encryption; webhook needs it."`
 	Access            string           `json:"access" default:"paired" words:"owner paired open" about:"Who may talk to the bot in private."`
-	Groups            map[string]Group `json:"groups,omitempty" rule:"feishuGroup" about:"Groups the bot works in, by their chat id (oc_…); * stands for every other group. Groups not listed are refused."`
+	Groups            map[string]Group `json:"groups,omitempty" rule:"feishuGroup" about:"Groups the bot works in, by their chat id (oc_…); * stands for every other group. A group not listed answers only people with access, until the owner allows it."`
 	RateLimit         RateLimit        `json:"rateLimit" about:"How fast the bot sends."`
 	Egress            string           `json:"egress" default:"tool" words:"tool direct" about:"How answers leave; wins over context.chatEgress.mode."`
 	Drafts            string           `json:"drafts" default:"card" words:"card off" about:"How an unfinished answer is shown: in a streaming card, or not at all."`
