@@ -172,17 +172,26 @@ func (p *Platform) pressed(ctx context.Context, raw json.RawMessage) any {
 		return toast(botkit.ToneWarning, say.TryAgain)
 	}
 	answer := botkit.Decided(say, d, out[0])
-	var shown object
-	switch {
-	case answer.Mark == "":
-	case out[0].Is == messages.DecisionExpired:
-		shown = line(answer.Mark)
-	case out[0].Is == messages.DecisionDone:
-		shown = namedLine(answer.Mark+" ", by.ID)
-	default:
-		shown = namedLine(answer.Mark+" ", strings.TrimPrefix(out[0].By, "feishu-"))
+	if answer.Mark == "" {
+		return p.answerPress(e, c, answer, nil)
 	}
-	return p.answerPress(e, c, answer, shown)
+	return p.answerPress(e, c, answer, outcomeLine(outcomeOf(d, by, out[0])))
+}
+
+// outcomeOf returns how a request ended, or had ended before.
+func outcomeOf(d messages.Decision, by platform.Person, out messages.DecisionOutcome) messages.AskOutcome {
+	ended := messages.AskOutcome{Answer: out.Answer, By: out.By, ByName: out.ByName}
+	switch out.Is {
+	case messages.DecisionExpired:
+		ended.Answer = "expired"
+	case messages.DecisionDone:
+		ended.Answer, ended.By = "denied", "feishu-"+by.ID
+		if d.Approved {
+			ended.Answer = "approved"
+		}
+	case messages.DecisionAlready, messages.DecisionForbidden, messages.DecisionUnknown, messages.DecisionUnseen:
+	}
+	return ended
 }
 
 // answerPress returns an answer with the card that replaces the one with the button. shown is what
@@ -197,12 +206,4 @@ func (p *Platform) answerPress(e press, c choice, answer botkit.Pressed, shown o
 
 func toast(tone botkit.Tone, text string) pressedAnswer {
 	return pressedAnswer{Toast: object{"type": tone, "content": text}}
-}
-
-// namedLine is a line with a mention of somebody, whose name only the service knows.
-func namedLine(mark, id string) object {
-	if !isID(id) {
-		return line(mark + id)
-	}
-	return object{"tag": "markdown", "content": mark + "<at id=" + id + "></at>"}
 }

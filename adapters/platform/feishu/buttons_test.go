@@ -34,7 +34,7 @@ func (j *judge) decide(_ context.Context, key messages.ChatKey, by platform.Pers
 	case by.ID != owner:
 		return []messages.DecisionOutcome{{Is: messages.DecisionForbidden}}, nil
 	case j.decided != "":
-		return []messages.DecisionOutcome{{Is: messages.DecisionAlready, Answer: j.decided, By: owner}}, nil
+		return []messages.DecisionOutcome{{Is: messages.DecisionAlready, Answer: j.decided, By: "feishu-" + owner}}, nil
 	}
 	j.decided = map[bool]string{true: "approved", false: "denied"}[d.Approved]
 	return []messages.DecisionOutcome{{Is: messages.DecisionDone}}, nil
@@ -154,5 +154,44 @@ func TestAP9Feishu(t *testing.T) {
 		if strings.Contains(last.Content, `"tag":"markdown"`) || strings.Contains(last.Content, `"lark_md"`) {
 			t.Errorf("%d: markup can act in %s", i, last.Content)
 		}
+	}
+}
+
+// TestOutcomeFromElsewhere checks that a card mentions only users of the service as who decided.
+func TestOutcomeFromElsewhere(t *testing.T) {
+	for name, x := range map[string]struct{ by, byName, want string }{
+		"here":                 {"feishu-" + owner, "Ann", "✅ <at id=" + owner + ">"},
+		"console":              {"control-owner", "", "✅"},
+		"console, with a name": {"control-owner", "Ann", "✅ Ann"},
+		"another platform":     {"telegram-1", "Ann", "✅ Ann"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, false, func(o *feishu.Options) {
+				o.Decide = func(context.Context, messages.ChatKey, platform.Person, []messages.Decision) ([]messages.DecisionOutcome, error) {
+					return []messages.DecisionOutcome{{Is: messages.DecisionAlready, Answer: "approved", By: x.by, ByName: x.byName}}, nil
+				}
+			})
+			host := platformtest.NewHost()
+			b.receive(t, host)
+			host.AwaitUp(t)
+			id := b.asked(t, "May I?")
+			press := b.api.Buttons(id)[1].Value
+			ask := messages.Ask{N: 1, ApprovalID: "ap1", Digest: digest}
+			check := func(what string) {
+				t.Helper()
+				if shown := b.api.Sent(private)[0].Text; !strings.Contains(shown, x.want) || strings.Contains(shown, "<at id=control") || strings.Contains(shown, "<at id=telegram") {
+					t.Errorf("%s: %q, want %q", what, shown, x.want)
+				}
+			}
+			if _, err := b.api.Press(t.Context(), private, id, owner, press, nil); err != nil {
+				t.Fatal(err)
+			}
+			check("a press")
+			part := platform.Part{Text: "May I?", Asks: []messages.Ask{ask}}
+			if err := b.bot.ShowOutcomes(t.Context(), target(private), id, part, []messages.AskOutcome{{Ask: ask, Answer: "approved", By: x.by, ByName: x.byName}}); err != nil {
+				t.Fatal(err)
+			}
+			check("the card")
+		})
 	}
 }

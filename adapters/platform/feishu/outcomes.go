@@ -38,18 +38,15 @@ func (p *Platform) replaceCard(ctx context.Context, message string, made *card) 
 	return nil
 }
 
-// outcomeLine describes how a request ended, to replace its buttons.
+// outcomeLine describes how a request ended, to replace its buttons. Who decided is mentioned, because only the service
+// knows people's names; somebody who decided elsewhere, for example in the console, is no user of the service.
 func outcomeLine(a messages.AskOutcome) object {
 	mark := botkit.Mark(a.Answer)
-	switch a.Answer {
-	case "expired":
+	if a.Answer != "approved" && a.Answer != "denied" {
 		return line(mark)
-	case "approved", "denied":
-		mark += " "
 	}
-	id := strings.TrimPrefix(a.By, "feishu-")
-	if !isID(id) && a.ByName != "" {
-		id = botkit.Tidy(a.ByName, botkit.MaxName)
+	if id, here := strings.CutPrefix(a.By, "feishu-"); here && isID(id) {
+		return object{"tag": "markdown", "content": mark + " <at id=" + id + "></at>"}
 	}
-	return namedLine(mark, id)
+	return line(strings.TrimSpace(mark + " " + botkit.Tidy(a.ByName, botkit.MaxName)))
 }
