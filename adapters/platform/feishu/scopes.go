@@ -32,7 +32,8 @@ func (o Options) Needs() []Need {
 		{Scopes: []string{scopeNames}, For: "people are shown by their ids instead of their names"},
 	}
 	if o.Drafts == DraftsCard {
-		needs = append(needs, Need{Scopes: []string{"cardkit:card:write"}, For: "answers are not shown while they are written"})
+		needs = append(needs, Need{Scopes: []string{"cardkit:card:write"}, For: "answers are not shown while they are written"},
+			Need{Scopes: []string{"cardkit:card:read"}, For: "an answer that a restart interrupted is sent anew instead of in its card"})
 	}
 	if o.Administered {
 		needs = append(needs, Need{Scopes: []string{"im:chat:readonly", "im:chat"}, For: "administrators of groups are not known, so that they cannot decide"})

@@ -28,7 +28,8 @@ func TestMissing(t *testing.T) {
 	}{
 		"none":            {all, nil, nil},
 		"card":            {all, []string{"cardkit:card:write"}, []string{"cardkit:card:write"}},
-		"card, no drafts": {nil, []string{"cardkit:card:write", "im:message.group_msg"}, nil},
+		"card, to read":   {all, []string{"cardkit:card:read"}, []string{"cardkit:card:read"}},
+		"card, no drafts": {nil, []string{"cardkit:card:write", "cardkit:card:read", "im:message.group_msg"}, nil},
 		"one of two":      {all, []string{"im:message:send_as_bot"}, nil},
 		"both":            {all, []string{"im:message:send_as_bot", "im:message"}, []string{"im:message:send_as_bot", "im:message"}},
 		"events":          {all, []string{"im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message.group_msg"}, []string{"im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message.group_msg"}},

@@ -142,6 +142,9 @@ func (p *Platform) Edit(ctx context.Context, to platform.Target, messageID strin
 	}
 	s, err := p.streamOf(ctx, messageID)
 	if err != nil {
+		if e, ok := errors.AsType[*platform.Error](err); ok && !e.Retryable && !part.Draft {
+			p.recall(ctx, messageID, err)
+		}
 		return err
 	}
 	if part.Draft {
@@ -208,10 +211,14 @@ func (p *Platform) write(ctx context.Context, s *stream, text string) error {
 // Failures are ignored.
 func (p *Platform) giveUp(ctx context.Context, messageID string, s *stream) {
 	p.metrics.cards.WithLabelValues("given up").Inc()
-	err := p.endStream(ctx, s)
+	p.recall(ctx, messageID, p.endStream(ctx, s))
+}
+
+// recall deletes a card whose text is sent as a message. because is what else failed. A failure is ignored.
+func (p *Platform) recall(ctx context.Context, messageID string, because error) {
 	_, gone := api.Call[struct{}](ctx, p.client, api.Request{Method: http.MethodDelete, Path: api.MessagePath(messageID)})
 	if gone != nil {
-		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(err, gone))
+		p.log.Warn("a card with a text under way stays where it is", "error", errors.Join(because, gone))
 	}
 }
 

@@ -292,3 +292,18 @@ func TestTopics(t *testing.T) {
 		t.Errorf("%d replies", n)
 	}
 }
+
+// TestCardOfAnEarlierRun checks that a card which cannot be found again after a restart does not stay beside the message
+// that replaces it.
+func TestCardOfAnEarlierRun(t *testing.T) {
+	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })
+	card, err := b.bot.Send(t.Context(), target(private), b.bot.Plan(platform.Outbound{To: target(private), ID: "m/1", Text: "one", Draft: true})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.api.Withhold(true, "cardkit:card:read")
+	finish(t, botOf(t, b.api), private, card.ID, "one two three")
+	if sent := b.api.Sent(private); len(sent) != 1 || sent[0].Kind != "post" || sent[0].Text != "one two three" {
+		t.Errorf("%+v", sent)
+	}
+}

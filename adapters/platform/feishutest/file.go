@@ -33,7 +33,7 @@ type Forwarded struct {
 // need one of several.
 func feishuScopes() []string {
 	return []string{
-		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write", "im:chat:readonly",
+		"im:message", "im:message.p2p_msg:readonly", "im:message.group_at_msg:readonly", "im:message:send_as_bot", "im:resource", "cardkit:card:write", "cardkit:card:read", "im:chat:readonly",
 		"im:message.group_msg", "contact:user.basic_profile:readonly",
 	}
 }
@@ -177,6 +177,8 @@ func (a *API) checkScope(r *http.Request) *feishuRefusal {
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/open-apis/contact/"):
 		anyOf = []string{"contact:user.basic_profile:readonly"}
+	case strings.HasSuffix(path, "/id_convert"):
+		anyOf = []string{"cardkit:card:read"}
 	case strings.HasPrefix(path, "/open-apis/cardkit/"):
 		anyOf = []string{"cardkit:card:write"}
 	case r.Method == http.MethodPost && (strings.HasSuffix(path, "/images") || strings.HasSuffix(path, "/files")):

@@ -18,7 +18,7 @@ func TestDoctorNamesScopes(t *testing.T) {
 	if got := askPlatform(t, "feishu", s); len(got) != 1 || got[0].Mark != checkup.OK {
 		t.Errorf("with all scopes: %+v", got)
 	}
-	lacks := map[string]checkup.Mark{"im:message.p2p_msg:readonly": checkup.Fail, "im:message.group_at_msg:readonly": checkup.Warn, "cardkit:card:write": checkup.Warn, "im:resource": checkup.Warn, "im:chat:readonly": checkup.Warn}
+	lacks := map[string]checkup.Mark{"im:message.p2p_msg:readonly": checkup.Fail, "im:message.group_at_msg:readonly": checkup.Warn, "cardkit:card:write": checkup.Warn, "cardkit:card:read": checkup.Warn, "im:resource": checkup.Warn, "im:chat:readonly": checkup.Warn}
 	s.Permissions.Exec.Approvers = []string{"platformAdmins"}
 	for scope := range lacks {
 		api.Withhold(true, scope)
