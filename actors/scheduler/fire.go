@@ -271,6 +271,9 @@ func (s *scheduler) ready() bool {
 		if err != nil { // Unreachable: the store has validated it
 			continue
 		}
+		if s.removed(task{t, times}) {
+			continue
+		}
 		s.tasks = append(s.tasks, task{t, times})
 		if t.Status == timetable.Active {
 			active++
@@ -278,6 +281,23 @@ func (s *scheduler) ready() bool {
 	}
 	s.Metrics.active(active)
 	s.tell(problems)
+	return true
+}
+
+// keepDone is how long after its single time the file of a task that is done is kept.
+const keepDone = 30 * 24 * time.Hour
+
+// removed removes the file of a task that was done long ago. Otherwise these files would accumulate. It reports whether
+// the task is gone.
+func (s *scheduler) removed(t task) bool {
+	if t.Status != timetable.Done || t.times.Repeats() || s.Now().Sub(t.When) < keepDone || s.book.running(t.ID) > 0 {
+		return false
+	}
+	if err := s.Tasks.RemoveTask(context.Background(), t.ID); err != nil {
+		s.log.Warn("the file of a task that is done could not be removed", "task", t.ID, "error", err)
+		return false
+	}
+	s.log.Info("the file of a task that was done long ago was removed", "task", t.ID)
 	return true
 }
 

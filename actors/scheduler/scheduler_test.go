@@ -216,6 +216,30 @@ func TestTaskIsDoneAndTold(t *testing.T) {
 	})
 }
 
+// The file of a task with a single time is removed a month after that time, if the task is done.
+func TestFilesOfDoneTasksAreRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, nil)
+		past := func(days int) time.Time { return s.now().AddDate(0, 0, -days) }
+		s.add(
+			timetable.Task{ID: "cron", Title: "A", Cron: "0 9 * * *", ChatKey: reader, Say: "a", Status: timetable.Done},
+			timetable.Task{ID: "old", Title: "A", When: past(31), ChatKey: reader, Say: "a", Status: timetable.Done},
+			timetable.Task{ID: "paused", Title: "A", When: past(31), ChatKey: reader, Say: "a", Status: timetable.Paused},
+			timetable.Task{ID: "recent", Title: "A", When: past(29), ChatKey: reader, Say: "a", Status: timetable.Done},
+		)
+		s.start()
+		tasks, _, err := s.tasks.Tasks(t.Context())
+		var ids []string
+		for _, task := range tasks {
+			ids = append(ids, task.ID)
+		}
+		if diff := cmp.Diff([]string{"cron", "paused", "recent"}, ids); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		s.stop()
+	})
+}
+
 // People run a task by hand, whatever its status, but not twice at once.
 func TestTaskRunByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 
 const (
 	ext = ".md"
-	// maxTasks is the maximum number of files that are read.
+	// maxTasks is how many tasks there may be, apart from those that are done.
 	maxTasks = 10_000
 )
 
@@ -75,12 +75,13 @@ func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Proble
 	}
 	var tasks []timetable.Task
 	var problems []timetable.Problem
+	open := 0 // tasks that are not done
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		name := e.Name()
-		if !strings.HasSuffix(name, ext) || strings.HasPrefix(name, ".") || len(tasks) >= maxTasks {
+		if !strings.HasSuffix(name, ext) || strings.HasPrefix(name, ".") {
 			continue
 		}
 		t, err := s.read(strings.TrimSuffix(name, ext))
@@ -91,10 +92,21 @@ func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Proble
 			problems = append(problems, problem(s.Path(strings.TrimSuffix(name, ext)), err))
 			continue
 		}
-		tasks = append(tasks, t)
+		if t.Status != timetable.Done {
+			open++
+		}
+		if t.Status == timetable.Done || open <= maxTasks {
+			tasks = append(tasks, t)
+		} else if open == maxTasks+1 {
+			problems = append(problems, problem(s.Path(t.ID), errTooMany()))
+		}
 	}
 	sort.SliceStable(tasks, func(i, j int) bool { return tasks[i].ID < tasks[j].ID })
 	return tasks, problems, nil
+}
+
+func errTooMany() error {
+	return faultf(0, "remove tasks that are not needed", "there are more than %d tasks; this one and those after it do not run", maxTasks)
 }
 
 func problem(path string, err error) timetable.Problem {
