@@ -104,6 +104,6 @@ func (s *scheduler) command(ac actor.Context, msg messages.ToScheduler) {
 	case messages.ViewReply:
 		s.onView(ac, msg)
 	case messages.WordsPosted:
-		s.onPosted(msg)
+		s.onPosted(ac, msg)
 	}
 }

@@ -67,6 +67,32 @@ func TestPI4ATaskThatAsksWaits(t *testing.T) {
 	}
 }
 
+// It is recorded that a task waits, also if no chat is told, so that it does not take the place of another.
+func TestATaskWithoutAChatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asks := tooltest.New("remove", nil)
+		asks.S.Asks, asks.S.ReadOnly = true, false
+		s := newScheduled(t, func(o *actortest.Options) {
+			o.Model = modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "remove", Input: "{}"}))
+			o.Tools = []tool.Tool{asks}
+			o.Chat.MayDecide = func(approval.Claim) bool { return true }
+		})
+		s.add(timetable.Task{ID: "tidy", Title: "Tidy", When: s.now().Add(time.Minute), Body: "remove it"})
+		s.start()
+		s.pass(3 * time.Minute)
+		waits := 0
+		for _, f := range s.fires() {
+			if f.Is == timetable.FireWaits {
+				waits++
+			}
+		}
+		if waits != 1 {
+			t.Errorf("it was recorded %d times, want once", waits)
+		}
+		s.stop()
+	})
+}
+
 // openRequest is the id of the request in the last message of a chat.
 func openRequest(t *testing.T, s *scheduled, key messages.ChatKey) string {
 	t.Helper()

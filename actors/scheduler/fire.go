@@ -161,14 +161,25 @@ func finalText(m uimessage.Message) string {
 // waitsMark is appended to the id of a fire to get the id of the notice that it waits.
 const waitsMark = ":waits"
 
-// waits tells people once that a run waits for a person.
+// waits tells people once that a run waits for a person, if there is a chat to tell them in.
 func (s *scheduler) waits(ac actor.Context, f *fire) {
-	if !f.waits && f.ChatKey != "" {
+	switch {
+	case f.waits:
+	case f.ChatKey == "":
+		s.park(ac, f)
+	default:
 		en, zh := "", ""
 		if s.Asked != nil {
 			en, zh = s.Asked(timetable.FireChat(f.ID))
 		}
 		ac.Request(s.Router, messages.PostWords{ChatKey: f.ChatKey, PostID: f.ID + waitsMark, RequestID: requestID(f), Text: waiting(f.Fire, en, zh)})
+	}
+}
+
+// park records that a run waits for a person. A failure is logged, and the notice is repeated.
+func (s *scheduler) park(ac actor.Context, f *fire) {
+	if s.write(timetable.Fire{Is: timetable.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) {
+		s.look(ac) // another task may run now
 	}
 }
 
@@ -182,14 +193,14 @@ func (s *scheduler) ended(ac actor.Context, f *fire, result, text string) {
 	s.look(ac) // another task may run now
 }
 
-func (s *scheduler) onPosted(msg messages.WordsPosted) {
+func (s *scheduler) onPosted(ac actor.Context, msg messages.WordsPosted) {
 	if s.book == nil {
 		return
 	}
 	id, waits := strings.CutSuffix(msg.PostID, waitsMark)
 	f := s.book.open[id]
 	if f != nil && waits && !f.waits && msg.Reason == "" {
-		s.write(timetable.Fire{Is: timetable.FireWaits, At: s.Now(), Task: f.Task, ID: f.ID}) // a failure is logged, and the notice is repeated
+		s.park(ac, f)
 	}
 	if f == nil || waits || f.phase != telling {
 		return
@@ -290,7 +301,7 @@ const keepDone = 30 * 24 * time.Hour
 // removed removes the file of a task that was done long ago. Otherwise these files would accumulate. It reports whether
 // the task is gone.
 func (s *scheduler) removed(t task) bool {
-	if t.Status != timetable.Done || t.times.Repeats() || s.Now().Sub(t.When) < keepDone || s.book.running(t.ID) > 0 {
+	if t.Status != timetable.Done || t.times.Repeats() || s.Now().Sub(t.When) < keepDone || s.book.running(t.ID) {
 		return false
 	}
 	if err := s.Tasks.RemoveTask(context.Background(), t.ID); err != nil {
@@ -386,7 +397,7 @@ func (s *scheduler) runTask(ac actor.Context, msg messages.RunTask) {
 		Say: t.Say, Body: t.Body, Text: t.Say, Zone: t.times.Zone.String(), By: cmp.Or(msg.By, "somebody"),
 	}
 	switch {
-	case s.book.running(t.ID) > 0 || s.book.known[f.ID]:
+	case s.book.running(t.ID) || s.book.known[f.ID]:
 		answer.Reason = "running"
 	case !s.write(f):
 		answer.Reason = "unavailable"

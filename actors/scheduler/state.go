@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxRuns is how many tasks run at once; the others wait.
+	// maxRuns is how many tasks run at once, apart from those that wait for a person; the others are due later.
 	maxRuns = 8
 	// grace is the delay up to which a fire counts as punctual.
 	grace = time.Minute
@@ -29,7 +29,7 @@ const (
 type fire struct {
 	timetable.Fire
 	phase phase
-	waits bool // people know that it waits for a decision
+	waits bool // it waits for a person's decision, and people know that
 	// text and result are the outcome.
 	text, result string
 	retry        time.Time // if no answer arrives before, the request is repeated
@@ -87,11 +87,22 @@ func (b *book) apply(f timetable.Fire) {
 	}
 }
 
-// running counts the fires that a model is working on, of one task or of all.
-func (b *book) running(task string) int {
+// running reports whether a fire of the task has not ended.
+func (b *book) running(task string) bool {
+	for _, f := range b.open {
+		if f.phase != telling && f.Task == task {
+			return true
+		}
+	}
+	return false
+}
+
+// busy counts the fires that a model is working on. Those that wait for a person are not among them, or a few of them
+// would keep all other tasks from running.
+func (b *book) busy() int {
 	n := 0
 	for _, f := range b.open {
-		if f.phase != telling && (task == "" || f.Task == task) {
+		if f.phase != telling && !f.waits {
 			n++
 		}
 	}
@@ -107,7 +118,7 @@ type task struct {
 // plan returns what has to be recorded now. looked is when it was last called, or zero.
 func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
 	var out []timetable.Fire
-	runs := b.running("")
+	runs := b.busy()
 	for _, t := range tasks {
 		if t.Status != timetable.Active {
 			continue
@@ -126,7 +137,7 @@ func (b *book) plan(tasks []task, looked, now time.Time) []timetable.Fire {
 		if count == 0 || b.known[timetable.FireID(t.ID, newest)] {
 			continue
 		}
-		f := b.decide(t, newest, count, now)
+		f := b.decide(t, newest, count, looked, now)
 		if f.Is == timetable.FireStarted && f.Say == "" {
 			if runs >= maxRuns {
 				continue // it is still due after one of them has ended
@@ -153,17 +164,22 @@ func (b *book) since(t task, out *[]timetable.Fire, now time.Time) time.Time {
 	return time.Time{} // a single time counts even if it was past when the task was written
 }
 
-// decide decides about the newest time that has passed.
-func (b *book) decide(t task, planned time.Time, count int, now time.Time) timetable.Fire {
+// decide decides about the newest time that has passed. It was not missed if the scheduler has looked since: then the
+// task only waited until another one had ended.
+func (b *book) decide(t task, planned time.Time, count int, looked, now time.Time) timetable.Fire {
 	f := timetable.Fire{
 		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireID(t.ID, planned), Planned: planned, Title: t.Title, ChatKey: t.ChatKey,
 		Say: t.Say, Body: t.Body, Zone: t.times.Zone.String(), Count: count - 1,
 	}
 	late := now.Sub(planned)
+	down := late
+	if looked.After(planned) {
+		down = now.Sub(looked)
+	}
 	switch {
-	case b.running(t.ID) > 0:
+	case b.running(t.ID):
 		f.Is, f.Reason, f.Count = timetable.FireSkipped, timetable.SkipOverlap, count
-	case late > grace && t.CatchUp == timetable.CatchUpSkip, late > singleLate && !t.times.Repeats():
+	case down > grace && t.CatchUp == timetable.CatchUpSkip, down > singleLate && !t.times.Repeats():
 		f.Is, f.Reason, f.Count = timetable.FireSkipped, timetable.SkipMissed, count
 		if t.ChatKey != "" {
 			f.Text = missed(f, t.times.Zone)

@@ -19,7 +19,7 @@ const (
 	FireStarted FireIs = "started"
 	// FireSkipped means that nothing happens at that time, for the given reason.
 	FireSkipped FireIs = "skipped"
-	// FireWaits means that people know that the run waits for a decision.
+	// FireWaits means that the run waits for a person's decision, and that people know if there is a chat to tell them in.
 	FireWaits FireIs = "waits"
 	// FireEnded means that the run has ended; Text is the text to deliver.
 	FireEnded FireIs = "ended"
