@@ -33,7 +33,7 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 	case slices.Contains([]string{"no", "cancel", "取消", "不"}, args):
 		c.forgets = time.Time{}
 		answer(notices.ForgetKept())
-	case slices.Contains([]string{"yes", "确认", "是"}, args) && !c.forgets.IsZero() && c.Ago(c.forgets) <= forgetWithin:
+	case slices.Contains([]string{"yes", "确认", "是"}, args) && c.mayConfirm():
 		c.forgetNow(msg, turn)
 	default:
 		c.forgets = c.Now()
@@ -46,6 +46,10 @@ func (c *Chat) forgetCommand(msg messages.AcceptIngress, turn journal.Turn) bool
 	}
 	return true
 }
+
+// mayConfirm reports whether the question can still be answered. Until then the chat stays loaded, because nothing else
+// remembers the question.
+func (c *Chat) mayConfirm() bool { return !c.forgets.IsZero() && c.Ago(c.forgets) <= forgetWithin }
 
 // forgetNow deletes everything that is kept of the chat. The command itself is recorded afterwards like any other. The
 // words of the answer are chosen first, because their language depends on the messages that are deleted.

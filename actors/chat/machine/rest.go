@@ -47,7 +47,7 @@ func (c *Chat) onRestDue() {
 // quiet reports whether nothing is left to do.
 func (c *Chat) quiet() bool {
 	return c.State.Run == nil && c.State.OpenTurns() == 0 && len(c.State.Pending()) == 0 && len(c.asks) == 0 && c.Waits.Len() == 0 && !c.undecided() &&
-		c.compaction.child == "" && !c.memory.Busy()
+		c.compaction.child == "" && !c.memory.Busy() && !c.mayConfirm()
 }
 
 // undecided reports whether a request is open or a decision has not yet had its outcome.
