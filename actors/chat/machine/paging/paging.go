@@ -259,14 +259,14 @@ func (g *Paging) outputPage(tool, text string, back, page int) string {
 // outputOf returns the n-th newest call with a result, and the id of its message. Tools that only send words are
 // skipped. In a group only calls that resulted from the person's own messages count.
 func (g *Paging) outputOf(back int, who string) (turnID string, call uimessage.Tool, ok bool) {
-	group := g.Group()
 	for i, t := range slices.Backward(g.State.History) {
-		if t.Role != uimessage.RoleAssistant || group && (who == "" || decision.Newest(g.State.History[:i]).Meta.UserID != who) {
+		if t.Role != uimessage.RoleAssistant {
 			continue
 		}
 		for _, p := range slices.Backward(t.Parts) {
 			call, ok := p.(uimessage.Tool)
-			if !ok || !call.State.Settled() || call.Preliminary.Value || len(call.Output) == 0 && call.ErrorText.Value == "" || slices.Contains(silentTools(), call.Name) {
+			if !ok || !call.State.Settled() || call.Preliminary.Value || len(call.Output) == 0 && call.ErrorText.Value == "" || slices.Contains(silentTools(), call.Name) ||
+				g.Group() && !g.resulted(i, call, who) {
 				continue
 			}
 			if back--; back == 0 {
@@ -275,6 +275,42 @@ func (g *Paging) outputOf(back int, who string) (turnID string, call uimessage.T
 		}
 	}
 	return "", uimessage.Tool{}, false
+}
+
+// resulted reports whether a call in the i-th message of the history resulted from a person's own messages. A call that
+// needed approval belongs to the person whose message asked for it, because a late decision is carried out after
+// messages of others. Other calls belong to all whom the message answers.
+func (g *Paging) resulted(i int, call uimessage.Tool, who string) bool {
+	if who == "" {
+		return false
+	}
+	if call.Approval != nil {
+		return g.askerOf(call) == who
+	}
+	t := g.State.History[i]
+	known := len(t.Meta.Fates) > 0
+	for _, f := range t.Meta.Fates {
+		if of, ok := g.State.Turn(f.ID); ok && of.Meta.UserID == who {
+			return true
+		}
+	}
+	for _, p := range t.Parts {
+		if other, ok := p.(uimessage.Tool); ok && other.Approval != nil {
+			known = true
+			if g.askerOf(other) == who {
+				return true
+			}
+		}
+	}
+	return !known && decision.Newest(g.State.History[:i]).Meta.UserID == who
+}
+
+// askerOf returns the person whose message led to the request for a call, or empty if that is not known.
+func (g *Paging) askerOf(call uimessage.Tool) string {
+	for _, a := range g.State.Requests(func(r journal.Request) bool { return r.ID == call.Approval.ID }) {
+		return a.Request.Asker
+	}
+	return ""
 }
 
 // silentTools are the tools that send words and have no output of their own.
