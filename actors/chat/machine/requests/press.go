@@ -81,7 +81,9 @@ func (q *Requests) waitToDecide(msg messages.DecideApproval) bool {
 	if early && wait > 0 && q.HoldBack(msg.RequestID, msg, wait) {
 		return true
 	}
-	q.Release(msg.RequestID)
+	if q.elsewhere[msg.RequestID] == nil { // otherwise the press still waits for the decision of the other chat
+		q.Release(msg.RequestID)
+	}
 	return false
 }
 
