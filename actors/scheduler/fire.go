@@ -124,13 +124,9 @@ func (s *scheduler) onView(ac actor.Context, msg messages.ViewReply) {
 	case meta.Result == string(journal.ResultWaiting):
 		s.ended(ac, f, string(journal.ResultFailed), undecided(f.Fire))
 	case meta.Result != string(journal.ResultDone):
-		s.ended(ac, f, meta.Result, failed(f.Fire, meta.Result, meta.Reason))
+		s.ended(ac, f, meta.Result, unfinished(f.Fire, meta))
 	default:
-		text := finalText(last)
-		if strings.TrimSpace(text) == "" {
-			text = wordless(f.Fire)
-		}
-		s.ended(ac, f, meta.Result, text+lateness(f.Fire, s.zone(f), f.At.Sub(f.Planned)))
+		s.ended(ac, f, meta.Result, answered(f.Fire, finalText(last), meta.Notice())+lateness(f.Fire, s.zone(f), f.At.Sub(f.Planned)))
 	}
 }
 

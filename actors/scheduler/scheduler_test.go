@@ -308,9 +308,31 @@ func TestTaskThatFailsIsTold(t *testing.T) {
 		s.add(timetable.Task{ID: "report", Title: "日报", When: s.now().Add(time.Minute), ChatKey: reader, Body: "汇总"})
 		s.start()
 		s.pass(2 * time.Minute)
-		s.is(reader, "任务“日报”没有完成（auth）。管理员可以用 sma chats show task-report-20000101T000100Z 查看。")
+		s.is(reader, "任务“日报”没有完成。无法使用模型：密钥被拒绝。请管理员设置有效的密钥（llm.apiKey）。管理员可以用 sma chats show task-report-20000101T000100Z 查看。")
 		s.stop()
 	})
+}
+
+// People read that the answer of a task is not whole.
+func TestTaskThatIsCutIsTold(t *testing.T) {
+	for _, tt := range []struct{ words, reason, want string }{
+		{"Half of it", "length", "Half of it\n\nThe answer was cut at its length limit. Ask me to go on, or for a shorter answer."},
+		{"Half of it", "content-filter", "Half of it\n\nThe answer ends here: the service of my model stopped it because of its content."},
+		{"All of it", "stop", "All of it"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScheduled(t, func(o *actortest.Options) {
+				o.Model = modeltest.NewFunc(func(model.Request) []model.Event {
+					return append(modeltest.TextEvents(tt.words), modeltest.Finish(tt.reason))
+				})
+			})
+			s.add(timetable.Task{ID: "report", Title: "Report", When: s.now().Add(time.Minute), ChatKey: reader, Body: "Sum up."})
+			s.start()
+			s.pass(2 * time.Minute)
+			s.is(reader, tt.want)
+			s.stop()
+		})
+	}
 }
 
 // The same task again while it runs is skipped, and the log records that.

@@ -1,11 +1,13 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -82,6 +84,28 @@ func failed(f timetable.Fire, result, reason string) string {
 	return say(f,
 		fmt.Sprintf("The task “%s” failed (%s). The operator finds more with sma chats show %s.", f.Title, reason, timetable.FireChat(f.ID)),
 		fmt.Sprintf("任务“%s”没有完成（%s）。管理员可以用 sma chats show %s 查看。", f.Title, reason, timetable.FireChat(f.ID)))
+}
+
+// unfinished says why a run had no result, in the words that people would read in its chat.
+func unfinished(f timetable.Fire, meta uimessage.Metadata) string {
+	why := meta.Notice()
+	if why == "" {
+		return failed(f, meta.Result, meta.Reason)
+	}
+	return say(f,
+		fmt.Sprintf("The task “%s” failed. %s The operator finds more with sma chats show %s.", f.Title, why, timetable.FireChat(f.ID)),
+		fmt.Sprintf("任务“%s”没有完成。%s管理员可以用 sma chats show %s 查看。", f.Title, why, timetable.FireChat(f.ID)))
+}
+
+// answered is the answer of a run, with the sentence about what is missing from it, if there is one.
+func answered(f timetable.Fire, text, notice string) string {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return cmp.Or(notice, wordless(f))
+	case notice == "":
+		return text
+	}
+	return text + "\n\n" + notice
 }
 
 // undecided says that no person decided in time.
