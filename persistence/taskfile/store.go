@@ -106,7 +106,7 @@ func (s *Store) Tasks(ctx context.Context) ([]timetable.Task, []timetable.Proble
 }
 
 func errTooMany() error {
-	return faultf(0, "remove tasks that are not needed", "there are more than %d tasks; this one and those after it do not run", maxTasks)
+	return frontmatter.Faultf(0, "remove tasks that are not needed", "there are more than %d tasks; this one and those after it do not run", maxTasks)
 }
 
 func problem(path string, err error) timetable.Problem {
