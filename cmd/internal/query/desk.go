@@ -36,7 +36,7 @@ type Desk struct {
 	live bool
 	by   messages.Asker // who decides and revokes
 	said string         // who gives the other orders
-	log    *slog.Logger
+	log  *slog.Logger
 	// named says that lists have the names of chats. Commands look them up themselves.
 	named bool
 }
