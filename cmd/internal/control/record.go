@@ -35,8 +35,15 @@ type subject struct {
 func (s subject) String() string {
 	var b strings.Builder
 	for _, m := range []struct{ name, value string }{
-		{"do", s.Do}, {"bot", s.Bot}, {"id", s.ID}, {"name", s.Name}, {"memory", s.Memory}, {"server", s.Server}, {"tool", s.Tool},
-		{"paused", word(s.Paused)}, {"restart", word(s.Restart)},
+		{"do", s.Do},
+		{"bot", s.Bot},
+		{"id", s.ID},
+		{"name", s.Name},
+		{"memory", s.Memory},
+		{"server", s.Server},
+		{"tool", s.Tool},
+		{"paused", word(s.Paused)},
+		{"restart", word(s.Restart)},
 	} {
 		if m.value != "" {
 			fmt.Fprintf(&b, "%s=%s ", m.name, m.value)

@@ -64,7 +64,7 @@ func TestWatchWithoutAWatcherLooksPeriodically(t *testing.T) {
 		looks := 0
 		none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
 		go watchWith(ctx, none, []string{"a", "b"}, slog.New(slog.NewTextHandler(&log, nil)), func() {}, func() { looks++ })
-		time.Sleep(3*lookEvery + time.Second)
+		<-time.After(3*lookEvery + time.Second)
 		synctest.Wait()
 		if looks != 3 {
 			t.Errorf("%d looks, want 3", looks)

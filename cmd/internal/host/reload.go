@@ -15,16 +15,22 @@ func (h *Host) reloadSettings() {
 	}
 	next, err := h.opts.Reload()
 	if err != nil {
-		h.reloads.warn(h.log, "the changed settings have errors; the previous ones stay in effect", "error", err)
+		if h.reloads.news("errors", err) {
+			h.log.Warn("the changed settings have errors; the previous ones stay in effect", "error", err)
+		}
 		return
 	}
 	if err := h.trust.settings(h, next); err != nil {
-		h.reloads.warn(h.log, "the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
+		if h.reloads.news("untrusted", err) {
+			h.log.Warn("the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
+		}
 		return
 	}
 	changed, err := h.opts.Settings.Changed(next)
 	if err != nil {
-		h.reloads.warn(h.log, "the changed settings cannot be compared", "error", err)
+		if h.reloads.news("not compared", err) {
+			h.log.Warn("the changed settings cannot be compared", "error", err)
+		}
 		return
 	}
 	changed = slices.DeleteFunc(changed, func(key string) bool {
@@ -38,10 +44,8 @@ func (h *Host) reloadSettings() {
 	h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel())
 	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
 	h.board.needRestart(changed)
-	if len(changed) == 0 {
-		h.reloads.words = ""
-	} else {
-		h.reloads.warn(h.log, "settings have changed that need a restart", "keys", strings.Join(changed, ", "))
+	if h.reloads.news("restart", changed) && len(changed) > 0 {
+		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
 	}
 }
 
@@ -49,13 +53,12 @@ func (h *Host) reloadSettings() {
 // every look would cause the next one.
 type told struct{ words string }
 
-// warn logs a warning that differs from the last one.
-func (t *told) warn(log *slog.Logger, message string, args ...any) {
-	words := fmt.Sprint(message, args)
-	if words != t.words {
-		log.Warn(message, args...)
-	}
+// news reports whether a finding differs from the last one.
+func (t *told) news(what string, of any) bool {
+	words := fmt.Sprint(what, of)
+	differs := words != t.words
 	t.words = words
+	return differs
 }
 
 // LogLevel converts the word of the settings to a level.

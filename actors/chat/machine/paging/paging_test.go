@@ -14,13 +14,17 @@ import (
 // before it was carried out. Without an approval the output belongs to all whom the message answers.
 func TestOutputOfAnother(t *testing.T) {
 	user := func(id, who string, seq int64) uimessage.Message {
-		return uimessage.Message{ID: id, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: id}},
-			Metadata: uimessage.Metadata{UserID: who, ChatType: messages.ChatGroup, Seq: seq}.Append(nil)}
+		return uimessage.Message{
+			ID: id, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: id}},
+			Metadata: uimessage.Metadata{UserID: who, ChatType: messages.ChatGroup, Seq: seq}.Append(nil),
+		}
 	}
 	call := uimessage.Tool{ToolCallID: "c1", Name: "exec_shell", Input: json.RawMessage(`{}`), State: uimessage.ToolApprovalRequested, Approval: &uimessage.Approval{ID: "ap1"}}
 	req := journal.Request{ID: "ap1", CallID: "c1", N: 1, Asker: "alice"}
-	asking := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call},
-		Metadata: journal.WithRequests(uimessage.Metadata{Result: "waiting"}, []journal.Request{req}, 1).Append(nil)}
+	asking := uimessage.Message{
+		ID: "a1", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call},
+		Metadata: journal.WithRequests(uimessage.Metadata{Result: "waiting"}, []journal.Request{req}, 1).Append(nil),
+	}
 	answer := uimessage.Message{ID: "a2", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.Text{Text: "hi bob"}}, Metadata: uimessage.Metadata{Result: "done"}.Append(nil)}
 	s, err := journal.Replay(journal.Snapshot{History: []uimessage.Message{user("u1", "alice", 1), asking, user("u2", "bob", 2), answer}, Meta: journal.Meta{Seq: 2}})
 	if err != nil {

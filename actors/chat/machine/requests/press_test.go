@@ -26,8 +26,10 @@ func TestPressOnARequestElsewhereIsAnswered(t *testing.T) {
 	b.State = s
 	q := Requests{Base: &b}
 	now := time.Unix(1000, 0)
-	press := messages.DecideApproval{ChatKey: "telegram-chat-7", RequestID: "p1", By: messages.Asker{Platform: "telegram", ID: "7"}, Wait: 12 * time.Second,
-		Say: []messages.Decision{{ApprovalID: "ap1", Approved: true, Digest: "d"}}}
+	press := messages.DecideApproval{
+		ChatKey: "telegram-chat-7", RequestID: "p1", By: messages.Asker{Platform: "telegram", ID: "7"}, Wait: 12 * time.Second,
+		Say: []messages.Decision{{ApprovalID: "ap1", Approved: true, Digest: "d"}},
+	}
 	for i := range 20 {
 		b.Begin(decision.Input{Now: now, Msg: press, Sender: "who", NewID: func(time.Time) string { return "id" }})
 		if i > 0 {
