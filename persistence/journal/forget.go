@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -18,7 +19,13 @@ type Forgetting struct {
 	Keep Meta `json:"keep"`
 	// Users are the people whose own memory is deleted with the chat, because the chat was theirs alone.
 	Users []string `json:"users,omitempty"`
+	// Emptied is set once the chat's folder has nothing but what Keep says. A repetition then leaves it alone, because
+	// it has what came later.
+	Emptied bool `json:"emptied,omitempty"`
 }
+
+// ErrNotBegun is why nothing of a chat was deleted, and will not be later: the intent could not be stored.
+var ErrNotBegun = errors.New("nothing was deleted")
 
 // Forgotten returns the intent to delete everything that is kept of the chat. alone is set if only one person writes
 // in it.

@@ -54,7 +54,7 @@ func (c *Chat) mayConfirm() bool { return !c.forgets.IsZero() && c.Ago(c.forgets
 // forgetNow deletes everything that is kept of the chat. The command itself is recorded afterwards like any other. The
 // words of the answer are chosen first, because their language depends on the messages that are deleted.
 func (c *Chat) forgetNow(msg messages.AcceptIngress, turn journal.Turn) {
-	c.forgetAll("chat "+turn.Meta.UserID, msg.IngressID, forgetOrder{msg, turn, c.Text(notices.Forgotten(), turn), c.Text(notices.ForgetLater(), turn)})
+	c.forgetAll("chat "+turn.Meta.UserID, msg.IngressID, forgetOrder{msg, turn, c.Text(notices.Forgotten(), turn), c.Text(notices.ForgetLater(), turn), c.Text(notices.ForgetFailed(), turn)})
 }
 
 // forgetOrder is a person's command to delete the chat, with the words that answer it.
@@ -62,6 +62,7 @@ type forgetOrder struct {
 	msg         messages.AcceptIngress
 	turn        journal.Turn
 	done, later string
+	never       string // if nothing is deleted, now or later
 }
 
 // onForgotten answers whoever asked to delete the chat.
@@ -69,7 +70,10 @@ func (c *Chat) onForgotten(f decision.Forgotten) {
 	switch of := f.Of.(type) {
 	case forgetOrder:
 		say := of.done
-		if f.Err != nil {
+		switch {
+		case errors.Is(f.Err, journal.ErrNotBegun):
+			say = of.never
+		case f.Err != nil:
 			say = of.later
 		}
 		c.Wake()

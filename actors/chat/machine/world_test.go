@@ -398,7 +398,7 @@ func (w *world) effect(e decision.Effect) {
 		default: // for people, watchers and the platform
 		}
 	case decision.Hibernate:
-		if w.run != nil || len(w.child)+len(w.rows) > 0 || w.m.State.OpenTurns() > 0 || len(w.m.State.OpenRequests()) > 0 {
+		if s := w.m.State; w.run != nil || len(w.child)+s.OpenTurns()+len(s.Pending())+len(s.OpenRequests()) > 0 {
 			w.fail("the chat hibernates although it has work")
 		}
 		w.asleep, w.slept, w.timers = true, w.slept+1, map[string]timer{}

@@ -34,6 +34,14 @@ func ForgetForbidden() Text {
 	}
 }
 
+// ForgetFailed says that a chat could not be deleted.
+func ForgetFailed() Text {
+	return Text{
+		"Nothing was deleted, because the order could not be stored. Try again later; the operator finds the reason in the log.",
+		"没有删除任何内容，因为无法保存这个指令。请稍后再试；管理员可以查看日志中的原因。",
+	}
+}
+
 // ForgetLater says that the next start finishes the deletion of a chat.
 func ForgetLater() Text {
 	return Text{

@@ -58,19 +58,24 @@ func (e *Eraser) intents() *chatfile.Store {
 
 // Forget deletes everything that is stored about a chat whose store is closed, and about the chats in which its tasks
 // ran. It returns the latter: those that are open must be deleted by their own actors. The intent is made durable
-// first and removed last, so that an interrupted deletion is completed later.
+// first and removed last, so that an interrupted deletion is completed later. The error is [journal.ErrNotBegun] if the
+// intent could not be stored.
 func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []messages.ChatKey, err error) {
 	related, err = e.Fires.Chats(ctx, f.ChatKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
 	}
+	intents := []journal.Forgetting{}
 	for _, key := range related {
-		if err := e.intend(ctx, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By}); err != nil {
-			return nil, err
-		}
+		intents = append(intents, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By})
 	}
-	if err := e.intend(ctx, f); err != nil {
-		return nil, err
+	for i, one := range append(intents, f) { // its own is last: nothing is deleted before all are there
+		if err := e.intend(ctx, one); err != nil {
+			for _, other := range intents[:min(i, len(intents))] {
+				err = errors.Join(err, e.intents().WriteFile(ctx, other.ChatKey, intentFile, nil))
+			}
+			return nil, fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
+		}
 	}
 	return related, e.finish(ctx, f)
 }
@@ -94,7 +99,15 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	if err != nil {
 		return err
 	}
-	remove := []string{dir, filepath.Join(e.state, "files", filepath.FromSlash(results))}
+	var unmarked error
+	if !f.Emptied {
+		if err := e.empty(context.WithoutCancel(ctx), f, dir); err != nil {
+			return err
+		}
+		f.Emptied = true
+		unmarked = e.intend(ctx, f)
+	}
+	remove := []string{filepath.Join(e.state, "files", filepath.FromSlash(results))}
 	if BotOf(f.ChatKey) == "cli" {
 		remove = append(remove, filepath.Join(e.state, "cli-history")) // what people typed
 	}
@@ -106,8 +119,17 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 		all = errors.Join(all, forgetUser(e.state, user))
 	}
 	all = errors.Join(all, e.Runs(ctx, f.ChatKey), Grants(e.state).ForgetGrants(ctx, f.ChatKey), e.tasks.ForgetChat(ctx, f.ChatKey), e.Fires.ForgetChat(ctx, f.ChatKey), e.forgetIndex(ctx))
-	if all != nil {
+	if all != nil && unmarked == nil {
 		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, all)
+	}
+	// An intent that does not say that the folder is empty must not stay: it would delete what comes later.
+	return errors.Join(all, e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil))
+}
+
+// empty deletes the folder of a chat, and stores what the chat continues with.
+func (e *Eraser) empty(ctx context.Context, f journal.Forgetting, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, err)
 	}
 	if err := e.keep(ctx, f); err != nil {
 		return fmt.Errorf("keep the ids of %s: %w", f.ChatKey, err)
@@ -115,7 +137,7 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	if err := (document.Disk{}).SyncDir(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil)
+	return nil
 }
 
 // forgetIndex deletes the whole search index, because rows deleted from a database stay readable in its free pages.

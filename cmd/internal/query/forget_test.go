@@ -1,0 +1,95 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// A deletion that fails after the chat's folder was emptied is completed later, and keeps what has come since.
+func TestForgetKeepsWhatComesLater(t *testing.T) {
+	const key messages.ChatKey = "web-chat-1"
+	state := t.TempDir()
+	store, err := filestore.Open(filestore.Options{Dir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	inChat := func(do func(c persistence.Chat, snap journal.Snapshot)) {
+		t.Helper()
+		c, err := store.OpenChat(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		snap, err := c.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(c, snap)
+	}
+	say := func(text string) {
+		t.Helper()
+		inChat(func(c persistence.Chat, _ journal.Snapshot) {
+			if err := c.AppendHistory(t.Context(), uimessage.Message{ID: text, Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: text}}}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	say("before")
+	e := NewEraser(state, store, time.UTC)
+	broken := true
+	e.Runs = func(context.Context, messages.ChatKey) error {
+		if broken {
+			return errors.ErrUnsupported
+		}
+		return nil
+	}
+	intent := journal.Forgetting{Version: 1, ChatKey: key, Keep: journal.Meta{Version: journal.MetaVersion, N: 7, Seq: 3, IngressIDs: []string{"known"}}}
+	if _, err := e.Forget(t.Context(), intent); !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, journal.ErrNotBegun) {
+		t.Fatalf("the deletion ends with %v", err)
+	}
+	say("after")
+	broken = false
+	finished := 0
+	if err := e.FinishAll(t.Context(), func(_ journal.Forgetting, err error) {
+		if finished++; err != nil {
+			t.Error(err)
+		}
+	}); err != nil || finished != 1 {
+		t.Fatalf("%d deletions were finished: %v", finished, err)
+	}
+	inChat(func(_ persistence.Chat, snap journal.Snapshot) {
+		if len(snap.History) != 1 || snap.History[0].ID != "after" || len(snap.Meta.IngressIDs) != 1 {
+			t.Errorf("the chat has %d turns and knows %v, want the turn that came later and the known id", len(snap.History), snap.Meta.IngressIDs)
+		}
+	})
+	if err := e.FinishAll(t.Context(), func(f journal.Forgetting, _ error) { t.Errorf("the intent to delete %s is still there", f.ChatKey) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// If the intent cannot be stored, nothing is deleted, and the error says so.
+func TestForgetWithoutAnIntentDeletesNothing(t *testing.T) {
+	state := t.TempDir()
+	store, err := filestore.Open(filestore.Options{Dir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	if err := os.WriteFile(filepath.Join(state, "forgetting"), nil, 0o600); err != nil { // where the folder would be
+		t.Fatal(err)
+	}
+	if _, err := NewEraser(state, store, time.UTC).Forget(t.Context(), journal.Forgetting{Version: 1, ChatKey: "web-chat-1"}); !errors.Is(err, journal.ErrNotBegun) {
+		t.Errorf("got %v, want %v", err, journal.ErrNotBegun)
+	}
+}
