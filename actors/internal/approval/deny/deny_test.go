@@ -332,7 +332,7 @@ func TestLongTexts(t *testing.T) {
 	for _, text := range texts {
 		began := time.Now()
 		rules.Refuses(text)
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 10*time.Second { // exponential time would be hours
 			t.Errorf("%.20q takes %s", text, took)
 		}
 	}

@@ -395,17 +395,20 @@ func (j *judge) quoted(code string, depth int) {
 	}
 }
 
-// found checks the commands that find runs for files.
+// found checks the commands that find runs for files. What is between one and its end is the command's own.
 func (j *judge) found(list []word, depth int) {
-	for i, w := range list {
-		if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, w.text) && i+1 < len(list) {
-			j.command(list[i+1:], depth)
-			command := list[i+1:]
-			if end := slices.IndexFunc(command, func(w word) bool { return w.text == ";" || w.text == "+" }); end >= 0 {
-				command = command[:end]
-			}
-			j.filled(command, "{}", strings.Trim(w.text, "-xX") == "" || strings.HasPrefix(w.text, "--"), depth)
+	for i := 0; i+1 < len(list); i++ {
+		w := list[i]
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, w.text) {
+			continue
 		}
+		command := list[i+1:]
+		j.command(command, depth)
+		if end := slices.IndexFunc(command, func(w word) bool { return w.text == ";" || w.text == "+" }); end >= 0 {
+			command = command[:end]
+		}
+		j.filled(command, "{}", strings.Trim(w.text, "-xX") == "" || strings.HasPrefix(w.text, "--"), depth)
+		i += len(command)
 	}
 }
 
