@@ -24,5 +24,5 @@
 //
 // Runs are children: they send requests, and the chat journals and provides the next input. Watchers receive the
 // progress as frames, but a message is only ended once it is durable. After five seconds without activity the journal
-// is checkpointed.
+// is checkpointed, and a chat with nothing left to do hibernates: it drops its state until the next message.
 package chat
