@@ -100,8 +100,8 @@ func (a *API) SetWebhook(url string) {
 }
 
 // Say makes somebody write a text into a chat; members of more are set in the
-// message of the event, or removed when nil. A message with a root_id is in the topic which that message
-// opened. It returns the message's id.
+// message of the event, or removed when nil. A message with a root_id and no parent_id is in the topic
+// which the former opened. It returns the message's id.
 func (a *API) Say(chat, from, text string, more map[string]any) string {
 	content, _ := json.Marshal(map[string]any{"text": text})
 	a.mu.Lock()
@@ -132,7 +132,7 @@ func (a *API) Say(chat, from, text string, more map[string]any) string {
 	return id
 }
 
-// intoTopic puts a message with a root_id into the topic which that message opened. In a topic every message is a
+// intoTopic puts a message that has only a root_id into the topic which that message opened. In a topic every message is a
 // reply, formally to the message that opened it. In a group of topics a reply is in the topic of what it answers.
 func (a *API) intoTopic(chat string, m map[string]any) {
 	if at := a.messages[stringOf(m["parent_id"])]; at != nil && a.chats[chat].kind == messages.ChatTopicGroup {
@@ -142,8 +142,8 @@ func (a *API) intoTopic(chat string, m map[string]any) {
 		m["root_id"] = at.ID
 	}
 	root := a.messages[stringOf(m["root_id"])]
-	if root == nil {
-		return
+	if root == nil || m["parent_id"] != nil && a.chats[chat].kind != messages.ChatTopicGroup {
+		return // elsewhere a reply has a root as well, and is in no topic
 	}
 	root.Thread = cmp.Or(root.Thread, a.newID("omt_"))
 	m["thread_id"] = root.Thread

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // reloadSettings reads the settings again after a change. Those that can change at run time take effect; the others
@@ -51,11 +52,16 @@ func (h *Host) reloadSettings() {
 
 // told is what a repeated look has said last. The log may be one of the files that are watched, so that a warning at
 // every look would cause the next one.
-type told struct{ words string }
+type told struct {
+	mu    sync.Mutex
+	words string
+}
 
 // news reports whether a finding differs from the last one.
 func (t *told) news(what string, of any) bool {
 	words := fmt.Sprint(what, of)
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	differs := words != t.words
 	t.words = words
 	return differs
