@@ -46,7 +46,7 @@ func targets(root, folder string) []string {
 	var out []string
 	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // it does not exist, or cannot be read, also not by commands
+		case err != nil: // it does not exist, or is unreadable, for commands as well
 		case e.IsDir() && e.Name() == "objects" && strings.Contains(path, "/"+gitFolder+"/modules/"):
 			return fs.SkipDir // nothing in it steers, and it is large
 		case e.Type()&fs.ModeSymlink != 0:

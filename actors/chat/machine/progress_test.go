@@ -10,7 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// A chunk that does not fit the answer is logged, and the chat goes on.
+// A chunk that does not fit the answer is logged and does not stop the chat.
 func TestProgressOfAChunkThatDoesNotFit(t *testing.T) {
 	o := decision.Options{Adapter: func(string) (decision.Adapter, bool) { return decision.Adapter{Outbox: true}, true }}.WithDefaults()
 	c := New(&o, "telegram-chat-7", &sync.Pool{})

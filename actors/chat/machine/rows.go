@@ -105,8 +105,8 @@ func (c *Chat) nextRow() int {
 }
 
 // replyAnchor returns the message that an answer replies to: in groups the newest turn it answers. A draft and the row
-// that completes it use the same one. A run that goes on after a decision answers no new turn, but what it says still
-// belongs into the thread that its message began in.
+// that completes it use the same one. A run that continues after a decision answers no new turn, but its words still
+// belong in the thread in which its message began.
 func (c *Chat) replyAnchor() string {
 	if t, ok := c.answers(); ok {
 		return c.ReplyTo(t)

@@ -293,7 +293,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestCardOfAnEarlierRun checks that a card which cannot be found again after a restart does not stay beside the message
+// TestCardOfAnEarlierRun checks that a card that cannot be found again after a restart does not remain next to the message
 // that replaces it.
 func TestCardOfAnEarlierRun(t *testing.T) {
 	b := newBench(t, false, func(o *feishu.Options) { o.Drafts = feishu.DraftsCard })

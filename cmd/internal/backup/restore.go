@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// stagingName is the folder beside the state that a restore works in. What is called so is closed to the agent and left
-// out of backups, as it has the private texts of all chats, and stays if the restore fails.
+// stagingName is the folder beside the state that a restore works in. The agent cannot read folders with this
+// name, and backups leave them out: they have the private texts of all chats, and remain after a failed restore.
 const stagingName = ".ship.restoring"
 
 // Target says where a backup goes to.

@@ -75,7 +75,7 @@ func (h *Host) chatLister(name string, live platform.Live) func(ctx context.Cont
 				switch {
 				case ctx.Err() != nil:
 					return nil, err
-				case err != nil: // it does not hide the others
+				case err != nil: // the other chats are listed all the same
 					text = id
 				default:
 					text = titleOf(view)

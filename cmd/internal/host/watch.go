@@ -40,7 +40,7 @@ func watchWith(ctx context.Context, open func() (*fsnotify.Watcher, error), fold
 	w, err := open()
 	if err != nil {
 		blind(err)
-		w = &fsnotify.Watcher{} // its channels are nil: nothing is reported
+		w = &fsnotify.Watcher{} // its channels are nil and never ready
 	} else {
 		defer func() { _ = w.Close() }() // nothing is written through it
 	}

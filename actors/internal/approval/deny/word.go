@@ -77,7 +77,7 @@ func readWord(w *syntax.Word) word {
 }
 
 // literal returns the text of a word without its quotes, with file patterns as they are, and without its shell
-// expansions. It reports whether there are none.
+// expansions. It also reports whether the word has no expansions.
 func literal(w *syntax.Word) (string, bool) {
 	var b strings.Builder
 	sure := true
