@@ -109,7 +109,7 @@ func (w *feishuWorld) killSoon(t *testing.T, chats int) {
 	w.bury(t)
 }
 
-// awaitFired waits until a task has fired, and meanwhile delivers events again that were not accepted.
+// awaitFired waits until the moment of the kill has come, and meanwhile delivers events again that were not accepted.
 func (w *feishuWorld) awaitFired(t *testing.T, fired <-chan struct{}, what string) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
