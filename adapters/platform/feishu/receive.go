@@ -202,7 +202,7 @@ func nothing(context.Context) (any, error) { return struct{}{}, nil }
 func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received) (any, error) {
 	err := at.Await(ctx)
 	if err == nil {
-		err = r.intake.Deliver(ctx, []arrival{r.p.arrival(ctx, event)}, nil)
+		err = r.intake.Deliver(ctx, []arrival{r.p.arrival(ctx, event)})
 	}
 	if err != nil {
 		r.p.metrics.events.WithLabelValues("refused").Inc()

@@ -32,7 +32,7 @@ const (
 	conflictPause = 2 * time.Second
 )
 
-// asideAfter is how long a chat that the host refuses may block the others.
+// asideAfter is how long a chat that the host refuses may block the others, and their presses.
 const asideAfter = 2 * time.Second
 
 type (
@@ -119,7 +119,7 @@ func (r *receiver) step(ctx context.Context) error {
 	if r.status.Set(true, "") {
 		r.p.log.Info("receiving", "username", r.p.Username())
 	}
-	if err := r.take(ctx, updates); err != nil {
+	if err := r.intake.Deliver(ctx, r.p.arrivals(ctx, updates)); err != nil {
 		return err
 	}
 	return r.confirm(updates, bad)
@@ -147,10 +147,6 @@ func (r *receiver) poll(ctx context.Context) ([]update, []int64, error) {
 	if !r.status.Up() {
 		wait = 0
 	}
-	return r.get(ctx, wait)
-}
-
-func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int64, error) {
 	ctx, cancel := httpcall.WhileAlive(ctx, wait+pollGrace, pollGrace)
 	defer cancel()
 	raw, err := call[json.RawMessage](ctx, r.p.client, "getUpdates", pollParams{
@@ -164,15 +160,6 @@ func (r *receiver) get(ctx context.Context, wait time.Duration) ([]update, []int
 		return nil, nil, &callError{Call: "getUpdates", Err: err}
 	}
 	return updates, bad, nil
-}
-
-// take maps a batch and hands it over; it returns once all of it is durable.
-func (r *receiver) take(ctx context.Context, updates []update) error {
-	last := int64(0)
-	for _, u := range updates {
-		last = max(last, u.ID)
-	}
-	return r.intake.Deliver(ctx, r.p.arrivals(ctx, updates), func() []arrival { return r.peek(ctx, last) })
 }
 
 // arrivals maps updates and applies the gate to them.
@@ -216,17 +203,6 @@ func (p *Platform) arrival(ctx context.Context, m mapper, u update) (in platform
 		in.Gate = botkit.Ignored(reasonUnchanged)
 	}
 	return in, ok
-}
-
-// peek fetches the updates after a given one without acknowledging anything; all are delivered
-// again.
-func (r *receiver) peek(ctx context.Context, last int64) []arrival {
-	updates, _, err := r.get(ctx, 0)
-	if err != nil {
-		return nil
-	}
-	updates = slices.DeleteFunc(updates, func(u update) bool { return u.ID <= last || u.Callback != nil || u.Mine != nil })
-	return r.p.arrivals(ctx, updates)
 }
 
 // errNoProgress: the server keeps sending an update without a readable id.

@@ -266,26 +266,38 @@ func TestAChatThatTakesNothingHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestAHostThatTakesNothingIsWaitedFor checks that nothing is set aside while the host accepts
-// nothing.
-func TestAHostThatTakesNothingIsWaitedFor(t *testing.T) {
+// TestAChatWithAFullBatchHoldsNobodyUp has a chat that the host refuses fill more than a whole batch of updates. What
+// follows, a press and the message of another chat, arrives all the same, and nothing of the chat is lost.
+func TestAChatWithAFullBatchHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	var hurry atomic.Int64
+	var hurry atomic.Int64 // each reading of the clock is a minute later
 	b := newBench(t, func(o *telegram.Options) {
-		o.StateDir = t.TempDir()
+		o.StateDir, o.Decide = t.TempDir(), (&decisions{}).decide
 		o.Now = func() time.Time { return time.Unix(hurry.Add(60), 0) }
 	})
 	host := platformtest.NewHost()
-	host.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
-	b.api.Say(private, owner, "one", nil)
-	b.api.Say(other, other, "two", nil)
-	b.receive(t, host)
-	host.Await(t, "several tries", func() bool { return len(host.Offered()) > 8 })
-	if n := b.api.Pending(); n != 2 {
-		t.Errorf("%d updates are unconfirmed, want 2", n)
+	host.Refuse(func(in platform.Inbound) error {
+		if in.Chat.ID == fmt.Sprint(private) {
+			return platform.ErrUnavailable
+		}
+		return nil
+	})
+	const stuck = 150
+	for i := range stuck {
+		b.api.Say(private, owner, fmt.Sprint("stuck ", i), nil)
 	}
+	b.api.Say(other, other, "free", nil)
+	b.receive(t, host)
+	if diff := cmp.Diff([]string{"free"}, texts(host.AwaitTaken(t, 1))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b.api.Press(other, other, 1, "a button of old", nil)
+	b.api.AwaitCalls(t, "answerCallbackQuery", 1)
 	host.Refuse(nil)
-	host.AwaitTaken(t, 2)
+	got := texts(host.AwaitTaken(t, stuck+1))
+	if got[1] != "stuck 0" || got[stuck] != fmt.Sprint("stuck ", stuck-1) {
+		t.Errorf("the chat gets %v", got)
+	}
 }
 
 func TestRefusalsKeepTheOrderOfAChat(t *testing.T) {

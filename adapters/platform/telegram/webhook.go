@@ -234,7 +234,7 @@ func (h *hook) take(raw []byte) int {
 		h.p.log.Error("an update could not be read and is skipped", "update_id", bad[0])
 		return http.StatusOK
 	}
-	if err := h.intake.Deliver(h.life, h.p.arrivals(h.life, updates), nil); err != nil {
+	if err := h.intake.Deliver(h.life, h.p.arrivals(h.life, updates)); err != nil {
 		return http.StatusServiceUnavailable
 	}
 	h.p.owe(h.life)

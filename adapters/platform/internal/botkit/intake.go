@@ -67,17 +67,17 @@ type IntakeOptions[E any] struct {
 }
 
 // Intake hands messages to the host until they are durable: in their chats, or set aside on disk.
-// If the host refuses the messages of one chat while it accepts those of others, that chat is set
-// aside, in order, so that it does not block the others. It is retried until it accepts its
-// messages, also after a restart. An Intake is safe for concurrent use, except for Open and Close.
+// A chat whose messages the host refuses for longer than its patience is set aside, in order, so that
+// it does not block the others. It is retried until it accepts its messages, also after a restart.
+// An Intake is safe for concurrent use, except for Open and Close.
 type Intake[E any] struct {
 	o IntakeOptions[E]
 
 	mu     sync.Mutex
 	spool  *spool.Spool
-	aside  []Arrival[E] // in order; on disk
-	chats  map[messages.ChatKey]int
-	logged bool // the failure to set messages aside was logged
+	aside  []Arrival[E]                         // in order; on disk
+	chats  map[messages.ChatKey]map[string]bool // the ids of aside
+	logged bool                                 // the failure to set messages aside was logged
 
 	more chan struct{} // signals that something was set aside
 	done chan struct{} // closed when the goroutine has ended; nil before Open
@@ -85,7 +85,7 @@ type Intake[E any] struct {
 
 // NewIntake does nothing until Open is called.
 func NewIntake[E any](o IntakeOptions[E]) *Intake[E] {
-	return &Intake[E]{o: o, spool: spool.New(o.StateDir), chats: map[messages.ChatKey]int{}, more: make(chan struct{}, 1)}
+	return &Intake[E]{o: o, spool: spool.New(o.StateDir), chats: map[messages.ChatKey]map[string]bool{}, more: make(chan struct{}, 1)}
 }
 
 // Open loads what an earlier run set aside and retries it until ctx ends. After the first success,
@@ -130,50 +130,33 @@ func (in *Intake[E]) Close() {
 }
 
 // Deliver returns nil once every arrival is durable, in its chat or set aside. Otherwise it returns
-// the error of ctx, or one that asks the service to redeliver. While the host accepts no messages
-// at all, nothing is set aside, unless waiting is nil, which means that the service does not wait
-// long. waiting returns what the service has after the batch: if nothing of the batch was accepted,
-// these messages show whether the host accepts messages at all.
-func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E], waiting func() []Arrival[E]) error {
-	since, takes := in.o.Now(), waiting == nil
+// the error of ctx, or one that asks the service to redeliver.
+func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E]) error {
+	since := in.o.Now()
 	for tries := 0; ctx.Err() == nil; tries++ {
 		rest, stuck, err := in.behind(batch)
 		if err != nil && in.o.Redelivers {
 			return err
 		}
 		left, err := in.offer(ctx, rest)
-		takes = takes || len(left) < len(rest)
 		if batch = append(stuck, left...); len(batch) == 0 {
 			return nil
 		}
 		if tries == 0 {
 			in.o.Log.Warn("the host does not take messages now", "waiting", len(batch), "error", err)
 		}
-		if ctx.Err() == nil && in.o.Now().Sub(since) >= in.o.Patience && (takes || in.takesOthers(ctx, batch, waiting())) {
-			if err := in.setAside(left, err); err != nil && in.o.Redelivers {
+		if ctx.Err() == nil && in.o.Now().Sub(since) >= in.o.Patience {
+			left, err = in.setAside(left, err)
+			if err != nil && in.o.Redelivers {
 				return err
 			}
-			if batch = append(stuck, in.notAside(left)...); len(batch) == 0 {
+			if batch = append(stuck, left...); len(batch) == 0 {
 				return nil
 			}
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
 	return ctx.Err()
-}
-
-// takesOthers offers messages of chats that are not in the batch and reports whether one was
-// accepted.
-func (in *Intake[E]) takesOthers(ctx context.Context, batch, others []Arrival[E]) bool {
-	stuck := map[messages.ChatKey]bool{}
-	for _, x := range batch {
-		stuck[x.In.ChatKey] = true
-	}
-	in.mu.Lock()
-	others = slices.DeleteFunc(others, func(x Arrival[E]) bool { return stuck[x.In.ChatKey] || in.chats[x.In.ChatKey] > 0 })
-	in.mu.Unlock()
-	left, _ := in.offer(ctx, others)
-	return len(left) < len(others)
 }
 
 // offer hands a batch over once. For each chat it returns everything from the first refusal on, to
@@ -213,7 +196,7 @@ func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err e
 	}
 	var join []Arrival[E]
 	for _, x := range batch {
-		if in.chats[x.In.ChatKey] > 0 {
+		if in.chats[x.In.ChatKey] != nil {
 			join = append(join, x)
 		} else {
 			rest = append(rest, x)
@@ -225,8 +208,8 @@ func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err e
 	return rest, stuck, err
 }
 
-// setAside makes messages durable outside their chats.
-func (in *Intake[E]) setAside(batch []Arrival[E], cause error) error {
+// setAside makes messages durable outside their chats, and returns those for which that failed.
+func (in *Intake[E]) setAside(batch []Arrival[E], cause error) ([]Arrival[E], error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	err := in.add(batch)
@@ -234,36 +217,30 @@ func (in *Intake[E]) setAside(batch []Arrival[E], cause error) error {
 		in.o.Log.Error("messages cannot be set aside; they wait at the service", "messages", len(batch), "error", err)
 	}
 	if in.logged = err != nil; in.logged {
-		return err
+		return batch, err
 	}
 	for _, x := range batch {
 		in.o.Log.Error("a chat accepts no messages; they are set aside, and other chats continue", "chat_key", string(x.In.ChatKey), "error", cause)
 	}
-	return nil
+	return nil, nil
 }
 
-// notAside returns the arrivals of a batch that are not set aside.
+// notAside returns the arrivals of a batch that are not set aside. The caller holds the lock.
 func (in *Intake[E]) notAside(batch []Arrival[E]) []Arrival[E] {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return minus(batch, in.aside)
+	return slices.DeleteFunc(slices.Clone(batch), func(x Arrival[E]) bool { return in.chats[x.In.ChatKey][x.In.IngressID] })
 }
 
 // add sets aside the messages that are not yet set aside. The caller holds the lock.
 func (in *Intake[E]) add(batch []Arrival[E]) error {
-	batch = minus(batch, in.aside)
+	batch = in.notAside(batch)
 	if len(batch) == 0 {
 		return nil
-	}
-	all, err := eventLines(in.aside)
-	if err != nil {
-		return err
 	}
 	more, err := eventLines(batch)
 	if err != nil {
 		return err
 	}
-	if err := in.spool.Add(all, more); err != nil {
+	if err := in.spool.Add(more, len(in.aside), func() ([][]byte, error) { return eventLines(in.aside) }); err != nil {
 		return err
 	}
 	for _, x := range batch {
@@ -278,8 +255,15 @@ func (in *Intake[E]) add(batch []Arrival[E]) error {
 
 func (in *Intake[E]) keep(x Arrival[E]) {
 	in.aside = append(in.aside, x)
-	in.chats[x.In.ChatKey]++
+	in.mark(x)
 	in.o.SetAside.Set(float64(len(in.aside)))
+}
+
+func (in *Intake[E]) mark(x Arrival[E]) {
+	if in.chats[x.In.ChatKey] == nil {
+		in.chats[x.In.ChatKey] = map[string]bool{}
+	}
+	in.chats[x.In.ChatKey][x.In.IngressID] = true
 }
 
 // eventLines encodes events for the spool.
@@ -358,7 +342,7 @@ func (in *Intake[E]) taken(gone []Arrival[E]) {
 	in.aside = minus(in.aside, gone)
 	clear(in.chats)
 	for _, x := range in.aside {
-		in.chats[x.In.ChatKey]++
+		in.mark(x)
 	}
 	in.o.SetAside.Set(float64(len(in.aside)))
 	rest, err := eventLines(in.aside)

@@ -123,7 +123,7 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 				x := newInlet(t, dir, redelivers)
 				x.refuse("1")
 				began := time.Now()
-				if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c"), func() []Arrival[event] { return nil }); err != nil {
+				if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b", "1/c")); err != nil {
 					t.Fatal(err)
 				}
 				if took := time.Since(began); took < 2*time.Second || took > 10*time.Second {
@@ -131,7 +131,7 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 				}
 				x.wants("one chat refuses", 2, "2/b")
 				began = time.Now()
-				if err := x.intake.Deliver(t.Context(), batch("1/d", "2/e", "1/a"), nil); err != nil || time.Since(began) > 0 {
+				if err := x.intake.Deliver(t.Context(), batch("1/d", "2/e", "1/a")); err != nil || time.Since(began) > 0 {
 					t.Errorf("what follows waited for %v: %v", time.Since(began), err)
 				}
 				x.wants("more for the chat that refuses", 3, "2/b", "2/e")
@@ -150,34 +150,36 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 	}
 }
 
-// While the host accepts nothing at all, nothing is set aside, unless the service does not wait.
-// What the service has after the batch shows whether the host accepts anything.
-func TestIntakeWaitsForTheHost(t *testing.T) {
+// What nobody takes is set aside, too: a service would otherwise wait with the presses of everybody. Only what
+// the disk does not take waits at the service.
+func TestIntakeSetsAsideWhatNobodyTakes(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		x := newInlet(t, dir, false)
 		defer x.stop()
 		x.refuse("*")
-		asked := 0
-		others := func() []Arrival[event] {
-			asked++
-			return batch("1/z", "3/c")
+		if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b")); err != nil {
+			t.Error(err)
 		}
+		x.wants("the host takes nothing", 2)
+		var many []string
+		for i := range spool.Max - 2 {
+			many = append(many, fmt.Sprintf("1/%d", i))
+		}
+		if err := x.intake.Deliver(t.Context(), batch(many...)); err != nil {
+			t.Error(err)
+		}
+		x.wants("as many as may be", spool.Max)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := x.intake.Deliver(ctx, batch("1/a"), others); !errors.Is(err, context.DeadlineExceeded) || asked == 0 {
-			t.Errorf("a host that takes nothing: %v, asked %d times for more", err, asked)
+		if err := x.intake.Deliver(ctx, batch("1/z")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("one too many: %v", err)
 		}
-		x.wants("the host takes nothing", 0)
-		if err := x.intake.Deliver(t.Context(), batch("2/b"), nil); err != nil {
+		x.refuse()
+		if err := x.intake.Deliver(t.Context(), batch("1/z")); err != nil {
 			t.Error(err)
 		}
-		x.wants("the service does not wait", 1)
-		x.refuse("1", "2")
-		if err := x.intake.Deliver(t.Context(), batch("1/a"), others); err != nil {
-			t.Error(err)
-		}
-		x.wants("another chat is served", 2, "3/c")
+		x.wants("the host takes everything", 0, append(append([]string{"1/a", "2/b"}, many...), "1/z")...)
 	})
 }
 
@@ -187,7 +189,7 @@ func TestIntakeWithoutAFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newInlet(t, "", true)
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a"), nil); !errors.Is(err, spool.ErrNoFolder) {
+		if err := x.intake.Deliver(t.Context(), batch("1/a")); !errors.Is(err, spool.ErrNoFolder) {
 			t.Errorf("it is to be delivered again: %v", err)
 		}
 		x.stop()
@@ -195,7 +197,7 @@ func TestIntakeWithoutAFolder(t *testing.T) {
 		defer x.stop()
 		time.AfterFunc(time.Minute, func() { x.refuse() })
 		began := time.Now()
-		if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b"), nil); err != nil || time.Since(began) < time.Minute {
+		if err := x.intake.Deliver(t.Context(), batch("1/a", "2/b")); err != nil || time.Since(began) < time.Minute {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		x.wants("in the end", 0, "2/b", "1/a")
@@ -208,7 +210,7 @@ func TestIntakeKeepsDamagedLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newInlet(t, dir, true)
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a"), nil); err != nil {
+		if err := x.intake.Deliver(t.Context(), batch("1/a")); err != nil {
 			t.Fatal(err)
 		}
 		x.stop()
@@ -238,7 +240,7 @@ func TestIntakeSurvivesAPanic(t *testing.T) {
 		x := newInlet(t, dir, true)
 		defer x.stop()
 		x.refuse("1")
-		if err := x.intake.Deliver(t.Context(), batch("1/a"), nil); err != nil {
+		if err := x.intake.Deliver(t.Context(), batch("1/a")); err != nil {
 			t.Fatal(err)
 		}
 		first := true

@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/shipmyagent/shipmyagent/persistence/document"
@@ -74,15 +73,20 @@ func (s *Spool) Load(read func(message []byte) error) (damaged int, err error) {
 	return damaged, err
 }
 
-// Add makes the messages more durable; all are the messages that the file already holds.
-func (s *Spool) Add(all, more [][]byte) error {
+// Add makes the messages more durable. The file already holds n others; all returns them if it has to
+// be written anew.
+func (s *Spool) Add(more [][]byte, n int, all func() ([][]byte, error)) error {
 	switch {
 	case s.dir == "":
 		return ErrNoFolder
-	case len(all)+len(more) > Max:
+	case n+len(more) > Max:
 		return ErrFull
 	case s.dirty:
-		return s.Replace(append(slices.Clip(all), more...))
+		held, err := all()
+		if err != nil {
+			return err
+		}
+		return s.Replace(append(held, more...))
 	}
 	raw, err := lines(more)
 	if err != nil {

@@ -21,6 +21,11 @@ func said(ids ...int) [][]byte {
 	return out
 }
 
+// held hands a spool what its file is to hold already.
+func held(messages [][]byte) func() ([][]byte, error) {
+	return func() ([][]byte, error) { return messages, nil }
+}
+
 // loaded returns what the next run loads.
 func loaded(s *Spool) (got [][]byte, damaged int, err error) {
 	damaged, err = s.Load(func(m []byte) error {
@@ -32,10 +37,10 @@ func loaded(s *Spool) (got [][]byte, damaged int, err error) {
 
 func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 	s := New(filepath.Join(t.TempDir(), "new"))
-	if err := s.Add(nil, said(1)); err != nil {
+	if err := s.Add(said(1), 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add(said(1), said(2, 3)); err != nil {
+	if err := s.Add(said(2, 3), 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	load := func() [][]byte {
@@ -72,14 +77,14 @@ func TestSpoolKeepsWhatItSaysItKeeps(t *testing.T) {
 func TestSpoolCutAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	s := New(dir)
-	if err := s.Add(nil, said(1, 2)); err != nil {
+	if err := s.Add(said(1, 2), 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.Stat(s.path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add(said(1, 2), said(3)); err != nil {
+	if err := s.Add(said(3), 2, held(said(1, 2))); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(s.path())
@@ -102,7 +107,7 @@ func TestSpoolCutAnywhere(t *testing.T) {
 		if err != nil || len(got) != want || damaged != torn {
 			t.Fatalf("cut at %d: %d messages, %d damaged, %v", cut, len(got), damaged, err)
 		}
-		if err := next.Add(got, said(4)); err != nil { // starts clean
+		if err := next.Add(said(4), len(got), held(got)); err != nil { // starts clean
 			t.Fatal(err)
 		}
 		if got, damaged, err := loaded(New(dir)); err != nil || len(got) != want+1 || damaged != 0 {
@@ -112,7 +117,7 @@ func TestSpoolCutAnywhere(t *testing.T) {
 }
 
 func TestSpoolSaysNo(t *testing.T) {
-	if err := New("").Add(nil, said(1)); !errors.Is(err, ErrNoFolder) {
+	if err := New("").Add(said(1), 0, nil); !errors.Is(err, ErrNoFolder) {
 		t.Errorf("something is kept without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -120,14 +125,13 @@ func TestSpoolSaysNo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(file)
-	if err := s.Add(nil, said(1)); err == nil || !s.dirty {
+	if err := s.Add(said(1), 0, nil); err == nil || !s.dirty {
 		t.Errorf("a file is not a folder: %v", err)
 	}
-	full := make([][]byte, Max)
-	if err := New(t.TempDir()).Add(full, said(1)); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "10000") {
+	if err := New(t.TempDir()).Add(said(1), Max, nil); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "10000") {
 		t.Errorf("no bound: %v", err)
 	}
-	if err := New(t.TempDir()).Add(nil, [][]byte{[]byte("{\n}")}); err == nil {
+	if err := New(t.TempDir()).Add([][]byte{[]byte("{\n}")}, 0, nil); err == nil {
 		t.Error("a message of two lines is kept, which would be read as two")
 	}
 }
@@ -136,7 +140,7 @@ func TestSpoolSaysNo(t *testing.T) {
 // not discarded.
 func TestSpoolKeepsWhatNobodyCanRead(t *testing.T) {
 	dir := t.TempDir()
-	if err := New(dir).Add(nil, [][]byte{[]byte(`{"id":1}`), []byte(`"old form"`), []byte(`{"id":2}`)}); err != nil {
+	if err := New(dir).Add([][]byte{[]byte(`{"id":1}`), []byte(`"old form"`), []byte(`{"id":2}`)}, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	var ids []int
@@ -182,7 +186,7 @@ func FuzzSpoolLoad(f *testing.F) {
 		if again, err := lines(got); err != nil || damaged == 0 && len(again) != len(raw) {
 			t.Errorf("%q was read as %q, %v", raw, got, err)
 		}
-		if err := s.Add(got, said(9)); err != nil {
+		if err := s.Add(said(9), len(got), held(got)); err != nil {
 			t.Fatal(err)
 		}
 		if next, damaged, err := loaded(New(dir)); err != nil || damaged != 0 || len(next) != len(got)+1 {

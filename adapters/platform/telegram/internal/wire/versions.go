@@ -33,8 +33,8 @@ func NewVersions() *Versions {
 }
 
 // Same records the content of a message and reports whether it is an edit that changes nothing. A
-// redelivered update gets the same result. An update older than the known version, as after peek,
-// is not compared.
+// redelivered update gets the same result. An update older than the known version, as one that
+// is delivered again, is not compared.
 func (v *Versions) Same(msg *Message, edit bool) (same bool) {
 	next := version{at: max(msg.Date, msg.EditDate), edit: edit, sum: v.said(msg)}
 	v.known.Update(messageID{msg.Chat.ID, msg.ID}, func(old version, known bool) version {
