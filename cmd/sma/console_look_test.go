@@ -126,7 +126,7 @@ func TestConsoleOfACrowd(t *testing.T) {
 	step := func(what string, do func()) {
 		t.Helper()
 		best := 1000
-		for tries := 0; best >= 100 && tries < 6; tries++ { // what else the machine does is not the page's work
+		for tries := 0; best >= 100 && tries < 6; tries++ { // a full cache or a collection may be in the way
 			before := p.Worked()
 			do()
 			best = min(best, int(p.Worked()-before))

@@ -154,11 +154,11 @@ func (p *Page) Prefers(name, value string) {
 	p.Call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": name, "value": value}}}, nil)
 }
 
-// Worked returns how long the page's main thread has been at work since the first call, in milliseconds. Other programs
-// of the machine make it longer.
+// Worked returns the processor time of the page's main thread since the first call, in milliseconds. It does not count
+// when other programs have the processor.
 func (p *Page) Worked() float64 {
 	p.tb.Helper()
-	p.Call("Performance.enable", nil, nil)
+	p.Call("Performance.enable", map[string]any{"timeDomain": "threadTicks"}, nil)
 	var got struct {
 		Metrics []struct {
 			Name  string
