@@ -34,10 +34,12 @@ type Ledger struct {
 
 	mu      sync.Mutex
 	limits  Limits
-	now     [window.Count]*period   // the current ones; nil while there is no limit for them
+	now     [window.Count]*period   // the current ones; nil while nobody needs them
+	asked   bool                    // for what was used today
 	newest  int64                   // when the last call of this day was reserved, in Unix milliseconds
 	open    map[string]*Reservation // by their ids
 	runs    map[string]*tally
+	runsOf  bool          // runs has what earlier processes recorded
 	pruneAt int           // how many runs are too many
 	changed chan struct{} // closed when waiting calls may be admitted; nil if none waits
 
@@ -53,23 +55,13 @@ type Ledger struct {
 }
 
 // Open opens the ledger of a folder, which need not exist yet. Its windows are those of the calendar in the zone. failed is
-// called for every settlement that could not be recorded, which counts nevertheless until the process ends.
-func Open(dir string, zone *time.Location, failed func(error)) (*Ledger, error) {
-	l := &Ledger{
+// called for every settlement that could not be recorded, which counts nevertheless until the process ends. Nothing is
+// read until there is a limit or somebody asks what was used.
+func Open(dir string, zone *time.Location, failed func(error)) *Ledger {
+	return &Ledger{
 		dir: dir, zone: zone, failed: failed,
 		open: map[string]*Reservation{}, runs: map[string]*tally{}, pruneAt: maxRuns, prefix: rand.Text()[:8] + ".",
 	}
-	now := time.Now()
-	for _, t := range []time.Time{now.AddDate(0, 0, -1), now} {
-		lines, err := read(dir, window.Day.Name(t.In(zone)))
-		if err != nil {
-			return nil, err
-		}
-		for _, line := range lines { // a run may have begun yesterday
-			l.run(line.Run, now).spent.add(line.Amount, 1)
-		}
-	}
-	return l, l.turn(now)
 }
 
 // run returns the tally of a run, and a new one for calls without a run.
@@ -95,13 +87,13 @@ func (l *Ledger) run(id string, now time.Time) *tally {
 }
 
 // SetLimits replaces the limits. Calls that wait are decided again. What was used in a window that gets its first limit
-// is read now; if it cannot be read, the next call is refused for that.
-func (l *Ledger) SetLimits(limits Limits) {
+// is read now. If it cannot be read, the error says so, and calls are refused until it can.
+func (l *Ledger) SetLimits(limits Limits) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.wake()
 	l.limits = limits
-	_ = l.turn(time.Now())
-	l.wake()
+	return l.turn(time.Now())
 }
 
 func (l *Ledger) wake() {

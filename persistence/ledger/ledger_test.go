@@ -19,12 +19,16 @@ import (
 
 func open(t *testing.T, dir string, limits ledger.Limits) *ledger.Ledger {
 	t.Helper()
-	l, err := ledger.Open(dir, time.UTC, func(err error) { t.Error(err) })
-	if err != nil {
+	l := ledger.Open(dir, time.UTC, func(err error) { t.Error(err) })
+	set(t, l, limits)
+	return l
+}
+
+func set(t *testing.T, l *ledger.Ledger, limits ledger.Limits) {
+	t.Helper()
+	if err := l.SetLimits(limits); err != nil {
 		t.Fatal(err)
 	}
-	l.SetLimits(limits)
-	return l
 }
 
 func call(chat string) ledger.Call {
@@ -111,7 +115,7 @@ func TestLimits(t *testing.T) {
 						t.Errorf("after %d hours, it is refused by %q", hours, got)
 					}
 				}
-				l.SetLimits(limit("Run", 0, ledger.Bound{Tokens: 1000}))
+				set(t, l, limit("Run", 0, ledger.Bound{Tokens: 1000}))
 				if got := use(t, l, call("r1"), 1); got != "" {
 					t.Errorf("with raised limits, %s refuses", got)
 				}
@@ -141,9 +145,9 @@ func TestWindowsTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.SetLimits(month)
-		l.SetLimits(hour)
-		l.SetLimits(month)
+		set(t, l, month)
+		set(t, l, hour)
+		set(t, l, month)
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.ErrUnsupported)
 		defer cancel()
 		if _, err := l.Reserve(ctx, call("r"), func() ledger.Amount { return amount(1) }); !errors.Is(err, errors.ErrUnsupported) {
@@ -217,7 +221,7 @@ func TestWaiting(t *testing.T) {
 		if _, err := l.Reserve(ctx, work, most); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("waited for nothing and got %v", err)
 		}
-		time.AfterFunc(time.Minute, func() { l.SetLimits(ledger.Limits{}) })
+		time.AfterFunc(time.Minute, func() { set(t, l, ledger.Limits{}) })
 		if _, err := l.Reserve(t.Context(), work, most); err != nil {
 			t.Error(err)
 		}
@@ -343,21 +347,56 @@ not a line
 	}
 }
 
+// Nothing is read before there is a limit, or a question. A limit of runs that is set late counts what its run has used
+// since yesterday, here and in an earlier process.
+func TestReadsLate(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		earlier := open(t, dir, ledger.Limits{})
+		use(t, earlier, call("r1"), 20)
+		if err := earlier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(25 * time.Hour)
+		today := filepath.Join(dir, time.Now().UTC().Format(time.DateOnly)+".jsonl")
+		if err := os.Mkdir(today, 0o700); err != nil { // it cannot be read
+			t.Fatal(err)
+		}
+		l := open(t, dir, ledger.Limits{})
+		defer func() { _ = l.Close() }()
+		if err := os.Remove(today); err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Reserve(t.Context(), call("r1"), func() ledger.Amount { return amount(10) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		use(t, l, call("r1"), 30)
+		set(t, l, limit("Run", 0, ledger.Bound{Tokens: 65}))
+		r.Settle(amount(10))
+		if got := use(t, l, call("r1"), 5) + use(t, l, call("r2"), 60); got != "" {
+			t.Errorf("below the limit %s refuses", got)
+		}
+		if got := use(t, l, call("r1"), 1); got != "runTokens" {
+			t.Errorf("%q refuses what is above it", got)
+		}
+	})
+}
+
 // What cannot be recorded is not sent while there is a limit, and is sent while there is none.
 func TestUnwritable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "usage")
 	failures := 0
-	l, err := ledger.Open(dir, time.UTC, func(error) { failures++ })
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := ledger.Open(dir, time.UTC, func(error) { failures++ })
 	if err := os.WriteFile(dir, nil, 0o600); err != nil { // a file in place of the folder
 		t.Fatal(err)
 	}
 	if use(t, l, call("r"), 1); failures != 1 {
 		t.Errorf("%d failures were reported, want 1", failures)
 	}
-	l.SetLimits(limit("Run", 0, ledger.Bound{Tokens: 5}))
+	if err := l.SetLimits(limit("Run", 0, ledger.Bound{Tokens: 5})); err == nil {
+		t.Error("limits are kept, though nobody knows what was used")
+	}
 	if _, err := l.Reserve(t.Context(), call("r"), func() ledger.Amount { return amount(1) }); err == nil {
 		t.Error("a call was admitted")
 	}

@@ -46,11 +46,16 @@ func tallyOf[K comparable](m map[K]*tally, key K) *tally {
 // by their names. What cannot be read matters only if there is a limit.
 func (l *Ledger) turn(now time.Time) error {
 	now = now.In(l.zone)
+	if l.limits.Run != (Bound{}) && !l.runsOf {
+		if err := l.loadRuns(now); err != nil {
+			return err
+		}
+	}
 	// The day comes first, because the others depend on what its file says.
 	for w := range window.Count {
 		name := w.Name(now)
 		switch p := l.now[w]; {
-		case w != window.Day && !l.limits.in(w):
+		case !l.limits.in(w) && !(w == window.Day && (l.asked || l.limits.Any())):
 			l.now[w] = nil
 			continue
 		case p != nil && p.name == name:
@@ -66,6 +71,32 @@ func (l *Ledger) turn(now time.Time) error {
 		}
 		l.now[w] = p
 	}
+	return nil
+}
+
+// loadRuns reads what runs used that may go on. They may have begun yesterday.
+func (l *Ledger) loadRuns(now time.Time) error {
+	if err := l.flush(); err != nil {
+		l.failed(err)
+	}
+	spent := map[string]Amount{}
+	for _, t := range []time.Time{now.AddDate(0, 0, -1), now} {
+		lines, err := read(l.dir, window.Day.Name(t))
+		if err != nil {
+			return err
+		}
+		for id, line := range lines {
+			if l.open[id] == nil {
+				of := spent[line.Run]
+				of.add(line.Amount, 1)
+				spent[line.Run] = of
+			}
+		}
+	}
+	for run, amount := range spent {
+		l.run(run, now).spent = amount
+	}
+	l.runsOf = true
 	return nil
 }
 
@@ -146,6 +177,7 @@ type Used struct{ Chat, Person, Host Amount }
 func (l *Ledger) Used(chat messages.ChatKey, person string) (map[window.Window]Used, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.asked = true
 	if err := l.turn(time.Now()); err != nil {
 		return nil, err
 	}

@@ -98,11 +98,8 @@ func (h *history) run(t *testing.T, calls int, kill time.Duration) {
 	t.Helper()
 	<-time.After(h.start)
 	h.process++
-	l, err := ledger.Open(h.dir, time.UTC, func(err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.SetLimits(h.limits)
+	l := ledger.Open(h.dir, time.UTC, func(err error) { t.Error(err) })
+	set(t, l, h.limits)
 	ctx, cancel := context.WithTimeout(t.Context(), kill)
 	defer cancel()
 	var all sync.WaitGroup

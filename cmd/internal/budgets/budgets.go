@@ -47,15 +47,12 @@ type Budgets struct {
 
 var _ provider.Meter = (*Budgets)(nil)
 
-// Open reads what was used today. Windows are those of the calendar in the zone.
-func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Registerer) (*Budgets, error) {
-	l, err := ledger.Open(Dir(state), zone, func(err error) { log.Error("what a model has used cannot be recorded", "error", err) })
-	if err != nil {
-		return nil, err
-	}
+// Open makes the budgets of a state folder, without limits. Windows are those of the calendar in the zone.
+func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Registerer) *Budgets {
 	f := promauto.With(reg)
 	b := &Budgets{
-		ledger: l, dir: Dir(state), tasks: taskfile.New(state, zone), zone: zone, log: log,
+		ledger: ledger.Open(Dir(state), zone, func(err error) { log.Error("what a model has used cannot be recorded", "error", err) }),
+		dir:    Dir(state), tasks: taskfile.New(state, zone), zone: zone, log: log,
 		usd: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_spent_usd_total", Help: "US dollars that requests to models cost, by model and kind of work; 0 if prices are unknown.",
 		}, []string{"model", "work"}),
@@ -68,14 +65,15 @@ func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Re
 	}
 	b.limits.Store(&config.Budget{})
 	b.cheaper.Store(new(string))
-	return b, nil
+	return b
 }
 
 // Set replaces the limits, and the name of the model that is asked once a limit is reached. The name may be empty.
-func (b *Budgets) Set(limits config.Budget, cheaper string) {
+// The error says that what was used cannot be read, so that requests are refused until it can.
+func (b *Budgets) Set(limits config.Budget, cheaper string) error {
 	b.limits.Store(&limits)
 	b.cheaper.Store(&cheaper)
-	b.ledger.SetLimits(ledgerLimits(limits))
+	return b.ledger.SetLimits(ledgerLimits(limits)) //nolint:wrapcheck // it names the file
 }
 
 func ledgerLimits(l config.Budget) ledger.Limits {

@@ -22,11 +22,10 @@ import (
 func open(t *testing.T, state string, limits config.Budget) (*budgets.Budgets, *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	b, err := budgets.Open(state, time.UTC, slog.New(slog.DiscardHandler), reg)
-	if err != nil {
+	b := budgets.Open(state, time.UTC, slog.New(slog.DiscardHandler), reg)
+	if err := b.Set(limits, ""); err != nil {
 		t.Fatal(err)
 	}
-	b.Set(limits, "")
 	return b, reg
 }
 

@@ -42,7 +42,12 @@ func (h *Host) reloadSettings() {
 		return true
 	})
 	changed = h.replaceModels(next, changed)
-	h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel())
+	if err := h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel()); err != nil {
+		if h.reloads.news("spending", err) {
+			h.log.Error("what was spent cannot be read, so no spending limit can be kept; requests to models are refused until it can", "error", err)
+		}
+		return
+	}
 	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
 	h.board.needRestart(changed)
 	if h.reloads.news("restart", changed) && len(changed) > 0 {

@@ -27,13 +27,11 @@ func (h *Host) modelChoices() []decision.ModelChoice { return *h.live.choices.Lo
 // newModel makes the configured model. It contacts no service.
 func (h *Host) newModel() (model.Model, error) {
 	llm := h.opts.Settings.Settings.LLM
-	spending, err := budgets.Open(h.opts.State, h.zone, h.opts.Logger.With("component", "budgets"), h.registry)
-	if err != nil {
-		return nil, &Failure{Kind: KindFailed, What: "what was spent today cannot be read", Why: err}
+	h.budgets = budgets.Open(h.opts.State, h.zone, h.opts.Logger.With("component", "budgets"), h.registry)
+	h.cleanups.add("budgets", func(context.Context) error { return h.budgets.Close() })
+	if err := h.budgets.Set(h.opts.Settings.Settings.Budget, h.opts.Settings.Settings.CheaperModel()); err != nil {
+		return nil, &Failure{Kind: KindFailed, What: "what was spent cannot be read, so no spending limit can be kept", Why: err}
 	}
-	h.budgets = spending
-	h.budgets.Set(h.opts.Settings.Settings.Budget, h.opts.Settings.Settings.CheaperModel())
-	h.cleanups.add("budgets", func(context.Context) error { return spending.Close() })
 	switch {
 	case h.opts.Model != nil:
 		return h.opts.Model, nil
