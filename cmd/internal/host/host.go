@@ -46,18 +46,19 @@ const (
 // Host runs one project. Start and Stop are called once each, in this order, by one goroutine; the other methods are
 // safe for concurrent use.
 type Host struct {
-	reloads  told // by reloadSettings
-	opts     Options
-	log      *slog.Logger
-	zone     *time.Location
-	mask     mask.Mask
-	started  time.Time
-	registry *prometheus.Registry
-	board    board
-	refusals *refusals
-	fatal    chan error
-	cleanups cleanups
-	trust    reachGate
+	reloads   told // by reloadSettings
+	opts      Options
+	log       *slog.Logger
+	zone      *time.Location
+	mask      mask.Mask
+	started   time.Time
+	registry  *prometheus.Registry
+	board     board
+	refusals  *refusals
+	fatal     chan error
+	restarted chan struct{} // the router was restarted
+	cleanups  cleanups
+	trust     reachGate
 
 	docs        *agentdir.Documents
 	files       *chatfile.Store
@@ -104,7 +105,7 @@ type port struct {
 func New(o Options) *Host {
 	h := &Host{
 		opts: o, log: o.Logger.With("component", "host"), zone: agentdir.Zone(o.Settings.Settings.Timezone), services: platforms.All(), ports: map[string]*port{},
-		refusals: newRefusals(), fatal: make(chan error, 1),
+		refusals: newRefusals(), fatal: make(chan error, 1), restarted: make(chan struct{}, 1),
 
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),

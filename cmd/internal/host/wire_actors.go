@@ -29,6 +29,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/idlemem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -91,12 +92,17 @@ func (h *Host) startActors(ctx context.Context) error {
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{
 		Shard:    func(int) *actor.Props { return actorsystem.Inline(shard.Props(shards)) },
-		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20, Restarted: h.wakeAgain,
+		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20, Restarted: func() {
+			select {
+			case h.restarted <- struct{}{}:
+			default: // one is waiting already
+			}
+		},
 	}
 	if err := h.spawn(ctx, actorsystem.RouterName, actorsystem.Inline(router.Props(chatsOf))); err != nil {
 		return err
 	}
-	h.background("memory of idle hosts", h.returnMemory)
+	h.background("memory of idle hosts", idlemem.Return)
 	return nil
 }
 
@@ -214,28 +220,50 @@ func (h *Host) giveUp(child string, reason any) {
 	h.fail(&Failure{Kind: KindFailed, What: "the host cannot go on", Why: why, Help: "sma doctor --dir " + h.opts.Dir})
 }
 
-// wakeAgain wakes the chats with unfinished work after a restart of the router has stopped them.
-func (h *Host) wakeAgain() {
-	go func() {
-		if err := h.wake(context.Background()); err != nil {
-			h.log.Error("the chats with unfinished work cannot be loaded", "error", err)
-		}
-	}()
-}
+// wakeBatch chats are told to resume every wakeEvery. Most chats of a busy host that was stopped had no work any more,
+// and tens of thousands that load at once would keep waiting those that people write to meanwhile.
+const (
+	wakeBatch = 100
+	wakeEvery = 10 * time.Millisecond
+)
 
-// wake tells the chats with unfinished work to resume.
+// wake lets the chats with unfinished work resume in the background, and again after each restart of the router, which
+// has stopped all chats.
 func (h *Host) wake(ctx context.Context) error {
 	keys, err := h.store.Waking(ctx)
 	if err != nil {
 		return &Failure{Kind: KindFailed, What: "the list of chats that still have work cannot be read", Why: err, Help: "sma doctor --dir " + h.opts.Dir}
 	}
-	for _, key := range keys {
-		h.system.Root.Send(h.router, messages.WakeChat{ChatKey: key})
-	}
 	if len(keys) > 0 {
 		h.log.Info("continuing chats that still had work when the host stopped", "chats", len(keys))
 	}
+	h.background("wake", func(ctx context.Context) {
+		for {
+			h.resume(ctx, keys)
+			select {
+			case <-ctx.Done():
+				return
+			case <-h.restarted:
+			}
+			if keys, err = h.store.Waking(ctx); err != nil {
+				h.log.Error("the chats with unfinished work cannot be loaded", "error", err)
+			}
+		}
+	})
 	return nil
+}
+
+func (h *Host) resume(ctx context.Context, keys []messages.ChatKey) {
+	for batch := range slices.Chunk(keys, wakeBatch) {
+		for _, key := range batch {
+			h.system.Root.Send(h.router, messages.WakeChat{ChatKey: key})
+		}
+		select {
+		case <-time.After(wakeEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // watchActors counts and logs incidents between actors.

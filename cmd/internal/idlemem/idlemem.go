@@ -1,4 +1,5 @@
-package host
+// Package idlemem returns the memory of a host without work to the system.
+package idlemem
 
 import (
 	"context"
@@ -38,10 +39,10 @@ func (h *heap) check(allocated uint64) bool {
 	return true
 }
 
-// returnMemory collects garbage when the host has no work, and returns free memory to the system. An idle host
-// allocates nothing and so does not collect by itself: after ten thousand chats it kept hundreds of megabytes for four
-// minutes. If the runtime returned the memory by itself after the collection, it would keep a quarter more.
-func (h *Host) returnMemory(ctx context.Context) {
+// Return collects garbage when the host has no work, and returns free memory to the system, until ctx ends. An idle
+// host allocates nothing and so does not collect by itself: after ten thousand chats it kept hundreds of megabytes for
+// four minutes. If the runtime returned the memory by itself after the collection, it would keep a quarter more.
+func Return(ctx context.Context) {
 	tick := time.NewTicker(heapLook)
 	defer tick.Stop()
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
