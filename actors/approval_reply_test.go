@@ -259,6 +259,24 @@ func TestAP10MentionsApproveNothing(t *testing.T) {
 	}
 }
 
+// A person may lose the role while a message is understood, because roles are read anew for every question.
+func TestRoleLostWhileAMessageIsUnderstood(t *testing.T) {
+	for left := range 40 { // questions until the role is lost
+		synctest.Test(t, func(t *testing.T) {
+			asked := 1000
+			w := newShellWorld(t, func(o *actortest.Options) {
+				o.Chat.MayDecide = func(approval.Claim) bool { asked--; return asked >= 0 }
+			}, modeltest.CallTools(sh("c1", "git push"), sh("c2", "git pull")))
+			well := modeltest.Say("Well.")
+			w.script.Otherwise = &well
+			w.says("alice", "go")
+			asked = left
+			w.says("alice", "ok")
+			w.wantOpen(2)
+		})
+	}
+}
+
 // The oldest requests are denied, visibly, when too many wait.
 func TestAP11TooManyRequests(t *testing.T) {
 	const asks = 100

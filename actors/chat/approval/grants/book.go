@@ -106,10 +106,12 @@ func Giver(g permission.Grant, platform string) string {
 	return strings.TrimPrefix(g.Person, platform+"-")
 }
 
-// Give returns the book with further grants. A grant with a known id is left unchanged.
+// Give returns the book with further grants. A grant with a known id is left unchanged; the id of one that has ended is
+// known for as long again as a grant may last.
 func (b *Book) Give(now time.Time, list ...permission.Grant) *Book {
 	keep := slices.DeleteFunc(slices.Clone(b.list), func(g permission.Grant) bool { return b.ended(g, now) })
 	ends := maps.Clone(b.ends)
+	maps.DeleteFunc(ends, func(_ string, end time.Time) bool { return now.Sub(end) > maxTime })
 	for _, g := range list {
 		if !slices.ContainsFunc(keep, func(old permission.Grant) bool { return old.ID == g.ID }) {
 			keep = append(keep, g)

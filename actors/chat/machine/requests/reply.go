@@ -53,8 +53,11 @@ func (q *Requests) SayUndecided(msg messages.AcceptIngress, turn journal.Turn) {
 	if v := q.understand(msg, turn); v.Sense != ruling.Undecided && (v.Sense != ruling.Unbound || v.Stray) {
 		return
 	}
-	n := strconv.Itoa(q.theirs(decision.AskerOf(turn), msg.Admin)[0].Request.N)
-	rows := q.HostRow(msg, turn, q.Text(notices.Undecided(n), turn))
+	theirs := q.theirs(decision.AskerOf(turn), msg.Admin)
+	if len(theirs) == 0 {
+		return // they have lost their role since the message was understood
+	}
+	rows := q.HostRow(msg, turn, q.Text(notices.Undecided(strconv.Itoa(theirs[0].Request.N)), turn))
 	for _, row := range rows {
 		q.Offer(journal.EgressQueued{Row: row})
 	}
