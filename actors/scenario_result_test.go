@@ -116,12 +116,13 @@ func (s *scenario) sameAfterCrash(views map[messages.ChatKey]platform.ChatView) 
 			s.t.Error(err)
 			continue
 		}
+		marked := len(s.marked) // the newest entry is first
 		for e, err := range c.Ledger(s.t.Context()) {
 			if err != nil {
 				s.t.Error(err)
 			}
 			if e.Maybe {
-				s.marked = append(s.marked, e.Text)
+				s.marked = slices.Insert(s.marked, marked, e.Text)
 			}
 		}
 		_ = c.Close() // only read

@@ -55,7 +55,7 @@ type Journal interface {
 	// Fold checkpoints the journal: it adds what the fold moves out to history and ledger, writes
 	// meta, fsyncs all of them, and only then replaces the journal with the fold's rest.
 	Fold(ctx context.Context, fold journal.Fold) error
-	// Ledger yields the ledger's entries, oldest first.
+	// Ledger yields the ledger's entries, newest first. It reads little more than what is asked for.
 	Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 }
 

@@ -96,7 +96,7 @@ func (m *model) enter(entries []journal.LedgerEntry) {
 
 func (m *model) Ledger(context.Context) iter.Seq2[journal.LedgerEntry, error] {
 	return func(yield func(journal.LedgerEntry, error) bool) {
-		for _, e := range m.ledger {
+		for _, e := range slices.Backward(m.ledger) {
 			if !yield(e, nil) {
 				return
 			}

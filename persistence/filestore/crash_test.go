@@ -92,6 +92,7 @@ func look(ctx context.Context, marked bool, c persistence.Chat, archives []strin
 		}
 		v.ledger = append(v.ledger, string(journal.AppendLedgerEntry(nil, e)))
 	}
+	slices.Reverse(v.ledger)
 	for _, id := range archives {
 		a, err := c.ReadArchive(ctx, id)
 		switch {

@@ -215,7 +215,7 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 			yield(journal.LedgerEntry{}, err)
 			return
 		}
-		for _, name := range names {
+		for _, name := range slices.Backward(names) {
 			if !c.ledgerFile(ctx, name, yield) {
 				return
 			}
@@ -223,20 +223,21 @@ func (c *chat) Ledger(ctx context.Context) iter.Seq2[journal.LedgerEntry, error]
 	}
 }
 
-// ledgerFile yields the entries of one file, a window at a time, so that the caller may use the
-// chat meanwhile.
+// ledgerFile yields the entries of one file from its end, a window at a time, so that the caller may
+// use the chat meanwhile. The windows grow, because most callers need only the newest entries.
 func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.LedgerEntry, error) bool) bool {
-	for off, more := int64(0), true; more; {
+	const first = 16 << 10
+	for end, window := int64(-1), int64(first); end != 0; window = min(4*window, vfs.Window) {
 		var entries []journal.LedgerEntry
 		err := c.do(ctx, "read ledger", false, func(ctx context.Context) (err error) {
-			entries, off, more, err = c.ledgerWindow(ctx, name, off)
+			entries, end, err = c.ledgerWindow(ctx, name, end, window)
 			return err
 		})
 		if err != nil {
 			yield(journal.LedgerEntry{}, err)
 			return false
 		}
-		for _, e := range entries {
+		for _, e := range slices.Backward(entries) {
 			if !yield(e, nil) {
 				return false
 			}
@@ -245,38 +246,37 @@ func (c *chat) ledgerFile(ctx context.Context, name string, yield func(journal.L
 	return true
 }
 
-// ledgerWindow reads the entries from off on, and returns the next offset.
-func (c *chat) ledgerWindow(ctx context.Context, name string, off int64) (entries []journal.LedgerEntry, next int64, more bool, err error) {
+// ledgerWindow reads the entries in front of end, or of the end of the file if that is negative, and
+// returns where they begin. A line that is longer than the window is read completely.
+func (c *chat) ledgerWindow(ctx context.Context, name string, end, window int64) (entries []journal.LedgerEntry, begin int64, err error) {
 	var found linefile.Found
-	err = c.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) error {
-		size, err := f.Size()
-		if err != nil {
-			return err
+	err = c.store.files.Temporary(ctx, name, os.O_RDONLY, func(f vfs.File) (err error) {
+		if end < 0 {
+			if end, err = f.Size(); err != nil {
+				return err
+			}
 		}
-		end, err := linefile.Start(f, min(off+vfs.Window, size), size)
-		if err != nil {
-			return err
+		for begin = end; begin == end && end > 0; window *= 4 {
+			if begin, err = linefile.Start(f, max(0, end-window), end); err != nil {
+				return err
+			}
 		}
-		if end <= off {
-			end = size
-		}
-		found, err = linefile.Scan(f, off, end, func(_ int64, raw []byte, strict bool) bool {
+		found, err = linefile.Scan(f, begin, end, func(_ int64, raw []byte, strict bool) bool {
 			e, ok := linefile.ParseEntry(raw, strict)
 			if ok {
 				entries = append(entries, e)
 			}
 			return ok
 		})
-		next, more = end, end < size
 		return err
 	})
 	if isMissing(err) {
-		return nil, off, false, nil
+		return nil, 0, nil
 	}
 	for _, r := range found.Bad {
 		if err := c.quarantine(ctx, name, r); err != nil {
 			c.distrust(ctx, "copy to quarantine", c.flat(name), err)
 		}
 	}
-	return entries, next, more, err
+	return entries, begin, err
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,7 @@ func TestLedgerRotation(t *testing.T) {
 		must(t, err)
 		got = append(got, e)
 	}
+	slices.Reverse(got)
 	equal(t, "ledger", storetest.Entries(1, records), got)
 	must(t, c.Close())
 
@@ -129,6 +131,13 @@ func TestDamagedLedger(t *testing.T) {
 	snap, err := c.Load(t.Context())
 	must(t, err)
 	equal(t, "damage seen without reading all of it", 0, len(snap.Damage))
+	for e, err := range c.Ledger(t.Context()) {
+		must(t, err)
+		if e.N <= 2980 {
+			break
+		}
+	}
+	equal(t, "pieces that the newest entries found", 0, len(b.quarantined(t)))
 	n := 0
 	for _, err := range c.Ledger(t.Context()) {
 		must(t, err)
@@ -138,6 +147,25 @@ func TestDamagedLedger(t *testing.T) {
 		t.Errorf("%d entries, LedgerN %d", n, snap.LedgerN)
 	}
 	equal(t, "pieces in quarantine", 1, len(b.quarantined(t)))
+}
+
+// Lines that are longer than what is read at once are read whole, whatever is around them.
+func TestLongLinesOfALedger(t *testing.T) {
+	b := newBench(t, Options{FS: lazyFS()})
+	want := storetest.Entries(1, 400)
+	for _, i := range []int{0, 400, 401, 798, 799} {
+		want[i].Text = strings.Repeat(fmt.Sprintf("text %d ", i), 100_000)
+	}
+	c := b.chat(t)
+	defer func() { must(t, c.Close()) }()
+	must(t, c.Fold(t.Context(), journal.Fold{Ledger: want, Meta: journal.Meta{Version: 1, N: 400}}))
+	var got []journal.LedgerEntry
+	for e, err := range c.Ledger(t.Context()) {
+		must(t, err)
+		got = append(got, e)
+	}
+	slices.Reverse(got)
+	equal(t, "ledger", want, got)
 }
 
 // Invalid markers are logged and skipped.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,11 +151,15 @@ func checkKilled(c persistence.Chat, snap journal.Snapshot) (int64, error) {
 		}
 		last = n
 	}
-	folded, entries := int64(0), 0
+	var ledger []journal.LedgerEntry
 	for e, err := range c.Ledger(context.Background()) {
 		if err != nil {
 			return 0, err
 		}
+		ledger = append(ledger, e)
+	}
+	folded, entries := int64(0), 0
+	for _, e := range slices.Backward(ledger) {
 		if entries%2 == 0 && e.N != folded+1 || entries%2 == 1 && e.N != folded {
 			return 0, fmt.Errorf("ledger entry %d follows %d", e.N, folded)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,14 +110,14 @@ func inOrder(ctx context.Context, c persistence.Chat, snap journal.Snapshot) err
 		}
 		last = n
 	}
-	entries, number := 0, int64(0)
+	entries, number := 0, int64(math.MaxInt64)
 	for e, err := range c.Ledger(ctx) {
 		switch {
 		case err != nil:
 			return err
-		case e.N < number, e.N == number && entries == 2:
-			return fmt.Errorf("ledger entry %d follows %d", e.N, number)
-		case e.N > number:
+		case e.N > number, e.N == number && entries == 2:
+			return fmt.Errorf("ledger entry %d precedes %d", e.N, number)
+		case e.N < number:
 			entries, number = 0, e.N
 		}
 		entries++

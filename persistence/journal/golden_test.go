@@ -328,12 +328,15 @@ func load(t *testing.T, dir string) string {
 	b := &strings.Builder{}
 	describe(b, state)
 	b.WriteString("ledger:\n")
+	var entries []string
 	for e, err := range chat.Ledger(t.Context()) {
 		if err != nil {
 			t.Error(err)
 		}
-		fmt.Fprintf(b, "  %s\n", journal.AppendLedgerEntry(nil, e))
+		entries = append(entries, fmt.Sprintf("  %s\n", journal.AppendLedgerEntry(nil, e)))
 	}
+	slices.Reverse(entries)
+	b.WriteString(strings.Join(entries, ""))
 	return b.String()
 }
 

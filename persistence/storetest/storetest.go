@@ -213,6 +213,7 @@ func metaOf(n int64) journal.Meta {
 	}
 }
 
+// ledger reads the entries of a ledger, oldest first.
 func ledger(t *testing.T, c persistence.Chat) []journal.LedgerEntry {
 	t.Helper()
 	var out []journal.LedgerEntry
@@ -220,6 +221,7 @@ func ledger(t *testing.T, c persistence.Chat) []journal.LedgerEntry {
 		must(t, err)
 		out = append(out, e)
 	}
+	slices.Reverse(out)
 	return out
 }
 

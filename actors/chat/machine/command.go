@@ -26,24 +26,30 @@ func (c *Chat) commandOf(msg messages.AcceptIngress, turn journal.Turn) decision
 			}
 		}
 	case "why":
-		if id := turn.Meta.ReplyTo; id != "" {
-			cmd.Why = c.lastEntry(func(e journal.LedgerEntry) bool { return e.Dir == journal.DirIn && e.MessageID == id })
-		}
-		if cmd.Why == nil {
-			cmd.Why = c.lastEntry(isUnanswered)
-		}
+		cmd.Why = c.why(turn.Meta.ReplyTo)
 	}
 	return cmd
 }
 
-// lastEntry returns the last entry of the ledger for which the condition is true, or nil.
-func (c *Chat) lastEntry(is func(e journal.LedgerEntry) bool) (last *journal.LedgerEntry) {
-	for e := range c.Ledger() {
-		if is(e) {
-			last = &e
+// explained is how many of the newest entries of the ledger people can ask about.
+const explained = 10_000
+
+// why returns what the ledger says of a message, or of the newest message that did not simply get an answer. It is nil
+// if there is neither among the newest entries.
+func (c *Chat) why(id string) (unanswered *journal.LedgerEntry) {
+	n := 0
+	for e := range c.Ledger {
+		if id != "" && e.Dir == journal.DirIn && e.MessageID == id {
+			return &e
+		}
+		if unanswered == nil && isUnanswered(e) {
+			unanswered = &e
+		}
+		if n++; n == explained || id == "" && unanswered != nil {
+			break
 		}
 	}
-	return last
+	return unanswered
 }
 
 // isUnanswered reports whether a message of the chat did not simply get an answer.

@@ -3,7 +3,6 @@ package decision
 import (
 	"cmp"
 	"context"
-	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -34,22 +33,21 @@ func IsOwn(platform string) bool {
 	return platform == "web" || platform == "cli" || platform == "control"
 }
 
-// Ledger yields the entries of the ledger, oldest first, also those that are still in the journal.
-func (b *Base) Ledger() iter.Seq[journal.LedgerEntry] {
-	return func(yield func(journal.LedgerEntry) bool) {
-		for e, err := range b.Store.Ledger(context.Background()) {
-			if err != nil {
-				b.Log(slog.LevelWarn, "the ledger cannot be read", "error", err)
-				break
-			}
-			if !yield(e) {
-				return
-			}
+// Ledger yields the entries of the ledger, newest first, also those that are still in the journal. Whoever asks should
+// stop early, because ledgers grow for good.
+func (b *Base) Ledger(yield func(journal.LedgerEntry) bool) {
+	for _, e := range slices.Backward(b.State.UnfoldedLedger()) {
+		if !yield(e) {
+			return
 		}
-		for _, e := range b.State.UnfoldedLedger() {
-			if !yield(e) {
-				return
-			}
+	}
+	for e, err := range b.Store.Ledger(context.Background()) {
+		if err != nil {
+			b.Log(slog.LevelWarn, "the ledger cannot be read", "error", err)
+			return
+		}
+		if !yield(e) {
+			return
 		}
 	}
 }

@@ -67,22 +67,29 @@ func (k *Quoting) WithQuotes(meta uimessage.Metadata) uimessage.Metadata {
 	return meta
 }
 
-// overheard reads the last n ignored messages since the last turn from the ledger.
+// maxRead is how many entries of the ledger are looked at. The last turn may be far back, or not be in the history any
+// more.
+const maxRead = 10_000
+
+// overheard reads the last n ignored messages since the last turn from the ledger, and stops there.
 func (k *Quoting) overheard(n int) []uimessage.Quoted {
 	since := decision.Newest(k.State.History).Meta.TS
 	for _, t := range k.State.Lane {
 		since = max(since, t.Meta.TS)
 	}
 	var list []uimessage.Quoted
-	for e := range k.Ledger() {
+	recalled, read := map[string]bool{}, 0
+	for e := range k.Ledger {
+		if read++; e.TS <= since || len(list) == n || read > maxRead {
+			break
+		}
 		if e.Reason == decision.ReasonTakenBack {
-			list = slices.DeleteFunc(list, func(q uimessage.Quoted) bool { return q.MessageID == e.MessageID })
+			recalled[e.MessageID] = true
 		}
-		if e.Dir != journal.DirIn || e.Fate != journal.FateIgnored || e.Text == "" || e.TS <= since {
-			continue
+		if e.Dir == journal.DirIn && e.Fate == journal.FateIgnored && e.Text != "" && !recalled[e.MessageID] {
+			list = append(list, uimessage.Quoted{TS: e.TS, From: e.Username, User: e.UserID, MessageID: e.MessageID, Text: e.Text})
 		}
-		list = append(list, uimessage.Quoted{TS: e.TS, From: e.Username, User: e.UserID, MessageID: e.MessageID, Text: e.Text})
-		list = list[max(0, len(list)-n):]
 	}
+	slices.Reverse(list)
 	return list
 }
