@@ -240,8 +240,9 @@ func (s *scheduler) done(f *fire) {
 
 // look starts what is due, repeats requests without an answer, and sets the timer.
 func (s *scheduler) look(ac actor.Context) {
+	fresh := s.tasks == nil
 	if s.ready() {
-		s.plan(ac)
+		s.plan(ac, fresh)
 		now := time.Now()
 		for _, f := range s.fires() {
 			if !f.retry.After(now) {
@@ -320,10 +321,17 @@ func (s *scheduler) tell(problems []timetable.Problem) {
 	s.told = now
 }
 
-// plan starts the fires that are due, after they are in the log.
-func (s *scheduler) plan(ac actor.Context) {
+// plan starts the fires that are due, after they are in the log. Unless the tasks are fresh they are read again first,
+// because people may have cancelled or changed them.
+func (s *scheduler) plan(ac actor.Context, fresh bool) {
 	now := s.Now()
 	fires := s.book.plan(s.tasks, s.looked, now)
+	if len(fires) > 0 && !fresh {
+		if s.tasks = nil; !s.ready() {
+			return
+		}
+		fires = s.book.plan(s.tasks, s.looked, now)
+	}
 	if len(fires) > 0 && !s.write(fires...) {
 		return // looked does not change, so that what became due meanwhile stays due
 	}

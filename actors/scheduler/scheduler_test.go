@@ -240,6 +240,31 @@ func TestFilesOfDoneTasksAreRemoved(t *testing.T) {
 	})
 }
 
+// A task that people cancelled or changed does not run as it was, even if nobody has told the scheduler yet.
+func TestTaskIsReadBeforeItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, nil)
+		due := s.now().Add(10 * time.Second)
+		s.add(
+			timetable.Task{ID: "cancelled", Title: "A", When: due, ChatKey: reader, Say: "cancelled"},
+			timetable.Task{ID: "changed", Title: "A", When: due, ChatKey: reader, Say: "as it was"},
+			timetable.Task{ID: "removed", Title: "A", When: due, ChatKey: reader, Say: "removed"},
+		)
+		s.start()
+		s.pass(9 * time.Second)
+		err := errors.Join(
+			s.tasks.SetTaskStatus(t.Context(), "cancelled", timetable.Done),
+			s.tasks.ChangeTask(t.Context(), "changed", func(t timetable.Task) (timetable.Task, error) { t.Say = "as it is"; return t, nil }),
+			s.tasks.RemoveTask(t.Context(), "removed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.pass(time.Minute)
+		s.is(reader, "as it is")
+		s.stop()
+	})
+}
+
 // People run a task by hand, whatever its status, but not twice at once.
 func TestTaskRunByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

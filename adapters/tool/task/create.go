@@ -228,9 +228,7 @@ func (c *Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 
 // confirm is the result of a call that created or changed a task.
 func (o Options) confirm(ctx context.Context, t timetable.Task, times timetable.Times) (tool.Result, error) {
-	if o.Changed != nil {
-		o.Changed()
-	}
+	o.Changed()
 	d, err := describe(t, o.Zone, o.Now())
 	if err != nil { // Unreachable: it was checked
 		return tool.Result{}, err

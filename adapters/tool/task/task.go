@@ -38,7 +38,7 @@ const (
 // Options configure the tools. Tasks, Run and Zone are required.
 type Options struct {
 	Tasks persistence.TaskStore
-	// Changed, if not nil, is called after a task was created or changed.
+	// Changed, if not nil, is called after a task was created, changed or cancelled.
 	Changed func()
 	// Check, if not nil, validates a task before approval is requested.
 	Check func(timetable.Task) error
@@ -54,6 +54,9 @@ type Options struct {
 func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
 	}
 	described := func(file string, s *tool.Spec) tool.Described {
 		s.Deadline = 20 * time.Second

@@ -206,6 +206,7 @@ func (c *Cancel) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err := c.opts.Tasks.SetTaskStatus(ctx, t.ID, timetable.Done); err != nil {
 		return tool.Result{}, fmt.Errorf("cancel the task: %w", err)
 	}
+	c.opts.Changed()
 	return result(struct {
 		TaskID string           `json:"taskId"`
 		Title  string           `json:"title"`

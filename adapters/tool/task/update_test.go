@@ -116,8 +116,9 @@ func TestUpdateRefuses(t *testing.T) {
 func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	told := 0
 	set, err := tool.NewSet(task.Tools(task.Options{
-		Tasks: b.store, Zone: b.now.Location(), May: func(run tool.Run, t timetable.Task) bool {
+		Tasks: b.store, Zone: b.now.Location(), Changed: func() { told++ }, May: func(run tool.Run, t timetable.Task) bool {
 			return messages.PersonKey(run.Asker.Platform, run.Asker.ID) == t.MadeBy
 		},
 	})...)
@@ -150,6 +151,9 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	}
 	if err := invoke("7", task.CancelName, `{"taskId":"`+own.ID+`"}`); err != nil || b.all()[0].Status != timetable.Done {
 		t.Errorf("by who made it: %v", err)
+	}
+	if told != 2 {
+		t.Errorf("the scheduler was told %d times, want of the creation and of the cancellation", told)
 	}
 }
 

@@ -28,8 +28,10 @@ type Options struct {
 	// Models are the main model and those that people may choose in its place.
 	Models func() []decision.ModelChoice
 	State  string // the state folder, for tasks
-	Zone   *time.Location
-	Logger *slog.Logger
+	// TasksChanged is called after a command changed a task.
+	TasksChanged func()
+	Zone         *time.Location
+	Logger       *slog.Logger
 	// Chinese reports whether to use Chinese in chats whose people chose no language.
 	Chinese     func() bool
 	Preferences *agentdir.Preferences

@@ -232,6 +232,7 @@ func (l taskList) do(store *taskfile.Store, o taskOrder, t timetable.Task) (stri
 		l.of.Logger.Warn("a task could not be changed", "task", t.ID, "error", err)
 		return l.say("The task could not be changed; it is as it was. The operator finds the reason in the log.", "任务没有更改成功，保持原样。管理员可以查看日志中的原因。")
 	}
+	l.of.TasksChanged()
 	l.of.Logger.Info("a task was changed in its chat", "task", t.ID, "status", string(want), "by", l.cmd.By.ID)
 	t.Status = want
 	line, _ = l.line(t)
