@@ -397,7 +397,7 @@ func (s *scheduler) runTask(ac actor.Context, msg messages.RunTask) {
 	}
 	t, now := s.tasks[i], s.Now()
 	f := timetable.Fire{
-		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireID(t.ID, now) + "-by-hand", Planned: now, Title: t.Title, ChatKey: t.ChatKey,
+		Is: timetable.FireStarted, At: now, Task: t.ID, ID: timetable.FireByHand(t.ID, now), Planned: now, Title: t.Title, ChatKey: t.ChatKey,
 		Say: t.Say, Body: t.Body, Text: t.Say, Zone: t.times.Zone.String(), By: cmp.Or(msg.By, "somebody"),
 	}
 	switch {

@@ -267,6 +267,22 @@ func ifOpen(settled bool, text string) string {
 	return text
 }
 
+// Fire returns the record with which a fire started or was skipped, or false. It looks from the end of the log, and parses
+// only lines that name the fire.
+func (l *Log) Fire(id string) (f timetable.Fire, found bool, err error) {
+	raw, err := document.Read(l.path, maxLog)
+	for at := len(raw); err == nil && !found; {
+		if at = bytes.LastIndex(raw[:at], []byte(`"id":"`+id+`"`)); at < 0 {
+			break
+		}
+		at = bytes.LastIndexByte(raw[:at], '\n') + 1
+		line, _, _ := bytes.Cut(raw[at:], []byte{'\n'})
+		f = timetable.Fire{}
+		found = json.Unmarshal(line, &f) == nil && f.ID == id && (f.Is == timetable.FireStarted || f.Is == timetable.FireSkipped)
+	}
+	return f, found, failed("read", err)
+}
+
 // Chats returns the chats in which the tasks of a chat ran.
 func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatKey, error) {
 	fires, err := l.Fires(ctx)

@@ -52,16 +52,12 @@ func (s *Store) Dir() string { return filepath.Join(s.state, "tasks") }
 // Path is the file of a task.
 func (s *Store) Path(id string) string { return filepath.Join(s.Dir(), id+ext) }
 
-// MadeBy is the person who asked for a task in a chat. It is empty if that is not known.
-func (s *Store) MadeBy(id string) string {
-	if id != filepath.Base(id) {
-		return ""
+// Task returns a task, or fails with [persistence.ErrTask].
+func (s *Store) Task(id string) (timetable.Task, error) {
+	if timetable.CheckID(id) != nil {
+		return timetable.Task{}, persistence.ErrTask
 	}
-	t, err := s.read(id)
-	if err != nil {
-		return ""
-	}
-	return t.MadeBy
+	return s.read(id)
 }
 
 // Tasks implements [persistence.TaskStore].

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/frontmatter"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
@@ -291,6 +292,47 @@ func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(l.path), "fires.jsonl")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A fire is found by its id, wherever it is in the log.
+func TestFireByItsID(t *testing.T) {
+	t.Parallel()
+	l := NewLog(t.TempDir())
+	find := func(id string) (timetable.Fire, bool) {
+		t.Helper()
+		f, found, err := l.Fire(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, found
+	}
+	if _, found := find("a"); found {
+		t.Error("a fire was found without a log")
+	}
+	var fires []timetable.Fire
+	const many = 3000
+	for n := range many {
+		started, ended := fire(timetable.FireStarted, n), fire(timetable.FireEnded, n)
+		started.ChatKey = messages.ChatKey(fmt.Sprint("telegram-chat-", n))
+		if n == many/2 {
+			started.Body = strings.Repeat("long ", 10_000)
+		}
+		fires = append(fires, started, ended)
+	}
+	if err := errors.Join(l.AddFires(t.Context(), fires...), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 1, many/2 - 1, many / 2, many/2 + 1, many - 1} {
+		f, found := find(fires[2*n].ID)
+		if want := fires[2*n].ChatKey; !found || f.ChatKey != want || f.Is != timetable.FireStarted {
+			t.Errorf("%d: %v %v %v, want %v", n, found, f.Is, f.ChatKey, want)
+		}
+	}
+	for _, id := range []string{"", "a", fires[0].ID[:10], fires[0].ID + "x", "a" + fires[0].ID} {
+		if f, found := find(id); found {
+			t.Errorf("%q found %s", id, f.ID)
+		}
 	}
 }
 

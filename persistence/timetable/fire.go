@@ -64,9 +64,15 @@ func FireID(task string, planned time.Time) string {
 // FireChat is the chat that a fire runs in.
 func FireChat(id string) messages.ChatKey { return messages.ChatKey("task-" + id) }
 
+// FireByHand names the fire of a task that somebody starts at a time.
+func FireByHand(task string, now time.Time) string { return FireID(task, now) + byHand }
+
+const byHand = "-by-hand"
+
 // TaskOf is the task that runs in a chat of its own.
 func TaskOf(key messages.ChatKey) (task string, ok bool) {
 	id, ok := strings.CutPrefix(string(key), string(FireChat("")))
+	id = strings.TrimSuffix(id, byHand)
 	at := strings.LastIndexByte(id, '-')
 	if !ok || at <= 0 {
 		return "", false

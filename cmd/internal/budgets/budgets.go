@@ -115,7 +115,8 @@ func amountOf(u provider.Use) ledger.Amount {
 func (b *Budgets) reserve(ctx context.Context, call ledger.Call, most func() ledger.Amount) (settle func(ledger.Amount), err error) {
 	if call.Person == "" && call.Run != "" {
 		if task, ok := timetable.TaskOf(call.Chat); ok {
-			call.Person = b.tasks.MadeBy(task)
+			t, _ := b.tasks.Task(task) // otherwise it is unknown who made it
+			call.Person = t.MadeBy
 		}
 	}
 	r, err := b.ledger.Reserve(ctx, call, most)

@@ -3,6 +3,7 @@ package deciders
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -98,19 +100,17 @@ func (d *Deciders) privateChat(bot string, service platforms.Descriptor, person 
 	return person, "", service.PersonIDs && d.Access().Role(bot, person) != platform.RoleStranger
 }
 
-// fireOf is the newest fire of a task that ran in this chat of its own, if the task belongs to another chat.
+// fireOf is the fire of a task that ran in this chat of its own, if the task belongs to another chat.
 func (d *Deciders) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
-	fires, err := taskfile.NewLog(d.State).Fires(context.Background())
-	if err != nil {
-		d.Logger.Warn("it is unknown where a task belongs because the log of tasks cannot be read", "error", err)
+	id, ok := strings.CutPrefix(string(key), string(timetable.FireChat("")))
+	if !ok {
 		return timetable.Fire{}, false
 	}
-	for _, f := range slices.Backward(fires) {
-		if f.ID != "" && timetable.FireChat(f.ID) == key && f.ChatKey != "" {
-			return f, true
-		}
+	f, found, err := taskfile.NewLog(d.State).Fire(id)
+	if err != nil {
+		d.Logger.Warn("it is unknown where a task belongs because the log of tasks cannot be read", "error", err)
 	}
-	return timetable.Fire{}, false
+	return f, found && f.ChatKey != ""
 }
 
 // taskClaim turns a claim about a task's chat into one about the chat that the task belongs to. Its asker is who asked
@@ -156,16 +156,11 @@ func (d *Deciders) TaskPlace(key messages.ChatKey) referral.TaskPlace {
 
 // task is a task by its id. It is empty if it is not known.
 func (d *Deciders) task(id string) timetable.Task {
-	tasks, _, err := taskfile.New(d.State, time.UTC).Tasks(context.Background())
-	if err != nil {
-		d.Logger.Warn("it is unknown who created a task because the tasks cannot be read", "error", err)
+	t, err := taskfile.New(d.State, time.UTC).Task(id)
+	if err != nil && !errors.Is(err, persistence.ErrTask) {
+		d.Logger.Warn("it is unknown who created a task because it cannot be read", "error", err)
 	}
-	for _, t := range tasks {
-		if t.ID == id {
-			return t
-		}
-	}
-	return timetable.Task{}
+	return t
 }
 
 // personName is the name of a person who has access to a bot, or empty.
