@@ -22,6 +22,11 @@ type Forgetting struct {
 	// Emptied is set once the chat's folder has nothing but what Keep says. A repetition then leaves it alone, because
 	// it has what came later.
 	Emptied bool `json:"emptied,omitempty"`
+	// Tasks are the tasks that the chat had. A repetition leaves those alone that came later. It is nil in an intent of
+	// an older version, which means all.
+	Tasks []string `json:"tasks"`
+	// Done are the other steps of the deletion that need no repetition.
+	Done []string `json:"done,omitempty"`
 }
 
 // ErrNotBegun is why nothing of a chat was deleted, and will not be later: the intent could not be stored.

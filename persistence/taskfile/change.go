@@ -153,14 +153,19 @@ func (s *Store) look() error {
 	return nil
 }
 
-// ForgetChat removes the tasks of a chat, with their numbers there.
-func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
+// ForgetChat removes those tasks of a chat that have one of the ids, or all tasks if ids is nil, with their numbers there.
+func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey, ids []string) error {
 	all, _, err := s.Tasks(ctx)
 	if err != nil {
 		return err
 	}
+	left := false
 	for _, t := range all {
 		if t.ChatKey != key {
+			continue
+		}
+		if ids != nil && !slices.Contains(ids, t.ID) {
+			left = true
 			continue
 		}
 		if err := s.RemoveTask(ctx, t.ID); err != nil && !errors.Is(err, persistence.ErrTask) {
@@ -168,10 +173,16 @@ func (s *Store) ForgetChat(ctx context.Context, key messages.ChatKey) error {
 		}
 	}
 	return s.changeNumbers(ctx, func(all map[messages.ChatKey]numbers) error {
-		if _, ok := all[key]; !ok {
+		of, ok := all[key]
+		if !ok {
 			return document.ErrSame
 		}
-		delete(all, key)
+		for _, id := range ids {
+			delete(of.Tasks, id)
+		}
+		if !left {
+			delete(all, key)
+		}
 		return nil
 	})
 }

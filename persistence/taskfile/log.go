@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -298,8 +299,8 @@ func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatK
 	return out, nil
 }
 
-// ForgetChat removes the records of the tasks of a chat. The task files have to be removed first,
-// or past times might run again.
+// ForgetChat removes the records of the tasks of a chat, except of those that still have their file: their past times
+// might run again.
 func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,6 +312,7 @@ func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	for _, f := range fires {
 		gone[f.Task] = gone[f.Task] || f.ChatKey == key
 	}
+	maps.DeleteFunc(gone, func(task string, of bool) bool { return of && l.has(task) })
 	kept := slices.DeleteFunc(slices.Clone(fires), func(f timetable.Fire) bool { return gone[f.Task] })
 	if len(kept) == len(fires) {
 		return nil
@@ -320,6 +322,12 @@ func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 	}
 	l.synced = false
 	return failed("rewrite", l.rewrite(kept))
+}
+
+// has reports whether a task has its file, or may have it.
+func (l *Log) has(task string) bool {
+	_, err := os.Lstat(filepath.Join(filepath.Dir(filepath.Dir(l.path)), "tasks", filepath.Base(task)+ext))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Close closes the file. The log may be used again.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,16 @@ func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []me
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
 	}
+	tasks, _, err := e.tasks.Tasks(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
+	}
+	f.Tasks = []string{}
+	for _, t := range tasks {
+		if t.ChatKey == f.ChatKey {
+			f.Tasks = append(f.Tasks, t.ID)
+		}
+	}
 	intents := []journal.Forgetting{}
 	for _, key := range related {
 		intents = append(intents, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By})
@@ -95,35 +106,52 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	if err != nil {
 		return err
 	}
-	results, err := chatfiles.FolderOf(f.ChatKey)
-	if err != nil {
-		return err
-	}
-	var unmarked error
 	if !f.Emptied {
 		if err := e.empty(context.WithoutCancel(ctx), f, dir); err != nil {
 			return err
 		}
 		f.Emptied = true
-		unmarked = e.intend(ctx, f)
-	}
-	remove := []string{filepath.Join(e.state, "files", filepath.FromSlash(results))}
-	if BotOf(f.ChatKey) == "cli" {
-		remove = append(remove, filepath.Join(e.state, "cli-history")) // what people typed
 	}
 	var all error
-	for _, path := range remove {
-		all = errors.Join(all, os.RemoveAll(path))
+	for _, step := range []string{"files", "people", "runs", "grants", "tasks", "fires", "index"} {
+		if slices.Contains(f.Done, step) {
+			continue
+		}
+		if err := e.step(ctx, f, step); err != nil {
+			all = errors.Join(all, err)
+			continue
+		}
+		f.Done = append(f.Done, step)
 	}
-	for _, user := range f.Users {
-		all = errors.Join(all, forgetUser(e.state, user))
-	}
-	all = errors.Join(all, e.Runs(ctx, f.ChatKey), Grants(e.state).ForgetGrants(ctx, f.ChatKey), e.tasks.ForgetChat(ctx, f.ChatKey), e.Fires.ForgetChat(ctx, f.ChatKey), e.forgetIndex(ctx))
-	if all != nil && unmarked == nil {
+	if all != nil && e.intend(ctx, f) == nil {
 		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, all)
 	}
-	// An intent that does not say that the folder is empty must not stay: it would delete what comes later.
+	// An intent that does not say what was done must not stay: it would delete what comes later.
 	return errors.Join(all, e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil))
+}
+
+// step carries out one step of a deletion.
+func (e *Eraser) step(ctx context.Context, f journal.Forgetting, step string) error {
+	switch step {
+	case "files":
+		folder, err := chatfiles.FolderOf(f.ChatKey)
+		if err != nil {
+			return err
+		}
+		return os.RemoveAll(filepath.Join(e.state, "files", filepath.FromSlash(folder)))
+	case "people":
+		return e.forgetPeople(f)
+	case "runs":
+		return e.Runs(ctx, f.ChatKey)
+	case "grants":
+		return Grants(e.state).ForgetGrants(ctx, f.ChatKey)
+	case "tasks":
+		return e.tasks.ForgetChat(ctx, f.ChatKey, f.Tasks)
+	case "fires":
+		return e.Fires.ForgetChat(ctx, f.ChatKey)
+	default:
+		return e.forgetIndex(ctx)
+	}
 }
 
 // empty deletes the folder of a chat, and stores what the chat continues with.
@@ -150,6 +178,17 @@ func (e *Eraser) forgetIndex(ctx context.Context) error {
 		if err := os.Remove(filepath.Join(e.state, "index", "search.db"+suffix)); !errors.Is(err, fs.ErrNotExist) {
 			all = errors.Join(all, err)
 		}
+	}
+	return all
+}
+
+// forgetPeople removes the memories of the people of a chat, and what they typed in a terminal.
+func (e *Eraser) forgetPeople(f journal.Forgetting) (all error) {
+	if BotOf(f.ChatKey) == "cli" {
+		all = os.RemoveAll(filepath.Join(e.state, "cli-history"))
+	}
+	for _, user := range f.Users {
+		all = errors.Join(all, forgetUser(e.state, user))
 	}
 	return all
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
+	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
 // A deletion that fails after the chat's folder was emptied is completed later, and keeps what has come since.
@@ -45,7 +47,27 @@ func TestForgetKeepsWhatComesLater(t *testing.T) {
 			}
 		})
 	}
+	tasks, log := taskfile.New(state, time.UTC), taskfile.NewLog(state)
+	plan := func(id string) {
+		t.Helper()
+		at := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
+		if err := errors.Join(
+			tasks.AddTask(t.Context(), timetable.Task{ID: id, Title: id, When: at, ChatKey: key, Say: id}),
+			log.AddFires(t.Context(), timetable.Fire{Is: timetable.FireSkipped, Task: id, ID: timetable.FireID(id, at), ChatKey: key}),
+			log.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := filepath.Join(state, "files", "results", "web-chat-1", "a.txt")
+	keep := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(result), 0o700), os.WriteFile(result, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	say("before")
+	plan("before")
+	keep("before")
 	e := NewEraser(state, store, time.UTC)
 	broken := true
 	e.Runs = func(context.Context, messages.ChatKey) error {
@@ -59,6 +81,8 @@ func TestForgetKeepsWhatComesLater(t *testing.T) {
 		t.Fatalf("the deletion ends with %v", err)
 	}
 	say("after")
+	plan("after")
+	keep("after")
 	broken = false
 	finished := 0
 	if err := e.FinishAll(t.Context(), func(_ journal.Forgetting, err error) {
@@ -73,6 +97,17 @@ func TestForgetKeepsWhatComesLater(t *testing.T) {
 			t.Errorf("the chat has %d turns and knows %v, want the turn that came later and the known id", len(snap.History), snap.Meta.IngressIDs)
 		}
 	})
+	left, _, err := tasks.Tasks(t.Context())
+	if err != nil || len(left) != 1 || left[0].ID != "after" {
+		t.Errorf("the tasks are %v, %v; want the one that came later", left, err)
+	}
+	fires, err := log.Fires(t.Context())
+	if err != nil || len(fires) != 1 || fires[0].Task != "after" {
+		t.Errorf("the fires are %v, %v; want the one that came later", fires, err)
+	}
+	if text, err := os.ReadFile(result); string(text) != "after" {
+		t.Errorf("the file is %q, %v; want the one that came later", text, err)
+	}
 	if err := e.FinishAll(t.Context(), func(f journal.Forgetting, _ error) { t.Errorf("the intent to delete %s is still there", f.ChatKey) }); err != nil {
 		t.Error(err)
 	}
