@@ -174,12 +174,13 @@ type Limits struct {
 	FileMB      int   `json:"fileMB" default:"20" min:"0" max:"2000" about:"Largest file in megabytes that is taken from people; 0: none are."`
 }
 
-// Retention says after how many days files are removed; 0 keeps them.
+// Retention says after how many days things are removed; 0 keeps them.
 type Retention struct {
 	LogsDays     int `json:"logsDays" min:"0" max:"36500" about:"Days that logs of MCP servers are kept; 0: for good."`
 	AuditDays    int `json:"auditDays" min:"0" max:"36500" about:"Days that audit logs are kept, and what models were used for; 0: for good."`
 	ArchivesDays int `json:"archivesDays" min:"0" max:"36500" about:"Days that archives are kept of what left the histories of chats; 0: for good."`
 	FilesDays    int `json:"filesDays" min:"0" max:"36500" about:"Days that files of chats and whole outputs of tools are kept; 0: for good."`
+	TasksDays    int `json:"tasksDays" default:"90" min:"0" max:"36500" about:"Days that the runs of tasks are kept, each of which is a chat of its own; 0: for good."`
 }
 
 // Skills says where further skills are found.

@@ -16,6 +16,8 @@ import (
 const (
 	// look is the longest wait before the scheduler checks the clock.
 	look = 30 * time.Second
+	// reread is how often the log is read again: it keeps less than what was ever written to it.
+	reread = 24 * time.Hour
 	// patience is how long to wait for an answer, and pause is the wait after a refusal.
 	patience = 30 * time.Second
 	pause    = 3 * time.Second
@@ -53,7 +55,8 @@ type scheduler struct {
 	Options
 	log    *slog.Logger
 	home   pipe.Home
-	book   *book // nil if the log cannot be read
+	book   *book     // nil if the log cannot be read
+	read   time.Time // when it was read
 	tasks  []task
 	told   []string  // problems already logged
 	looked time.Time // when the clock was last checked

@@ -256,13 +256,15 @@ func (s *scheduler) look(ac actor.Context) {
 // ready reads the log and the tasks if that is still to be done.
 func (s *scheduler) ready() bool {
 	ctx := context.Background()
-	if s.book == nil {
+	if s.book == nil || time.Since(s.read) > reread {
 		fires, err := s.Log.Fires(ctx)
-		if err != nil {
+		switch {
+		case err == nil:
+			s.book, s.read = newBook(fires), time.Now()
+		case s.book == nil:
 			s.log.Error("no tasks are run because it is unknown which ones have run", "error", err)
 			return false
 		}
-		s.book = newBook(fires)
 	}
 	if s.tasks != nil {
 		return true

@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -23,21 +25,26 @@ const (
 	// maxLine is the longest record that is read, maxLog the longest file that is.
 	maxLine = 1 << 20
 	maxLog  = 1 << 30
-	// keepPerTask is how many settled fires of a task are kept: more than a day has minutes, so that
-	// a clock that was set back repeats none.
+	// keepPerTask is how many settled fires of a task are kept, and keepFor how long: more than a day
+	// has minutes, so that a clock that was set back repeats none.
 	keepPerTask = 2000
-	// rewriteAfter is how many records are written before the file is cleaned up.
+	keepFor     = 30 * 24 * time.Hour
+	// rewriteAfter is how many records are written before the file is cleaned up, and cleanEvery how
+	// much time passes.
 	rewriteAfter = 20_000
+	cleanEvery   = 24 * time.Hour
 )
 
 // Log implements [persistence.FireLog]. Only one process may have it open.
 type Log struct {
-	path  string
-	disk  document.Disk
-	mu    sync.Mutex
-	file  *os.File // nil until the first write
-	torn  bool     // the file ends within a line
-	lines int      // written since the file was opened
+	state  string // the folder
+	path   string
+	disk   document.Disk
+	mu     sync.Mutex
+	file   *os.File  // nil until the first write
+	torn   bool      // the file ends within a line
+	opened time.Time // when the file was opened
+	lines  int       // written since then
 	// synced is set if everything that can be read is durable. A process that was killed may have
 	// written the end of the file without an fsync.
 	synced bool
@@ -47,7 +54,9 @@ type Log struct {
 }
 
 // NewLog returns the log of a state folder. The first record makes the file.
-func NewLog(state string) *Log { return &Log{path: filepath.Join(state, "schedule", "fires.jsonl")} }
+func NewLog(state string) *Log {
+	return &Log{state: state, path: filepath.Join(state, "schedule", "fires.jsonl")}
+}
 
 // Fires implements [persistence.FireLog]. What it returns is durable.
 func (l *Log) Fires(context.Context) ([]timetable.Fire, error) {
@@ -154,7 +163,7 @@ func (l *Log) add(fires []timetable.Fire) error {
 		return errors.Join(err, l.close()) // The next record opens the file again and starts a new line.
 	}
 	l.torn = false
-	if l.lines += len(fires); l.lines > rewriteAfter {
+	if l.lines += len(fires); l.lines > rewriteAfter || time.Since(l.opened) > cleanEvery {
 		return l.close() // The next record opens the file again, and removes unneeded records.
 	}
 	return nil
@@ -188,7 +197,7 @@ func (l *Log) open() error {
 	if err != nil {
 		return err
 	}
-	if kept := recent(fires); len(kept) < len(fires)/2 {
+	if kept := l.needed(fires, time.Now()); len(kept) < len(fires)/2 {
 		if err := l.rewrite(kept); err != nil {
 			return err
 		}
@@ -204,7 +213,7 @@ func (l *Log) open() error {
 	if err := l.disk.SyncDir(dir); err != nil {
 		return errors.Join(err, l.close())
 	}
-	l.torn, l.synced, l.lines = torn, true, 0
+	l.torn, l.synced, l.lines, l.opened = torn, true, 0, time.Now()
 	return nil
 }
 
@@ -217,17 +226,35 @@ func (l *Log) rewrite(fires []timetable.Fire) error {
 	return l.disk.Write(l.path, out)
 }
 
-// recent leaves out the texts of settled fires, and all but the newest settled fires of each task.
-func recent(fires []timetable.Fire) []timetable.Fire {
-	settled, newest, seen := map[string]bool{}, map[string]int{}, map[string]int{}
+// fired is what is known of the fires of a task.
+type fired struct {
+	seen    int       // index of its newest FireSeen
+	after   int       // fires that follow
+	last    string    // its newest fire
+	planned time.Time // its newest time, without fires by hand
+}
+
+// needed leaves out the texts of settled fires, and those settled fires that prevent nothing any more and of which
+// nothing else is left.
+func (l *Log) needed(fires []timetable.Fire, now time.Time) []timetable.Fire {
+	settled, tasks := map[string]bool{}, map[string]*fired{}
 	for i, f := range fires {
+		t := tasks[f.Task]
+		if t == nil {
+			t = &fired{}
+			tasks[f.Task] = t
+		}
 		switch f.Is {
 		case timetable.FireSettled:
 			settled[f.ID] = true
 		case timetable.FireSeen:
-			seen[f.Task] = i
+			t.seen = i
 		case timetable.FireStarted, timetable.FireSkipped:
-			newest[f.Task]++
+			t.after++
+			t.last = f.ID
+			if f.By == "" && f.Planned.After(t.planned) {
+				t.planned = f.Planned
+			}
 			if f.Is == timetable.FireSkipped && f.Text == "" {
 				settled[f.ID] = true // This record is not needed any more.
 			}
@@ -237,35 +264,42 @@ func recent(fires []timetable.Fire) []timetable.Fire {
 	var out []timetable.Fire
 	old := map[string]bool{}
 	for i, f := range fires {
+		t, aged, ended := tasks[f.Task], now.Sub(f.At) > keepFor, settled[f.ID]
 		switch f.Is {
 		case timetable.FireSeen:
-			if seen[f.Task] != i {
+			if t.seen != i || aged && !l.has(f.Task) {
 				continue
 			}
 		case timetable.FireStarted, timetable.FireSkipped:
-			newest[f.Task]--
-			old[f.ID] = newest[f.Task] >= keepPerTask
-			f.Body, f.Say = ifOpen(settled[f.ID], f.Body), ifOpen(settled[f.ID], f.Say)
+			t.after--
+			newest := t.last == f.ID || f.By == "" && f.Planned.Equal(t.planned)
+			// The chat that it ran in can be deleted with that of the task only while the fire is known.
+			old[f.ID] = ended && (aged || t.after >= keepPerTask) && (!newest || !l.has(f.Task)) && !l.left(f.ID)
 		case timetable.FireWaits:
-			if settled[f.ID] {
+			if ended {
 				continue
 			}
 		case timetable.FireEnded, timetable.FireSettled:
-			f.Text = ifOpen(settled[f.ID], f.Text)
 		}
-		if f.ID != "" && settled[f.ID] && old[f.ID] {
+		if old[f.ID] {
 			continue
+		}
+		if ended {
+			f.Body, f.Say, f.Text = "", "", ""
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-func ifOpen(settled bool, text string) string {
-	if settled {
-		return ""
+// left reports whether the chat that a fire ran in exists, or may exist.
+func (l *Log) left(id string) bool {
+	folder, err := chatpath.Encode(timetable.FireChat(id))
+	if err != nil {
+		return false
 	}
-	return text
+	_, err = os.Lstat(filepath.Join(l.state, "chat", filepath.FromSlash(folder)))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Fire returns the record with which a fire started or was skipped, or false. It looks from the end of the log, and parses
@@ -326,7 +360,7 @@ func (l *Log) ForgetChat(_ context.Context, key messages.ChatKey) error {
 
 // has reports whether a task has its file, or may have it.
 func (l *Log) has(task string) bool {
-	_, err := os.Lstat(filepath.Join(filepath.Dir(filepath.Dir(l.path)), "tasks", filepath.Base(task)+ext))
+	_, err := os.Lstat(filepath.Join(l.state, "tasks", filepath.Base(task)+ext))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

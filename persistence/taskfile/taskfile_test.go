@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -274,6 +276,9 @@ func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
 			fires = append(fires, fire(timetable.FireSettled, n))
 		}
 	}
+	for i := range fires {
+		fires[i].At = time.Now()
+	}
 	if err := l.AddFires(t.Context(), fires...); err != nil { // enough for the next record to clean up the file
 		t.Fatal(err)
 	}
@@ -293,6 +298,91 @@ func TestLogLeavesBehindWhatIsSettled(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(l.path), "fires.jsonl")); err != nil {
 		t.Error(err)
 	}
+}
+
+// What is older than a month is left behind, except what prevents that a time runs again, waits, or has a chat.
+func TestLogLeavesBehindWhatIsOld(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	state := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(state, "tasks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"daily", "yearly", "late"} {
+		if err := os.WriteFile(filepath.Join(state, "tasks", id+ext), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var fires []timetable.Fire
+	add := func(task string, daysAgo int, by string, more ...timetable.FireIs) string {
+		at := now.AddDate(0, 0, -daysAgo)
+		id := timetable.FireID(task, at)
+		if by != "" {
+			id = timetable.FireByHand(task, at)
+		}
+		for _, is := range append([]timetable.FireIs{timetable.FireStarted}, more...) {
+			fires = append(fires, timetable.Fire{Is: is, At: at, Task: task, ID: id, Planned: at, By: by})
+		}
+		return id
+	}
+	const seen, ended, settled = timetable.FireSeen, timetable.FireEnded, timetable.FireSettled
+	fires = append(fires, timetable.Fire{Is: seen, At: now.AddDate(-1, 0, 0), Task: "gone"}, timetable.Fire{Is: seen, At: now.AddDate(-1, 0, 0), Task: "yearly"})
+	add("daily", 40, "", ended, settled)
+	chat := add("daily", 39, "", ended, settled)
+	waits := add("gone", 38, "", timetable.FireWaits)
+	telling := add("gone", 37, "", ended)
+	add("gone", 36, "", ended, settled)
+	yearly := add("yearly", 35, "", ended, settled)
+	add("daily", 34, "", ended, settled)
+	first := add("late", 33, "", ended, settled)
+	add("late", 32, "me", ended, settled)
+	byHand := add("late", 31, "me", ended, settled)
+	young, recently := add("daily", 29, "", ended, settled), add("gone", 28, "", ended, settled)
+	if err := os.MkdirAll(filepath.Join(state, "chat", string(timetable.FireChat(strings.NewReplacer("T", "+t", "Z", "+z").Replace(chat)))), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := NewLog(state)
+	var got []string
+	for _, f := range l.needed(fires, now) {
+		switch f.Is {
+		case seen:
+			got = append(got, "seen "+f.Task)
+		case timetable.FireStarted:
+			got = append(got, f.ID)
+		case timetable.FireSkipped, timetable.FireWaits, ended, settled:
+			if !slices.Contains(got, f.ID) {
+				t.Errorf("%s of %s is kept without its start", f.Is, f.ID)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"seen yearly", chat, waits, telling, yearly, first, byHand, young, recently}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A log that is open for days is cleaned up, too.
+func TestLogIsCleanedUpEveryDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLog(t.TempDir())
+		for n := range 1000 {
+			at := time.Now()
+			id := timetable.FireID("minutes", at)
+			if err := l.AddFires(t.Context(),
+				timetable.Fire{Is: timetable.FireStarted, At: at, Task: "a", ID: id, Planned: at}, timetable.Fire{Is: timetable.FireSettled, At: at, Task: "a", ID: id}); err != nil {
+				t.Fatal(err)
+			}
+			if n%10 == 0 {
+				fires, err := l.Fires(t.Context())
+				if err != nil || len(fires) > 2*2*2*32 { // two records of each, twice a day, for twice a month
+					t.Fatalf("day %d: %d records, %v", n/2, len(fires), err)
+				}
+			}
+			<-time.After(12 * time.Hour)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A fire is found by its id, wherever it is in the log.

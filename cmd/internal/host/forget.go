@@ -30,13 +30,18 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 	return nil
 }
 
+// eraser deletes chats while the host runs.
+func (h *Host) eraser() *query.Eraser {
+	e := query.NewEraser(h.opts.State, h.store, h.zone)
+	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
+	return e
+}
+
 // forgetChat deletes a chat. The chat calls it after closing its store.
 func (h *Host) forgetChat(f journal.Forgetting) error {
 	ctx, cancel := context.WithTimeout(context.Background(), forgetWait)
 	defer cancel()
-	e := query.NewEraser(h.opts.State, h.store, h.zone)
-	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
-	related, err := e.Forget(ctx, f)
+	related, err := h.eraser().Forget(ctx, f)
 	for _, key := range related { // chats of their own, which may be active
 		h.system.Root.Send(h.router, messages.ForgetChat{ChatKey: key, By: f.By})
 	}

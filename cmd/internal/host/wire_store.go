@@ -158,7 +158,7 @@ func (h *Host) tellSystemShare(context.Context) error {
 // startRetention removes old files periodically, if the settings limit their age.
 func (h *Host) startRetention(context.Context) error {
 	if keep := h.opts.Settings.Settings.Retention; keep != (config.Retention{}) {
-		h.background("retention", retention.New(h.opts.State, keep, h.log).Run)
+		h.background("retention", retention.New(h.opts.State, keep, h.eraser().ExpireRuns, h.log).Run)
 	}
 	return nil
 }

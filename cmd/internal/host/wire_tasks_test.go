@@ -3,8 +3,10 @@ package host
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,21 @@ func remindMe(req model.Request) []model.Event {
 		return say("Came of it: " + p.Output.Text + string(p.Output.JSON))
 	default:
 		return say("nothing to do")
+	}
+}
+
+// age makes files look as if they had not changed for days.
+func age(t *testing.T, dir string, days int) {
+	t.Helper()
+	at := time.Now().AddDate(0, 0, -days)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, at, at)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -92,7 +109,21 @@ func TestTasksOverTelegram(t *testing.T) {
 	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
+	runs := func() []string {
+		found, err := filepath.Glob(filepath.Join(p.dir, ".ship", "chat", "task-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if len(runs()) != 2 {
+		t.Errorf("the runs are %q, want two", runs())
+	}
+	age(t, runs()[0], 91)
+	age(t, runs()[1], 89)
+	young := runs()[1]
 	p.start(t, Options{Model: c.script}, flags)
+	eventually(t, "the old run to be deleted", func() bool { return slices.Equal(runs(), []string{young}) })
 	c.say("are you there", "did: are you there")
 	if times("Tea is ready.") != 1 || times("did: Sum up.") != 2 {
 		t.Errorf("a restart repeats: %d, %d", times("Tea is ready."), times("did: Sum up."))

@@ -1,5 +1,5 @@
-// Package retention removes files from a state folder once they are older than the settings allow: logs, archives,
-// and the files of chats.
+// Package retention removes what is older than the settings allow from a state folder: logs, archives, the files of
+// chats, and the runs of tasks.
 package retention
 
 import (
@@ -24,21 +24,26 @@ const (
 	most = 100_000
 )
 
-// Sweeper removes files that are older than the settings allow.
+// Sweeper removes what is older than the settings allow.
 type Sweeper struct {
 	state string
 	keep  config.Retention
 	log   *slog.Logger
+	runs  Runs
 	pause time.Duration
 	left  int // files that this pass may still remove
 }
 
+// Runs deletes the runs of tasks in which nothing has happened since a time, and returns how many. It calls rest between
+// two of them.
+type Runs func(ctx context.Context, before time.Time, rest func(context.Context) error) (n int, err error)
+
 // New makes a sweeper for a state folder.
-func New(state string, keep config.Retention, log *slog.Logger) *Sweeper {
-	return &Sweeper{state: state, keep: keep, log: log, pause: pauseBetween}
+func New(state string, keep config.Retention, runs Runs, log *slog.Logger) *Sweeper {
+	return &Sweeper{state: state, keep: keep, runs: runs, log: log, pause: pauseBetween}
 }
 
-// Run removes old files at once and then once a day, until ctx ends.
+// Run looks at once and then once a day, until ctx ends.
 func (r *Sweeper) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -58,7 +63,7 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 	for _, kind := range []struct {
 		name, under string
 		days        int
-		is          func(rel string) bool
+		is          func(rel string) bool // nil for the runs of tasks
 	}{
 		{"logs", "logs", r.keep.LogsDays, func(rel string) bool { return !dated(rel, "") }},
 		{"audit", "logs", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
@@ -66,16 +71,24 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 		{"usage", "usage", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
 		{"archives", "chat", r.keep.ArchivesDays, isArchive},
 		{"files", filepath.Join("files", "results"), r.keep.FilesDays, func(string) bool { return true }},
+		{"runs of tasks", "", r.keep.TasksDays, nil},
 	} {
 		if kind.days <= 0 {
 			continue
 		}
-		n, err := r.remove(ctx, filepath.Join(r.state, kind.under), now.AddDate(0, 0, -kind.days), kind.is)
+		before := now.AddDate(0, 0, -kind.days)
+		var n int
+		var err error
+		if kind.is == nil {
+			n, err = r.runs(ctx, before, r.rest)
+		} else {
+			n, err = r.remove(ctx, filepath.Join(r.state, kind.under), before, kind.is)
+		}
 		if n > 0 {
-			r.log.Info("files older than the retention settings were removed", "kind", kind.name, "files", n, "days", kind.days)
+			r.log.Info("what is older than the retention settings was removed", "kind", kind.name, "removed", n, "days", kind.days)
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			r.log.Warn("files older than the retention settings could not be removed completely", "kind", kind.name, "error", err)
+			r.log.Warn("what is older than the retention settings could not be removed completely", "kind", kind.name, "error", err)
 		}
 	}
 }

@@ -34,6 +34,7 @@ func TestRetention(t *testing.T) {
 		{"audit", config.Retention{AuditDays: 7}, old[1:4]},
 		{"archives", config.Retention{ArchivesDays: 7}, old[4:5]},
 		{"files", config.Retention{FilesDays: 7}, old[5:6]},
+		{"runs of tasks", config.Retention{TasksDays: 7}, old[7:8]},
 		{"all", config.Retention{LogsDays: 7, AuditDays: 7, ArchivesDays: 7, FilesDays: 7}, old[:6]},
 		{"all, for longer", config.Retention{LogsDays: 60, AuditDays: 60, ArchivesDays: 60, FilesDays: 60}, nil},
 	} {
@@ -51,7 +52,13 @@ func TestRetention(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := &Sweeper{state: state, keep: tt.keep, log: slog.New(slog.DiscardHandler)}
+			runs := func(_ context.Context, before time.Time, _ func(context.Context) error) (int, error) {
+				if before != now.AddDate(0, 0, -7) {
+					t.Errorf("runs before %v are removed", before)
+				}
+				return 1, os.Remove(filepath.Join(state, old[7]))
+			}
+			r := &Sweeper{state: state, keep: tt.keep, runs: runs, log: slog.New(slog.DiscardHandler)}
 			r.look(t.Context(), now)
 			var got, want []string
 			err := fs.WalkDir(os.DirFS(state), ".", func(path string, e fs.DirEntry, err error) error {
