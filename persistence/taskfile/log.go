@@ -318,15 +318,19 @@ func (l *Log) Fire(id string) (f timetable.Fire, found bool, err error) {
 	return f, found, failed("read", err)
 }
 
-// Chats returns the chats in which the tasks of a chat ran.
+// Chats returns the chats in which the tasks of a chat run or ran, if they exist.
 func (l *Log) Chats(ctx context.Context, key messages.ChatKey) ([]messages.ChatKey, error) {
 	fires, err := l.Fires(ctx)
 	if err != nil {
 		return nil, err
 	}
+	settled := map[string]bool{}
+	for _, f := range fires {
+		settled[f.ID] = f.Is == timetable.FireSettled
+	}
 	var out []messages.ChatKey
 	for _, f := range fires {
-		if f.ChatKey == key && f.Is == timetable.FireStarted {
+		if f.ChatKey == key && f.Is == timetable.FireStarted && (!settled[f.ID] || l.left(f.ID)) {
 			out = append(out, timetable.FireChat(f.ID))
 		}
 	}

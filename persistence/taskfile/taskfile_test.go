@@ -439,3 +439,26 @@ func TestLogOfANewerVersionIsRefused(t *testing.T) {
 		t.Error("it was written")
 	}
 }
+
+// A reminder is settled without a chat of its own, so there is none to delete.
+func TestChatsOfTasksExist(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	l := NewLog(state)
+	var fires []timetable.Fire
+	for n, is := range []timetable.FireIs{timetable.FireSettled, timetable.FireSettled, timetable.FireEnded} {
+		f := fire(timetable.FireStarted, n)
+		f.ChatKey = "telegram-chat-1"
+		fires = append(fires, f, fire(is, n))
+	}
+	if err := errors.Join(l.AddFires(t.Context(), fires...), l.Close(), os.MkdirAll(filepath.Join(state, "chat", "task-a-20260101+t000100+z"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Chats(t.Context(), "telegram-chat-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]messages.ChatKey{timetable.FireChat(fires[2].ID), timetable.FireChat(fires[4].ID)}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
