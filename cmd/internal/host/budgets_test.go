@@ -285,7 +285,7 @@ func TestCheaperModelAtALimit(t *testing.T) {
 	if got := s.say(t, 1, 7, "again", nil); got != "Well." {
 		t.Errorf("told again: %q", got)
 	}
-	s.limit(t, map[string]string{"budget.atLimit": "pause"})
+	s.limit(t, map[string]string{"budget.chatTokensPerDay": "250", "budget.atLimit": "pause"})
 	if got := s.say(t, 1, 7, "and now", nil); !strings.HasPrefix(got, "I cannot answer now") {
 		t.Errorf("without a cheaper model: %q", got)
 	}

@@ -52,8 +52,9 @@ func TestOV4SeriesAreBounded(t *testing.T) {
 }
 
 func merged(a, b map[string]string) map[string]string {
-	maps.Copy(a, b)
-	return a
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
 }
 
 func (p *project) answered(first int64, chats int) bool {
