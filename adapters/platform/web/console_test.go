@@ -32,7 +32,7 @@ func (s *server) submitToken(t *testing.T, path, token string) *reply {
 // A viewer uses the console and nothing else, with a bearer token and with a session.
 func TestViewersUseTheConsoleOnly(t *testing.T) {
 	s := newServer(t, withConsole)
-	cookie := cookieName + "=" + s.p.guard.session(viewerToken)
+	cookie := s.p.guard.cookie + "=" + s.p.guard.session(viewerToken)
 	for line, pattern := range requests(s.p) {
 		t.Run(pattern, func(t *testing.T) {
 			method, path, _ := strings.Cut(line, " ")
@@ -158,7 +158,7 @@ func TestTokensTakenAwayCloseTheConsole(t *testing.T) {
 		withConsole(o)
 		o.Token, o.ViewerToken = func() string { return owner }, func() string { return viewer }
 	})
-	owners, viewers := cookieName+"="+s.p.guard.session(owner), cookieName+"="+s.p.guard.session(viewer)
+	owners, viewers := s.p.guard.cookie+"="+s.p.guard.session(owner), s.p.guard.cookie+"="+s.p.guard.session(viewer)
 	want := func(when string, forOwner, forViewer int) {
 		t.Helper()
 		for cookie, want := range map[string]int{owners: forOwner, viewers: forViewer} {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,7 +19,6 @@ import (
 )
 
 const (
-	cookieName  = "sma_session"
 	cookieLife  = 30 * 24 * time.Hour
 	loginPath   = "/login"
 	livezPath   = "/livez"
@@ -63,14 +63,16 @@ type guard struct {
 	metrics  *metrics
 	// key signs sessions. It does not follow from a token that people have chosen, so that a cookie
 	// cannot be used to guess one.
-	key [32]byte
-	now func() time.Time
+	key    [32]byte
+	cookie string // its name
+	now    func() time.Time
 }
 
 func newGuard(opts Options, m *metrics) *guard {
+	bot := sha256.Sum256([]byte("cookie " + opts.Bot))
 	g := &guard{
 		private: opts.Private, open: opts.Open && isLoopback(opts.Listen) && value(opts.Token) == "", token: opts.Token, apiToken: opts.APIToken,
-		viewer:  opts.ViewerToken,
+		viewer: opts.ViewerToken, cookie: "sma_session_" + hex.EncodeToString(bot[:8]),
 		origins: http.NewCrossOriginProtection(),
 		peers:   tries.New(), metrics: m, now: time.Now,
 	}
@@ -185,7 +187,7 @@ func (g *guard) sign(end, token string) string {
 }
 
 func (g *guard) hasSession(r *http.Request, token string) bool {
-	for _, c := range r.CookiesNamed(cookieName) {
+	for _, c := range r.CookiesNamed(g.cookie) {
 		end, sig, _ := strings.Cut(c.Value, ".")
 		at, err := strconv.ParseInt(end, 36, 64)
 		if err == nil && g.now().Unix() < at && hmac.Equal([]byte(sig), []byte(g.sign(end, token))) {

@@ -177,7 +177,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("got cookie %+v", c)
 	}
 	get := func(value string) int {
-		return s.do(t, "GET", "/api/chats", "", "Cookie", cookieName+"="+value).StatusCode
+		return s.do(t, "GET", "/api/chats", "", "Cookie", s.p.guard.cookie+"="+value).StatusCode
 	}
 	if got := get(c.Value); got != 200 {
 		t.Errorf("with the cookie: got %d", got)
@@ -213,7 +213,7 @@ func TestWE8WrongTokens(t *testing.T) {
 		t.Error("429 without Retry-After")
 	}
 	wantStatus(t, res, 429, "too_many_tries")
-	if got := s.do(t, "GET", "/api/chats", "", "Cookie", cookieName+"="+session).StatusCode; got != 200 {
+	if got := s.do(t, "GET", "/api/chats", "", "Cookie", s.p.guard.cookie+"="+session).StatusCode; got != 200 {
 		t.Errorf("a session of a limited peer: got %d, want 200", got)
 	}
 	s.p.guard.now = func() time.Time { return time.Now().Add(tries.Window + time.Second) }

@@ -31,7 +31,7 @@ func (p *Platform) login(w http.ResponseWriter, r *http.Request) {
 	of, refusal := p.guard.try(r, r.PostForm.Get("token"), p.guard.passes())
 	switch {
 	case refusal == nil:
-		http.SetCookie(w, sessionCookie(r, p.guard.session(of.token), int(cookieLife.Seconds())))
+		http.SetCookie(w, p.sessionCookie(r, p.guard.session(of.token), int(cookieLife.Seconds())))
 		next := "./"
 		if of.role == RoleViewer || toConsole(r) {
 			next = strings.TrimPrefix(consolePath, "/")
@@ -49,13 +49,13 @@ func toConsole(r *http.Request) bool { return r.URL.Query().Get("to") == "consol
 
 // logout deletes the cookie.
 func (p *Platform) logout(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, sessionCookie(r, "", -1))
+	http.SetCookie(w, p.sessionCookie(r, "", -1))
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
-func sessionCookie(r *http.Request, value string, maxAge int) *http.Cookie {
+func (p *Platform) sessionCookie(r *http.Request, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
-		Name: cookieName, Value: value, Path: "/", MaxAge: maxAge,
+		Name: p.guard.cookie, Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}

@@ -34,6 +34,9 @@ type Options struct {
 	Token func() string
 	// SessionSecret, if set, is a long random text for signing sessions, which then outlive the process.
 	SessionSecret string
+	// Bot is something that no other bot of this machine has, and that stays over restarts. The cookie of sessions is
+	// named after its hash, because browsers send a cookie to all ports and keep one of each name.
+	Bot string
 	// Open accepts requests without a token while none is set. It works only if Listen is a
 	// loopback address, and is meant for demonstrations.
 	Open bool

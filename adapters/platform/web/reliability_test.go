@@ -64,7 +64,7 @@ func TestIO4Web(t *testing.T) {
 	const chat, run = "POST /api/chat", "POST /api/execute"
 	bearer := func(s string) []string { return []string{"Authorization", "Bearer " + s} }
 	cookie := func(value func(g *guard) string) func(*server) []string {
-		return func(s *server) []string { return []string{"Cookie", cookieName + "=" + value(s.p.guard)} }
+		return func(s *server) []string { return []string{"Cookie", s.p.guard.cookie + "=" + value(s.p.guard)} }
 	}
 	end := func(after time.Duration) string { return strconv.FormatInt(time.Now().Add(after).Unix(), 36) }
 	fixed := func(headers ...string) func(*server) []string { return func(*server) []string { return headers } }
@@ -95,7 +95,7 @@ func TestIO4Web(t *testing.T) {
 			other := newGuard(Options{}, g.metrics)
 			return end(time.Hour) + "." + other.sign(end(time.Hour), testToken)
 		}), 401},
-		{"two cookies, both wrong", chat, fixed("Cookie", cookieName+"=a.b; "+cookieName+"=c.d"), 401},
+		{"two cookies, both wrong", chat, func(s *server) []string { return []string{"Cookie", s.p.guard.cookie + "=a.b; " + s.p.guard.cookie + "=c.d"} }, 401},
 		{"a page of another origin", chat, fixed(append(bearer(testToken), "Origin", "https://evil.example")...), 403},
 		{"a page of no origin", chat, fixed(append(bearer(testToken), "Origin", "null")...), 403},
 		{"a request across sites", chat, fixed(append(bearer(testToken), "Sec-Fetch-Site", "cross-site")...), 403},
@@ -323,7 +323,7 @@ func TestIO14Web(t *testing.T) {
 		}
 		return http.StatusOK
 	}
-	session, earlier := cookieName+"="+g.session(token), ""
+	session, earlier := g.cookie+"="+g.session(token), ""
 	for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour, -24 * time.Hour, 24 * time.Hour, time.Minute, -time.Minute} {
 		now = now.Add(jump)
 		if got := ask("Cookie", session); got != http.StatusOK {
@@ -345,7 +345,7 @@ func TestIO14Web(t *testing.T) {
 		}
 		now = now.Add(-jump - 2*tries.Window)
 		earlier, token = session, token+"x" // the owner sets another token
-		session = cookieName + "=" + g.session(token)
+		session = g.cookie + "=" + g.session(token)
 	}
 }
 

@@ -237,7 +237,8 @@ func (h *Host) webPlace(ctx context.Context) ([]place, error) {
 			o := h.webOptions(nameWeb, live)
 			o.Listen = s.Web.Listen
 			o.Token, o.Open, o.ViewerToken = h.login.token.Reveal, h.login.by == LoginOpen, s.Web.ViewerToken.Reveal
-			o.Console = h.console()
+			// Two containers may have state folders of the same name, but not the same random token.
+			o.Console, o.Bot = h.console(), h.opts.State+"\n"+h.login.kept.Reveal()
 			if h.login.by == LoginFile { // the token is random, so that logins last over restarts
 				o.SessionSecret = h.login.token.Reveal()
 			}
