@@ -2,9 +2,11 @@ package web
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -131,4 +133,18 @@ func TestPageDeletesAndRenames(t *testing.T) {
 		t.Errorf("the browser remembers %s", left)
 	}
 	wantQuiet(t, b)
+}
+
+// A deletion may take longer than the platform gives its own requests.
+func TestForgetMayTakeLong(t *testing.T) {
+	s := newServer(t, func(o *Options) {
+		o.BodyTimeout, o.WriteTimeout = 20*time.Millisecond, 20*time.Millisecond
+		o.Forget = func(context.Context, messages.ChatKey) error {
+			<-time.After(150 * time.Millisecond)
+			return nil
+		}
+	})
+	if got := s.do(t, "DELETE", "/api/chat/c1", "").StatusCode; got != http.StatusNoContent {
+		t.Errorf("got %d, want 204", got)
+	}
 }

@@ -95,7 +95,9 @@ func TestIO4Web(t *testing.T) {
 			other := newGuard(Options{}, g.metrics)
 			return end(time.Hour) + "." + other.sign(end(time.Hour), testToken)
 		}), 401},
-		{"two cookies, both wrong", chat, func(s *server) []string { return []string{"Cookie", s.p.guard.cookie + "=a.b; " + s.p.guard.cookie + "=c.d"} }, 401},
+		{"two cookies, both wrong", chat, func(s *server) []string {
+			return []string{"Cookie", s.p.guard.cookie + "=a.b; " + s.p.guard.cookie + "=c.d"}
+		}, 401},
 		{"a page of another origin", chat, fixed(append(bearer(testToken), "Origin", "https://evil.example")...), 403},
 		{"a page of no origin", chat, fixed(append(bearer(testToken), "Origin", "null")...), 403},
 		{"a request across sites", chat, fixed(append(bearer(testToken), "Sec-Fetch-Site", "cross-site")...), 403},

@@ -14,12 +14,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/config"
 )
-
-// mcpTestFor is how long a test of a server may take, including the download of its packages.
-const mcpTestFor = 6 * time.Minute
 
 func (a *app) mcpCmd() *cobra.Command {
 	return console.Group(&cobra.Command{
@@ -61,7 +59,7 @@ func (a *app) mcpTestCmd() *cobra.Command {
 			if err != nil {
 				return mcp.ServerStatus{}, err
 			}
-			ctx, cancel := context.WithTimeout(ctx, mcpTestFor)
+			ctx, cancel := context.WithTimeout(ctx, control.Within("/control/mcp"))
 			defer cancel()
 			return p.test(ctx, args[0])
 		},
@@ -260,7 +258,6 @@ func (p mcpProject) test(ctx context.Context, name string) (mcp.ServerStatus, er
 	if err != nil {
 		return s, err
 	}
-	p.control = p.control.Within(mcpTestFor)
 	s, err = p.order(ctx, host.MCPOrder{Server: name})
 	if errors.Is(err, console.ErrNotRunning) {
 		if err := p.trusted(); err != nil {

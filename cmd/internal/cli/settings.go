@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -147,9 +146,6 @@ func (a *app) configSchemaCmd() *cobra.Command {
 	})
 }
 
-// askWithin bounds a question to the running host; doctor --online contacts several services.
-const askWithin = 2 * time.Minute
-
 // askRunning asks the host that runs on a state folder, or answers here if none does. If the answer describes the
 // host's environment, it says so on stderr. With --set, the question is about this terminal, so it is answered here.
 func askRunning[T any](ctx context.Context, a *console.Console, state, what string, here func() (T, error)) (T, error) {
@@ -162,7 +158,6 @@ func askRunning[T any](ctx context.Context, a *console.Console, state, what stri
 		a.Say("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", status.PID)
 		return here()
 	}
-	h = h.Within(askWithin)
 	var answer hostAnswer
 	var out T
 	switch err := h.Get(ctx, "/control/ask/"+what, &answer); {

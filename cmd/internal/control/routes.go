@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -72,6 +73,18 @@ func Routes(o Options) *http.ServeMux {
 		mux.HandleFunc("POST /control/"+name, o.started(o.recorded(name, ordered(carryOut))))
 	}
 	return mux
+}
+
+// Within is how long a client waits for the answer of a route, by its path: longer than the host may take for it.
+func Within(path string) time.Duration {
+	switch what := strings.TrimPrefix(path, "/control/"); {
+	case what == "mcp" || what == "search": // a server's packages are downloaded; the first search reads all chats
+		return 6 * time.Minute
+	case what == "forget" || strings.HasPrefix(what, "ask/"): // services may be asked
+		return 150 * time.Second
+	default:
+		return 30 * time.Second
+	}
 }
 
 // question serves GET /control/ask/{what}, also while the host is starting.

@@ -109,12 +109,16 @@ func (h *Host) desk() *query.Desk {
 	return query.New(h.opts.State, h.store, h.index, h.preferences, h.log, h.askChat)
 }
 
-// askChatFor bounds one question to one chat.
+// askChatFor bounds one question to one chat. The order to delete it has the time of a deletion besides.
 const askChatFor = 10 * time.Second
 
 // askChat asks a chat through the router.
 func (h *Host) askChat(ctx context.Context, question any) (any, error) {
-	return await(ctx, h.system.Root.RequestFuture(h.router, question, askChatFor))
+	within := askChatFor
+	if _, deletes := question.(messages.ForgetChat); deletes {
+		within += forgetWait
+	}
+	return await(ctx, h.system.Root.RequestFuture(h.router, question, within))
 }
 
 // SocketPath is where the control socket of a state folder is.

@@ -23,8 +23,8 @@ import (
 //go:embed static.json.gz
 var static []byte
 
-// answerWithin bounds an answer by what the slowest question may take. A stream sets its own deadlines.
-const answerWithin = 150 * time.Second
+// sendWithin bounds the sending of an answer, also on a bad line. A stream sets its own deadlines.
+const sendWithin = 2 * time.Minute
 
 // Options describe the host. All are required.
 type Options struct {
@@ -92,8 +92,8 @@ func (c *console) api(w http.ResponseWriter, r *http.Request) {
 
 // answer has the route of package control answer.
 func (c *console) answer(w http.ResponseWriter, r *http.Request, route row, role web.Role) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin)) // only a test's recorder has none
 	_, path, _ := strings.Cut(route.control, " ")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(control.Within(path) + sendWithin)) // only a test's recorder has none
 	inner := r.WithContext(r.Context())
 	inner.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 	if sees(role) && !route.etag {

@@ -273,6 +273,35 @@ func TestOrdersMayTakeLong(t *testing.T) {
 	}
 }
 
+// timed remembers until when a response may be written.
+type timed struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (w *timed) SetWriteDeadline(at time.Time) error {
+	w.until = at
+	return nil
+}
+
+// The console waits for each answer as long as the host may take for it.
+func TestAnswersHaveTheirTime(t *testing.T) {
+	p := newPage(t, nil)
+	for line, least := range map[string]time.Duration{
+		"POST mcp": 6 * time.Minute, "GET search": 6 * time.Minute, "POST forget": 2 * time.Minute, "GET ask/doctor-online": 2 * time.Minute, "GET chats": time.Minute,
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/console/api/"+path, strings.NewReader("{}"))
+		r.Header.Set("Authorization", "Bearer "+ownerToken)
+		r.Header.Set("Content-Type", "application/json")
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		p.handler.ServeHTTP(w, r)
+		if got := time.Until(w.until); w.Code != http.StatusOK || got < least {
+			t.Errorf("%s: answered %d, within %v, want at least %v", line, w.Code, got.Round(time.Second), least)
+		}
+	}
+}
+
 // Every row names a route of package control; the last five are the host's own.
 func TestRowsNameRoutes(t *testing.T) {
 	desk, err := query.OpenStopped(query.StoppedOptions{State: t.TempDir() + "/none"})

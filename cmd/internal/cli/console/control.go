@@ -10,9 +10,10 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"time"
+	"strings"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
 
@@ -28,18 +29,11 @@ type Control struct {
 	socket string // where it listens
 }
 
-// Within replaces the time that a request may take.
-func (c Control) Within(d time.Duration) Control {
-	c.http.Timeout = d
-	return c
-}
-
 // NewControl returns a client of the host that uses a state folder. It connects with the first request, so it does
 // not fail if no host is running.
 func NewControl(state string) Control {
 	socket := host.SocketPath(state)
 	return Control{socket: socket, http: &http.Client{
-		Timeout: 30 * time.Second,
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -87,7 +81,6 @@ func (c Control) Post(ctx context.Context, path string, doc, into any) error {
 // Stream fetches documents that follow each other, and gives each one to take until take fails or the host ends the
 // answer, which is no error.
 func Stream[T any](ctx context.Context, c Control, path string, take func(T) error) error {
-	c.http.Timeout = 0
 	return c.read(ctx, http.MethodGet, path, http.NoBody, func(docs *json.Decoder) error {
 		for {
 			var doc T
@@ -104,8 +97,11 @@ func Stream[T any](ctx context.Context, c Control, path string, take func(T) err
 	})
 }
 
-// do sends a request and reads its answer.
+// do sends a request and reads its answer, within the time that the host may take for it.
 func (c Control) do(ctx context.Context, method, path string, body io.Reader, into any) error {
+	route, _, _ := strings.Cut(path, "?")
+	ctx, cancel := context.WithTimeout(ctx, control.Within(route))
+	defer cancel()
 	return c.read(ctx, method, path, body, func(docs *json.Decoder) error {
 		if err := docs.Decode(into); err != nil {
 			return fmt.Errorf("read the host's answer: %w", err)
