@@ -144,6 +144,9 @@ func (c *consoleWorld) testPause(t *testing.T) {
 	p.show("chat/telegram-chat-1")
 	p.press("aside .bar", "Pause", "Pause")
 	p.Until(`document.querySelector('aside .label.warn')?.textContent === 'paused'`)
+	list := c.page(t)
+	list.show("chats")
+	list.Until(`[...document.querySelectorAll('#root .row')].find((r) => r.textContent.includes('telegram-chat-1'))?.querySelector('.label')?.textContent === 'paused'`)
 	c.model.open("last")
 	c.api.Await(t, "the end of the run", func() bool { return len(c.api.Sent(1)) == before+1 })
 	c.api.Say(1, 1, "this waits", nil)
@@ -166,4 +169,23 @@ func (c *consoleWorld) testPause(t *testing.T) {
 		}
 	}
 	p.quiet("Failed to load resource", "ERR_")
+}
+
+// testSlowOrder gives an order whose answer does not come: the page says that it is still at work until it does.
+func (c *consoleWorld) testSlowOrder(t *testing.T) {
+	t.Helper()
+	p := c.page(t)
+	p.show("chat/telegram-chat-1")
+	p.Eval(`(() => {
+		const usual = window.fetch;
+		window.fetch = async (...request) => {
+			if (request[1]?.method === 'POST') await new Promise((go) => { window.answer = go; });
+			return usual(...request);
+		};
+	})()`)
+	p.press("aside .bar", "Pause", "Pause")
+	p.Until(said("Still at work…"))
+	p.Eval(`(() => { window.answer(); })()`)
+	p.Until(`document.getElementById('say').textContent === '' && document.querySelector('aside .label.warn')?.textContent === 'paused'`)
+	p.quiet()
 }

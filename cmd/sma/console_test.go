@@ -130,6 +130,7 @@ func TestConsole(t *testing.T) {
 		{"in the dark and on a phone", c.testLooks},
 		{"the host is killed", c.testReconnect},
 		{"a chat is paused", c.testPause},
+		{"an order takes long", c.testSlowOrder},
 	} {
 		t.Run(tt.name, tt.do)
 	}

@@ -321,6 +321,9 @@ func (c *Commands) chatStatus(cmd decision.Command, say speak) (string, bool) {
 	if cmd.Running {
 		doing, tut = "working", "处理中"
 	}
+	if c.Preferences.Paused(cmd.ChatKey) {
+		doing, tut = doing+", paused", tut+"，已暂停"
+	}
 	en, zh := c.modelTroubles()
 	if u := cmd.Usage; u.InputTokens > 0 {
 		en += fmt.Sprintf("\nlast answer: %d tokens read, %d of them from the cache, %d written", u.InputTokens, u.CachedInputTokens, u.OutputTokens)

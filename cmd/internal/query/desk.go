@@ -197,6 +197,7 @@ type ChatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
 	Name      string           `json:"name,omitempty"`    // what people call the chat; readers fill it in
+	Paused    bool             `json:"paused,omitempty"`  // by an operator, see [PauseOrder]
 	Running   bool             `json:"running,omitempty"` // only in the console's list
 }
 
@@ -206,11 +207,16 @@ func (d *Desk) Chats(ctx context.Context, _ Asked) ([]ChatLine, error) {
 		return []ChatLine{}, nil
 	}
 	lines, err := ListChats(ctx, d.store)
-	d.name(len(lines), func(i int) (messages.ChatKey, *string) { return lines[i].ChatKey, &lines[i].Name })
+	names, running := NewNames(d.state), map[messages.ChatKey]bool{}
 	if d.named && err == nil {
-		running := d.running(ctx)
-		for i := range lines {
-			lines[i].Running = running[lines[i].ChatKey]
+		running = d.running(ctx)
+	}
+	for i := range lines {
+		l := &lines[i]
+		l.Name, l.Paused = names.look(l.ChatKey)
+		l.Running = running[l.ChatKey]
+		if !d.named {
+			l.Name = ""
 		}
 	}
 	return lines, err

@@ -47,3 +47,33 @@ func TestOneUnreadableChat(t *testing.T) {
 		t.Error("the chat itself: no error")
 	}
 }
+
+// Lists mark the chats that an operator has paused.
+func TestListsMarkPausedChats(t *testing.T) {
+	state := t.TempDir()
+	for key, preferences := range map[messages.ChatKey]string{"web-chat-a": `{"v":1,"title":"Roses","paused":true}`, "web-chat-b": `{"v":1,"title":"Tulips"}`} {
+		folder, err := chatpath.Encode(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(state, "chat", folder, "messages", "journal.jsonl"), "{}\n")
+		write(t, filepath.Join(state, "chat", folder, "preferences.json"), preferences)
+	}
+	store, err := filestore.Open(filestore.Options{Dir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	d := New(state, store, nil, nil, slog.New(slog.DiscardHandler), nil)
+	for who, desk := range map[string]*Desk{"commands": d, "the console": d.InConsole()} {
+		lines, err := desk.Chats(t.Context(), Asked{})
+		if err != nil || len(lines) != 2 {
+			t.Fatalf("%s: %+v, %v", who, lines, err)
+		}
+		for _, l := range lines {
+			if l.Paused != (l.ChatKey == "web-chat-a") || (l.Name != "") != desk.named {
+				t.Errorf("%s: got %+v", who, l)
+			}
+		}
+	}
+}

@@ -35,20 +35,23 @@ func NewNames(state string) Names {
 // Of is the title that people gave to a chat, else the title of its group or the name of its person. It is one short
 // line without control characters, or empty if the chat has no name.
 func (n Names) Of(key messages.ChatKey) string {
-	return checkup.OneLine(cmp.Or(n.title(key), n.known(key)), maxName)
+	name, _ := n.look(key)
+	return name
 }
 
-func (n Names) title(key messages.ChatKey) string {
-	folder, err := chatpath.Encode(key)
-	if n.state == "" || err != nil {
-		return ""
+// look is the name of a chat, and whether an operator has paused it: one file has both.
+func (n Names) look(key messages.ChatKey) (name string, paused bool) {
+	var preferences struct {
+		Title  string
+		Paused bool
 	}
-	var preferences struct{ Title string }
-	text, err := os.ReadFile(filepath.Join(n.state, "chat", filepath.FromSlash(folder), "preferences.json"))
-	if err != nil || json.Unmarshal(text, &preferences) != nil {
-		return ""
+	if folder, err := chatpath.Encode(key); err == nil && n.state != "" {
+		text, err := os.ReadFile(filepath.Join(n.state, "chat", filepath.FromSlash(folder), "preferences.json"))
+		if err == nil && json.Unmarshal(text, &preferences) != nil {
+			preferences.Title, preferences.Paused = "", false
+		}
 	}
-	return preferences.Title
+	return checkup.OneLine(cmp.Or(preferences.Title, n.known(key)), maxName), preferences.Paused
 }
 
 // known is the name under which a group or a person was let in.

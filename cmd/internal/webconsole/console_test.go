@@ -49,7 +49,7 @@ func documents() map[string]string {
 	return map[string]string{
 		"/control/status": `{"state":"ready"}`, "/control/gauges": `{"a":1}`, "/control/ask/models": `{"value":[]}`, "/control/actors": `{"chats":[]}`,
 		"/control/ask/usage": `{"value":{"usage":[{"day":"2026-01-02","chatKey":"web-chat-x","person":"` + marker + `","model":"m","calls":2,"usd":0.5,"later":"` + marker + `"}],"limits":{"runTokens":9},"today":"2026-01-02","later":"` + marker + `"}}`,
-		"/control/chats":     `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z","name":"` + marker + `","later":"` + marker + `"}]`,
+		"/control/chats":     `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z","paused":true,"name":"` + marker + `","later":"` + marker + `"}]`,
 		"/control/chat": `{"chatKey":"web-chat-x","running":true,"counts":{"accepted":2,"open":1,"fates":{},"outboxPending":0,"later":"` + marker +
 			`"},"messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"` + marker + `"}]}],"waiting":[{"id":"` + marker + `"}],"later":"` + marker + `"}`,
 	}
@@ -197,7 +197,7 @@ func TestWithoutARole(t *testing.T) {
 func TestViewersSeeCounts(t *testing.T) {
 	p := newPage(t, nil)
 	for path, want := range map[string]string{
-		"api/chats":     `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z"}]`,
+		"api/chats":     `[{"chatKey":"web-chat-x","updatedAt":"2026-01-02T03:04:05Z","paused":true}]`,
 		"api/ask/usage": `{"value":{"usage":[{"day":"2026-01-02","chatKey":"web-chat-x","model":"m","calls":2,"inputTokens":0,"cachedTokens":0,"outputTokens":0,"usd":0.5}],"limits":{"runTokens":9},"today":"2026-01-02"}}`,
 		"api/chat":      `{"chatKey":"web-chat-x","running":true,"counts":{"accepted":2,"open":1,"fates":{},"outboxPending":0}}`,
 	} {

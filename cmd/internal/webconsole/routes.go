@@ -33,6 +33,7 @@ func part[T any](doc []byte) (any, error) {
 type chatLine struct {
 	ChatKey   messages.ChatKey `json:"chatKey"`
 	UpdatedAt time.Time        `json:"updatedAt,omitzero"`
+	Paused    bool             `json:"paused,omitempty"`
 	Running   bool             `json:"running,omitempty"`
 }
 

@@ -34,7 +34,7 @@ func Commands(a *console.Console) *cobra.Command {
 
 func listCmd(a *console.Console) *cobra.Command {
 	return console.Listing[query.ChatLine]{
-		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: chatsText,
+		Name: "chats", Failed: "the chats cannot be listed", Answer: (*query.Desk).Chats, Text: func(lines []query.ChatLine) string { return chatsText(a, lines) },
 		Chat: func(l *query.ChatLine) (messages.ChatKey, *string) { return l.ChatKey, &l.Name },
 	}.On(a, &cobra.Command{
 		Use: "list", Short: "List chats, most recently changed first", Args: cobra.NoArgs,
@@ -42,7 +42,7 @@ func listCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-func chatsText(lines []query.ChatLine) string {
+func chatsText(a *console.Console, lines []query.ChatLine) string {
 	var out strings.Builder
 	if len(lines) == 0 {
 		out.WriteString("there are no chats\n")
@@ -52,7 +52,11 @@ func chatsText(lines []query.ChatLine) string {
 		if !l.UpdatedAt.IsZero() {
 			changed = l.UpdatedAt.Local().Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(&out, "%-16s  %s\n", changed, console.Named(l.ChatKey, l.Name))
+		paused := ""
+		if l.Paused {
+			paused = a.Text("  paused", "  已暂停")
+		}
+		fmt.Fprintf(&out, "%-16s  %s%s\n", changed, console.Named(l.ChatKey, l.Name), paused)
 	}
 	return out.String()
 }

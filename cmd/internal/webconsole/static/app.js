@@ -31,11 +31,8 @@ async function show(focus) {
   document.title = `${page.title} · ${me.project || 'ShipMyAgent'}`;
   $('state').textContent = '';
   document.body.classList.remove('side');
-  $('menu').setAttribute('aria-expanded', 'false');
-  for (const a of document.querySelectorAll('#pages a')) {
-    if (a.dataset.id === (page.id === 'chat' ? 'chats' : page.id)) a.setAttribute('aria-current', 'page');
-    else a.removeAttribute('aria-current');
-  }
+  $('menu').ariaExpanded = 'false';
+  for (const a of document.querySelectorAll('#pages a')) a.ariaCurrent = a.dataset.id === (page.id === 'chat' ? 'chats' : page.id) ? 'page' : null;
   if (focus) $('title').focus({ preventScroll: true });
   if (!mayUse(page)) return root.append(p('hint', t.forbidden));
   try {
@@ -68,7 +65,7 @@ function frame() {
   });
   $('menu').addEventListener('click', () => {
     const open = document.body.classList.toggle('side');
-    $('menu').setAttribute('aria-expanded', String(open));
+    $('menu').ariaExpanded = String(open);
     if (open) $('pages').querySelector('a').focus();
   });
   document.addEventListener('keydown', (e) => {

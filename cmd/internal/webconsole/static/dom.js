@@ -7,7 +7,7 @@ export const $ = (id) => document.getElementById(id);
 export function h(tag, props, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
+    if ((value ?? false) === false) continue;
     if (name.startsWith('on')) e.addEventListener(name.slice(2).toLowerCase(), value);
     else e.setAttribute(name, value === true ? '' : value);
   }
@@ -15,7 +15,7 @@ export function h(tag, props, ...children) {
   return e;
 }
 
-const flat = (children) => children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false);
+const flat = (children) => children.flat(Infinity).filter((c) => (c ?? false) !== false);
 
 // fill replaces the children of an element.
 export const fill = (e, ...children) => e.replaceChildren(...flat(children));
@@ -150,12 +150,12 @@ export function confirm(question, yesLabel) {
 let leave;
 
 // say tells people what happened, also those who do not see the page.
-export function say(words, bad = false) {
+export function say(words, bad = false, ms = bad ? 12_000 : 5_000) {
   const toast = $('say');
   clearTimeout(leave);
   toast.className = bad ? 'bad' : '';
   toast.textContent = words;
-  leave = setTimeout(() => { toast.textContent = ''; }, bad ? 12_000 : 5_000);
+  leave = setTimeout(() => { toast.textContent = ''; }, ms);
 }
 
 const valid = (date) => {

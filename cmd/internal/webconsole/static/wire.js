@@ -1,4 +1,6 @@
 // What the console asks the host, and hears from it. Paths are those below api/.
+import { say } from './dom.js';
+import { t } from './text.js';
 
 // Problem is a refused request: the status of HTTP, or 0 if the host could not be reached.
 export class Problem extends Error {
@@ -9,14 +11,14 @@ export class Problem extends Error {
 }
 
 function url(path, params = {}) {
-  const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== undefined && v !== null && v !== ''));
+  const query = new URLSearchParams(Object.entries(params).filter(([, v]) => (v ?? '') !== ''));
   return `api/${path}${query.size ? `?${query}` : ''}`;
 }
 
 async function ask(path, params, options = {}) {
   let res;
   try {
-    res = await fetch(url(path, params), { cache: 'no-cache', ...options, headers: { Accept: 'application/json', ...options.headers } });
+    res = await fetch(url(path, params), { cache: 'no-cache', ...options });
   } catch (e) {
     if (options.signal?.aborted) throw e;
     throw new Problem(0, e.message);
@@ -29,9 +31,15 @@ async function ask(path, params, options = {}) {
 
 export const get = async (path, params, signal) => (await ask(path, params, { signal })).json();
 
+// post gives an order. If that takes long, the page says so until it has ended.
 export async function post(path, body) {
-  const res = await ask(path, {}, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-  return res.json();
+  let timer = setTimeout(() => { timer = say(t.working, false, 6e5); }, 3000);
+  try {
+    return await (await ask(path, {}, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json();
+  } finally {
+    if (timer) clearTimeout(timer);
+    else say('');
+  }
 }
 
 // asked is the value of an answer of ask/…, or throws its failure.
@@ -41,7 +49,7 @@ export async function asked(what, params, signal) {
   return answer.value;
 }
 
-// The host says something every few seconds; who is silent for longer is gone, though no browser may have noticed.
+// A host that is silent for longer is gone.
 const silence = 35_000;
 
 const pause = (ms, signal) => new Promise((resolve) => {

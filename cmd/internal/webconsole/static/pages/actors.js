@@ -32,7 +32,7 @@ function card(c, orders, again) {
   return el;
 }
 
-// tree draws the actors from the guardian down; the gauges say what those are at that the host has one of.
+// tree draws the actors from the guardian down, with what the gauges say of them.
 function tree({ actors, shards, chats, more = 0 }, gauges) {
   const node = (name, said, below) => h('ul', null, h('li', null, code(name), ' ', said, below));
   const of = {

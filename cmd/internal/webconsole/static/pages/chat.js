@@ -19,7 +19,7 @@ const t = texts({
   },
   archives: ['Archives', '归档'], contexts: ['Contexts it has left', '已离开的上下文'], inContext: [(n) => `messages: ${n}`, (n) => `${n} 条消息`], forget: ['Delete chat', '删除聊天'],
   forgetAsk: [(key) => `Delete the chat \u2068${key}\u2069 for good? Its messages, archives, memory, files and tasks are deleted. This cannot be undone.`, (key) => `要永久删除聊天 \u2068${key}\u2069 吗？其中的消息、归档、记忆、文件和任务都会删除，无法恢复。`],
-  forgetYes: ['Delete for good', '永久删除'], pause: ['Pause', '暂停'], resume: ['Resume', '继续'], paused: ['paused', '已暂停'], forgotten: ['The chat was deleted.', '聊天已删除。'],
+  forgetYes: ['Delete for good', '永久删除'], pause: ['Pause', '暂停'], resume: ['Resume', '继续'], forgotten: ['The chat was deleted.', '聊天已删除。'],
   notFound: ['The message is not in the history any more; it may be in an archive.', '这条消息已不在历史中，可能在归档里。'], gone: ['There is no such chat.', '没有这个聊天。'],
 });
 

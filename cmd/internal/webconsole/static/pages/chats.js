@@ -13,7 +13,7 @@ export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split
 function row(c, spent) {
   return h('a', { href: `#/chat/${encodeURIComponent(c.chatKey)}`, class: 'chat', title: when(c.updatedAt) },
     span('who', text(c.name || c.chatKey), c.name && h('bdi', { class: 'dim small' }, c.chatKey)),
-    span('num', c.running ? span('label good', t.running) : ''),
+    span('num', c.paused ? span('label warn', t.paused) : c.running && span('label good', t.running)),
     span('num dim', ago(c.updatedAt)),
     h('span', { class: 'num much', title: t.month }, spent ? `${num(used(spent))} ${t.tokens}` : ''),
     h('span', { class: 'num much', title: t.month }, spent?.usd ? dollars(spent.usd) : ''));

@@ -1,5 +1,5 @@
 // What may run without asking, and until when.
-import { ago, bar, box, button, cards, chat, code, empty, every, facts, fill, get, h, label, p, post, say, span, text, texts, when } from './parts.js';
+import { ago, bar, box, button, cards, chat, code, empty, every, facts, fill, get, label, p, post, say, span, text, texts, when } from './parts.js';
 
 const t = texts({
   title: ['Grants', '授权'], none: ['There are no grants: everything that needs an approval asks.', '没有生效的授权：所有需要批准的操作都会询问。'],

@@ -62,7 +62,7 @@ async function order(body, told, again) {
   await again();
 }
 
-// tool is a tool of a server. What the server says of one that can be approved is shown with everything that cannot be seen.
+// tool is a tool of a server. The text of one that can be approved is shown with what cannot be seen in it.
 function tool(server, o, orders, again) {
   const open = o.hash && (o.state === 'new' || o.state === 'changed');
   return h('li', null, code(o.name), ' ', label(o.state === 'on' ? 'good' : 'warn', t.is[o.state] ?? o.state), ' ', o.asks && label('', t.asks), ' ', o.readOnlyClaim && label('', t.readOnly), ' ', o.reason && text(o.reason),
