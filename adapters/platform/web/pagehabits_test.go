@@ -289,3 +289,26 @@ func longChat(n int) []uimessage.Message {
 	}
 	return out
 }
+
+// A message that the chat does not take says why, in the reader's language.
+func TestPageSaysWhyAMessageWasDeclined(t *testing.T) {
+	for language, words := range map[string]map[string]string{
+		"en": {"lane_full": "Too many messages are waiting", "parked": "could not be handled", "other": "was not taken"},
+		"zh": {"lane_full": "等待回答的消息太多", "parked": "这条消息无法处理", "other": "这条消息没有被接收"},
+	} {
+		b := newBrowser(t)
+		b.Call("Emulation.setUserAgentOverride", map[string]any{"userAgent": "test", "acceptLanguage": language}, nil)
+		s := newServer(t, nil)
+		b.open(s.URL + "/#/c/c1")
+		for reason, want := range words {
+			s.live.mu.Lock()
+			s.live.decline = reason
+			s.live.mu.Unlock()
+			b.say("hello, " + reason)
+			b.Until(`[...document.querySelectorAll('.msg')].at(-1)?.querySelector('.note button')`)
+			if got := b.Eval(`[...document.querySelectorAll('.msg')].at(-1).querySelector('.note').textContent`); !strings.Contains(got, want) {
+				t.Errorf("%s in %s: the page says %s, want %s", reason, language, got, want)
+			}
+		}
+	}
+}

@@ -322,7 +322,8 @@ function answered(row, answer) {
 }
 
 const plain = (m) => ({ id: m.id, role: m.role, parts: m.parts.filter((p) => p.type === 'text' || p.type === 'file') });
-const wording = (e) => t.problem[e.code] ?? `${t.problem.other}: ${e.message}`;
+// wording is why the host refuses something. Of a message that a chat does not take, only the host knows the reason.
+const wording = (e) => (e.code === 'declined' ? e.message : t.problem[e.code] ?? `${t.problem.other}: ${e.message}`);
 
 async function cutAndAsk(body) {
   const id = state.id;

@@ -29,7 +29,7 @@ const en = {
   },
   resultOf: { stopped: 'Stopped.', failed: 'The answer failed.', interrupted: 'Interrupted, outcome unknown.', waiting: 'Waiting for your decision.' },
   problem: {
-    network: 'The host could not be reached.', busy: 'The chat is answering. Stop it or wait.', declined: 'Too many messages are waiting.', unavailable: 'The host takes no messages now.',
+    network: 'The host could not be reached.', busy: 'The chat is answering. Stop it or wait.', unavailable: 'The host takes no messages now.',
     no_files: 'Files are not taken here.', file_too_large: 'A file is too large.', unknown_file: 'The host no longer has a file. Add it again.', too_many_files: 'Too many files for one message.',
     too_large: 'The message is too large.', empty: 'The message is empty.', token_required: 'Please log in again.', other: 'That did not work',
   },
@@ -63,7 +63,7 @@ const zh = {
   },
   resultOf: { stopped: '已停止。', failed: '回答失败。', interrupted: '已中断，结果未知。', waiting: '等待你的决定。' },
   problem: {
-    network: '无法连接主机。', busy: '这个聊天正在回答，请先停止或稍候。', declined: '等待的消息过多。', unavailable: '主机暂不接收消息。',
+    network: '无法连接主机。', busy: '这个聊天正在回答，请先停止或稍候。', unavailable: '主机暂不接收消息。',
     no_files: '这里不接收文件。', file_too_large: '文件过大。', unknown_file: '主机上已没有这个文件，请重新添加。', too_many_files: '一条消息里的文件太多。',
     too_large: '消息过大。', empty: '消息为空。', token_required: '请重新登录。', other: '操作未成功',
   },
