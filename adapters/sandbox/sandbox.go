@@ -14,9 +14,9 @@ import (
 // without a sandbox instead.
 var ErrUnavailable = errors.New("no sandbox is available")
 
-// ErrReplaced is wrapped by errors about programs that were killed because a pinned or hidden file was replaced while
-// they ran.
-var ErrReplaced = errors.New("a pinned or hidden file was replaced while the program ran")
+// ErrReplaced is wrapped by errors about programs that were killed because a pinned, hidden or read-only file was
+// replaced, or an absent one made, while they ran.
+var ErrReplaced = errors.New("a file that a program must not see or change was replaced while it ran")
 
 // The limits that can be in an [Exit].
 const (
@@ -57,6 +57,9 @@ type Spec struct {
 	// ignored elsewhere. The folders between a writable folder and a read-only path in it can be neither moved nor
 	// replaced. No path may lead out of a writable folder by a symbolic link.
 	Writable, Readable, Hidden []string
+	// Absent are files that do not exist, in folders that do, and that must not come to exist while the program runs, even
+	// though it could make them: it is killed when one does.
+	Absent []string
 	// Own are folders that it may change with all their content, even inside of hidden ones. They must exist, and
 	// their paths must not contain links.
 	Own []string

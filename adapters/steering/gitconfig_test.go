@@ -40,8 +40,8 @@ func TestWithinFollowsSettings(t *testing.T) {
 				}
 			}
 			var got []string
-			for _, path := range steering.Within(filepath.Join(dir, ".git")) {
-				if rel := strings.TrimPrefix(path, dir+"/"); !strings.HasPrefix(rel, ".git/") {
+			for _, path := range steering.In(dir, []string{filepath.Join(dir, ".git")}, nil).Kept {
+				if rel := strings.TrimPrefix(path, dir+"/"); !strings.HasPrefix(rel, ".git/") && !steering.Named(rel) {
 					got = append(got, rel)
 				}
 			}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Kept completes paths that have to be kept as they are: what symbolic links in the folders among them lead to in root
+// links completes paths that have to be kept as they are: what symbolic links in the folders among them lead to in root
 // is kept, too, even if it does not exist. The root must not contain links. Paths that a link leads to which itself is
 // not kept are left out, since whoever may write to root could replace that link; loose are those links.
-func Kept(root string, paths []string) (kept, loose []string) {
+func links(root string, paths []string) (kept, loose []string) {
 	paths = slices.Clone(paths)
 	among := func(path string) bool {
 		return slices.ContainsFunc(paths, func(p string) bool { return inside(path, p) })

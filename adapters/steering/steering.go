@@ -6,6 +6,8 @@ package steering
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +22,9 @@ const gitFolder = ".git"
 // maxPointer is the most that is read of a file that says where a version store is.
 const maxPointer = 4 << 10
 
+// asideSuffix is added to the names of files that were put aside.
+const asideSuffix = ".put-aside"
+
 // Names are the files and folders that a project may have at its top.
 func Names() []string {
 	return []string{
@@ -30,43 +35,92 @@ func Names() []string {
 // Named says that a part of a path has one of these names, however it is spelled.
 func Named(part string) bool { return slices.Contains(Names(), secretfile.Fold(part)) }
 
-// Within are the paths to keep as they are for one that is named like that: itself, or
+// Files are the files of a folder that control other programs, and the files that would.
+type Files struct {
+	// Kept have to stay as they are. Those that do not exist must not come to exist.
+	Kept []string
+	// Loose are symbolic links that lead to some of them and that can be replaced, since they are in no folder that is
+	// kept. Links of nested folders, which are not the project's own, are not among them.
+	Loose []string
+	// Absent must not come to exist either, but nothing can be put in their place: git would fail on anything there.
+	Absent []string
+}
+
+// In returns the files of a project that control other programs. named are the paths below root, without links, for
+// which [Named] is true, and own are other files and folders of the project that have to be kept.
+func In(root string, named, own []string) Files {
+	out := Files{Kept: slices.Clone(own)}
+	for _, path := range own {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && inside(path, root) {
+			out.Loose = append(out.Loose, path)
+		}
+	}
+	var top, nested []string
+	for _, path := range named {
+		keep, absent := within(path)
+		out.Absent = append(out.Absent, absent...)
+		if filepath.Dir(path) == root {
+			top = append(top, keep...)
+		} else {
+			nested = append(nested, keep...)
+		}
+	}
+	for _, name := range Names() {
+		path := filepath.Join(root, name)
+		if _, err := os.Lstat(path); err != nil { // a program could create it
+			top = append(top, path)
+		}
+	}
+	kept, loose := links(root, top)
+	nested, _ = links(root, nested)
+	out.Kept, out.Loose = slices.Concat(out.Kept, kept, nested), append(out.Loose, loose...)
+	return out
+}
+
+// within are the paths to keep as they are for one that is named like that: itself, or
 // what steers git in a version store. What does not exist is among them where git would
-// obey it if it did.
-func Within(path string) []string {
+// obey it if it did, except for absent, the pointers to settings elsewhere, which no version
+// store has when nobody works on it.
+func within(path string) (keep, absent []string) {
 	if secretfile.Fold(filepath.Base(path)) != gitFolder {
-		return []string{path}
+		return []string{path}, nil
 	}
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return ofStore(path, filepath.Dir(path))
 	case err == nil && info.Mode().IsRegular():
-		return append([]string{path}, pointed(path)...)
+		if store := pointed(path); store != "" {
+			keep, absent = ofStore(store, filepath.Dir(path))
+		}
+		return append([]string{path}, keep...), absent
 	}
-	return []string{path}
+	return []string{path}, nil
 }
 
 // ofStore is what steers git in a version store, and in its working folder by the settings of the
 // store. The stores of submodules and of other working folders are kept whole.
-func ofStore(dir, work string) []string {
-	out := []string{filepath.Join(dir, "config"), filepath.Join(dir, "hooks"), filepath.Join(dir, "info")}
+func ofStore(dir, work string) (keep, absent []string) {
+	keep = []string{filepath.Join(dir, "config"), filepath.Join(dir, "hooks"), filepath.Join(dir, "info")}
 	for _, name := range []string{"config.worktree", "commondir", "modules", "worktrees"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			out = append(out, filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			keep = append(keep, path)
+		} else if name == "config.worktree" || name == "commondir" {
+			absent = append(absent, path)
 		}
 	}
 	for _, name := range []string{"config", "config.worktree"} {
-		out = append(out, led(filepath.Join(dir, name), work)...)
+		keep = append(keep, led(filepath.Join(dir, name), work)...)
 	}
-	return out
+	return keep, absent
 }
 
-// pointed is what steers git in the version store that a file named .git leads to.
-func pointed(file string) []string {
+// pointed is the version store that a file named .git leads to, or "".
+func pointed(file string) string {
 	f, err := os.Open(file) //nolint:gosec // it is read for one line, and only a path is taken from it
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	text := make([]byte, maxPointer)
@@ -74,21 +128,31 @@ func pointed(file string) []string {
 	line, _, _ := bytes.Cut(text[:n], []byte("\n"))
 	to, ok := strings.CutPrefix(string(line), "gitdir:")
 	if to = strings.TrimSpace(to); !ok || to == "" {
-		return nil
+		return ""
 	}
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(file), to)
 	}
 	if info, err := os.Stat(to); err != nil || !info.IsDir() {
-		return nil
+		return ""
 	}
-	return ofStore(to, filepath.Dir(file))
+	return to
 }
 
-// Appears says that a path is one that git would obey and that no version store has when
-// nobody works on it: the pointer to settings elsewhere. It cannot be kept from being
-// made, since git would fail on anything in its place.
-func Appears(path string) bool {
-	dir, name := filepath.Split(path)
-	return (name == "commondir" || name == "config.worktree") && secretfile.Fold(filepath.Base(dir)) == gitFolder
+// PutAside renames the files that came to exist although they must not, so that git does not obey them, and returns
+// their paths relative to root.
+func (f Files) PutAside(root string) (aside []string, err error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range f.Absent {
+		rel, ok := strings.CutPrefix(path, root+"/")
+		if _, gone := dir.Lstat(rel); !ok || gone != nil {
+			continue
+		}
+		aside = append(aside, rel)
+		err = errors.Join(err, dir.RemoveAll(rel+asideSuffix), dir.Rename(rel, rel+asideSuffix))
+	}
+	return aside, errors.Join(err, dir.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -81,6 +82,44 @@ func Steady(t *testing.T, s sandbox.Sandbox) {
 			}
 			if _, err := os.Stat(filepath.Join(w.work, "new2/more")); err != nil {
 				t.Errorf("what may be written: %v", err)
+			}
+		})
+	}
+}
+
+// Replaced is SB2: somebody outside of the sandbox replaces what a program may only read, which removes the mounts that
+// keep it, or a file appears that must not. The program ends and has changed nothing.
+func Replaced(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	replace := func(w world, name string) error {
+		return os.Rename(w.write(t, "new", "good"), filepath.Join(w.work, name))
+	}
+	for name, x := range map[string]struct {
+		inside  string
+		outside func(w world) error
+	}{
+		"a file is renamed over":        {"until echo evil >a/b/fixed; do :; done", func(w world) error { return replace(w, "a/b/fixed") }},
+		"its folder is renamed":         {"until echo evil >a/b/fixed; do mkdir -p a/b; done", func(w world) error { return os.Rename(filepath.Join(w.work, "a"), filepath.Join(w.work, "old")) }},
+		"a folder is renamed":           {"until mkdir a/b/only; do :; done", func(w world) error { return os.Rename(filepath.Join(w.work, "a/b/only"), filepath.Join(w.work, "old")) }},
+		"an absent one is made":         {"echo evil >a/b/absent; while :; do :; done", func(world) error { return nil }},
+		"an absent one is moved there":  {"echo evil >x; mv x a/b/absent; while :; do :; done", func(world) error { return nil }},
+		"an absent one is linked there": {"ln -s x a/b/absent; while :; do :; done", func(world) error { return nil }},
+		"an absent one is made outside": {"while :; do :; done", func(w world) error { return replace(w, "a/b/absent") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(t, "work/a/b/fixed", "good")
+			w.write(t, "work/a/b/only/file", "good")
+			spec := w.shell("echo begun; (" + x.inside + ") 2>/dev/null")
+			spec.Readable = []string{filepath.Join(w.work, "a/b/fixed"), filepath.Join(w.work, "a/b/only")}
+			spec.Absent = []string{filepath.Join(w.work, "a/b/absent")}
+			spec.Limits.Wall = 10 * time.Second
+			p := begun(t, t.Context(), s, spec)
+			if err := x.outside(w); err != nil {
+				t.Fatal(err)
+			}
+			if exit, err := p.Wait(); !errors.Is(err, sandbox.ErrReplaced) {
+				t.Errorf("it ended with %+v, %v; want ErrReplaced", exit, err)
 			}
 		})
 	}

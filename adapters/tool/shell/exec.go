@@ -164,6 +164,7 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 	_ = masked.Close() // out reports what it could not accept
 	shown()
 	took := time.Since(began)
+	replaced := watched.replaced(err)
 	strange := watched.over(ctx)
 	_, over := out.Total()
 	switch {
@@ -173,7 +174,7 @@ func (e *Exec) InvokeStream(ctx context.Context, call tool.Call, show func(json.
 		kept.drop()
 		return tool.Result{}, strange
 	case errors.Is(err, sandbox.ErrReplaced):
-		return tool.Result{}, fmt.Errorf("the command was killed: %w. What it had done by then was done; look before you call it again", err)
+		return tool.Result{}, replaced
 	case err != nil && !over:
 		return tool.Result{}, fmt.Errorf("the command's end is not known: %w", err)
 	}

@@ -156,6 +156,7 @@ func (s *Shell) begin(ctx context.Context, j *job, p *plan) error {
 	go func() {
 		defer s.work.Done()
 		exit, err := proc.Wait()
+		err = watched.replaced(err)
 		cancel()
 		_, _ = theirs.Close(), ours.Close() // later writes fail
 		_ = masked.Close()                  // j takes everything

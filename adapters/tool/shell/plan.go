@@ -136,13 +136,13 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 	if err != nil {
 		return nil, nil, err
 	}
-	readable, err := s.readable(found)
+	files, err := s.steering(found)
 	if err != nil {
 		return nil, nil, err
 	}
 	spec := sandbox.Spec{
 		Argv: p.argv, Dir: p.dir, Env: append(slices.Clone(p.env), "HOME="+home),
-		Writable: []string{s.root, home}, Readable: readable, Hidden: hidden,
+		Writable: []string{s.root, home}, Readable: files.Kept, Absent: files.Absent, Hidden: hidden,
 		Pinned: p.named.pins, Network: s.opts.Network, Limits: s.limits(p), Stdin: stdin, Stdout: out, Stderr: out,
 	}
 	if s.contains() && exists(s.opts.Skills) {
@@ -162,8 +162,7 @@ func (s *Shell) start(ctx context.Context, p *plan, home string, stdin io.Reader
 	if !s.contains() {
 		return proc, nil, nil
 	}
-	kept := slices.Concat(found.steering, found.nested)
-	w := &watched{sh: s, known: slices.Concat(found.secrets, kept), planted: found.planted, steering: kept, began: began, kill: proc.Kill, own: !p.Background, end: end}
+	w := &watched{sh: s, known: slices.Concat(found.secrets, files.Kept), steering: files, began: began, kill: proc.Kill, own: !p.Background, end: end}
 	s.watchOver(w)
 	return proc, w, nil
 }

@@ -24,10 +24,8 @@ const (
 
 // names are the paths that commands must not find or not change at the moment.
 type names struct {
-	secrets []string // files and folders that are named like secrets, at any depth
-	// steering are the project's files that control other programs, see package steering, and nested those in folders
-	// below. planted are files that git would obey and that exist.
-	steering, nested, planted []string
+	secrets  []string // files and folders that are named like secrets, at any depth
+	steering []string // those that control other programs, see package steering
 }
 
 // secretName reports whether files of this name contain keys or passwords, or belong to a host. Files that only might
@@ -41,7 +39,7 @@ func nameKind(name string) (kind nametree.Kind) {
 	if secretName(name) {
 		kind = secretKind
 	}
-	if steering.Named(name) || steering.Appears(filepath.Join(".git", name)) {
+	if steering.Named(name) {
 		kind |= steeringKind
 	}
 	return kind
@@ -106,20 +104,9 @@ func (s *Shell) names(ctx context.Context) (names, error) {
 			if p.Kind&^steeringKind != 0 { // or the folder cannot be read
 				out.secrets = append(out.secrets, p.Path)
 			}
-			switch {
-			case p.Kind&steeringKind == 0:
-			case steering.Named(filepath.Base(p.Path)) && filepath.Dir(p.Path) == s.root:
-				out.steering = append(out.steering, steering.Within(p.Path)...)
-			case steering.Named(filepath.Base(p.Path)):
-				out.nested = append(out.nested, steering.Within(p.Path)...)
-			case steering.Appears(p.Path):
-				out.planted = append(out.planted, p.Path)
+			if p.Kind&steeringKind != 0 {
+				out.steering = append(out.steering, p.Path)
 			}
-		}
-	}
-	for _, name := range steering.Names() { // files that a command could create
-		if path := filepath.Join(s.root, name); !exists(path) {
-			out.steering = append(out.steering, path)
 		}
 	}
 	return out, nil
@@ -180,28 +167,16 @@ func (s *Shell) hidden(ctx context.Context) (all []string, found names, err erro
 	return slices.Compact(out), found, nil
 }
 
-// readable are the files and folders that a program may only read. They include files that do not exist, so that
-// they cannot be created. If a symbolic link that a program could replace leads to one of them, it is an error, except
-// in nested folders, which are not the project's own.
-func (s *Shell) readable(found names) ([]string, error) {
+// steering are the files that a program must not change or create. If a symbolic link that a program could replace leads
+// to one of them, it is an error.
+func (s *Shell) steering(found names) (steering.Files, error) {
 	if !s.contains() {
-		return nil, nil
+		return steering.Files{}, nil
 	}
-	kept, loose := steering.Kept(s.root, found.steering)
-	for _, r := range s.opts.ReadOnly {
-		if isLink(r) && inside(r, s.root) {
-			loose = append(loose, r)
-		}
+	files := steering.In(s.root, found.steering, s.opts.ReadOnly)
+	if len(files.Loose) > 0 {
+		return files, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
+			"Whoever works on the project can put there what it leads to", strings.TrimPrefix(files.Loose[0], s.root+"/"))
 	}
-	if len(loose) > 0 {
-		return nil, fmt.Errorf("nothing runs here, because %s is a symbolic link: a command could put something else in its place, which the agent or programs of people would obey. "+
-			"Whoever works on the project can put there what it leads to", strings.TrimPrefix(loose[0], s.root+"/"))
-	}
-	nested, _ := steering.Kept(s.root, found.nested)
-	return slices.Concat(s.opts.ReadOnly, kept, nested), nil
-}
-
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
+	return files, nil
 }

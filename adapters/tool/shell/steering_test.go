@@ -229,25 +229,31 @@ func (w *world) repositories() {
 // steering is all that steers, with what is in it.
 func (w *world) steering() []string {
 	w.t.Helper()
+	within := func(names ...string) (out []string) {
+		for _, name := range names {
+			out = append(out, filepath.Join(w.dir, name))
+		}
+		return out
+	}
+	files := steering.In(w.dir, within(".git", "sub/.git", "vendor/deep/lib/.git", "app/.vscode"),
+		within("Agent.md", "ship.json", ".ship/skills", ".ship/tasks", "more/skills", ".githooks", "shared.gitconfig", ".husky", ".vscode", ".envrc", ".mcp.json", ".claude"))
 	var out []string
-	for _, name := range append(steering.Names(), "Agent.md", "ship.json", ".ship/skills", ".ship/tasks", "more/skills", "sub/.git", "vendor/deep/lib/.git", "app/.vscode", ".githooks", "shared.gitconfig", ".husky") {
-		for _, path := range steering.Within(filepath.Join(w.dir, name)) {
-			err := filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
-				if errors.Is(err, fs.ErrNotExist) {
-					return nil
-				}
-				if err != nil || e.IsDir() {
-					return err
-				}
-				data, err := os.ReadFile(at) //nolint:gosec // a test's own file
-				out = append(out, fmt.Sprintf("%s %s %x", strings.TrimPrefix(at, w.dir), e.Type(), data))
-				return err
-			})
-			if err != nil {
-				w.t.Error(err)
+	for _, path := range slices.Concat(files.Kept, files.Absent) {
+		err := filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
 			}
+			if err != nil || e.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(at) //nolint:gosec // a test's own file
+			out = append(out, fmt.Sprintf("%s %s %x", strings.TrimPrefix(at, w.dir), e.Type(), data))
+			return err
+		})
+		if err != nil {
+			w.t.Error(err)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
+	"github.com/shipmyagent/shipmyagent/adapters/steering"
 )
 
 // What is named like a secret is hidden from a program when the program starts. A name that appears later cannot be
@@ -37,10 +39,10 @@ type watch struct {
 type watched struct {
 	sh    *Shell
 	known []string // paths that are hidden from it or that it created, sorted
-	// planted are the files that git obeyed when it started, and steering those that it cannot change.
-	planted, steering []string
-	began             time.Time
-	kill              func()
+	// steering are the files that it must not change or make.
+	steering steering.Files
+	began    time.Time
+	kill     func()
 	// own says that names which appear in folders created after its start are taken as its own work, such as an
 	// installation.
 	own bool
@@ -105,8 +107,6 @@ func (s *Shell) lookAgain(ctx context.Context) {
 	for i, w := range over {
 		if err != nil {
 			w.fail(fmt.Errorf("the command was ended while it ran: %w", err))
-		} else if name := w.plants(found.planted); name != "" {
-			w.fail(w.uproot(name))
 		} else if name := w.strange(found.secrets); name != "" {
 			w.fail(w.appeared(name))
 		} else {
@@ -133,27 +133,20 @@ func (w *watched) appeared(path string) error {
 		"What it printed since then is withheld, what it had done was done. It can be called again, and will not find that file", strings.TrimPrefix(path, w.sh.root+"/"))
 }
 
-// plants returns a new file that git would obey in a repository that existed before the program, or "".
-func (w *watched) plants(found []string) string {
-	for _, path := range found {
-		if !slices.Contains(w.planted, path) && slices.Contains(w.steering, filepath.Join(filepath.Dir(path), "config")) {
-			return path
-		}
+// replaced describes why a sandbox killed a program, and puts aside what it must not have made. Other errors are
+// returned as they are.
+func (w *watched) replaced(err error) error {
+	if w == nil || !errors.Is(err, sandbox.ErrReplaced) {
+		return err
 	}
-	return ""
-}
-
-// uproot removes such a file, and describes that in an error.
-func (w *watched) uproot(path string) error {
-	rel := strings.TrimPrefix(path, w.sh.root+"/")
-	root, err := os.OpenRoot(w.sh.root)
-	if err == nil {
-		err = errors.Join(root.RemoveAll(rel), root.Close())
+	aside, failed := w.steering.PutAside(w.sh.root)
+	switch names := strings.Join(aside, ", "); {
+	case failed != nil:
+		return fmt.Errorf("the command was ended, because it made %s, which git would obey; please remove it, since the host could not: %w", names, failed)
+	case names != "":
+		return fmt.Errorf("the command was ended, because it made %s, which git would obey. That was renamed; what else it had done was done", names)
 	}
-	if err != nil {
-		return fmt.Errorf("the command was ended, because it made %s, which git would obey; please remove it, since the host could not: %w", rel, err)
-	}
-	return fmt.Errorf("the command was ended, because it made %s, which git would obey. That was removed; what else it had done was done", rel)
+	return fmt.Errorf("the command was killed: %w. What it had done by then was done; look before you call it again", err)
 }
 
 func (w *watched) fail(err error) {

@@ -30,6 +30,7 @@ type Plan struct {
 
 	kept    []place  // paths of the host that must exist while something is mounted on them
 	watched []string // paths of the host whose names must not change meanwhile
+	absent  []string // those of them that must not exist
 }
 
 // Link is a symbolic link of the system.
@@ -109,6 +110,13 @@ func NewPlan(s sandbox.Spec) (*Plan, error) {
 	if err := p.steady(absent); err != nil {
 		return nil, err
 	}
+	p.absent = s.Absent
+	p.watched = append(p.watched, s.Absent...)
+	for _, b := range p.Binds { // the kernel removes the mount if somebody outside replaces its place
+		if b.Granted && !b.Writable && slices.ContainsFunc(p.Binds, func(w Bind) bool { return w.Writable && within(b.Source, w.Source) }) {
+			p.watched = append(p.watched, b.Source)
+		}
+	}
 	if !p.leads(s.Dir) && (p.masked(realOf(s.Dir)) || p.masked(filepath.Clean(s.Dir))) {
 		return nil, fmt.Errorf("the folder to start in, %s, is hidden", s.Dir)
 	}
@@ -132,7 +140,7 @@ func checkSpec(s sandbox.Spec) error {
 			return errors.New("a variable of the environment has not the form NAME=value")
 		}
 	}
-	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own, s.Shown)
+	paths := slices.Concat([]string{s.Dir}, s.Writable, s.Readable, s.Hidden, s.Own, s.Shown, s.Absent)
 	for _, pin := range s.Pinned {
 		paths = append(paths, pin.Path)
 	}

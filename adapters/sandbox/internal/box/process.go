@@ -95,6 +95,11 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	if p.watch, err = newWatch(plan); err != nil {
 		return nil, err
 	}
+	for _, path := range plan.absent {
+		if _, err := os.Lstat(path); err == nil { // made before it was watched
+			return nil, fmt.Errorf("%w: %s", sandbox.ErrReplaced, path)
+		}
+	}
 	p.watch.run(func() {
 		if b.Step == nil {
 			p.kill("")
