@@ -57,6 +57,9 @@ type Spec struct {
 	// ignored elsewhere. The folders between a writable folder and a read-only path in it can be neither moved nor
 	// replaced. No path may lead out of a writable folder by a symbolic link.
 	Writable, Readable, Hidden []string
+	// Root, if not empty, is a folder, without links, that others write to: no path of Writable may lead out of it by a
+	// symbolic link.
+	Root string
 	// Absent are files that do not exist, in folders that do, and that must not come to exist while the program runs, even
 	// though it could make them: it is killed when one does.
 	Absent []string

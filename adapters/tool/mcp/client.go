@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/internal/nametree"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
@@ -31,6 +32,8 @@ type client struct {
 	log    *logFile
 	listed func() // called after the stored list has changed
 	calls  chan struct{}
+	names  *nametree.Tree // of the project
+	free   bool           // the last end was not the server's doing and does not count as a start; for its loop only
 
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -61,11 +64,13 @@ type link struct {
 }
 
 func newClient(o Options, server *Server, listed func()) *client {
-	return &client{
+	c := &client{
 		o: o, server: server, log: newLogFile(o.Logs, server), listed: listed, calls: make(chan struct{}, o.Limits.Calls),
 		done: make(chan struct{}), wake: make(chan bool, 1), relist: make(chan struct{}, 1),
 		condition: ConditionStarting, changed: make(chan struct{}), progress: map[string]func(*sdk.ProgressNotificationParams){},
 	}
+	c.names = c.newNames()
+	return c
 }
 
 // start starts to keep the server running, in the background.
@@ -128,8 +133,12 @@ func (c *client) keep(ctx context.Context) {
 		if !first {
 			c.o.Metrics.restarted()
 		}
+		c.free = false
 		final, why, help := c.once(ctx)
 		c.helps(help)
+		if c.free {
+			starts = starts[:len(starts)-1]
+		}
 		if ctx.Err() != nil {
 			break
 		}
@@ -247,6 +256,7 @@ func (c *client) once(ctx context.Context) (final bool, why, help string) {
 	defer c.enter(ConditionDown, "it ended", nil)
 	why = c.serve(ctx, l)
 	if l.gone.isOver() && ctx.Err() == nil {
+		c.free = l.gone.outside
 		why, help = c.explain(&startError{what: why, words: l.gone.words, spec: l.gone.spec})
 	}
 	return false, why, help
@@ -350,10 +360,17 @@ func (c *client) serve(ctx context.Context, l *link) string {
 	timer.Stop()
 	defer timer.Stop()
 	last := time.Now()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return "stopped"
+		case <-look.C:
+			if why := c.outgrown(ctx, l.gone); why != "" {
+				c.free = true
+				return why
+			}
 		case <-l.gone.channel():
 			return l.gone.how
 		case <-l.ended:

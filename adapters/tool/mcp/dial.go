@@ -39,13 +39,16 @@ type dialed struct {
 	gone *end // the end of the program, or nil for an address
 }
 
-// end describes how a program ended. done is closed at its end; then how describes it, and words is its last output.
+// end describes how a program ended. done is closed at its end; then how describes it, outside says that somebody else
+// caused it, and words is its last output. write is what it may write, without links.
 type end struct {
-	done  chan struct{}
-	spec  sandbox.Spec
-	how   string
-	words []string
-	said  *opening
+	done    chan struct{}
+	spec    sandbox.Spec
+	write   []string
+	how     string
+	outside bool
+	words   []string
+	said    *opening
 }
 
 // channel returns done, or nil without a program, which blocks forever.
@@ -118,6 +121,10 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 	if err := c.fetch(life, spec); err != nil {
 		return dialed{}, err
 	}
+	files, write, err := c.confine(life, &spec)
+	if err != nil {
+		return dialed{}, err
+	}
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return dialed{}, fmt.Errorf("make a pipe: %w", err)
@@ -134,10 +141,13 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 		}
 		return dialed{}, fmt.Errorf("start %s: %w", c.server.Command, err)
 	}
-	gone := &end{done: make(chan struct{}), spec: spec, said: &opening{File: outR}}
+	gone := &end{done: make(chan struct{}), spec: spec, write: write, said: &opening{File: outR}}
 	go func() {
 		defer close(gone.done)
-		gone.how = ended(process.Wait())
+		exit, err := process.Wait()
+		if gone.how = ended(exit, err); errors.Is(err, sandbox.ErrReplaced) {
+			gone.how, gone.outside = c.replaced(files, err)
+		}
 		gone.words = c.log.lastWords() // complete, since all output was written
 		_ = outW.Close()               // so that the reader reaches the end
 		_ = inR.Close()

@@ -315,29 +315,6 @@ func TestStopLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatSteersIsKeptFromServers(t *testing.T) {
-	dir := t.TempDir()
-	w := newWorld(t, func(o *Options) {
-		o.ReadOnly = func() []string {
-			return []string{filepath.Join(dir, "p/.vscode"), filepath.Join(dir, "p/.git/config"), filepath.Join(dir, "q/.vscode")}
-		}
-	})
-	s := w.server("s", plain("echo"))
-	s.Write = []string{filepath.Join(dir, "p")}
-	spec, err := newClient(w.o, &s, func() {}).spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"p/.vscode", "p/.git/config"} {
-		if !slices.Contains(spec.Readable, filepath.Join(dir, name)) {
-			t.Errorf("%s can be changed", name)
-		}
-	}
-	if slices.Contains(spec.Readable, filepath.Join(dir, "q/.vscode")) {
-		t.Error("the server may read what it was not given")
-	}
-}
-
 // A server that is removed offers its tools no longer while it stops, which may take seconds.
 func TestRemovedServerOffersNothingWhileItStops(t *testing.T) {
 	var removing atomic.Bool

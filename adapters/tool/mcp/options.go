@@ -25,8 +25,12 @@ type Options struct {
 	Sandbox sandbox.Sandbox
 	// Hidden are files and folders that no program can see, whatever it may read.
 	Hidden []string
-	// ReadOnly, if not nil, returns paths that no program may change or create, even in folders that it may write.
-	ReadOnly func() []string
+	// ReadOnly are files and folders that no program may change or create, even in folders that it may write, besides the
+	// files of the project that package steering knows.
+	ReadOnly []string
+	// Exclude are folders of the project that are too large to be searched for these files. Only servers
+	// that were granted them by name may write there.
+	Exclude []string
 	// Path is the search path for programs, and their PATH.
 	Path string
 	// Reserved are the names of the host's own tools.

@@ -145,6 +145,11 @@ func (s script) call(r request) {
 		os.Exit(3)
 	case "env":
 		s.reply(r.ID, text("%s", strings.Join(os.Environ(), "\n")))
+	case "sh":
+		cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", fmt.Sprint(args["text"])) //nolint:gosec // of a test
+		cmd.Dir = fmt.Sprint(args["dir"])
+		out, err := cmd.CombinedOutput()
+		s.reply(r.ID, text("%s %v", out, err))
 	case "big":
 		n, _ := args["n"].(float64)
 		s.reply(r.ID, text("%s", strings.Repeat("y", int(n))))

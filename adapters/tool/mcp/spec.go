@@ -17,7 +17,7 @@ import (
 // errNoFile is wrapped by the error for a program that is not installed.
 var errNoFile = errors.New("no such program")
 
-// spec describes the program and its permissions for the sandbox.
+// spec describes the program and its permissions for the sandbox, without what steering adds.
 func (c *client) spec() (sandbox.Spec, error) {
 	s := c.server
 	path := c.o.Path
@@ -41,13 +41,10 @@ func (c *client) spec() (sandbox.Spec, error) {
 	spec := sandbox.Spec{
 		Argv:     append([]string{program}, s.Args...),
 		Readable: append(s.readable(), n.paths()...), Writable: slices.Clone(s.Write), Own: []string{home},
-		Hidden: c.o.Hidden, Network: s.Network,
+		Root: n.project, Hidden: c.o.Hidden, Network: s.Network,
 		Limits: sandbox.Limits{
 			Wall: forever, CPU: forever, Memory: maxMemory, FileSize: maxFileSize, Processes: maxProcesses, OpenFiles: maxOpenFiles,
 		},
-	}
-	if c.o.ReadOnly != nil {
-		spec.Readable = append(spec.Readable, within(s.Write, c.o.ReadOnly())...)
 	}
 	if len(s.Fetch) > 0 {
 		packages, err := ownFolder(c.packages())
@@ -111,13 +108,6 @@ func under(path, dir string) bool {
 	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// within returns the paths that are in one of the folders.
-func within(folders, paths []string) []string {
-	return slices.DeleteFunc(paths, func(p string) bool {
-		return !slices.ContainsFunc(folders, func(folder string) bool { return under(p, folder) })
-	})
 }
 
 // lookup finds a program.

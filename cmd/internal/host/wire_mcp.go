@@ -63,7 +63,7 @@ func MCPOptions(o Options, store *mcp.Store, box sandbox.Sandbox) mcp.Options {
 		Project: o.Dir, State: filepath.Join(o.State, "mcp"), Files: filepath.Join(o.State, "files"), Logs: MCPLogs(o.State), Folder: chatfiles.FolderOf,
 		Store: store, Sandbox: box, Path: os.Getenv("PATH"), Version: o.Version, Logger: o.Logger.With("component", "mcp"),
 		Hidden:   []string{o.State, filepath.Join(o.Dir, config.FileName), filepath.Join(o.Dir, ".env")},
-		ReadOnly: func() []string { return append(steersAgent(o), steersPeople(o.Dir)...) },
+		ReadOnly: steersAgent(o), Exclude: excluded(o),
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
-	"github.com/shipmyagent/shipmyagent/adapters/steering"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
@@ -37,10 +36,7 @@ func (h *Host) shellTools(stored string, box sandbox.Sandbox, why string) ([]too
 		Keep: func(chat messages.ChatKey, name string) (io.WriteCloser, string, error) {
 			return chatfiles.At(stored).Create(chat, name)
 		},
-		Mask: h.mask.Writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
-	}
-	for _, folder := range h.opts.Settings.Settings.Permissions.Exec.Exclude {
-		o.Exclude = append(o.Exclude, filepath.Join(h.opts.Dir, filepath.FromSlash(folder)))
+		Exclude: excluded(h.opts), Mask: h.mask.Writer, Notify: h.processEnded, Logger: h.opts.Logger.With("component", "shell"),
 	}
 	sh, err := shell.New(o)
 	if err != nil {
@@ -68,11 +64,11 @@ func steersAgent(o Options) []string {
 	return out
 }
 
-// steersPeople are the files and folders at the top of a project that control other programs.
-func steersPeople(dir string) []string {
+// excluded are the folders of a project that are not searched.
+func excluded(o Options) []string {
 	var out []string
-	for _, name := range steering.Names() {
-		out = append(out, steering.Within(filepath.Join(dir, name))...)
+	for _, folder := range o.Settings.Settings.Permissions.Exec.Exclude {
+		out = append(out, filepath.Join(o.Dir, filepath.FromSlash(folder)))
 	}
 	return out
 }

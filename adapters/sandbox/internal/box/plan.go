@@ -169,6 +169,9 @@ func grantsOf(s sandbox.Spec) ([]grant, error) {
 				return fmt.Errorf("%s can be granted to no program", g.real)
 			}
 		}
+		if writable && s.Root != "" && !within(g.real, s.Root) && passes(g.spelled, s.Root) {
+			return fmt.Errorf("%s leads out of the folder %s by a symbolic link", g.spelled, s.Root)
+		}
 		b := Bind{Source: g.real}
 		if err := b.identify(); err != nil {
 			return err
@@ -196,6 +199,16 @@ func grantsOf(s sandbox.Spec) ([]grant, error) {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return len(out[i].real) < len(out[j].real) })
 	return out, nil
+}
+
+// passes reports whether a path as it is written is, or is below, a name of a folder.
+func passes(path, folder string) bool {
+	for at := path; at != "/"; at = filepath.Dir(at) {
+		if realOf(at) == folder {
+			return true
+		}
+	}
+	return false
 }
 
 // openPlain opens a path without following any links in it.
