@@ -5,8 +5,11 @@ package off_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,4 +81,42 @@ func TestPinnedFilesAreLookedAt(t *testing.T) {
 	if _, err := off.New().Start(t.Context(), spec); !errors.Is(err, sandbox.ErrReplaced) {
 		t.Errorf("changed: %v, want ErrReplaced", err)
 	}
+}
+
+// A program that has ended is not killed again: another one may have its number by then.
+func TestAnotherProgramOfTheSameNumberIsNotKilled(t *testing.T) {
+	const last = "/proc/sys/kernel/ns_last_pid"
+	for range 20 { // others may take the number
+		var out strings.Builder
+		p, err := off.New().Start(t.Context(), sandbox.Spec{Argv: []string{"sh", "-c", "echo $$"}, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exit, err := p.Wait(); err != nil || exit.Code != 0 {
+			t.Fatal(exit, err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(out.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(last, []byte(strconv.Itoa(pid-1)), 0); err != nil {
+			t.Skip("the next number cannot be chosen here: ", err)
+		}
+		other := exec.CommandContext(t.Context(), "sleep", "100")
+		other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		p.Kill()
+		killed := other.Process.Signal(syscall.SIGTERM) != nil
+		err = other.Wait()
+		if other.Process.Pid != pid {
+			continue
+		}
+		if status, ok := other.ProcessState.Sys().(syscall.WaitStatus); killed || !ok || status.Signal() != syscall.SIGTERM {
+			t.Errorf("the other program ended with %v", err)
+		}
+		return
+	}
+	t.Skip("no other program got the number")
 }

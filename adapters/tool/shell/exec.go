@@ -292,7 +292,7 @@ func lastLine(output json.RawMessage) string {
 
 // spill makes the storage for the full output, in case it is too long for a result.
 func (s *Shell) spill(call tool.Call) *spill {
-	out := &spill{room: outputLimit / 2, most: s.opts.Most}
+	out := &spill{room: outputLimit, most: s.opts.Most}
 	if s.opts.Keep != nil {
 		out.open = func() (io.WriteCloser, string, error) {
 			return s.opts.Keep(call.Run.ChatKey, call.Run.RunID+"-"+call.ID)

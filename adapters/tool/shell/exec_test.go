@@ -530,6 +530,11 @@ func TestLongOutputIsKeptWhole(t *testing.T) {
 	if left, err := os.ReadDir(w.kept); err != nil || len(left) != 1 {
 		t.Errorf("kept: %v, %v; want only what was too long", left, err)
 	}
+	whole := newWorld(t)
+	whole.run("seq 1 2000") // 9 kB, which a result contains
+	if left, err := os.ReadDir(whole.kept); err != nil || len(left) != 0 {
+		t.Errorf("kept: %v, %v; want nothing of what was given", left, err)
+	}
 }
 
 func TestTimeoutAndStop(t *testing.T) {

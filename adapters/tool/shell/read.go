@@ -52,7 +52,9 @@ func (t *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		Whole  string `json:"whole,omitempty"`
 	}{
 		state: now, From: at, Output: strings.ToValidUTF8(string(data), "\uFFFD"), Next: next, Missed: max(0, at-from), More: next < last,
-		Whole: j.kept.known(),
+	}
+	if now.State != "running" { // before, what is stored may not be checked yet
+		out.Whole = j.kept.known()
 	}
 	out.Unread = 0
 	doc, err := plainjson.Append(nil, out)

@@ -83,7 +83,7 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &process{init: -1, outer: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{}), swept: make(chan struct{})}
+	p := &process{init: -1, outer: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			p.giveBack()
@@ -139,7 +139,6 @@ type process struct {
 	isKilled bool
 
 	outer  int           // pidfd of the first process, for sweep only
-	swept  chan struct{} // closed when nothing that it started is left
 	killed chan struct{} // closed by the first kill
 	ended  chan struct{} // closed when everything has ended
 
@@ -285,10 +284,9 @@ func (p *process) supervise(ctx context.Context) {
 		case <-p.ended:
 		}
 	}()
-	go p.sweep()
+	p.sweep()
 	p.child.Cmd.WaitDelay = drainWithin
 	err := p.child.Cmd.Wait()
-	<-p.swept
 	p.awaitInit()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) && !errors.Is(err, exec.ErrWaitDelay) {
@@ -310,7 +308,7 @@ func (p *process) supervise(ctx context.Context) {
 }
 
 // sweep kills what is left as soon as the first process has ended, since processes that keep the output open would
-// block Wait.
+// block Wait. Until Wait, no other process can have its number; afterwards nothing is killed by it.
 func (p *process) sweep() {
 	await(p.outer)
 	_ = unix.Close(p.outer) // nothing was written
@@ -322,7 +320,7 @@ func (p *process) sweep() {
 	if p.child.Group {
 		p.killGroup()
 	}
-	close(p.swept)
+	p.first = nil
 }
 
 // await waits until the process of a pidfd has ended.
