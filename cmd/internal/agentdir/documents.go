@@ -33,6 +33,7 @@ type Documents struct {
 	dir, state string
 	log        *slog.Logger
 	now        func() time.Time
+	told       Told // by Reload
 
 	set    atomic.Pointer[documentSet]
 	looked atomic.Int64 // when the files were last checked, in Unix nanoseconds
@@ -85,13 +86,16 @@ func (d *Documents) Load() error {
 	return nil
 }
 
-// Reload is Load with a log entry; on an error the previous set stays in use.
+// Reload is Load with a log entry, once for each fault; on an error the previous set stays in use.
 func (d *Documents) Reload() {
 	before := d.set.Load()
 	if err := d.Load(); err != nil {
-		d.log.Warn("the project's documents cannot be read; the previous ones stay in effect", "error", err)
+		if d.told.News("documents", err) {
+			d.log.Warn("the project's documents cannot be read; the previous ones stay in effect", "error", err)
+		}
 		return
 	}
+	d.told.News("documents")
 	if d.set.Load() != before {
 		d.log.Info("the project's documents were reloaded")
 	}

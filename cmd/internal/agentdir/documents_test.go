@@ -1,6 +1,7 @@
 package agentdir
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"os"
@@ -97,5 +98,30 @@ func TestDocumentsAreBounded(t *testing.T) {
 	}
 	if !d.Chinese() {
 		t.Error("a Chinese Agent.md is not seen as one")
+	}
+}
+
+// Looks that find the same fault warn once, until it is mended.
+func TestDocumentsWarnOnce(t *testing.T) {
+	var log bytes.Buffer
+	d := newTestDocuments(t)
+	d.log = slog.New(slog.NewTextHandler(&log, nil))
+	agent := filepath.Join(d.dir, "Agent.md")
+	write(t, agent, "# Ada")
+	if err := d.Load(); err != nil {
+		t.Fatal(err)
+	}
+	for want := range 2 {
+		if err := os.Remove(agent); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			d.Reload()
+		}
+		if n := bytes.Count(log.Bytes(), []byte("level=WARN")); n != want+1 {
+			t.Errorf("%d warnings, want %d: %s", n, want+1, &log)
+		}
+		write(t, agent, "# Ada again")
+		d.Reload()
 	}
 }

@@ -43,13 +43,17 @@ func (h *Host) replaceModels(next *config.Loaded, changed []string) []string {
 		return changed
 	}
 	if reflect.DeepEqual(*h.live.llm.Load(), llm) { // they may also be as they were at the start again
+		h.reloads.News("models")
 		return slices.DeleteFunc(changed, isLive)
 	}
 	models, err := h.modelsOf(llm)
 	if err != nil {
-		h.log.Warn("the changed models cannot be used; the previous ones stay in effect", "error", err)
+		if h.reloads.News("models", err) {
+			h.log.Warn("the changed models cannot be used; the previous ones stay in effect", "error", err)
+		}
 		return changed
 	}
+	h.reloads.News("models")
 	h.mask.Set(slices.Concat(h.opts.Settings.Settings.Secrets(), next.Settings.Secrets(), []config.Secret{h.login.kept})...)
 	h.live.set(&llm)
 	h.live.models.Store(models)

@@ -1,11 +1,9 @@
 package host
 
 import (
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // reloadSettings reads the settings again after a change. Those that can change at run time take effect; the others
@@ -16,20 +14,20 @@ func (h *Host) reloadSettings() {
 	}
 	next, err := h.opts.Reload()
 	if err != nil {
-		if h.reloads.news("errors", err) {
+		if h.reloads.News("settings", err) {
 			h.log.Warn("the changed settings have errors; the previous ones stay in effect", "error", err)
 		}
 		return
 	}
 	if err := h.trust.settings(h, next); err != nil {
-		if h.reloads.news("untrusted", err) {
+		if h.reloads.News("settings", "untrusted", err) {
 			h.log.Warn("the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
 		}
 		return
 	}
 	changed, err := h.opts.Settings.Changed(next)
 	if err != nil {
-		if h.reloads.news("not compared", err) {
+		if h.reloads.News("settings", "not compared", err) {
 			h.log.Warn("the changed settings cannot be compared", "error", err)
 		}
 		return
@@ -43,33 +41,16 @@ func (h *Host) reloadSettings() {
 	})
 	changed = h.replaceModels(next, changed)
 	if err := h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel()); err != nil {
-		if h.reloads.news("spending", err) {
+		if h.reloads.News("settings", "spending", err) {
 			h.log.Error("what was spent cannot be read, so no spending limit can be kept; requests to models are refused until it can", "error", err)
 		}
 		return
 	}
 	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
 	h.board.needRestart(changed)
-	if h.reloads.news("restart", changed) && len(changed) > 0 {
+	if h.reloads.News("settings", "restart", changed) && len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
 	}
-}
-
-// told is what a repeated look has said last. The log may be one of the files that are watched, so that a warning at
-// every look would cause the next one.
-type told struct {
-	mu    sync.Mutex
-	words string
-}
-
-// news reports whether a finding differs from the last one.
-func (t *told) news(what string, of any) bool {
-	words := fmt.Sprint(what, of)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	differs := words != t.words
-	t.words = words
-	return differs
 }
 
 // LogLevel converts the word of the settings to a level.

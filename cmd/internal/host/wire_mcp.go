@@ -74,9 +74,8 @@ func MCPAlone(o Options, store *mcp.Store) mcp.Options {
 
 // servers are the MCP servers of a host.
 type servers struct {
-	manager  *mcp.Manager
-	load     func() (*config.MCP, error)
-	findings []config.Finding // already logged
+	manager *mcp.Manager
+	load    func() (*config.MCP, error)
 
 	offering sync.Mutex // replace the offered tools one at a time; the last one sees them all
 }
@@ -115,19 +114,23 @@ func (h *Host) applyMCP(ctx context.Context) {
 	s := h.servers
 	loaded, err := s.load()
 	if err != nil {
-		h.log.Warn("the MCP servers cannot be read; the previous ones stay in effect", "error", err)
+		if h.reloads.News("servers", err) {
+			h.log.Warn("the MCP servers cannot be read; the previous ones stay in effect", "error", err)
+		}
 		return
 	}
-	if !slices.Equal(s.findings, loaded.Findings) {
+	if h.reloads.News("findings", loaded.Findings) {
 		for _, f := range loaded.Findings {
 			h.log.Warn("the settings of MCP servers need attention", "finding", f.String())
 		}
-		s.findings = loaded.Findings
 	}
 	if err := h.trust.servers(h, loaded); err != nil {
-		h.log.Warn("the changed MCP servers are not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
+		if h.reloads.News("servers", "untrusted", err) {
+			h.log.Warn("the changed MCP servers are not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
+		}
 		return
 	}
+	h.reloads.News("servers")
 	if err := s.manager.Apply(ctx, MCPServers(loaded)); err != nil {
 		h.log.Warn("an MCP server did not end cleanly", "error", err)
 	}
