@@ -54,6 +54,16 @@ func (l LLM) Prices(f Fallback) (p *catalog.Prices, set bool) {
 	return known.USD, false
 }
 
+// EmbeddingPrices are the prices of an embedding model, as [LLM.Prices]. It has no output to pay for.
+func (l LLM) EmbeddingPrices(name string) (p *catalog.Prices, set bool) {
+	if input := l.Models[name].USDPerMInput; input > 0 {
+		return &catalog.Prices{Input: input}, true
+	}
+	f := l.Main()
+	f.Model = name
+	return l.Prices(f)
+}
+
 // resolveCatalog completes what the settings leave out about their models and the catalog knows.
 func (l *loader) resolveCatalog() {
 	llm := &l.settings.LLM

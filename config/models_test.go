@@ -132,6 +132,9 @@ func TestBudgetFaults(t *testing.T) {
 		{"recordings without a price", priced, `"budget": {"usdPerRun": 1}, "speech": {"transcribe": {"model": "whisper-1"}}`, "speech.transcribe.usdPerMinute is not set"},
 		{"speech without a price", priced, `"budget": {"usdPerRun": 1}, "speech": {"speak": {"model": "tts-1"}}`, "speech.speak.usdPerMChars is not set"},
 		{"speech by a program", priced, `"budget": {"usdPerRun": 1}, "speech": {"speak": {"command": ["say"]}}`, ""},
+		{"embeddings without a price", priced, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "e"}}`, "set usdPerMInput in llm.models.e"},
+		{"embeddings of the catalog", priced, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "text-embedding-3-small"}}`, ""},
+		{"embeddings with a price", priced + `, "models": {"e": {"usdPerMInput": 0.1}}`, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "e"}}`, ""},
 		{"a month that is removed", priced, `"budget": {"hostTokensPerMonth": 1}, "retention": {"auditDays": 7}`, "retention.auditDays removes"},
 		{"a month that is kept", priced, `"budget": {"hostTokensPerMonth": 1}, "retention": {"auditDays": 31}`, ""},
 	} {

@@ -123,6 +123,10 @@ func (l *loader) validateBudget() {
 	if !b.InDollars() || s.LLM.Provider == ProviderDemo {
 		return
 	}
+	if name := s.Context.Memory.EmbeddingModel; name != "" {
+		p, _ := s.LLM.EmbeddingPrices(name)
+		l.FaultIf(p == nil, "budget", "limits US dollars, but the price of the embedding model is not known; set usdPerMInput in "+keys.Join("llm.models", keys.Shorten(name)))
+	}
 	_, all := s.endpoints()
 	for _, f := range all {
 		if p, _ := s.LLM.Prices(f); f.Model != "" && p == nil {

@@ -357,7 +357,7 @@ func (r *run) call(c loop.Call) tool.Call {
 	}
 	return tool.Call{ID: c.ID, Name: c.Name, Input: c.Input, Run: tool.Run{
 		ChatKey: r.start.ChatKey, RunID: r.start.RunID, MessageID: r.messageID, RequestID: r.start.RequestID,
-		Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(asker), Group: r.start.Group,
+		Sole: len(r.calls) == 1, LaneEmpty: r.input.LaneEmpty, Asker: tool.Person(asker), Payer: r.start.Payer, Group: r.start.Group,
 	}, Egress: r.egress()}
 }
 

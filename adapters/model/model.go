@@ -67,6 +67,7 @@ const (
 	WorkRun        Work = "run"
 	WorkCompaction Work = "compaction"
 	WorkMemory     Work = "memory"
+	WorkEmbed      Work = "embed" // texts become vectors
 )
 
 // The values of [Request.Model] that have a purpose. Vision is asked for a request of any model that

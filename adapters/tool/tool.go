@@ -144,6 +144,8 @@ type Run struct {
 	Sole, LaneEmpty bool
 	// Asker is the sender of the newest user turn that the model has read.
 	Asker Person
+	// Payer is the person who is charged for the run, as from [messages.PersonKey], or empty.
+	Payer string
 	// Group says that several people can write in the chat.
 	Group bool
 }

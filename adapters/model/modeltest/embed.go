@@ -24,6 +24,7 @@ type Meanings struct {
 
 	mu    sync.Mutex
 	calls [][]string
+	payer model.Payer
 	fail  func(ctx context.Context, texts []string) error // nil: none fails
 }
 
@@ -55,9 +56,17 @@ func (m *Meanings) Calls() [][]string {
 	return slices.Clone(m.calls)
 }
 
-// Embed implements [model.Embedder].
-func (m *Meanings) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+// Payer is on whose account the last call was.
+func (m *Meanings) Payer() model.Payer {
 	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.payer
+}
+
+// Embed implements [model.Embedder].
+func (m *Meanings) Embed(ctx context.Context, payer model.Payer, texts []string) ([][]float32, error) {
+	m.mu.Lock()
+	m.payer = payer
 	m.calls = append(m.calls, slices.Clone(texts))
 	fail := m.fail
 	m.mu.Unlock()
@@ -108,7 +117,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
-	vectors, err := s.opts.Embedder.Embed(r.Context(), texts)
+	vectors, err := s.opts.Embedder.Embed(r.Context(), model.Payer{}, texts)
 	if err != nil {
 		if failed, ok := errors.AsType[*model.Error](err); ok {
 			writeError(w, statusOf(failed), codeOf(failed.Reason), failed.Message)

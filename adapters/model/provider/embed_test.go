@@ -21,7 +21,7 @@ const embedKey = "sk-embedding-key-canary"
 
 func newEmbedder(t *testing.T, url, key string) provider.Embedder {
 	t.Helper()
-	e, err := provider.NewEmbedder(provider.Endpoint{BaseURL: url, APIKey: provider.Secret(key), Model: "embed-small"}, provider.NewTransport())
+	e, err := provider.NewEmbedder(provider.Endpoint{BaseURL: url, APIKey: provider.Secret(key), Model: "embed-small"}, provider.NewTransport(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func TestEmbed(t *testing.T) {
 	s := modeltest.NewServer(modeltest.NewScript(), modeltest.ServerOptions{Key: embedKey, Embedder: meanings})
 	t.Cleanup(s.Close)
 	texts := []string{"tea", "coffee at nine", "茶\nand <more> & \"quotes\""}
-	got, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), texts)
+	got, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), model.Payer{}, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := meanings.Embed(t.Context(), texts)
+	want, err := meanings.Embed(t.Context(), model.Payer{}, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestEmbedFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := httptest.NewServer(tt.handler)
 			defer s.Close()
-			vectors, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), []string{"a", "b"})
+			vectors, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), model.Payer{}, []string{"a", "b"})
 			failed, ok := errors.AsType[*model.Error](err)
 			if !ok || vectors != nil || tt.want != model.ReasonInternal && failed.Reason != tt.want {
 				t.Fatalf("Embed = %v, %v; want reason %s", vectors, err, tt.want)
@@ -96,10 +96,10 @@ func TestEmbedFails(t *testing.T) {
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	if _, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), []string{"a"}); model.ReasonOf(err) != model.ReasonNetwork {
+	if _, err := newEmbedder(t, s.URL, embedKey).Embed(t.Context(), model.Payer{}, []string{"a"}); model.ReasonOf(err) != model.ReasonNetwork {
 		t.Errorf("nobody there: %v", err)
 	}
-	if _, err := provider.NewEmbedder(provider.Endpoint{BaseURL: "ftp://x", Model: "m"}, nil); err == nil {
+	if _, err := provider.NewEmbedder(provider.Endpoint{BaseURL: "ftp://x", Model: "m"}, nil, nil); err == nil {
 		t.Error("an embedder of an address that is none")
 	}
 }
@@ -119,7 +119,7 @@ func TestEmbedEndsWithItsContext(t *testing.T) {
 		<-asked
 		cancel(enough)
 	}()
-	if _, err := newEmbedder(t, s.URL, embedKey).Embed(ctx, []string{"a"}); !errors.Is(err, enough) {
+	if _, err := newEmbedder(t, s.URL, embedKey).Embed(ctx, model.Payer{}, []string{"a"}); !errors.Is(err, enough) {
 		t.Errorf("Embed = %v, want what ended it", err)
 	}
 }

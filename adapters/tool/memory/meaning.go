@@ -22,20 +22,25 @@ const (
 
 // MeaningOptions configure a [Meaning]. All but Now are required.
 type MeaningOptions struct {
-	Embedder model.Embedder
-	Model    string // vectors of other models are ignored
-	Cache    persistence.VectorCache
-	Now      func() time.Time // defaults to time.Now
-	Logger   *slog.Logger
+	Cache  persistence.VectorCache
+	Now    func() time.Time // defaults to time.Now
+	Logger *slog.Logger
 }
 
 // Meaning compares texts with a query by meaning. It is safe for concurrent use.
 type Meaning struct {
 	opts   MeaningOptions
 	paused atomic.Int64 // time until which no vectors are requested, in Unix nanoseconds
+	by     atomic.Pointer[embedding]
 }
 
-// NewMeaning makes a [Meaning].
+// embedding is a model, and the name under which its vectors are cached.
+type embedding struct {
+	model.Embedder
+	name string
+}
+
+// NewMeaning makes a [Meaning]. Without a model, see [Meaning.Use], it finds nothing.
 func NewMeaning(o MeaningOptions) *Meaning {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -43,18 +48,24 @@ func NewMeaning(o MeaningOptions) *Meaning {
 	return &Meaning{opts: o}
 }
 
+// Use sets the model that makes the vectors, in place of the one before. Vectors with other names are ignored.
+func (m *Meaning) Use(e model.Embedder, name string) {
+	m.by.Store(&embedding{e, name})
+	m.paused.Store(0)
+}
+
 // near returns the similarity of each text to a query: the cosine of their vectors, or 0 for texts without a vector.
 // It returns false if the model does not answer.
-func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]float64, bool) {
-	if m.opts.Now().UnixNano() < m.paused.Load() {
+func (m *Meaning) near(ctx context.Context, payer model.Payer, query string, texts []string) ([]float64, bool) {
+	if m.by.Load() == nil || m.opts.Now().UnixNano() < m.paused.Load() {
 		return nil, false
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	vectors, err := m.vectors(limited, append([]string{query}, texts...))
+	vectors, err := m.vectors(limited, payer, append([]string{query}, texts...))
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, false // canceled, which says nothing about the model
+		if _, spent := model.ReasonOf(err).Budget(); spent || ctx.Err() != nil {
+			return nil, false // refused or canceled, which says nothing about the model
 		}
 		m.paused.Store(m.opts.Now().Add(pause).UnixNano())
 		m.opts.Logger.WarnContext(ctx, "the memory is searched by words alone", "reason", string(model.ReasonOf(err)), "error", err)
@@ -69,8 +80,9 @@ func (m *Meaning) near(ctx context.Context, query string, texts []string) ([]flo
 
 // vectors returns the vectors of texts; the first one must have one. New vectors are cached at once, so that a slow
 // provider gets a smaller request the next time.
-func (m *Meaning) vectors(ctx context.Context, texts []string) ([][]float32, error) {
-	out, err := m.opts.Cache.Vectors(ctx, m.opts.Model, texts)
+func (m *Meaning) vectors(ctx context.Context, payer model.Payer, texts []string) ([][]float32, error) {
+	by := m.by.Load()
+	out, err := m.opts.Cache.Vectors(ctx, by.name, texts)
 	if err != nil { // it is only a cache
 		m.opts.Logger.WarnContext(ctx, "the cache of vectors cannot be read", "error", err)
 		out = make([][]float32, len(texts))
@@ -86,14 +98,14 @@ func (m *Meaning) vectors(ctx context.Context, texts []string) ([][]float32, err
 		for i, at := range part {
 			asked[i] = texts[at]
 		}
-		got, err := m.opts.Embedder.Embed(ctx, asked)
+		got, err := by.Embed(ctx, payer, asked)
 		if err != nil {
 			return nil, err
 		}
 		for i, at := range part {
 			out[at] = got[i]
 		}
-		if err := m.opts.Cache.KeepVectors(ctx, m.opts.Model, asked, got); err != nil {
+		if err := m.opts.Cache.KeepVectors(ctx, by.name, asked, got); err != nil {
 			m.opts.Logger.WarnContext(ctx, "vectors cannot be kept", "error", err)
 		}
 	}

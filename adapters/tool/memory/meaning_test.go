@@ -51,7 +51,8 @@ func (c *cache) KeepVectors(_ context.Context, name string, texts []string, vect
 func meaningOf(texts map[memories.Place]string, c persistence.VectorCache, now func() time.Time) (*memory.Search, *modeltest.Meanings) {
 	m := modeltest.NewMeanings([]string{"drinks", "beverage", "饮料", "tea"}, []string{"flat", "apartment", "住处"}, []string{"dog", "狗"})
 	o := options(newStore(texts))
-	o.Meaning = memory.NewMeaning(memory.MeaningOptions{Embedder: m, Model: "embed", Cache: c, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	o.Meaning = memory.NewMeaning(memory.MeaningOptions{Cache: c, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	o.Meaning.Use(m, "embed")
 	return memory.NewSearch(o), m
 }
 
@@ -113,6 +114,25 @@ func TestSearchByMeaning(t *testing.T) {
 	}
 	if text := s.Spec().Description; !strings.Contains(text, "what they mean") {
 		t.Errorf("the model does not know of it: %s", text)
+	}
+}
+
+// Requests are on the account of the run. At the limit of one chat or person the search uses words; others are asked for.
+func TestMeaningIsPaidForByTheRun(t *testing.T) {
+	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}}, nil)
+	m.FailWith(func(context.Context, []string) error {
+		return &model.Error{Reason: model.ReasonBudget("chatTokensPerDay")}
+	})
+	if got := search(t, s, "beverage", 1); len(got.Results) != 0 || !strings.Contains(got.Note, "words alone") {
+		t.Errorf("at the limit: %+v", got)
+	}
+	run := alone()
+	if diff := cmp.Diff(model.Payer{Chat: run.ChatKey, Person: run.Payer, Run: run.RunID, Work: model.WorkEmbed}, m.Payer()); diff != "" || run.Payer == "" {
+		t.Errorf("charged (-want +got):\n%s", diff)
+	}
+	m.FailWith(nil)
+	if got := search(t, s, "beverage", 1); len(got.Results) != 1 {
+		t.Errorf("below the limit again: %+v", got)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *store) AddMemory(_ context.Context, p memories.Place, facts ...memories
 }
 
 func alone() tool.Run {
-	return tool.Run{ChatKey: "telegram-chat-7", MessageID: "a:telegram-chat-7:01", Asker: tool.Person{Platform: "telegram", ID: "7", Name: "ana"}}
+	return tool.Run{ChatKey: "telegram-chat-7", RunID: "r7", MessageID: "a:telegram-chat-7:01", Payer: "telegram-7", Asker: tool.Person{Platform: "telegram", ID: "7", Name: "ana"}}
 }
 
 func group() tool.Run {

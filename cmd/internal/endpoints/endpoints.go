@@ -23,6 +23,15 @@ func Main(llm config.LLM, name string) provider.Endpoint {
 	return e
 }
 
+// Embeddings is the embedding model, at the address of the main model.
+func Embeddings(llm config.LLM, name string) provider.Endpoint {
+	e := Main(llm, name)
+	if p, _ := llm.EmbeddingPrices(name); p != nil {
+		e.Cost = p.Cost
+	}
+	return e
+}
+
 // Fallbacks are the models that stand in for the main model.
 func Fallbacks(llm config.LLM) (list []provider.Endpoint) {
 	for i, f := range llm.Fallbacks {

@@ -25,6 +25,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
 	"github.com/shipmyagent/shipmyagent/persistence/chatfile"
@@ -69,7 +70,8 @@ type Host struct {
 	skills      *skill.Catalog
 	tools       *toolbox
 	shelf       *picture.Shelf
-	meaning     *memory.Meaning // nil if memories are searched by words only
+	meaning     *memory.Meaning        // nil if memories are searched by words only
+	embedAt     func(config.LLM) error // of meaning
 	system      *actor.ActorSystem
 	workers     *actorsystem.Workers
 	router      *actor.PID

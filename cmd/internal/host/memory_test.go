@@ -7,9 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
+	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
 
 // lookIntoMemory is a model that searches the memory for the words in the message.
@@ -79,5 +83,38 @@ func TestMemoryByMeaning(t *testing.T) {
 	}
 	for _, err := range s.Faults() {
 		t.Errorf("a strict provider refuses a request: %v", err)
+	}
+}
+
+// TestEmbeddingsAreCounted: what the embedding model is asked for is in the ledger, with its price, on the account of
+// the chat and of who asks, and the address that new settings give to the models is used from then on.
+func TestEmbeddingsAreCounted(t *testing.T) {
+	s := newSpender(t, modeltest.NewFunc(lookIntoMemory), map[string]string{})
+	meanings := modeltest.NewMeanings([]string{"flat", "apartment"}, []string{"drinks", "beverage"})
+	server := modeltest.NewServer(modeltest.NewFunc(lookIntoMemory), modeltest.ServerOptions{Embedder: meanings})
+	t.Cleanup(server.Close)
+	s.flags["context.memory.embeddingModel"] = "embed-small"
+	s.flags["llm.models"] = `{"m": {"usdPerMInput": 1, "usdPerMOutput": 10}, "embed-small": {"usdPerMInput": 2}}`
+	write(t, filepath.Join(s.dir, ".ship", "memory", "project.md"), "- 2026-01-01 the office moves to a flat in Kiel\n")
+	s.start(t)
+	s.limit(t, map[string]string{"llm.baseUrl": server.URL, "budget.usdPerHostPerDay": "5"})
+	if text := s.say(t, 1, 7, "apartment", nil); !strings.Contains(text, "flat in Kiel") || strings.Contains(text, "words alone") {
+		t.Errorf("the model read %s", text)
+	}
+	s.stop(t)
+	rows, err := ledger.Usage(budgets.Dir(filepath.Join(s.dir, ".ship")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []ledger.Row
+	for _, r := range rows {
+		if r.Work == string(model.WorkEmbed) {
+			r.Day = ""
+			got = append(got, r)
+		}
+	}
+	want := []ledger.Row{{Chat: "telegram-chat-1", Person: "telegram-7", Model: "embed-small", Work: "embed", Calls: 1, Amount: ledger.Amount{Input: 2, NanoUSD: 4000}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("embeddings in the ledger (-want +got):\n%s", diff)
 	}
 }

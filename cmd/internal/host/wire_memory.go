@@ -16,6 +16,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 	"github.com/shipmyagent/shipmyagent/persistence/vectorcache"
@@ -29,24 +30,25 @@ func (h *Host) memoryTools() []tool.Tool {
 
 // makeMeaning lets memories be searched by meaning, if an embedding model is set. It contacts no service, and opens
 // nothing before the first search.
-func (h *Host) makeMeaning() error {
-	name, llm := h.opts.Settings.Settings.Context.Memory.EmbeddingModel, h.opts.Settings.Settings.LLM
+func (h *Host) makeMeaning() {
+	name := h.opts.Settings.Settings.Context.Memory.EmbeddingModel
 	if name == "" {
-		return nil
+		return
 	}
-	transport := provider.NewTransport()
-	embedder, err := provider.NewEmbedder(endpoints.Main(llm, name), transport)
-	if err != nil {
-		return &Failure{Kind: KindConfig, What: "the embedding model cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
-	}
-	log := h.opts.Logger.With("component", "memory")
+	transport, log := provider.NewTransport(), h.opts.Logger.With("component", "memory")
 	cache := vectorcache.New(vectorcache.Options{File: filepath.Join(h.opts.State, "index", "vectors.db"), Logger: log})
 	h.cleanups.add("cache of vectors", func(context.Context) error {
 		transport.CloseIdleConnections()
 		return cache.Close()
 	})
-	h.meaning = memory.NewMeaning(memory.MeaningOptions{Embedder: embedder, Model: llm.BaseURL + " " + name, Cache: cache, Logger: log})
-	return nil
+	h.meaning = memory.NewMeaning(memory.MeaningOptions{Cache: cache, Logger: log})
+	h.embedAt = func(llm config.LLM) error {
+		embedder, err := provider.NewEmbedder(endpoints.Embeddings(llm, name), transport, h.budgets)
+		if err == nil {
+			h.meaning.Use(embedder, llm.BaseURL+" "+name)
+		}
+		return err
+	}
 }
 
 // wireMemory lets facts be extracted from chats, but not with the demo model.
@@ -70,7 +72,8 @@ func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
 func (h *Host) makeIndex(context.Context) error {
 	h.index = query.NewIndex(h.opts.State, h.store, h.opts.Logger)
 	h.cleanups.add("search index", func(context.Context) error { return h.index.Close() })
-	return h.makeMeaning()
+	h.makeMeaning()
+	return nil
 }
 
 // searcher adapts the index for the search tool.

@@ -52,12 +52,16 @@ func (h *Host) modelsOf(llm config.LLM) (*provider.Choices, error) {
 	if h.opts.Settings.Settings.Traces.Propagate {
 		traceParent = traces.Parent
 	}
-	return provider.NewChoices(provider.Options{
+	m, err := provider.NewChoices(provider.Options{
 		Endpoint: endpoints.Main(llm, llm.Model), Fallbacks: endpoints.Fallbacks(llm),
 		FirstByteTimeout: time.Duration(llm.FirstByteS) * time.Second, IdleTimeout: time.Duration(llm.IdleTimeoutS) * time.Second,
 		Logger: h.opts.Logger.With("component", "model"), Metrics: h.registry, Load: h.shelf.Load,
 		Meter: h.budgets, TraceParent: traceParent,
 	}, endpoints.Choices(llm))
+	if err == nil && h.embedAt != nil {
+		err = h.embedAt(llm)
+	}
+	return m, err
 }
 
 // encoding is the tokenizer of the main model, or "" if it is unknown.

@@ -56,11 +56,11 @@ func askEmbeddings(ctx context.Context, llm config.LLM, name string) reply {
 	f := llm.Main()
 	f.Model = name
 	return timed(ctx, func(ctx context.Context, _ *reply) error {
-		embedder, err := provider.NewEmbedder(endpoints.Of(llm, f), transport)
+		embedder, err := provider.NewEmbedder(endpoints.Of(llm, f), transport, nil)
 		if err != nil {
 			return &model.Error{Reason: model.ReasonAddress, Message: err.Error()}
 		}
-		_, err = embedder.Embed(ctx, []string{"OK"})
+		_, err = embedder.Embed(ctx, model.Payer{}, []string{"OK"})
 		return err
 	})
 }

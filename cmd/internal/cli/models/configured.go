@@ -158,11 +158,15 @@ func others(l *config.Loaded) (rows []Row) {
 		f := s.LLM.Main()
 		f.Model = name
 		known, isKnown := f.Known()
-		r := Row{Role: roleEmbeddings, Name: name, Provider: s.LLM.Provider, Address: s.LLM.BaseURL, USDPerMillion: known.USD, Origins: origins("context.memory.embeddingModel", "llm.baseUrl")}
+		prices, set := s.LLM.EmbeddingPrices(name)
+		r := Row{Role: roleEmbeddings, Name: name, Provider: s.LLM.Provider, Address: s.LLM.BaseURL, USDPerMillion: prices, Origins: origins("context.memory.embeddingModel", "llm.baseUrl")}
 		if isKnown {
 			r.Catalog = &Entry{Name: known.Name, Note: known.Note, Source: known.Source}
 		}
-		if known.USD != nil {
+		switch {
+		case set:
+			r.Origins["usdPerMillion"] = l.Origin("llm.models." + name + ".usdPerMInput").String()
+		case prices != nil:
 			r.Origins["usdPerMillion"] = ofCatalog(known)
 		}
 		rows = append(rows, r)
