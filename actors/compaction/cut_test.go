@@ -159,6 +159,15 @@ func TestCO6HostileWordsAreMaterial(t *testing.T) {
 	}
 }
 
+// A summary is read whole for the next one, or else what it says in its middle would be lost with every compaction.
+func TestEarlierSummaryIsReadWhole(t *testing.T) {
+	old := said("s1", uimessage.RoleAssistant, strings.Repeat("Ann ordered tea. ", 300)+"Bo is allergic to nuts. "+strings.Repeat("Cy pays. ", 600))
+	old.Summary = true
+	if got := material([]messages.FoldTurn{old, said("u1", uimessage.RoleUser, "hi")}); !strings.Contains(got, "allergic to nuts") {
+		t.Errorf("the material has %d bytes and not the middle of the summary", len(got))
+	}
+}
+
 func TestMaterialIsBounded(t *testing.T) {
 	var turns []messages.FoldTurn
 	for i := range 300 {

@@ -12,8 +12,8 @@ import (
 
 const (
 	// maxWords, maxInput and maxOutput bound how much of one text, of a call's input and of its
-	// result is summarised: the beginning and the end.
-	maxWords, maxInput, maxOutput = 6 << 10, 3 << 10, 600
+	// result is summarised: the beginning and the end. An earlier summary is within maxSummary as a whole.
+	maxWords, maxInput, maxOutput, maxSummary = 6 << 10, 3 << 10, 600, 64 << 10
 	// maxMaterial bounds the whole request: the middle is left out.
 	maxMaterial = 400 << 10
 )
@@ -51,9 +51,9 @@ func material(turns []messages.FoldTurn) string {
 }
 
 func lineOf(t messages.FoldTurn) errand.Line {
-	l := errand.Line{Who: string(t.Message.Role)}
+	l, most := errand.Line{Who: string(t.Message.Role)}, maxWords
 	if t.Summary {
-		l.Who = "summary"
+		l.Who, most = "summary", maxSummary
 	}
 	meta, _ := uimessage.DecodeMetadata(t.Message.Metadata) // metadata of another origin has no name
 	if t.Message.Role == uimessage.RoleUser {
@@ -72,7 +72,7 @@ func lineOf(t messages.FoldTurn) errand.Line {
 		case uimessage.Reasoning, uimessage.Data, uimessage.Unknown, uimessage.SourceURL, uimessage.SourceDocument, uimessage.StepStart:
 		}
 	}
-	l.Text = ends(strings.Join(words, "\n"), maxWords)
+	l.Text = ends(strings.Join(words, "\n"), most)
 	return l
 }
 
