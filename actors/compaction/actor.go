@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -62,6 +63,9 @@ type compaction struct {
 	plan plan
 }
 
+// errEmpty is why a summary without a word, to which identifiers must not be added, is none.
+var errEmpty = errors.New("the summary is empty")
+
 // planned reports that the turns are counted and chosen.
 type planned struct{ plan plan }
 
@@ -76,7 +80,7 @@ func (c *compaction) Receive(ac actor.Context) {
 	case planned:
 		c.onPlanned(ac, msg)
 	case written:
-		c.onWritten(ac, msg)
+		c.summed(ac, messages.ResultFolded, msg.summary)
 	case errand.Failed:
 		c.fail(ac, msg.Why)
 	default:
@@ -115,17 +119,11 @@ func (c *compaction) ask(ac actor.Context) {
 			return nil, err
 		case finish != "stop" && finish != "length": // it was cut, or contains a call
 			return nil, &model.Error{Reason: model.ReasonCut}
+		case summary == "": // such as after thinking that used up the limit
+			return nil, errEmpty
 		}
 		return written{complete(summary, turns)}, nil
 	})
-}
-
-func (c *compaction) onWritten(ac actor.Context, msg written) {
-	if msg.summary == "" {
-		c.fail(ac, "the summary is empty")
-		return
-	}
-	c.summed(ac, messages.ResultFolded, msg.summary)
 }
 
 // fail ends the compaction without a summary by the model. If the chat cannot continue without a

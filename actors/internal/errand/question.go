@@ -34,9 +34,23 @@ func (q Question) Request() model.Request {
 	}
 }
 
+// roomToThink is how many times the tokens of an answer a question gets whose first answer was cut
+// while the model was thinking.
+const roomToThink = 4
+
 // Ask reads an answer to its end. It returns the text and the unified finish reason, which is empty
-// if the answer was cut.
+// if the answer was cut. Many models count their thinking as a part of the answer: one that has no
+// word because of that is asked for once more.
 func Ask(ctx context.Context, m model.Model, q Question) (text, finish string, err error) {
+	text, finish, err = read(ctx, m, q)
+	if err == nil && text == "" && finish == "length" {
+		q.MaxTokens *= roomToThink
+		text, finish, err = read(ctx, m, q)
+	}
+	return text, finish, err
+}
+
+func read(ctx context.Context, m model.Model, q Question) (text, finish string, err error) {
 	var b strings.Builder
 	for ev, err := range m.Stream(ctx, q.Request()) {
 		switch {
