@@ -150,7 +150,7 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonQuota
 	case isThrottle(status, words):
 		return model.ReasonRate
-	case status == http.StatusRequestEntityTooLarge, isTooLong(words):
+	case status == http.StatusRequestEntityTooLarge, isTooLong(words) && (status != http.StatusTooManyRequests || containsAny(words, "too large", "context")): // a 429 mostly counts the tokens of a minute
 		return model.ReasonTooLong
 	case status == http.StatusTooManyRequests:
 		return model.ReasonRate

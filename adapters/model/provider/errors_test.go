@@ -21,6 +21,8 @@ func TestReasons(t *testing.T) {
 		{429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`, model.ReasonRate, true},
 		{429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, model.ReasonQuota, false},
 		{429, `[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan. Please retry in 23.4s.","status":"RESOURCE_EXHAUSTED"}}]`, model.ReasonRate, true},
+		{429, `{"message":"Tokens per minute limit exceeded - too many tokens processed.","type":"too_many_tokens_error","param":"quota","code":"token_quota_exceeded"}`, model.ReasonRate, true},
+		{429, `{"error":{"type":"rate_limit_error","message":"Number of input tokens has exceeded your per-minute rate limit. Please reduce the length of the prompt or try again later."}}`, model.ReasonRate, true},
 		{429, `{"message":"Too many tokens, please wait before trying again.","type":"ThrottlingException"}`, model.ReasonRate, true},
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, model.ReasonQuota, false},
 		{400, `{"error":{"code":"Arrearage","message":"Access denied, your account is not in good standing."}}`, model.ReasonQuota, false},
