@@ -58,7 +58,10 @@ func answer(ctx context.Context, m model.Model, q errand.Question) (string, erro
 // shorter returns a memory with a condensed body, if that is within the limit.
 func shorter(was, body string, limit int) (string, error) {
 	front, old := memories.FrontMatter(was)
-	body = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(body), "```"), "```"))
+	if body = strings.TrimSpace(body); strings.HasPrefix(body, "```") {
+		_, body, _ = strings.Cut(strings.TrimSuffix(body, "```"), "\n") // the fence may name a language
+	}
+	body = strings.TrimSpace(body)
 	text := front + body + "\n"
 	if body == "" || len(body) >= len(old) || utf8.RuneCountInString(text) > limit {
 		return "", fmt.Errorf("%w: %d bytes of %d", errLonger, len(body), len(old))

@@ -135,7 +135,9 @@ func TestShorter(t *testing.T) {
 	}{
 		{"shorter", "- one fact\n", "---\na: 1\n---\n- one fact\n", 100},
 		{"fenced", "```\n- one fact\n```", "---\na: 1\n---\n- one fact\n", 100},
+		{"fenced with its language", "```markdown\n- one fact\n```", "---\na: 1\n---\n- one fact\n", 100},
 		{"nothing", " \n", "", 100},
+		{"only a fence", "```", "", 100},
 		{"longer", strings.Repeat("x", 60), "", 100},
 		{"above the limit", "- one fact", "", 20},
 	}
