@@ -48,11 +48,12 @@ func (c *Chat) compactIfLong() {
 	}
 }
 
-// open returns the number of recent tries without a gain.
+// open returns the number of recent tries without a gain. Those of a clock that was ahead are none.
 func (f *compacting) open(now time.Time) int {
-	for len(f.tries) > 0 && now.Sub(time.UnixMilli(f.tries[0])) > triesFor {
-		f.tries = f.tries[1:]
-	}
+	f.tries = slices.DeleteFunc(slices.Clone(f.tries), func(at int64) bool {
+		ago := now.Sub(time.UnixMilli(at))
+		return ago > triesFor || ago < 0
+	})
 	return len(f.tries)
 }
 
