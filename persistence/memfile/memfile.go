@@ -107,6 +107,11 @@ func (s *Store) ReplaceMemory(ctx context.Context, place memories.Place, was, te
 	})
 }
 
+// Alone runs work while nothing changes a memory.
+func (s *Store) Alone(ctx context.Context, work func() error) error {
+	return s.lock.Do(ctx, s.disk, work)
+}
+
 // change runs work while holding the lock of all memories.
 func (s *Store) change(ctx context.Context, place memories.Place, work func(file string) error) error {
 	file, err := s.Path(place)

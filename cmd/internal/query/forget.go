@@ -107,7 +107,9 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 		return err
 	}
 	if !f.Emptied {
-		if err := e.empty(context.WithoutCancel(ctx), f, dir); err != nil {
+		// A memory that is being written would be made anew by the rest of that write.
+		err := Memories(e.state).Alone(ctx, func() error { return e.empty(context.WithoutCancel(ctx), f, dir) })
+		if err != nil {
 			return err
 		}
 		f.Emptied = true
@@ -209,7 +211,7 @@ func forgetUser(state, user string) error {
 	}
 	var all error
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), user+"-") {
+		if at, ok := strings.CutPrefix(entry.Name(), user+"-"); ok && !strings.Contains(at, "-") { // not of a longer name
 			all = errors.Join(all, os.Remove(filepath.Join(backups, entry.Name())))
 		}
 	}

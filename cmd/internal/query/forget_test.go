@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 	"github.com/shipmyagent/shipmyagent/persistence/taskfile"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
@@ -126,5 +128,65 @@ func TestForgetWithoutAnIntentDeletesNothing(t *testing.T) {
 	}
 	if _, err := NewEraser(state, store, time.UTC).Forget(t.Context(), journal.Forgetting{Version: 1, ChatKey: "web-chat-1"}); !errors.Is(err, journal.ErrNotBegun) {
 		t.Errorf("got %v, want %v", err, journal.ErrNotBegun)
+	}
+}
+
+// While a memory is being written, such as facts by an extraction that was stopped for the deletion, nothing is deleted:
+// the rest of that write would bring the memory back.
+func TestForgetWaitsForMemories(t *testing.T) {
+	const key messages.ChatKey = "web-chat-1"
+	state := t.TempDir()
+	store, err := filestore.Open(filestore.Options{Dir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	place := memories.Place{Chat: key}
+	if _, err := Memories(state).AddMemory(t.Context(), place, memories.Fact{Text: "likes tea"}); err != nil {
+		t.Fatal(err)
+	}
+	forget := func(ctx context.Context) error {
+		_, err := NewEraser(state, store, time.UTC).Forget(ctx, journal.Forgetting{Version: 1, ChatKey: key})
+		return err
+	}
+	remembered := func() string {
+		t.Helper()
+		text, err := Memories(state).ReadMemory(t.Context(), place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	err = Memories(state).Alone(t.Context(), func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		return forget(ctx)
+	})
+	if text := remembered(); err == nil || errors.Is(err, journal.ErrNotBegun) || text == "" {
+		t.Errorf("while a memory is written the deletion ends with %v and leaves %q", err, text)
+	}
+	if err := forget(t.Context()); err != nil || remembered() != "" {
+		t.Errorf("afterwards: %v, %q", err, remembered())
+	}
+}
+
+// The copies of a person's memory go with it, and not those of people whose names begin alike.
+func TestForgetUserLeavesOthers(t *testing.T) {
+	state := t.TempDir()
+	store := Memories(state)
+	for _, user := range []string{"api-bob", "api-bob-smith"} {
+		if err := store.ReplaceMemory(t.Context(), memories.Place{User: user}, "", "one\n", true); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.ReplaceMemory(t.Context(), memories.Place{User: user}, "one\n", "two\n", true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := forgetUser(state, "api-bob"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(state, "memory", "users", "backup", "*"))
+	if err != nil || len(left) != 1 || !strings.Contains(left[0], "api-bob-smith-") {
+		t.Errorf("left are %q, %v", left, err)
 	}
 }
