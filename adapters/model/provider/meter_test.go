@@ -143,6 +143,7 @@ func TestEveryRequestIsSettled(t *testing.T) {
 		{name: "a limit refuses the retry", answers: []wired{busy}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens")},
 		{name: "a limit refuses the fallback", answers: []wired{{status: 401, pieces: []string{saysNo}}}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens")},
 		{name: "messages", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen, textEnds}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
+		{name: "messages, nothing at the end", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen, strings.Replace(textEnds, `"output_tokens":6`, `"input_tokens":0,"output_tokens":6`, 1)}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
 		{name: "messages, cut", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen}, cut: true}}, want: []Use{{100, 30, 5, 50 + 3 + 40 + 50}}, reason: model.ReasonCut},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -43,7 +43,8 @@ type block struct {
 	start, end model.EventKind
 }
 
-// usage counts tokens; later numbers replace earlier ones.
+// usage counts tokens; later numbers replace earlier ones, except for a zero, which some services send at the end for
+// what they do not count again.
 type usage struct {
 	input, written, read, output, thought *int64
 	raw                                   json.RawMessage
@@ -277,7 +278,7 @@ func (p *parser) count(u gjson.Result) {
 		return
 	}
 	set := func(to **int64, path string) {
-		if n := u.Get(path); n.Type == gjson.Number && n.Num >= 0 {
+		if n := u.Get(path); n.Type == gjson.Number && (n.Num > 0 || n.Num == 0 && *to == nil) {
 			*to = new(n.Int())
 		}
 	}

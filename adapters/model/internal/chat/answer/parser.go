@@ -282,6 +282,9 @@ func (p *Parser) endReasoning() {
 func (p *Parser) call(r gjson.Result) {
 	wireID, name, arguments := lenient.String(r.Get("id")), lenient.String(r.Get("function.name")), lenient.Text(r.Get("function.arguments"))
 	c := p.find(r.Get("index"), wireID, name)
+	if !p.exact && c.wireID+wireID == "" && c.name != "" && name != "" && strings.TrimSpace(arguments) != "" && gjson.Valid(c.arguments.String()) {
+		c = p.open(c.index) // another call with the same index
+	}
 	c.name = cmp.Or(c.name, name)
 	c.wireID = cmp.Or(c.wireID, wireID)
 	c.signature = cmp.Or(lenient.String(r.Get("extra_content.google.thought_signature")), c.signature)
