@@ -8,7 +8,7 @@ package speech
 
 import (
 	"context"
-	"slices"
+	"errors"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/apicall"
 )
@@ -42,8 +42,11 @@ type Synthesizer interface {
 
 // Meter accounts for the calls of a service. It is called before each call with its size, which is seconds of a recording
 // or characters of a text, and may wait. If it returns an error, which is an [*Error] or ctx's
-// cause, the call is not made. settle is called once afterwards; paid is not set if the service refused.
+// cause, the call is not made. settle is called once afterwards; paid is not set if the service refused it or was not reached.
 type Meter func(ctx context.Context, chat string, size int64) (settle func(paid bool), err error)
+
+// ErrUnsent is wrapped by the error of a call that did not reach its service.
+var ErrUnsent = errors.New("the call was not sent")
 
 // metered makes a call on account of a chat, if there is a meter.
 func (m Meter) metered(ctx context.Context, chat string, size int64, call func() error) error {
@@ -55,8 +58,8 @@ func (m Meter) metered(ctx context.Context, chat string, size int64, call func()
 		return err
 	}
 	err = call()
-	refused := []Reason{ReasonAuth, ReasonRate, ReasonServer, ReasonRefused}
-	settle(err == nil || !slices.Contains(refused, ReasonOf(err)))
+	failed, ok := errors.AsType[*Error](err)
+	settle(!ok || failed.Status == 0 && !errors.Is(err, ErrUnsent))
 	return err
 }
 

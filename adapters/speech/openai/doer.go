@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -33,6 +34,9 @@ func (d *doer) Do(req *http.Request) (*http.Response, error) {
 		e := &speech.Error{Reason: speech.ReasonNetwork, Retryable: !badCert, Message: "the service is not reached"}
 		if badCert {
 			e.Message = "the certificate of the service is not valid"
+		}
+		if op, ok := errors.AsType[*net.OpError](err); badCert || ok && op.Op == "dial" {
+			e.Err = speech.ErrUnsent
 		}
 		return nil, e
 	}

@@ -138,7 +138,7 @@ func TestServiceThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = tr.Transcribe(t.Context(), speech.Audio{Path: recording(t, "a.ogg", "x")})
-	if speech.ReasonOf(err) != speech.ReasonNetwork || strings.Contains(err.Error(), "127.0.0.1") {
+	if speech.ReasonOf(err) != speech.ReasonNetwork || !errors.Is(err, speech.ErrUnsent) || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("got %v", err)
 	}
 	for _, bad := range []openai.Options{{BaseURL: s.URL}, {Model: "m", BaseURL: "ftp://x"}, {Model: "m"}} {
