@@ -107,6 +107,8 @@ func TestLimitsInDollarsNeedPrices(t *testing.T) {
 		{"memory", `"model": "gpt-4.1", "choices": [{"name": "memory", "model": "s"}]`, `"usdPerRun": 1`, "llm.models.s"},
 		{"pictures", `"model": "gpt-4.1", "choices": [{"name": "vision", "model": "v"}]`, `"usdPerRun": 1`, "llm.models.v"},
 		{"with prices", `"model": "m", "models": {"m": {"usdPerMInput": 1, "usdPerMOutput": 2}}`, `"usdPerRun": 1`, ""},
+		{"that cost nothing", `"model": "gpt-4.1", "fallbacks": [{"model": "f"}], "models": {"f": {"usdPerMInput": 0, "usdPerMOutput": 0}}`, `"usdPerRun": 1`, ""},
+		{"half a price", `"model": "m", "models": {"m": {"usdPerMInput": 1, "usdPerMOutput": 0}}`, `"usdPerRun": 1`, "llm.models.m"},
 		{"in tokens", `"model": "m", "fallbacks": [{"model": "f"}]`, `"runTokens": 1, "chatTokensPerDay": 2, "hostTokensPerDay": 3`, ""},
 		{"off", `"model": "m"`, `"usdPerRun": "off"`, ""},
 	} {
@@ -135,6 +137,7 @@ func TestBudgetFaults(t *testing.T) {
 		{"embeddings without a price", priced, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "e"}}`, "set usdPerMInput in llm.models.e"},
 		{"embeddings of the catalog", priced, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "text-embedding-3-small"}}`, ""},
 		{"embeddings with a price", priced + `, "models": {"e": {"usdPerMInput": 0.1}}`, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "e"}}`, ""},
+		{"embeddings that cost nothing", priced + `, "models": {"e": {"usdPerMInput": 0}}`, `"budget": {"usdPerRun": 1}, "context": {"memory": {"embeddingModel": "e"}}`, ""},
 		{"a month that is removed", priced, `"budget": {"hostTokensPerMonth": 1}, "retention": {"auditDays": 7}`, "retention.auditDays removes"},
 		{"a month that is kept", priced, `"budget": {"hostTokensPerMonth": 1}, "retention": {"auditDays": 31}`, ""},
 	} {

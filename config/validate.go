@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -125,14 +126,24 @@ func (l *loader) validateBudget() {
 	}
 	if name := s.Context.Memory.EmbeddingModel; name != "" {
 		p, _ := s.LLM.EmbeddingPrices(name)
-		l.FaultIf(p == nil, "budget", "limits US dollars, but the price of the embedding model is not known; set usdPerMInput in "+keys.Join("llm.models", keys.Shorten(name)))
+		l.FaultIf(p == nil && !l.isFree(name, "usdPerMInput"), "budget", "limits US dollars, but the price of the embedding model is not known; set usdPerMInput in "+keys.Join("llm.models", keys.Shorten(name)))
 	}
 	_, all := s.endpoints()
 	for _, f := range all {
-		if p, _ := s.LLM.Prices(f); f.Model != "" && p == nil {
+		if p, _ := s.LLM.Prices(f); f.Model != "" && p == nil && !l.isFree(f.Model, "usdPerMInput", "usdPerMOutput") {
 			l.Fault("budget", "limits US dollars, but the prices of the model are not known; set usdPerMInput and usdPerMOutput in "+keys.Join("llm.models", keys.Shorten(f.Model)))
 		}
 	}
+}
+
+// isFree reports whether the settings say of each of some prices of a model that it is 0.
+func (l *loader) isFree(model string, prices ...string) bool {
+	if own := l.settings.LLM.Models[model]; own.USDPerMInput > 0 || own.USDPerMOutput > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(prices, func(name string) bool {
+		return l.Origins.Untouched(keys.Join(keys.Join("llm.models", model), name))
+	})
 }
 
 // validateSpeech checks the models and programs for voice messages.
