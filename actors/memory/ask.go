@@ -48,6 +48,7 @@ var (
 
 // answer asks the model. An answer that was cut, or that contains a call, is an error.
 func answer(ctx context.Context, m model.Model, q errand.Question) (string, error) {
+	q.Whole = true
 	text, finish, err := errand.Ask(ctx, m, q)
 	if err == nil && finish != "stop" {
 		return "", errCut

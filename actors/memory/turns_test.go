@@ -185,3 +185,24 @@ func TestAnswerIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// long is a model whose answer needs more tokens than it gets at first.
+type long struct{ limits *[]int }
+
+func (l long) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	*l.limits = append(*l.limits, req.MaxOutputTokens)
+	end := model.Event{Kind: model.EventFinish, Finish: model.FinishReason{Unified: "stop"}}
+	if len(*l.limits) == 1 {
+		end.Finish.Unified = "length"
+	}
+	return says{{Kind: model.EventTextDelta, Delta: "{}"}, end}.Stream(ctx, req)
+}
+
+// An answer that became too long is asked for once more with more room, or the same turns would be read for ever.
+func TestLongAnswerGetsMoreRoom(t *testing.T) {
+	var limits []int
+	got, err := answer(t.Context(), long{&limits}, errand.Question{MaxTokens: 100})
+	if got != "{}" || err != nil || len(limits) != 2 || limits[0] != 100 || limits[1] <= 100 {
+		t.Errorf("%q, %v with limits of %v", got, err, limits)
+	}
+}

@@ -16,6 +16,7 @@ type Question struct {
 	Guidance     string // the operator's addition to it; may be empty
 	Material     string
 	MaxTokens    int    // of the answer
+	Whole        bool   // an answer that became too long is of no use
 	Model        string // see [model.Request]
 	Payer        model.Payer
 }
@@ -34,17 +35,16 @@ func (q Question) Request() model.Request {
 	}
 }
 
-// roomToThink is how many times the tokens of an answer a question gets whose first answer was cut
-// while the model was thinking.
-const roomToThink = 4
+// moreRoom is how many times MaxTokens a question gets whose first answer became too long.
+const moreRoom = 4
 
 // Ask reads an answer to its end. It returns the text and the unified finish reason, which is empty
-// if the answer was cut. Many models count their thinking as a part of the answer: one that has no
-// word because of that is asked for once more.
+// if the answer was cut. One that became too long is asked for once more, with more room, if it must
+// be whole or has no word, because many models count their thinking as a part of it.
 func Ask(ctx context.Context, m model.Model, q Question) (text, finish string, err error) {
 	text, finish, err = read(ctx, m, q)
-	if err == nil && text == "" && finish == "length" {
-		q.MaxTokens *= roomToThink
+	if err == nil && finish == "length" && (q.Whole || text == "") {
+		q.MaxTokens *= moreRoom
 		text, finish, err = read(ctx, m, q)
 	}
 	return text, finish, err
