@@ -15,11 +15,11 @@ import (
 // documents is the variable with the path of the reference of JSON documents.
 const documents = "SMA_TEST_DOCUMENTS"
 
-// checked runs a command. The JSON document that it writes, if any, must be as the reference says, and a member that
+// checked runs a command. The JSON document that it writes, if any, or each of its lines, must be as the reference says, and a member that
 // the reference lacks is a fault.
 func checked(run func() int) int {
 	schema, args := os.Getenv(documents), os.Args[1:]
-	if schema == "" || !slices.Contains(args, "--json") || slices.ContainsFunc(args, func(arg string) bool { return arg == "-f" || arg == "--follow" }) {
+	if schema == "" || !slices.Contains(args, "--json") {
 		return run()
 	}
 	out := os.Stdout
@@ -66,6 +66,13 @@ func checkDocument(file string, args []string, document []byte) error {
 	if all := name + " --all"; commands[all] != nil && slices.Contains(args, "--all") {
 		name = all
 	}
+	list := [][]byte{document}
+	if followed := name + " -f"; commands[followed] != nil && slices.Contains(args, "-f") {
+		name = followed
+	}
+	if name == "sma logs" || strings.HasSuffix(name, " -f") {
+		list = bytes.Split(bytes.TrimSuffix(document, []byte("\n")), []byte("\n")) // each line is one document
+	}
 	closed(commands)
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("documents.json", all); err != nil {
@@ -75,15 +82,25 @@ func checkDocument(file string, args []string, document []byte) error {
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		return err
+	for _, one := range list {
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(one))
+		if err == nil {
+			err = schema.Validate(value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", one, err)
+		}
 	}
-	return schema.Validate(value)
+	return nil
 }
 
 // closed makes schemas refuse members that they do not name.
 func closed(v any) {
+	if list, ok := v.([]any); ok {
+		for _, inner := range list {
+			closed(inner)
+		}
+	}
 	m, ok := v.(map[string]any)
 	if !ok {
 		return

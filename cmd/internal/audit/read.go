@@ -17,20 +17,21 @@ import (
 type Line struct {
 	TS        time.Time `json:"ts"`
 	Event     string    `json:"event"`
-	ChatKey   string    `json:"chatKey"`
-	RequestID string    `json:"requestId"`
-	RunID     string    `json:"runId"`
-	Name      string    `json:"name"`
-	Result    string    `json:"result"`
-	Reason    string    `json:"reason"`
-	Step      int       `json:"step"`
-	By        string    `json:"by"`
-	CallID    string    `json:"callId"`
+	ChatKey   string    `json:"chatKey,omitempty"`
+	RequestID string    `json:"requestId,omitempty"`
+	RunID     string    `json:"runId,omitempty"`
+	Name      string    `json:"name,omitempty"`
+	Result    string    `json:"result,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Step      int       `json:"step,omitempty"`
+	By        string    `json:"by,omitempty"`
+	Digest    string    `json:"digest,omitempty"`
+	CallID    string    `json:"callId,omitempty"`
 	// TookMS is of the events model and tool, the tokens are of the event model.
-	TookMS       int64 `json:"tookMs"`
-	InputTokens  int64 `json:"inputTokens"`
-	CachedTokens int64 `json:"cachedTokens"`
-	OutputTokens int64 `json:"outputTokens"`
+	TookMS       int64 `json:"tookMs,omitempty"`
+	InputTokens  int64 `json:"inputTokens,omitempty"`
+	CachedTokens int64 `json:"cachedTokens,omitempty"`
+	OutputTokens int64 `json:"outputTokens,omitempty"`
 	// Raw is the line in the file, without its end.
 	Raw []byte `json:"-"`
 }

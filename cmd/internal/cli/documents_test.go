@@ -14,7 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/chats"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config/catalog"
 )
 
@@ -23,7 +26,7 @@ import (
 func TestReferenceOfDocuments(t *testing.T) {
 	commands := map[string]any{"sma models --all": valueSchema(reflect.ValueOf(map[string]any{"models": []catalog.Model{}}))}
 	// Its own flag has no type: the document is a reply, or the settings.
-	unknown := map[string]any{"sma send": sent{}, "sma trust": trusted{}, "sma config show": nil, "sma logs": nil}
+	unknown := map[string]any{"sma send": sent{}, "sma trust": trusted{}, "sma config show": nil, "sma logs": audit.Line{}}
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, child := range c.Commands() {
@@ -46,13 +49,14 @@ func TestReferenceOfDocuments(t *testing.T) {
 		}
 	}
 	walk((&app{Console: &console.Console{}}).root())
+	commands["sma chats show -f"] = map[string]any{"oneOf": []any{typeSchema(reflect.TypeFor[chats.FollowedMessage](), nil), typeSchema(reflect.TypeFor[query.Happening](), nil)}}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": commands,
-		"$comment": "What commands write with --json, by command. Later versions may add members, and never rename or remove them.",
+		"$comment": "What commands write with --json, by command: one document, and of sma logs and of chats show -f one in each line. Later versions may add members, and never rename or remove them.",
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -112,15 +112,18 @@ func (f *follower) messages(ctx context.Context) error {
 	return f.Print(out.String())
 }
 
+// FollowedMessage is a line of chats show -f with --json that has a message. The other lines are a [query.Happening].
+type FollowedMessage struct {
+	Kind string `json:"kind"`
+	chatLine
+}
+
 // message is one message as text, or as JSON of the kind message.
 func (f *follower) message(l chatLine) (string, error) {
 	if !f.asJSON {
 		return lineText(f.Console, l), nil
 	}
-	line, err := json.Marshal(struct {
-		Kind string `json:"kind"`
-		chatLine
-	}{"message", l})
+	line, err := json.Marshal(FollowedMessage{"message", l})
 	return string(line) + "\n", err
 }
 
