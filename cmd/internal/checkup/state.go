@@ -43,11 +43,11 @@ func State(state string) []Finding {
 func checkWritable(state string) []Finding {
 	probe, err := os.CreateTemp(state, ".doctor-*")
 	if err != nil {
-		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), mayWrite(state))}
+		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), writable(state, err))}
 	}
 	_, err = probe.WriteString("x")
 	if err = errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), mayWrite(state))}
+		return []Finding{New("state", Fail, "the state folder "+state+" cannot be written: "+ErrText(err), writable(state, err))}
 	}
 	if path := unwritable(state); path != "" {
 		return []Finding{New("state", Fail, path+" cannot be written by this user", mayWrite(state))}
@@ -129,6 +129,17 @@ func ours(path string, e fs.DirEntry) bool {
 // mayWrite is the fix for a state folder that cannot be written.
 func mayWrite(state string) string {
 	return fmt.Sprintf("sudo chown -R %d %s, or run as the user who owns it", os.Getuid(), ShellWord(state))
+}
+
+// writable is the fix for a state folder that cannot be written because of err.
+func writable(state string, err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return "make room"
+	case errors.Is(err, syscall.EROFS):
+		return "mount its disk for writing, or name another place with --state-dir"
+	}
+	return mayWrite(state)
 }
 
 // ShellWord quotes a word for a shell if needed.

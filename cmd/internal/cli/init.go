@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -41,7 +42,7 @@ func (a *app) initCmd() *cobra.Command {
 			}
 			files, err := initProject(dir, *name)
 			if err != nil {
-				return nil, &console.Failure{Code: console.CodeFailed, What: "the project cannot be written", Why: err}
+				return nil, &console.Failure{Code: console.CodeFailed, What: "the project cannot be written", Why: err, Help: "sma init FOLDER, where this user can write and there is room"}
 			}
 			return files, nil
 		},
@@ -58,7 +59,7 @@ func (a *app) initCmd() *cobra.Command {
 			a.Say(a.Text(
 				"Next: write down in Agent.md who the agent is, set OPENAI_API_KEY, then: sma run %s",
 				"下一步：在 Agent.md 中写明智能体是谁，设置 OPENAI_API_KEY，然后运行：sma run %s",
-			), dir)
+			), checkup.ShellWord(dir))
 			return out.String()
 		},
 	}.On(a.Console, cmd)
@@ -77,6 +78,9 @@ func initProject(dir, name string) ([]made, error) {
 	quoted, err := json.Marshal(name)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, errors.New(dir + " is not a folder")
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
@@ -101,7 +105,7 @@ func initProject(dir, name string) ([]made, error) {
 	return append(out, m), err
 }
 
-// create writes a file unless it exists.
+// create writes a file unless it exists. What cannot be written whole is removed, so that another try makes it anew.
 func create(path string, text []byte) (made, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -111,5 +115,8 @@ func create(path string, text []byte) (made, error) {
 		return made{}, err
 	}
 	_, err = f.Write(text)
-	return made{Path: path, Created: true}, errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return made{}, errors.Join(err, os.Remove(path))
+	}
+	return made{Path: path, Created: true}, nil
 }
