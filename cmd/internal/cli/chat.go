@@ -12,9 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 func (a *app) chatCmd() *cobra.Command {
@@ -35,6 +38,7 @@ func (a *app) chatCmd() *cobra.Command {
 }
 
 func (a *app) repl(ctx context.Context, state string, client *terminal.Client, name string) error {
+	a.sayPaused(state, name)
 	interrupts, release := a.signals.take()
 	defer release()
 	o := terminal.REPLOptions{
@@ -119,6 +123,9 @@ func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state
 	if console.Running(ctx, state) {
 		return work(ctx, state, client)
 	}
+	if err := console.Own(state); err != nil {
+		return err
+	}
 	loaded, err := a.LoadWith(dir, map[string]string{"metrics.listen": "off", "adapters.cli.enabled": "true"}, false)
 	if err != nil {
 		return err
@@ -137,6 +144,13 @@ func (a *app) withHost(ctx context.Context, work func(ctx context.Context, state
 		log.Error("not everything stopped in time; nothing that was accepted is lost", "error", stopErr)
 	}
 	return err
+}
+
+// sayPaused says why nothing will answer in a chat that an operator has paused.
+func (a *app) sayPaused(state, name string) {
+	if key := messages.NewChatKey("cli", "", name, 0); query.Paused(state, key) {
+		a.Say(a.Text("the chat is paused: what you write waits until %s", "聊天已暂停，消息会等到恢复之后才处理：%s"), "sma chats resume "+checkup.ShellWord(string(key))+a.Again())
+	}
 }
 
 // fromClient converts an error of the terminal's client.

@@ -63,6 +63,7 @@ func (a *app) send(ctx context.Context, state string, client *terminal.Client, s
 		s.Demo = true
 		a.Say("%s", a.Text("demo model, not a real assistant: set OPENAI_API_KEY for a real one", "演示模型，不是真正的助手：设置 OPENAI_API_KEY 即可使用真实模型"))
 	}
+	a.sayPaused(state, s.Chat)
 	if s.detach {
 		return a.sendOnly(ctx, client, s)
 	}

@@ -41,17 +41,30 @@ func (n Names) Of(key messages.ChatKey) string {
 
 // look is the name of a chat, and whether an operator has paused it: one file has both.
 func (n Names) look(key messages.ChatKey) (name string, paused bool) {
-	var preferences struct {
-		Title  string
-		Paused bool
+	kept := preferencesOf(n.state, key)
+	return checkup.OneLine(cmp.Or(kept.Title, n.known(key)), maxName), kept.Paused
+}
+
+// Paused reports whether an operator has paused a chat. Without its file, it is not.
+func Paused(state string, key messages.ChatKey) bool { return preferencesOf(state, key).Paused }
+
+// preferences are what a list shows of the preferences of a chat.
+type preferences struct {
+	Title  string
+	Paused bool
+}
+
+// preferencesOf reads the preferences of a chat. Those that cannot be read are empty.
+func preferencesOf(state string, key messages.ChatKey) (out preferences) {
+	folder, err := chatpath.Encode(key)
+	if state == "" || err != nil {
+		return out
 	}
-	if folder, err := chatpath.Encode(key); err == nil && n.state != "" {
-		text, err := os.ReadFile(filepath.Join(n.state, "chat", filepath.FromSlash(folder), "preferences.json"))
-		if err == nil && json.Unmarshal(text, &preferences) != nil {
-			preferences.Title, preferences.Paused = "", false
-		}
+	text, err := os.ReadFile(filepath.Join(state, "chat", filepath.FromSlash(folder), "preferences.json"))
+	if err != nil || json.Unmarshal(text, &out) != nil {
+		return preferences{}
 	}
-	return checkup.OneLine(cmp.Or(preferences.Title, n.known(key)), maxName), preferences.Paused
+	return out
 }
 
 // known is the name under which a group or a person was let in.
