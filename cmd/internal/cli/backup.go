@@ -37,7 +37,7 @@ func (a *app) backup(ctx context.Context, args []string) (backup.Report, error) 
 	o := backup.Options{Project: dir, State: state, To: to, Version: buildVersion().Version, Progress: a.Progress(a.Text("chats copied", "个聊天已复制"))}
 	report, err := backup.Save(ctx, o)
 	if err != nil {
-		return backup.Report{}, &console.Failure{Code: console.CodeFailed, What: "the backup is not complete", Why: err, Help: "sma backup with a new folder outside of the project"}
+		return backup.Report{}, &console.Failure{Code: console.CodeFailed, What: "the backup is not complete", Why: err, Help: "another folder, which does not exist yet, outside of the project"}
 	}
 	return report, nil
 }
@@ -83,9 +83,9 @@ func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.
 	case errors.Is(err, backup.ErrOccupied):
 		return out, &console.Failure{Code: console.CodeUsage, What: "nothing was restored", Why: err, Help: "mv " + state + " " + dir + ".ship.old, or restore to an empty folder with -C"}
 	case errors.Is(err, backup.ErrNoBackup):
-		return out, &console.Failure{Code: console.CodeFailed, What: "nothing was restored", Why: err, Help: "sma restore with another backup"}
+		return out, &console.Failure{Code: console.CodeFailed, What: "nothing was restored", Why: err, Help: "another backup"}
 	case err != nil:
-		return out, &console.Failure{Code: console.CodeFailed, What: "the backup was not restored", Why: err}
+		return out, &console.Failure{Code: console.CodeFailed, What: "the backup was not restored", Why: err, Help: "make room, or restore to a folder that this user can write, with -C"}
 	}
 	return out, nil
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +64,7 @@ func Run(ctx context.Context, o Options) int {
 		err = a.Misuse(cmd, err)
 	}
 	if err != nil {
-		console.Explain(o.Stderr, err)
+		console.Explain(o.Stderr, err, a.Again())
 	}
 	return console.CodeOf(err)
 }
@@ -112,7 +114,45 @@ func (a *app) root() *cobra.Command {
 		a.pairCmd(), a.backupCmd(), a.restoreCmd(), services.Commands(a.Console, services.Options{Trust: a.trustOfService}), a.doctorCmd(), a.configCmd(), a.versionCmd(), upgrade.Command(a.Console, buildVersion().Version),
 	)
 	a.complete(root)
+	for _, group := range root.Commands() {
+		for _, cmd := range append(group.Commands(), group) {
+			if slices.Contains(writers(), strings.TrimPrefix(cmd.CommandPath(), "sma ")) {
+				cmd.PreRunE = a.mayWrite
+			}
+		}
+	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Run, help.RunE = nil, a.help
+	}
 	return root
+}
+
+// help prints the help of a command.
+func (a *app) help(c *cobra.Command, words []string) error {
+	cmd, rest, err := c.Root().Find(words)
+	if err != nil || len(rest) > 0 {
+		return a.Unknown(cmd, rest[0])
+	}
+	cmd.InitDefaultHelpFlag()
+	return cmd.Help()
+}
+
+// writers are the commands that change files of the state even if a host runs. Others ask the host, or look whose the
+// state is where they open it.
+func writers() []string {
+	return []string{
+		"pair", "pair approve", "pair remove", "tasks add", "tasks rm", "tasks pause", "tasks resume", "memory edit", "memory forget",
+		"skills approve", "skills forget", "mcp approve", "chats import", "chats fork", "chats repair",
+	}
+}
+
+func (a *app) mayWrite(*cobra.Command, []string) error {
+	_, state, err := a.Folders(nil)
+	if err != nil {
+		return err
+	}
+	return console.Own(state)
 }
 
 // rootArgs accepts a folder. Any other word is an unknown command.

@@ -52,7 +52,7 @@ func (a *app) demo(ctx context.Context, args []string, listen string) error {
 	if err := a.unpackDemo(dir); err != nil {
 		return &console.Failure{Code: console.CodeFailed, What: "the demo project cannot be written", Why: err}
 	}
-	dir, state, err := a.Folders([]string{dir})
+	dir, state, err := a.Places([]string{dir})
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (a *app) doctorCmd() *cobra.Command {
 	code := console.CodeOK
 	return console.Command[[]checkup.Finding]{
 		Run: func(ctx context.Context, _ []string) ([]checkup.Finding, error) {
-			dir, state, err := a.Folders(nil)
+			dir, state, err := a.Places(nil)
 			if err != nil {
 				return nil, err
 			}

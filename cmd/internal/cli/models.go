@@ -70,7 +70,7 @@ func matching(args []string) ([]catalog.Model, error) {
 }
 
 func (a *app) configuredModels(ctx context.Context) ([]models.Row, error) {
-	dir, state, err := a.Folders(nil)
+	dir, state, err := a.Places(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (a *app) modelRows(dir string) ([]models.Row, error) {
 func (a *app) modelsCheckCmd() *cobra.Command {
 	return console.Command[[]models.Check]{
 		Run: func(ctx context.Context, args []string) ([]models.Check, error) {
-			dir, state, err := a.Folders(nil)
+			dir, state, err := a.Places(nil)
 			if err != nil {
 				return nil, err
 			}

@@ -29,8 +29,12 @@ func (a *app) pairCmd() *cobra.Command {
 	cmd.AddCommand(a.pairListCmd(bot), a.pairApproveCmd(bot), a.pairRemoveCmd(bot))
 	return console.Command[paired]{
 		Run: func(ctx context.Context, _ []string) (paired, error) {
-			if err := a.checkBot(ctx, *bot); err != nil {
+			on, err := a.botIsOn(ctx, *bot)
+			if err != nil {
 				return paired{}, err
+			}
+			if !on {
+				a.Say("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", *bot)
 			}
 			return withAccess(a, func(state string, people *access.Store) (paired, error) { return pairOwner(ctx, state, people, *bot) })
 		},
@@ -60,25 +64,34 @@ func accessIn[T any](state string, work func(state string, people *access.Store)
 	return out, &console.Failure{Code: console.CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
 }
 
-// checkBot refuses a bot that the settings do not name, and warns about a disabled one.
-func (a *app) checkBot(ctx context.Context, bot string) error {
+// withBot is withAccess for a bot, which the settings name unless somebody has access to it.
+func withBot[T any](ctx context.Context, a *app, bot string, work func(people *access.Store) (T, error)) (T, error) {
+	return withAccess(a, func(_ string, people *access.Store) (none T, _ error) {
+		if of := people.Account(bot); of.Owner == nil && len(of.People)+len(of.Groups)+len(of.Codes) == 0 {
+			if _, err := a.botIsOn(ctx, bot); err != nil {
+				return none, err
+			}
+		}
+		return work(people)
+	})
+}
+
+// botIsOn reports whether a bot is enabled. It refuses one that the settings do not name.
+func (a *app) botIsOn(ctx context.Context, bot string) (bool, error) {
 	dir, state, err := a.Folders(nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	on, err := askRunning(ctx, a.Console, state, aboutBots, func() (map[string]bool, error) { return a.bots(dir) })
 	if err != nil {
-		return err
+		return false, err
 	}
 	enabled, known := on[bot]
-	switch {
-	case !known:
+	if !known {
 		names := strings.Join(slices.Sorted(maps.Keys(on)), ", ")
-		return &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("there is no bot %q; there are %s", bot, names), Help: "sma pair --help"}
-	case !enabled:
-		a.Say("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", bot)
+		return false, &console.Failure{Code: console.CodeUsage, What: fmt.Sprintf("there is no bot %q; there are %s", bot, names), Help: "sma pair --help"}
 	}
-	return nil
+	return enabled, nil
 }
 
 // paired is the JSON of pair.
@@ -145,8 +158,8 @@ func drawCode(text string) string {
 
 func (a *app) pairListCmd(bot *string) *cobra.Command {
 	return console.Command[access.Account]{
-		Run: func(context.Context, []string) (access.Account, error) {
-			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) { return listed(people, *bot), nil })
+		Run: func(ctx context.Context, _ []string) (access.Account, error) {
+			return withBot(ctx, a, *bot, func(people *access.Store) (access.Account, error) { return listed(people, *bot), nil })
 		},
 		Text: accountText,
 	}.On(a.Console, &cobra.Command{
@@ -191,7 +204,7 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 		Use: "approve CODE", Short: "Let in the person who got this code from the bot", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
 	}, func(ctx context.Context, args []string) (string, error) {
-		return withAccess(a, func(_ string, people *access.Store) (string, error) { return letIn(ctx, people, *bot, args[0]) })
+		return withBot(ctx, a, *bot, func(people *access.Store) (string, error) { return letIn(ctx, people, *bot, args[0]) })
 	})
 }
 
@@ -200,6 +213,6 @@ func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
 		Use: "remove ID", Short: "Remove a person's or a group's access", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
 	}, func(ctx context.Context, args []string) (string, error) {
-		return withAccess(a, func(_ string, people *access.Store) (string, error) { return remove(ctx, people, *bot, args[0]) })
+		return withBot(ctx, a, *bot, func(people *access.Store) (string, error) { return remove(ctx, people, *bot, args[0]) })
 	})
 }

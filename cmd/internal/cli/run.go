@@ -190,6 +190,8 @@ func (a *app) nextStep(s host.Summary, again string, linked bool) string {
 		return a.Text("open the page with this link, which logs you in", "用下面的链接打开网页，会自动登录")
 	case s.Web != "":
 		return a.Text("open the link that logs you in, which this prints: ", "打开登录链接，用这个命令查看：") + "sma link" + again
+	case !slices.ContainsFunc(s.Platforms, func(p host.PlatformStatus) bool { return p.On && p.Name != "cli" }):
+		return "sma chat" + again
 	default:
 		return a.Text("write to the bot", "给机器人发消息")
 	}

@@ -32,7 +32,7 @@ type checked struct {
 func (a *app) configCheckCmd() *cobra.Command {
 	return console.Command[checked]{
 		Run: func(ctx context.Context, _ []string) (checked, error) {
-			dir, state, err := a.Folders(nil)
+			dir, state, err := a.Places(nil)
 			if err != nil {
 				return checked{}, err
 			}
@@ -103,7 +103,7 @@ func (a *app) configShowCmd() *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "write one JSON document")
 	origin := cmd.Flags().Bool("origin", false, "say where each value comes from")
 	return a.Prints(cmd, func(ctx context.Context, _ []string) (string, error) {
-		dir, state, err := a.Folders(nil)
+		dir, state, err := a.Places(nil)
 		if err != nil {
 			return "", err
 		}

@@ -92,7 +92,7 @@ func byAll() []string { return []string{byDay, byChat, byPerson, byModel, byWork
 func usage(state, since string, by []string) ([]usageLine, error) {
 	rows, err := ledger.Usage(budgets.Dir(state), since)
 	if err != nil {
-		return nil, &console.Failure{Code: console.CodeFailed, What: "the usage cannot be read", Why: err}
+		return nil, &console.Failure{Code: console.CodeFailed, What: "the usage cannot be read", Why: err, Help: "sma doctor"}
 	}
 	for i, r := range rows {
 		of := ledger.Row{Calls: r.Calls, Amount: r.Amount}

@@ -27,6 +27,9 @@ type newChat struct {
 	Turns   int              `json:"turns"`
 }
 
+// importHelp is what helps if a file cannot be imported.
+const importHelp = "sma chats import FILE, with what sma chats export wrote"
+
 func importCmd(a *console.Console) *cobra.Command {
 	return makesChat(a, &cobra.Command{
 		Use: "import FILE|-", Short: "Make a new chat from exported messages", Args: cobra.ExactArgs(1),
@@ -36,11 +39,11 @@ func importCmd(a *console.Console) *cobra.Command {
 	}, func(args []string, key messages.ChatKey) (makeChat, error) {
 		b, err := input(a, args[0])
 		if err != nil {
-			return nil, &console.Failure{Code: console.CodeFailed, What: args[0] + " cannot be read", Why: err}
+			return nil, &console.Failure{Code: console.CodeFailed, What: "the messages cannot be read", Why: err, Help: importHelp}
 		}
 		list, err := query.ReadMessages(bytes.NewReader(b))
 		if err != nil {
-			return nil, &console.Failure{Code: console.CodeFailed, What: args[0] + " contains no UI messages", Why: err}
+			return nil, &console.Failure{Code: console.CodeFailed, What: "the file contains no UI messages", Why: err, Help: importHelp}
 		}
 		return func(ctx context.Context, store *filestore.Store) (int, error) {
 			return len(list), adoptFailure(key, query.Adopt(ctx, store, key, list, time.Now()))

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -60,9 +61,9 @@ func (a *Console) Project(args []string) (string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", &Failure{Code: CodeConfig, What: fmt.Sprintf("there is no folder %s", dir), Help: "sma init " + dir}
+		return "", &Failure{Code: CodeConfig, What: fmt.Sprintf("there is no folder %s", dir), Help: "sma init " + checkup.ShellWord(dir)}
 	case err != nil:
-		return "", &Failure{Code: CodeConfig, What: "the project's folder cannot be read", Why: err}
+		return "", &Failure{Code: CodeConfig, What: "the project's folder cannot be read", Why: err, Help: "sma with -C and a folder that this user can read"}
 	case !info.IsDir():
 		return "", &Failure{Code: CodeConfig, What: dir + " is not a folder", Help: "sma run " + filepath.Dir(dir)}
 	}
@@ -174,13 +175,59 @@ func (a *Console) Warn(findings []config.Finding) {
 	}
 }
 
-// Folders are the project's folder and its state folder.
+// Folders are the folder of a project, which has an Agent.md or was run before, and its state folder.
 func (a *Console) Folders(args []string) (dir, state string, err error) {
+	dir, state, err = a.Places(args)
+	if err != nil {
+		return "", "", err
+	}
+	info, err := os.Stat(state)
+	switch {
+	case err == nil && !info.IsDir():
+		return "", "", &Failure{Code: CodeConfig, What: "the state folder " + state + " is not a folder", Help: "sma doctor"}
+	case errors.Is(err, os.ErrNotExist) && missing(filepath.Join(dir, "Agent.md")):
+		return "", "", &Failure{Code: CodeConfig, What: "there is no Agent.md in " + dir, Help: "sma init " + checkup.ShellWord(dir)}
+	}
+	return dir, state, nil
+}
+
+// Places are [Console.Folders] of a folder that may have nothing in it yet.
+func (a *Console) Places(args []string) (dir, state string, err error) {
 	if dir, err = a.Project(args); err != nil {
 		return "", "", err
 	}
 	state, err = a.State(dir)
 	return dir, state, err
+}
+
+// Own refuses to write as root into the state of another user, whose host could not use these files.
+func Own(state string) error {
+	info, err := os.Stat(filepath.Join(state, "lock"))
+	if err != nil {
+		info, err = os.Stat(state)
+	}
+	if err != nil || os.Geteuid() != 0 {
+		return nil
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || owner.Uid == 0 {
+		return nil
+	}
+	return &Failure{
+		Code: CodeConfig, What: "nothing was done: " + state + " belongs to another user, whose host could not use what root writes there",
+		Help: fmt.Sprintf("the same as that user: sudo -u '#%d' sma …", owner.Uid),
+	}
+}
+
+// Again are the flags of this command line that name the project.
+func (a *Console) Again() (flags string) {
+	if a.Dir != "" && a.Dir != "." {
+		flags = " -C " + checkup.ShellWord(a.Dir)
+	}
+	if a.StateFolder != "" {
+		flags += " --state-dir " + checkup.ShellWord(a.StateFolder)
+	}
+	return flags
 }
 
 // Logger logs to stderr from a level on.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -120,7 +118,7 @@ func ChatFailure(key messages.ChatKey, what, help string, err error) error {
 
 // atDesk works with the running host, or with a desk on the files if no host is running.
 func (a *Console) atDesk(ctx context.Context, running func(Control) error, stopped func(*query.Desk) error) error {
-	dir, state, err := a.Folders(nil)
+	_, state, err := a.Folders(nil)
 	if err != nil {
 		return err
 	}
@@ -133,8 +131,8 @@ func (a *Console) atDesk(ctx context.Context, running func(Control) error, stopp
 	case !errors.Is(err, ErrNotRunning):
 		return NoAnswer(err)
 	}
-	if missing(filepath.Join(dir, "Agent.md")) && missing(state) {
-		return &Failure{Code: CodeConfig, What: "there is no Agent.md in " + dir, Help: "sma init " + checkup.ShellWord(dir)}
+	if err := Own(state); err != nil {
+		return err
 	}
 	desk, err := query.OpenStopped(query.StoppedOptions{
 		State: state, StoreLogger: a.Logger(slog.LevelWarn), IndexLogger: a.Logger(slog.LevelError), Zone: a.zone,

@@ -68,13 +68,21 @@ func CodeOf(err error) int {
 	return CodeFailed
 }
 
-// Explain writes an error for people.
-func Explain(w io.Writer, err error) {
+// Explain writes an error for people. flags name the project for the command that helps.
+func Explain(w io.Writer, err error, flags string) {
 	if _, ok := errors.AsType[Signal](err); ok {
 		return
 	}
 	_, _ = fmt.Fprintf(w, "sma: %s\n", strings.TrimSpace(err.Error())) // nowhere else to report an error
 	if f, ok := errors.AsType[*Failure](err); ok && f.Help != "" {
-		_, _ = fmt.Fprintf(w, "     try: %s\n", f.Help)
+		_, _ = fmt.Fprintf(w, "     try: %s\n", helpIn(f.Help, flags))
 	}
+}
+
+// helpIn completes a command with the flags that name the project, unless it has them already or is about no project.
+func helpIn(help, flags string) string {
+	if !strings.HasPrefix(help, "sma ") || strings.ContainsAny(help, ",/") || strings.HasSuffix(help, "--help") {
+		return help
+	}
+	return help + flags
 }

@@ -22,7 +22,7 @@ func (a *Console) Misuse(c *cobra.Command, err error) error {
 	switch words, lacking := c.Flags().Args(), lacking(c); {
 	case what != "":
 	case c.HasSubCommands() && len(words) > 0:
-		what = fmt.Sprintf(a.Text("unknown command %q", "没有命令 %q"), words[0]) + a.meant("", subcommands(c), words[0])
+		return a.Unknown(c, words[0])
 	case len(lacking) > 0:
 		what = c.CommandPath() + a.Text(" needs ", " 还需要 ") + strings.Join(lacking, " ")
 	case len(words) > 0:
@@ -30,6 +30,12 @@ func (a *Console) Misuse(c *cobra.Command, err error) error {
 	default:
 		what = err.Error()
 	}
+	return &Failure{Code: CodeUsage, What: what, Help: c.CommandPath() + " --help"}
+}
+
+// Unknown is the error for a word that is no command of c.
+func (a *Console) Unknown(c *cobra.Command, word string) error {
+	what := fmt.Sprintf(a.Text("unknown command %q", "没有命令 %q"), word) + a.meant("", subcommands(c), word)
 	return &Failure{Code: CodeUsage, What: what, Help: c.CommandPath() + " --help"}
 }
 

@@ -54,7 +54,7 @@ func openMemory(ctx context.Context, a *console.Console, name string) (memory, e
 	}
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return m, &console.Failure{Code: console.CodeFailed, What: "the memory cannot be read", Why: err}
+		return m, &console.Failure{Code: console.CodeFailed, What: "the memory cannot be read", Why: err, Help: "sma doctor"}
 	case err != nil:
 		return m, &console.Failure{Code: console.CodeUsage, What: "that is not a memory", Why: err, Help: "sma memory list"}
 	}
@@ -98,7 +98,7 @@ func (m memory) replace(ctx context.Context, text string) error {
 	case errors.Is(err, persistence.ErrMemoryChanged):
 		return &console.Failure{Code: console.CodeFailed, What: "the memory was changed meanwhile; nothing was written", Help: "sma memory show " + m.name}
 	case err != nil:
-		return &console.Failure{Code: console.CodeFailed, What: "the memory cannot be written", Why: err}
+		return &console.Failure{Code: console.CodeFailed, What: "the memory cannot be written", Why: err, Help: "sma doctor"}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func listCmd(a *console.Console) *cobra.Command {
 			}
 			lines, err := query.ListMemories(state)
 			if err != nil {
-				return nil, &console.Failure{Code: console.CodeFailed, What: "the memories cannot be read", Why: err}
+				return nil, &console.Failure{Code: console.CodeFailed, What: "the memories cannot be read", Why: err, Help: "sma doctor"}
 			}
 			return lines, nil
 		},

@@ -82,11 +82,11 @@ type taskFire struct {
 func (t tasks) lines(ctx context.Context) ([]taskLine, []timetable.Problem, error) {
 	all, problems, err := t.store.Tasks(ctx)
 	if err != nil {
-		return nil, nil, &console.Failure{Code: console.CodeFailed, What: "the tasks cannot be read", Why: err}
+		return nil, nil, &console.Failure{Code: console.CodeFailed, What: "the tasks cannot be read", Why: err, Help: "sma doctor"}
 	}
 	fires, err := host.TaskFires(t.state).Fires(ctx)
 	if err != nil {
-		return nil, nil, &console.Failure{Code: console.CodeFailed, What: "the log of the tasks cannot be read", Why: err}
+		return nil, nil, &console.Failure{Code: console.CodeFailed, What: "the log of the tasks cannot be read", Why: err, Help: "sma doctor"}
 	}
 	last, now := timetable.LastFires(fires), time.Now()
 	out := []taskLine{}
@@ -199,7 +199,7 @@ func taskFailure(id string, err error) error {
 	case errors.Is(err, persistence.ErrTask):
 		return noTask(id)
 	}
-	return &console.Failure{Code: console.CodeFailed, What: "the task cannot be changed", Why: err}
+	return &console.Failure{Code: console.CodeFailed, What: "the task cannot be changed", Why: err, Help: "sma doctor"}
 }
 
 func tasksAddCmd(a *console.Console) *cobra.Command {
