@@ -36,6 +36,19 @@ type Group struct {
 	Addressed string // one of the Groups constants; empty means the rule for all groups
 }
 
+// AccessRules is what settings say about who may talk to a bot, and what it listens to in groups.
+type AccessRules struct {
+	Access string           // one of the Access constants
+	Groups string           // one of the Groups constants; empty means mentions
+	Listed map[string]Group // the groups that the settings name; * stands for all others
+}
+
+// Ruled is an optional part of a [Platform]: its rules of access can change while it runs. They count from the next
+// message on. Invalid rules change nothing. It is safe for concurrent use.
+type Ruled interface {
+	SetRules(AccessRules) error
+}
+
 // Decide submits a person's decisions to a chat, like [Live].Decide.
 type Decide func(ctx context.Context, key messages.ChatKey, by Person, say []messages.Decision) ([]messages.DecisionOutcome, error)
 

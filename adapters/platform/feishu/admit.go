@@ -9,15 +9,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// rulesFor returns the settings as they apply to a chat.
-func (o Options) rulesFor(chat string) botkit.Rules {
-	return botkit.Rules{Access: o.Access}.In(chat, o.Groups)
-}
-
 // admit applies the gate to a message and carries out the consequences: pairing, allowing groups
 // and notices. Repeating it for a redelivered message is harmless.
 func (p *Platform) admit(ctx context.Context, m mapped, event received) platform.Inbound {
-	in, f, r := m.in, m.facts, p.opts.rulesFor(m.in.Chat.ID)
+	in, f, r := m.in, m.facts, p.admission.Rules(m.in.Chat.ID, "")
 	in.Sender.Language = writtenIn(in)
 	private := f.Private()
 	if f.FromPerson() {

@@ -145,7 +145,7 @@ func New(o Options) (*Platform, error) {
 		p.log.Warn("names of people cannot be read, so their ids are shown; the app needs the permission "+scopeNames, "error", err)
 	})
 	p.life = botkit.NewLife(p.log)
-	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
+	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Listed: o.Groups}, o.AccessStore, o.Now, p.log)
 	for _, c := range o.Commands {
 		p.commands[c] = true
 	}
@@ -174,6 +174,9 @@ func (o Options) check() error {
 	}
 	return errors.Join(botkit.CheckAccess("feishu", o.Access, platform.GroupsMention, o.Groups, o.AccessStore), drafts, o.Webhook.check())
 }
+
+// SetRules implements [platform.Ruled].
+func (p *Platform) SetRules(rules platform.AccessRules) error { return p.admission.SetRules(rules) }
 
 // Name implements [platform.Platform].
 func (p *Platform) Name() string { return p.name }

@@ -20,7 +20,7 @@ func (r *receiver) membership(e envelope) handler {
 	place := r.lines.Join(messages.NewChatKey("feishu", r.p.opts.Account, m.Chat, 0))
 	joined := botkit.Membership{
 		Group: platform.ChatInfo{ID: m.Chat, Title: botkit.Tidy(m.Name, botkit.MaxName)}, In: e.Header.Kind == eventAdded,
-		At: message{Created: e.Header.Created}.time(), Listed: r.p.opts.rulesFor(m.Chat).Listed,
+		At: message{Created: e.Header.Created}.time(), Listed: r.p.admission.Rules(m.Chat, "").Listed,
 	}
 	return func(ctx context.Context) (any, error) {
 		defer place.Leave()

@@ -15,7 +15,7 @@ import (
 // and notices. Repeating it for a redelivered message is harmless.
 func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	in, f := m.in, m.facts
-	r := botkit.Rules{Access: p.opts.Access, Groups: cmp.Or(p.listens(in, f), p.opts.Groups)}.In(in.Chat.ID, nil)
+	r := p.admission.Rules(in.Chat.ID, p.listens(in, f))
 	private := f.Private()
 	if f.FromPerson() {
 		f.Role, f.Allowed = p.admission.Standing(in, private)

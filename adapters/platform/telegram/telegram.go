@@ -148,7 +148,7 @@ func New(o Options) (*Platform, error) {
 		commands: map[string]bool{}, presses: make(chan struct{}, maxPresses), follows: newFollows(o.FollowUp, o.Now), metrics: m, log: o.Logger.With("component", "telegram", "platform", name),
 	}
 	p.life = botkit.NewLife(p.log)
-	p.admission = botkit.NewAdmission(name, o.Access, o.AccessStore, o.Now, p.log)
+	p.admission = botkit.NewAdmission(name, platform.AccessRules{Access: o.Access, Groups: o.Groups}, o.AccessStore, o.Now, p.log)
 	p.pauses, p.moves = newPauses(o.StateDir, o.Now, p.log), newMoves(o.StateDir, p.log)
 	p.noMarks, p.noDrafts, p.versions = newRefusals(o.Now), newRefusals(o.Now), wire.NewVersions()
 	for _, c := range o.Commands {
@@ -179,6 +179,9 @@ func (o Options) check() error {
 	}
 	return errors.Join(botkit.CheckAccess("telegram", o.Access, o.Groups, nil, o.AccessStore), drafts, o.Webhook.check())
 }
+
+// SetRules implements [platform.Ruled].
+func (p *Platform) SetRules(rules platform.AccessRules) error { return p.admission.SetRules(rules) }
 
 // Name implements [platform.Platform].
 func (p *Platform) Name() string { return p.name }

@@ -4,6 +4,9 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // reloadSettings reads the settings again after a change. Those that can change at run time take effect; the others
@@ -40,6 +43,7 @@ func (h *Host) reloadSettings() {
 		return true
 	})
 	changed = h.replaceModels(next, changed)
+	changed = h.setRules(next.Settings.Adapters, changed)
 	if err := h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel()); err != nil {
 		if h.reloads.News("settings", "spending", err) {
 			h.log.Error("what was spent cannot be read, so no spending limit can be kept; requests to models are refused until it can", "error", err)
@@ -51,6 +55,45 @@ func (h *Host) reloadSettings() {
 	if h.reloads.News("settings", "restart", changed) && len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
 	}
+}
+
+// setRules makes bots follow changed rules of access, and returns the changes that still need a restart. Whom the owner
+// has let in is not in the settings.
+func (h *Host) setRules(next config.Adapters, changed []string) []string {
+	for name, p := range h.ports {
+		bot, ok := p.platform.(platform.Ruled)
+		service, known := h.services.Of(name)
+		if !ok || !known {
+			continue
+		}
+		_, account, _ := strings.Cut(name, "@")
+		rules := service.Rules(next, account)
+		if err := bot.SetRules(rules); err != nil {
+			if h.reloads.News("access to "+name, err) {
+				h.log.Warn("the changed access cannot be used; the previous one stays in effect", "platform", name, "error", err)
+			}
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return isRule(service.Name, account, key) })
+		if h.reloads.News("access to "+name, rules) && len(rest) < len(changed) {
+			h.log.Info("the access to a bot has changed", "platform", name)
+		}
+		changed = rest
+	}
+	return changed
+}
+
+// isRule reports whether a key is about who may talk to a bot.
+func isRule(service, account, key string) bool {
+	block := "adapters." + service + "."
+	if account != "" {
+		block += "accounts." + account + "."
+	}
+	key, ok := strings.CutPrefix(key, block)
+	if rest, listed := strings.CutPrefix(key, "groups."); listed {
+		key = rest[strings.LastIndexByte(rest, '.')+1:]
+	}
+	return ok && (key == "access" || key == "groups" || key == "addressed")
 }
 
 // LogLevel converts the word of the settings to a level.

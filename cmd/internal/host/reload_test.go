@@ -4,11 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -67,5 +74,77 @@ func TestReloadsOfServersAndModelsWarnOnce(t *testing.T) {
 		if n := strings.Count(w.log.String(), x.says); n != x.want {
 			t.Errorf("%d times %q, want %d: %s", n, x.says, x.want, w.log)
 		}
+	}
+}
+
+// Who may write to a bot changes from the next message on, both ways, and no restart is asked for.
+func TestChangedAccessCountsAtOnce(t *testing.T) {
+	p := newProject(t)
+	p.api.AddChat(telegramtest.Chat{ID: 7, Type: "private"})
+	var set atomic.Pointer[map[string]string]
+	set.Store(&map[string]string{})
+	script := modeltest.NewScript(modeltest.Say("hello"), modeltest.Say("hello again"))
+	h := p.start(t, Options{
+		Reload: func() (*config.Loaded, error) { return p.load(t, merged(telegramFlags(p), *set.Load())), nil }, Model: script,
+	}, telegramFlags(p))
+	say := func(text, want string, asked int) {
+		t.Helper()
+		n := len(p.api.Sent(7))
+		p.api.Say(7, 7, text, nil)
+		p.api.Await(t, "an answer to "+text, func() bool { return len(p.api.Sent(7)) > n })
+		if got := p.api.Sent(7)[n].Text; !strings.Contains(got, want) || len(script.Requests()) != asked {
+			t.Errorf("%q got %q after %d requests; want %q after %d", text, got, len(script.Requests()), want, asked)
+		}
+	}
+	change := func(access, groups string) {
+		t.Helper()
+		set.Store(&map[string]string{"adapters.telegram.access": access, "adapters.telegram.groups": groups})
+		h.reloadSettings()
+		if st := h.Status(t.Context()); len(st.Restart) > 0 {
+			t.Errorf("needs a restart for %v", st.Restart)
+		}
+	}
+	say("everybody", "hello", 1)
+	change("owner", "commands")
+	say("the owner alone", "", 1)
+	change("open", "all")
+	say("everybody again", "hello again", 2)
+}
+
+// The keys of access are those that a comparison of settings names, of the bot in question alone.
+func TestKeysOfAccess(t *testing.T) {
+	load := func(access, addressed string, quoted int) *config.Loaded {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "ship.json"), fmt.Sprintf(`{"llm": {"apiKey": "k"}, "adapters": {
+			"telegram": {"botToken": "1:abc", "access": %[1]q, "accounts": {"work": {"botToken": "2:abc", "access": %[1]q}}},
+			"feishu": {"appId": "cli_x", "appSecret": "s", "access": %[1]q, "groups": {"oc_1": {"addressed": %[2]q, "groupContext": %[3]d}}}}}`, access, addressed, quoted))
+		loaded, err := config.Load(config.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loaded
+	}
+	changed, err := load("owner", "mention", 1).Changed(load("open", "all", 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, key := range changed {
+		for _, bot := range []string{"telegram", "telegram@work", "feishu"} {
+			service, account, _ := strings.Cut(bot, "@")
+			if isRule(service, account, key) {
+				got[key] = strings.TrimSpace(got[key] + " " + bot)
+			}
+		}
+		if _, ok := got[key]; !ok {
+			got[key] = ""
+		}
+	}
+	want := map[string]string{
+		"adapters.telegram.access": "telegram", "adapters.telegram.accounts.work.access": "telegram@work",
+		"adapters.feishu.access": "feishu", "adapters.feishu.groups.oc_1.addressed": "feishu", "adapters.feishu.groups.oc_1.groupContext": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys and the bots that follow them (-want +got):\n%s", diff)
 	}
 }

@@ -25,6 +25,9 @@ func feishuApp() Descriptor {
 			f := a.Feishu
 			return Settings{Enabled: f.Enabled, Egress: f.Egress, Access: f.Access}
 		},
+		Rules: func(a config.Adapters, _ string) platform.AccessRules {
+			return platform.AccessRules{Access: a.Feishu.Access, Listed: feishuGroups(a.Feishu)}
+		},
 		Open: openFeishu, Ask: askFeishu,
 		Check:       func(s config.Settings, _ string) []checkup.Finding { return checkFeishu(s) },
 		PrivateType: messages.ChatP2P,

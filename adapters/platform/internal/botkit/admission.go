@@ -1,10 +1,12 @@
 package botkit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -15,7 +17,7 @@ import (
 // concurrent use.
 type Admission struct {
 	bot     string
-	access  string               // who may talk to the bot in private
+	rules   atomic.Pointer[platform.AccessRules]
 	store   platform.AccessStore // nil means that everybody is a stranger
 	notices *hourly
 	now     func() time.Time
@@ -25,11 +27,30 @@ type Admission struct {
 	settleAt time.Time  // when to retry after a failure; guarded by settling
 }
 
-// NewAdmission returns an admission for a bot that is open to the people named by access. store may
-// be nil if that is everybody.
-func NewAdmission(bot, access string, store platform.AccessStore, now func() time.Time, log *slog.Logger) *Admission {
-	return &Admission{bot: bot, access: access, store: store, notices: newHourly(now), now: now, log: log}
+// NewAdmission returns an admission for a bot that is open to the people whom the rules name. store may be nil if that
+// is everybody.
+func NewAdmission(bot string, rules platform.AccessRules, store platform.AccessStore, now func() time.Time, log *slog.Logger) *Admission {
+	d := &Admission{bot: bot, store: store, notices: newHourly(now), now: now, log: log}
+	d.rules.Store(&rules)
+	return d
 }
+
+// SetRules implements [platform.Ruled].
+func (d *Admission) SetRules(rules platform.AccessRules) error {
+	if err := CheckAccess(d.bot, rules.Access, cmp.Or(rules.Groups, platform.GroupsMention), rules.Listed, d.store); err != nil {
+		return err
+	}
+	d.rules.Store(&rules)
+	return nil
+}
+
+// Rules are the rules for a chat. listens is what the owner has the bot listen to there, if not what the settings say.
+func (d *Admission) Rules(chat, listens string) Rules {
+	r := d.rules.Load()
+	return Rules{Access: r.Access, Groups: cmp.Or(listens, r.Groups)}.In(chat, r.Listed)
+}
+
+func (d *Admission) access() string { return d.rules.Load().Access }
 
 // Request is a message that asks for admission: its inbound, which carries the gate's verdict, and
 // the facts behind that verdict.
@@ -70,7 +91,7 @@ func (d *Admission) Admit(ctx context.Context, g Request) platform.Inbound {
 	case in.Gate.Open && in.Forwarded: // somebody else's words give no access
 	case in.Gate.Open && g.command("allow"):
 		return d.allow(ctx, g)
-	case in.Gate.Open && !g.Facts.Private() && owner && g.Facts.Addressed != AddressedNot && !g.Facts.Allowed && !g.Listed && d.access != platform.AccessOpen:
+	case in.Gate.Open && !g.Facts.Private() && owner && g.Facts.Addressed != AddressedNot && !g.Facts.Allowed && !g.Listed && d.access() != platform.AccessOpen:
 		d.allowGroup(ctx, in)
 	case in.Gate.Refuse && in.Gate.Reason == ReasonNotPaired && g.Facts.Private():
 		in.Gate.Notice = d.request(ctx, g)
@@ -102,7 +123,7 @@ func (d *Admission) pair(ctx context.Context, g Request) platform.Inbound {
 		}
 	case got != g.Facts.Role:
 		d.log.Info("paired", "user", in.Sender.ID, "role", got)
-		lets := Lets(d.access, got)
+		lets := Lets(d.access(), got)
 		in.Gate = platform.Gate{Open: lets, Refuse: !lets, Reason: "paired", Notice: g.Say.ApprovedNow}
 		if got == platform.RoleOwner {
 			in.Gate.Notice = g.Say.OwnerNow

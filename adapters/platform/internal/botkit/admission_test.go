@@ -115,7 +115,7 @@ func TestAdmit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &book{roles: map[string]string{}, groups: map[string]bool{}, asked: map[string]bool{}, err: c.err}
-			d := NewAdmission("telegram", platform.AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+			d := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, b, time.Now, slog.New(slog.DiscardHandler))
 			got := d.Admit(t.Context(), c.request)
 			if diff := cmp.Diff(c.want, got.Gate); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -153,14 +153,14 @@ func TestLets(t *testing.T) {
 // up as groups.
 func TestStanding(t *testing.T) {
 	b := &book{roles: map[string]string{"1": platform.RoleOwner}, groups: map[string]bool{"9": true}}
-	d := NewAdmission("telegram", platform.AccessPaired, b, time.Now, slog.New(slog.DiscardHandler))
+	d := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, b, time.Now, slog.New(slog.DiscardHandler))
 	if role, allowed := d.Standing(message(platform.Gate{}), false); role != platform.RoleOwner || !allowed {
 		t.Errorf("in a group: %q, %t", role, allowed)
 	}
 	if role, allowed := d.Standing(message(platform.Gate{}), true); role != platform.RoleOwner || allowed {
 		t.Errorf("in private: %q, %t", role, allowed)
 	}
-	if role, allowed := NewAdmission("telegram", platform.AccessOpen, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != platform.RoleStranger || allowed {
+	if role, allowed := NewAdmission("telegram", platform.AccessRules{Access: platform.AccessOpen}, nil, time.Now, slog.New(slog.DiscardHandler)).Standing(message(platform.Gate{}), false); role != platform.RoleStranger || allowed {
 		t.Errorf("without a store: %q, %t", role, allowed)
 	}
 }

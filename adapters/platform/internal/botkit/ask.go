@@ -56,7 +56,7 @@ func (d *Admission) Met(ctx context.Context, in platform.Inbound) {
 // request records a stranger's access request. The stranger gets one polite notice while it is
 // pending.
 func (d *Admission) request(ctx context.Context, g Request) string {
-	if d.access != platform.AccessPaired {
+	if d.access() != platform.AccessPaired {
 		if !d.notices.pass("owner only " + g.In.Sender.ID) {
 			return ""
 		}

@@ -47,7 +47,7 @@ func newGatehouse(t *testing.T) *gatehouse {
 }
 
 func (g *gatehouse) restart() {
-	g.admission = NewAdmission("telegram", platform.AccessPaired, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
+	g.admission = NewAdmission("telegram", platform.AccessRules{Access: platform.AccessPaired}, g.store, func() time.Time { return g.now }, slog.New(slog.DiscardHandler))
 }
 
 // owe lets the admission send what is due and returns it.

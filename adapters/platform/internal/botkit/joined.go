@@ -40,7 +40,7 @@ func (d *Admission) Joined(ctx context.Context, m Membership) error {
 	if !m.In {
 		return d.store.Withdraw(ctx, d.bot, m.Group.ID, m.At)
 	}
-	if m.Listed || d.access == platform.AccessOpen || d.store.GroupAllowed(d.bot, m.Group.ID) || d.blocked(m.Group.ID) || d.blocked(m.By.ID) {
+	if m.Listed || d.access() == platform.AccessOpen || d.store.GroupAllowed(d.bot, m.Group.ID) || d.blocked(m.Group.ID) || d.blocked(m.By.ID) {
 		return nil
 	}
 	_, fresh, err := d.store.Request(ctx, d.bot, platform.Wish{
