@@ -20,7 +20,6 @@ import (
 	_ "image/png" // drawings and pictures of screens
 	"io"
 
-	xdraw "golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // pictures that do not move
 )
 
@@ -143,28 +142,60 @@ func bytesPerPixel(m color.Model, progressive bool) int64 {
 	return 4
 }
 
-// scaled is the image on white, with no side longer than [MaxSide]. Large images are
-// halved until one last step is left, which keeps small text legible and needs little
-// memory.
+// scaled is the image on white, with no side longer than [MaxSide]. In a smaller image each pixel is the average of the
+// area that it stands for, which keeps small text legible; of the large one, a row at a time is drawn.
 func scaled(img image.Image) *image.RGBA {
-	size := img.Bounds().Size()
-	w, h := fitted(size.X, size.Y)
-	for size.X > 2*w && size.Y > 2*h {
-		size = image.Pt((size.X+1)/2, (size.Y+1)/2)
-		img = drawn(img, size.X, size.Y)
-	}
-	return drawn(img, w, h)
-}
-
-func drawn(img image.Image, w, h int) *image.RGBA {
+	from := img.Bounds()
+	w, h := fitted(from.Dx(), from.Dy())
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
-	if size := img.Bounds().Size(); size.X == w && size.Y == h {
-		draw.Draw(out, out.Bounds(), img, img.Bounds().Min, draw.Over)
+	if from.Dx() == w && from.Dy() == h {
+		onWhite(out, img, from.Min)
 		return out
 	}
-	xdraw.ApproxBiLinear.Scale(out, out.Bounds(), img, img.Bounds(), xdraw.Over, nil)
+	row := image.NewRGBA(image.Rect(0, 0, from.Dx(), 1))
+	across, sums := make([]int, 3*w), make([]int, 3*w)
+	for y := range from.Dy() {
+		onWhite(row, img, image.Pt(from.Min.X, from.Min.Y+y))
+		clear(across)
+		for x := range from.Dx() {
+			overlaps(x, from.Dx(), w, func(to, share int) {
+				for c := range 3 {
+					across[3*to+c] += share * int(row.Pix[4*x+c])
+				}
+			})
+		}
+		overlaps(y, from.Dy(), h, func(to, share int) {
+			for i, v := range across {
+				sums[i] += share * v
+			}
+			if (y+1)*h < (to+1)*from.Dy() {
+				return
+			}
+			line := out.Pix[to*out.Stride:]
+			for x := range w {
+				for c := range 3 {
+					line[4*x+c] = uint8(sums[3*x+c] / (from.Dx() * from.Dy())) //nolint:gosec // an average of bytes
+				}
+				line[4*x+3] = 0xff
+			}
+			clear(sums)
+		})
+	}
 	return out
+}
+
+// overlaps calls add for each of the to pixels that a pixel of a line of from overlaps, with its share. The shares of
+// a pixel of the new line add up to from.
+func overlaps(pixel, from, to int, add func(into, share int)) {
+	begin, end := pixel*to, (pixel+1)*to
+	for into := begin / from; into*from < end; into++ {
+		add(into, min(end, (into+1)*from)-max(begin, into*from))
+	}
+}
+
+func onWhite(out *image.RGBA, img image.Image, at image.Point) {
+	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.Draw(out, out.Bounds(), img, at, draw.Over)
 }
 
 // fitted is a size with the same proportions and no side longer than [MaxSide].

@@ -225,3 +225,41 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A pixel of a smaller image is the average of its area, also where the areas cut pixels of the large image.
+func TestSmallerImagesAreAverages(t *testing.T) {
+	for _, tt := range []struct {
+		w, h, x, y int
+		want       uint8
+	}{
+		{2 * MaxSide, 4, 700, 1, 127},                // a black and a white column each
+		{MaxSide + MaxSide/2, 3, 0, 0, 85},           // a whole black column and half a white one, of 1.5
+		{MaxSide + MaxSide/2, 3, 1, 0, 255},          // half a white column and a whole one
+		{MaxSide, 1, 1, 0, 255},                      // as it is
+		{100 * MaxSide, 50, MaxSide - 1, 0, 255 / 2}, // long and narrow
+	} {
+		img := image.NewGray(image.Rect(10, 20, 10+tt.w, 20+tt.h))
+		for y := range tt.h {
+			for x := range tt.w {
+				black := x%2 == 0
+				if tt.w == MaxSide+MaxSide/2 {
+					black = x%3 == 0
+				}
+				if !black {
+					img.SetGray(10+x, 20+y, color.Gray{Y: 255})
+				}
+			}
+		}
+		if got := scaled(img).RGBAAt(tt.x, tt.y); got != (color.RGBA{tt.want, tt.want, tt.want, 255}) {
+			t.Errorf("%d×%d: pixel %d,%d is %v, want %d", tt.w, tt.h, tt.x, tt.y, got, tt.want)
+		}
+	}
+}
+
+func BenchmarkScaled(b *testing.B) {
+	img := image.NewYCbCr(image.Rect(0, 0, 4000, 3000), image.YCbCrSubsampleRatio420)
+	b.ReportAllocs()
+	for b.Loop() {
+		scaled(img)
+	}
+}
