@@ -312,3 +312,46 @@ func TestPageSaysWhyAMessageWasDeclined(t *testing.T) {
 		}
 	}
 }
+
+// An edit and another answer cut the history first. If the host is lost before it takes the turn, the page still has it,
+// and what is sent again is answered once.
+func TestPageKeepsATurnThatWasCut(t *testing.T) {
+	const edit, again = "Edit", "Answer again"
+	for name, tt := range map[string]struct {
+		turns      []string
+		press      string
+		text, keep string
+	}{
+		"an edit":                        {[]string{"u1", "a1", "u2", "a2"}, edit, "better", "text of u1|text of a1|"},
+		"another answer":                 {[]string{"u1", "a1", "u2", "a2"}, again, "text of u2", "text of u1|text of a1|"},
+		"an edit of the first turn":      {[]string{"u1", "a1"}, edit, "better", ""},
+		"another answer to a first turn": {[]string{"u1", "a1"}, again, "text of u1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBrowser(t)
+			s := newServer(t, nil)
+			s.live.seed(key, tt.turns...)
+			s.live.acceptErr = platform.ErrUnavailable
+			b.open(s.URL + "/#/c/c1")
+			b.Until(fmt.Sprintf(`document.querySelectorAll('.msg').length === %d`, len(tt.turns)))
+			b.Eval(`[...document.querySelectorAll('.msg .acts button')].findLast((x) => x.textContent === %q).click()`, tt.press)
+			if tt.press == edit {
+				b.say(tt.text)
+			}
+			b.Until(`[...document.querySelectorAll('.msg .note button')].length === 1`)
+			s.CloseClientConnections() // the reader hears from the next process what is left
+			b.Until(fmt.Sprintf(`document.querySelectorAll('.msg').length === %d && document.querySelector('.msg .note button')`, len(tt.turns)-1))
+			s.live.mu.Lock()
+			s.live.acceptErr, s.live.onAccept = nil, s.live.echo
+			s.live.mu.Unlock()
+			b.Eval(`document.querySelector('.msg .note button').click()`)
+			b.Until(fmt.Sprintf(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === %q`, tt.keep+tt.text+"|You said: "+tt.text))
+			if got := b.Eval(`document.getElementById('input').value`); got != "" {
+				t.Errorf("the input has %q", got)
+			}
+			if in := s.live.next(t); in.Text != tt.text || in.TurnID != tt.turns[len(tt.turns)-2] || len(s.live.accepted) > 0 {
+				t.Errorf("accepted %+v, and %d others", in, len(s.live.accepted))
+			}
+		})
+	}
+}

@@ -325,19 +325,51 @@ const plain = (m) => ({ id: m.id, role: m.role, parts: m.parts.filter((p) => p.t
 // wording is why the host refuses something. Of a message that a chat does not take, only the host knows the reason.
 const wording = (e) => (e.code === 'declined' ? e.message : t.problem[e.code] ?? `${t.problem.other}: ${e.message}`);
 
-async function cutAndAsk(body) {
+// cutAndAsk has the turn of a row answered once more. The host cuts the history before it takes the turn. If it is lost
+// in between, only this page still has the turn, which stays here to be sent again.
+async function cutAndAsk(row, body, retry = body) {
   const id = state.id;
   try {
     await wire.post(id, body);
-    if (id === state.id) follow(id);
+    if (id !== state.id) return true;
+    if (row.local === 'failed' && state.edit === row.message.id) {
+      $('input').value = '';
+      endEdit();
+      grow();
+    }
+    row.local = '';
+    row.status('');
+    follow(id);
     return true;
   } catch (e) {
     link(wording(e));
+    if (id !== state.id || e.status > 0 && e.status < 500) return false;
+    row.local = 'failed';
+    row.status(`${t.failed}: ${wording(e)}`, () => cutAndAsk(row, retry));
+    offers();
     return false;
   }
 }
 
-const again = (messageId) => cutAndAsk({ trigger: 'regenerate-message', messageId, messages: [] });
+// inFront is the nearest row of the history in front of another one, perhaps of one role.
+function inFront(row, role) {
+  for (let e = row.element.previousElementSibling; e; e = e.previousElementSibling) {
+    const one = state.rows.get(e.dataset.id);
+    if (one && !one.local && (!role || one.message.role === role)) return one;
+  }
+  return null;
+}
+
+// place tells the host where a turn was: behind which message, of which only the id counts.
+const place = (row) => [inFront(row)].filter(Boolean).map((one) => ({ id: one.message.id, role: 'assistant', parts: [] }));
+
+function again(messageId) {
+  const trigger = 'regenerate-message';
+  const answer = state.rows.get(messageId);
+  const turn = inFront(answer, 'user');
+  return cutAndAsk(turn ?? answer, { trigger, messageId, messages: [] },
+    turn ? { trigger, messageId: turn.message.id, messages: [...place(turn), plain(turn.message)] } : undefined);
+}
 
 // decide answers a request for approval. The host knows it by its id; nothing
 // else of the message counts.
@@ -390,8 +422,11 @@ function submit() {
 // replace sends an edited message. What the host does not take is there to be sent again.
 async function replace(id, text) {
   const chat = state.id;
-  const files = state.rows.get(id)?.message.parts.filter((p) => p.type === 'file') ?? []; // they stay
-  const taken = await cutAndAsk({ trigger: 'submit-message', messageId: id, message: { id, role: 'user', parts: [...files, { type: 'text', text }] } });
+  const edited = state.rows.get(id);
+  if (!edited) return say(text); // another window has cut the history
+  const files = edited.message.parts.filter((p) => p.type === 'file'); // they stay
+  const message = { id, role: 'user', parts: [...files, { type: 'text', text }] };
+  const taken = await cutAndAsk(edited, { trigger: 'submit-message', messageId: id, messages: [...place(edited), message] });
   const row = state.rows.get(id);
   if (taken || chat !== state.id || !row || $('input').value) return;
   beginEdit(row);

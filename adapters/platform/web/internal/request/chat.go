@@ -21,7 +21,7 @@ type Chat struct {
 	Trigger   string
 	MessageID string // the message to regenerate or edit, if any
 	Last      uimessage.Message
-	Shown     []uimessage.Message // the messages before it, if the client asks for another answer
+	Shown     []uimessage.Message // the messages before it, if the client edits it or asks for another answer
 	Ingress   string              // the client's idempotency key as an ingress id, or empty
 }
 
@@ -64,7 +64,7 @@ func ParseChat(body []byte) (Chat, *respond.Problem) {
 	if out.Last.Role != uimessage.RoleUser && out.Last.Role != uimessage.RoleAssistant {
 		return Chat{}, respond.BadRequest("bad_role", "The last message is of the user or of the assistant.")
 	}
-	if out.Trigger == Regenerate {
+	if out.Trigger == Regenerate || out.MessageID != "" {
 		out.Shown = shownBefore(in.Messages)
 	}
 	return out, nil

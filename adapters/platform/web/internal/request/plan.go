@@ -116,8 +116,10 @@ func Decide(req Chat, view platform.ChatView) (Plan, *respond.Problem) {
 	switch {
 	case id == "" || i < 0 && req.MessageID == "":
 		return Plan{Do: New, Turn: id, Words: said, At: TextAt(req.Last.Parts)}, nil
-	case i < 0:
+	case i < 0 && !isCut(req, view):
 		return Plan{}, respond.NotFound()
+	case i < 0:
+		return Plan{Do: Edit, Turn: id, Words: said, At: TextAt(req.Last.Parts)}, nil
 	case view.Messages[i].Role != uimessage.RoleUser:
 		return Plan{}, respond.Refused(409, "id_taken", "This id belongs to another message.")
 	case SameWords(view.Messages[i], said):
@@ -210,7 +212,19 @@ func decideChanged(req Chat, view platform.ChatView) (pl Plan, refusal *respond.
 			return Plan{Do: Edit, Turn: req.Last.ID, Keep: m.ID, Rewind: true, Words: said, At: TextAt(req.Last.Parts)}, nil, true
 		}
 	}
+	if isCut(req, view) {
+		return Plan{Do: Edit, Turn: req.Last.ID, Words: said, At: TextAt(req.Last.Parts)}, nil, true
+	}
 	return Plan{}, respond.NotFound(), true
+}
+
+// isCut reports whether the history ends with what the client shows before its last message. An edit or a regeneration
+// cuts it there first, and the host may have been killed before it took the message.
+func isCut(req Chat, view platform.ChatView) bool {
+	if len(view.Messages) == 0 || len(req.Shown) == 0 {
+		return len(view.Messages) == 0 && len(req.Shown) == 0 && !IsBusy(view)
+	}
+	return view.Messages[len(view.Messages)-1].ID == req.Shown[len(req.Shown)-1].ID && !IsBusy(view)
 }
 
 func idBefore(list []uimessage.Message, i int) string {
