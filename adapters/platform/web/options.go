@@ -16,9 +16,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// DefaultListen is the default address.
-const DefaultListen = "127.0.0.1:3000"
-
 // ErrTokenRequired is returned when there is no token and neither Open nor Private is set.
 var ErrTokenRequired = errors.New("the web platform needs a token")
 
@@ -82,8 +79,6 @@ type Options struct {
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
-	// Listening is called with the address once the server accepts connections.
-	Listening func(addr net.Addr)
 
 	MaxBody      int64         // maximum size of a request body in bytes; default 1 MiB
 	BodyTimeout  time.Duration // time limit for a whole body; default 10 s
@@ -96,7 +91,6 @@ type ChatSummary struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
 	UpdatedAt time.Time `json:"updatedAt"`
-	Running   bool      `json:"running"`
 }
 
 // Info is what the page shows about the host. None of it is secret.
@@ -105,9 +99,6 @@ type Info struct {
 	Model   string `json:"model"`
 	Demo    bool   `json:"demo"`
 	Version string `json:"version,omitempty"`
-	// Suggestions are offered in an empty chat. If nil, those of the demo model are used, if that
-	// is the model.
-	Suggestions []string `json:"-"`
 }
 
 // Command is a command that the host answers.
@@ -134,7 +125,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("web: Options.Live is missing")
 	}
 	if o.Listen == "" {
-		o.Listen = DefaultListen
+		o.Listen = "127.0.0.1:3000"
 	}
 	if o.Owner.ID == "" {
 		o.Owner.ID = "owner"

@@ -147,9 +147,9 @@ func TestPageHoldsLongWords(t *testing.T) {
 	s := newServer(t, func(o *Options) {
 		o.Chats = func(context.Context) ([]ChatSummary, error) {
 			return []ChatSummary{
-				{ID: "c1", Title: strings.Repeat("x", 300), Running: true},
-				{ID: "words", Title: strings.Repeat("long title ", 30), Running: true},
-				{ID: "rtl", Title: strings.Repeat("مرحبا ", 50), Running: true},
+				{ID: "c1", Title: strings.Repeat("x", 300)},
+				{ID: "words", Title: strings.Repeat("long title ", 30)},
+				{ID: "rtl", Title: strings.Repeat("مرحبا ", 50)},
 			}, nil
 		}
 	})
@@ -158,9 +158,9 @@ func TestPageHoldsLongWords(t *testing.T) {
 	}})
 	b.Window(390, 800)
 	b.open(s.URL + "/#/c/c1")
-	b.Until(`document.querySelectorAll('.msg').length === 3 && document.querySelectorAll('#chats .busy').length === 3`)
-	if got := b.Eval(`[...document.querySelectorAll('#chats a')].filter((a) => { const x = a.querySelector('.busy').getBoundingClientRect(), in_ = a.getBoundingClientRect(); return x.right > in_.right || x.width < 2 || a.title.length < 280; }).length`); got != "0" {
-		t.Errorf("%s chats show no mark or no whole title", got)
+	b.Until(`document.querySelectorAll('.msg').length === 3 && document.querySelectorAll('#chats a').length === 3`)
+	if got := b.Eval(`[...document.querySelectorAll('#chats a')].filter((a) => a.querySelector('.title').getBoundingClientRect().right > a.getBoundingClientRect().right || a.title.length < 280).length`); got != "0" {
+		t.Errorf("%s chats show no whole title", got)
 	}
 	if got := b.Eval(`getComputedStyle(document.querySelector('#chats a[href$="rtl"] .title')).direction`); got != "rtl" {
 		t.Errorf("an Arabic title is written %s", got)

@@ -16,12 +16,11 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// suggestions returns what the page offers in an empty chat: the host's suggestions, or prompts
-// that the demo model understands.
+// suggestions returns what the page offers in an empty chat: prompts that the demo model understands.
 func suggestions(r *http.Request, about Info) []string {
 	switch {
-	case !about.Demo || about.Suggestions != nil:
-		return append([]string{}, about.Suggestions...)
+	case !about.Demo:
+		return []string{}
 	case respond.ReadsChinese(r):
 		return []string{"你好", "流式演示", "使用工具", "先问我", "慢慢回答"}
 	default:

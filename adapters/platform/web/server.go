@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"syscall"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -22,37 +21,17 @@ const (
 	maxHeader = 12 << 10
 )
 
-// ListenError means that the address could not be used. Taken: another program uses it.
-type ListenError struct {
-	Addr  string
-	Taken bool
-	Err   error
-}
-
-func (e *ListenError) Error() string {
-	if e.Taken {
-		return fmt.Sprintf("web: %s is taken by another program: stop it, or set adapters.web.listen to another port", e.Addr)
-	}
-	return fmt.Sprintf("web: cannot listen on %s: %v", e.Addr, e.Err)
-}
-
-func (e *ListenError) Unwrap() error { return e.Err }
-
 // Receive implements [platform.Platform]: it serves Options.Listen until ctx ends and then gives
-// requests a moment to finish. Errors are [*ListenError] or final ones of the server.
+// requests a moment to finish. Errors are final.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", p.opts.Listen)
 	if err != nil {
-		err = &ListenError{Addr: p.opts.Listen, Taken: errors.Is(err, syscall.EADDRINUSE), Err: err}
 		host.Status(false, err.Error())
-		return err
+		return fmt.Errorf("web: %w", err)
 	}
 	addr := "http://" + ln.Addr().String()
 	host.Status(true, addr)
 	p.opts.Logger.InfoContext(ctx, "web is listening", slog.String("address", addr))
-	if p.opts.Listening != nil {
-		p.opts.Listening(ln.Addr())
-	}
 	err = p.Serve(ctx, ln)
 	host.Status(false, "stopped")
 	return err

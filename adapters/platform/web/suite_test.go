@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -45,13 +44,6 @@ func newVisitor(t *testing.T, send func(*visitor, string, platformtest.Letter) b
 	}
 	p, err := web.New(web.Options{
 		Live: v.Live, Open: true, Listen: "127.0.0.1:0", Heartbeat: 100 * time.Millisecond, Owner: platform.Person{ID: "owner", Name: "Ann"}, APIToken: func() string { return "api-token-of-the-test" },
-		Listening: func(a net.Addr) {
-			addr := a.String()
-			if v.via != nil {
-				addr = v.via(addr)
-			}
-			v.addr <- "http://" + addr
-		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +58,33 @@ func newVisitor(t *testing.T, send func(*visitor, string, platformtest.Letter) b
 		v.Deliver(ctx, func(m platformtest.Letter) bool { return send(v, base, m) })
 	})
 	return v, p
+}
+
+// located is a platform whose visitor is told where it listens.
+type located struct {
+	platform.Platform
+	v *visitor
+}
+
+func (l located) Receive(ctx context.Context, host platform.Host) error {
+	return l.Platform.Receive(ctx, locatedHost{host, l.v})
+}
+
+type locatedHost struct {
+	platform.Host
+	v *visitor
+}
+
+func (h locatedHost) Status(up bool, note string) {
+	h.Host.Status(up, note)
+	if !up {
+		return
+	}
+	addr := strings.TrimPrefix(note, "http://")
+	if h.v.via != nil {
+		addr = h.v.via(addr)
+	}
+	h.v.addr <- "http://" + addr
 }
 
 // base waits for the server and returns its URL.
@@ -206,7 +225,7 @@ func TestSuite(t *testing.T) {
 		t.Helper()
 		v, p := newVisitor(t, postChat)
 		v.work.Go(v.follow)
-		h := v.Harness(p, suiteTarget(p.Name()))
+		h := v.Harness(located{p, v}, suiteTarget(p.Name()))
 		h.Press, h.Decided = v.press, v.Live.Decided
 		return h
 	})
@@ -217,7 +236,7 @@ func TestSuiteOfTheAPI(t *testing.T) {
 	platformtest.Run(t, func(t *testing.T) platformtest.Harness {
 		t.Helper()
 		v, p := newVisitor(t, execute)
-		return v.Harness(p.API(), suiteTarget(p.API().Name()))
+		return v.Harness(located{p.API(), v}, suiteTarget(p.API().Name()))
 	})
 }
 
@@ -269,7 +288,7 @@ func TestIO13Web(t *testing.T) {
 			}
 			served := make(chan error, 1)
 			ctx, cancel := context.WithCancel(t.Context())
-			go func() { served <- p.Receive(ctx, v.Live) }()
+			go func() { served <- located{p, v}.Receive(ctx, v.Live) }()
 			t.Cleanup(func() {
 				cancel()
 				if err := <-served; err != nil {
@@ -278,7 +297,7 @@ func TestIO13Web(t *testing.T) {
 			})
 			v.work.Go(v.follow)
 			to := suiteTarget("web")
-			h := v.Harness(p, to)
+			h := v.Harness(located{p, v}, to)
 			var said, answered []string
 			exchange := func(text string, seen bool) {
 				t.Helper()

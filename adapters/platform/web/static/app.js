@@ -498,12 +498,6 @@ function drawChats() {
     title.dir = 'auto';
     const a = el('a', '', title);
     a.title = title.textContent;
-    if (c.running) {
-      const busy = el('span', 'busy', '•');
-      busy.role = 'img';
-      busy.ariaLabel = t.stateOf['input-available'];
-      a.append(' ', busy);
-    }
     a.href = `#/c/${encodeURIComponent(c.id)}`;
     if (c.id === state.id) a.setAttribute('aria-current', 'page');
     return el('li', '', a);
