@@ -41,8 +41,13 @@ func TestRootAndDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"pair"}, {"pair", "remove", "42"}, {"tasks", "add", "tea", "--in", "20m", "--say", "Tea", "--chat", "cli-chat-main"}, {"memory", "forget", "project", "x"},
-		{"send", "hello"}, {"search", "hello"}, {"chats", "pause", "cli-chat-main"},
+		{"pair"},
+		{"pair", "remove", "42"},
+		{"tasks", "add", "tea", "--in", "20m", "--say", "Tea", "--chat", "cli-chat-main"},
+		{"memory", "forget", "project", "x"},
+		{"send", "hello"},
+		{"search", "hello"},
+		{"chats", "pause", "cli-chat-main"},
 	} {
 		if said := sma(3, append(args, "-C", bot)...); !strings.Contains(said, "belongs to another user") || !strings.Contains(said, "sudo -u '#65534' sma") {
 			t.Errorf("sma %s says %s", args, said)

@@ -53,9 +53,12 @@ func (l *Ledger) turn(now time.Time) error {
 	}
 	// The day comes first, because the others depend on what its file says.
 	for w := range window.Count {
-		name := w.Name(now)
+		name, needed := w.Name(now), l.limits.in(w)
+		if w == window.Day {
+			needed = l.asked || l.limits.Any()
+		}
 		switch p := l.now[w]; {
-		case !l.limits.in(w) && !(w == window.Day && (l.asked || l.limits.Any())):
+		case !needed:
 			l.now[w] = nil
 			continue
 		case p != nil && p.name == name:

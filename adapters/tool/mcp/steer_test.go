@@ -72,6 +72,7 @@ func (w *world) sh(project, text string) (string, error) {
 // A server that may write the whole project leaves nothing behind that programs of people, or the agent, obey.
 func TestNothingOfAServerSteers(t *testing.T) {
 	inProject(t, func(t *testing.T, w *world, s Server, project string) {
+		t.Helper()
 		w.apply(s)
 		w.up("s")
 		tries := map[string]string{
@@ -112,6 +113,7 @@ func TestNothingOfAServerSteers(t *testing.T) {
 // A person who changes what a server must not change, as git config does, ends the server, however often. It starts anew.
 func TestPeopleChangeWhatSteers(t *testing.T) {
 	inProject(t, func(t *testing.T, w *world, s Server, project string) {
+		t.Helper()
 		w.apply(s)
 		for i := range 8 {
 			w.up("s")
@@ -134,6 +136,7 @@ func TestPeopleChangeWhatSteers(t *testing.T) {
 // A repository that appears while a server runs is kept from it, too: between two calls it is started anew.
 func TestServersAreStartedAnewForNewRepositories(t *testing.T) {
 	inProject(t, func(t *testing.T, w *world, s Server, project string) {
+		t.Helper()
 		w.apply(s)
 		w.up("s")
 		c, err := w.m.client("s")
@@ -162,6 +165,7 @@ func TestServersAreStartedAnewForNewRepositories(t *testing.T) {
 // Links do not widen what a server may write, and do not hide from the host that it may write the project.
 func TestLinksDoNotWidenWhatServersWrite(t *testing.T) {
 	inProject(t, func(t *testing.T, w *world, s Server, project string) {
+		t.Helper()
 		link := func(target, name string) string {
 			if err := os.Symlink(target, name); err != nil {
 				t.Fatal(err)

@@ -22,7 +22,7 @@ func TestAskChatWaitsForADeletion(t *testing.T) {
 		system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
 		defer func() {
 			system.Shutdown()
-			time.Sleep(2 * forgetWait) // simulated: the chat and the timers of the library end
+			<-time.After(2 * forgetWait) // simulated: the chat and the timers of the library end
 		}()
 		slow := actor.PropsFromFunc(func(ac actor.Context) {
 			switch ac.Message().(type) {
