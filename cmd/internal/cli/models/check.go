@@ -155,6 +155,9 @@ func (c Check) trouble() (fact, fix [2]string) {
 	case model.ReasonAddress:
 		return [2]string{"something else answers at its address", "它的地址上不是模型服务"}, [2]string{"check " + at("baseUrl") + "; it usually ends in /v1", "检查 " + at("baseUrl") + "，通常以 /v1 结尾"}
 	case model.ReasonNetwork:
+		if fix := checkup.ConnectionFix(c.Said); fix[0] != "" {
+			return [2]string{"no secure connection can be made", "无法建立安全连接"}, fix
+		}
 		return [2]string{"it cannot be reached", "无法连接"}, [2]string{"check " + at("baseUrl") + " and the network", "检查 " + at("baseUrl") + " 和网络"}
 	case model.ReasonRate:
 		return [2]string{"its service was asked too often", "请求过于频繁"}, [2]string{"wait, or set llm.requestsPerMinute", "稍等，或设置 llm.requestsPerMinute"}
