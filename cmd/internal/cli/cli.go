@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +115,7 @@ func (a *app) root() *cobra.Command {
 	a.complete(root)
 	for _, group := range root.Commands() {
 		for _, cmd := range append(group.Commands(), group) {
-			if slices.Contains(writers(), strings.TrimPrefix(cmd.CommandPath(), "sma ")) {
+			if strings.Contains(writers, strings.TrimPrefix(cmd.CommandPath(), "sma")+",") {
 				cmd.PreRunE = a.mayWrite
 			}
 		}
@@ -140,12 +139,8 @@ func (a *app) help(c *cobra.Command, words []string) error {
 
 // writers are the commands that change files of the state even if a host runs. Others ask the host, or look whose the
 // state is where they open it.
-func writers() []string {
-	return []string{
-		"pair", "pair approve", "pair remove", "tasks add", "tasks rm", "tasks pause", "tasks resume", "memory edit", "memory forget",
-		"skills approve", "skills forget", "mcp approve", "chats import", "chats fork", "chats repair",
-	}
-}
+const writers = " pair, pair approve, pair remove, tasks add, tasks rm, tasks pause, tasks resume, memory edit, memory forget," +
+	" skills approve, skills forget, mcp approve, chats import, chats fork, chats repair,"
 
 func (a *app) mayWrite(*cobra.Command, []string) error {
 	_, state, err := a.Folders(nil)

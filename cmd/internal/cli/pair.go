@@ -64,16 +64,13 @@ func accessIn[T any](state string, work func(state string, people *access.Store)
 	return out, &console.Failure{Code: console.CodeFailed, What: "the people who may use the bots cannot be changed", Why: err, Help: "sma doctor"}
 }
 
-// withBot is withAccess for a bot, which the settings name unless somebody has access to it.
-func withBot[T any](ctx context.Context, a *app, bot string, work func(people *access.Store) (T, error)) (T, error) {
-	return withAccess(a, func(_ string, people *access.Store) (none T, _ error) {
-		if of := people.Account(bot); of.Owner == nil && len(of.People)+len(of.Groups)+len(of.Codes) == 0 {
-			if _, err := a.botIsOn(ctx, bot); err != nil {
-				return none, err
-			}
-		}
-		return work(people)
-	})
+// exists refuses a bot that the settings do not name, unless somebody has access to it.
+func (a *app) exists(ctx context.Context, people *access.Store, bot string) error {
+	if of := people.Account(bot); of.Owner != nil || len(of.People)+len(of.Groups)+len(of.Codes) > 0 {
+		return nil
+	}
+	_, err := a.botIsOn(ctx, bot)
+	return err
 }
 
 // botIsOn reports whether a bot is enabled. It refuses one that the settings do not name.
@@ -159,7 +156,9 @@ func drawCode(text string) string {
 func (a *app) pairListCmd(bot *string) *cobra.Command {
 	return console.Command[access.Account]{
 		Run: func(ctx context.Context, _ []string) (access.Account, error) {
-			return withBot(ctx, a, *bot, func(people *access.Store) (access.Account, error) { return listed(people, *bot), nil })
+			return withAccess(a, func(_ string, people *access.Store) (access.Account, error) {
+				return listed(people, *bot), a.exists(ctx, people, *bot)
+			})
 		},
 		Text: accountText,
 	}.On(a.Console, &cobra.Command{
@@ -204,7 +203,12 @@ func (a *app) pairApproveCmd(bot *string) *cobra.Command {
 		Use: "approve CODE", Short: "Let in the person who got this code from the bot", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
 	}, func(ctx context.Context, args []string) (string, error) {
-		return withBot(ctx, a, *bot, func(people *access.Store) (string, error) { return letIn(ctx, people, *bot, args[0]) })
+		return withAccess(a, func(_ string, people *access.Store) (string, error) {
+			if err := a.exists(ctx, people, *bot); err != nil {
+				return "", err
+			}
+			return letIn(ctx, people, *bot, args[0])
+		})
 	})
 }
 
@@ -213,6 +217,11 @@ func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
 		Use: "remove ID", Short: "Remove a person's or a group's access", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
 	}, func(ctx context.Context, args []string) (string, error) {
-		return withBot(ctx, a, *bot, func(people *access.Store) (string, error) { return remove(ctx, people, *bot, args[0]) })
+		return withAccess(a, func(_ string, people *access.Store) (string, error) {
+			if err := a.exists(ctx, people, *bot); err != nil {
+				return "", err
+			}
+			return remove(ctx, people, *bot, args[0])
+		})
 	})
 }

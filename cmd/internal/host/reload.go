@@ -43,7 +43,7 @@ func (h *Host) reloadSettings() {
 		return true
 	})
 	changed = h.replaceModels(next, changed)
-	changed = h.setRules(next.Settings.Adapters, changed)
+	changed = h.setRules(&next.Settings.Adapters, changed)
 	if err := h.budgets.Set(next.Settings.Budget, next.Settings.CheaperModel()); err != nil {
 		if h.reloads.News("settings", "spending", err) {
 			h.log.Error("what was spent cannot be read, so no spending limit can be kept; requests to models are refused until it can", "error", err)
@@ -59,7 +59,7 @@ func (h *Host) reloadSettings() {
 
 // setRules makes bots follow changed rules of access, and returns the changes that still need a restart. Whom the owner
 // has let in is not in the settings.
-func (h *Host) setRules(next config.Adapters, changed []string) []string {
+func (h *Host) setRules(next *config.Adapters, changed []string) []string {
 	for name, p := range h.ports {
 		bot, ok := p.platform.(platform.Ruled)
 		service, known := h.services.Of(name)
@@ -67,33 +67,24 @@ func (h *Host) setRules(next config.Adapters, changed []string) []string {
 			continue
 		}
 		_, account, _ := strings.Cut(name, "@")
-		rules := service.Rules(next, account)
-		if err := bot.SetRules(rules); err != nil {
+		if err := bot.SetRules(service.Rules(next, account)); err != nil {
 			if h.reloads.News("access to "+name, err) {
 				h.log.Warn("the changed access cannot be used; the previous one stays in effect", "platform", name, "error", err)
 			}
 			continue
 		}
-		rest := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return isRule(service.Name, account, key) })
-		if h.reloads.News("access to "+name, rules) && len(rest) < len(changed) {
-			h.log.Info("the access to a bot has changed", "platform", name)
-		}
-		changed = rest
+		changed = slices.DeleteFunc(changed, func(key string) bool { return isRule(service.Name, key) })
 	}
 	return changed
 }
 
-// isRule reports whether a key is about who may talk to a bot.
-func isRule(service, account, key string) bool {
-	block := "adapters." + service + "."
-	if account != "" {
-		block += "accounts." + account + "."
+// isRule reports whether a key is about who may talk to the bots of a service. A new account has other keys, too.
+func isRule(service, key string) bool {
+	if !strings.HasPrefix(key, "adapters."+service+".") {
+		return false
 	}
-	key, ok := strings.CutPrefix(key, block)
-	if rest, listed := strings.CutPrefix(key, "groups."); listed {
-		key = rest[strings.LastIndexByte(rest, '.')+1:]
-	}
-	return ok && (key == "access" || key == "groups" || key == "addressed")
+	last := key[strings.LastIndexByte(key, '.')+1:]
+	return last == "access" || last == "groups" || last == "addressed"
 }
 
 // LogLevel converts the word of the settings to a level.

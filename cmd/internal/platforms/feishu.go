@@ -25,8 +25,8 @@ func feishuApp() Descriptor {
 			f := a.Feishu
 			return Settings{Enabled: f.Enabled, Egress: f.Egress, Access: f.Access}
 		},
-		Rules: func(a config.Adapters, _ string) platform.AccessRules {
-			return platform.AccessRules{Access: a.Feishu.Access, Listed: feishuGroups(a.Feishu)}
+		Rules: func(a *config.Adapters, _ string) platform.AccessRules {
+			return platform.AccessRules{Access: a.Feishu.Access, Listed: feishuGroups(a.Feishu.Groups)}
 		},
 		Open: openFeishu, Ask: askFeishu,
 		Check:       func(s config.Settings, _ string) []checkup.Finding { return checkFeishu(s) },
@@ -49,7 +49,7 @@ func openFeishu(ctx context.Context, env Env) ([]Bot, error) {
 	}
 	return []Bot{{Name: feishuName, New: func(decide platform.Decide) (platform.Platform, error) {
 		return feishu.New(feishu.Options{
-			AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s), Rates: feishuRates(s.RateLimit),
+			AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: s.Access, Groups: feishuGroups(s.Groups), Rates: feishuRates(s.RateLimit),
 			Egress: env.Egress, Drafts: s.Drafts, Commands: env.Commands, Logger: env.Logger, Registry: env.Registry,
 			AccessStore: env.Access, Language: env.Language, Decide: decide, StateDir: filepath.Join(env.State, "adapters", feishuName), Webhook: hook,
 		})
@@ -72,9 +72,9 @@ func feishuHook(ctx context.Context, env Env) (*feishu.Webhook, error) {
 }
 
 // feishuGroups converts the rules of the settings.
-func feishuGroups(s config.Feishu) map[string]platform.Group {
+func feishuGroups(set map[string]config.Group) map[string]platform.Group {
 	groups := map[string]platform.Group{}
-	for id, g := range s.Groups {
+	for id, g := range set {
 		addressed := g.Addressed
 		if addressed == "always" { // the older name
 			addressed = platform.GroupsAll
@@ -88,7 +88,7 @@ func feishuGroups(s config.Feishu) map[string]platform.Group {
 func feishuMissing(ctx context.Context, all config.Settings) ([]feishu.Need, error) {
 	s := all.Adapters.Feishu
 	app, err := feishu.New(feishu.Options{
-		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: platform.AccessOpen, Groups: feishuGroups(s), Drafts: s.Drafts,
+		AppID: s.AppID, AppSecret: s.AppSecret.Reveal, BaseURL: s.BaseURL, Access: platform.AccessOpen, Groups: feishuGroups(s.Groups), Drafts: s.Drafts,
 		Administered: slices.Contains(all.Permissions.Exec.Approvers, "platformAdmins"),
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ type Descriptor struct {
 	// Settings reads what all services have in common.
 	Settings func(config.Adapters) Settings
 	// Rules reads who may talk to a bot; account is empty for the first one.
-	Rules func(a config.Adapters, account string) platform.AccessRules
+	Rules func(a *config.Adapters, account string) platform.AccessRules
 	// Open prepares the bots. It listens for webhooks at once, so that a port in use stops the start.
 	Open func(context.Context, Env) ([]Bot, error)
 	// Check checks the settings without contacting the service.

@@ -33,8 +33,8 @@ func telegramBots() Descriptor {
 			t := a.Telegram
 			return Settings{Enabled: t.Enabled, Egress: t.Egress, Access: t.Access, Accounts: slices.Sorted(maps.Keys(t.Accounts))}
 		},
-		Rules: func(a config.Adapters, account string) platform.AccessRules {
-			t, own := a.Telegram, a.Telegram.Accounts[account]
+		Rules: func(a *config.Adapters, account string) platform.AccessRules {
+			t, own := &a.Telegram, a.Telegram.Accounts[account]
 			return platform.AccessRules{Access: cmp.Or(own.Access, t.Access), Groups: cmp.Or(own.Groups, t.Groups)}
 		},
 		Open: openTelegram, Check: checkTelegram,
@@ -149,7 +149,7 @@ func askBot(ctx context.Context, via http.RoundTripper, root, name string, token
 	}
 	switch {
 	case err != nil:
-		return checkup.New(name, checkup.Fail, root+" cannot be reached: "+err.Error(), "check the network, adapters.telegram.proxy and HTTPS_PROXY")
+		return checkup.New(name, checkup.Fail, root+" cannot be reached: "+err.Error(), cmp.Or(checkup.ConnectionFix(err.Error())[0], "check the network, adapters.telegram.proxy and HTTPS_PROXY"))
 	case status == http.StatusUnauthorized || status == http.StatusNotFound:
 		return checkup.New(name, checkup.Refused, fmt.Sprintf("the token is refused (%d)", status), "copy it again from @BotFather")
 	case status != http.StatusOK || json.Unmarshal(body, &who) != nil:
