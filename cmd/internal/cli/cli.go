@@ -121,9 +121,8 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	root.InitDefaultHelpCmd()
-	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Run, help.RunE = nil, a.help
-	}
+	help, _, _ := root.Find([]string{"help"}) // it was just made
+	help.Run, help.RunE = nil, a.help
 	return root
 }
 
@@ -137,8 +136,7 @@ func (a *app) help(c *cobra.Command, words []string) error {
 	return cmd.Help()
 }
 
-// writers are the commands that change files of the state even if a host runs. Others ask the host, or look whose the
-// state is where they open it.
+// writers are the commands that change files of the state even if a host runs. Others check where they open it.
 const writers = " pair, pair approve, pair remove, tasks add, tasks rm, tasks pause, tasks resume, memory edit, memory forget," +
 	" skills approve, skills forget, mcp approve, chats import, chats fork, chats repair,"
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -90,4 +91,28 @@ func (t Table) Of(name string) (Descriptor, bool) {
 		}
 	}
 	return Descriptor{}, false
+}
+
+// Follow makes a running bot follow what new settings say about who may talk to it, and returns the changed keys that
+// are about something else. Whom the owner has let in is not in the settings.
+func (t Table) Follow(bot platform.Platform, next *config.Adapters, changed []string) ([]string, error) {
+	service, known := t.Of(bot.Name())
+	ruled, ok := bot.(platform.Ruled)
+	if !known || !ok {
+		return changed, nil
+	}
+	_, account, _ := strings.Cut(bot.Name(), "@")
+	if err := ruled.SetRules(service.Rules(next, account)); err != nil {
+		return changed, err
+	}
+	return slices.DeleteFunc(changed, func(key string) bool { return isRule(service.Name, key) }), nil
+}
+
+// isRule reports whether a key is about who may talk to the bots of a service. A new account has other keys, too.
+func isRule(service, key string) bool {
+	if !strings.HasPrefix(key, "adapters."+service+".") {
+		return false
+	}
+	last := key[strings.LastIndexByte(key, '.')+1:]
+	return last == "access" || last == "groups" || last == "addressed"
 }
