@@ -86,6 +86,24 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// What was forwarded and is not available when the event arrives is asked for when the event comes again, for a while.
+func TestForwardsThatCannotBeHadNow(t *testing.T) {
+	b := newBench(t, false, nil)
+	host := platformtest.NewHost()
+	b.receive(t, host)
+	host.AwaitUp(t)
+	list := []feishutest.Forwarded{{From: "ou_a", Kind: "text", Content: `{"text":"content"}`}}
+	for i, kind := range []faketest.FaultKind{faketest.Hang, faketest.Refuse} {
+		b.api.Fail(feishutest.Fault{Path: "/im/v1/messages/", Kind: kind, Code: 99991400, Text: "request trigger frequency limit"})
+		b.api.SayForwarded(private, owner, list, nil)
+		b.api.Await(t, "the first try to fail", func() bool { _, waiting, _ := b.api.Pushed(); return b.api.Idle() && waiting == 1 })
+		b.api.Advance(15 * time.Second)
+		if _, words := filesOf(host.AwaitTaken(t, i+1)[i]); len(words) != 1 || !strings.Contains(words[0], ": content") {
+			t.Errorf("%s: taken with %q", kind, words)
+		}
+	}
+}
+
 // TestForwards checks that messages forwarded together become one message with all texts, senders
 // and times; nothing is requested for people without access.
 func TestForwards(t *testing.T) {

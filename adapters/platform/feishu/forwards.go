@@ -3,6 +3,7 @@ package feishu
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 	maxForward   = 16 << 10
 	// forwardsTimeout bounds the request for them: the service waits three seconds for our answer.
 	forwardsTimeout = 2 * time.Second
+	// forwardsWithin is how old a message may be for which the service has to come again because they are not available.
+	// It comes twice in this time, and later twice more.
+	forwardsWithin = 30 * time.Minute
 )
 
 // forward is a message that was forwarded with others.
@@ -56,17 +60,19 @@ type listed struct {
 	} `json:"mentions"`
 }
 
-// forwards requests the messages that a message contains, which are not part of the event. It
-// returns nil if they are not available now.
-func (p *Platform) forwards(ctx context.Context, id string) []forward {
+// forwards requests the messages that a message contains, which are not part of the event. An error
+// says that they are not available now.
+func (p *Platform) forwards(ctx context.Context, id string) ([]forward, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(forwardsTimeout, p.opts.Patience))
 	defer cancel()
 	got, err := api.Get[listing](ctx, p.client, api.MessagePath(id), nil)
 	if err != nil {
 		p.log.Warn("what was forwarded could not be asked", "error", err)
-		return nil
+		if e, ok := errors.AsType[*platform.Error](sendError(err)); ok && e.Retryable {
+			return nil, err
+		}
 	}
-	return forwardsOf(id, got.Items)
+	return forwardsOf(id, got.Items), nil
 }
 
 // forwardsOf returns the messages below one, in order and within the limits.

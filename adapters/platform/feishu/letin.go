@@ -45,7 +45,9 @@ func (p *Platform) readAgain(ctx context.Context, raw json.RawMessage) (platform
 	}
 	in := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}.inbound(event).in
 	if event.Message.Kind == kindForwards && event.Message.Forwards == nil {
-		event.Message.Forwards = p.forwards(ctx, event.Message.ID)
+		if event.Message.Forwards, err = p.forwards(ctx, event.Message.ID); err != nil {
+			return platform.Inbound{}, false
+		}
 		in.Parts = readContent(event.Message).parts
 	}
 	return in, true

@@ -74,7 +74,8 @@ func (p *Platform) newIntake(host platform.Host) *botkit.Intake[received] {
 		Host: host, StateDir: p.opts.StateDir, Patience: p.opts.Patience, Redelivers: true, Read: decodeReceived, Now: time.Now, SetAside: p.metrics.parked, Log: p.log,
 		Map: func(ctx context.Context, events []received) (out []arrival) {
 			for _, e := range events {
-				out = append(out, p.arrival(ctx, e))
+				a, _ := p.arrival(ctx, e) // what was set aside is taken in any case
+				out = append(out, a)
 			}
 			return out
 		},
@@ -116,8 +117,8 @@ func (p *Platform) identify(ctx context.Context) error {
 	return nil
 }
 
-// arrival maps a message and applies the gate to it.
-func (p *Platform) arrival(ctx context.Context, event received) arrival {
+// arrival maps a message and applies the gate to it. An error says that what was forwarded is missing.
+func (p *Platform) arrival(ctx context.Context, event received) (_ arrival, err error) {
 	msg := &event.Message
 	me := p.me.Load()
 	if me == nil {
@@ -125,7 +126,7 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	}
 	m := mapper{account: p.opts.Account, bot: me.OpenID, commands: p.commands}
 	if msg.TakenBack {
-		return arrival{Event: event, In: m.takenBack(*msg)}
+		return arrival{Event: event, In: m.takenBack(*msg)}, nil
 	}
 	if msg.ToUs == nil && msg.Parent != "" {
 		ours := p.isOurs(ctx, msg.Parent)
@@ -134,10 +135,10 @@ func (p *Platform) arrival(ctx context.Context, event received) arrival {
 	event.Sender.Name = p.names.Of(ctx, event.Sender.ID.OpenID)
 	in := p.admit(ctx, m.inbound(event), event)
 	if in.Gate.Open && msg.Kind == kindForwards && msg.Forwards == nil {
-		msg.Forwards = p.forwards(ctx, msg.ID)
+		msg.Forwards, err = p.forwards(ctx, msg.ID)
 		in.Parts = readContent(*msg).parts
 	}
-	return arrival{Event: event, In: in}
+	return arrival{Event: event, In: in}, err
 }
 
 // isOurs reports whether the bot sent a message. It is false if that is unknown.
@@ -202,7 +203,10 @@ func nothing(context.Context) (any, error) { return struct{}{}, nil }
 func (r *receiver) arrived(ctx context.Context, at *lines.Place, event received) (any, error) {
 	err := at.Await(ctx)
 	if err == nil {
-		err = r.intake.Deliver(ctx, []arrival{r.p.arrival(ctx, event)})
+		a, lacks := r.p.arrival(ctx, event)
+		if err = lacks; err == nil || r.p.opts.Now().Sub(event.Message.time()) > forwardsWithin {
+			err = r.intake.Deliver(ctx, []arrival{a})
+		}
 	}
 	if err != nil {
 		r.p.metrics.events.WithLabelValues("refused").Inc()

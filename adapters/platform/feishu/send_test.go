@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishu"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
@@ -94,6 +96,27 @@ func TestMarkupIsInert(t *testing.T) {
 				t.Errorf("%q acts in %s %s", text, last.Content, last.Text)
 			}
 		}
+	}
+}
+
+// A picture that the service cannot take now is not sent as a file: it is sent as a picture later.
+func TestPicturesOverTheLimitStayPictures(t *testing.T) {
+	b := newBench(t, false, nil)
+	path := filepath.Join(t.TempDir(), "a.png")
+	if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.api.Fail(feishutest.Fault{Path: "/im/v1/images", Kind: faketest.Refuse, Code: 99991400, Text: "request trigger frequency limit"})
+	part := b.bot.Plan(platform.Outbound{To: target(private), Attachments: []platform.Attachment{{Path: path, Kind: "photo"}}})[0]
+	_, err := b.bot.Send(t.Context(), target(private), part)
+	if e, ok := errors.AsType[*platform.Error](err); !ok || e.Reason != platform.SendRate || !e.Retryable || e.Unknown {
+		t.Errorf("got %v, want that it is to be sent later", err)
+	}
+	if _, err := b.bot.Send(t.Context(), target(private), part); err != nil {
+		t.Error(err)
+	}
+	if sent := b.api.Sent(private); len(sent) != 1 || sent[0].Kind != "image" {
+		t.Errorf("sent %+v", sent)
 	}
 }
 

@@ -53,7 +53,7 @@ func (p *Platform) upload(ctx context.Context, a platform.Attachment) (kind, con
 		if err == nil {
 			return "image", key("image_key", got.Image), nil
 		}
-		if e, ok := errors.AsType[*api.Error](err); !ok || e.IsTokenStale() || e.Status >= http.StatusInternalServerError {
+		if e, ok := errors.AsType[*api.Error](err); !ok || refusal(e).Reason != platform.SendRefused {
 			return "", "", harmless(sendError(err))
 		}
 		// The service does not accept it as a picture, so it is sent as a file.

@@ -166,16 +166,15 @@ type Question struct {
 
 // Owe sends what is due: one message to the owner for each pending request, and a notice to the
 // people who were given access, whose first messages are then answered. Each is made durable before
-// it is removed here, and has a permanent id, so that repeating it sends nothing twice.
+// it is removed here, and has a permanent id, so that repeating it sends nothing twice. What a chat
+// does not take now is due again.
 func (d *Admission) Owe(ctx context.Context, b Bot) {
 	if d.store == nil {
 		return
 	}
 	a := d.store.Guests(d.bot)
 	for _, x := range a.Arrivals {
-		if !d.welcome(ctx, b, a.Owner, x) {
-			return
-		}
+		d.welcome(ctx, b, a.Owner, x)
 	}
 	if a.Owner == nil {
 		return
@@ -277,7 +276,7 @@ func (d *Admission) word(b Bot, to platform.Visitor, id, text string, asks []mes
 }
 
 // welcome notifies a visitor of their access and hands over their first message.
-func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) bool {
+func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor, x platform.Arrival) {
 	reader := x.Who
 	if x.Who.Group && owner != nil { // groups have no language of their own
 		reader = *owner
@@ -308,21 +307,20 @@ func (d *Admission) welcome(ctx context.Context, b Bot, owner *platform.Visitor,
 		word.Chat.Type = messages.ChatGroup
 	}
 	if !b.Host(ctx, word) {
-		return false
+		return
 	}
 	if waited {
 		first.IngressID += "~in"
 		first.Gate = platform.Gate{Open: true, Reason: "let_in"}
 		if !b.Host(ctx, first) {
-			return false
+			return
 		}
 	}
 	if err := d.store.Arrived(ctx, d.bot, x.Code); err != nil {
 		d.log.Warn("that somebody was let in could not be stored", "error", err)
-		return false
+		return
 	}
 	d.log.Info("let in", "user", x.Who.ID, "once", x.Once)
-	return true
 }
 
 // choose carries out the choice of the owner's press. A press counts only in the owner's private

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,8 @@ type gatehouse struct {
 	now       time.Time
 	store     *access.Store
 	admission *Admission
-	down      bool // the core accepts nothing
+	down      bool   // the core accepts nothing
+	shut      string // or nothing for this chat
 	said      []platform.Inbound
 	shown     []string // outcomes that replaced buttons
 	fails     []error  // errors for showing the next ones
@@ -55,17 +57,22 @@ func (g *gatehouse) owe() []platform.Inbound {
 	before := len(g.said)
 	g.admission.Owe(g.t.Context(), Bot{
 		Host: func(_ context.Context, in platform.Inbound) bool {
-			if !g.down {
-				g.said = append(g.said, in)
+			if g.down || g.shut != "" && in.Chat.ID == g.shut {
+				return false
 			}
-			return !g.down
+			g.said = append(g.said, in)
+			return true
 		},
 		Key:   func(chat string) messages.ChatKey { return messages.NewChatKey("telegram", "", chat, 0) },
 		Words: func(messages.ChatKey, string) notices.Words { return notices.English() }, PrivateType: "private", Now: func() time.Time { return g.now },
 		Again: func(_ context.Context, raw json.RawMessage) (platform.Inbound, bool) {
 			var text string
 			err := json.Unmarshal(raw, &text)
-			return platform.Inbound{IngressID: "7", Text: text, Chat: platform.ChatInfo{ID: "2"}}, err == nil
+			chat, ok := strings.CutPrefix(text, "from ")
+			if !ok {
+				chat = "2"
+			}
+			return platform.Inbound{IngressID: "7", Text: text, Chat: platform.ChatInfo{ID: chat}}, err == nil
 		},
 		Settle: func(_ context.Context, q Question) error {
 			g.shown = append(g.shown, q.Message+" "+q.Outcome)
@@ -176,6 +183,32 @@ func TestOnlyTheOwnersPressCounts(t *testing.T) {
 	}
 	if gate := g.writes("3", "Eve", "please"); gate.Open || gate.Refuse || gate.Notice != "" || g.code("3") != "" {
 		t.Errorf("a blocked stranger gets %+v", gate)
+	}
+}
+
+// A chat that cannot be welcomed now delays no other, nor what the owner is asked.
+func TestOneWelcomeDoesNotDelayOthers(t *testing.T) {
+	g := newGatehouse(t)
+	g.writes("2", "Bob", "hello")
+	g.writes("3", "Eve", "from 3")
+	g.owe()
+	for _, id := range []string{"2", "3"} {
+		if is := g.admission.choose(t.Context(), platform.Person{ID: "1"}, "1", g.code(id), platform.LetIn); is != ChoiceDone {
+			t.Fatal(is)
+		}
+	}
+	g.writes("4", "Ida", "hello")
+	g.shut = "2"
+	var got []messages.ChatKey
+	for _, in := range g.owe() {
+		got = append(got, in.ChatKey)
+	}
+	if want := []messages.ChatKey{"telegram-chat-3", "telegram-chat-1"}; !slices.Contains(got, want[0]) || !slices.Contains(got, want[1]) {
+		t.Errorf("written to %v, want %v", got, want)
+	}
+	g.shut = ""
+	if said := g.owe(); len(said) == 0 || said[0].ChatKey != "telegram-chat-2" {
+		t.Errorf("later: %v", said)
 	}
 }
 
