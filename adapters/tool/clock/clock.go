@@ -19,8 +19,7 @@ var docs embed.FS
 
 // Options configure the tool.
 type Options struct {
-	Now  func() time.Time // defaults to time.Now
-	Zone *time.Location   // defaults to the host's
+	Zone *time.Location // defaults to the host's
 }
 
 // Clock is the tool time_now.
@@ -32,9 +31,6 @@ type Clock struct {
 
 // New makes the tool.
 func New(o Options) *Clock {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
@@ -59,7 +55,7 @@ func (c *Clock) Invoke(_ context.Context, call tool.Call) (tool.Result, error) {
 		}
 		zone = z
 	}
-	now := c.opts.Now().In(zone)
+	now := time.Now().In(zone)
 	abbreviation, _ := now.Zone()
 	return tool.Answer(struct {
 		Time    string `json:"time"`

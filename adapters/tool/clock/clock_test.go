@@ -8,6 +8,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/clock"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 )
 
 func TestNow(t *testing.T) {
@@ -15,7 +16,7 @@ func TestNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clock.New(clock.Options{Zone: zone, Now: func() time.Time { return time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC) }})
+	c := clock.New(clock.Options{Zone: zone})
 	set, err := tool.NewSet(c)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,9 @@ func TestNow(t *testing.T) {
 			err := set.Validate(clock.Name, json.RawMessage(tt.input))
 			var r tool.Result
 			if err == nil {
-				r, err = c.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)})
+				tooltest.At(t, time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC), func(t *testing.T) {
+					r, err = c.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)})
+				})
 			}
 			if !errors.Is(err, tt.wantErr) || string(r.Output) != tt.want {
 				t.Errorf("got %s, %v; want %s, %v", r.Output, err, tt.want, tt.wantErr)

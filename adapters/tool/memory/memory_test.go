@@ -14,6 +14,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -75,7 +76,7 @@ func invoke(t *testing.T, it tool.Tool, run tool.Run, input string) (tool.Result
 }
 
 func options(s *store) memory.Options {
-	return memory.Options{Store: s, Zone: time.UTC, Now: func() time.Time { return time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC) }}
+	return memory.Options{Store: s, Zone: time.UTC}
 }
 
 func TestUpsert(t *testing.T) {
@@ -110,7 +111,11 @@ func TestUpsert(t *testing.T) {
 			if tt.had != "" {
 				s.texts[tt.place] = tt.had
 			}
-			r, err := invoke(t, memory.NewUpsert(options(s)), tt.run, tt.input)
+			var r tool.Result
+			var err error
+			tooltest.At(t, time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC), func(t *testing.T) {
+				r, err = invoke(t, memory.NewUpsert(options(s)), tt.run, tt.input)
+			})
 			if !errors.Is(err, tt.wantErr) || string(r.Output) != tt.want {
 				t.Errorf("got %s, %v; want %s, %v", r.Output, err, tt.want, tt.wantErr)
 			}

@@ -26,16 +26,12 @@ var docs embed.FS
 // Options configure the tools. Store is required.
 type Options struct {
 	Store persistence.MemoryStore
-	Now   func() time.Time // defaults to time.Now
-	Zone  *time.Location   // of the dates; defaults to the host's
+	Zone  *time.Location // of the dates; defaults to the host's
 	// Meaning lets searches compare meanings; without it they compare words only.
 	Meaning *Meaning
 }
 
 func (o Options) withDefaults() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
@@ -95,7 +91,7 @@ func (u *Upsert) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err != nil {
 		return tool.Result{}, err
 	}
-	fact := memories.Fact{At: u.opts.Now().In(u.opts.Zone), Text: in.Text, Sources: []string{call.Run.MessageID}}
+	fact := memories.Fact{At: time.Now().In(u.opts.Zone), Text: in.Text, Sources: []string{call.Run.MessageID}}
 	n, err := u.opts.Store.AddMemory(ctx, in.place, fact)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("remember: %w", err)

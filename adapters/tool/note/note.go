@@ -31,9 +31,8 @@ var errFull = errors.New("the notes file is full")
 
 // Options configure the tool. File is required.
 type Options struct {
-	File string           // the notes file, created with the first note
-	Now  func() time.Time // defaults to time.Now
-	Zone *time.Location   // of the dates; defaults to the host's
+	File string         // the notes file, created with the first note
+	Zone *time.Location // of the dates; defaults to the host's
 }
 
 // Note is the tool remember_note. Concurrent calls write one after the other.
@@ -46,9 +45,6 @@ type Note struct {
 
 // New makes the tool.
 func New(o Options) *Note {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
@@ -72,7 +68,7 @@ func (n *Note) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	line := "- " + n.opts.Now().In(n.opts.Zone).Format("2006-01-02 15:04") + " " + text + "\n"
+	line := "- " + time.Now().In(n.opts.Zone).Format("2006-01-02 15:04") + " " + text + "\n"
 	if err := n.add(line); err != nil {
 		return tool.Result{}, fmt.Errorf("write the note: %w", err)
 	}

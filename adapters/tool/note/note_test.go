@@ -12,12 +12,18 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/note"
+	"github.com/shipmyagent/shipmyagent/adapters/tool/tooltest"
 )
 
 func newNote(t *testing.T) (n *note.Note, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "notes.md")
-	return note.New(note.Options{File: file, Zone: time.UTC, Now: func() time.Time { return time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC) }}), file
+	return note.New(note.Options{File: file, Zone: time.UTC}), file
+}
+
+func at(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	tooltest.At(t, time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC), test)
 }
 
 func TestNote(t *testing.T) {
@@ -43,7 +49,7 @@ func TestNote(t *testing.T) {
 			err = set.Validate(note.Name, json.RawMessage(tt.input))
 			var r tool.Result
 			if err == nil {
-				r, err = n.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)})
+				at(t, func(t *testing.T) { r, err = n.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)}) })
 			}
 			if !errors.Is(err, tt.wantErr) || string(r.Output) != tt.want {
 				t.Errorf("got %s, %v; want %s, %v", r.Output, err, tt.want, tt.wantErr)
@@ -61,15 +67,17 @@ func TestNote(t *testing.T) {
 
 func TestNotesTogether(t *testing.T) {
 	n, file := newNote(t)
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			if _, err := n.Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{"text":"one more"}`)}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
+	at(t, func(t *testing.T) {
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if _, err := n.Invoke(t.Context(), tool.Call{Input: json.RawMessage(`{"text":"one more"}`)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
 	got, err := os.ReadFile(file)
 	if err != nil || strings.Count(string(got), "- 2026-07-01 22:30 one more\n") != 20 {
 		t.Errorf("the file holds %q, %v", got, err)

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/ogg"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
@@ -189,8 +190,8 @@ func (s *Speak) recording(ctx context.Context, call tool.Call, w speech.Words) (
 	if err != nil {
 		return kept{}, err
 	}
-	if err := store(folder, name+r.Ending, r.Data); err != nil {
-		return kept{}, err
+	if err := renameio.WriteFile(filepath.Join(folder, name+r.Ending), r.Data, 0o600); err != nil {
+		return kept{}, fmt.Errorf("keep a recording: %w", err)
 	}
 	return s.keptAs(call.Run.ChatKey, folder, own, name+r.Ending, bytes.NewReader(r.Data)), nil
 }
@@ -204,21 +205,4 @@ func (s *Speak) keptAs(key messages.ChatKey, folder, own, name string, data io.R
 		k.URL = s.o.Link(key, name)
 	}
 	return k
-}
-
-// store writes a file atomically.
-func store(folder, name string, data []byte) error {
-	temp, err := os.CreateTemp(folder, ".part-*") // 0600
-	if err != nil {
-		return fmt.Errorf("make a file: %w", err)
-	}
-	defer func() { _ = os.Remove(temp.Name()) }() // renamed already on success
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(folder, name))
-	}
-	if err != nil {
-		return fmt.Errorf("keep a recording: %w", err)
-	}
-	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -111,4 +114,13 @@ func (e *Egress) Sent() []Sent {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]Sent(nil), e.sent...)
+}
+
+// At runs a test in a bubble whose clock shows a time after the year 2000.
+func At(t *testing.T, when time.Time, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		<-time.After(time.Until(when))
+		test(t)
+	})
 }
