@@ -25,8 +25,8 @@ func feishuApp() Descriptor {
 			f := a.Feishu
 			return Settings{Enabled: f.Enabled, Egress: f.Egress, Access: f.Access}
 		},
-		Rules: func(a *config.Adapters, _ string) platform.AccessRules {
-			return platform.AccessRules{Access: a.Feishu.Access, Listed: feishuGroups(a.Feishu.Groups)}
+		Rules: func(a *config.Adapters, _ string) (platform.AccessRules, bool) {
+			return platform.AccessRules{Access: a.Feishu.Access, Listed: feishuGroups(a.Feishu.Groups)}, true
 		},
 		Open: openFeishu, Ask: askFeishu,
 		Check:       func(s config.Settings, _ string) []checkup.Finding { return checkFeishu(s) },

@@ -25,8 +25,8 @@ type Descriptor struct {
 	Off   string // says what switches the bots on, while they are off
 	// Settings reads what all services have in common.
 	Settings func(config.Adapters) Settings
-	// Rules reads who may talk to a bot; account is empty for the first one.
-	Rules func(a *config.Adapters, account string) platform.AccessRules
+	// Rules reads who may talk to a bot; account is empty for the first one. ok is false if there is no such account.
+	Rules func(a *config.Adapters, account string) (rules platform.AccessRules, ok bool)
 	// Open prepares the bots. It listens for webhooks at once, so that a port in use stops the start.
 	Open func(context.Context, Env) ([]Bot, error)
 	// Check checks the settings without contacting the service.
@@ -94,7 +94,8 @@ func (t Table) Of(name string) (Descriptor, bool) {
 }
 
 // Follow makes a running bot follow what new settings say about who may talk to it, and returns the changed keys that
-// are about something else. Whom the owner has let in is not in the settings.
+// are about something else. Whom the owner has let in is not in the settings. A bot whose account was removed keeps its
+// rules until it ends, since those of the first account may be wider.
 func (t Table) Follow(bot platform.Platform, next *config.Adapters, changed []string) ([]string, error) {
 	service, known := t.Of(bot.Name())
 	ruled, ok := bot.(platform.Ruled)
@@ -102,7 +103,11 @@ func (t Table) Follow(bot platform.Platform, next *config.Adapters, changed []st
 		return changed, nil
 	}
 	_, account, _ := strings.Cut(bot.Name(), "@")
-	if err := ruled.SetRules(service.Rules(next, account)); err != nil {
+	rules, ok := service.Rules(next, account)
+	if !ok {
+		return changed, nil
+	}
+	if err := ruled.SetRules(rules); err != nil {
 		return changed, err
 	}
 	return slices.DeleteFunc(changed, func(key string) bool { return isRule(service.Name, key) }), nil

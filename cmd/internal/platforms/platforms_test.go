@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -48,5 +50,34 @@ func TestKeysOfAccess(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys and the services that follow them (-want +got):\n%s", diff)
+	}
+}
+
+// ruled is a bot that keeps the rules it was given.
+type ruled struct {
+	platform.Platform
+
+	name  string
+	rules platform.AccessRules
+}
+
+func (r *ruled) Name() string { return r.name }
+
+func (r *ruled) SetRules(rules platform.AccessRules) error {
+	r.rules = rules
+	return nil
+}
+
+// A bot follows the rules of its own account. If that is removed, it does not follow those of the first one.
+func TestFollow(t *testing.T) {
+	bot := &ruled{name: "telegram@work", rules: platform.AccessRules{Access: "owner"}}
+	changed := []string{"adapters.telegram.access", "adapters.telegram.accounts.work"}
+	next := config.Adapters{Telegram: config.Telegram{Access: "open"}}
+	if rest, err := All().Follow(bot, &next, slices.Clone(changed)); err != nil || bot.rules.Access != "owner" || len(rest) != 2 {
+		t.Errorf("without its account: %+v, still changed %v, %v", bot.rules, rest, err)
+	}
+	next.Telegram.Accounts = map[string]config.TelegramAccount{"work": {Access: "paired"}}
+	if rest, err := All().Follow(bot, &next, slices.Clone(changed)); err != nil || bot.rules.Access != "paired" || len(rest) != 1 {
+		t.Errorf("with a changed account: %+v, still changed %v, %v", bot.rules, rest, err)
 	}
 }

@@ -33,9 +33,10 @@ func telegramBots() Descriptor {
 			t := a.Telegram
 			return Settings{Enabled: t.Enabled, Egress: t.Egress, Access: t.Access, Accounts: slices.Sorted(maps.Keys(t.Accounts))}
 		},
-		Rules: func(a *config.Adapters, account string) platform.AccessRules {
-			t, own := &a.Telegram, a.Telegram.Accounts[account]
-			return platform.AccessRules{Access: cmp.Or(own.Access, t.Access), Groups: cmp.Or(own.Groups, t.Groups)}
+		Rules: func(a *config.Adapters, account string) (platform.AccessRules, bool) {
+			t := &a.Telegram
+			own, ok := t.Accounts[account]
+			return platform.AccessRules{Access: cmp.Or(own.Access, t.Access), Groups: cmp.Or(own.Groups, t.Groups)}, ok || account == ""
 		},
 		Open: openTelegram, Check: checkTelegram,
 		Ask: func(ctx context.Context, s config.Settings) []checkup.Finding {
