@@ -39,6 +39,7 @@ func TestNow(t *testing.T) {
 			var r tool.Result
 			if err == nil {
 				tooltest.At(t, time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC), func(t *testing.T) {
+					t.Helper()
 					r, err = c.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)})
 				})
 			}

@@ -114,6 +114,7 @@ func TestUpsert(t *testing.T) {
 			var r tool.Result
 			var err error
 			tooltest.At(t, time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC), func(t *testing.T) {
+				t.Helper()
 				r, err = invoke(t, memory.NewUpsert(options(s)), tt.run, tt.input)
 			})
 			if !errors.Is(err, tt.wantErr) || string(r.Output) != tt.want {

@@ -49,7 +49,10 @@ func TestNote(t *testing.T) {
 			err = set.Validate(note.Name, json.RawMessage(tt.input))
 			var r tool.Result
 			if err == nil {
-				at(t, func(t *testing.T) { r, err = n.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)}) })
+				at(t, func(t *testing.T) {
+					t.Helper()
+					r, err = n.Invoke(t.Context(), tool.Call{Input: json.RawMessage(tt.input)})
+				})
 			}
 			if !errors.Is(err, tt.wantErr) || string(r.Output) != tt.want {
 				t.Errorf("got %s, %v; want %s, %v", r.Output, err, tt.want, tt.wantErr)
@@ -68,6 +71,7 @@ func TestNote(t *testing.T) {
 func TestNotesTogether(t *testing.T) {
 	n, file := newNote(t)
 	at(t, func(t *testing.T) {
+		t.Helper()
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch detects that a name on which something is mounted is given to another file, or that an absent one is made. The kernel removes a mount when
-// somebody outside of the program's mount namespace renames or removes its mount point; the program would then see
-// the file behind it. The host's files are watched from before the start, so that no program that may have seen it
-// ends successfully.
+// watch detects that a name on which something is mounted is given to another file, or that an absent one is made. The
+// kernel removes a mount when somebody outside of the program's mount namespace renames or removes its mount point; the
+// program would then see the file behind it. The host's files are watched from before the start, so that no program
+// that may have seen it ends successfully.
 type watch struct {
 	file  *os.File
 	names map[int32]map[string]bool // by watched folder
