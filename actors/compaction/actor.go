@@ -63,7 +63,7 @@ type compaction struct {
 	plan plan
 }
 
-// errEmpty is why a summary without a word, to which identifiers must not be added, is none.
+// errEmpty says that the model wrote no summary. Identifiers alone must not replace turns.
 var errEmpty = errors.New("the summary is empty")
 
 // planned reports that the turns are counted and chosen.

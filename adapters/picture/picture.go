@@ -143,7 +143,7 @@ func bytesPerPixel(m color.Model, progressive bool) int64 {
 }
 
 // scaled is the image on white, with no side longer than [MaxSide]. In a smaller image each pixel is the average of the
-// area that it stands for, which keeps small text legible; of the large one, a row at a time is drawn.
+// area that it stands for, which keeps small text legible. The large image is drawn one row at a time, to save memory.
 func scaled(img image.Image) *image.RGBA {
 	from := img.Bounds()
 	w, h := fitted(from.Dx(), from.Dy())

@@ -79,8 +79,8 @@ func In(root string, named, own []string) Files {
 
 // within are the paths to keep as they are for one that is named like that: itself, or
 // what steers git in a version store. What does not exist is among them where git would
-// obey it if it did, except for absent, the pointers to settings elsewhere, which no version
-// store has when nobody works on it.
+// obey it if it did. absent are the pointers to settings elsewhere, which a version store usually does
+// not have.
 func within(path string) (keep, absent []string) {
 	if secretfile.Fold(filepath.Base(path)) != gitFolder {
 		return []string{path}, nil

@@ -48,7 +48,8 @@ func (c *Chat) compactIfLong() {
 	}
 }
 
-// open returns the number of recent tries without a gain. Those of a clock that was ahead are none.
+// open returns the number of recent tries without a gain. Tries later than now,
+// which a clock that was ahead has recorded, do not count.
 func (f *compacting) open(now time.Time) int {
 	f.tries = slices.DeleteFunc(slices.Clone(f.tries), func(at int64) bool {
 		ago := now.Sub(time.UnixMilli(at))

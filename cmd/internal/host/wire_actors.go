@@ -220,8 +220,8 @@ func (h *Host) giveUp(child string, reason any) {
 	h.fail(&Failure{Kind: KindFailed, What: "the host cannot go on", Why: why, Help: "sma doctor --dir " + h.opts.Dir})
 }
 
-// wakeBatch chats are told to resume every wakeEvery. Most chats of a busy host that was stopped had no work any more,
-// and tens of thousands that load at once would keep waiting those that people write to meanwhile.
+// wakeBatch chats are told to resume every wakeEvery. After a busy host was killed, tens of thousands may be listed,
+// most of them without unfinished work. Loading them all at once would delay the chats that people write to meanwhile.
 const (
 	wakeBatch = 100
 	wakeEvery = 10 * time.Millisecond

@@ -150,8 +150,8 @@ func TestIntakeSetsChatsAside(t *testing.T) {
 	}
 }
 
-// What nobody takes is set aside, too: a service would otherwise wait with the presses of everybody. Only what
-// the disk does not take waits at the service.
+// If the host accepts no messages at all, they are set aside too; otherwise the presses of everybody would wait.
+// Messages wait at the service only if they cannot be set aside.
 func TestIntakeSetsAsideWhatNobodyTakes(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
