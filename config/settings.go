@@ -21,6 +21,7 @@ const (
 	RateLimitStandard = "standard"
 
 	AtLimitPause   = "pause"
+	AtLimitAsk     = "ask"
 	AtLimitCheaper = "cheaper"
 )
 
@@ -234,7 +235,7 @@ type Budget struct {
 	USDPerChatPerMonth   Dollars `json:"usdPerChatPerMonth" about:"US dollars of one chat per month."`
 	USDPerHostPerMonth   Dollars `json:"usdPerHostPerMonth" about:"US dollars of all chats per month."`
 
-	AtLimit        string `json:"atLimit" default:"pause" words:"pause cheaper" about:"What happens at a limit. pause: nothing is asked until it is free again or raised; cheaper: the model that cheaper names is asked."`
+	AtLimit        string `json:"atLimit" default:"pause" words:"pause ask cheaper" about:"What happens at a limit. pause: nothing is asked until it is free again or raised; ask: the same, and the owner is asked whether as much again may be used; cheaper: the model that cheaper names is asked."`
 	Cheaper        string `json:"cheaper,omitempty" about:"Name of one of llm.choices, which is asked when a limit keeps other models from being asked."`
 	CheaperPercent int    `json:"cheaperPercent" default:"20" min:"1" max:"1000" about:"How much more than every limit may be used with the cheaper model, in percent of the limit. What is used with other models counts."`
 }

@@ -114,7 +114,7 @@ func (l *loader) validateBudget() {
 	l.FaultIf(months && s.Retention.AuditDays > 0 && s.Retention.AuditDays < month, "retention.auditDays", "removes what a limit per month in budget has to know; set 31 or more, or 0")
 	if b.AtLimit == AtLimitCheaper {
 		model := s.CheaperModel()
-		l.FaultIf(b.Cheaper == "", "budget.cheaper", "is not set; name the one of llm.choices that is asked at a limit, or set atLimit to pause")
+		l.FaultIf(b.Cheaper == "", "budget.cheaper", "is not set; name the one of llm.choices that is asked at a limit, or set atLimit to pause or ask")
 		l.FaultIf(b.Cheaper != "" && model == "", "budget.cheaper", "is not among llm.choices; name one of them")
 		l.FaultIf(model != "" && model == s.LLM.Model, "budget.cheaper", "is the main model itself; name a cheaper one of llm.choices")
 	}

@@ -25,14 +25,16 @@ type TaskStarted struct {
 	Reason string
 }
 
-// PostWords queues words of the host in a chat: the result of a task. They become an assistant
-// message of their own, so that the model knows them too. Sent by the scheduler through the router;
-// answered with [WordsPosted] once they are durable. A known id does nothing.
+// PostWords queues words of the host in a chat: the result of a task, or a question about a spending
+// limit. They become an assistant message of their own, so that the model knows them too. Sent through
+// the router; answered with [WordsPosted] once they are durable. A known id does nothing.
 type PostWords struct {
 	ChatKey   ChatKey
 	PostID    string
 	RequestID string
 	Text      string
+	// Chinese is the text for those who write Chinese, if it differs.
+	Chinese string
 }
 
 // WordsPosted answers [PostWords].

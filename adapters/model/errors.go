@@ -29,11 +29,26 @@ const (
 // budgetPrefix begins the reason of a call that was refused because a spending limit is reached.
 const budgetPrefix = "budget."
 
-// ReasonBudget is the reason of a call that the spending limit of this name refused. It was not made.
-func ReasonBudget(limit string) Reason { return Reason(budgetPrefix + limit) }
+// budgetAsked ends the reason if the owner was asked.
+const budgetAsked = ".asked"
+
+// ReasonBudget is the reason of a call that the spending limit of this name refused. It was not made. asked is set if
+// the owner was asked to allow more.
+func ReasonBudget(limit string, asked bool) Reason {
+	if asked {
+		limit += budgetAsked
+	}
+	return Reason(budgetPrefix + limit)
+}
 
 // Budget returns the spending limit that refused a call, if that is the reason.
-func (r Reason) Budget() (limit string, ok bool) { return strings.CutPrefix(string(r), budgetPrefix) }
+func (r Reason) Budget() (limit string, ok bool) {
+	limit, ok = strings.CutPrefix(string(r), budgetPrefix)
+	return strings.TrimSuffix(limit, budgetAsked), ok
+}
+
+// OwnerAsked reports whether the owner was asked to allow more than the spending limit that refused a call.
+func (r Reason) OwnerAsked() bool { return strings.HasSuffix(string(r), budgetAsked) }
 
 // Contract begins the text of an [Error].
 func (Reason) Contract() string { return "model" }

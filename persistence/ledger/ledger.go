@@ -24,6 +24,21 @@ type tally struct {
 	spent, reserved Amount
 	last            time.Time // of the last call, for runs
 	told            bool      // see [Ledger.Tell]
+	// moreTokens and moreUSD are how many times as much again was allowed of a limit in tokens, and of one in dollars.
+	moreTokens, moreUSD int64
+}
+
+func (t *tally) raise(money bool) {
+	if money {
+		t.moreUSD++
+	} else {
+		t.moreTokens++
+	}
+}
+
+// bound is what may be used after what was allowed.
+func (t *tally) bound(most Bound) Bound {
+	return Bound{most.Tokens * (1 + t.moreTokens), most.NanoUSD * (1 + t.moreUSD)}
 }
 
 // Ledger records what calls use, and refuses those that exceed a limit.
@@ -123,6 +138,10 @@ func (r *Reservation) count(tallies ...*tally) {
 
 func (r *Reservation) countIn(p *period) { r.count(p.of(r.call)...) }
 
+func (r *Reservation) line(is string, a Amount) line {
+	return line{ID: r.id, Is: is, Call: r.call, Amount: a}
+}
+
 // Reserve admits a call, which may then use what most returns. It waits while only reservations of other calls keep it
 // out, until ctx ends. most is not called while no limit is set. The error is an [*Exhausted], ctx's cause, or that the
 // reservation cannot be recorded; the call must not be made then.
@@ -152,11 +171,15 @@ func (l *Ledger) admit(call Call, most func() Amount) (r *Reservation, wait <-ch
 	r = &Reservation{ledger: l, call: call, at: now.In(l.zone), id: l.prefix + strconv.FormatInt(l.calls, 36)}
 	run := l.run(call.Run, now)
 	if l.limits.Any() {
-		if wait, err = l.check(call, run); wait != nil || err != nil {
+		wait, err = l.check(call, run)
+		if exhausted, ok := errors.AsType[*Exhausted](err); ok {
+			exhausted.Question, exhausted.First = l.ask(call, exhausted.Limit, now)
+		}
+		if wait != nil || err != nil {
 			return nil, wait, err
 		}
 		r.most = most()
-		if err := l.write(r, isReserved, r.most); err != nil {
+		if err := l.write(r.at, r.line(isReserved, r.most)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -192,7 +215,7 @@ func (r *Reservation) Settle(used Amount) {
 	if is == isFree && r.most == (Amount{}) {
 		return
 	}
-	if err := l.write(r, is, used); err != nil {
+	if err := l.write(r.at, r.line(is, used)); err != nil {
 		l.failed(err)
 	}
 }

@@ -226,7 +226,7 @@ func TestWaiting(t *testing.T) {
 			t.Error(err)
 		}
 		second.Settle(ledger.Amount{})
-		if got, err := l.Used("web-chat-1", "web-1"); err != nil || got[window.Day] != (ledger.Used{Chat: amount(3), Host: amount(3)}) {
+		if got, err := l.Used("web-chat-1", "web-1"); err != nil || got[window.Day] != (ledger.Used{Chat: ledger.Share{Amount: amount(3)}, Host: ledger.Share{Amount: amount(3)}}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

@@ -15,11 +15,13 @@ type Limits struct {
 	Person, Chat, Host [window.Count]Bound
 	// CheaperPercent is how much more than every limit the calls of a cheaper model may use.
 	CheaperPercent int64
+	// Ask is set if the owner is asked for more where a limit of a window refuses a call.
+	Ask bool
 }
 
 // Any reports whether there is a limit.
 func (l Limits) Any() bool {
-	l.CheaperPercent = 0
+	l.CheaperPercent, l.Ask = 0, false
 	return l != Limits{}
 }
 
@@ -29,7 +31,13 @@ func (l Limits) in(w window.Window) bool {
 }
 
 // Exhausted is the error of a call that a limit refuses. The limit is named as the setting of people.
-type Exhausted struct{ Limit string }
+type Exhausted struct {
+	Limit string
+	// Question is what the owner is asked; its code is empty if nothing is asked. First is set the first time that this
+	// process has the question.
+	Question Question
+	First    bool
+}
 
 // Error implements error.
 func (e *Exhausted) Error() string { return "the limit " + e.Limit + " is reached" }
@@ -43,6 +51,17 @@ func name(scope, window string, money bool) string {
 		return "usdPer" + scope + window
 	}
 	return strings.ToLower(scope[:1]) + scope[1:] + "Tokens" + window
+}
+
+// scopeOf is what a limit of a window is for, by its name.
+func scopeOf(limit string) (scope string, money bool) {
+	rest, money := strings.CutPrefix(limit, "usdPer")
+	for _, scope := range []string{"Person", "Chat", "Host"} {
+		if strings.HasPrefix(strings.ToLower(rest), strings.ToLower(scope)) {
+			return scope, money
+		}
+	}
+	return "", money
 }
 
 // check holds what the run, the person, the chat and the host of a call have used against the limits.
@@ -82,6 +101,7 @@ func (l *Ledger) check(call Call, run *tally) (wait <-chan struct{}, err error) 
 
 // hold holds one tally against its limits. It reports whether only reservations keep the call out.
 func (l *Ledger) hold(call Call, t *tally, most Bound, scope, window string) (waits bool, err error) {
+	most = t.bound(most)
 	for _, c := range [...]struct {
 		money                 bool
 		most, spent, reserved int64
@@ -95,7 +115,7 @@ func (l *Ledger) hold(call Call, t *tally, most Bound, scope, window string) (wa
 		switch {
 		case c.most <= 0:
 		case c.spent >= c.most:
-			return false, &Exhausted{name(scope, window, c.money)}
+			return false, &Exhausted{Limit: name(scope, window, c.money)}
 		case c.spent+c.reserved >= c.most:
 			waits = true
 		}

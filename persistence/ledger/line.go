@@ -56,11 +56,14 @@ func (a *Amount) add(b Amount, sign int64) {
 	a.Characters += sign * b.Characters
 }
 
-// The kinds of lines. A settlement replaces the reservation with its id.
+// The kinds of lines. A settlement replaces the reservation with its id. Questions to the owner have lines, too, in which
+// an answer replaces the question.
 const (
 	isReserved = "reserved"
 	isSpent    = "spent"
 	isFree     = "free" // nothing was used
+	isAsked    = "asked"
+	isAllowed  = "allowed"
 )
 
 // line is one line of a file.
@@ -68,6 +71,8 @@ type line struct {
 	TS int64  `json:"ts"` // when the call was reserved, in Unix milliseconds
 	ID string `json:"id"`
 	Is string `json:"is"`
+	// Limit is what a question is about.
+	Limit string `json:"limit,omitempty"`
 	Call
 	Amount
 }
@@ -104,7 +109,7 @@ func read(dir, day string) (map[string]line, error) {
 }
 
 func valid(l line) bool {
-	return slices.Contains([]string{isReserved, isSpent, isFree}, l.Is) && min(l.Input, l.Cached, l.Output, l.NanoUSD, l.Seconds, l.Characters) >= 0
+	return slices.Contains([]string{isReserved, isSpent, isFree, isAsked, isAllowed}, l.Is) && min(l.Input, l.Cached, l.Output, l.NanoUSD, l.Seconds, l.Characters) >= 0
 }
 
 // Row is what one kind of work used of one model on one day, for one person in one chat.
@@ -141,6 +146,9 @@ func Usage(dir, since string) ([]Row, error) {
 			return nil, err
 		}
 		for _, l := range lines {
+			if l.Limit != "" {
+				continue // a question used nothing
+			}
 			rows = append(rows, Row{Day: day, Chat: l.Chat, Person: l.Person, Model: l.Model, Work: l.Work, Calls: 1, Amount: l.Amount})
 		}
 	}

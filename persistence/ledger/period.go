@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,12 +12,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/window"
 )
 
-// period are the tallies of one window. The empty person and the empty chat have none.
+// period are the tallies of one window, and the questions about its limits by their codes. The empty person and the empty
+// chat have no tally.
 type period struct {
-	name    string
-	host    tally
-	chats   map[messages.ChatKey]*tally
-	persons map[string]*tally
+	name      string
+	host      tally
+	chats     map[messages.ChatKey]*tally
+	persons   map[string]*tally
+	questions map[string]*Question
 }
 
 // of returns the tallies of a call.
@@ -105,7 +106,7 @@ func (l *Ledger) loadRuns(now time.Time) error {
 
 // load reads what was used in a window. Calls of this process that are open are reserved in it, not used.
 func (l *Ledger) load(w window.Window, name string, now time.Time) (*period, error) {
-	p := &period{name: name, chats: map[messages.ChatKey]*tally{}, persons: map[string]*tally{}}
+	p := &period{name: name, chats: map[messages.ChatKey]*tally{}, persons: map[string]*tally{}, questions: map[string]*Question{}}
 	if err := l.flush(); err != nil {
 		l.failed(err)
 	}
@@ -122,7 +123,13 @@ func (l *Ledger) load(w window.Window, name string, now time.Time) (*period, err
 			if w == window.Day {
 				l.newest = max(l.newest, line.TS)
 			}
-			if l.open[id] == nil && (w != window.Hour || w.Name(time.UnixMilli(line.TS).In(l.zone)) == name) {
+			at := time.UnixMilli(line.TS).In(l.zone)
+			switch of, asks := window.Of(line.Limit); {
+			case l.open[id] != nil || w == window.Hour && w.Name(at) != name:
+			case asks && of == w:
+				p.take(line, at)
+			case asks:
+			default:
 				for _, t := range p.of(line.Call) {
 					t.spent.add(line.Amount, 1)
 				}
@@ -174,7 +181,21 @@ func (l *Ledger) Tell(call Call, limit string) bool {
 }
 
 // Used is what a chat, a person and all of the host have used in a window.
-type Used struct{ Chat, Person, Host Amount }
+type Used struct{ Chat, Person, Host Share }
+
+// Share is what was used, and the most that may be, with what the owner has allowed.
+type Share struct {
+	Amount
+
+	Most Bound
+}
+
+func (t *tally) share(most Bound) Share {
+	if t == nil {
+		return Share{Most: most}
+	}
+	return Share{t.spent, t.bound(most)}
+}
 
 // Used returns what was used today, and in the other current windows that have limits.
 func (l *Ledger) Used(chat messages.ChatKey, person string) (map[window.Window]Used, error) {
@@ -187,8 +208,7 @@ func (l *Ledger) Used(chat messages.ChatKey, person string) (map[window.Window]U
 	out := map[window.Window]Used{}
 	for w, p := range l.now {
 		if p != nil {
-			none := &tally{}
-			out[window.Window(w)] = Used{cmp.Or(p.chats[chat], none).spent, cmp.Or(p.persons[person], none).spent, p.host.spent}
+			out[window.Window(w)] = Used{p.chats[chat].share(l.limits.Chat[w]), p.persons[person].share(l.limits.Person[w]), p.host.share(l.limits.Host[w])}
 		}
 	}
 	return out, nil

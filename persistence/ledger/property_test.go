@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -22,11 +23,12 @@ import (
 type service struct {
 	mu                      sync.Mutex
 	billed, dearest, record map[string]int64
+	allowed                 map[string]int64 // how often, by scope and unit
 	most                    int64 // of one call
 }
 
 func newService() service {
-	return service{billed: map[string]int64{}, dearest: map[string]int64{}, record: map[string]int64{}}
+	return service{billed: map[string]int64{}, dearest: map[string]int64{}, record: map[string]int64{}, allowed: map[string]int64{}}
 }
 
 func (s *service) bill(scopes []string, cheaper bool, billed, record int64) {
@@ -60,6 +62,7 @@ type plan struct {
 	call         ledger.Call
 	most, billed ledger.Amount
 	before, last time.Duration
+	allows       bool // the owner allows more if it is refused
 }
 
 // amount is an amount of tokens that costs ten times as much.
@@ -82,7 +85,7 @@ func (h *history) plan() plan {
 			call.Run += fmt.Sprint(" of ", h.process)
 		}
 	}
-	return plan{call, amount(n), amount(billed), h.minutes(12 * 60), h.minutes(3 * 60)}
+	return plan{call, amount(n), amount(billed), h.minutes(12 * 60), h.minutes(3 * 60), h.r.IntN(3) == 0}
 }
 
 // minutes is a random time.
@@ -144,6 +147,9 @@ func (h *history) play(ctx context.Context, l *ledger.Ledger, p plan) {
 		return
 	}
 	r, err := l.Reserve(ctx, p.call, func() ledger.Amount { return p.most })
+	if refused, ok := errors.AsType[*ledger.Exhausted](err); ok && p.allows {
+		h.allow(l, refused)
+	}
 	if err != nil {
 		return
 	}
@@ -154,6 +160,29 @@ func (h *history) play(ctx context.Context, l *ledger.Ledger, p plan) {
 		r.Settle(p.most) // a second one does not count
 	} else { // the process was killed during the call
 		h.service.bill(of, p.call.Cheaper, p.billed.Tokens(), p.most.Tokens())
+	}
+}
+
+// allow answers the question about a limit, twice.
+func (h *history) allow(l *ledger.Ledger, refused *ledger.Exhausted) {
+	if refused.Question.Code == "" {
+		return
+	}
+	for range 2 {
+		q, ok, err := l.Allow(refused.Question.Code)
+		if !ok || err != nil {
+			return
+		}
+		w, _ := window.Of(q.Limit)
+		name, money := strings.CutPrefix(q.Limit, "usdPer")
+		for scope, who := range map[string]string{"Host": "all", "Chat": string(q.Chat), "Person": q.Person} {
+			if strings.EqualFold(name[:len(scope)], scope) {
+				at := time.Now().UTC().Format(layouts()[w])
+				h.service.mu.Lock()
+				h.service.allowed[fmt.Sprintf("%s %s %s %s %t", scope, w, at, who, money)]++
+				h.service.mu.Unlock()
+			}
+		}
 	}
 }
 
@@ -186,6 +215,8 @@ func (h *history) limit(scope string) int64 {
 			of = map[string]ledger.Bound{"Host": h.limits.Host[w], "Chat": h.limits.Chat[w], "Person": h.limits.Person[w]}[kind]
 		}
 	}
+	of.Tokens *= 1 + h.service.allowed[scope+" false"]
+	of.NanoUSD *= 1 + h.service.allowed[scope+" true"]
 	if of.NanoUSD > 0 && (of.Tokens == 0 || of.NanoUSD/10 < of.Tokens) {
 		return of.NanoUSD / 10
 	}
@@ -230,7 +261,7 @@ func someLimits(r *rand.Rand) ledger.Limits {
 		most := func(n int64) int64 { return n * max(0, r.Int64N(5)-2) * (1 + r.Int64N(40)) }
 		return ledger.Bound{Tokens: most(n), NanoUSD: most(10 * n)}
 	}
-	l := ledger.Limits{Run: bound(1), CheaperPercent: []int64{0, 20, 300}[r.IntN(3)]}
+	l := ledger.Limits{Run: bound(1), CheaperPercent: []int64{0, 20, 300}[r.IntN(3)], Ask: r.IntN(2) == 0}
 	for w, n := range map[window.Window]int64{window.Hour: 1, window.Day: 2, window.Month: 3} {
 		l.Person[w], l.Chat[w], l.Host[w] = bound(n), bound(n+1), bound(n+2)
 	}
@@ -238,7 +269,7 @@ func someLimits(r *rand.Rand) ledger.Limits {
 }
 
 // Whatever calls there are at once, whenever the process is killed, and wherever the clock goes: what is billed exceeds
-// no limit by more than one reservation, nor a higher limit with what a cheaper model answered, and the ledger has what
+// no limit, with what the owner has allowed, by more than one reservation, nor a higher limit with what a cheaper model answered, and the ledger has what
 // was billed, or what was reserved for calls that a kill cut off.
 func TestBillsStayWithinLimits(t *testing.T) {
 	const histories = 1000
@@ -246,7 +277,7 @@ func TestBillsStayWithinLimits(t *testing.T) {
 	for seed := range uint64(histories) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h := &history{r: r, dir: filepath.Join(dir, fmt.Sprint(seed)), service: newService(), limits: someLimits(r), back: r.IntN(2) == 0, brisk: r.IntN(2) == 0}
-		if no := (ledger.Limits{CheaperPercent: h.limits.CheaperPercent}); h.limits == no {
+		if !h.limits.Any() {
 			h.limits.Host[window.Day].Tokens = 50 // without limits a kill may lose the last second
 		}
 		day := time.Duration(r.IntN(40)) * 24 * time.Hour

@@ -9,14 +9,15 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/window"
 )
 
-// write appends a line to the file of a reservation's day: at once while a limit is set, and otherwise together with
+// write appends a line to the file of the day that at is in: at once while a limit is set, and otherwise together with
 // those that follow soon.
-func (l *Ledger) write(r *Reservation, is string, a Amount) error {
-	raw, err := json.Marshal(line{TS: r.at.UnixMilli(), ID: r.id, Is: is, Call: r.call, Amount: a})
+func (l *Ledger) write(at time.Time, entry line) error {
+	entry.TS = at.UnixMilli()
+	raw, err := json.Marshal(entry)
 	if err != nil {
 		return fmt.Errorf("record the use of a model: %w", err) // Unreachable: a line encodes
 	}
-	if day := window.Day.Name(r.at); l.file == nil || l.fileDay != day {
+	if day := window.Day.Name(at); l.file == nil || l.fileDay != day {
 		if err := l.create(day); err != nil {
 			return err
 		}

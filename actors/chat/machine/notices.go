@@ -2,12 +2,10 @@ package machine
 
 import (
 	"slices"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/messages/window"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -19,7 +17,7 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 	case journal.ResultFailed, journal.ResultInterrupted:
 		words = notices.Failure(reason)
 		if limit, ok := model.Reason(reason).Budget(); ok {
-			words = notices.Exhausted(limit, windowEnd(limit, c.Now().In(c.Location)))
+			words = notices.Exhausted(limit, notices.Until(limit, c.Now().In(c.Location)), model.Reason(reason).OwnerAsked())
 		}
 	case journal.ResultDone:
 		words = notices.NotWhole(reason, c.lastWords(m, result) != "")
@@ -37,13 +35,4 @@ func (c *Chat) notice(result journal.Result, reason string, m uimessage.Message)
 		words[1] += "它准备执行的操作没有执行。"
 	}
 	return c.InTheirWords(words)
-}
-
-// windowEnd is when the window of a spending limit ends, or empty for a limit without one.
-func windowEnd(limit string, now time.Time) string {
-	w, ok := window.Of(limit)
-	if !ok {
-		return ""
-	}
-	return w.End(now).Format("2006-01-02 15:04 -07:00")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -24,6 +25,9 @@ func (c *Chat) postWords(msg messages.PostWords) {
 	if c.State.Known(id) {
 		c.Answer(done)
 		return
+	}
+	if msg.Chinese != "" {
+		msg.Text = c.InTheirWords(notices.Text{msg.Text, msg.Chinese})
 	}
 	rest := c.settledAll() && !c.Closing
 	if !rest && !c.Via.Outbox {

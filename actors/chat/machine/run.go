@@ -194,7 +194,7 @@ func (c *Chat) stepDone(msg messages.StepDone) {
 	})
 	c.trim = msg.Trim
 	if msg.Limit != "" {
-		c.cheaper = notices.Cheaper(msg.Limit, msg.Cheaper, windowEnd(msg.Limit, c.Now().In(c.Location)))
+		c.cheaper = notices.Cheaper(msg.Limit, msg.Cheaper, notices.Until(msg.Limit, c.Now().In(c.Location)))
 	}
 	c.compaction.size.Report(msg.Usage, len(c.State.History), c.trim)
 	c.run.steps++

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -44,9 +45,12 @@ func FailureWords(reason string) (english, chinese string) {
 }
 
 // Exhausted explains that a spending limit, which is named as its setting, ended a run. until is the end of the hour, day
-// or month that the limit is for, or empty if it is not known.
-func Exhausted(limit, until string) Text {
+// or month that the limit is for, or empty if it is not known. asked is set if the owner was asked to allow more.
+func Exhausted(limit, until string, asked bool) Text {
 	raise := Text{" the owner has raised the limit (budget." + limit + ").", "主人提高上限（budget." + limit + "）。"}
+	if asked {
+		raise = Text{" the owner has allowed more with /more (budget." + limit + ").", "主人用 /more 允许更多用量（budget." + limit + "）。"}
+	}
 	if _, ok := window.Of(limit); !ok {
 		return Text{
 			"I stopped: this answer has used as much of my model as one answer may. Ask me to go on, which begins a new one; a higher limit is up to the owner (budget." + limit + ").",
@@ -80,6 +84,50 @@ func Cheaper(limit, label, until string) Text {
 	}
 }
 
+// MayUseMore asks the owner whether as much again as a limit may be used, which /more with the code allows. chat and person
+// are those whose request the limit refused.
+func MayUseMore(limit, code, chat, person string, now time.Time) Text {
+	who := Text{"All chats together have used what they may use", "所有聊天合计"}
+	switch {
+	case ofChat(limit):
+		who = Text{"The chat " + chat + " has used what it may use", "聊天" + chat}
+	case ofPerson(limit):
+		who = Text{person + ", who wrote in the chat " + chat + ", has used what one person may use", "在聊天" + chat + "里提问的 " + person + " "}
+	}
+	_, in := used(limit)
+	until := Until(limit, now)
+	return Text{
+		who[0] + " of my model in " + in.name[0] + " (budget." + limit + "). Send /more " + code + " to allow as much again until " + until + ".",
+		who[1] + in.name[1] + "对模型的用量已达到" + in.limit + "上限（budget." + limit + "）。发送 /more " + code + " 可以在 " + until + " 之前再允许同样多的用量。",
+	}
+}
+
+// MoreAllowed tells the owner that as much again as a limit may be used.
+func MoreAllowed(limit string, now time.Time) Text {
+	until := Until(limit, now)
+	return Text{
+		"Allowed: until " + until + " as much again may be used (budget." + limit + ").",
+		"已允许：在 " + until + " 之前可以再使用同样多的用量（budget." + limit + "）。",
+	}
+}
+
+// Until is when the window of a spending limit ends, or empty for a limit without one.
+func Until(limit string, now time.Time) string {
+	w, ok := window.Of(limit)
+	if !ok {
+		return ""
+	}
+	return w.End(now).Format("2006-01-02 15:04 -07:00")
+}
+
+func ofChat(limit string) bool {
+	return strings.HasPrefix(limit, "chat") || strings.HasPrefix(limit, "usdPerChat")
+}
+
+func ofPerson(limit string) bool {
+	return strings.HasPrefix(limit, "person") || strings.HasPrefix(limit, "usdPerPerson")
+}
+
 // spell is the window of a limit in words. In Chinese limit says what kind of limit it is.
 type spell struct {
 	name, end Text
@@ -90,9 +138,9 @@ type spell struct {
 func used(limit string) (Text, spell) {
 	who := Text{"all chats together have used what they may use", "所有聊天合计"}
 	switch {
-	case strings.HasPrefix(limit, "chat"), strings.HasPrefix(limit, "usdPerChat"):
+	case ofChat(limit):
 		who = Text{"this chat has used what it may use", "这个聊天"}
-	case strings.HasPrefix(limit, "person"), strings.HasPrefix(limit, "usdPerPerson"):
+	case ofPerson(limit):
 		who = Text{"whoever asked this first has used what one person may use", "最先提问的人"}
 	}
 	switch in, _ := window.Of(limit); in {
@@ -108,7 +156,7 @@ func used(limit string) (Text, spell) {
 // Failure explains why a run ended without an answer.
 func Failure(reason string) Text {
 	if limit, ok := model.Reason(reason).Budget(); ok {
-		return Exhausted(limit, "")
+		return Exhausted(limit, "", model.Reason(reason).OwnerAsked())
 	}
 	switch reason {
 	case "auth":

@@ -31,7 +31,7 @@ func TestEmbeddingsAreMetered(t *testing.T) {
 		{"refused", wired{status: 400, pieces: []string{saysNo}}, 1, model.ReasonBadRequest, []Use{{}}},
 		{"never sent", wired{unsent: true}, 1, model.ReasonNetwork, []Use{{}}},
 		{"silent", wired{status: 200, hangs: true}, 1, "", []Use{estimate}},
-		{"at a limit", wired{}, 0, model.ReasonBudget("runTokens"), nil},
+		{"at a limit", wired{}, 0, model.ReasonBudget("runTokens", false), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, w := &book{admits: tt.admits}, &wire{answers: []wired{tt.answer}}

@@ -48,9 +48,9 @@ type Meter interface {
 	// Cheaper is the name of the choice that answers requests that a limit refuses to other models. It may be empty. Its
 	// requests are reserved, too.
 	Cheaper() string
-	// Tell reports whether people have yet to be told that a limit has the cheaper model answer them. It is called when
+	// ToTell reports whether people have yet to be told that a limit has the cheaper model answer them. It is called when
 	// they are.
-	Tell(payer model.Payer, limit string) bool
+	ToTell(payer model.Payer, limit string) bool
 }
 
 // bill is the account of one request. Without a meter it does nothing.

@@ -32,7 +32,7 @@ type book struct {
 
 func (b *book) Cheaper() string { return b.cheaper }
 
-func (b *book) Tell(model.Payer, string) bool {
+func (b *book) ToTell(model.Payer, string) bool {
 	first := !b.told
 	b.told = true
 	return first
@@ -43,7 +43,7 @@ func (b *book) Reserve(_ context.Context, payer model.Payer, name string, most f
 		return nil, errors.New("a request of nobody")
 	}
 	if len(b.most) == b.admits || name == b.refuses {
-		return nil, &model.Error{Reason: model.ReasonBudget("runTokens"), Message: "enough"}
+		return nil, &model.Error{Reason: model.ReasonBudget("runTokens", false), Message: "enough"}
 	}
 	b.most = append(b.most, most())
 	b.open++
@@ -139,9 +139,9 @@ func TestEveryRequestIsSettled(t *testing.T) {
 		{name: "reset after it was sent", answers: []wired{{}, ok}, want: []Use{unheard, counted}},
 		{name: "never sent", answers: []wired{{unsent: true}, ok}, want: []Use{{}, counted}},
 		{name: "the fallback answers", answers: []wired{{status: 401, pieces: []string{saysNo}}, ok}, want: []Use{{}, counted}},
-		{name: "a limit refuses", admits: -1, reason: model.ReasonBudget("runTokens")},
-		{name: "a limit refuses the retry", answers: []wired{busy}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens")},
-		{name: "a limit refuses the fallback", answers: []wired{{status: 401, pieces: []string{saysNo}}}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens")},
+		{name: "a limit refuses", admits: -1, reason: model.ReasonBudget("runTokens", false)},
+		{name: "a limit refuses the retry", answers: []wired{busy}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens", false)},
+		{name: "a limit refuses the fallback", answers: []wired{{status: 401, pieces: []string{saysNo}}}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens", false)},
 		{name: "messages", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen, textEnds}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
 		{name: "messages, nothing at the end", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen, strings.Replace(textEnds, `"output_tokens":6`, `"input_tokens":0,"output_tokens":6`, 1)}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
 		{name: "messages, cut", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen}, cut: true}}, want: []Use{{100, 30, 5, 50 + 3 + 40 + 50}}, reason: model.ReasonCut},
@@ -229,7 +229,7 @@ func TestCheaperAnswers(t *testing.T) {
 		}
 	}
 	b.refuses = "model-2"
-	if _, err := ask("small", model.WorkRun); model.ReasonOf(err) != model.ReasonBudget("runTokens") || w.calls != 3 {
+	if _, err := ask("small", model.WorkRun); model.ReasonOf(err) != model.ReasonBudget("runTokens", false) || w.calls != 3 {
 		t.Errorf("when the cheaper model is refused: %v after %d calls", err, w.calls)
 	}
 	b.refuses = "model-1"
@@ -237,7 +237,7 @@ func TestCheaperAnswers(t *testing.T) {
 		t.Errorf("when the cheaper model fails: %v", err)
 	}
 	b.refuses, b.cheaper = "model-1", ""
-	if _, err := ask("", model.WorkRun); model.ReasonOf(err) != model.ReasonBudget("runTokens") {
+	if _, err := ask("", model.WorkRun); model.ReasonOf(err) != model.ReasonBudget("runTokens", false) {
 		t.Errorf("without a cheaper model: %v", err)
 	}
 }

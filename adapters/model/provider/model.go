@@ -159,7 +159,7 @@ func (e *endpoint) replace(ctx context.Context, req model.Request, s *sink, limi
 	req.Memo, req.Effort = nil, "" // both are the other model's
 	s.onAnswer = e.heard
 	s.first = func() []model.Event {
-		if req.Payer.Work != model.WorkRun || !e.opts.Meter.Tell(req.Payer, limit) {
+		if req.Payer.Work != model.WorkRun || !e.opts.Meter.ToTell(req.Payer, limit) {
 			return nil
 		}
 		return []model.Event{{Kind: model.EventCheaper, Delta: limit, ID: e.Model}}

@@ -121,7 +121,7 @@ func TestSearchByMeaning(t *testing.T) {
 func TestMeaningIsPaidForByTheRun(t *testing.T) {
 	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}}, nil)
 	m.FailWith(func(context.Context, []string) error {
-		return &model.Error{Reason: model.ReasonBudget("chatTokensPerDay")}
+		return &model.Error{Reason: model.ReasonBudget("chatTokensPerDay", false)}
 	})
 	if got := search(t, s, "beverage", 1); len(got.Results) != 0 || !strings.Contains(got.Note, "words alone") {
 		t.Errorf("at the limit: %+v", got)

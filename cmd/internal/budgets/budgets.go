@@ -42,17 +42,20 @@ type Budgets struct {
 	cheaper atomic.Pointer[string]
 	log     *slog.Logger
 
+	news      chan news
+	messenger Messenger
+
 	usd, tokens, refused *prometheus.CounterVec
 }
 
 var _ provider.Meter = (*Budgets)(nil)
 
 // Open makes the budgets of a state folder, without limits. Windows are those of the calendar in the zone.
-func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Registerer) *Budgets {
+func Open(state string, zone *time.Location, log *slog.Logger, reg prometheus.Registerer, m Messenger) *Budgets {
 	f := promauto.With(reg)
 	b := &Budgets{
 		ledger: ledger.Open(Dir(state), zone, func(err error) { log.Error("what a model has used cannot be recorded", "error", err) }),
-		dir:    Dir(state), tasks: taskfile.New(state, zone), zone: zone, log: log,
+		dir:    Dir(state), tasks: taskfile.New(state, zone), zone: zone, log: log, news: make(chan news, maxNews), messenger: m,
 		usd: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_spent_usd_total", Help: "US dollars that requests to models cost, by model and kind of work; 0 if prices are unknown.",
 		}, []string{"model", "work"}),
@@ -80,7 +83,7 @@ func ledgerLimits(l config.Budget) ledger.Limits {
 	of := func(tokens config.Limit, usd config.Dollars) ledger.Bound {
 		return ledger.Bound{Tokens: int64(tokens), NanoUSD: int64(math.Ceil(float64(usd) * nanoPerUSD))}
 	}
-	out := ledger.Limits{CheaperPercent: int64(l.CheaperPercent), Run: of(l.RunTokens, l.USDPerRun)}
+	out := ledger.Limits{CheaperPercent: int64(l.CheaperPercent), Ask: l.AtLimit == config.AtLimitAsk, Run: of(l.RunTokens, l.USDPerRun)}
 	out.Person[window.Hour] = of(l.PersonTokensPerHour, l.USDPerPersonPerHour)
 	out.Person[window.Day] = of(l.PersonTokensPerDay, l.USDPerPersonPerDay)
 	out.Person[window.Month] = of(l.PersonTokensPerMonth, l.USDPerPersonPerMonth)
@@ -98,7 +101,7 @@ func (b *Budgets) Reserve(ctx context.Context, payer model.Payer, name string, m
 	done, err := b.reserve(ctx, b.callOf(payer, name), func() ledger.Amount { return amountOf(most()) })
 	switch exhausted, ok := errors.AsType[*ledger.Exhausted](err); {
 	case ok:
-		return nil, &model.Error{Reason: model.ReasonBudget(exhausted.Limit), Message: exhausted.Error()}
+		return nil, &model.Error{Reason: model.ReasonBudget(exhausted.Limit, exhausted.Question.Code != ""), Message: exhausted.Error()}
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
@@ -123,6 +126,9 @@ func (b *Budgets) reserve(ctx context.Context, call ledger.Call, most func() led
 	if err != nil {
 		if exhausted, ok := errors.AsType[*ledger.Exhausted](err); ok {
 			b.refused.WithLabelValues(exhausted.Limit).Inc()
+			if exhausted.First {
+				b.send(news{Question: exhausted.Question})
+			}
 		}
 		return nil, err //nolint:wrapcheck // the callers tell apart what it is
 	}
@@ -147,8 +153,8 @@ func (b *Budgets) Cheaper() string {
 	return b.limits.Load().Cheaper
 }
 
-// Tell implements [provider.Meter].
-func (b *Budgets) Tell(payer model.Payer, limit string) bool {
+// ToTell implements [provider.Meter].
+func (b *Budgets) ToTell(payer model.Payer, limit string) bool {
 	return b.ledger.Tell(b.callOf(payer, ""), limit)
 }
 

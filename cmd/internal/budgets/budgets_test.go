@@ -22,7 +22,7 @@ import (
 func open(t *testing.T, state string, limits config.Budget) (*budgets.Budgets, *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	b := budgets.Open(state, time.UTC, slog.New(slog.DiscardHandler), reg)
+	b := budgets.Open(state, time.UTC, slog.New(slog.DiscardHandler), reg, budgets.Messenger{})
 	if err := b.Set(limits, ""); err != nil {
 		t.Fatal(err)
 	}

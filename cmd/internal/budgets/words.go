@@ -20,8 +20,7 @@ func (t *text) add(en, zh string) { t[0], t[1] = t[0]+en, t[1]+zh }
 
 // Today is a line about what a chat has used today. Without a limit it is empty.
 func (b *Budgets) Today(chat messages.ChatKey) (en, zh string) {
-	limits := b.limits.Load()
-	if !ledgerLimits(*limits).Any() {
+	if !ledgerLimits(*b.limits.Load()).Any() {
 		return "", ""
 	}
 	used, err := b.ledger.Used(chat, "")
@@ -29,7 +28,7 @@ func (b *Budgets) Today(chat messages.ChatKey) (en, zh string) {
 		b.log.Error("what a chat has used today cannot be read", "chat_key", string(chat), "error", err)
 		return "", ""
 	}
-	words := amountWords(used[window.Day].Chat, ledgerLimits(*limits).Chat[window.Day])
+	words := shareWords(used[window.Day].Chat)
 	return "\nused here today: " + words[0], "\n今天在这里的用量：" + words[1]
 }
 
@@ -45,7 +44,6 @@ func (b *Budgets) Report(chat messages.ChatKey, person string, owner bool) (en, 
 		b.log.Error("what a chat has used cannot be read", "chat_key", string(chat), "error", err)
 		return "What was used cannot be read at the moment; the log says why.", "暂时无法读取用量，原因见日志。"
 	}
-	limits := ledgerLimits(*b.limits.Load())
 	var out text
 	for _, w := range []window.Window{window.Hour, window.Day, window.Month} {
 		u, ok := used[w]
@@ -53,7 +51,7 @@ func (b *Budgets) Report(chat messages.ChatKey, person string, owner bool) (en, 
 			continue
 		}
 		en, zh := windowWords(w)
-		here, theirs, all := amountWords(u.Chat, limits.Chat[w]), amountWords(u.Person, limits.Person[w]), amountWords(u.Host, limits.Host[w])
+		here, theirs, all := shareWords(u.Chat), shareWords(u.Person), shareWords(u.Host)
 		out.add(fmt.Sprintf("used here %s: %s\n", en, here[0]), fmt.Sprintf("%s在这里的用量：%s\n", zh, here[1]))
 		if person != "" {
 			out.add(fmt.Sprintf("by you in all chats %s: %s\n", en, theirs[0]), fmt.Sprintf("%s你在所有聊天里的用量：%s\n", zh, theirs[1]))
@@ -95,7 +93,7 @@ func (t *text) list(en, zh string, rows []ledger.Row, name func(ledger.Row) text
 			t.add("… (sma usage has them all)\n", "……（sma usage 可以查看全部）\n")
 			return
 		}
-		of, words := name(r), amountWords(r.Amount, ledger.Bound{})
+		of, words := name(r), shareWords(ledger.Share{Amount: r.Amount})
 		t.add(fmt.Sprintf("%s: %d requests, %s\n", of[0], r.Calls, words[0]), fmt.Sprintf("%s：%d 次请求，%s\n", of[1], r.Calls, words[1]))
 	}
 }
@@ -111,8 +109,9 @@ func windowWords(w window.Window) (en, zh string) {
 	}
 }
 
-// amountWords is an amount, of the most that it may be.
-func amountWords(used ledger.Amount, most ledger.Bound) text {
+// shareWords is what was used, of the most that may be.
+func shareWords(used ledger.Share) text {
+	most := used.Most
 	out := text{fmt.Sprintf("%d tokens", used.Tokens()), fmt.Sprintf("%d 个 token", used.Tokens())}
 	if most.Tokens > 0 {
 		out.add(fmt.Sprintf(" of %d", most.Tokens), fmt.Sprintf("（上限 %d）", most.Tokens))

@@ -45,6 +45,8 @@ type Options struct {
 	Spent func(messages.ChatKey) (en, zh string)
 	// Usage says what a chat and a person have used, and to the owner what everybody has.
 	Usage func(chat messages.ChatKey, person string, owner bool) (en, zh string)
+	// More allows more at the spending limit that waits for a code, or lists the limits that wait, for the owner.
+	More func(code string, from messages.ChatKey, private bool) (en, zh string)
 }
 
 // Commands answers commands. It is safe for concurrent use.
@@ -86,6 +88,7 @@ func orders(contexts bool) []order {
 		{name: "deny", usage: "deny N REASON", zhUsage: "deny N 理由", en: "denies the request with this number; a reason is optional", zh: "拒绝这个编号的请求，可以附上理由"},
 		{name: "model", usage: "model, /model NAME EFFORT", zhUsage: "model, /model 名称 强度", en: "shows which model answers here, or chooses another and how much it thinks", zh: "查看或选择这里使用的模型和思考强度", api: true},
 		{name: "usage", en: "shows what this chat and you have used of my models", zh: "查看这个聊天和你对模型的用量", api: true},
+		{name: "more", usage: "more CODE", zhUsage: "more 代码", en: "allows more at a spending limit, or lists the limits that wait for that (owner only)", zh: "在用量上限处允许更多用量，或查看等待决定的上限（仅主人）", hidden: true},
 		{name: "why", en: "explains why the last message got no answer of its own", zh: "解释上一条消息为什么没有单独回复", api: true},
 		{name: "language", usage: "language en|zh|auto", en: "chooses the language of my own words", zh: "选择提示语的语言", api: true},
 		{name: "activation", usage: "activation mention|reply|always|commands", en: "chooses what I listen to in this group (owner only)", zh: "设置我在群里响应什么（仅主人）", groups: true, platform: "telegram"},
@@ -223,6 +226,11 @@ func (c *Commands) Answer(cmd decision.Command) (string, bool) {
 		// In a group everybody reads the answer, so it has nothing about other people and chats even if the owner asks.
 		owner := alone(cmd) && c.isOwner(cmd)
 		return say(c.Usage(cmd.ChatKey, messages.PersonKey(cmd.By.Platform, cmd.By.ID), owner))
+	case "more":
+		if !c.isOwner(cmd) {
+			return say("Only my owner can allow more.", "只有主人可以允许更多用量。")
+		}
+		return say(c.More(cmd.Args, cmd.ChatKey, alone(cmd)))
 	case "model":
 		return c.modelAnswer(cmd, say)
 	case "why":

@@ -100,6 +100,26 @@ func (d *Deciders) privateChat(bot string, service platforms.Descriptor, person 
 	return person, "", service.PersonIDs && d.Access().Role(bot, person) != platform.RoleStranger
 }
 
+// OwnerChat is the private chat of the owner of a chat's bot. A task's chat is treated as the chat that the task belongs
+// to.
+func (d *Deciders) OwnerChat(key messages.ChatKey) (messages.ChatKey, bool) {
+	if c, ok := d.taskClaim(approval.Claim{ChatKey: key}); ok {
+		key = c.ChatKey
+	}
+	bot := groupOf(key).platform
+	kind, account, _ := strings.Cut(bot, "@")
+	service, known := d.Services.Of(kind)
+	if d.Access() == nil || !known {
+		return "", false
+	}
+	owner := d.Access().Account(bot).Owner
+	if owner == nil {
+		return "", false
+	}
+	where, _, reachable := d.privateChat(bot, service, owner.ID)
+	return messages.NewChatKey(kind, account, where, 0), reachable
+}
+
 // fireOf is the fire of a task that ran in this chat of its own, if the task belongs to another chat.
 func (d *Deciders) fireOf(key messages.ChatKey) (timetable.Fire, bool) {
 	id, ok := strings.CutPrefix(string(key), string(timetable.FireChat("")))

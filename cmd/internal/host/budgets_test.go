@@ -298,3 +298,75 @@ func TestCheaperModelAtALimit(t *testing.T) {
 	}
 	s.stop(t)
 }
+
+// At a limit the owner is asked in private, once, and only the owner's own answer allows more: for the chat that waits,
+// until midnight, also after a restart. The chat hears of it in its language.
+func TestOwnerIsAskedAtALimit(t *testing.T) {
+	s := newSpender(t, modeltest.NewFunc(saysWell), map[string]string{"budget.chatTokensPerDay": "150", "budget.atLimit": "ask", "adapters.telegram.access": "paired"})
+	s.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
+	s.start(t)
+	summary, err := s.h.Summary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	zone, err := time.LoadLocation(noon())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const owner, member = 1, 2
+	at, until := "@"+telegramtest.BotName, time.Now().In(zone).AddDate(0, 0, 1).Format("2006-01-02 00:00 -07:00")
+	says := func(chat, person int64, text, want string) {
+		t.Helper()
+		more := map[string]any{}
+		switch {
+		case strings.HasPrefix(text, at):
+			more["entities"] = []any{telegramtest.Entity("mention", 0, len(at))}
+		case chat < 0:
+			text = strings.Replace(text+" ", " ", at+" ", 1)
+		}
+		if got := s.say(t, chat, person, text, more); got != want {
+			t.Errorf("%q was answered %q, want %q", text, got, want)
+		}
+	}
+	s.say(t, owner, owner, "/start "+summary.OwnerCode, nil)
+	s.say(t, -5, owner, "/allow"+at, nil)
+	says(-5, member, at+" 一", "Well.")
+	says(-5, member, at+" 二", "Well.")
+	before := len(s.api.Sent(owner))
+	refused := "现在无法回答：这个聊天今天对模型的用量已达到每日上限。请在 " + until + " 之后再问，或等主人用 /more 允许更多用量（budget.chatTokensPerDay）。"
+	says(-5, member, at+" 三", refused)
+	s.api.Await(t, "the question to the owner", func() bool { return len(s.api.Sent(owner)) > before })
+	question := s.api.Sent(owner)[before].Text
+	_, rest, _ := strings.Cut(question, "/more ")
+	code, _, _ := strings.Cut(rest, " ")
+	if want := "The chat “Team” has used what it may use of my model in a day (budget.chatTokensPerDay). Send /more " + code + " to allow as much again until " + until + "."; question != want || len(code) != 6 {
+		t.Fatalf("the owner read %q, want %q", question, want)
+	}
+	says(-5, member, at+" 四", refused)
+
+	s.stop(t)
+	s.start(t)
+	says(-5, member, at+" 五", refused)
+	for _, text := range []string{"/more " + code, "/more"} {
+		says(-5, member, text, "只有主人可以允许更多用量。")
+	}
+	forwarded := map[string]any{"forward_origin": map[string]any{"type": "user", "date": 1, "sender_user": map[string]any{"id": member, "first_name": "Bob"}}}
+	if got := s.say(t, owner, owner, "/more "+code, forwarded); got != "Somebody else wrote this command, so I did nothing. Send it yourself." {
+		t.Errorf("a command that the owner forwarded: %q", got)
+	}
+	says(owner, owner, "/more", question) // nothing was sent about it a second time
+	says(-5, owner, "/more", "请在私聊里发送 /more 查看等待你决定的用量上限。")
+	says(owner, owner, "/more aaaaaa", "No limit waits for an answer with this code. /more lists those that do.")
+
+	before = len(s.api.Sent(-5))
+	says(owner, owner, "/more "+strings.ToUpper(code), "Allowed: until "+until+" as much again may be used (budget.chatTokensPerDay).")
+	s.api.Await(t, "the word to the group", func() bool { return len(s.api.Sent(-5)) > before })
+	if got := s.api.Sent(-5)[before].Text; got != "主人已允许更多用量，请再问一次。" {
+		t.Errorf("the group read %q", got)
+	}
+	says(owner, owner, "/more "+code, "No limit waits for an answer with this code. /more lists those that do.")
+	says(owner, owner, "/more", "No limit waits for you.")
+	says(-5, member, at+" 六", "Well.")
+	says(-5, member, at+" 七", refused)
+	s.stop(t)
+}

@@ -11,8 +11,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/commands"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/traces"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // demo reports whether the built-in demo model is used.
@@ -27,8 +29,14 @@ func (h *Host) modelChoices() []decision.ModelChoice { return *h.live.choices.Lo
 // newModel makes the configured model. It contacts no service.
 func (h *Host) newModel() (model.Model, error) {
 	llm := h.opts.Settings.Settings.LLM
-	h.budgets = budgets.Open(h.opts.State, h.zone, h.opts.Logger.With("component", "budgets"), h.registry)
+	h.budgets = budgets.Open(h.opts.State, h.zone, h.opts.Logger.With("component", "budgets"), h.registry, budgets.Messenger{
+		Owner: h.deciders.OwnerChat, Name: h.deciders.ChatName, Post: func(ctx context.Context, words messages.PostWords) error {
+			_, err := query.Ask[messages.WordsPosted](ctx, h.askChat, words)
+			return err
+		},
+	})
 	h.cleanups.add("budgets", func(context.Context) error { return h.budgets.Close() })
+	h.background("spending limits", h.budgets.Tell)
 	if err := h.budgets.Set(h.opts.Settings.Settings.Budget, h.opts.Settings.Settings.CheaperModel()); err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "what was spent cannot be read, so no spending limit can be kept", Why: err}
 	}

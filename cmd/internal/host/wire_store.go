@@ -167,6 +167,6 @@ func (h *Host) startRetention(context.Context) error {
 func (h *Host) commands() *commands.Commands {
 	return commands.New(commands.Options{
 		Contexts: h.opts.Settings.Settings.Context.Contexts.Enabled, Project: h.project(), Models: h.modelChoices, State: h.opts.State, TasksChanged: h.tasksChanged, Zone: h.zone,
-		Logger: h.log, Chinese: h.docs.Chinese, Preferences: h.preferences, Role: h.deciders.Role, MayDecide: h.deciders.May, Health: h.models, Spent: h.budgets.Today, Usage: h.budgets.Report,
+		Logger: h.log, Chinese: h.docs.Chinese, Preferences: h.preferences, Role: h.deciders.Role, MayDecide: h.deciders.May, Health: h.models, Spent: h.budgets.Today, Usage: h.budgets.Report, More: h.budgets.More,
 	})
 }

@@ -137,6 +137,8 @@ func faultOf(answer any) string {
 		return a.Err
 	case messages.ChatForgotten:
 		return a.Err
+	case messages.WordsPosted:
+		return a.Reason
 	default:
 		return ""
 	}
