@@ -10,10 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
+	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
 	"github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	tool "github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
@@ -113,6 +116,72 @@ func TestUserMemoryNeedsAChatOfOnePerson(t *testing.T) {
 			t.Errorf("seen in private, in a group, by another, beside another (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// A run that began with what is remembered of a person goes on without it once somebody else's message has joined it.
+func TestUserMemoryEndsWhenAnotherPersonJoins(t *testing.T) {
+	const key = messages.ChatKey("telegram-chat-1")
+	store := newMemories(t.TempDir())
+	if _, err := store.AddMemory(t.Context(), memories.Place{User: "telegram-alice"}, memories.Fact{Text: "Alice likes tea."}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "slow", Input: "{}"}), modeltest.Say("1"))
+		w := actortest.New(t, actortest.Options{
+			Store: newStore(t), Model: script, Memory: &memory.Options{Store: store, MinTurns: 100}, Tools: actortest.Tools(actortest.Slow("slow", release)),
+		})
+		w.Say(key, "alice", "hello")
+		w.Wait()
+		w.Say(key, "bob", "and I?")
+		close(release)
+		w.Wait()
+		w.Kill()
+		requests := script.Requests()
+		if len(requests) != 2 || !strings.Contains(requests[0].System, "Alice likes tea.") || strings.Contains(requests[1].System, "Alice likes tea.") {
+			t.Errorf("%d requests; the second begins with %s", len(requests), requests[len(requests)-1].System)
+		}
+	})
+}
+
+// A summary of what several people wrote still says that it was not one person.
+func TestUserMemoryKnowsWhoIsInASummary(t *testing.T) {
+	const key = messages.ChatKey("telegram-chat-1")
+	for first, want := range map[string]bool{"alice": true, "bob": false} {
+		t.Run(first, func(t *testing.T) {
+			store := newMemories(t.TempDir())
+			if _, err := store.AddMemory(t.Context(), memories.Place{User: "telegram-alice"}, memories.Fact{Text: "Alice likes tea."}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				script := modeltest.NewScript()
+				for range 10 {
+					script.Add(modeltest.Say("Well."))
+				}
+				w := actortest.New(t, actortest.Options{
+					Store: newStore(t), Model: script, Memory: &memory.Options{Store: store, MinTurns: 100},
+					Compaction: &compaction.Options{Keep: 2, Budget: 2600, Count: func(text string) (int, error) { return tokens.Bound(text), nil }},
+				})
+				for _, who := range []string{first, "alice", "alice", "alice", "alice", "alice"} {
+					w.Say(key, who, strings.Repeat("long ", 150))
+					w.Wait()
+				}
+				if v := w.View(key); v.Messages[0].Role != uimessage.RoleAssistant {
+					t.Fatalf("nothing was summed up: %d turns", len(v.Messages))
+				}
+				w.Kill()
+				var last string // of a run
+				for _, req := range script.Requests() {
+					if strings.Contains(req.System, "<runtime>") {
+						last = req.System
+					}
+				}
+				if got := strings.Contains(last, "Alice likes tea."); got != want {
+					t.Errorf("remembered: %t, want %t", got, want)
+				}
+			})
+		})
+	}
 }
 
 // Whatever a page, a file or a person got the model to remember for good: nothing is

@@ -21,7 +21,7 @@ type readyFold struct {
 func (c *Chat) readyFold(msg messages.CompactionFinished) *readyFold {
 	meta := c.PlainMeta()
 	meta.Kind, meta.Source, meta.SourceRange, meta.RequestID = uimessage.KindSummary, uimessage.SourceCompact, &msg.Range, msg.CompactionID
-	meta.Tokens = int64(msg.SummaryTokens)
+	meta.Tokens, meta.UserID = int64(msg.SummaryTokens), c.AuthorOf(c.State.History[:min(msg.To, len(c.State.History))])
 	return &readyFold{to: msg.To, hash: msg.Hash, done: msg, summary: uimessage.Message{
 		ID: "a:" + string(c.Key) + ":" + c.NewID(), Role: uimessage.RoleAssistant,
 		Parts: []uimessage.Part{uimessage.Text{Text: msg.Summary}}, Metadata: meta.Append(nil),

@@ -12,11 +12,28 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// OnePerson reports whether this person wrote all user turns of the chat.
-func (b *Base) OnePerson(id string) bool {
-	return id != "" && !b.Group() && !slices.ContainsFunc(b.State.History, func(t journal.Turn) bool {
-		return t.Role == uimessage.RoleUser && t.Meta.UserID != "" && t.Meta.UserID != id
-	})
+// Several is the id of the author of a summary of what several people wrote.
+const Several = "*"
+
+// OnePerson reports whether this person wrote all user turns of the chat, and those that its summary replaces.
+func (b *Base) OnePerson(id string) bool { return id != "" && !b.Group() && wroteAll(id, b.State.History) }
+
+func wroteAll(id string, turns []journal.Turn) bool {
+	return !slices.ContainsFunc(turns, func(t journal.Turn) bool { return wrote(t) && t.Meta.UserID != id })
+}
+
+// wrote reports whether people wrote a turn, or what it sums up, and it is known who.
+func wrote(t journal.Turn) bool {
+	return t.Meta.UserID != "" && (t.Role == uimessage.RoleUser || t.Meta.Kind == uimessage.KindSummary)
+}
+
+// AuthorOf is [Several] if several people wrote in turns of a chat that is no group, and otherwise empty.
+func (b *Base) AuthorOf(turns []journal.Turn) string {
+	i := slices.IndexFunc(turns, wrote)
+	if i < 0 || b.Group() || wroteAll(turns[i].Meta.UserID, turns) && turns[i].Meta.UserID != Several {
+		return ""
+	}
+	return Several
 }
 
 // ContentsOf returns the messages of turns.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
-	"github.com/shipmyagent/shipmyagent/messages/uimessage"
-	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // Memory extracts facts about people from the history, which a child does.
@@ -146,6 +144,5 @@ func (m *Memory) several() bool {
 	if m.Group() {
 		return true
 	}
-	i := slices.IndexFunc(m.State.History, func(t journal.Turn) bool { return t.Role == uimessage.RoleUser && t.Meta.UserID != "" })
-	return i >= 0 && !m.OnePerson(m.State.History[i].Meta.UserID)
+	return m.AuthorOf(m.State.History) == decision.Several
 }

@@ -42,10 +42,13 @@ func (y *System) Offers(names []string) []string {
 	return names
 }
 
-// Reloaded returns the run's new system text and tools if the loaded skills have changed since the last step, or
-// empty. All else is as it was when the run began.
+// Reloaded returns the run's new system text and tools if the loaded skills have changed since the last step, or if
+// another person's message has joined the run, who must not learn what is remembered of the first one. Otherwise it
+// returns empty. All else is as it was when the run began.
 func (y *System) Reloaded() (text string, only []string) {
-	if slices.Equal(y.pinned, y.State.Pinned) {
+	if joined := y.docs.UserMemory != "" && !y.OnePerson(y.Asker().ID); joined {
+		y.docs.UserMemory = ""
+	} else if slices.Equal(y.pinned, y.State.Pinned) {
 		return "", nil
 	}
 	set := y.skills(y.Documents(y.Key))
