@@ -5,7 +5,6 @@ import { daysAgo, sums, tokens as used } from './usage.js';
 const t = texts({
   title: ['Chats', '聊天'], find: ['Key or name', '键或名称'], platform: ['Platform', '平台'], tokens: ['tokens', 'token'], inTexts: ['Search in all messages', '在所有消息中搜索'],
   month: ['in the last 30 days', '最近 30 天'],
-  count: [(n, all) => (n === all ? `${num(all)} chats` : `${num(n)} of ${num(all)} chats`), (n, all) => (n === all ? `${num(all)} 个聊天` : `${num(all)} 个聊天中的 ${num(n)} 个`)],
 });
 
 export const platformOf = (key) => (key.startsWith('task-') ? 'task' : key.split('-chat-', 1)[0]);
@@ -29,7 +28,7 @@ export default {
       const [find, only] = [field.value.trim().toLowerCase(), platform.value];
       const fits = all.filter((c) => (!only || platformOf(c.chatKey) === only) && (!find || `${c.chatKey}\n${c.name ?? ''}`.toLowerCase().includes(find)));
       rows.update(fits);
-      count.textContent = t.count(fits.length, all.length);
+      count.textContent = `${t.title}: ${num(fits.length)}${fits.length === all.length ? '' : ` / ${num(all.length)}`}`;
       inTexts.href = `#/search?${new URLSearchParams({ q: field.value.trim() })}`;
     };
     const field = finder(t.find, { value: params.find, oninput: draw });
