@@ -46,7 +46,7 @@ func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
 	s, err := console.NewControl(state).Status(ctx)
 	switch {
 	case errors.Is(err, console.ErrNotRunning):
-		return host.Status{State: stateStopped}, nil
+		return host.Status{State: stateStopped, Platforms: []host.PlatformStatus{}}, nil
 	case err != nil:
 		return s, console.NoAnswer(err)
 	}
