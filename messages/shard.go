@@ -3,8 +3,8 @@ package messages
 import "time"
 
 // AskPassivate asks an idle chat whether it may be stopped. Sent by its shard;
-// Seq is the number of messages the shard had sent to the chat by then. Answered
-// with [PassivateOK] or [PassivateBusy].
+// Seq is the number of the last message that the shard had sent to the chat by then,
+// counted over all its chats. Answered with [PassivateOK] or [PassivateBusy].
 type AskPassivate struct{ Seq uint64 }
 
 // PassivateOK answers [AskPassivate]: everything is saved and no work is left. The shard stops the

@@ -43,6 +43,9 @@ type shard struct {
 	router  *actor.PID       // nil if the load is not watched
 	parent  actor.Supervisor // restarts children; set by the first panic
 
+	// sent counts the messages to all chats. An answer may arrive after the news of its chat's end, and must not name a
+	// message to the next activation.
+	sent   uint64
 	shed   uint64 // the newest order carried out
 	victim *entry // the chat that the current order asked
 

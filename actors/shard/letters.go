@@ -70,7 +70,8 @@ func (s *shard) refuse(ac actor.Context, msg any, sender *actor.PID, why string)
 }
 
 func (s *shard) send(e *entry, l letter) {
-	e.sent++
+	s.sent++
+	e.sent = s.sent
 	s.root.RequestWithCustomSender(e.pid, l.msg, l.sender)
 }
 

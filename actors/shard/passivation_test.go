@@ -104,6 +104,30 @@ func (w *world) play(plan []moment) (fault string) {
 	return ""
 }
 
+// A chat's answer may arrive after news of its end, which overtakes it, and after the chat has begun again and was asked
+// again. It then says nothing about the messages that wait for the chat.
+func TestAnswerOfAnEarlierActivation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		const key = "telegram-chat-1"
+		w.send(key, 0, 2)
+		<-time.After(10 * time.Minute)
+		w.slow = make(chan struct{})
+		w.send(key, 2, 4)
+		<-time.After(2 * time.Minute) // it is asked again, after both messages
+		if len(w.idle) != 1 || w.started(key) != 2 {
+			t.Fatalf("%d answers of %d activations, want 1 of 2", len(w.idle), w.started(key))
+		}
+		w.system.Root.Send(w.shard, w.idle[0])
+		synctest.Wait()
+		close(w.slow)
+		<-time.After(10 * time.Minute)
+		if diff := cmp.Diff(ids(0, 4), w.took(key)); diff != "" {
+			t.Errorf("-sent +taken:\n%s", diff)
+		}
+	})
+}
+
 // The router's order stops the least recently used chat, unless it was used since; the answer
 // follows when that is done.
 func TestShedTakesTheLongestUnused(t *testing.T) {

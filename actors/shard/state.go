@@ -31,7 +31,7 @@ const (
 type entry struct {
 	key     messages.ChatKey
 	pid     *actor.PID
-	sent    uint64 // messages sent to this activation
+	sent    uint64 // number of the last message sent to it
 	last    time.Time
 	asked   cause // why it was asked to stop; empty if it was not
 	leaving bool  // stopped but not terminated: letters wait

@@ -33,6 +33,7 @@ type world struct {
 	busy   map[messages.ChatKey]bool              // has work
 	slow   chan struct{}                          // holds a chat up at each message; may be nil
 	loads  []messages.ShardLoad
+	idle   []messages.PassivateOK // what chats have answered
 
 	receipts int
 }
@@ -100,7 +101,9 @@ func (c *chat) Receive(ac actor.Context) {
 			ac.Respond(messages.PassivateBusy{ChatKey: c.key})
 			return
 		}
-		ac.Respond(messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq})
+		ok := messages.PassivateOK{ChatKey: c.key, Seq: msg.Seq}
+		c.w.idle = append(c.w.idle, ok)
+		ac.Respond(ok)
 	case messages.Drain:
 		ac.Respond(messages.Drained{ChatKey: c.key})
 	}

@@ -16,7 +16,9 @@ import (
 const Several = "*"
 
 // OnePerson reports whether this person wrote all user turns of the chat, and those that its summary replaces.
-func (b *Base) OnePerson(id string) bool { return id != "" && !b.Group() && wroteAll(id, b.State.History) }
+func (b *Base) OnePerson(id string) bool {
+	return id != "" && !b.Group() && wroteAll(id, b.State.History)
+}
 
 func wroteAll(id string, turns []journal.Turn) bool {
 	return !slices.ContainsFunc(turns, func(t journal.Turn) bool { return wrote(t) && t.Meta.UserID != id })
