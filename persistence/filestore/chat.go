@@ -213,9 +213,6 @@ func (c *chat) prepare(ctx context.Context, l *logFile, dir string) error {
 	if err := c.ensureDir(dir); err != nil {
 		return harmless(err)
 	}
-	if !l.exists {
-		c.mustSync(c.path(dir))
-	}
 	if l.torn.N > 0 {
 		return c.mend(ctx, l)
 	}
@@ -254,6 +251,10 @@ func (c *chat) mustSync(dir string) {
 // sync fsyncs files, and then all noted folders.
 func (c *chat) sync(ctx context.Context, logs ...*logFile) error {
 	for _, l := range logs {
+		if l.unnamed { // noted only now, because folders may be fsynced before a file is made in them
+			c.mustSync(path.Dir(l.h.Name))
+			l.unnamed = false
+		}
 		if err := l.sync(ctx); err != nil {
 			return err
 		}

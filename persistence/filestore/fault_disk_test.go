@@ -4,13 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"syscall"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
@@ -298,5 +301,53 @@ func TestST9FullForAWhile(t *testing.T) {
 	}
 	if _, err := d.Lstat(path.Join(filestoretest.Dir, "chat", string(crashKey), "messages/quarantine")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("something went to quarantine: %v", err)
+	}
+}
+
+// A checkpoint that moves damage to quarantine before it makes the ledger loses nothing to a power cut after it: the
+// quarantine fsyncs the noted folders while the ledger's still is without it.
+func TestST3CheckpointThatMendsFirst(t *testing.T) {
+	d := filestoretest.NewDisk()
+	s, err := filestoretest.Open(d, filestore.Options{})
+	must(t, err)
+	c, err := s.OpenChat(t.Context(), crashKey)
+	must(t, err)
+	must(t, c.Wake(t.Context()))
+	must(t, c.AppendHistory(t.Context(), storetest.Turn(1)))
+	must(t, c.Append(t.Context(), storetest.Facts(1, 3)...))
+	must(t, s.Close())
+
+	f, err := d.OpenFile(path.Join(filestoretest.Dir, "chat", string(crashKey), "messages/history.jsonl"), os.O_RDWR)
+	must(t, err)
+	size, err := f.Size()
+	must(t, err)
+	must(t, vfs.WriteFull(f, []byte(`{"id":"u2","role`), size))
+	must(t, errors.Join(f.Datasync(), f.Close()))
+	s, err = filestoretest.Open(d, filestore.Options{})
+	must(t, err)
+	c, err = s.OpenChat(t.Context(), crashKey)
+	must(t, err)
+	d.Fail(func(op filestoretest.Op) error { // the damage cannot be moved yet
+		if op.Kind == filestoretest.OpWrite {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	_, err = c.Load(t.Context())
+	must(t, err)
+	d.Fail(nil)
+	must(t, c.Fold(t.Context(), journal.Fold{History: []uimessage.Message{storetest.Turn(2)}, Ledger: storetest.Entries(1, 3), Meta: metaOf("i1")}))
+
+	s, err = filestoretest.Open(d.Crash(filestoretest.Nothing), filestore.Options{})
+	must(t, err)
+	c, err = s.OpenChat(t.Context(), crashKey)
+	must(t, err)
+	n := 0
+	for _, err := range c.Ledger(t.Context()) {
+		must(t, err)
+		n++
+	}
+	if want := len(storetest.Entries(1, 3)); n != want {
+		t.Errorf("the ledger has %d entries after the cut, want %d", n, want)
 	}
 }

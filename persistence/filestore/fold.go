@@ -130,9 +130,9 @@ func (f *folding) writeRest(ctx context.Context) error {
 	})
 }
 
-// sync makes history and ledger durable.
+// sync makes history and ledger durable, and the name of the log of the meta, which is still without the new line.
 func (f *folding) sync(ctx context.Context) error {
-	return f.chat.sync(ctx, f.chat.history, f.chat.ledger)
+	return f.chat.sync(ctx, f.chat.history, f.chat.ledger, f.chat.metaLog)
 }
 
 // writeMeta adds a line to the log of the meta, or writes a new file. The meta says what is in the

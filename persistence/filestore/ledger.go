@@ -195,7 +195,6 @@ func (c *chat) rotateLedger(ctx context.Context, next int64) error {
 	}
 	c.ledger.replaced(0)
 	c.ledger.exists = false
-	c.mustSync(c.path(conversationsDir)) // for the name of the new file
 	// The full file needs its new name before another one gets the old one.
 	return c.syncDir(ctx, c.path(conversationsDir))
 }

@@ -56,8 +56,8 @@ type logFile struct {
 	room   int64 // end of the padding after it, as far as known
 	open   bool  // the last line has no newline
 	torn   linefile.Region
-	// unsynced is set if a part of the file may not be durable.
-	unsynced bool
+	// unsynced is set if a part of the file may not be durable, and unnamed if its name may not be.
+	unsynced, unnamed bool
 }
 
 // newLog returns a file that was not read yet.
@@ -76,7 +76,7 @@ func (l *logFile) create(ctx context.Context) error {
 		return nil
 	}
 	err := l.files.Use(ctx, &l.h, os.O_RDWR|os.O_CREATE, func(vfs.File) error { return nil })
-	l.exists = err == nil
+	l.exists, l.unnamed = err == nil, err == nil
 	return harmless(err)
 }
 
@@ -93,7 +93,7 @@ func (l *logFile) write(ctx context.Context, lines []byte) error {
 	}
 	opened := false
 	err := l.files.Use(ctx, &l.h, flag, func(f vfs.File) error {
-		opened, l.exists = true, true
+		opened, l.exists, l.unnamed = true, true, l.unnamed || !l.exists
 		return l.writeTo(f, lines)
 	})
 	if err != nil && !opened {
