@@ -81,9 +81,6 @@ func newStreamWorld(t *testing.T, api, path string, random *rand.Rand) *streamWo
 		"provider": "custom", "api": api, "model": "fake", "baseUrl": front.URL + "/v1", "apiKey": "sk-test",
 		"models": map[string]any{"fake": map[string]any{"reasoningEffort": "low"}},
 	})
-	w.configure(t, "context", map[string]any{ // the model is asked for nothing else
-		"memory": map[string]any{"autoExtractEnabled": false}, "history": map[string]any{"maxInputTokensApprox": 1000000},
-	})
 	w.configure(t, "permissions", map[string]any{"exec": map[string]any{"sandbox": "off", "allow": []string{"mktemp *"}}})
 	return w
 }

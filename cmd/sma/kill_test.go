@@ -40,8 +40,10 @@ func fakeModel(m *modeltest.Server, name string, platform map[string]any) map[st
 		"llm":      map[string]any{"provider": "custom", "model": "fake", "baseUrl": m.URL, "apiKey": "sk-test"},
 		"adapters": map[string]any{name: platform, "web": map[string]any{"enabled": false}},
 		"metrics":  map[string]any{"listen": "off"},
-		// The tests count what the model is asked; notes for the memory would be asked beside it.
-		"context": map[string]any{"memory": map[string]any{"autoExtractEnabled": false}},
+		// The tests count what the model is asked, and read all turns in the history: nothing else is asked for.
+		"context": map[string]any{
+			"memory": map[string]any{"autoExtractEnabled": false}, "history": map[string]any{"maxInputTokensApprox": 1000000},
+		},
 	}
 }
 
