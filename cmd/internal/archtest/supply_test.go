@@ -134,7 +134,7 @@ func TestSU4TwoBuildsAreEqual(t *testing.T) {
 func program(t *testing.T, env ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sma")
-	command(t, append(env, "CGO_ENABLED=0"), "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -funcalign=4", "-o", file, "./cmd/sma")
+	command(t, append(env, "CGO_ENABLED=0"), "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -funcalign=1", "-o", file, "./cmd/sma")
 	return file
 }
 

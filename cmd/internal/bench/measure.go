@@ -217,7 +217,7 @@ func (b *bench) buildLinked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if text, err := command(ctx, folder, "go", "build", "-trimpath", "-ldflags", "-s -w -funcalign=4", "-o", b.linked, "."); err != nil {
+	if text, err := command(ctx, folder, "go", "build", "-trimpath", "-ldflags", "-s -w -funcalign=1", "-o", b.linked, "."); err != nil {
 		return fmt.Errorf("build a program that links the same libraries: %w\n%s", err, text)
 	}
 	return nil

@@ -103,7 +103,7 @@ func build(ctx context.Context, out string) error {
 func (r *release) target(ctx context.Context, t target) error {
 	program := filepath.Join(r.work, t.String())
 	env := []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0"}
-	if _, err := r.run(ctx, env, "go", "build", "-buildvcs=true", "-trimpath", "-ldflags", "-s -w -funcalign=4", "-o", program, "./cmd/sma"); err != nil {
+	if _, err := r.run(ctx, env, "go", "build", "-buildvcs=true", "-trimpath", "-ldflags", "-s -w -funcalign=1", "-o", program, "./cmd/sma"); err != nil {
 		return err
 	}
 	info, err := buildinfo.ReadFile(program)
