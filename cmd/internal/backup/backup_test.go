@@ -341,6 +341,28 @@ func TestSaveWhileChatsAreWritten(t *testing.T) {
 	}
 }
 
+// A chat that begins while others are copied is not in the backup: its files would be copied one after the other while
+// they change.
+func TestSaveWhileAChatBegins(t *testing.T) {
+	project, state := newProject(t)
+	store := open(t, state)
+	to := filepath.Join(t.TempDir(), "copy")
+	report, err := Save(t.Context(), Options{Project: project, State: state, To: to, Progress: func(int, int) {
+		c, err := store.OpenChat(t.Context(), "telegram-chat-2")
+		if err = errors.Join(err, turn(t.Context(), c, 1), c.Close()); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err = errors.Join(err, store.Close()); err != nil || report.Chats != 1 {
+		t.Fatalf("saved %+v: %v", report, err)
+	}
+	for name := range contents(t, to) {
+		if strings.Contains(name, "telegram-chat-2") {
+			t.Errorf("%s is in the copy", name)
+		}
+	}
+}
+
 // turn is what one message does to the files of a chat: a record, then a checkpoint with its turn.
 func turn(ctx context.Context, c persistence.Chat, i int) error {
 	n := int64(i)

@@ -56,14 +56,13 @@ type Report struct {
 type saving struct {
 	Options
 	state, project *os.Root
-	copied         map[string]bool // folders and files of chats, below the state
 	files          []File
 	report         Report
 }
 
 // Save makes a backup and verifies the chats in it. If it fails, what was copied so far stays, without a list.
 func Save(ctx context.Context, o Options) (Report, error) {
-	s := &saving{Options: o, copied: map[string]bool{}, report: Report{Folder: o.To}}
+	s := &saving{Options: o, report: Report{Folder: o.To}}
 	if err := s.makeFolder(); err != nil {
 		return Report{}, err
 	}
@@ -85,7 +84,7 @@ func (s *saving) save(ctx context.Context) (err error) {
 	if err := s.chats(ctx); err != nil {
 		return err
 	}
-	if err := s.tree(ctx, s.state, stateName, s.skipsState); err != nil {
+	if err := s.tree(ctx, s.state, stateName, skipsState); err != nil {
 		return err
 	}
 	if err := s.tree(ctx, s.project, projectName, s.skipsProject); err != nil {
@@ -154,9 +153,6 @@ func (s *saving) chat(ctx context.Context, key messages.ChatKey) error {
 		return err
 	}
 	parts := []string{path.Join("chat", folder), path.Join("open", strconv.Itoa(int(chatpath.Shard(key))), folder)}
-	for _, part := range parts {
-		s.copied[part] = true
-	}
 	for range attempts {
 		before, err := s.look(parts)
 		if err != nil {
@@ -286,9 +282,10 @@ func (s *saving) single(from *os.Root, name, to string) error {
 	return nil
 }
 
-// skipsState leaves out what chats have, what belongs to a process, and what is made again.
-func (s *saving) skipsState(name string, d fs.DirEntry) bool {
-	return s.copied[name] || name == "lock" || name == "index" || d.Type()&fs.ModeSocket != 0
+// skipsState leaves out the chats, also those that have begun since the others were copied, what belongs to a process,
+// and what is made again.
+func skipsState(name string, d fs.DirEntry) bool {
+	return slices.Contains([]string{"chat", "open", "lock", "index"}, name) || d.Type()&fs.ModeSocket != 0
 }
 
 // skipsProject leaves out the state, older states, and what other tools keep and restore.
