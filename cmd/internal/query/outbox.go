@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -91,9 +92,9 @@ func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	first := make([]byte, 1)
+	first := make([]byte, 2)
 	n, _ := f.Read(first) // an empty file has no first byte
-	return n == 1 && first[0] == '{'
+	return bytes.Contains(first[:n], []byte("{")) // a space before it says that what was there was not durable yet
 }
 
 func linesOf(key messages.ChatKey, items []messages.OutboxItem) []OutboxLine {
