@@ -22,7 +22,7 @@ func (s *State) Apply(r Record) error {
 		return fmt.Errorf("unknown kind %q: written by a newer version", r.Fact.kind())
 	}
 	f.apply(s, r)
-	if len(s.Said) > 0 && s.rests() {
+	if len(s.Said) > 0 && s.Rests() {
 		s.placeSaid()
 	}
 	return nil

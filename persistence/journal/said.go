@@ -22,8 +22,9 @@ func (f WordsSaid) apply(s *State, _ Record) {
 	s.Said = append(s.Said, t)
 }
 
-// rests reports whether nothing is in progress that a new message in the history would interrupt.
-func (s *State) rests() bool {
+// Rests reports whether nothing in the history waits for anything but a person, so that a new message, or a rewrite,
+// interrupts nothing.
+func (s *State) Rests() bool {
 	t := s.last()
 	return s.Run == nil && s.OpenTurns() == 0 && !t.Answered() && t.Switch.Kind == "" && !switches(t) && len(s.Due()) == 0
 }

@@ -230,7 +230,7 @@ type commandBy struct {
 
 func (c *Chat) newByCommand(by commandBy, title string) decision.ContextsAnswer {
 	switch {
-	case !c.settledAll():
+	case !c.State.Rests():
 		return decision.ContextsAnswer{Are: decision.ContextsBusy}
 	case len(c.State.History) == 0:
 		return decision.ContextsAnswer{Are: decision.ContextsEmpty}
@@ -269,7 +269,7 @@ func (c *Chat) loadByCommand(by commandBy, what string) decision.ContextsAnswer 
 	if what == "" {
 		return c.listContexts()
 	}
-	if !c.settledAll() {
+	if !c.State.Rests() {
 		return decision.ContextsAnswer{Are: decision.ContextsBusy}
 	}
 	items, err := c.Store.Contexts(context.Background())

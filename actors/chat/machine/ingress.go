@@ -197,7 +197,7 @@ func (c *Chat) view() {
 
 // rewind archives the history after a message.
 func (c *Chat) rewind(msg messages.RewindChat) {
-	if !c.settledAll() { // pending turns have no fate yet and must keep their place
+	if !c.State.Rests() { // pending turns have no fate yet and must keep their place
 		c.Answer(messages.ChatRewound{ChatKey: c.Key, Reason: "busy"})
 		return
 	}

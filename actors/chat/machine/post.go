@@ -29,7 +29,7 @@ func (c *Chat) postWords(msg messages.PostWords) {
 	if msg.Chinese != "" {
 		msg.Text = c.InTheirWords(notices.Text{msg.Text, msg.Chinese})
 	}
-	rest := c.settledAll() && !c.Closing
+	rest := c.State.Rests() && !c.Closing
 	if !rest && !c.Via.Outbox {
 		done.Reason = "busy"
 		c.Answer(done)

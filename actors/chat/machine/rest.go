@@ -17,12 +17,6 @@ func (c *Chat) remind() {
 	}
 }
 
-// settledAll reports whether nothing in the history is waiting for anything but a person.
-func (c *Chat) settledAll() bool {
-	_, continues := c.State.Continues()
-	return c.State.Run == nil && c.State.OpenTurns() == 0 && !continues && len(c.State.Due()) == 0
-}
-
 // rest sets the timer of [restDue] if anything has happened since it was set last, or since the chat was loaded.
 func (c *Chat) rest() {
 	if c.restsAt != c.State.N && (c.State.HasFacts() || c.restsAt == 0) {

@@ -134,6 +134,28 @@ func TestRewind(t *testing.T) {
 	}
 }
 
+// A call that a person approved, and that no host has executed yet, is unfinished work.
+func TestRewindLeavesAnApprovedCall(t *testing.T) {
+	const key = messages.ChatKey("cli-chat-x")
+	store, _ := keptChat(t, key, false)
+	c, err := store.OpenChat(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := uimessage.Metadata{TS: 4, Seq: 3, RunID: "r3", Result: string(journal.ResultWaiting)}
+	call := uimessage.Tool{
+		Name: "shell", ToolCallID: "c", State: uimessage.ToolApprovalResponded, Input: []byte("{}"),
+		Approval: &uimessage.Approval{ID: "p", Approved: uimessage.Some(true)},
+	}
+	asked := uimessage.Message{ID: "a3", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{call}, Metadata: meta.Append(nil)}
+	if err := errors.Join(c.AppendHistory(t.Context(), asked), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rewindStopped(t, store, RewindOrder{key, "u1"}); !errors.Is(err, ErrNotAtRest) {
+		t.Errorf("error = %v, want %v", err, ErrNotAtRest)
+	}
+}
+
 // TestST7RewindRefusesDamage: a damaged history can be read, but a rewind does not change it.
 func TestST7RewindRefusesDamage(t *testing.T) {
 	const key = messages.ChatKey("cli-chat-x")

@@ -113,7 +113,7 @@ func (f chatFiles) rewind(ctx context.Context, order messages.RewindChat) (reply
 	if err != nil {
 		return reply, err
 	}
-	if state.Run != nil || len(state.Open()) > 0 || len(state.OpenRequests()) > 0 || len(state.Due()) > 0 {
+	if !state.Rests() || len(state.OpenRequests()) > 0 {
 		reply.Reason = refusedNotAtRest
 		return reply, nil
 	}
