@@ -2,6 +2,8 @@ package actors_test
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
 // Who stops all while a message waits for its file and nothing runs drops the message,
@@ -201,5 +206,34 @@ func TestTurnIDGivenTwice(t *testing.T) {
 			t.Errorf("fates (-want +got):\n%s", diff)
 		}
 		atRest(t, w, 5)
+	})
+}
+
+// Words that waited for a receipt come before the words that arrived while it was written.
+func TestWordsThatWaitedKeepTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := storetest.NewFaulty(newStore(t), func(_ string, _ messages.ChatKey, records []journal.Record, do func() error) error {
+			if slices.Contains(kinds(records), "settled") {
+				<-time.After(time.Second)
+			}
+			return do()
+		})
+		a := newApprovals(t, func(o *actortest.Options) {
+			o.Store = slow
+			o.Platform = &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Pace: func(string, string, string) { <-time.After(time.Second) }}
+		}, modeltest.CallTools(rm("c1", "a")), modeltest.Say("Well."))
+		a.Say(alice, "alice", "rm a")
+		var said sync.WaitGroup
+		for _, words := range []string{"yes", "but only if it is old"} {
+			<-time.After(700 * time.Millisecond)
+			said.Go(func() { a.Port.Accept(context.Background(), inbounds(a.Inbound(alice, "alice", words))) })
+		}
+		said.Wait()
+		a.Wait()
+		for _, m := range a.View(alice).Messages {
+			if meta, err := uimessage.DecodeMetadata(m.Metadata); err != nil || journal.Text(m) == "but only if it is old" && meta.Seq != 3 {
+				t.Errorf("the message that came third is number %d: %v", meta.Seq, err)
+			}
+		}
 	})
 }

@@ -33,8 +33,6 @@ func (s *shell) carryOut(ac actor.Context, e decision.Effect) {
 		send(ac, s.o.Router, e.Msg, e.Asks)
 	case decision.Report:
 		send(ac, ac.Parent(), e.Msg, false)
-	case decision.Resend:
-		resend(ac, e)
 	case decision.Start:
 		s.start(ac, e)
 	case decision.Tell:
@@ -55,7 +53,7 @@ func (s *shell) carryOut(ac actor.Context, e decision.Effect) {
 		s.gather(e)
 	case decision.Audit, decision.PrefixBroken, decision.RunEnded, decision.Count, decision.Log:
 		s.observe(e)
-	case decision.SetTimer, decision.RunCommand, decision.Hibernate, decision.ForgetAll: // the shell carries these out itself
+	case decision.SetTimer, decision.RunCommand, decision.Hibernate, decision.ForgetAll, decision.Resend: // the shell carries these out itself
 	}
 }
 
@@ -98,14 +96,6 @@ func send(ac actor.Context, to *actor.PID, msg any, asks bool) {
 	default:
 		ac.Send(to, msg)
 	}
-}
-
-func resend(ac actor.Context, e decision.Resend) {
-	if e.Sender == nil {
-		ac.Send(ac.Self(), e.Msg)
-		return
-	}
-	ac.RequestWithCustomSender(ac.Self(), e.Msg, pidOf(e.Sender))
 }
 
 func (s *shell) start(ac actor.Context, e decision.Start) {

@@ -75,6 +75,10 @@ type shell struct {
 	gen        int // number of the newest timer
 	children   map[string]*actor.PID
 	fetches    map[int]context.CancelFunc
+	// msg is the message being handled, and sender who gets its answer. The messages in again come before all others.
+	msg    any
+	sender *actor.PID
+	again  []decision.Resend
 }
 
 type timed struct {
@@ -105,9 +109,11 @@ func (s *shell) Receive(ac actor.Context) {
 }
 
 func (s *shell) receive(ac actor.Context) {
-	switch msg := ac.Message().(type) {
+	s.msg, s.sender = ac.Message(), ac.Sender()
+	switch msg := s.msg.(type) {
 	case *actor.Started:
-		s.started(ac)
+		s.home, s.chat = pipe.NewHome(ac), machine.New(&s.o.Options, s.key, s.o.Spares)
+		s.ready(ac)
 	case *actor.Stopping, *actor.Restarting:
 		s.release(ac)
 	case *actor.Terminated:
@@ -122,11 +128,10 @@ func (s *shell) receive(ac actor.Context) {
 	default:
 		stray.Report(ac)
 	}
-}
-
-func (s *shell) started(ac actor.Context) {
-	s.home, s.chat = pipe.NewHome(ac), machine.New(&s.o.Options, s.key, s.o.Spares)
-	s.ready(ac)
+	for len(s.again) > 0 {
+		s.msg, s.sender, s.again = s.again[0].Msg, pidOf(s.again[0].Sender), s.again[1:]
+		s.take(ac, s.msg)
+	}
 }
 
 // terminated handles the end of a child that did not report one.
@@ -158,7 +163,7 @@ func (s *shell) take(ac actor.Context, msg any) {
 	if !s.loaded && !s.whileAway(ac, msg) {
 		return
 	}
-	in := decision.Input{Msg: msg, Sender: refOf(ac.Sender()), Child: s.childOf(ac.Sender())}
+	in := decision.Input{Msg: msg, Sender: refOf(s.sender), Child: s.childOf(s.sender)}
 	chunks, shows := machine.Chunks(msg)
 	if !shows {
 		s.decide(ac, in)
@@ -187,7 +192,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 		if s.hibernates {
 			s.rest()
 		}
-		send(ac, ac.Sender(), messages.Drained{ChatKey: s.key}, false)
+		send(ac, s.sender, messages.Drained{ChatKey: s.key}, false)
 		return false
 	case messages.AskPassivate:
 		var answer any = messages.PassivateBusy{ChatKey: s.key}
@@ -195,7 +200,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 			s.rest()
 			answer = messages.PassivateOK{ChatKey: s.key, Seq: msg.Seq}
 		}
-		send(ac, ac.Sender(), answer, false)
+		send(ac, s.sender, answer, false)
 		return false
 	case messages.EgressDelivered: // keep the receipts even if loading fails
 		s.chat.KeepReceipts(msg)
@@ -207,7 +212,7 @@ func (s *shell) whileAway(ac actor.Context, msg any) bool {
 		return false
 	}
 	if !s.ready(ac) {
-		s.refuse(ac, msg, refOf(ac.Sender()))
+		s.refuse(ac, msg, refOf(s.sender))
 		return false
 	}
 	return true
@@ -291,6 +296,8 @@ func (s *shell) effects(ac actor.Context, list []decision.Effect) {
 			s.chat, s.hibernates = next, true
 		case decision.ForgetAll:
 			s.forgetAll(ac, e)
+		case decision.Resend:
+			s.again = append(s.again, e)
 		default:
 			s.carryOut(ac, e)
 		}
@@ -512,7 +519,10 @@ func (s *shell) leave(ac actor.Context) {
 			delete(s.timers, name)
 		}
 	}
-	s.chat.Waiting(func(msg messages.ToChat, sender decision.Ref) { s.refuse(ac, msg, sender) })
+	for _, e := range append(s.again, s.chat.Waiting()...) {
+		s.refuse(ac, e.Msg, e.Sender)
+	}
+	s.again = nil
 	s.uncount()
 	s.chat, s.loaded = s.chat.Left(), false
 }
@@ -555,12 +565,12 @@ func (s *shell) crashed(ac actor.Context) {
 	if !s.loaded || s.store == nil {
 		return
 	}
-	fact, known := s.chat.Stumble(ac.Message())
+	fact, known := s.chat.Stumble(s.msg)
 	if !known {
 		return
 	}
 	if fact.IngressID != "" {
-		s.refuse(ac, ac.Message(), refOf(ac.Sender())) // so that the sender repeats it now and not after a deadline
+		s.refuse(ac, s.msg, refOf(s.sender)) // so that the sender repeats it now and not after a deadline
 	}
 	records := s.chat.State.Next(time.Now().UnixMilli(), fact)
 	records[0].N += numberGap

@@ -9,14 +9,8 @@ import (
 // Held are messages of people that wait for receipts, because what they decide depends on the positions of rows
 // that are being sent.
 type Held struct {
-	list  []heldMessage
+	list  []Resend
 	until map[string]time.Time // by request id
-}
-
-type heldMessage struct {
-	id     string
-	msg    messages.ToChat
-	sender Ref
 }
 
 // HeldDue is the timer message for a message that has waited long enough.
@@ -33,25 +27,21 @@ func (b *Base) HoldBack(id string, msg messages.ToChat, wait time.Duration) bool
 		Put(&b.Waits.until, id, b.Now().Add(wait))
 		b.Timer("held "+id, wait, HeldDue{})
 	}
-	b.Waits.list = append(b.Waits.list, heldMessage{id, msg, b.In.Sender})
+	b.Waits.list = append(b.Waits.list, Resend{msg, b.In.Sender})
 	return true
 }
 
-// Retake sends the waiting messages to the chat again, in their order.
+// Retake has the waiting messages decided again, in their order and before any other.
 func (b *Base) Retake() {
 	list := b.Waits.list
 	b.Waits.list = nil
-	for _, h := range list {
-		b.Effect(Resend{h.msg, h.sender})
+	for _, e := range list {
+		b.Effect(e)
 	}
 }
 
-// Waiting calls f for each message that the chat holds back, with its sender.
-func (b *Base) Waiting(f func(msg messages.ToChat, sender Ref)) {
-	for _, h := range b.Waits.list {
-		f(h.msg, h.sender)
-	}
-}
+// Waiting returns the messages that the chat holds back.
+func (b *Base) Waiting() []Resend { return b.Waits.list }
 
 // Release forgets that a message was held back.
 func (b *Base) Release(id string) { delete(b.Waits.until, id) }

@@ -46,7 +46,7 @@ type (
 	}
 	// Report sends a message to the shard, the parent of the chat.
 	Report struct{ Msg any }
-	// Resend puts a message into the chat's mailbox again.
+	// Resend has a message decided again, before any other.
 	Resend struct {
 		Msg    any
 		Sender Ref
