@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,7 +17,10 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/storetest"
 )
 
 // byTool is a platform where answers go out through chat_send.
@@ -303,6 +307,35 @@ func TestPanicInTheRun(t *testing.T) {
 		got := w.Platform.Texts(alice)
 		if len(got) != 2 || !strings.Contains(got[0], "went wrong") || got[1] != "fine" {
 			t.Errorf("sent %q", got)
+		}
+	})
+}
+
+// The record of a receipt is on the disk although its write failed: whoever waits for the row gets an answer when the
+// adapter reports it again, and the chat comes to rest.
+func TestST8ReceiptWrittenByAFailedWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := false
+		store := storetest.NewFaulty(newStore(t), func(_ string, key messages.ChatKey, records []journal.Record, do func() error) error {
+			err := do()
+			if err == nil && !failed && slices.Contains(kinds(records), "settled") {
+				failed, err = true, storetest.Broken(key, errBroken)
+			}
+			return err
+		})
+		p := byTool()
+		p.Pace = func(string, string, string) { <-time.After(time.Second) }
+		w := actortest.New(t, actortest.Options{
+			Store: store, Platform: p, Tools: actortest.Tools(actortest.Send()), Idle: time.Minute,
+			Model: modeltest.NewScript(modeltest.CallTools(send("c1", "hello")), modeltest.Say("Done."), modeltest.Say("Done.")),
+		})
+		w.Say(alice, "alice", "hi")
+		<-time.After(10 * time.Minute)
+		if n := w.Metric("sma_chats_active"); n != 0 || !failed {
+			t.Errorf("%v chats are active; the write failed: %v", n, failed)
+		}
+		if diff := cmp.Diff([]string{"hello"}, p.Texts(alice)); diff != "" {
+			t.Errorf("sent (-want +got):\n%s", diff)
 		}
 	})
 }

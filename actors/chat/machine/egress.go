@@ -34,25 +34,24 @@ func (c *Chat) kept(row messages.RowID, parts int) {
 }
 
 func (c *Chat) onEgressDelivered(msg messages.EgressDelivered) {
-	row := c.State.Row(journal.RowKey(msg.Row))
+	key := journal.RowKey(msg.Row)
+	row := c.State.Row(key)
+	delete(c.Receipts, key)
+	c.kept(msg.Row, len(msg.Receipts))
+	c.answerAsks(key, messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
 	if row == nil {
-		delete(c.Receipts, journal.RowKey(msg.Row))
-		c.kept(msg.Row, len(msg.Receipts))
 		return
 	}
 	maybe, requestID, runID := row.Maybe || msg.Maybe, row.RequestID, row.RunID
 	fact := journal.EgressSettled{
-		Key: row.Key, Outcome: journal.EgressDelivered, Receipts: journal.IDs(msg.Receipts), Orders: journal.Orders(msg.Receipts), Maybe: maybe,
+		Key: key, Outcome: journal.EgressDelivered, Receipts: journal.IDs(msg.Receipts), Orders: journal.Orders(msg.Receipts), Maybe: maybe,
 	}
 	c.Offer(fact)
-	delete(c.Handed, fact.Key)
-	delete(c.Delayed, fact.Key)
-	delete(c.Receipts, fact.Key)
-	c.kept(msg.Row, len(msg.Receipts))
+	delete(c.Handed, key)
+	delete(c.Delayed, key)
 	c.firstEgress(runID)
 	c.Count(decision.CountEgress, fact.Outcome)
 	c.Audit(decision.AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome})
-	c.answerAsks(journal.RowKey(msg.Row), messages.EgressAnswer{Delivered: true, Parts: len(msg.Receipts)})
 	c.Retake()
 }
 
