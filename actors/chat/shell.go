@@ -230,7 +230,7 @@ func fromChild(msg any) bool {
 
 // refuse answers a message that cannot be handled.
 func (s *shell) refuse(ac actor.Context, msg any, sender decision.Ref) {
-	if answer := decision.Refusal(s.key, msg, decision.ReasonUnreadable); answer != nil {
+	if answer := decision.Refusal(s.key, msg); answer != nil {
 		send(ac, pidOf(sender), answer, false)
 	}
 }

@@ -16,38 +16,6 @@ const (
 // waitingMost is how many letters wait for one chat; further ones are refused.
 const waitingMost = 256
 
-// refusal is the answer to a refused message. It returns false if the message belongs to work in
-// progress, such as a receipt, and must be kept because its sender would not repeat it.
-func refusal(msg any, why string) (answer any, ok bool) {
-	switch msg := msg.(type) {
-	case messages.AcceptIngress:
-		return messages.IngressRejected{ChatKey: msg.ChatKey, RequestID: msg.RequestID, Reason: why}, true
-	case messages.DecideApproval:
-		return messages.ApprovalDecided{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.RevokeGrants:
-		return messages.GrantsRevoked{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.StopRun:
-		return messages.RunStopped{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.ViewQuery:
-		return messages.ViewReply{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.RewindChat:
-		return messages.ChatRewound{ChatKey: msg.ChatKey, Reason: why}, true
-	case messages.ForgetChat:
-		return messages.ChatForgotten{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.QueueEgress:
-		return messages.EgressAnswer{Err: why}, true
-	case messages.OutboxQuery:
-		return messages.OutboxReply{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.RetryParked:
-		return messages.ParkedSettled{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.DropParked:
-		return messages.ParkedSettled{ChatKey: msg.ChatKey, Err: why}, true
-	case messages.WatchChat:
-		return messages.WatchEnded(msg), true
-	}
-	return nil, false
-}
-
 // begins reports whether a message starts work that a stopping host must not start.
 func begins(msg any) bool {
 	switch msg.(type) {
@@ -57,16 +25,18 @@ func begins(msg any) bool {
 	return false
 }
 
-// refuse answers a message that is not accepted.
+// refuse answers a message that is not accepted. It returns false if the message belongs to work in
+// progress, such as a receipt, and must be kept.
 func (s *shard) refuse(ac actor.Context, msg any, sender *actor.PID, why string) bool {
-	answer, ok := refusal(msg, why)
-	if ok {
-		s.opts.Metrics.refused()
-		if sender != nil {
-			ac.Send(sender, answer)
-		}
+	answer := messages.Refusal(msg, why)
+	if answer == nil {
+		return false
 	}
-	return ok
+	s.opts.Metrics.refused()
+	if sender != nil {
+		ac.Send(sender, answer)
+	}
+	return true
 }
 
 func (s *shard) send(e *entry, l letter) {

@@ -107,54 +107,22 @@ func (b *Base) HostRow(msg messages.AcceptIngress, turn journal.Turn, say string
 // ReasonTakenBack is the reason of a message that its author recalled, and of the recall itself.
 const ReasonTakenBack = "taken_back"
 
-// ReasonUnreadable is why a chat refuses messages while its store cannot be read or written.
-const ReasonUnreadable = "the chat's data cannot be read or written now"
-
 // Refuse answers a message whose facts could not be written.
 func (b *Base) Refuse(msg any) {
-	if answer := Refusal(b.Key, msg, ReasonUnreadable); answer != nil {
+	if answer := Refusal(b.Key, msg); answer != nil {
 		b.Answer(answer)
 	}
 }
 
 // Refusal is the answer to a message that a chat cannot handle, or nil if the message needs no answer.
-func Refusal(key messages.ChatKey, msg any, reason string) any {
+func Refusal(key messages.ChatKey, msg any) any {
 	switch msg := msg.(type) {
 	case Commanded:
-		return Refusal(key, msg.Msg, reason)
+		return Refusal(key, msg.Msg)
 	case messages.AskPassivate:
 		return messages.PassivateBusy{ChatKey: key}
-	case messages.AcceptIngress:
-		return messages.IngressRejected{ChatKey: key, RequestID: msg.RequestID, Reason: reason}
-	case messages.StopRun:
-		return messages.RunStopped{ChatKey: key, Err: reason}
-	case messages.ViewQuery:
-		return messages.ViewReply{ChatKey: key, Err: reason}
-	case messages.RewindChat:
-		return messages.ChatRewound{ChatKey: key, Reason: reason}
-	case messages.ForgetChat:
-		return messages.ChatForgotten{ChatKey: key, Err: reason}
-	case messages.DecideApproval:
-		return messages.ApprovalDecided{ChatKey: key, Err: reason}
-	case messages.DecideReferred:
-		return messages.ReferredDecided{ChatKey: msg.From, From: key, ID: msg.ID, Err: reason}
-	case messages.ReferRequests:
-		return messages.RequestsReferred{ChatKey: key, Err: reason}
-	case messages.RevokeGrants:
-		return messages.GrantsRevoked{ChatKey: key, Err: reason}
-	case messages.QueueEgress:
-		return messages.EgressAnswer{Err: "the message could not be saved; nothing was sent"}
-	case messages.PostWords:
-		return messages.WordsPosted{ChatKey: key, PostID: msg.PostID, Reason: reason}
-	case messages.OutboxQuery:
-		return messages.OutboxReply{ChatKey: key, Err: reason}
-	case messages.RetryParked, messages.DropParked:
-		return messages.ParkedSettled{ChatKey: key, Err: reason}
-	case messages.WatchChat:
-		return messages.WatchEnded{ChatKey: key, WatchID: msg.WatchID}
-	default:
-		return nil
 	}
+	return messages.Refusal(msg, "the chat's data cannot be read or written now")
 }
 
 // DeliverRows passes new rows to the adapter. They are already durable, so nothing is lost if the adapter is not
