@@ -170,7 +170,7 @@ func record(t *testing.T, r recording) (written, broken string) {
 		synctest.Test(t, func(t *testing.T) {
 			disk := filestoretest.NewDisk()
 			disk.Keep()
-			store, err := filestoretest.Open(disk, filestore.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+			store, err := filestoretest.Open(disk, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,7 @@ func newSimDisk() *simDisk { return &simDisk{disk: filestoretest.NewDisk()} }
 
 func (d *simDisk) Open() (persistence.Store, error) {
 	d.disk.Fail(d.plan)
-	s, err := filestoretest.Open(d.disk, filestore.Options{Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	s, err := filestoretest.Open(d.disk, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
 	d.store = s
 	return s, err
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -143,7 +144,7 @@ func (c *chat) Append(ctx context.Context, records ...journal.Record) error {
 
 // append runs an operation that adds lines to a file, and makes them durable.
 func (c *chat) append(ctx context.Context, op string, l *logFile, fn func(context.Context) error) error {
-	start := c.store.now()
+	start := time.Now()
 	err := c.write(ctx, op, func(ctx context.Context) error {
 		if err := fn(ctx); err != nil {
 			return err
@@ -151,7 +152,7 @@ func (c *chat) append(ctx context.Context, op string, l *logFile, fn func(contex
 		return c.sync(ctx, l)
 	})
 	if err == nil {
-		c.store.metrics.append.Observe(c.store.now().Sub(start).Seconds())
+		c.store.metrics.append.Observe(time.Since(start).Seconds())
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -90,7 +91,7 @@ func (c *chat) repair(ctx context.Context, o RepairOptions) (Repaired, error) {
 	if err != nil {
 		return Repaired{}, harmless(err)
 	}
-	done := Repaired{ChatKey: c.key, At: c.store.now().UnixMilli(), Files: []RepairedFile{}}
+	done := Repaired{ChatKey: c.key, At: time.Now().UnixMilli(), Files: []RepairedFile{}}
 	for i, f := range in.report.Files {
 		switch {
 		case f.Remedy == RemedyNone:
@@ -249,7 +250,7 @@ func (c *chat) gapMarker(in *inspection, f RepairedFile, o RepairOptions) func(d
 			raw = []byte("{}") // Unreachable: it is plain data.
 		}
 		meta := uimessage.Metadata{
-			TS: c.store.now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindGap,
+			TS: time.Now().UnixMilli(), ChatKey: string(c.key), Kind: uimessage.KindGap,
 			Extra: []uimessage.Member{{Name: "gap", Value: raw}},
 		}
 		return linefile.AppendTurn(dst, uimessage.Message{

@@ -180,11 +180,7 @@ func (c *chat) archive(ctx context.Context, r journal.Rewrite) error {
 	if r.ArchiveID == "" {
 		return nil
 	}
-	at := r.At
-	if at.IsZero() {
-		at = c.store.now()
-	}
-	a := journal.Archive{Version: 1, ChatKey: c.key, ArchivedAt: at.UnixMilli(), Lines: []string{}}
+	a := journal.Archive{Version: 1, ChatKey: c.key, ArchivedAt: r.At.UnixMilli(), Lines: []string{}}
 	places := c.index.places[r.From:r.To]
 	a.SourceRange = sourceRange(r.Insert, places)
 	err := c.eachLine(ctx, places, func(_ place, line []byte) error {

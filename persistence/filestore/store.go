@@ -43,8 +43,6 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// LockWait is how long Open waits for the lock of another process.
 	LockWait time.Duration
-	// Now is the clock for measurements; nil means time.Now.
-	Now func() time.Time
 	// OpenFiles bounds the descriptors of the store; 0 means 2048, or half of the process's limit if
 	// that is less.
 	OpenFiles int
@@ -68,9 +66,6 @@ func (o *Options) defaults() {
 	)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	if o.FS == nil {
 		o.FS = vfs.OS{}
@@ -100,7 +95,6 @@ type Store struct {
 	dir     string
 	fs      vfs.FS
 	log     *slog.Logger
-	now     func() time.Time
 	metrics *metrics
 	files   *descriptors.Pool
 	slots   chan struct{}
@@ -146,7 +140,7 @@ func newStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, now: o.Now, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
+		dir: path.Clean(o.Dir), fs: o.FS, log: o.Logger, metrics: m, files: descriptors.New(o.FS, o.OpenFiles),
 		padding: bytes.Repeat([]byte{linefile.Padding}, 16<<10),
 		slots:   make(chan struct{}, o.Operations), rotate: o.LedgerBytes, searchText: o.SearchText, wait: o.LockWait, open: map[messages.ChatKey]*chat{},
 		unlock: func() error { return nil },

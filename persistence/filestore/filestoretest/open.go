@@ -3,7 +3,6 @@ package filestoretest
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
@@ -17,15 +16,11 @@ var (
 // Dir is the folder of the store on a disk.
 const Dir = "/state"
 
-// Open opens the file store on a disk, with defaults for the folder and, as the clock, a constant
-// time.
+// Open opens the file store on a disk, with defaults.
 func Open(d *Disk, o filestore.Options) (*filestore.Store, error) {
 	o.FS = d
 	if o.Dir == "" {
 		o.Dir = Dir
-	}
-	if o.Now == nil {
-		o.Now = func() time.Time { return time.UnixMilli(1_700_000_000_000) }
 	}
 	if o.OpenFiles == 0 {
 		o.OpenFiles = 256
