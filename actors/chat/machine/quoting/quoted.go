@@ -36,7 +36,7 @@ func (k *Quoting) Quoted() { k.list = nil }
 
 // TakeBack forgets a message that its author recalled.
 func (k *Quoting) TakeBack(messageID string) {
-	k.list = slices.DeleteFunc(k.list, func(q uimessage.Quoted) bool { return q.MessageID == messageID })
+	k.list = slices.DeleteFunc(slices.Clone(k.list), func(q uimessage.Quoted) bool { return q.MessageID == messageID })
 }
 
 // WithQuotes copies the messages since the last turn into a turn's metadata. Because they are stored there, they read
