@@ -9,6 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/parts"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -119,39 +120,15 @@ func (s *scheduler) onView(ac actor.Context, msg messages.ViewReply) {
 	switch {
 	case err != nil || last.Role != uimessage.RoleAssistant || meta.Result == "":
 		s.ended(ac, f, string(journal.ResultFailed), failed(f.Fire, "", "no answer"))
-	case meta.Result == string(journal.ResultWaiting) && asks(last):
+	case meta.Result == string(journal.ResultWaiting) && parts.Asking(last.Parts):
 		s.waits(ac, f)
 	case meta.Result == string(journal.ResultWaiting):
 		s.ended(ac, f, string(journal.ResultFailed), undecided(f.Fire))
 	case meta.Result != string(journal.ResultDone):
 		s.ended(ac, f, meta.Result, unfinished(f.Fire, meta))
 	default:
-		s.ended(ac, f, meta.Result, answered(f.Fire, finalText(last), meta.Notice())+lateness(f.Fire, s.zone(f), f.At.Sub(f.Planned)))
+		s.ended(ac, f, meta.Result, answered(f.Fire, parts.FinalText(last), meta.Notice())+lateness(f.Fire, s.zone(f), f.At.Sub(f.Planned)))
 	}
-}
-
-// asks reports whether a call of the message waits for a person.
-func asks(m uimessage.Message) bool {
-	for _, p := range m.Parts {
-		if t, ok := p.(uimessage.Tool); ok && t.State == uimessage.ToolApprovalRequested {
-			return true
-		}
-	}
-	return false
-}
-
-// finalText returns the words after the last call, or all words if there are no calls.
-func finalText(m uimessage.Message) string {
-	last := 0
-	for i, p := range m.Parts {
-		if _, ok := p.(uimessage.Tool); ok {
-			last = i
-		}
-	}
-	if words := journal.Text(uimessage.Message{Parts: m.Parts[last:]}); strings.TrimSpace(words) != "" {
-		return words
-	}
-	return journal.Text(m)
 }
 
 // waitsMark is appended to the id of a fire to get the id of the notice that it waits.
