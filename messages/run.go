@@ -138,7 +138,7 @@ type ExecuteCalls struct {
 }
 
 // SlotGranted lets a run make one model call; the run returns the slot with [ReleaseSlot].
-type SlotGranted struct{ RunID string }
+type SlotGranted struct{}
 
 func (StartRun) toRun()     {}
 func (ContinueRun) toRun()  {}

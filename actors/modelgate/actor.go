@@ -47,7 +47,6 @@ type gate struct {
 // asker is the actor of a run.
 type asker struct {
 	pid   *actor.PID
-	runID string
 	since time.Time
 }
 
@@ -76,7 +75,7 @@ func (g *gate) acquire(ac actor.Context, msg messages.AcquireSlot) {
 		return
 	}
 	if _, known := g.askers[who.Id]; !known {
-		g.askers[who.Id] = asker{pid: who, runID: msg.RunID, since: time.Now()}
+		g.askers[who.Id] = asker{pid: who, since: time.Now()}
 		g.most = max(g.most, len(g.askers))
 		ac.Watch(who)
 	}
@@ -116,7 +115,7 @@ func (g *gate) admit(ac actor.Context) {
 	for _, id := range granted {
 		a := g.askers[id]
 		g.metrics.admitted(now.Sub(a.since))
-		ac.Send(a.pid, messages.SlotGranted{RunID: a.runID})
+		ac.Send(a.pid, messages.SlotGranted{})
 	}
 	g.metrics.counts(len(g.line.waiting), len(g.line.holders))
 	if wait > 0 && !g.timed {

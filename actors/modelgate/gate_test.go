@@ -91,7 +91,7 @@ func (c *caller) Receive(ac actor.Context) {
 			ac.Stop(ac.Self())
 			return
 		}
-		ac.Request(c.f.gate, messages.ReleaseSlot{RunID: "r"})
+		ac.Request(c.f.gate, messages.ReleaseSlot{})
 		if c.calls--; c.calls > 0 {
 			c.ask(ac)
 		}
@@ -100,7 +100,7 @@ func (c *caller) Receive(ac actor.Context) {
 
 func (c *caller) ask(ac actor.Context) {
 	c.asked = time.Now()
-	ac.Request(c.f.gate, messages.AcquireSlot{ChatKey: c.chat, RunID: "r"})
+	ac.Request(c.f.gate, messages.AcquireSlot{ChatKey: c.chat})
 }
 
 func (f *floor) call(c caller) {

@@ -30,7 +30,7 @@ func (r *run) takeTook() time.Duration {
 
 // acquire asks for the slot of one model call.
 func (r *run) acquire(ac actor.Context) {
-	ac.Request(r.Gate, messages.AcquireSlot{ChatKey: r.start.ChatKey, RunID: r.start.RunID})
+	ac.Request(r.Gate, messages.AcquireSlot{ChatKey: r.start.ChatKey})
 }
 
 // restarted tells the chat that the step is requested again, and what its requests leave out. The

@@ -145,7 +145,7 @@ func (r *run) onStreamEnded(ac actor.Context, msg streamEnded) {
 	if msg.gen != r.gen || r.ctx.Err() != nil {
 		return
 	}
-	ac.Request(r.Gate, messages.ReleaseSlot{RunID: r.start.RunID})
+	ac.Request(r.Gate, messages.ReleaseSlot{})
 	r.took = time.Since(r.called)
 	r.unflush()
 	chunks := r.feed(r.unsaid, msg.events)

@@ -97,7 +97,7 @@ func (e *Errand) Go(work Work) {
 // Acquire runs slow work that asks the model, once the gate grants a slot.
 func (e *Errand) Acquire(ac actor.Context, work Work) {
 	e.next, e.asked = work, true
-	ac.Request(e.gate, messages.AcquireSlot{ChatKey: e.key, RunID: e.id})
+	ac.Request(e.gate, messages.AcquireSlot{ChatKey: e.key})
 }
 
 // granted handles the gate's answer; only the first one counts.
@@ -112,7 +112,7 @@ func (e *Errand) granted() {
 func (e *Errand) Release(ac actor.Context) {
 	if e.asked {
 		e.asked = false
-		ac.Request(e.gate, messages.ReleaseSlot{RunID: e.id})
+		ac.Request(e.gate, messages.ReleaseSlot{})
 	}
 }
 

@@ -91,8 +91,8 @@ func (g *gate) Receive(ac actor.Context) {
 	case messages.AcquireSlot:
 		g.heard("gate", msg)
 		if !g.slow {
-			ac.Respond(messages.SlotGranted{RunID: msg.RunID})
-			ac.Respond(messages.SlotGranted{RunID: msg.RunID}) // sent twice, but counts once
+			ac.Respond(messages.SlotGranted{})
+			ac.Respond(messages.SlotGranted{}) // sent twice, but counts once
 		}
 	case messages.ReleaseSlot:
 		g.heard("gate", msg)
@@ -102,7 +102,7 @@ func (g *gate) Receive(ac actor.Context) {
 func TestErrand(t *testing.T) {
 	said := func(text string) errand.Work { return func(context.Context) (any, error) { return text, nil } }
 	patient := func(ctx context.Context) (any, error) { <-ctx.Done(); return "cancelled", nil }
-	taken, given := "gate {web-chat-a 1}", "gate {1}"
+	taken, given := "gate {web-chat-a}", "gate {}"
 	tests := []struct {
 		name   string
 		slow   bool // the gate grants nothing
