@@ -142,14 +142,18 @@ func (g *Paging) nextPage(p *longtext.Pages, from int, want longtext.Wish) (row 
 	if !g.Via.Documents || longtext.Units(row.Text, maxWhole*g.Via.MaxText) <= maxWhole*g.Via.MaxText {
 		return row, len(p.Text)
 	}
-	path, err := g.Files.FilePath(g.Key, wholeFile)
+	name := wholeFile
+	for n := 2; g.inUse(name); n++ {
+		name = fmt.Sprintf("full-output-%d.md", n)
+	}
+	file, err := g.Files.FilePath(g.Key, name)
 	if err != nil {
 		g.Log(slog.LevelWarn, "a long answer cannot be made a file; it is sent as text", "error", err)
 		return row, len(p.Text)
 	}
-	g.File(wholeFile, []byte(p.Text))
+	g.File(name, []byte(p.Text))
 	row.Text = g.InTheirWords(notices.Text{"This is the whole answer.", "这是完整的回答。"})
-	row.Attachments = []journal.Attachment{{Path: path, Kind: "document"}}
+	row.Attachments = []journal.Attachment{{Path: file, Kind: "document"}}
 	return row, len(p.Text)
 }
 
@@ -227,20 +231,21 @@ func (g *Paging) outputParts(row *journal.Row, tool, text string) {
 	row.Text, row.Attachments = title, []journal.Attachment{{Path: file, Kind: "document"}}
 }
 
-// outputFile returns the name of a file that no pending row uses, or empty if all are in use.
+// outputFile returns the name of a file that no row of the outbox uses, or empty if all are in use.
 func (g *Paging) outputFile() string {
-	busy := map[string]bool{}
-	for _, row := range g.State.Pending() {
-		for _, a := range row.Attachments {
-			busy[path.Base(a.Path)] = true
-		}
-	}
 	for n := range outputFiles {
-		if name := fmt.Sprintf("output-%d.txt", n+1); !busy[name] {
+		if name := fmt.Sprintf("output-%d.txt", n+1); !g.inUse(name) {
 			return name
 		}
 	}
 	return ""
+}
+
+// inUse reports whether a row of the outbox sends a file.
+func (g *Paging) inUse(name string) bool {
+	return slices.ContainsFunc(g.State.Outbox, func(row journal.OutboxRow) bool {
+		return slices.ContainsFunc(row.Attachments, func(a journal.Attachment) bool { return path.Base(a.Path) == name })
+	})
 }
 
 // outputPage returns one page of a text, for readers who request each page.

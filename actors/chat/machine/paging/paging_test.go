@@ -2,8 +2,10 @@ package paging
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/longtext"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -89,5 +91,32 @@ func TestOutputBelongsToThoseWhoAreAnswered(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// files stores nothing.
+type files struct{ decision.Files }
+
+func (files) FilePath(_ messages.ChatKey, name string) (string, error) { return "/files/" + name, nil }
+
+// The files of rows that are not sent yet, or parked, are not overwritten.
+func TestFilesOfRowsInTheOutbox(t *testing.T) {
+	row := journal.Row{Key: journal.RowKey{MessageID: "h:1", N: 1}, Attachments: []journal.Attachment{{Path: "/files/output-1.txt"}, {Path: "/files/full-output.md"}}}
+	s, err := journal.Replay(journal.Snapshot{Journal: []journal.Record{
+		{N: 1, TS: 1, Fact: journal.EgressQueued{Row: row}},
+		{N: 2, TS: 2, Fact: journal.EgressSettled{Key: row.Key, Outcome: journal.EgressParked}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &decision.Base{Options: &decision.Options{Files: files{}}, State: s, Via: decision.Adapter{Documents: true, MaxText: 100}}
+	b.Begin(decision.Input{})
+	g := Paging{Base: b}
+	if got := g.outputFile(); got != "output-2.txt" {
+		t.Errorf("the next output goes to %q", got)
+	}
+	whole, _ := g.nextPage(&longtext.Pages{Text: strings.Repeat("word ", 1000)}, 0, longtext.All)
+	if len(whole.Attachments) != 1 || whole.Attachments[0].Path != "/files/full-output-2.md" {
+		t.Errorf("the whole answer goes to %+v", whole.Attachments)
 	}
 }
