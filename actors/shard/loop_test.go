@@ -61,6 +61,10 @@ func TestCL1CrashLoopIsParked(t *testing.T) {
 		if !ok || refused.Reason == "" || w.metric("sma_chats_parked") != 1 {
 			t.Errorf("a parked chat answers %+v (%v), %v are parked", refused, ok, w.metric("sma_chats_parked"))
 		}
+		words, _ := w.system.Root.RequestFuture(w.shard, messages.PostWords{ChatKey: poisoned, PostID: "p"}, time.Second).Result()
+		if posted, ok := words.(messages.WordsPosted); !ok || posted.Reason == "" {
+			t.Errorf("words to a parked chat are answered with %+v", words)
+		}
 		w.mu.Lock()
 		sick = false
 		w.mu.Unlock()
