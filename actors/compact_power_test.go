@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -158,7 +159,7 @@ func (p *powerCuts) words(s persistence.Store, c persistence.Chat, state *journa
 		}
 		return nil
 	}
-	history := state.Messages()
+	history := decision.ContentsOf(state.History)
 	for _, t := range state.Lane {
 		history = append(history, t.Message)
 	}

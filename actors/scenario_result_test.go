@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -130,7 +131,7 @@ func (s *scenario) sameAfterCrash(views map[messages.ChatKey]platform.ChatView) 
 			s.t.Errorf("%s: damage %v", key, snap.Damage)
 		}
 		if !v.Running {
-			if diff := cmp.Diff(encodeAll(v.Messages), encodeAll(state.Messages())); diff != "" {
+			if diff := cmp.Diff(encodeAll(v.Messages), encodeAll(decision.ContentsOf(state.History))); diff != "" {
 				s.t.Errorf("%s: history (-in memory +on disk):\n%s", key, diff)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/compaction"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/actors/internal/tokens"
@@ -168,7 +169,7 @@ func (w *witness) follow(read func(ctx context.Context, id string) (journal.Arch
 	if w.state == nil {
 		return
 	}
-	for id := journal.ArchiveOf(w.state.Messages()); id != ""; {
+	for id := journal.ArchiveOf(decision.ContentsOf(w.state.History)); id != ""; {
 		a, err := read(context.Background(), id)
 		for try := 0; err != nil && try < 3; try++ { // an injected fault that was meant for other reads
 			a, err = read(context.Background(), id)

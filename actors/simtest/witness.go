@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -358,7 +359,7 @@ func (w *witness) ordered() {
 // valid checks that the history converts to a request that the strictest provider accepts (P4),
 // also with the current message as a crash would leave it.
 func (w *witness) valid() {
-	history := w.state.Messages()
+	history := decision.ContentsOf(w.state.History)
 	if len(history) == 0 {
 		return
 	}

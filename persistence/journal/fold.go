@@ -83,15 +83,6 @@ func (s *State) Next(ts int64, facts ...Fact) []Record {
 	return records
 }
 
-// Messages returns the messages of the history.
-func (s *State) Messages() []uimessage.Message {
-	out := make([]uimessage.Message, len(s.History))
-	for i, t := range s.History {
-		out[i] = t.Message
-	}
-	return out
-}
-
 // MessagesForPeople returns the messages of the history as people see them; see [Turn.ForPeople].
 func (s *State) MessagesForPeople() []uimessage.Message {
 	out := make([]uimessage.Message, len(s.History))

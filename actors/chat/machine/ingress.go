@@ -173,20 +173,25 @@ func (c *Chat) onCommanded(done decision.Commanded) {
 	c.Settle(msg, turn, journal.FateAnswered, "command", say)
 }
 
-// view answers with the chat as a reader sees it.
-func (c *Chat) view() {
-	counts := c.State.Counts()
+// View returns a chat as a reader sees it, as far as its facts tell.
+func View(key messages.ChatKey, s *journal.State) messages.ViewReply {
 	v := messages.ViewReply{
-		ChatKey: c.Key, Messages: c.State.MessagesForPeople(), Running: c.run != nil,
-		Accepted: counts.Accepted, Open: int64(c.State.OpenTurns()), Pending: int64(len(c.State.Pending()) + c.requests.Owed()), Fates: map[string]int64{},
-		Model: c.State.Model, Effort: c.State.Effort,
+		ChatKey: key, Messages: s.MessagesForPeople(), Running: s.Run != nil, Accepted: s.Seq, Open: int64(s.OpenTurns()), Pending: int64(len(s.Pending())),
+		Fates: map[string]int64{}, Model: s.Model, Effort: s.Effort,
 	}
-	for fate, n := range counts.Fates {
+	for fate, n := range s.Fates() {
 		v.Fates[string(fate)] = n
 	}
-	for _, t := range c.State.Lane {
+	for _, t := range s.Lane {
 		v.Waiting = append(v.Waiting, t.Message)
 	}
+	return v
+}
+
+// view answers with the chat as a reader sees it.
+func (c *Chat) view() {
+	v := View(c.Key, c.State)
+	v.Running, v.Pending = c.run != nil, v.Pending+int64(c.requests.Owed())
 	if c.run != nil && c.run.reducer != nil {
 		if m := c.run.reducer.Snapshot(); len(m.Parts) > 0 {
 			v.Messages = append(c.settled(v.Messages), m)

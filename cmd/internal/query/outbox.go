@@ -92,9 +92,9 @@ func hasJournal(store *filestore.Store, key messages.ChatKey) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // opened for reading only
-	first := make([]byte, 2)
-	n, _ := f.Read(first) // an empty file has no first byte
-	return bytes.Contains(first[:n], []byte("{")) // a space before it says that what was there was not durable yet
+	first := make([]byte, 2)         // a record may begin with a space
+	n, _ := f.Read(first)            // an empty file has no first byte
+	return bytes.Contains(first[:n], []byte("{"))
 }
 
 func linesOf(key messages.ChatKey, items []messages.OutboxItem) []OutboxLine {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/outbox"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
@@ -35,7 +36,7 @@ func (f chatFiles) ask(ctx context.Context, question any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return viewOf(q.ChatKey, state), nil
+		return machine.View(q.ChatKey, state), nil
 	case messages.OutboxQuery:
 		state, err := readState(ctx, f.store, q.ChatKey)
 		if err != nil {
@@ -80,24 +81,7 @@ func ReadChat(ctx context.Context, store *filestore.Store, key messages.ChatKey)
 	if err != nil {
 		return ChatDocument{}, err
 	}
-	return documentOf(viewOf(key, state)), nil
-}
-
-// viewOf is a chat's state as its actor would report it.
-func viewOf(key messages.ChatKey, state *journal.State) messages.ViewReply {
-	counts := state.Counts()
-	view := messages.ViewReply{
-		ChatKey: key, Messages: state.Messages(), Running: state.Run != nil,
-		Accepted: counts.Accepted, Open: int64(len(state.Open())), Pending: int64(len(state.Pending())), Fates: map[string]int64{},
-		Model: state.Model, Effort: state.Effort,
-	}
-	for fate, n := range counts.Fates {
-		view.Fates[string(fate)] = n
-	}
-	for _, t := range state.Lane {
-		view.Waiting = append(view.Waiting, t.Message)
-	}
-	return view
+	return documentOf(machine.View(key, state)), nil
 }
 
 // rewind moves the turns after the one to keep to an archive. A damaged history is refused with
