@@ -76,7 +76,7 @@ type (
 		Turn uimessage.Message
 		N    int
 	}
-	// CancelFetch cancels a fetch.
+	// CancelFetch cancels a fetch, or forgets one that has ended.
 	CancelFetch struct{ N int }
 	// GatherRequests asks the other chats to show their requests here; [Gathered] follows.
 	GatherRequests struct{ ID, Person string }

@@ -102,7 +102,7 @@ func (w *Files) OnFetched(msg decision.Fetched) {
 	if w.turns[msg.TurnID] != msg.N {
 		return
 	}
-	delete(w.turns, msg.TurnID)
+	w.Unfetch(msg.TurnID)
 	unseen := w.Unseen()
 	i := slices.IndexFunc(unseen, func(t journal.Turn) bool { return t.ID == msg.TurnID })
 	if i < 0 || !platform.Unfetched(unseen[i].Parts) {
@@ -118,7 +118,7 @@ func (w *Files) OnFetched(msg decision.Fetched) {
 	}
 }
 
-// Unfetch cancels the fetch of a turn's files, if one is in progress.
+// Unfetch ends the fetch of a turn's files, if one is in progress.
 func (w *Files) Unfetch(turnID string) {
 	if n, ok := w.turns[turnID]; ok {
 		w.Effect(decision.CancelFetch{N: n})
