@@ -3,6 +3,7 @@ package actors_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -234,6 +235,32 @@ func TestWordsThatWaitedKeepTheirPlace(t *testing.T) {
 			if meta, err := uimessage.DecodeMetadata(m.Metadata); err != nil || journal.Text(m) == "but only if it is old" && meta.Seq != 3 {
 				t.Errorf("the message that came third is number %d: %v", meta.Seq, err)
 			}
+		}
+	})
+}
+
+// A chat whose work cannot be written is loaded again at growing intervals, and at once when somebody writes.
+func TestST9LoadsLessOftenWhileTheDiskIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := newFaulty(newStore(t))
+		disk.set(func(f *faulty) { f.faults = []fault{{op: "run", full: true, times: -1}} })
+		w := actortest.New(t, actortest.Options{Store: disk, Model: modeltest.NewScript(modeltest.Say("Hello."), modeltest.Say("Yes."))})
+		w.Say(alice, "alice", "hi")
+		<-time.After(time.Hour)
+		loads := 0
+		disk.set(func(f *faulty) {
+			for _, op := range f.trace {
+				loads += strings.Count(op, "load")
+			}
+			f.faults = nil
+		})
+		if loads > 100 {
+			t.Errorf("loaded %d times in an hour", loads)
+		}
+		w.Say(alice, "alice", "are you there?")
+		w.Wait()
+		if diff := cmp.Diff([]string{"Hello.", "Yes."}, w.Platform.Texts(alice)); diff != "" {
+			t.Errorf("answers (-want +got):\n%s", diff)
 		}
 	})
 }

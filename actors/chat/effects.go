@@ -51,15 +51,6 @@ func (s *shell) carryOut(ac actor.Context, e decision.Effect) {
 		}
 	case decision.GatherRequests:
 		s.gather(e)
-	case decision.Audit, decision.PrefixBroken, decision.RunEnded, decision.Count, decision.Log:
-		s.observe(e)
-	case decision.SetTimer, decision.RunCommand, decision.Hibernate, decision.ForgetAll, decision.Resend: // the shell carries these out itself
-	}
-}
-
-// observe passes an effect to the audit log, the run log, the metrics or the log.
-func (s *shell) observe(e decision.Effect) {
-	switch e := e.(type) {
 	case decision.Audit:
 		s.o.Audit(e.Entry)
 	case decision.PrefixBroken:
@@ -72,7 +63,7 @@ func (s *shell) observe(e decision.Effect) {
 		s.o.Metrics.Count(e)
 	case decision.Log:
 		s.line(e)
-	default: // the chat carries out the others itself
+	case decision.SetTimer, decision.RunCommand, decision.Hibernate, decision.ForgetAll, decision.Resend: // the shell carries these out itself
 	}
 }
 

@@ -24,9 +24,11 @@ import (
 
 const (
 	// reloadWait is how long a chat waits after its store failed before it is loaded again. The wait doubles with each
-	// failure, up to longestReload.
+	// failure, up to longestReload. After failures to write, it doubles only three times, and the first few do not count,
+	// because a disk is often full for a moment only.
 	reloadWait    = 5 * time.Second
 	longestReload = 5 * time.Minute
+	patience      = 4
 	// maxRounds limits how often the machine is asked what follows after one message. It normally plans nothing more
 	// long before that.
 	maxRounds = 16
@@ -71,6 +73,7 @@ type shell struct {
 	loaded     bool                // the chat has its state; otherwise nothing can be decided
 	hibernates bool                // the chat is not loaded because it has nothing to do
 	failed     int                 // consecutive failed loads
+	unwritten  int                 // consecutive loads after which what follows could not be written
 	timers     map[string]*timed
 	gen        int // number of the newest timer
 	children   map[string]*actor.PID
@@ -385,6 +388,7 @@ func (s *shell) notWritten(ac actor.Context, in decision.Input, p machine.Plan, 
 	default:
 		s.log.Error("the chat cannot be written; it will be loaded again", "error", err)
 		s.abandon(ac)
+		s.unwritten++
 		s.reloadLater()
 		s.refuse(ac, in.Msg, in.Sender)
 		return false
@@ -410,14 +414,16 @@ func (s *shell) ready(ac actor.Context) bool {
 		return false
 	}
 	s.failed, s.loaded = 0, true
-	s.decide(ac, decision.Input{Msg: decision.Loaded{}})
+	if s.decide(ac, decision.Input{Msg: decision.Loaded{}}); s.loaded {
+		s.unwritten = 0
+	}
 	return s.loaded
 }
 
 // reloadLater sets a timer to load the chat again, so that the chat does not wait for the next message.
 func (s *shell) reloadLater() {
 	if s.timers[timerReload] == nil {
-		s.setTimer(timerReload, min(reloadWait<<min(s.failed, 8), longestReload), reload{})
+		s.setTimer(timerReload, min(reloadWait<<max(min(s.failed, 8), min(s.unwritten-patience, 3)), longestReload), reload{})
 	}
 }
 
