@@ -7,6 +7,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/linefile"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore/internal/vfs"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
 // index has the positions of a history's lines.
@@ -147,3 +148,13 @@ func readHistory(turns *[]uimessage.Message, x *index) linefile.Reader {
 // ParseTurn reads one line of a history or of an archive like a load does, for readers without a
 // handle; ok is false if the line is damaged or not a turn.
 func ParseTurn(line []byte) (m uimessage.Message, ok bool) { return linefile.ParseTurn(line, false) }
+
+// TurnsOf returns the intact turns of an archive.
+func TurnsOf(a journal.Archive) (turns []uimessage.Message) {
+	for _, line := range a.Lines {
+		if m, ok := ParseTurn([]byte(line)); ok {
+			turns = append(turns, m)
+		}
+	}
+	return turns
+}

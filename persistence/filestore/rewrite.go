@@ -251,11 +251,7 @@ func (c *chat) ReadArchive(ctx context.Context, id string) (a journal.Archive, e
 func (s *Store) ReadFolded(ctx context.Context, key messages.ChatKey, id string) (turns []uimessage.Message, err error) {
 	err = s.reading(ctx, key, "read archive", func(ctx context.Context, dir string) error {
 		a, err := s.readArchive(ctx, dir, id)
-		for _, line := range a.Lines {
-			if m, ok := ParseTurn([]byte(line)); ok {
-				turns = append(turns, m)
-			}
-		}
+		turns = TurnsOf(a)
 		return err
 	})
 	return turns, err

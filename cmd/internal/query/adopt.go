@@ -237,13 +237,7 @@ func readArchive(store *filestore.Store, key messages.ChatKey, id string, into m
 		return fmt.Errorf("read archive %s: %w", id, err)
 	}
 	into[id] = b
-	var within []uimessage.Message
-	for _, line := range archive.Lines {
-		if m, ok := filestore.ParseTurn([]byte(line)); ok {
-			within = append(within, m)
-		}
-	}
-	return readArchives(store, key, within, into)
+	return readArchives(store, key, filestore.TurnsOf(archive), into)
 }
 
 // writeArchives writes archives, byte for byte, to the folder of another chat.

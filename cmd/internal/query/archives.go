@@ -69,11 +69,6 @@ func Archive(state string, key messages.ChatKey, id string) (ArchiveDocument, er
 	if err != nil {
 		return ArchiveDocument{}, fmt.Errorf("read the archive %s: %w", id, err)
 	}
-	out := ArchiveDocument{ArchiveLine{id, time.UnixMilli(archive.ArchivedAt).UTC()}, []uimessage.Message{}}
-	for _, line := range archive.Lines {
-		if m, ok := filestore.ParseTurn([]byte(line)); ok {
-			out.Messages = append(out.Messages, m)
-		}
-	}
-	return out, nil
+	turns := append([]uimessage.Message{}, filestore.TurnsOf(archive)...) // not null in JSON
+	return ArchiveDocument{ArchiveLine{id, time.UnixMilli(archive.ArchivedAt).UTC()}, turns}, nil
 }
