@@ -446,3 +446,42 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A file that is replaced while it is copied is copied whole, as it was before or after.
+func TestCopyOfAFileThatIsReplaced(t *testing.T) {
+	dir, to := t.TempDir(), t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	versions := []string{"short", strings.Repeat("long ", 100)}
+	write(t, filepath.Join(dir, "x"), versions[0])
+	stop, done := make(chan struct{}), sync.WaitGroup{}
+	done.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+				write(t, filepath.Join(dir, "next"), versions[n%2])
+				if err := os.Rename(filepath.Join(dir, "next"), filepath.Join(dir, "x")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	s := &saving{Options: Options{To: to}}
+	for range 2000 {
+		if _, err := s.copyFile(root, "x", "x"); err != nil {
+			t.Error(err)
+		}
+		text, err := os.ReadFile(filepath.Join(to, "x"))
+		if err != nil || !slices.Contains(versions, string(text)) {
+			t.Errorf("the copy has %d bytes: %v", len(text), err)
+			break
+		}
+	}
+	close(stop)
+	done.Wait()
+}

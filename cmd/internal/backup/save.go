@@ -313,7 +313,10 @@ func (s *saving) copyFile(from *os.Root, name, to string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer func() { _ = in.Close() }()      // only read
+	if info, err = in.Stat(); err != nil { // it may have been replaced
+		return File{}, err
+	}
 	dest := filepath.Join(s.To, filepath.FromSlash(to))
 	if err := os.MkdirAll(filepath.Dir(dest), 0o700); err != nil {
 		return File{}, err
