@@ -160,10 +160,12 @@ func sameAddress(label, address string) bool {
 // merge joins adjacent spans of the same style.
 func merge(spans []span) []span {
 	out := spans[:0:0]
-	for _, s := range spans {
-		if k := len(out) - 1; k >= 0 && out[k].style == s.style && out[k].href == s.href {
-			out[k].text += s.text
-		} else if s.text != "" {
+	for i := 0; i < len(spans); {
+		s, from := spans[i], i
+		for i++; i < len(spans) && (spans[i].text == "" || spans[i].style == s.style && spans[i].href == s.href); {
+			i++
+		}
+		if s.text = joined(spans[from:i]); s.text != "" {
 			out = append(out, s)
 		}
 	}

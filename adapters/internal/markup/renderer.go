@@ -17,8 +17,12 @@ const (
 	maxParsed = 256 << 10
 	// maxNesting is how many block markers one line may begin with.
 	maxNesting = 48
-	// maxBrackets is how many brackets are parsed for links, which takes quadratic time.
-	maxBrackets = 4000
+	// maxBrackets is how many brackets are parsed for links, and maxStyles how many marks of styles. Both take
+	// quadratic time.
+	maxBrackets, maxStyles = 4000, 10_000
+	// maxCells is how many cells a text's tables may have if each line is a row of the widest. The parser makes all
+	// cells, also those that a row leaves out.
+	maxCells = 20_000
 )
 
 // Renderer parses and renders. It is safe for concurrent use.
@@ -80,9 +84,20 @@ func (r *Renderer) tree(src []byte) ast.Node {
 	return r.parser.Parse(text.NewReader(src))
 }
 
-// tooMuch reports whether a text is too long or too deeply nested to be parsed.
+// tooMuch reports whether a text is too long, too deeply nested or has too large tables to be parsed.
 func tooMuch(src string) bool {
-	if len(src) > maxParsed || strings.Count(src, "[") > maxBrackets {
+	styles := strings.Count(src, "*") + strings.Count(src, "_") + strings.Count(src, "~")
+	if len(src) > maxParsed || strings.Count(src, "[") > maxBrackets || styles > maxStyles {
+		return true
+	}
+	lines, columns := 0, 0
+	for line := range strings.Lines(src) {
+		lines++
+		if strings.Trim(line, "|-: \t\n>*+.)0123456789") == "" { // perhaps below the head of a table, in quotes and lists
+			columns = max(columns, strings.Count(line, "|"))
+		}
+	}
+	if lines*columns > maxCells {
 		return true
 	}
 	markers, leading := 0, true

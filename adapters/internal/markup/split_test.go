@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -263,9 +264,18 @@ func TestHostileInputIsCheap(t *testing.T) {
 		"quotes": strings.Repeat(">", 100_000), "brackets": strings.Repeat("[", 50_000), "stars": strings.Repeat("**a ", 20_000),
 		"lists": strings.Repeat("- ", 50_000), "ticks": strings.Repeat("`a``b", 10_000), "huge": strings.Repeat("a b\n", 100_000),
 		"links": strings.Repeat("[a](", 20_000), "table": "|a|b|\n|-|-|\n" + strings.Repeat("|"+strings.Repeat("x", 30)+"|y|\n", 2000),
-		"closers": strings.Repeat("a_", 30_000),
+		"closers": strings.Repeat("a_", 30_000), "both": strings.Repeat("*a_ ", 60_000), "lines": strings.Repeat("a|b\n", 60_000),
+		"wide table": strings.Repeat("|a", 2000) + "\n" + strings.Repeat("|-", 2000) + "\n" + strings.Repeat("a\n", 2000),
+		"wide quote": "> " + strings.Repeat("a|", 2000) + "\n> " + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("> a\n", 2000),
 	} {
 		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			defer func() {
+				if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 256<<20 {
+					t.Errorf("it takes %d MiB", (after.TotalAlloc-before.TotalAlloc)>>20)
+				}
+			}()
 			for i, p := range r.Split(s, usual()) {
 				if Len(p.Text) > 4096 {
 					t.Fatalf("part %d has %d units", i, Len(p.Text))
