@@ -1,5 +1,5 @@
 // Package markup turns the Markdown that models write into the formats of chat platforms: Telegram
-// HTML, Feishu rich text, plain text, safe web HTML, text for terminals.
+// HTML, Feishu rich text, plain text, text for terminals.
 //
 // A text is parsed once. For chats the tree is flattened to blocks of styled text, and
 // [Renderer.Split] packs these into parts within a length counted in UTF-16 units, as Telegram

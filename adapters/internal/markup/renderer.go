@@ -3,10 +3,8 @@ package markup
 import (
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -28,13 +26,12 @@ const (
 // Renderer parses and renders. It is safe for concurrent use.
 type Renderer struct {
 	parser parser.Parser
-	web    renderer.Renderer
 	text   html.Writer
 }
 
 // New returns a Renderer. Reuse it: building one costs more than a rendering.
 func New() *Renderer {
-	return &Renderer{parser: newParser(), web: newWeb(), text: html.NewWriter()}
+	return &Renderer{parser: newParser(), text: html.NewWriter()}
 }
 
 // newParser returns the only grammar: CommonMark with tables, strikethrough, task lists and bare
@@ -76,12 +73,8 @@ func (r *Renderer) blocks(src string) []leaf {
 
 func (r *Renderer) flatten(src []byte) []leaf {
 	b := &flattener{src: src, text: r.text}
-	b.children(r.tree(src))
+	b.children(r.parser.Parse(text.NewReader(src)))
 	return b.leaves
-}
-
-func (r *Renderer) tree(src []byte) ast.Node {
-	return r.parser.Parse(text.NewReader(src))
 }
 
 // tooMuch reports whether a text is too long, too deeply nested or has too large tables to be parsed.

@@ -240,7 +240,6 @@ func FuzzSplit(f *testing.F) {
 		if a := r.ANSI(src); strings.Contains(strings.ReplaceAll(a, "\x1b[", ""), "\x1b") {
 			t.Errorf("escape in %q", a)
 		}
-		checkWeb(t, r.HTML(src))
 	})
 }
 
