@@ -104,7 +104,7 @@ func (w *Workspace) plan(asked string, how rewrite) (*change, error) {
 }
 
 func (c *change) fill(how rewrite) error {
-	if err := c.ward.writing(c.place.path); err != nil {
+	if err := refused(c.place.path, c.ward.noWrite); err != nil {
 		return err
 	}
 	old, err := c.read()
@@ -373,7 +373,7 @@ func (w *Workspace) judge(asked string) tool.Verdict {
 	at := w.guard.of(path.Clean(local))
 	switch {
 	case at.noWrite != "":
-		return tool.Verdict{Decision: tool.Deny, Reason: at.writing(local).Error()}
+		return tool.Verdict{Decision: tool.Deny, Reason: refused(local, at.noWrite).Error()}
 	case at.behaviour != "":
 		return tool.Verdict{Decision: tool.Ask, Reason: "it changes how the agent behaves"}
 	case at.steers:

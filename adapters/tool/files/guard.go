@@ -19,18 +19,12 @@ type ward struct {
 	steers bool
 }
 
-func (w ward) reading(path string) error {
-	if w.noRead == "" {
+// refused is the error about a path for one of the reasons, or nil without a reason.
+func refused(path, why string) error {
+	if why == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is not for tools: %s", ErrRefused, shown(path), w.noRead)
-}
-
-func (w ward) writing(path string) error {
-	if w.noWrite == "" {
-		return nil
-	}
-	return fmt.Errorf("%w: %s is not for tools: %s", ErrRefused, shown(path), w.noWrite)
+	return fmt.Errorf("%w: %s is not for tools: %s", ErrRefused, shown(path), why)
 }
 
 // The reasons of refusals.
@@ -80,7 +74,7 @@ func (g guard) of(path string) ward {
 		return ofState(parts[i+1:])
 	}
 	switch {
-	case len(parts) > 0 && parts[len(parts)-1] == "ship.json":
+	case slices.ContainsFunc(parts, secretfile.Own): // the settings and copies of them
 		return ward{noRead: whySettings, noWrite: whyChange}
 	case len(parts) == 1 && parts[0] == "agent.md":
 		return ward{behaviour: "agent"}

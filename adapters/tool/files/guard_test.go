@@ -20,7 +20,7 @@ func closed() []string {
 		".ship/memory/agent-context/x.jsonl", ".ship/memory/project.md/x", ".ship/logs/2026-07-01.jsonl", ".ship/files/photo.txt", ".SHIP/access.json", ".ship/lock", ".ship/skills/s/.env", ".ship/profile/key.pem",
 		".ship.old/chat/web-chat-a/messages/history.jsonl", ".ship.old/access.json", ".ship.old/skills/s/SKILL.md", ".SHIP.Old/lock", ".ship.restoring/memory/users/telegram-7.md", "sub/.ship.2026/chat/x",
 		"state/x", "State/chat/y", "sub/.ship/chat/x",
-		".e\u200dnv", ".env\u200b", "\uff0eenv", ".\uff45nv", ".env.", ".env ", "ship.json.", "\u017fhip.json", ".\u017fhip/lock", "\u212aey.pem", "id_r\u017fa", ".ship\u00ad/lock",
+		".e\u200dnv", ".env\u200b", "\uff0eenv", ".\uff45nv", ".env.", ".env ", "ship.json.", "ship.json.bak", "sub/Ship.json~", "ship.json.old/x", "\u017fhip.json", ".\u017fhip/lock", "\u212aey.pem", "id_r\u017fa", ".ship\u00ad/lock",
 	}
 }
 
@@ -70,7 +70,7 @@ func TestProtectedNames(t *testing.T) {
 
 func TestOpenNames(t *testing.T) {
 	names := []string{
-		"environment.md", "env", "id_list.go", "identity", "keys.md", "monkey", "pem.txt", ".gitignore", ".github/workflows/ci.yml", "ship.json.md", "my/.shipping", "docs/.well-known", "tokens.ts",
+		"environment.md", "env", "id_list.go", "identity", "keys.md", "monkey", "pem.txt", ".gitignore", ".github/workflows/ci.yml", "my/.shipping", "docs/.well-known", "tokens.ts",
 		".ship/skills/s/SKILL.md", ".ship/profile/Primary.md", ".ship/memory/project.md", "sub/Agent.md", "状态/文件.txt", "a b/c  d.txt",
 	}
 	contents := map[string]string{}

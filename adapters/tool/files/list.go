@@ -137,7 +137,7 @@ func (t *tree) below(ctx context.Context, p *place, visit func(entry) (bool, err
 		return fmt.Errorf("%s is not a folder; use %s", shown(p.path), ReadName)
 	}
 	if w := t.guard.of(p.path); w.noRead != "" && !opens(p.path) {
-		return w.reading(p.path)
+		return refused(p.path, w.noRead)
 	}
 	dir := p.dir
 	if p.name != "." {

@@ -190,7 +190,7 @@ func openFolder(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 
 // open opens a file for the model to read.
 func (t *tree) open(p *place) (*os.File, error) {
-	if err := t.guard.of(p.path).reading(p.path); err != nil {
+	if err := refused(p.path, t.guard.of(p.path).noRead); err != nil {
 		return nil, err
 	}
 	return t.look(p)
