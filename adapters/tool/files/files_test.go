@@ -300,7 +300,9 @@ func TestListAndSearch(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	for name, members := range map[string]in{"a bad pattern": {"query": "(", "regexp": true}, "a secret": {"query": "KEY", "path": "a/.env"}, "no file": {"query": "x", "path": "gone"}, "outside": {"query": "x", "path": ".."}} {
+	for name, members := range map[string]in{
+		"a bad pattern": {"query": "(", "regexp": true}, "a pattern that takes hours": {"query": strings.Repeat("(?:n?){1000}", 40), "regexp": true}, "a secret": {"query": "KEY", "path": "a/.env"}, "no file": {"query": "x", "path": "gone"}, "outside": {"query": "x", "path": ".."},
+	} {
 		if out, err := p.run(t.Context(), files.SearchName, members); err == nil {
 			t.Errorf("%s: %v", name, out)
 		}

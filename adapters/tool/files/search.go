@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,8 @@ const (
 	maxFound = 100
 	// maxSearched is the largest file that is searched, in bytes.
 	maxSearched = 4 << 20
+	// maxProgram bounds a compiled pattern. The time to search a line, which nothing ends early, grows with it.
+	maxProgram = 600
 	// around is how many bytes of a line are shown before a match, and roughly after it.
 	around = 120
 )
@@ -92,7 +95,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	return reply(job.out, fmt.Sprintf("%s: %d matches", shown(tool.Head(in.Query, 80)), len(job.out.Matches)))
 }
 
-// compile compiles the pattern. It ignores case if the query has no capital letters.
+// compile compiles a pattern, which must not take too long. It ignores case if the query has no capital letters.
 func compile(query string, isPattern bool) (*regexp.Regexp, error) {
 	if !isPattern {
 		query = regexp.QuoteMeta(query)
@@ -100,11 +103,14 @@ func compile(query string, isPattern bool) (*regexp.Regexp, error) {
 	if strings.ToLower(query) == query {
 		query = "(?i)" + query
 	}
-	pattern, err := regexp.Compile(query)
+	tree, err := syntax.Parse(query, syntax.Perl)
 	if err != nil {
 		return nil, fmt.Errorf("%w: /query: %w; the syntax is that of RE2", tool.ErrInput, err)
 	}
-	return pattern, nil
+	if program, err := syntax.Compile(tree.Simplify()); err != nil || len(program.Inst) > maxProgram {
+		return nil, fmt.Errorf("%w: /query: the pattern takes too long; repeat less in it", tool.ErrInput)
+	}
+	return regexp.Compile(query) //nolint:wrapcheck // Unreachable: it was parsed
 }
 
 func (s *search) visit(ctx context.Context, e entry) (bool, error) {
