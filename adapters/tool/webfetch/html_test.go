@@ -40,7 +40,7 @@ func TestPageText(t *testing.T) {
 		"layout tables":    {"<table><tr><td><p>a<p>b</table>", "a\n\nb"},
 		"images":           {`<img alt="a  dog" src=x><img src=y>`, "[image: a dog]"},
 		"not shown":        {`<script>a</script><style>b</style><noscript>c</noscript><template>d</template><svg><text>e</text></svg><iframe>f</iframe><textarea>g</textarea>h`, "h"},
-		"hidden":           {`<p hidden>a</p><p style="display : NONE">b</p><p style="color:red;visibility:hidden">c</p><p aria-hidden=true>d</p><p style="font-size:0">e</p><p style="font-size:0.9em">f</p><a href=x><b hidden>g</b>h</a>`, "f\n\nh (https://example.org/a/x)"},
+		"hidden":           {`<p hidden>a</p><p style="display : NONE">b</p><p style="color:red;visibility:hidden">c</p><p aria-hidden=true>d</p><p style="font-size:0">e</p><p style="font-size:0.9em">f</p><p style="display:none;font-size:0.9em">g</p><a href=x><b hidden>g</b>h</a>`, "f\n\nh (https://example.org/a/x)"},
 		"invisible":        {"a\u200b\u202eb\u00adc\x01d", "abcd"},
 		"comments":         {"<!-- a --><p>b<!-- c --></p>", "b"},
 		"nothing":          {"", ""},

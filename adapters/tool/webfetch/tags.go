@@ -2,6 +2,7 @@ package webfetch
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -229,11 +230,11 @@ func hides(key, val []byte) bool {
 		return bytes.EqualFold(val, []byte("true"))
 	case "style":
 		style := strings.ToLower(strings.Join(strings.Fields(string(val)), "")) + ";"
-		for _, s := range []string{"display:none", "visibility:hidden", "visibility:collapse", "font-size:0", "opacity:0;", "text-indent:-9"} {
-			if strings.Contains(style, s) && !strings.Contains(style, "font-size:0.") {
-				return true
-			}
-		}
+		style = strings.ReplaceAll(style, "font-size:0.", "") // small, not hidden
+		return slices.ContainsFunc(
+			[]string{"display:none", "visibility:hidden", "visibility:collapse", "font-size:0", "opacity:0;", "text-indent:-9"},
+			func(s string) bool { return strings.Contains(style, s) },
+		)
 	}
 	return false
 }
