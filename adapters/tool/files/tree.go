@@ -177,7 +177,7 @@ func (w *walk) out() error {
 
 // openFolder opens a folder, if it is still the one that was checked.
 func openFolder(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
-	next, err := dir.OpenRoot(name)
+	next, err := dir.OpenRoot(name + "/.") // only a folder: to open a pipe would wait for ever
 	if err != nil {
 		return nil, cause(err)
 	}

@@ -337,7 +337,7 @@ func openBelow(base, dir string) (*os.Root, error) {
 		return root, err
 	}
 	defer func() { _ = root.Close() }() // the folder below stays open
-	return root.OpenRoot(dir)
+	return root.OpenRoot(dir + "/.")    // only a folder: to open a pipe would wait for ever
 }
 
 // readSkill reads a skill unless it is unchanged. It returns false if it is not a folder.
@@ -347,7 +347,7 @@ func (c *Catalog) readSkill(root *os.Root, r Root, name string) (reading, bool) 
 		p := problemOf(label, err)
 		return reading{problem: &p}, true
 	}
-	own, err := root.OpenRoot(name)
+	own, err := root.OpenRoot(name + "/.")
 	if err != nil {
 		if info, statErr := root.Stat(name); statErr == nil && !info.IsDir() {
 			return reading{}, false // a link to a file, or a pipe

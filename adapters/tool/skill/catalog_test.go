@@ -230,3 +230,22 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// A pipe in the place of a skill or of a folder of skills has no end; nobody waits for it.
+func TestCatalogDoesNotWaitForPipes(t *testing.T) {
+	dir, c := project(t)
+	put(t, dir, map[string]string{".ship/skills/pdf/SKILL.md": md("pdf"), ".claude/": ""})
+	must(t, syscall.Mkfifo(filepath.Join(dir, ".ship/skills/pipe"), 0o600))
+	must(t, os.Symlink("pipe", filepath.Join(dir, ".ship/skills/link")))
+	must(t, syscall.Mkfifo(filepath.Join(dir, ".claude/skills"), 0o600))
+	found := make(chan *Set, 1)
+	go func() { found <- c.Current() }()
+	select {
+	case set := <-found:
+		if got := problems(set); len(names(set)) != 1 || len(got) != 1 || !strings.Contains(got[0], ".claude/skills") {
+			t.Errorf("skills %v, problems %q", names(set), got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the catalog waits for a pipe")
+	}
+}

@@ -81,7 +81,7 @@ func (w *walker) walk(dir string, depth int) error {
 
 // list lists a folder by name.
 func (w *walker) list(dir string) ([]fs.DirEntry, error) {
-	f, err := w.root.Open(dir)
+	f, err := w.root.Open(dir + "/.")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,44 @@
+package files_test
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+)
+
+// A folder that a program exchanges for a pipe, which has no end, does not hold a call for ever.
+func TestFoldersThatBecomePipes(t *testing.T) {
+	p := newProject(t, map[string]string{"dir/in.txt": "harmless\n"})
+	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	called, exchanged := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(called)
+		for range 2000 {
+			_, _ = p.run(t.Context(), files.ReadName, in{"path": "dir/in.txt"}) // either answer is right
+		}
+	}()
+	late := time.After(20 * time.Second)
+	go func() {
+		defer close(exchanged)
+		for {
+			select {
+			case <-called:
+				return
+			default:
+				_ = unix.Renameat2(unix.AT_FDCWD, p.path("pipe"), unix.AT_FDCWD, p.path("dir"), unix.RENAME_EXCHANGE)
+			}
+		}
+	}()
+	select {
+	case <-called:
+		<-exchanged
+	case <-late:
+		t.Fatal("a call waits for a pipe")
+	}
+}
