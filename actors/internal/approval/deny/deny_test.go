@@ -320,7 +320,7 @@ func TestRulesThatCanNeverMatch(t *testing.T) {
 
 // Long texts are checked in limited time, whatever they nest.
 func TestLongTexts(t *testing.T) {
-	var texts []string
+	texts := []string{strings.Repeat("a|", 8000) + "sh", strings.Repeat("eval 'a b' ", 400)}
 	for _, word := range []string{"ls; ", "env ", "a=b ", "$(", "sh -c '", "( ", "{a,b}", "x | sh | ", "\"$(", "echo `", "eval ", "x ", "find . -exec ", "xargs ", "tar -I ", "<<E "} {
 		texts = append(texts, strings.Repeat(word, 8192/len(word)))
 	}
@@ -332,7 +332,7 @@ func TestLongTexts(t *testing.T) {
 	for _, text := range texts {
 		began := time.Now()
 		rules.Refuses(text)
-		if took := time.Since(began); took > 10*time.Second { // exponential time would be hours
+		if took := time.Since(began); took > 5*time.Second { // exponential time would be hours
 			t.Errorf("%.20q takes %s", text, took)
 		}
 	}

@@ -80,6 +80,9 @@ func (j *judge) count() {
 // maybe checks a text that may be shell code. A text that cannot be parsed is only searched for rules.
 func (j *judge) maybe(text string, depth int) {
 	text = strings.TrimLeft(text, "!|+ ") // with these, programs mark that a value is a command
+	if j.done() || j.seen[text] {
+		return
+	}
 	if _, err := parser().Parse(strings.NewReader(text), ""); err != nil {
 		j.mentions(text)
 		return
@@ -179,7 +182,7 @@ func (j *judge) statement(s *syntax.Stmt, depth int) {
 		j.command(list, depth)
 		j.given(list, s.Redirs, depth)
 	default:
-		if j.readsCommands(s) {
+		if len(s.Redirs) > 0 && j.readsCommands(s) {
 			j.input(s.Redirs, depth)
 		}
 	}
