@@ -105,10 +105,7 @@ func BenchmarkDecide(b *testing.B) {
 		many.ProtectedNames = append(many.ProtectedNames, ".e"+strconv.Itoa(i), "a"+strconv.Itoa(i))
 		many.Runners = append(many.Runners, "runner"+strconv.Itoa(i))
 	}
-	extended, err := NewPolicy(many)
-	if err != nil {
-		b.Fatal(err)
-	}
+	extended := newPolicy(many)
 	for name, text := range map[string]string{"parts": fill("grep ", "a/.e/", ""), "globs": fill("grep ", "a*/", "")} {
 		b.Run("long lists, "+name, func(b *testing.B) {
 			for b.Loop() {
@@ -140,8 +137,6 @@ func BenchmarkRules(b *testing.B) {
 
 func BenchmarkShipped(b *testing.B) {
 	for b.Loop() {
-		if _, err := Shipped(); err != nil {
-			b.Fatal(err)
-		}
+		Shipped()
 	}
 }

@@ -20,9 +20,6 @@ type protected struct {
 func protect(names []string) protected {
 	p := protected{names: map[string]bool{}, prefixes: map[string]bool{}}
 	for _, name := range names {
-		if name == "" {
-			continue // NewPolicy reports this error
-		}
 		first, _ := utf8.DecodeRuneInString(name)
 		p.firsts[name[0]] = true
 		for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {

@@ -1,10 +1,6 @@
 package grant
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // optionSet holds the options of one program for lookup.
 type optionSet struct {
@@ -15,40 +11,28 @@ type optionSet struct {
 	letters *[256]need // the one-letter options of flags and values
 }
 
-func newOptionSet(o Options) (optionSet, error) {
+func newOptionSet(o options) optionSet {
 	set := optionSet{
 		style: o.Style, numeric: o.Numeric,
 		flags: make(map[string]bool), values: make(map[string]bool), letters: new([256]need),
 	}
-	if o.Style != StyleGNU && o.Style != StyleGo && o.Style != StyleFind {
-		return set, fmt.Errorf("unknown style %q", o.Style)
-	}
-	add := func(to map[string]bool, names []string) error {
+	add := func(to map[string]bool, names []string, n need) {
 		for _, name := range names {
-			if len(name) < 2 || name[0] != '-' || name == "--" {
-				return fmt.Errorf("%q is not an option", name)
-			}
-			to[set.spelling(name)] = true
-		}
-		return nil
-	}
-	err := errors.Join(add(set.flags, o.Flags), add(set.values, o.Values))
-	for _, options := range []struct {
-		names map[string]bool
-		need  need
-	}{{set.values, wantValue}, {set.flags, alone}} {
-		for name := range options.names {
+			name = set.spelling(name)
+			to[name] = true
 			if len(name) == 2 {
-				set.letters[name[1]] = options.need
+				set.letters[name[1]] = n
 			}
 		}
 	}
-	return set, err
+	add(set.values, o.Values, wantValue)
+	add(set.flags, o.Flags, alone)
+	return set
 }
 
 // spelling returns the form in which an option is listed. In the Go style, two dashes equal one.
 func (set optionSet) spelling(option string) string {
-	if set.style == StyleGo && strings.HasPrefix(option, "--") {
+	if set.style == styleGo && strings.HasPrefix(option, "--") {
 		return option[1:]
 	}
 	return option
@@ -74,11 +58,11 @@ func (set optionSet) judge(option string) need {
 		return alone
 	case set.values[option]:
 		return wantValue
-	case set.style == StyleFind:
+	case set.style == styleFind:
 		return refused
 	}
 	name, value, attached := strings.Cut(option, "=")
-	isLong := strings.HasPrefix(option, "--") || set.style == StyleGo
+	isLong := strings.HasPrefix(option, "--") || set.style == styleGo
 	switch {
 	case isLong && attached && value != "" && set.values[name]:
 		return alone

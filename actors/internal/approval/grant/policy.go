@@ -1,14 +1,8 @@
 package grant
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/messages/programs"
@@ -17,39 +11,33 @@ import (
 //go:embed policy.json
 var shipped []byte
 
-// Styles of options.
+// Styles of options besides the usual one: --name=V, --name V, -xV, -x V, clusters of letters.
 const (
-	StyleGNU  = "gnu"  // --name=V, --name V, -xV, -x V, clusters of letters
-	StyleGo   = "go"   // -name=V or -name V with one dash or two, no clusters
-	StyleFind = "find" // listed words only, the value is the next word
+	styleGo   = "go"   // -name=V or -name V with one dash or two, no clusters
+	styleFind = "find" // listed words only, the value is the next word
 )
 
-// ErrPolicy is wrapped by every error about a list.
-var ErrPolicy = errors.New("approval policy")
-
-// Lists are the contents of a policy, in the format of policy.json.
-type Lists struct {
-	Version int    `json:"version,omitempty"`
-	Note    string `json:"note,omitempty"`
+// lists are the contents of policy.json.
+type lists struct {
 	// Runners are programs that run other programs or code. An open rule for one of them covers nothing.
-	Runners []string `json:"runners,omitempty"`
+	Runners []string
 	// MultiCommandTools need a subcommand in the rule before its open end covers anything.
-	MultiCommandTools []string `json:"multi_command_tools,omitempty"`
+	MultiCommandTools []string `json:"multi_command_tools"`
 	// RunnerSubcommands are subcommands that run or change something, each as two words: the tool and the subcommand.
-	RunnerSubcommands []string `json:"runner_subcommands,omitempty"`
+	RunnerSubcommands []string `json:"runner_subcommands"`
 	// ProtectedNames are names of files and folders that operands must not contain.
-	ProtectedNames []string `json:"protected_names,omitempty"`
+	ProtectedNames []string `json:"protected_names"`
 	// SafeOptions are allowed in addition to what a rule spells out. The key is a program, or a program and its
 	// subcommand.
-	SafeOptions map[string]Options `json:"safe_options,omitempty"`
+	SafeOptions map[string]options `json:"safe_options"`
 }
 
-// Options are the harmless options of one program.
-type Options struct {
-	Flags   []string `json:"flags,omitempty"`   // options without a value
-	Values  []string `json:"values,omitempty"`  // options with one
-	Style   string   `json:"style,omitempty"`   // how options are written
-	Numeric bool     `json:"numeric,omitempty"` // numbers such as -20 are options too
+// options are the harmless options of one program.
+type options struct {
+	Flags   []string // options without a value
+	Values  []string // options with one
+	Style   string   // how options are written
+	Numeric bool     // numbers such as -20 are options too
 }
 
 // Policy is a set of lists prepared for lookup. It never changes and is safe for concurrent use.
@@ -62,63 +50,26 @@ type Policy struct {
 }
 
 // Shipped returns the policy that comes with the program.
-func Shipped() (*Policy, error) {
-	lists, err := ParseLists(shipped)
-	if err != nil {
-		return nil, err
+func Shipped() *Policy {
+	var l lists
+	if json.Unmarshal(shipped, &l) != nil {
+		return nil // Unreachable: a test reads it
 	}
-	return NewPolicy(lists)
+	return newPolicy(l)
 }
 
-// ParseLists parses lists in the format of policy.json. Unknown keys are an error, so that a misspelled list is not
-// ignored.
-func ParseLists(data []byte) (Lists, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	var lists Lists
-	if err := dec.Decode(&lists); err != nil {
-		return Lists{}, fmt.Errorf("%w: %w", ErrPolicy, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Lists{}, fmt.Errorf("%w: more than one value", ErrPolicy)
-	}
-	return lists, nil
-}
-
-// NewPolicy builds a policy from lists, which must not be changed afterwards. The error lists all problems.
-func NewPolicy(lists Lists) (*Policy, error) {
+func newPolicy(l lists) *Policy {
 	p := &Policy{
-		runners:     lowered(lists.Runners, evaluators()),
-		tools:       lowered(lists.MultiCommandTools, programs.Tools()),
-		subcommands: lowered(lists.RunnerSubcommands, programs.Subcommands()),
-		protected:   protect(lists.ProtectedNames),
-		options:     make(map[string]optionSet, len(lists.SafeOptions)),
+		runners:     lowered(l.Runners, evaluators()),
+		tools:       lowered(l.MultiCommandTools, programs.Tools()),
+		subcommands: lowered(l.RunnerSubcommands, programs.Subcommands()),
+		protected:   protect(l.ProtectedNames),
+		options:     make(map[string]optionSet, len(l.SafeOptions)),
 	}
-	var faults []error
-	for _, name := range lists.ProtectedNames {
-		if name == "" || strings.ContainsAny(name, "/:") {
-			faults = append(faults, fmt.Errorf("protected name %q is not a name of a file", name))
-		}
+	for key, o := range l.SafeOptions {
+		p.options[key] = newOptionSet(o)
 	}
-	for _, sub := range lists.RunnerSubcommands {
-		if len(strings.Fields(sub)) != 2 {
-			faults = append(faults, fmt.Errorf("subcommand %q has not two words", sub))
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(lists.SafeOptions)) {
-		set, err := newOptionSet(lists.SafeOptions[key])
-		if n := len(strings.Fields(key)); err == nil && (n < 1 || n > 2) {
-			err = errors.New("the key has not one or two words")
-		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("options of %q: %w", key, err))
-		}
-		p.options[key] = set
-	}
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("%w: %w", ErrPolicy, errors.Join(faults...))
-	}
-	return p, nil
+	return p
 }
 
 // evaluators are shell builtins that run their operands as code, like the runners in the lists.

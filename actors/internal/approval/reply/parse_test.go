@@ -4,7 +4,7 @@ import "github.com/shipmyagent/shipmyagent/actors/internal/approval/grant"
 
 // Parse interprets a reply to commands that are numbered by their positions, with the shipped policy.
 func Parse(text string, pending []string, names ...string) Reply {
-	return parse(text, pending, shippedOrNone, names)
+	return parse(text, pending, grant.Shipped, names)
 }
 
 // ParseWith is Parse with another policy.
