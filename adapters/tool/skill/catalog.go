@@ -343,66 +343,56 @@ func openBelow(base, dir string) (*os.Root, error) {
 // readSkill reads a skill unless it is unchanged. It returns false if it is not a folder.
 func (c *Catalog) readSkill(root *os.Root, r Root, name string) (reading, bool) {
 	dir, label := filepath.Join(r.Base, r.Path, name), path.Join(filepath.ToSlash(r.Label), name)
-	failed := func(err error) (reading, bool) {
-		p := problemOf(label, err)
-		return reading{problem: &p}, true
-	}
 	own, err := root.OpenRoot(name + "/.")
 	if err != nil {
 		if info, statErr := root.Stat(name); statErr == nil && !info.IsDir() {
 			return reading{}, false // a link to a file, or a pipe
 		}
-		return failed(frontmatter.Faultf(0, "copy the skill into the folder", "the folder cannot be used: %s", reason(err)))
+		return failed(label, frontmatter.Faultf(0, "copy the skill into the folder", "the folder cannot be used: %s", reason(err))), true
 	}
 	defer func() { _ = own.Close() }() // opened for reading only
 	if _, err := own.Lstat(fileName); errors.Is(err, fs.ErrNotExist) {
-		return failed(frontmatter.Faultf(0, "write one, or move the folder elsewhere", "there is no SKILL.md"))
+		return failed(label, frontmatter.Faultf(0, "write one, or move the folder elsewhere", "there is no SKILL.md")), true
 	}
 	stamp := stampFolder(own)
 	if old, ok := c.known[dir]; ok && old.stamp == stamp {
 		return old, true
 	}
-	out, _ := c.parseSkill(own, dir, label)
+	out := parseSkill(own, dir, label)
 	out.stamp = stamp
 	return out, true
 }
 
-func (c *Catalog) parseSkill(own *os.Root, dir, label string) (reading, bool) {
-	failed := func(err error) (reading, bool) {
-		p := problemOf(label, err)
-		return reading{problem: &p}, false
-	}
+func parseSkill(own *os.Root, dir, label string) reading {
 	f, err := readFolder(own)
 	switch {
 	case err != nil:
-		return failed(err)
+		return failed(label, err)
 	case f.text == nil:
-		return failed(frontmatter.Faultf(0, "put the file itself there", "SKILL.md is not a file"))
+		return failed(label, frontmatter.Faultf(0, "put the file itself there", "SKILL.md is not a file"))
 	}
 	d, err := parse(f.text)
 	if err != nil {
-		p := problemOf(label+"/"+fileName, err)
-		return reading{problem: &p}, false
+		return failed(label+"/"+fileName, err)
 	}
 	if d.name == "" {
 		if d.name = filepath.Base(dir); !validName(d.name) {
-			p := problemOf(label+"/"+fileName, frontmatter.Faultf(2, "add a line name: my-skill", "the folder's name cannot be the skill's, and no name is given"))
-			return reading{problem: &p}, false
+			return failed(label+"/"+fileName, frontmatter.Faultf(2, "add a line name: my-skill", "the folder's name cannot be the skill's, and no name is given"))
 		}
 	}
 	s := Skill{
 		Name: d.name, Description: d.description, Folder: label, Dir: dir, Text: d.text, TextBytes: len(f.text), Files: f.files, Bytes: f.bytes, Digest: f.digest, cut: d.cut,
 	}
 	s.Tools, s.Unknown = ownTools(d.tools)
-	return reading{skill: s}, true
+	return reading{skill: s}
 }
 
-// problemOf describes an error about a path.
-func problemOf(at string, err error) Problem {
+// failed is the reading of a skill that is left out because of an error about a path.
+func failed(at string, err error) reading {
 	if f, ok := errors.AsType[frontmatter.Fault](err); ok {
-		return Problem{Path: at, Line: f.Line, What: f.What, Hint: f.Hint}
+		return reading{problem: &Problem{Path: at, Line: f.Line, What: f.What, Hint: f.Hint}}
 	}
-	return Problem{Path: at, What: "it cannot be read: " + reason(err), Hint: "look at its rights"}
+	return reading{problem: &Problem{Path: at, What: "it cannot be read: " + reason(err), Hint: "look at its rights"}}
 }
 
 // reason is an error without the path, which is shown separately.

@@ -30,9 +30,6 @@ type fetched struct {
 	cut         string // which part was read, if the page is longer
 }
 
-// errElsewhere ends a chain of redirects with the last response.
-var errElsewhere = http.ErrUseLastResponse
-
 func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 	var redirect string
 	client, done := f.client(func(req *http.Request, via []*http.Request) error {
@@ -46,7 +43,7 @@ func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 			return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
 		case !same(u, next) && !f.hosts.allow(next), u.Scheme == "https" && next.Scheme == "http" && !f.hosts.allow(next):
 			redirect = next.String()
-			return errElsewhere
+			return http.ErrUseLastResponse
 		}
 		req.URL = next
 		return nil

@@ -54,7 +54,7 @@ const maxLeaning = 60
 // Leans reports whether a line reads like a yes or a no, alone (whole) or with more words, such as "ok, both" or "no,
 // not now". It decides nothing: when [ParseNumbered] returns Unclear, it helps to explain how to decide.
 func Leans(text string) (leans, whole bool) {
-	if !legible(text) || strings.ContainsAny(text, "?？") {
+	if !legible(text) {
 		return false, false
 	}
 	l := newLine(text)
