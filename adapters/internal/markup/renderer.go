@@ -18,9 +18,8 @@ const (
 	// maxBrackets is how many brackets are parsed for links, and maxStyles how many marks of styles. Both take
 	// quadratic time.
 	maxBrackets, maxStyles = 4000, 10_000
-	// maxCells is how many cells a text's tables may have if each line is a row of the widest. The parser makes all
-	// cells, also those that a row leaves out.
-	maxCells = 20_000
+	// maxCells is how many cells the tables of a text may have. The parser also makes those that a row leaves out.
+	maxCells = 50_000
 )
 
 // Renderer parses and renders. It is safe for concurrent use.
@@ -83,14 +82,17 @@ func tooMuch(src string) bool {
 	if len(src) > maxParsed || strings.Count(src, "[") > maxBrackets || styles > maxStyles {
 		return true
 	}
-	lines, columns := 0, 0
+	cells, columns := 0, 0
 	for line := range strings.Lines(src) {
-		lines++
-		if strings.Trim(line, "|-: \t\n>*+.)0123456789") == "" { // perhaps below the head of a table, in quotes and lists
+		switch {
+		case strings.Trim(line, "> \t\n") == "":
+			columns = 0
+		case strings.Trim(line, "|-: \t\n>*+.)0123456789") == "": // perhaps below the head of a table, in quotes and lists
 			columns = max(columns, strings.Count(line, "|"))
 		}
+		cells += columns
 	}
-	if lines*columns > maxCells {
+	if cells > maxCells {
 		return true
 	}
 	markers, leading := 0, true
