@@ -1,6 +1,16 @@
 package nametree
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
+
+// Limited returns a tree with limits of its own; 0 means the usual one.
+func Limited(root string, o Options, names, folders, found int) *Tree {
+	t := New(root, o)
+	t.maxNames, t.maxFolders, t.maxFound = cmp.Or(names, maxNames), cmp.Or(folders, maxFolders), cmp.Or(found, maxFound)
+	return t
+}
 
 // Settle makes a tree treat its folders as old when they were read.
 func Settle(t *Tree) {

@@ -28,14 +28,13 @@ import (
 	"time"
 )
 
-// The default limits of a look.
 const (
-	// DefaultNames is how many names a tree may have.
-	DefaultNames = 2_000_000
-	// DefaultFolders is how many of them may be folders, each of which is kept in memory.
-	DefaultFolders = 500_000
-	// DefaultFound is how many of them may match: hiding each of them has a cost.
-	DefaultFound = 1000
+	// maxNames is how many names a tree may have.
+	maxNames = 2_000_000
+	// maxFolders is how many of them may be folders, each of which is kept in memory.
+	maxFolders = 500_000
+	// maxFound is how many of them may match: hiding each of them has a cost.
+	maxFound = 1000
 	// within is how long a look may take. What it has read by then is kept, so that the next
 	// look has less to do.
 	within = 20 * time.Second
@@ -63,8 +62,6 @@ type Options struct {
 	Whole Kind
 	// Exclude are paths that are not searched, absolute and clean.
 	Exclude []string
-	// Names, Folders and Found limit a look; 0 means the default.
-	Names, Folders, Found int
 }
 
 // Path is a matching path.
@@ -92,31 +89,16 @@ func (e *TooLargeError) Error() string {
 type Tree struct {
 	root string
 	opts Options
+	// The limits of a look.
+	maxNames, maxFolders, maxFound int
 
-	mu   sync.Mutex // locked during a look
-	top  *folder
-	took time.Duration
+	mu  sync.Mutex // locked during a look
+	top *folder
 }
 
 // New returns a tree for a folder, an absolute path without symbolic links. It reads nothing yet.
 func New(root string, o Options) *Tree {
-	if o.Names <= 0 {
-		o.Names = DefaultNames
-	}
-	if o.Folders <= 0 {
-		o.Folders = DefaultFolders
-	}
-	if o.Found <= 0 {
-		o.Found = DefaultFound
-	}
-	return &Tree{root: filepath.Clean(root), opts: o, top: &folder{}}
-}
-
-// Took is the duration of the last look.
-func (t *Tree) Took() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.took
+	return &Tree{root: filepath.Clean(root), opts: o, maxNames: maxNames, maxFolders: maxFolders, maxFound: maxFound, top: &folder{}}
 }
 
 // folder is what is known about a folder.
@@ -172,8 +154,6 @@ var (
 func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	began := time.Now()
-	defer func() { t.took = time.Since(began) }()
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	l := &look{Tree: t, ctx: limited, queue: make(chan job, 1024)}
@@ -182,9 +162,9 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("look through %s: %w", t.root, ctx.Err())
 	case errors.Is(err, errNames):
-		return nil, t.tooLarge(fmt.Sprintf("it has more than %d names", t.opts.Names), func(f *folder) int { return f.names })
+		return nil, t.tooLarge(fmt.Sprintf("it has more than %d names", t.maxNames), func(f *folder) int { return f.names })
 	case errors.Is(err, errFolders):
-		return nil, t.tooLarge(fmt.Sprintf("it has more than %d folders", t.opts.Folders), func(f *folder) int { return len(f.below) })
+		return nil, t.tooLarge(fmt.Sprintf("it has more than %d folders", t.maxFolders), func(f *folder) int { return len(f.below) })
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, t.tooLarge(fmt.Sprintf("looking through it took longer than %s", within), func(f *folder) int { return f.names })
 	case err != nil:
@@ -192,8 +172,8 @@ func (t *Tree) Find(ctx context.Context) ([]Path, error) {
 	}
 	var out []Path
 	collect(t.top, t.root, false, &out)
-	if len(out) > t.opts.Found {
-		return nil, t.tooLarge(fmt.Sprintf("%d files and folders in it would have to be hidden, at most %d can be", len(out), t.opts.Found),
+	if len(out) > t.maxFound {
+		return nil, t.tooLarge(fmt.Sprintf("%d files and folders in it would have to be hidden, at most %d can be", len(out), t.maxFound),
 			func(f *folder) int { return len(f.found) })
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
@@ -256,11 +236,11 @@ func (l *look) visit(r *reader, j job) {
 			l.stop(err)
 			return
 		}
-		if l.names.Add(int64(j.f.names)) > int64(l.opts.Names) {
+		if l.names.Add(int64(j.f.names)) > int64(l.maxNames) {
 			l.stop(errNames)
 			return
 		}
-		if l.folders.Add(int64(len(j.f.below))) > int64(l.opts.Folders) {
+		if l.folders.Add(int64(len(j.f.below))) > int64(l.maxFolders) {
 			l.stop(errFolders)
 			return
 		}

@@ -150,15 +150,14 @@ func TestBounds(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "other/file"))
 	for name, tt := range map[string]struct {
-		opts   nametree.Options
-		folder string
+		names, folders, found int
+		folder                string
 	}{
-		"names":   {nametree.Options{Names: 100}, "src"},
-		"folders": {nametree.Options{Folders: 5}, "src"},
-		"found":   {nametree.Options{Found: 59}, "src/big"},
+		"names":   {names: 100, folder: "src"},
+		"folders": {folders: 5, folder: "src"},
+		"found":   {found: 59, folder: "src/big"},
 	} {
-		tt.opts.Kind = kind
-		_, err := nametree.New(root, tt.opts).Find(t.Context())
+		_, err := nametree.Limited(root, nametree.Options{Kind: kind}, tt.names, tt.folders, tt.found).Find(t.Context())
 		large, ok := errors.AsType[*nametree.TooLargeError](err)
 		if !ok {
 			t.Errorf("%s: %v", name, err)
