@@ -26,41 +26,13 @@ func Len(s string) int {
 // clean makes a text valid UTF-8 with \n line breaks and without control characters, which
 // terminals would interpret and chats refuse.
 func clean(s string) string {
-	if !dirty(s) {
-		return s
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	s = strings.ReplaceAll(s, "\r", "\n")
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD"))
 	return strings.Map(func(r rune) rune {
-		if isControl(r) {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
 	}, s)
-}
-
-func dirty(s string) bool {
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if isControl(rune(c)) {
-				return true
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || isControl(r) {
-			return true
-		}
-		i += size
-	}
-	return false
-}
-
-func isControl(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }
 
 // visible reports whether a text shows anything. Telegram also counts an empty braille cell and the
