@@ -198,12 +198,12 @@ func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how
 	}
 	at := c.place.path
 	c.close()
-	free, err := w.locks.take(ctx, at)
+	free, err := w.changes.Take(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	defer free()
-	// Plan again with the lock, because another change of the file may just have ended.
+	// Plan again in its turn, because another change of the file may just have ended.
 	if c, err = w.plan(asked, how); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
+	"github.com/shipmyagent/shipmyagent/adapters/internal/turns"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -47,6 +48,8 @@ var (
 const (
 	// maxText is the largest content that a call may write or edit, in bytes.
 	maxText = 1 << 20
+	// maxChanges is how many files are changed at once.
+	maxChanges = 64
 	// maxPath is the longest path that a call may name, in bytes.
 	maxPath = 4096
 	// maxFile is the largest file that is read, in bytes.
@@ -75,14 +78,14 @@ type Options struct {
 
 // Workspace is a project's folder as its tools see it. It keeps no open files between calls.
 type Workspace struct {
-	opts  Options
-	guard guard
-	locks locks
+	opts    Options
+	guard   guard
+	changes *turns.Turns // one of a path at a time
 }
 
 // New makes a workspace.
 func New(o Options) *Workspace {
-	return &Workspace{opts: o, guard: newGuard(o.Refused, o.Skills)}
+	return &Workspace{opts: o, guard: newGuard(o.Refused, o.Skills), changes: turns.New(maxChanges)}
 }
 
 // Tools are the tools of a workspace.
