@@ -89,17 +89,23 @@ func visible(raw []byte) error {
 		case r == utf8.RuneError && n <= 1:
 			return Faultf(line, "save the file as UTF-8", "bytes that are no UTF-8")
 		case r == '\t' || r == '\r':
-		case unicode.IsControl(r), hidden(r):
-			return Faultf(line, "remove it", "an invisible character U+%04X", r)
+		case Hidden(r):
+			return Invisible(line, r)
 		}
 		i += n
 	}
 	return nil
 }
 
-// hidden characters change the order of what is shown, or spell words that are not.
-func hidden(r rune) bool {
-	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r >= 0xE0000 && r <= 0xE007F || r == 0x2028 || r == 0x2029
+// Invisible is the fault of a file with a character that is [Hidden].
+func Invisible(line int, r rune) error {
+	return Faultf(line, "remove it", "an invisible character U+%04X", r)
+}
+
+// Hidden reports whether a character controls a terminal, changes the order of what is shown, or spells words that are
+// not.
+func Hidden(r rune) bool {
+	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r >= 0xE0000 && r <= 0xE007F || r == 0x2028 || r == 0x2029
 }
 
 // split parts the block from the text.

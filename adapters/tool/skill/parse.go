@@ -43,6 +43,11 @@ func form() frontmatter.Form {
 
 // parse parses a SKILL.md. Its errors are faults.
 func parse(raw []byte) (document, error) {
+	// A carriage return alone makes terminals overwrite the line, so that people would not see all of it.
+	before, _, lone := strings.Cut(strings.ReplaceAll(string(raw), "\r\n", "\n"), "\r")
+	if lone {
+		return document{}, frontmatter.Invisible(strings.Count(before, "\n")+1, '\r')
+	}
 	read, err := form().Read(raw)
 	if err != nil {
 		return document{}, err
@@ -99,7 +104,13 @@ func scalar(n *yaml.Node, what string) (string, error) {
 	if n.Tag == "!!null" {
 		return "", nil
 	}
-	return strings.Join(strings.Fields(n.Value), " "), nil
+	text := strings.Join(strings.Fields(n.Value), " ")
+	for _, r := range text {
+		if frontmatter.Hidden(r) { // by an escape of YAML
+			return "", frontmatter.Invisible(n.Line+1, r)
+		}
+	}
+	return text, nil
 }
 
 func skillName(n *yaml.Node) (string, error) {
@@ -134,11 +145,14 @@ func description(n *yaml.Node) (text string, cut int, err error) {
 // toolNames reads a list, or a text in which commas or spaces separate the names.
 func toolNames(n *yaml.Node) ([]string, error) {
 	var out []string
-	switch {
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-	case n.Kind == yaml.ScalarNode:
-		out = splitNames(n.Value)
-	case n.Kind == yaml.SequenceNode:
+	switch n.Kind {
+	case yaml.ScalarNode:
+		names, err := scalar(n, "allowed-tools")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, splitNames(names)...)
+	case yaml.SequenceNode:
 		for _, item := range n.Content {
 			name, err := scalar(item, "a name in allowed-tools")
 			if err != nil {

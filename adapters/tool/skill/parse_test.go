@@ -72,6 +72,10 @@ func TestParseFaults(t *testing.T) {
 		{"no UTF-8", "---\ndescription: d\n---\nt\xff", 4, "no UTF-8"},
 		{"a control character", "---\ndescription: d\n---\nt\x1b[0m", 4, "U+001B"},
 		{"turned text", "---\ndescription: d\n---\nok\nt\u202e", 5, "U+202E"},
+		{"a text that overwrites itself", "---\ndescription: d\n---\nok\nhidden\rt", 5, "U+000D"},
+		{"a description that erases", "---\nname: x\ndescription: \"a\\e[2Kb\"\n---\nt", 3, "U+001B"},
+		{"a turned description", "---\ndescription: \"a\\u202eb\"\n---\nt", 2, "U+202E"},
+		{"a tool that erases", "---\ndescription: d\nallowed-tools: \"read_\\e[2Kfile\"\n---\nt", 3, "U+001B"},
 		{"hidden words", "---\ndescription: d\U000E0041\n---\nt", 2, "U+E0041"},
 	}
 	for _, tt := range tests {
