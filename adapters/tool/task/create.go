@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/schedule"
-	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/timetable"
 )
 
@@ -197,38 +197,33 @@ func (c *Create) Explain(call tool.Call) (tool.Explanation, error) {
 
 // Invoke implements [tool.Tool].
 func (c *Create) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	t, times, err := c.task(call)
-	if err != nil {
-		return tool.Result{}, err
-	}
 	mine, err := ofChat(ctx, c.opts.Tasks, call.Run.ChatKey)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	open := 0
-	for _, other := range mine {
-		if other.Status != timetable.Done {
-			open++
-		}
+	if i := slices.IndexFunc(mine, func(t timetable.Task) bool { return t.ID == taskID(call) }); i >= 0 { // by this call, before a crash
+		return c.opts.confirm(ctx, mine[i])
 	}
-	if open >= maxPerChat {
-		return tool.Result{}, fmt.Errorf("%w: this chat has %d tasks already; cancel some with task_cancel, or people do with /tasks", tool.ErrInput, open)
-	}
-	err = c.opts.Tasks.AddTask(ctx, t)
-	if errors.Is(err, persistence.ErrTaskExists) { // by this call, before a crash
-		if t, err = find(ctx, c.opts.Tasks, call.Run.ChatKey, t.ID); err == nil {
-			times, err = t.Schedule(c.opts.Zone)
-		}
-	}
+	t, _, err := c.task(call)
 	if err != nil {
+		return tool.Result{}, err
+	}
+	if n := open(mine); n >= maxPerChat {
+		return tool.Result{}, fmt.Errorf("%w: this chat has %d tasks already; cancel some with task_cancel, or people do with /tasks", tool.ErrInput, n)
+	}
+	if err := c.opts.Tasks.AddTask(ctx, t); err != nil {
 		return tool.Result{}, fmt.Errorf("create the task: %w", err)
 	}
-	return c.opts.confirm(ctx, t, times)
+	return c.opts.confirm(ctx, t)
 }
 
 // confirm is the result of a call that created or changed a task.
-func (o Options) confirm(ctx context.Context, t timetable.Task, times timetable.Times) (tool.Result, error) {
+func (o Options) confirm(ctx context.Context, t timetable.Task) (tool.Result, error) {
 	o.Changed()
+	times, err := t.Schedule(o.Zone)
+	if err != nil { // Unreachable: it was checked
+		return tool.Result{}, err
+	}
 	d, err := describe(t, o.Zone, o.Now())
 	if err != nil { // Unreachable: it was checked
 		return tool.Result{}, err

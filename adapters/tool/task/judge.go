@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -28,16 +29,22 @@ func (c *Create) Judge(call tool.Call) tool.Verdict {
 	if err != nil {
 		return tool.Verdict{Decision: tool.Ask, Reason: "the tasks of the chat cannot be counted"}
 	}
-	open, own := 0, taskID(call)
-	for _, t := range mine {
-		if t.Status != timetable.Done && t.ID != own {
-			open++
-		}
-	}
-	if open >= maxOwnReminders {
+	own := taskID(call)
+	if open(slices.DeleteFunc(mine, func(t timetable.Task) bool { return t.ID == own })) >= maxOwnReminders {
 		return tool.Verdict{Decision: tool.Ask, Reason: "this chat has many tasks already"}
 	}
 	return tool.Verdict{Decision: tool.Allow}
+}
+
+// open counts the tasks that have not ended.
+func open(tasks []timetable.Task) int {
+	n := 0
+	for _, t := range tasks {
+		if t.Status != timetable.Done {
+			n++
+		}
+	}
+	return n
 }
 
 // ownPrivateChat reports whether only the person who asks reads the chat.

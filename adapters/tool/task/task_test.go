@@ -284,6 +284,24 @@ func TestCreateHasALimit(t *testing.T) {
 			t.Fatalf("task %d: %v", i, err)
 		}
 	}
+	if _, err := b.invoke(here, "A", task.CreateName, `{"title":"t","cron":"@manual","instructions":"x"}`); err != nil {
+		t.Errorf("a call that is repeated after a crash: %v", err)
+	}
+}
+
+// A call that is repeated after a crash finds its task, also when the time of the task has passed meanwhile.
+func TestCreateAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for range 2 {
+		if out, err := b.invoke(here, "A", task.CreateName, `{"title":"t","when":"2026-03-27 12:01","say":"x"}`); err != nil || !strings.Contains(out, `"when":"Fri 2026-03-27 12:01 CET"`) {
+			t.Errorf("%s, %v", out, err)
+		}
+		b.now = b.now.Add(2 * time.Minute)
+	}
+	if n := len(b.all()); n != 1 {
+		t.Errorf("%d tasks, want 1", n)
+	}
 }
 
 // explain returns what a person would be shown of a call.

@@ -158,7 +158,7 @@ func renamed(was, t timetable.Task) string {
 
 // Invoke implements [tool.Tool].
 func (u *Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) {
-	was, t, times, err := u.changed(ctx, call)
+	was, t, _, err := u.changed(ctx, call)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -180,7 +180,7 @@ func (u *Update) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("change the task: %w", err)
 	}
-	return u.opts.confirm(ctx, t, times)
+	return u.opts.confirm(ctx, t)
 }
 
 // Cancel is the tool task_cancel.
