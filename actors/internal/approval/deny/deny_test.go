@@ -126,6 +126,9 @@ func TestRefusesWhatARuleNames(t *testing.T) {
 			awk 'BEGIN { system("rm x") }'
 			awk 'BEGIN { print "x" | "rm y" }'
 			sed '1e rm x' f
+			sed 's/a/b/;s/.*/rm x/ew out' f
+			socat - exec:'rm x'
+			BASH_ENV=<(echo rm x) bash f
 			git -c alias.x='!rm y' x
 			git rebase --exec 'rm x' main
 			git submodule foreach rm x

@@ -523,8 +523,11 @@ func (j *judge) started(name string, list []word, depth int) {
 			continue
 		}
 		j.tail(list[i:], depth)
-		if name == "env" {
+		switch name {
+		case "env":
 			j.maybe(split(w.text), depth+1)
+		case "socat":
+			j.mentions(w.text)
 		}
 	}
 	if name == "xargs" || name == "parallel" {

@@ -46,7 +46,7 @@ func readsInput(list []word) bool {
 
 // runsValue reports whether programs run the value of a variable, or a shell the substitutions in it.
 func runsValue(name string) bool {
-	return slices.ContainsFunc([]string{"PAGER", "EDITOR", "VISUAL", "BROWSER", "SHELL", "ASKPASS", "COMMAND", "GIT_SSH", "_RSH", "LESSOPEN", "LESSCLOSE", "PS4"},
+	return slices.ContainsFunc([]string{"PAGER", "EDITOR", "VISUAL", "BROWSER", "SHELL", "ASKPASS", "COMMAND", "GIT_SSH", "_RSH", "LESSOPEN", "LESSCLOSE", "PS4", "BASH_ENV"},
 		func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
@@ -169,7 +169,7 @@ func isScript(name string, before []word) bool {
 
 // sedRuns reports whether a sed script may run commands.
 func sedRuns(script string) bool {
-	return regexp.MustCompile(`(^|[0-9$/;{\s])e(\s|$)|[^a-zA-Z0-9\s][gpiImM0-9]*e[gpiImMw0-9]*\s*($|;|\}|\n)`).MatchString(script) && script != "-e"
+	return regexp.MustCompile(`(^|[0-9$/;{\s])e(\s|$)|[^a-zA-Z0-9\s][gpiImM0-9]*e[gpiImMw0-9]*(\s*($|;|\}|\n)|w\s)`).MatchString(script) && script != "-e"
 }
 
 // sedBegins reports whether a command of a sed script begins with the letter of the command that runs others.
