@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 const (
@@ -62,7 +63,7 @@ type pathSetting struct {
 // settingsOf reads these settings from a file, without those that begin at a home or where git is installed. A file that
 // cannot be read has none, for git, too.
 func settingsOf(file string) []pathSetting {
-	f, err := os.Open(file) //nolint:gosec // only paths are taken from it
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // only paths are taken from it; a pipe would block
 	if err != nil {
 		return nil
 	}

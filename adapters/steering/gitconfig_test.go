@@ -1,10 +1,13 @@
 package steering_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,5 +52,21 @@ func TestWithinFollowsSettings(t *testing.T) {
 				t.Errorf("kept as it is (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Settings that are a pipe, which has no end, are not waited for.
+func TestSettingsThatAreAPipe(t *testing.T) {
+	dir := t.TempDir()
+	store := filepath.Join(dir, "nested", ".git")
+	if err := errors.Join(os.MkdirAll(store, 0o755), syscall.Mkfifo(filepath.Join(store, "config"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	found := make(chan steering.Files, 1)
+	go func() { found <- steering.In(dir, []string{store}, nil) }()
+	select {
+	case <-found:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the settings are waited for")
 	}
 }
