@@ -14,13 +14,7 @@ const (
 // Decide reports whether a rule that a person granted covers a command, given as the text for the shell. Without a
 // policy the verdict is always Ask.
 func Decide(text, rule string, policy *Policy) Verdict {
-	r, ruleText, ok := scanRule(rule, policy)
-	if !ok || !printable(text) {
-		return Ask
-	}
-	// The full parser is the slowest part, so it runs last.
-	cmd, ok := scan(text)
-	if ok && policy.covers(r, &cmd) && (cmd.text == ruleText.text || confirm(&ruleText)) && confirm(&cmd) {
+	if NewCommands([]string{text}, policy).Covered(rule) {
 		return Auto
 	}
 	return Ask

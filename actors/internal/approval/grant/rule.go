@@ -19,22 +19,14 @@ type Rule struct {
 // ParseRule parses a rule: one simple command of static words, the last of which may be a bare *. It returns false for
 // a rule that is void, which means that it covers nothing.
 func ParseRule(text string, policy *Policy) (Rule, bool) {
-	r, cmd, ok := scanRule(text, policy)
-	if !ok || !confirm(&cmd) {
+	if policy == nil || !printable(text) || hasControl(text) {
 		return Rule{}, false
 	}
-	return r, true
-}
-
-// scanRule is ParseRule without the full parser.
-func scanRule(text string, policy *Policy) (r Rule, cmd command, ok bool) {
-	if policy == nil || !printable(text) || hasControl(text) {
-		return Rule{}, command{}, false
-	}
-	cmd, ok = scan(text)
+	cmd, ok := scan(text)
 	if !ok || len(cmd.redirects) > 0 || cmd.ended || cmd.comment {
-		return Rule{}, command{}, false
+		return Rule{}, false
 	}
+	var r Rule
 	n := len(cmd.words)
 	if last := cmd.word(n - 1); last.text == "*" && !last.static() && !last.quoted {
 		r.Open = true
@@ -44,15 +36,15 @@ func scanRule(text string, policy *Policy) (r Rule, cmd command, ok bool) {
 	for i := range n {
 		w := cmd.word(i)
 		if !w.static() {
-			return Rule{}, command{}, false
+			return Rule{}, false
 		}
 		r.Words = append(r.Words, w.text)
 	}
-	if n == 0 || policy.void(r) {
-		return Rule{}, command{}, false
+	if n == 0 || policy.void(r) || !confirm(&cmd) {
+		return Rule{}, false
 	}
 	r.Runner = policy.runs(r.Words[0]) || policy.runsSubcommand(r)
-	return r, cmd, true
+	return r, true
 }
 
 // runsSubcommand reports whether a rule names a tool without a subcommand or with one that makes it run code.
