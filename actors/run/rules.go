@@ -46,33 +46,14 @@ func DenyFault(rule string) error {
 // Rules are the operator's rules for commands: what runs without approval, and what never runs. One
 // value serves all runs; it never changes.
 type Rules struct {
-	allow  list
+	allow  []string
 	deny   deny.Rules
 	policy *grant.Policy // nil makes every rule void
 }
 
-// list is rules as written and as parsed.
-type list struct {
-	texts []string
-	rules *grant.Rules
-}
-
-// covering returns the rules that cover a command, in order.
-func (l list) covering(command string) []string {
-	if l.rules == nil {
-		return nil
-	}
-	var out []string
-	for _, i := range l.rules.Covering(command) {
-		out = append(out, l.texts[i])
-	}
-	return out
-}
-
 // NewRules makes rules. Void rules cover nothing.
 func NewRules(allow, forbidden []string) *Rules {
-	policy := grant.Shipped()
-	return &Rules{allow: list{allow, grant.NewRules(allow, policy)}, deny: deny.NewRules(forbidden), policy: policy}
+	return &Rules{allow: allow, deny: deny.NewRules(forbidden), policy: grant.Shipped()}
 }
 
 func (r *Rules) covers(rule, command string) bool {
@@ -135,7 +116,11 @@ func (r *run) decide(t tool.Tool, c loop.Call) ruling {
 	if d, ok := t.(tool.Doubter); ok && d.Doubt(r.call(c)) != "" {
 		return out
 	}
-	for _, rule := range r.Rules.allow.covering(command) {
+	commands := grant.NewCommands([]string{command}, r.Rules.policy)
+	for _, rule := range r.Rules.allow {
+		if !commands.Covered(rule) {
+			continue
+		}
 		if !r.Rules.runner(rule) && !r.namesScript(t, c) {
 			return allowed(out, "allow: "+rule, "")
 		}

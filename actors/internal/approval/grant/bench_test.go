@@ -115,26 +115,6 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkRules checks a command against many rules.
-func BenchmarkRules(b *testing.B) {
-	policy := shippedPolicy(b)
-	var texts []string
-	for i := range 1000 {
-		texts = append(texts, "program"+strconv.Itoa(i)+" *")
-	}
-	for range 5 {
-		texts = append(texts, "grep b *")
-	}
-	rules := NewRules(append(texts, "grep *"), policy)
-	for name, text := range shapes() {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				rules.Covering(text)
-			}
-		})
-	}
-}
-
 func BenchmarkShipped(b *testing.B) {
 	for b.Loop() {
 		Shipped()

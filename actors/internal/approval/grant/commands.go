@@ -1,51 +1,5 @@
 package grant
 
-// Rules are parsed rules that can check any number of commands. They never change and are safe for concurrent use.
-type Rules struct {
-	policy *Policy
-	first  map[string][]rule // by the first word
-}
-
-// rule is a rule that is not void.
-type rule struct {
-	Rule
-
-	place int // index among the given rules
-}
-
-// NewRules parses rules. Void rules cover nothing.
-func NewRules(texts []string, policy *Policy) *Rules {
-	rs := &Rules{policy: policy, first: map[string][]rule{}}
-	for i, text := range texts {
-		if r, ok := ParseRule(text, policy); ok {
-			rs.first[r.Words[0]] = append(rs.first[r.Words[0]], rule{r, i})
-		}
-	}
-	return rs
-}
-
-// Covering returns the indexes of the rules that cover a command, in order: those for which [Decide] returns Auto. The
-// command is parsed once, whatever the number of rules.
-func (rs *Rules) Covering(text string) []int {
-	if len(rs.first) == 0 || !printable(text) {
-		return nil
-	}
-	cmd, ok := scan(text)
-	if !ok {
-		return nil
-	}
-	var out []int
-	for _, r := range rs.first[cmd.word(0).text] {
-		if rs.policy.covers(r.Rule, &cmd) {
-			out = append(out, r.place)
-		}
-	}
-	if len(out) == 0 || !confirm(&cmd) {
-		return nil
-	}
-	return out
-}
-
 // Commands are commands that are parsed once and checked against any number of rules. They are not safe for concurrent
 // use.
 type Commands struct {
