@@ -38,7 +38,7 @@ func newSkilled(t *testing.T, change func(*actortest.Options), steps ...modeltes
 	s := &skilled{dir: t.TempDir()}
 	s.write("pdf", "Do pdf.")
 	s.lock = skilllock.New(s.dir)
-	catalog := skill.NewCatalog(time.Now, skill.Root{Base: s.dir, Path: "skills", Label: ".ship/skills"})
+	catalog := skill.NewCatalog(skill.Root{Base: s.dir, Path: "skills", Label: ".ship/skills"})
 	s.approvals = newApprovals(t, func(o *actortest.Options) {
 		o.Tools = append(o.Tools, skill.Tools(skill.Options{Catalog: catalog, Store: s.lock})...)
 		o.Skills = func(d *decision.Documents) {

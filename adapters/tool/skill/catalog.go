@@ -188,13 +188,9 @@ type reading struct {
 	problem *Problem
 }
 
-// NewCatalog makes a catalog of folders. If two skills have the same name, that of the earlier folder wins. now may
-// be nil.
-func NewCatalog(now func() time.Time, roots ...Root) *Catalog {
-	if now == nil {
-		now = time.Now
-	}
-	return &Catalog{roots: slices.Clone(roots), now: now, known: map[string]reading{}}
+// NewCatalog makes a catalog of folders. If two skills have the same name, that of the earlier folder wins.
+func NewCatalog(roots ...Root) *Catalog {
+	return &Catalog{roots: roots, now: time.Now, known: map[string]reading{}}
 }
 
 // Current returns the current set, which may be cached for a moment.

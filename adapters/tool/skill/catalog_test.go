@@ -42,7 +42,7 @@ func md(name string) string {
 func project(t *testing.T) (dir string, c *Catalog) {
 	t.Helper()
 	dir = t.TempDir()
-	return dir, NewCatalog(nil, Root{Base: dir, Path: ".ship/skills", Label: ".ship/skills"}, Root{Base: dir, Path: ".claude/skills", Label: ".claude/skills"})
+	return dir, NewCatalog(Root{Base: dir, Path: ".ship/skills", Label: ".ship/skills"}, Root{Base: dir, Path: ".claude/skills", Label: ".claude/skills"})
 }
 
 func names(s *Set) []string {
@@ -162,7 +162,8 @@ func TestCatalogFreshReadsEveryByte(t *testing.T) {
 func TestCatalogLooksAgain(t *testing.T) {
 	dir, _ := project(t)
 	now := time.Now()
-	c := NewCatalog(func() time.Time { return now }, Root{Base: dir, Path: "skills", Label: "skills"})
+	c := NewCatalog(Root{Base: dir, Path: "skills", Label: "skills"})
+	c.now = func() time.Time { return now }
 	if got := names(c.Current()); len(got) != 0 || len(c.Current().Problems) != 0 {
 		t.Errorf("skills %v, problems %v of no folder", got, problems(c.Current()))
 	}

@@ -8,7 +8,7 @@ import (
 
 // The example of the documentation is a skill.
 func Example() {
-	catalog := skill.NewCatalog(nil, skill.Root{Base: "../../../docs/examples", Path: "skills", Label: "docs/examples/skills"})
+	catalog := skill.NewCatalog(skill.Root{Base: "../../../docs/examples", Path: "skills", Label: "docs/examples/skills"})
 	for _, s := range catalog.Current().Skills {
 		fmt.Println(s.Name, s.Folder, s.Files, s.Tools)
 	}

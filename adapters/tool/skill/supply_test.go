@@ -35,7 +35,7 @@ func TestSU1Skills(t *testing.T) {
 		{"a named folder outside of the project", func(s *shop) {
 			rel, err := filepath.Rel(s.dir, outside(s.t))
 			must(s.t, err)
-			s.catalog = NewCatalog(nil, Root{Base: s.dir, Path: rel + "/skills", Label: rel, Wanted: true})
+			s.catalog = NewCatalog(Root{Base: s.dir, Path: rel + "/skills", Label: rel, Wanted: true})
 			s.nothing()
 		}},
 		{"a folder of skills that is a link out", func(s *shop) {

@@ -35,7 +35,7 @@ func SkillCatalog(dir, state string, s config.Skills) *skill.Catalog {
 		}
 		roots = append(roots, skill.Root{Base: dir, Path: rel, Label: filepath.ToSlash(path), Wanted: true})
 	}
-	return skill.NewCatalog(nil, roots...)
+	return skill.NewCatalog(roots...)
 }
 
 // SkillStore opens the approvals of skills. It is safe while a host runs.
