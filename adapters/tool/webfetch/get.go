@@ -103,7 +103,8 @@ func (p *fetched) read(res *http.Response) error {
 	if cut {
 		p.cut = fmt.Sprintf("the first %d MiB", most>>20)
 	}
-	if p.text = text; !page {
+	if !page {
+		p.text = visible(text)
 		return nil
 	}
 	if p.title, p.text, cut = pageText(text, p.final); cut {
