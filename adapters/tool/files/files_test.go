@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -337,5 +338,18 @@ func TestPagesOfListAndSearch(t *testing.T) {
 		if len(seen) != tt.want || steps < 3 {
 			t.Errorf("%s: %d in %d steps, want %d", name, len(seen), steps, tt.want)
 		}
+	}
+}
+
+// Of a folder with very many files not all are looked at, and the result says so.
+func TestVeryManyFiles(t *testing.T) {
+	p := newProject(t, map[string]string{"a.txt": "x\n"})
+	for i := range 50_000 {
+		if err := os.Symlink("a.txt", p.path("f"+strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if note := words(p.must(t, files.SearchName, in{"query": "nothing"}), "note"); !strings.Contains(note, "not all were searched") {
+		t.Errorf("note %q", note)
 	}
 }

@@ -155,7 +155,7 @@ func (t *tree) below(ctx context.Context, p *place, visit func(entry) (bool, err
 		}
 		return visit(e)
 	})
-	if err == nil && left <= 0 {
+	if err == nil && (left <= 0 || t.cut) {
 		return errTooMany
 	}
 	return err

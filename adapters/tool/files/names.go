@@ -90,6 +90,7 @@ func (t *tree) each(dir *os.Root, parts []string, depth int, left *int, visit fu
 	if err != nil || depth > maxParts {
 		return nil // skip a folder that cannot be read
 	}
+	t.cut = t.cut || len(list) == maxFolder
 	for _, name := range list {
 		if *left--; *left < 0 {
 			return nil

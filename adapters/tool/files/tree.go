@@ -23,6 +23,7 @@ type tree struct {
 	root  *os.Root
 	guard guard
 	links map[identity]*names // files with several names; nil until they are needed
+	cut   bool                // a folder has more entries than are read
 }
 
 func (w *Workspace) tree() (*tree, error) {
