@@ -38,7 +38,7 @@ func NewSearch(o Options) *Search {
 	}
 	return &Search{tool.DescribedBy(docs, "search", &tool.Spec{
 		Name: SearchName, Title: "Look into the memory", ReadOnly: true, Repeatable: true, Deadline: 20 * time.Second,
-	}, more...), o.withDefaults()}
+	}, more...), o}
 }
 
 // result is a line of a memory.

@@ -23,19 +23,12 @@ const (
 //go:embed *.md *.schema.json
 var docs embed.FS
 
-// Options configure the tools. Store is required.
+// Options configure the tools. All but Meaning are required.
 type Options struct {
 	Store persistence.MemoryStore
-	Zone  *time.Location // of the dates; defaults to the host's
+	Zone  *time.Location // of the dates
 	// Meaning lets searches compare meanings; without it they compare words only.
 	Meaning *Meaning
-}
-
-func (o Options) withDefaults() Options {
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
-	return o
 }
 
 // Upsert is the tool memory_upsert.
@@ -49,7 +42,7 @@ type Upsert struct {
 func NewUpsert(o Options) *Upsert {
 	return &Upsert{tool.DescribedBy(docs, "upsert", &tool.Spec{
 		Name: UpsertName, Title: "Remember", Asks: true, Ordered: true, Repeatable: true, Deadline: 20 * time.Second,
-	}), o.withDefaults()}
+	}), o}
 }
 
 // wish is what a call asks to remember.

@@ -161,10 +161,8 @@ func (c *Create) task(call tool.Call) (timetable.Task, timetable.Times, error) {
 
 // checked validates a task and returns its times.
 func (o Options) checked(t timetable.Task) (timetable.Times, error) {
-	if o.Check != nil {
-		if err := o.Check(t); err != nil {
-			return timetable.Times{}, err
-		}
+	if err := o.Check(t); err != nil {
+		return timetable.Times{}, err
 	}
 	return t.Schedule(o.Zone)
 }

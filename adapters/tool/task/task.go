@@ -35,16 +35,16 @@ const (
 	maxTitle = 100
 )
 
-// Options configure the tools. Tasks, Run and Zone are required.
+// Options configure the tools. All but Now are required.
 type Options struct {
 	Tasks persistence.TaskStore
-	// Changed, if not nil, is called after a task was created, changed or cancelled.
+	// Changed is called after a task was created, changed or cancelled.
 	Changed func()
-	// Check, if not nil, validates a task before approval is requested.
+	// Check validates a task before approval is requested.
 	Check func(timetable.Task) error
 	// Run starts a task now and returns the id of its fire.
 	Run func(ctx context.Context, id, by string) (fire string, err error)
-	// May, if not nil, reports whether the asker of a run may change a task.
+	// May reports whether the asker of a run may change a task.
 	May  func(run tool.Run, t timetable.Task) bool
 	Zone *time.Location   // for tasks without a zone of their own
 	Now  func() time.Time // defaults to time.Now
@@ -54,9 +54,6 @@ type Options struct {
 func Tools(o Options) []tool.Tool {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
 	}
 	described := func(file string, s *tool.Spec) tool.Described {
 		s.Deadline = 20 * time.Second

@@ -38,7 +38,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{t: t, store: taskfile.New(t.TempDir(), berlin), now: time.Date(2026, 3, 27, 12, 0, 0, 0, berlin)}
 	b.set, err = tool.NewSet(task.Tools(task.Options{
-		Tasks: b.store, Zone: berlin, Now: func() time.Time { return b.now },
+		Tasks: b.store, Zone: berlin, Now: func() time.Time { return b.now }, Changed: func() {}, May: func(tool.Run, timetable.Task) bool { return true },
 		Check: func(t timetable.Task) error {
 			_, err := b.store.Check(t)
 			return err

@@ -58,7 +58,7 @@ var errNotTheirs = errors.New("whom you answer may not change this task: that is
 // own returns a task of the chat that the asker may change.
 func (o Options) own(ctx context.Context, call tool.Call, id string) (timetable.Task, error) {
 	t, err := find(ctx, o.Tasks, call.Run.ChatKey, id)
-	if err == nil && o.May != nil && !o.May(call.Run, t) {
+	if err == nil && !o.May(call.Run, t) {
 		err = fmt.Errorf("%w: %w", tool.ErrInput, errNotTheirs)
 	}
 	return t, err

@@ -118,7 +118,7 @@ func TestOnlyTheirMakerChangesTasks(t *testing.T) {
 	b := newBench(t)
 	told := 0
 	set, err := tool.NewSet(task.Tools(task.Options{
-		Tasks: b.store, Zone: b.now.Location(), Changed: func() { told++ }, May: func(run tool.Run, t timetable.Task) bool {
+		Tasks: b.store, Zone: b.now.Location(), Changed: func() { told++ }, Check: func(timetable.Task) error { return nil }, May: func(run tool.Run, t timetable.Task) bool {
 			return messages.PersonKey(run.Asker.Platform, run.Asker.ID) == t.MadeBy
 		},
 	})...)
