@@ -12,6 +12,9 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
+// leastCached is the shortest prefix that is cached, in tokens.
+const leastCached = 1024
+
 // lookback is the number of positions that are checked for each breakpoint, itself included.
 const lookback = 20
 

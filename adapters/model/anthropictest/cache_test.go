@@ -198,7 +198,7 @@ func TestSameContent(t *testing.T) {
 
 // TestCacheInTheServer grows a chat with a moved breakpoint through the server.
 func TestCacheInTheServer(t *testing.T) {
-	s := newServer(t, Options{MinCacheTokens: 200}, modeltest.FailWith(model.ReasonOverloaded, true), modeltest.Say("a"), modeltest.Say("b"), modeltest.Say("c"))
+	s := newServer(t, "", modeltest.FailWith(model.ReasonOverloaded, true), modeltest.Say("a"), modeltest.Say("b"), modeltest.Say("c"))
 	first := string(prompt{system: 20, blocks: labels(1, 0)}.body(t))
 	if r := post(t, s.URL+"/messages", first); r.status != statusOverloaded {
 		t.Fatalf("status %d", r.status)

@@ -3,10 +3,7 @@ package anthropictest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -18,16 +15,12 @@ const pieceLength = 16
 // fields are a JSON object to send.
 type fields map[string]any
 
-// stream writes the events of a model as the events of the protocol. It has one block open at a
+// answer writes the events of a model as the events of the protocol. It has one block open at a
 // time, as the service does.
-type stream struct {
+type answer struct {
 	server *Server
-	w      http.ResponseWriter
 	body   wireBody
-
-	begun, finished bool
-	call            int // index of the accounting
-	cost            modeltest.Accounting
+	*modeltest.Stream
 
 	index    int    // of the open block, otherwise of the next one
 	kind, id string // of the open block; without a kind none is open
@@ -40,22 +33,38 @@ type stream struct {
 	hidden   int // of its thinking
 }
 
-// event writes one event. An error says what the protocol cannot.
-func (o *stream) event(e model.Event) error {
+// Request implements [modeltest.Answer].
+func (o *answer) Request() model.Request { return o.body.request() }
+
+// Account implements [modeltest.Answer]: what the call writes to the cache is there once its answer begins.
+func (o *answer) Account() modeltest.Accounting {
+	return o.server.cache.account(o.body.positions(), leastCached)
+}
+
+// Fail implements [modeltest.Answer].
+func (o *answer) Fail(_ *modeltest.Stream, e *model.Error) bool {
+	if e.Reason != model.ReasonOverloaded && e.Reason != model.ReasonRate {
+		return false
+	}
+	o.send("error", fields{"error": errorObject(e)})
+	return true
+}
+
+// Event implements [modeltest.Answer].
+func (o *answer) Event(s *modeltest.Stream, e model.Event) error {
+	o.Stream = s
 	switch e.Kind {
 	case model.EventTextStart:
 		o.open("text", e.ID, fields{"text": ""})
 	case model.EventTextDelta:
 		o.open("text", e.ID, fields{"text": ""})
 		o.delta("text_delta", "text", e.Delta)
-	case model.EventSource:
-		o.cite(e)
 	case model.EventReasoningStart, model.EventReasoningDelta:
 		o.reason(e)
 	case model.EventToolInputStart:
 		o.tool(e)
 	case model.EventToolInputDelta:
-		if o.id != e.ID || !strings.HasSuffix(o.kind, "tool_use") {
+		if o.id != e.ID || o.kind != "tool_use" {
 			return fmt.Errorf("the input of call %q continues after its block ended", e.ID)
 		}
 		o.input(e.Delta)
@@ -75,21 +84,7 @@ func (o *stream) event(e model.Event) error {
 	return nil
 }
 
-// cite adds a source of the specification to the open text.
-func (o *stream) cite(e model.Event) {
-	var source struct{ URL, Title string }
-	if json.Unmarshal(e.Raw, &source) != nil {
-		return
-	}
-	if o.kind != "text" {
-		o.open("text", e.ID, fields{"text": ""})
-	}
-	o.delta("citations_delta", "citation", fields{
-		"type": "web_search_result_location", "url": source.URL, "title": source.Title, "cited_text": "", "encrypted_index": "",
-	})
-}
-
-func (o *stream) reason(e model.Event) {
+func (o *answer) reason(e model.Event) {
 	var metadata struct{ Anthropic struct{ RedactedData string } }
 	if json.Unmarshal(e.ProviderMetadata, &metadata) == nil && metadata.Anthropic.RedactedData != "" {
 		o.open("redacted_thinking", e.ID, fields{"data": metadata.Anthropic.RedactedData})
@@ -103,24 +98,20 @@ func (o *stream) reason(e model.Event) {
 	}
 }
 
-func (o *stream) tool(e model.Event) {
-	kind := "tool_use"
-	if e.ProviderExecuted {
-		kind = "server_tool_use"
-	}
+func (o *answer) tool(e model.Event) {
 	o.calls = append(o.calls, e.ID)
-	o.open(kind, e.ID, fields{"id": e.ID, "name": e.ToolName, "input": fields{}})
+	o.open("tool_use", e.ID, fields{"id": e.ID, "name": e.ToolName, "input": fields{}})
 	o.delta("input_json_delta", "partial_json", "")
 }
 
-func (o *stream) input(text string) {
+func (o *answer) input(text string) {
 	for piece := range slices.Chunk([]rune(text), pieceLength) {
 		o.delta("input_json_delta", "partial_json", string(piece))
 	}
 }
 
 // open starts a block, unless it is the open one.
-func (o *stream) open(kind, id string, block fields) {
+func (o *answer) open(kind, id string, block fields) {
 	if o.kind == kind && o.id == id {
 		return
 	}
@@ -134,14 +125,14 @@ func (o *stream) open(kind, id string, block fields) {
 	}
 }
 
-func (o *stream) delta(kind, member string, value any) {
+func (o *answer) delta(kind, member string, value any) {
 	if text, ok := value.(string); ok {
 		o.bytes += len(text)
 	}
 	o.send("content_block_delta", fields{"index": o.index, "delta": fields{"type": kind, member: value}})
 }
 
-func (o *stream) close() {
+func (o *answer) close() {
 	if o.kind == "" {
 		return
 	}
@@ -150,7 +141,7 @@ func (o *stream) close() {
 		if o.body.Thinking.text("display") == "omitted" {
 			display = omitted
 		}
-		signature := signer(o.server.opts.Key).sign(display, o.thinking)
+		signature := signer(o.server.key).sign(display, o.thinking)
 		o.thought = "thinking " + signature
 		o.hidden += len(o.thinking)
 		o.send("content_block_delta", fields{"index": o.index, "delta": fields{"type": "signature_delta", "signature": signature}})
@@ -161,35 +152,28 @@ func (o *stream) close() {
 	o.kind, o.id, o.thinking, o.thought = "", "", "", ""
 }
 
-// begin accounts for the call: what it writes to the cache is there once its answer begins.
-func (o *stream) begin() {
-	if o.begun {
+func (o *answer) begin() {
+	if o.Begun {
 		return
 	}
-	o.begun = true
-	o.server.Locked(func(seen *modeltest.Record) {
-		o.call, o.cost = len(seen.Calls), o.server.cache.account(o.body.positions(), o.server.opts.MinCacheTokens)
-		o.cost.Body = o.body.number
-		seen.Calls = append(seen.Calls, o.cost)
-	})
-	o.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	o.server.number(o.Header())
+	o.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	o.send("message_start", fields{"message": fields{
-		"id": fmt.Sprintf("msg_%04d", o.call), "type": "message", "role": "assistant", "model": o.body.Model, "content": []any{},
+		"id": fmt.Sprintf("msg_%04d", o.Call), "type": "message", "role": "assistant", "model": o.body.Model, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil, "usage": o.usage(1),
 	}})
 }
 
 // finish writes the end. When it is read, the call is accounted for and its thinking is known.
-func (o *stream) finish(e model.Event) {
+func (o *answer) finish(e model.Event) {
 	o.begin()
 	o.close()
-	o.finished = true
 	output := o.bytes/4 + 1
 	if e.Usage.OutputTokens != nil {
 		output = int(*e.Usage.OutputTokens)
 	}
-	o.server.Locked(func(seen *modeltest.Record) {
-		seen.Calls[o.call].Output = output
+	o.Finish(output)
+	o.server.Locked(func(*modeltest.Record) {
 		for _, id := range o.calls {
 			o.server.answers[id] = append(o.server.answers[id], fingerprint(o.thoughts))
 		}
@@ -207,9 +191,9 @@ func (o *stream) finish(e model.Event) {
 	o.send("message_stop", fields{})
 }
 
-func (o *stream) usage(output int) fields {
+func (o *answer) usage(output int) fields {
 	return fields{
-		"input_tokens": o.cost.InputTokens - o.cost.CacheRead - o.cost.CacheWrite, "cache_read_input_tokens": o.cost.CacheRead, "cache_creation_input_tokens": o.cost.CacheWrite,
+		"input_tokens": o.Bill.InputTokens - o.Bill.CacheRead - o.Bill.CacheWrite, "cache_read_input_tokens": o.Bill.CacheRead, "cache_creation_input_tokens": o.Bill.CacheWrite,
 		"output_tokens": output,
 	}
 }
@@ -232,12 +216,7 @@ func stopReason(f model.FinishReason) string {
 	}
 }
 
-func (o *stream) send(event string, data fields) {
+func (o *answer) send(event string, data fields) {
 	data["type"] = event
-	b, err := json.Marshal(data)
-	if err != nil {
-		panic(http.ErrAbortHandler) // Unreachable: there are only strings and numbers.
-	}
-	_, _ = io.WriteString(o.w, "event: "+event+"\ndata: "+string(b)+"\n\n") // a client that left ends the request's context
-	_ = http.NewResponseController(o.w).Flush()
+	o.Send(event, data)
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // The rules of a request, as docs/design/0013-messages-request.md numbers and explains them, with
@@ -40,7 +42,6 @@ const (
 // members, of which those with a question mark are optional.
 const shapes = `
 create                 - max_tokens messages model cache_control? container? diagnostics? inference_geo? metadata? output_config? service_tier? speed? stop_sequences? stream? system? temperature? thinking? tool_choice? tools? top_k? top_p?
-count                  - messages model cache_control? output_config? speed? system? thinking? tool_choice? tools?
 message                - content role
 text                   uasrc type text cache_control? citations?
 image                  urc type source cache_control? transformations?
@@ -89,16 +90,16 @@ func StrictBody(body []byte) error {
 		return err
 	}
 	c := &checker{}
-	c.check(b, "create")
+	c.check(b)
 	return errors.Join(c.faults...)
 }
 
 // checker collects faults.
 type checker struct{ faults []error }
 
-// check holds a body against the rules for one of the two requests, create and count.
-func (c *checker) check(b wireBody, request string) {
-	c.shape(ruleFields, "body", request, "-", b.fields)
+// check holds a body against the rules.
+func (c *checker) check(b wireBody) {
+	c.shape(ruleFields, "body", "create", "-", b.fields)
 	if b.Model == "" {
 		c.fault(ruleRequired, "model", "String should have at least 1 character")
 	}
@@ -206,25 +207,19 @@ func (c *checker) results(i int, blocks content, open []string) {
 
 func (c *checker) call(path string, b object, used map[string]bool) {
 	id := b.text("id")
-	if !wellFormed(id) {
+	if id == "" || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		c.fault(ruleCall, path+".id", "String should match pattern '^[a-zA-Z0-9_-]+$'")
 	} else if used[id] {
 		c.fault(ruleCall, path, "`tool_use` ids must be unique")
 	}
 	used[id] = true
-	if !wellNamed(b.text("name")) {
+	if !modeltest.WellNamed(b.text("name")) {
 		c.fault(ruleCall, path+".name", "String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
 	}
 	if b.object("input") == nil {
 		c.fault(ruleCall, path+".input", "Input should be an object")
 	}
 }
-
-func wellFormed(id string) bool {
-	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
-}
-
-func wellNamed(name string) bool { return wellFormed(name) && len(name) <= 64 }
 
 // last checks an assistant message at the end. It is no prefill if it ends in a tool that the
 // service was running: that is how a paused turn is continued.
@@ -324,7 +319,7 @@ func (c *checker) tools(b wireBody) {
 			continue // the service's own tools have members of their own
 		}
 		c.shape(ruleTools, path, "tool", "-", t)
-		if !wellNamed(name) {
+		if !modeltest.WellNamed(name) {
 			c.fault(ruleTools, path+".name", "String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
 		}
 		if t.object("input_schema").text("type") != "object" {

@@ -62,7 +62,7 @@ func fingerprint(thoughts []string) string {
 func (s *Server) verify(c *checker, b wireBody) {
 	for _, p := range b.pieces() {
 		switch kind := p.block.text("type"); {
-		case kind == "thinking" && !signer(s.opts.Key).signed(p.block):
+		case kind == "thinking" && !signer(s.key).signed(p.block):
 			c.fault(ruleSignature, p.path, "Invalid `signature` in `thinking` block")
 		case kind == "redacted_thinking" && !s.thoughts[thought(p.block)]:
 			c.fault(ruleSignature, p.path, "Invalid `data` in `redacted_thinking` block")

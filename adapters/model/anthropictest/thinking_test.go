@@ -51,7 +51,7 @@ func chat(t *testing.T, body string, messages ...string) string {
 }
 
 func TestThinkingIsSigned(t *testing.T) {
-	s := newServer(t, Options{}, thinkAndCall("c1", "hm"))
+	s := newServer(t, "", thinkAndCall("c1", "hm"), modeltest.Say("ok"))
 	r := ask(t, s, thinkingBody)
 	if len(r.content) != 3 || r.content[0]["thinking"] != "hm" || r.usage[1]["output_tokens_details"] == nil {
 		t.Fatalf("content %v, usage %v", r.content, r.usage)
@@ -64,7 +64,7 @@ func TestThinkingIsSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := ask(t, newServer(t, Options{}, thinkAndCall("c1", "ha")), thinkingBody).assistant(t)
+	other := ask(t, newServer(t, "", thinkAndCall("c1", "ha")), thinkingBody).assistant(t)
 	tests := []struct{ name, message, want string }{
 		{"unmodified", sent, ""},
 		{"text changed", edit(t, sent, "content.0.thinking", `"ha"`), "Invalid `signature` in `thinking` block"},
@@ -80,7 +80,6 @@ func TestThinkingIsSigned(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			body := chat(t, thinkingBody, tt.message, resultOfC1)
-			s.Locked(func(*modeltest.Record) { s.model = modeltest.NewScript(modeltest.Say("ok")) })
 			r := post(t, s.URL+"/messages", body)
 			if tt.want == "" && r.status != http.StatusOK || tt.want != "" && (r.status != http.StatusBadRequest || !strings.Contains(r.text, tt.want)) {
 				t.Errorf("%d %s, want %q", r.status, r.text, tt.want)
@@ -92,7 +91,7 @@ func TestThinkingIsSigned(t *testing.T) {
 // TestThinkingIsNeeded: it may be left out where no call is open, and only there.
 func TestThinkingIsNeeded(t *testing.T) {
 	second := thinkAndCall("c2", "so")
-	s := newServer(t, Options{}, thinkAndCall("c1", "hm"), second)
+	s := newServer(t, "", thinkAndCall("c1", "hm"), second)
 	first := ask(t, s, thinkingBody).assistant(t)
 	next := ask(t, s, chat(t, thinkingBody, first, resultOfC1)).assistant(t)
 	bare := func(message string) string { return edit(t, edit(t, message, "content.0", ""), "content.0", "") }
@@ -120,7 +119,7 @@ func TestThinkingIsNeeded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.accept(&modeltest.Record{}, []byte(tt.body), "create", "2023-06-01")
+			_, err = s.Accept(http.Header{"Anthropic-Version": {"2023-06-01"}}, []byte(tt.body))
 			checkRules(t, err, tt.want)
 			if len(b.Messages) < 3 {
 				t.Errorf("%d messages", len(b.Messages))
@@ -132,7 +131,7 @@ func TestThinkingIsNeeded(t *testing.T) {
 // TestOmittedThinking: the signature is enough, and any text is ignored.
 func TestOmittedThinking(t *testing.T) {
 	body := edit(t, thinkingBody, "thinking.display", `"omitted"`)
-	s := newServer(t, Options{}, thinkAndCall("c1", "hm"), modeltest.Say("a"), modeltest.Say("b"))
+	s := newServer(t, "", thinkAndCall("c1", "hm"), modeltest.Say("a"), modeltest.Say("b"))
 	r := ask(t, s, body)
 	if r.content[0]["thinking"] != "" || r.content[0]["signature"] == "" {
 		t.Errorf("content %v", r.content)
@@ -147,7 +146,7 @@ func TestOmittedThinking(t *testing.T) {
 
 // TestCallsOfOneID: chats with the same ids do not disturb each other.
 func TestCallsOfOneID(t *testing.T) {
-	s := newServer(t, Options{}, thinkAndCall("c1", "hm"), thinkAndCall("c1", "so"), modeltest.Say("a"), modeltest.Say("b"))
+	s := newServer(t, "", thinkAndCall("c1", "hm"), thinkAndCall("c1", "so"), modeltest.Say("a"), modeltest.Say("b"))
 	first, second := ask(t, s, thinkingBody).assistant(t), ask(t, s, thinkingBody).assistant(t)
 	ask(t, s, chat(t, thinkingBody, first, resultOfC1))
 	ask(t, s, chat(t, thinkingBody, second, resultOfC1))

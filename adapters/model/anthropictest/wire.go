@@ -85,10 +85,9 @@ func (m *message) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// wireBody is a request to create a message or to count its tokens.
+// wireBody is a request to create a message.
 type wireBody struct {
 	fields       object
-	number       int       // in [Server.Bodies]
 	Model        string    `json:"model"`
 	MaxTokens    int       `json:"max_tokens"`
 	Stream       bool      `json:"stream"`
@@ -98,7 +97,6 @@ type wireBody struct {
 	ToolChoice   object    `json:"tool_choice"`
 	Thinking     object    `json:"thinking"`
 	OutputConfig object    `json:"output_config"`
-	CacheControl object    `json:"cache_control"`
 	Temperature  *float64  `json:"temperature"`
 	TopP         *float64  `json:"top_p"`
 }

@@ -44,11 +44,11 @@ func Start(t *testing.T, api string, m model.Model, key string) (s Server, url s
 		t.Cleanup(s.Close)
 		return s, s.URL
 	case Messages:
-		s := anthropictest.NewServer(m, anthropictest.Options{Key: key})
+		s := anthropictest.NewServer(m, key)
 		t.Cleanup(s.Close)
 		return s, s.URL
 	case Responses:
-		s := responsestest.NewServer(m, responsestest.Options{Key: key})
+		s := responsestest.NewServer(m, key)
 		t.Cleanup(s.Close)
 		return s, s.URL
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -102,41 +101,30 @@ func (m *Meanings) Embed(ctx context.Context, payer model.Payer, texts []string)
 // embed serves POST /v1/embeddings as strictly as providers do. The vectors come in
 // another order than the texts: their index is what counts.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", err.Error())
-		return
-	}
-	if s.opts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.opts.Key {
-		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided")
+	body, ok := s.admit(w, r, s)
+	if !ok {
 		return
 	}
 	name, texts, err := strictEmbedding(body)
 	if err != nil {
-		s.Locked(func(r *Record) { r.Fault(err) })
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		s.Locked(func(r *Record) { r.fault(err) })
+		s.Refuse(w, &model.Error{Reason: model.ReasonBadRequest, Message: err.Error()})
 		return
 	}
-	vectors, err := s.opts.Embedder.Embed(r.Context(), model.Payer{}, texts)
+	vectors, err := s.embedder.Embed(r.Context(), model.Payer{}, texts)
 	if err != nil {
 		if failed, ok := errors.AsType[*model.Error](err); ok {
-			writeError(w, statusOf(failed), codeOf(failed.Reason), failed.Message)
+			s.Refuse(w, failed)
 			return
 		}
 		panic(http.ErrAbortHandler)
 	}
-	type datum struct {
-		Object    string    `json:"object"`
-		Index     int       `json:"index"`
-		Embedding []float32 `json:"embedding"`
-	}
-	data := []datum{}
+	data := []any{}
 	for i, v := range slices.Backward(vectors) {
-		data = append(data, datum{"embedding", i, v})
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": v})
 	}
-	w.Header().Set("Content-Type", "application/json")
 	usage := map[string]int{"prompt_tokens": len(texts), "total_tokens": len(texts)}
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "model": name, "data": data, "usage": usage}) // the client may be gone
+	WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "model": name, "data": data, "usage": usage})
 }
 
 // strictEmbedding reads a request, and refuses what a provider would.

@@ -28,7 +28,7 @@ type habit struct {
 	says *Step
 	// sends makes the answer from the events of the careful server; the default sends them. A habit
 	// without it is one of [Service.Habits].
-	sends func(events []WireEvent) delivery
+	sends func(events []WireEvent) Raw
 	// bare means that the only event is sent as JSON.
 	bare bool
 	// cut means that the connection is closed within the chunks of HTTP after the events.
@@ -116,15 +116,15 @@ func (s Service) habits(t *testing.T) {
 func (s Service) canHave(h habit) bool { return h.sends != nil || s.Habits[h.name] != nil }
 
 // changed sends the events with the habit of the protocol.
-func (s Service) changed(t *testing.T, h habit) func([]WireEvent) delivery {
+func (s Service) changed(t *testing.T, h habit) func([]WireEvent) Raw {
 	t.Helper()
-	return func(events []WireEvent) delivery {
+	return func(events []WireEvent) Raw {
 		with := s.Habits[h.name](slices.Clone(events))
 		if slices.Equal(events, with) {
 			t.Error("nothing was changed")
 		}
 		if h.bare {
-			return delivery{kind: "application/json", body: with[0].Data}
+			return Raw{Type: "application/json", Body: with[0].Data}
 		}
 		d := plain(with)
 		if h.cut {
@@ -134,7 +134,7 @@ func (s Service) changed(t *testing.T, h habit) func([]WireEvent) delivery {
 	}
 }
 
-func plain(events []WireEvent) delivery { return delivery{body: encodeEvents(events)} }
+func plain(events []WireEvent) Raw { return Raw{Body: encodeEvents(events)} }
 
 // wantHeard is what of the answer is read.
 func (h habit) wantHeard() []string {
@@ -145,7 +145,7 @@ func (h habit) wantHeard() []string {
 }
 
 // habit compares what is read of one answer.
-func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) delivery) {
+func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	t.Helper()
 	idle := time.Minute
 	if h.fails.reason == model.ReasonIdle {
@@ -181,7 +181,7 @@ func (s Service) habit(t *testing.T, h habit, send func([]WireEvent) delivery) {
 }
 
 // secondTry lets the client ask again: it must get the second answer.
-func (s Service) secondTry(t *testing.T, h habit, send func([]WireEvent) delivery) {
+func (s Service) secondTry(t *testing.T, h habit, send func([]WireEvent) Raw) {
 	t.Helper()
 	m, asked := s.through(t, h, send, 2, time.Minute)
 	got, err := listen(t.Context(), m, habitRequest())
@@ -191,7 +191,7 @@ func (s Service) secondTry(t *testing.T, h habit, send func([]WireEvent) deliver
 }
 
 // through starts a careful server, and before it one with the habit, at least in its first answer.
-func (s Service) through(t *testing.T, h habit, send func([]WireEvent) delivery, attempts int, idle time.Duration) (model.Model, *atomic.Int32) {
+func (s Service) through(t *testing.T, h habit, send func([]WireEvent) Raw, attempts int, idle time.Duration) (model.Model, *atomic.Int32) {
 	t.Helper()
 	step := habitStep()
 	if h.says != nil {

@@ -14,20 +14,20 @@ import (
 
 // framings are habits of everything that sends events, such as proxies. They change no content.
 func framings() []habit {
-	text := func(change func(body string) string) func([]WireEvent) delivery {
-		return func(events []WireEvent) delivery { return delivery{body: change(encodeEvents(events))} }
+	text := func(change func(body string) string) func([]WireEvent) Raw {
+		return func(events []WireEvent) Raw { return Raw{Body: change(encodeEvents(events))} }
 	}
-	replaced := func(pairs ...string) func([]WireEvent) delivery { return text(strings.NewReplacer(pairs...).Replace) }
-	each := func(change func(e *WireEvent)) func([]WireEvent) delivery {
-		return func(events []WireEvent) delivery {
+	replaced := func(pairs ...string) func([]WireEvent) Raw { return text(strings.NewReplacer(pairs...).Replace) }
+	each := func(change func(e *WireEvent)) func([]WireEvent) Raw {
+		return func(events []WireEvent) Raw {
 			for i := range events {
 				change(&events[i])
 			}
 			return plain(events)
 		}
 	}
-	sent := func(change func(d *delivery)) func([]WireEvent) delivery {
-		return func(events []WireEvent) delivery {
+	sent := func(change func(d *Raw)) func([]WireEvent) Raw {
+		return func(events []WireEvent) Raw {
 			d := plain(events)
 			change(&d)
 			return d
@@ -37,8 +37,8 @@ func framings() []habit {
 		{name: "nothing unusual", sends: plain},
 		{name: "comments between and within the events", sends: replaced("\n\n", "\n: ping\n\n: ping\n\n", "data: ", ": ping\ndata: ")},
 		{name: "lines that end with CR LF", sends: replaced("\n", "\r\n")},
-		{name: "one byte at a time", sends: sent(func(d *delivery) { d.piece = 1 })},
-		{name: "three bytes at a time", sends: sent(func(d *delivery) { d.piece = 3 })},
+		{name: "one byte at a time", sends: sent(func(d *Raw) { d.piece = 1 })},
+		{name: "three bytes at a time", sends: sent(func(d *Raw) { d.piece = 3 })},
 		{name: "no space after the colons", sends: replaced("data: ", "data:", "event: ", "event:")},
 		{name: "a byte order mark", sends: text(func(s string) string { return "\uFEFF" + s })},
 		{name: "ids and times to retry", sends: replaced("data: ", "id: 1\nretry: 100\ndata: ")},
@@ -56,20 +56,20 @@ func framings() []habit {
 			name: "invalid UTF-8", sends: replaced(rocket, "\xff"),
 			heard: []string{habitAnswer()[0], "text Grüße, \uFFFD <b>", habitAnswer()[2], habitAnswer()[3], habitAnswer()[4]},
 		},
-		{name: "an object in each line", sends: func(events []WireEvent) delivery {
-			d := delivery{kind: "application/x-ndjson"}
+		{name: "an object in each line", sends: func(events []WireEvent) Raw {
+			d := Raw{Type: "application/x-ndjson"}
 			for _, e := range events {
-				d.body += strings.TrimPrefix(e.Data+"\n", "[DONE]\n")
+				d.Body += strings.TrimPrefix(e.Data+"\n", "[DONE]\n")
 			}
 			return d
 		}},
 		{name: "a line of a megabyte", says: new(Say(strings.Repeat("long", 1<<18))), sends: plain, heard: []string{"text " + strings.Repeat("long", 1<<18), "finish stop"}},
-		{name: "JSON as the content type", sends: sent(func(d *delivery) { d.kind = "application/json" })},
-		{name: "text as the content type", sends: sent(func(d *delivery) { d.kind = "text/plain; charset=utf-8" })},
-		{name: "compression", sends: sent(func(d *delivery) { d.gzip = true })},
-		{name: "a body without length and chunks", sends: sent(func(d *delivery) { d.end = endUnmarked })},
-		{name: "a connection that is not closed", sends: sent(func(d *delivery) { d.end = endSilent })},
-		{name: "a cut after the end", sends: sent(func(d *delivery) { d.end = endCut })},
+		{name: "JSON as the content type", sends: sent(func(d *Raw) { d.Type = "application/json" })},
+		{name: "text as the content type", sends: sent(func(d *Raw) { d.Type = "text/plain; charset=utf-8" })},
+		{name: "compression", sends: sent(func(d *Raw) { d.gzip = true })},
+		{name: "a body without length and chunks", sends: sent(func(d *Raw) { d.end = endUnmarked })},
+		{name: "a connection that is not closed", sends: sent(func(d *Raw) { d.Hold = true })},
+		{name: "a cut after the end", sends: sent(func(d *Raw) { d.end = endCut })},
 	}
 }
 
@@ -150,7 +150,7 @@ func streamedErrors() (list []habit) {
 		list = append(list,
 			habit{name: "an error within the answer, " + form, says: half, sends: upTo("cannot", event, endWhole), heard: []string{"text I cannot"}, fails: overloaded},
 			habit{name: "an error before any content, " + form, says: half, sends: upTo("I ", event, endWhole), fails: overloaded},
-			habit{name: "an error with the status 200, " + form, sends: bare(delivery{kind: "application/json", body: auth[form]}), fails: failing{reason: model.ReasonAuth}},
+			habit{name: "an error with the status 200, " + form, sends: bare(Raw{Type: "application/json", Body: auth[form]}), fails: failing{reason: model.ReasonAuth}},
 		)
 	}
 	return list
@@ -158,18 +158,18 @@ func streamedErrors() (list []habit) {
 
 // upTo sends the events before the one with a text, or that one, too, if it is the end of the text; and
 // more.
-func upTo(text string, more string, end ending) func([]WireEvent) delivery {
-	return func(events []WireEvent) delivery {
+func upTo(text string, more string, end ending) func([]WireEvent) Raw {
+	return func(events []WireEvent) Raw {
 		kept := slices.IndexFunc(events, func(e WireEvent) bool { return strings.Contains(e.Data, text) })
 		if text == "cannot" {
 			kept++
 		}
-		return delivery{body: encodeEvents(events[:max(kept, 0)]) + more, end: end}
+		return Raw{Body: encodeEvents(events[:max(kept, 0)]) + more, end: end}
 	}
 }
 
 // bare sends something, whatever the model says.
-func bare(d delivery) func([]WireEvent) delivery { return func([]WireEvent) delivery { return d } }
+func bare(d Raw) func([]WireEvent) Raw { return func([]WireEvent) Raw { return d } }
 
 // interruptions are habits of servers that do not finish.
 func interruptions() []habit {
@@ -180,32 +180,32 @@ func interruptions() []habit {
 	return []habit{
 		{name: "an end without a finish", says: half, sends: upTo("cannot", "", endWhole), heard: said, fails: cut},
 		{name: "an end before any content", says: half, sends: upTo("I ", "", endWhole), fails: cut},
-		{name: "nothing at all", sends: bare(delivery{}), fails: cut},
+		{name: "nothing at all", sends: bare(Raw{}), fails: cut},
 		{name: "a cut within the chunks of HTTP", says: half, sends: upTo("cannot", "data: {", endCut), heard: said, fails: cut},
 		{name: "a cut before the announced length", says: half, sends: upTo("cannot", "", endShort), heard: said, fails: cut},
 		{name: "a cut before any content", says: half, sends: upTo("I ", "", endCut), fails: cut},
 		{name: "a broken event", says: half, sends: upTo("cannot", "data: {\"type\":\n\n", endWhole), heard: said, fails: cut},
-		{name: "a reset connection", sends: bare(delivery{end: endReset}), fails: failing{reason: model.ReasonNetwork, retryable: true}},
-		{name: "silence instead of headers", sends: bare(delivery{end: endUnbegun}), fails: idle},
-		{name: "silence after the headers", sends: bare(delivery{end: endSilent}), fails: idle},
+		{name: "a reset connection", sends: bare(Raw{end: endReset}), fails: failing{reason: model.ReasonNetwork, retryable: true}},
+		{name: "silence instead of headers", sends: bare(Raw{Hold: true, NoHeaders: true}), fails: idle},
+		{name: "silence after the headers", sends: bare(Raw{Hold: true}), fails: idle},
 		{name: "silence before any content", says: half, sends: upTo("I ", "", endSilent), fails: idle},
-		{name: "comments instead of content", sends: bare(delivery{end: endSilent, ping: true}), fails: idle},
+		{name: "comments instead of content", sends: bare(Raw{Hold: true, Ping: 5 * time.Millisecond}), fails: idle},
 		{name: "silence within the answer", says: half, sends: upTo("cannot", "", endSilent), heard: said, fails: idle},
-		{name: "an error on several lines instead of events", sends: bare(delivery{body: indented(errorForms("invalid_api_key", "Incorrect key")["as in completions"])}), fails: failing{reason: model.ReasonAuth}},
-		{name: "half an object as JSON", sends: bare(delivery{kind: "application/json", body: `{"id":"x","type":"message","object":"response","choices":[`}), fails: cut},
+		{name: "an error on several lines instead of events", sends: bare(Raw{Body: indented(errorForms("invalid_api_key", "Incorrect key")["as in completions"])}), fails: failing{reason: model.ReasonAuth}},
+		{name: "half an object as JSON", sends: bare(Raw{Type: "application/json", Body: `{"id":"x","type":"message","object":"response","choices":[`}), fails: cut},
 		{name: "a cut within a call", says: new(CallTools(Call{ID: "toolu_1", Name: "look", Input: `{"q":"cannot"}`})), sends: upTo("cannot", "", endCut), begun: true, fails: cut},
-		{name: "a web page", sends: bare(delivery{kind: "text/html", body: "<html><body>Hello</body></html>"}), fails: failing{reason: model.ReasonAddress}},
-		{name: "JSON of another kind", sends: bare(delivery{kind: "application/json", body: `{"ok":true}`}), fails: failing{reason: model.ReasonAddress}},
+		{name: "a web page", sends: bare(Raw{Type: "text/html", Body: "<html><body>Hello</body></html>"}), fails: failing{reason: model.ReasonAddress}},
+		{name: "JSON of another kind", sends: bare(Raw{Type: "application/json", Body: `{"ok":true}`}), fails: failing{reason: model.ReasonAddress}},
 	}
 }
 
 // refusals are habits of servers that refuse a request.
 func refusals() []habit {
 	in20 := time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
-	refused := func(status int, header, message string) func([]WireEvent) delivery {
+	refused := func(status int, header, message string) func([]WireEvent) Raw {
 		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message}}) // it always encodes
-		return func([]WireEvent) delivery {
-			return delivery{status: status, header: header, kind: "application/json", body: string(body)}
+		return func([]WireEvent) Raw {
+			return Raw{Status: status, header: header, Type: "application/json", Body: string(body)}
 		}
 	}
 	later := func(status int, r model.Reason, wait time.Duration) failing { return failing{r, status, true, wait} }
@@ -216,8 +216,8 @@ func refusals() []habit {
 		{name: "429 with a time to wait in words", sends: refused(429, "", "Please try again in 6s."), fails: later(429, model.ReasonRate, 6*time.Second)},
 		{name: "429 for an account without money", sends: refused(429, "", "You exceeded your current quota."), fails: failing{reason: model.ReasonQuota, status: 429}},
 		{name: "503 not to be repeated", sends: refused(503, "X-Should-Retry: false", "no"), fails: failing{reason: model.ReasonOverloaded, status: 503}},
-		{name: "502 with a web page", sends: func([]WireEvent) delivery {
-			return delivery{status: 502, kind: "text/html", body: "<html><body>Bad gateway</body></html>"}
+		{name: "502 with a web page", sends: func([]WireEvent) Raw {
+			return Raw{Status: 502, Type: "text/html", Body: "<html><body>Bad gateway</body></html>"}
 		}, fails: later(502, model.ReasonOverloaded, 0)},
 		{name: "400 for too long a prompt", sends: refused(400, "", "prompt is too long: 210000 tokens > 200000 maximum"), fails: failing{reason: model.ReasonTooLong, status: 400}},
 		{name: "400 for its content", sends: refused(400, "", "content_filter: The response was filtered."), fails: failing{reason: model.ReasonFiltered, status: 400}},

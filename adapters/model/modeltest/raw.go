@@ -1,15 +1,55 @@
 package modeltest
 
 import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
+
+// WireEvent is one event of an answer as a server sends it.
+type WireEvent struct {
+	Name string // of the event, if the protocol has names
+	Data string // a JSON object, or the end mark
+}
+
+// parseEvents reads what a server of a test has sent.
+func parseEvents(body string) (list []WireEvent) {
+	for text := range strings.SplitSeq(strings.TrimSpace(body), "\n\n") {
+		var e WireEvent
+		for line := range strings.SplitSeq(text, "\n") {
+			if name, ok := strings.CutPrefix(line, "event: "); ok {
+				e.Name = name
+			}
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				e.Data = data
+			}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// encodeEvents is what a careful server sends.
+func encodeEvents(list []WireEvent) string {
+	var b strings.Builder
+	for _, e := range list {
+		if e.Name != "" {
+			b.WriteString("event: " + e.Name + "\n")
+		}
+		b.WriteString("data: " + e.Data + "\n\n")
+	}
+	return b.String()
+}
 
 // Raw is an answer as bytes, for what servers send that no script says: web pages,
 // silence, streams without an end. The zero value is an empty 200.
@@ -27,7 +67,24 @@ type Raw struct {
 	Ping time.Duration
 	// Linger is how long the connection stays open after the body.
 	Linger time.Duration
+
+	header string // one more header: a name, ": " and a value
+	piece  int    // how many bytes are sent at once; 0: all
+	gzip   bool
+	end    ending
 }
+
+// ending is what happens to the connection after the body.
+type ending int
+
+const (
+	endWhole    ending = iota
+	endSilent          // as with Hold
+	endCut             // it is closed within the chunks of HTTP
+	endShort           // it is closed before the announced length
+	endUnmarked        // it is closed, which is the only sign of the end
+	endReset           // it is reset before there is an answer
+)
 
 // Events is a stream of these data, each in an event of its own.
 func Events(data ...string) Raw {
@@ -59,10 +116,8 @@ type RawRequest struct {
 
 // RawServer plays raw answers in order, whatever it is asked; the last one is repeated.
 type RawServer struct {
-	// URL is the base URL, ending in /v1.
-	URL string
+	Endpoint
 
-	http     *httptest.Server
 	mu       sync.Mutex
 	answers  []Raw
 	requests []RawRequest
@@ -71,15 +126,8 @@ type RawServer struct {
 // NewRawServer starts a server on loopback. Close it.
 func NewRawServer(answers ...Raw) *RawServer {
 	s := &RawServer{answers: answers}
-	s.http = httptest.NewServer(s)
-	s.URL = s.http.URL + "/v1"
+	s.Listen(nil, "", http.HandlerFunc(s.answer))
 	return s
-}
-
-// Close ends every connection and stops the server.
-func (s *RawServer) Close() {
-	s.http.CloseClientConnections()
-	s.http.Close()
 }
 
 // Requests returns the requests so far.
@@ -96,9 +144,8 @@ func (s *RawServer) Play(answers ...Raw) {
 	s.answers = answers
 }
 
-// ServeHTTP implements [http.Handler].
-func (s *RawServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+func (s *RawServer) answer(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if err != nil {
 		return
 	}
@@ -120,34 +167,110 @@ func (s *RawServer) take(r RawRequest) Raw {
 }
 
 func (a Raw) play(w http.ResponseWriter, r *http.Request) {
-	if a.Hold && a.NoHeaders {
+	switch {
+	case a.end == endReset:
+		reset(w)
+		return
+	case a.Hold && a.NoHeaders:
 		<-r.Context().Done()
 		return
 	}
-	select {
-	case <-time.After(a.After):
-	case <-r.Context().Done():
-		return
+	pause(r, a.After)
+	a.head(w.Header())
+	w.WriteHeader(cmp.Or(a.Status, http.StatusOK))
+	a.write(w)
+	if a.end == endCut {
+		panic(http.ErrAbortHandler)
 	}
-	kind, status := a.Type, a.Status
-	if kind == "" {
-		kind = "text/event-stream"
-	}
-	if status == 0 {
-		status = http.StatusOK
-	}
-	w.Header().Set("Content-Type", kind)
-	w.WriteHeader(status)
-	flush := http.NewResponseController(w).Flush
-	_, _ = io.WriteString(w, a.Body) // a client that left ends the request's context
-	_ = flush()
-	if a.Linger > 0 {
-		select {
-		case <-time.After(a.Linger):
-		case <-r.Context().Done():
-		}
-	}
-	if a.Hold {
+	pause(r, a.Linger)
+	if a.Hold || a.end == endSilent {
 		silence(w, r, a.Ping)
 	}
+}
+
+// pause lasts until the client leaves, if that is before its time.
+func pause(r *http.Request, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-r.Context().Done():
+	}
+}
+
+func (a Raw) head(h http.Header) {
+	h.Set("Content-Type", cmp.Or(a.Type, "text/event-stream"))
+	if name, value, ok := strings.Cut(a.header, ": "); ok {
+		h.Set(name, value)
+	}
+	if a.end == endShort {
+		h.Set("Content-Length", strconv.Itoa(len(a.Body)+100))
+	}
+	if a.end == endUnmarked {
+		h.Set("Transfer-Encoding", "identity")
+	}
+	if a.gzip {
+		h.Set("Content-Encoding", "gzip")
+	}
+}
+
+// write sends the body. A client that left ends the request's context.
+func (a Raw) write(w http.ResponseWriter) {
+	flush := http.NewResponseController(w).Flush
+	if a.gzip {
+		z := gzip.NewWriter(w)
+		for event := range strings.SplitAfterSeq(a.Body, "\n\n") {
+			_, _ = io.WriteString(z, event)
+			_ = z.Flush()
+			_ = flush()
+		}
+		_ = z.Close()
+		return
+	}
+	size := cmp.Or(a.piece, len(a.Body), 1)
+	for rest := a.Body; rest != ""; {
+		n := min(size, len(rest))
+		_, _ = io.WriteString(w, rest[:n])
+		_ = flush()
+		rest = rest[n:]
+	}
+	_ = flush()
+}
+
+// silence lasts until the client leaves. If every is positive, comments are sent at this interval.
+func silence(w http.ResponseWriter, r *http.Request, every time.Duration) {
+	var ping <-chan time.Time
+	if every > 0 {
+		t := time.NewTicker(every)
+		defer t.Stop()
+		ping = t.C
+	}
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-ping:
+			_, _ = io.WriteString(w, ": ping\n\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// reset ends the connection of a request without an answer.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // Unreachable: connections of HTTP/1.1 can be taken over.
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // it only makes the end harder
+	}
+	_ = conn.Close()
+}
+
+// indented is the data of an event on several lines.
+func indented(data string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(data), "", " ") != nil {
+		return data
+	}
+	return b.String()
 }

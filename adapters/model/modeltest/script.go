@@ -75,8 +75,6 @@ func Held(release <-chan struct{}, s Step) Step {
 type Script struct {
 	// Otherwise answers once the steps are used up; nil: such requests fail.
 	Otherwise *Step
-	// Lenient takes requests that Strict refuses.
-	Lenient bool
 
 	mu       sync.Mutex
 	steps    []Step
@@ -165,7 +163,7 @@ func (s *Script) take(req model.Request) (Step, error) {
 	s.requests = append(s.requests, req)
 	close(s.asked)
 	s.asked = make(chan struct{})
-	if err := Strict(req); err != nil && !s.Lenient {
+	if err := Strict(req); err != nil {
 		s.faults = append(s.faults, err)
 		return Step{}, &model.Error{Reason: model.ReasonBadRequest, Status: 400, Message: err.Error(), Err: err}
 	}

@@ -1,26 +1,18 @@
 package modeltest
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
-	"io"
-	"math"
+	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
-
-// maxBody bounds the requests that the server reads.
-const maxBody = 64 << 20
 
 // ServerOptions configure a [Server]; the zero value is useful.
 type ServerOptions struct {
 	// Key, if set, must come as the bearer; other requests get a 401.
 	Key string
-	// Lenient takes requests that [StrictBody] refuses.
-	Lenient bool
 	// Embedder answers POST /v1/embeddings; nil: there is no such address.
 	Embedder model.Embedder
 }
@@ -40,229 +32,134 @@ type ServerOptions struct {
 type Server struct {
 	Endpoint
 
-	model model.Model
-	opts  ServerOptions
-	cache PromptCache
+	embedder model.Embedder
+	cache    PromptCache
 }
 
 // NewServer starts a server on loopback. Close it.
 func NewServer(m model.Model, opts ServerOptions) *Server {
-	s := &Server{model: m, opts: opts}
+	s := &Server{embedder: opts.Embedder}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.complete)
+	mux.Handle("POST /v1/chat/completions", s.Serve(s))
 	if opts.Embedder != nil {
 		mux.HandleFunc("POST /v1/embeddings", s.embed)
 	}
-	s.Listen(mux)
+	s.Listen(m, opts.Key, mux)
 	return s
 }
 
-func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", err.Error())
-		return
-	}
-	if s.opts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.opts.Key {
-		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided")
-		return
-	}
-	b, err := s.accept(body)
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	s.stream(w, r, b)
-}
+// Key implements [Protocol].
+func (*Server) Key(h http.Header) string { return Bearer(h) }
 
-// accept records and judges a body.
-func (s *Server) accept(body []byte) (wireBody, error) {
+// Accept implements [Protocol].
+func (s *Server) Accept(_ http.Header, body []byte) (Answer, error) {
 	b, err := decodeBody(body)
-	if err == nil && !s.opts.Lenient {
+	if err == nil {
 		err = StrictBody(body)
 	}
 	if err == nil && !b.Stream {
 		err = errors.New("only streams are served")
 	}
 	b.body = body
-	s.Locked(func(r *Record) { b.number = r.Took(body, err) })
-	return b, err
+	return &answer{wireBody: b, cache: &s.cache, indexes: map[string]int{}}, err
 }
 
-func writeError(w http.ResponseWriter, status int, code, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(errorObject(code, message)) // the client may be gone
+// Refuse implements [Protocol].
+func (*Server) Refuse(w http.ResponseWriter, e *model.Error) {
+	RetryAfter(w.Header(), e.RetryAfter)
+	status, _ := words(e.Reason)
+	WriteJSON(w, cmp.Or(e.Status, status), errorObject(e))
 }
 
-func errorObject(code, message string) []byte {
-	b, err := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": code, "code": code, "param": nil}})
-	if err != nil {
-		return []byte(`{"error":{}}`) // Unreachable: strings always encode.
-	}
-	return b
+func errorObject(e *model.Error) map[string]any {
+	_, code := words(e.Reason)
+	return map[string]any{"error": map[string]any{"message": e.Message, "type": code, "code": code, "param": nil}}
 }
 
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, b wireBody) {
-	out := &eventWriter{w: w, flush: http.NewResponseController(w).Flush, model: b.Model, usage: b.StreamOptions.IncludeUsage, indexes: map[string]int{}}
-	var bill func(output int) Accounting
-	for e, err := range s.model.Stream(r.Context(), b.request()) {
-		if err != nil {
-			s.fail(w, out, err)
-			return
-		}
-		if bill == nil {
-			bill = s.begin(b)
-		}
-		out.event(e)
-		if e.Kind == model.EventFinish {
-			out.tokens(e.Usage, bill(Tokens(out.said+out.reasoned)))
-		}
-	}
-	if !out.finished {
-		panic(http.ErrAbortHandler)
-	}
-	out.data([]byte("[DONE]"))
+// words are the status and the code of a failure.
+func words(r model.Reason) (status int, code string) {
+	status, code = http.StatusServiceUnavailable, "server_error"
+	row := map[model.Reason]string{
+		model.ReasonAuth:       "401 invalid_api_key",
+		model.ReasonNotFound:   "404 model_not_found",
+		model.ReasonAddress:    "404 not_found",
+		model.ReasonRate:       "429 rate_limit_exceeded",
+		model.ReasonQuota:      "429 insufficient_quota",
+		model.ReasonTooLong:    "400 context_length_exceeded",
+		model.ReasonBadRequest: "400 invalid_request_error",
+		model.ReasonFiltered:   "400 content_filter",
+	}[r]
+	_, _ = fmt.Sscan(row, &status, &code) // an empty row leaves them
+	return status, code
 }
 
-// begin accounts for the prompt of a call. What it returns adds the output.
-func (s *Server) begin(b wireBody) (end func(output int) Accounting) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, b.prompt())
-	call.Body = b.number
-	n := len(s.record.Calls)
-	s.record.Calls = append(s.record.Calls, call)
-	return func(output int) Accounting {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.record.Calls[n].Output = output
-		return s.record.Calls[n]
-	}
-}
-
-// fail ends an answer the way its error asks for.
-func (s *Server) fail(w http.ResponseWriter, out *eventWriter, err error) {
-	e, ok := errors.AsType[*model.Error](err)
-	if !ok {
-		e = &model.Error{Reason: model.ReasonInternal, Message: err.Error()}
-	}
-	overloaded := e.Reason == model.ReasonOverloaded || e.Reason == model.ReasonRate
-	switch {
-	case !out.begun:
-		if e.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-		}
-		writeError(w, statusOf(e), codeOf(e.Reason), e.Message)
-	case overloaded:
-		out.data(errorObject(codeOf(e.Reason), e.Message))
-		out.data([]byte("[DONE]"))
-	default:
-		panic(http.ErrAbortHandler)
-	}
-}
-
-func statusOf(e *model.Error) int {
-	if e.Status != 0 {
-		return e.Status
-	}
-	switch e.Reason {
-	case model.ReasonAuth:
-		return http.StatusUnauthorized
-	case model.ReasonNotFound, model.ReasonAddress:
-		return http.StatusNotFound
-	case model.ReasonRate, model.ReasonQuota:
-		return http.StatusTooManyRequests
-	case model.ReasonTooLong, model.ReasonBadRequest, model.ReasonFiltered:
-		return http.StatusBadRequest
-	case model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle, model.ReasonInternal:
-	}
-	return http.StatusServiceUnavailable
-}
-
-func codeOf(r model.Reason) string {
-	switch r {
-	case model.ReasonTooLong:
-		return "context_length_exceeded"
-	case model.ReasonRate:
-		return "rate_limit_exceeded"
-	case model.ReasonQuota:
-		return "insufficient_quota"
-	case model.ReasonFiltered:
-		return "content_filter"
-	case model.ReasonAuth:
-		return "invalid_api_key"
-	case model.ReasonNotFound:
-		return "model_not_found"
-	case model.ReasonAddress:
-		return "not_found"
-	case model.ReasonBadRequest:
-		return "invalid_request_error"
-	case model.ReasonOverloaded, model.ReasonNetwork, model.ReasonCut, model.ReasonIdle, model.ReasonInternal:
-	}
-	return "server_error"
-}
-
-// eventWriter writes events as chat-completions chunks.
-type eventWriter struct {
-	w        http.ResponseWriter
-	flush    func() error
-	model    string
-	usage    bool
-	begun    bool
-	finished bool
+// answer writes events as chat-completions chunks.
+type answer struct {
+	wireBody
+	cache    *PromptCache
 	indexes  map[string]int // of calls, by id
 	said     int            // bytes of text and calls
 	reasoned int            // bytes of reasoning
 }
 
-func (o *eventWriter) event(e model.Event) {
+// Request implements [Answer].
+func (a *answer) Request() model.Request { return a.request() }
+
+// Account implements [Answer].
+func (a *answer) Account() Accounting {
+	return a.cache.Account(a.Model+"\x00"+a.PromptCacheKey, a.prompt())
+}
+
+// Fail implements [Answer].
+func (*answer) Fail(s *Stream, e *model.Error) bool {
+	if e.Reason != model.ReasonOverloaded && e.Reason != model.ReasonRate {
+		return false
+	}
+	s.Send("", errorObject(e))
+	s.Send("", "[DONE]")
+	return true
+}
+
+// Event implements [Answer].
+func (a *answer) Event(s *Stream, e model.Event) error {
 	switch e.Kind {
 	case model.EventTextDelta:
-		o.said += len(e.Delta)
-		o.delta(map[string]any{"content": e.Delta}, nil)
+		a.said += len(e.Delta)
+		a.delta(s, map[string]any{"content": e.Delta}, nil)
 	case model.EventReasoningDelta:
-		o.reasoned += len(e.Delta)
-		o.delta(map[string]any{"reasoning_content": e.Delta}, nil)
+		a.reasoned += len(e.Delta)
+		a.delta(s, map[string]any{"reasoning_content": e.Delta}, nil)
 	case model.EventToolInputStart:
-		o.indexes[e.ID] = len(o.indexes)
-		o.call(e.ID, map[string]any{"id": e.ID, "type": "function", "function": map[string]any{"name": e.ToolName, "arguments": ""}})
+		a.indexes[e.ID] = len(a.indexes)
+		a.call(s, e.ID, map[string]any{"id": e.ID, "type": "function", "function": map[string]any{"name": e.ToolName, "arguments": ""}})
 	case model.EventToolInputDelta:
-		o.said += len(e.Delta)
-		o.call(e.ID, map[string]any{"function": map[string]any{"arguments": e.Delta}})
+		a.said += len(e.Delta)
+		a.call(s, e.ID, map[string]any{"function": map[string]any{"arguments": e.Delta}})
 	case model.EventFinish:
-		o.finished = true
-		o.delta(map[string]any{}, wireReason(e.Finish.Unified))
+		a.delta(s, map[string]any{}, cmp.Or(map[string]string{"tool-calls": "tool_calls", "content-filter": "content_filter"}[e.Finish.Unified], e.Finish.Unified))
+		s.Finish(Tokens(a.said + a.reasoned))
+		a.tokens(s, e.Usage)
+		s.Send("", "[DONE]")
 	default: // the protocol has no word for the others
 	}
+	return nil
 }
 
-func wireReason(unified string) string {
-	switch unified {
-	case "tool-calls":
-		return "tool_calls"
-	case "content-filter":
-		return "content_filter"
-	default:
-		return unified
-	}
+func (a *answer) call(s *Stream, id string, call map[string]any) {
+	call["index"] = a.indexes[id]
+	a.delta(s, map[string]any{"tool_calls": []any{call}}, nil)
 }
 
-func (o *eventWriter) call(id string, call map[string]any) {
-	call["index"] = o.indexes[id]
-	o.delta(map[string]any{"tool_calls": []any{call}}, nil)
-}
-
-func (o *eventWriter) delta(delta map[string]any, finish any) {
-	o.chunk(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
+func (a *answer) delta(s *Stream, delta map[string]any, finish any) {
+	a.chunk(s, map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 }
 
 // tokens sends the usage that the model reports, otherwise that of the server's own account.
-func (o *eventWriter) tokens(u model.Usage, bill Accounting) {
-	if !o.usage {
+func (a *answer) tokens(s *Stream, u model.Usage) {
+	if !a.StreamOptions.IncludeUsage {
 		return
 	}
-	in, out, cached, reasoned := int64(bill.InputTokens), int64(bill.Output), new(int64(bill.CacheRead)), new(int64(Tokens(o.reasoned)))
+	in, out, cached, reasoned := int64(s.Bill.InputTokens), int64(s.Bill.Output), new(int64(s.Bill.CacheRead)), new(int64(Tokens(a.reasoned)))
 	if u.InputTokens != nil && u.OutputTokens != nil {
 		in, out, cached, reasoned = *u.InputTokens, *u.OutputTokens, u.CachedInputTokens, u.ReasoningTokens
 	}
@@ -273,27 +170,10 @@ func (o *eventWriter) tokens(u model.Usage, bill Accounting) {
 	if reasoned != nil {
 		usage["completion_tokens_details"] = map[string]any{"reasoning_tokens": *reasoned}
 	}
-	o.chunk(map[string]any{"choices": []any{}, "usage": usage})
+	a.chunk(s, map[string]any{"choices": []any{}, "usage": usage})
 }
 
-func (o *eventWriter) chunk(c map[string]any) {
-	c["id"], c["object"], c["created"], c["model"] = "chatcmpl-test", "chat.completion.chunk", 1700000000, o.model
-	b, err := json.Marshal(c)
-	if err != nil {
-		return // Unreachable: only strings and numbers are in there.
-	}
-	o.data(b)
-}
-
-func (o *eventWriter) data(b []byte) {
-	if !o.begun {
-		o.begun = true
-		o.w.Header().Set("Content-Type", "text/event-stream")
-	}
-	var line strings.Builder
-	line.WriteString("data: ")
-	line.Write(b)
-	line.WriteString("\n\n")
-	_, _ = io.WriteString(o.w, line.String()) // a client that left ends the request's context
-	_ = o.flush()
+func (a *answer) chunk(s *Stream, c map[string]any) {
+	c["id"], c["object"], c["created"], c["model"] = "chatcmpl-test", "chat.completion.chunk", 1700000000, a.Model
+	s.Send("", c)
 }

@@ -120,12 +120,6 @@ type checker struct {
 	order  []string        // the calls of the last assistant turn
 }
 
-// wellNamed reports whether a name matches ^[a-zA-Z0-9_-]{1,64}$.
-func wellNamed(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
-}
-
 func newChecker() *checker {
 	return &checker{seen: map[string]bool{}, open: map[string]bool{}}
 }
@@ -194,7 +188,7 @@ func (c *checker) calls(i int, calls []turnCall) {
 		case c.seen[call.id]:
 			c.fault(i, ruleUnique, "id %q was used before", call.id)
 		}
-		if !wellNamed(call.name) {
+		if !WellNamed(call.name) {
 			c.fault(i, ruleCall, "call %q has name %q", call.id, call.name)
 		}
 		var object map[string]json.RawMessage
@@ -227,7 +221,7 @@ func (c *checker) answered(i int) {
 func (c *checker) tools(tools []offer, choice string) {
 	offered := map[string]bool{}
 	for _, t := range tools {
-		if !wellNamed(t.name) || offered[t.name] {
+		if !WellNamed(t.name) || offered[t.name] {
 			c.faults = append(c.faults, fmt.Errorf("%s: name %q is bad or taken", ruleTools, t.name))
 		}
 		offered[t.name] = true

@@ -32,8 +32,7 @@ type wireBody struct {
 	ToolChoice     json.RawMessage `json:"tool_choice"`
 	PromptCacheKey string          `json:"prompt_cache_key"`
 
-	body   []byte // as it was sent
-	number int    // its index in the bodies of the server
+	body []byte // as it was sent
 }
 
 // prompt is what the model reads, in the order in which it is cached, without what ends the list of

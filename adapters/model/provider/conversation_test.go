@@ -200,7 +200,7 @@ func checkGrowth(t *testing.T, bodies [][]byte, broken map[int]bool) {
 func TestSwitchingProtocols(t *testing.T) {
 	chat := modeltest.NewServer(scripted(), modeltest.ServerOptions{Key: testKey})
 	t.Cleanup(chat.Close)
-	messages := anthropictest.NewServer(scripted(), anthropictest.Options{Key: testKey})
+	messages := anthropictest.NewServer(scripted(), testKey)
 	t.Cleanup(messages.Close)
 	reasons, responses := newResponses(t, scripted(), testKey)
 	models := []model.Model{
@@ -238,7 +238,7 @@ func TestSwitchingProtocols(t *testing.T) {
 // left out from then on, after one refusal.
 func TestForeignThinkingIsLeftOut(t *testing.T) {
 	start := func(key string) (*Model, *anthropictest.Server) {
-		server := anthropictest.NewServer(scripted(), anthropictest.Options{Key: key})
+		server := anthropictest.NewServer(scripted(), key)
 		t.Cleanup(server.Close)
 		return newModel(t, Options{Endpoint: Endpoint{API: APIMessages, BaseURL: server.URL, APIKey: Secret(key), Model: "claude-test", Settings: Settings{Thinking: Thinking{Type: "enabled", Budget: 1024}}}}), server
 	}

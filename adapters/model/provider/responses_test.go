@@ -47,7 +47,7 @@ func thoughtful() *modeltest.Script {
 // newResponses starts the strict fake of the service, and returns a model behind it.
 func newResponses(t *testing.T, script *modeltest.Script, key string) (*Model, *responsestest.Server) {
 	t.Helper()
-	server := responsestest.NewServer(script, responsestest.Options{Key: key})
+	server := responsestest.NewServer(script, key)
 	t.Cleanup(server.Close)
 	return newModel(t, Options{MaxAttempts: 1, Endpoint: Endpoint{
 		API: APIResponses, BaseURL: server.URL, APIKey: Secret(key), Model: "gpt-5.1", Settings: Settings{Thinking: Thinking{Effort: "low", Summary: "auto"}},
@@ -186,7 +186,7 @@ func TestResponsesFaults(t *testing.T) {
 		{"failed response", half(model.ReasonRate), model.ReasonRate, true, "half"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := responsestest.NewServer(modeltest.NewScript(tt.step), responsestest.Options{Key: testKey})
+			server := responsestest.NewServer(modeltest.NewScript(tt.step), testKey)
 			defer server.Close()
 			m := newModel(t, Options{Endpoint: Endpoint{API: APIResponses, BaseURL: server.URL}, MaxAttempts: 1})
 			text, finished, err := said(t.Context(), m, hello())

@@ -52,7 +52,7 @@ func TestReasoningRoundTrip(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newServer(t, Options{}, step, modeltest.Say("done"))
+			s := newServer(t, "", step, modeltest.Say("done"))
 			items := tt.edit(outputs(t, post(t, s, ask(hi))))
 			got := post(t, s, ask(append(append([]string{hi}, items...), result)...))
 			if tt.want == "" && got.status != http.StatusOK || tt.want != "" && (got.status != http.StatusBadRequest || !strings.Contains(got.text, tt.want)) {
@@ -79,21 +79,21 @@ func withoutID(item string) string {
 // reasoning.
 func TestReasoningOfAnotherServer(t *testing.T) {
 	step := modeltest.Step{Reasoning: []string{"hm"}, Text: []string{"yes"}}
-	items := outputs(t, post(t, newServer(t, Options{}, step), ask(hi)))
+	items := outputs(t, post(t, newServer(t, "", step), ask(hi)))
 	again := ask(append(append([]string{hi}, items...), hi)...)
-	if got := post(t, newServer(t, Options{}, step), again); got.status != http.StatusOK {
+	if got := post(t, newServer(t, "", step), again); got.status != http.StatusOK {
 		t.Errorf("a server of the same key says %d %s", got.status, got.text)
 	} else if ids := outputs(t, got); ids[0] == items[0] {
 		t.Errorf("another answer has the same item %s", ids[0])
 	}
-	if got := post(t, newServer(t, Options{Key: "key"}, step), again); got.status != http.StatusBadRequest {
+	if got := post(t, newServer(t, "key", step), again); got.status != http.StatusBadRequest {
 		t.Errorf("a server of another key says %d", got.status)
 	}
 }
 
 // TestReasoningAtTheEnd sends back reasoning that an answer ended with.
 func TestReasoningAtTheEnd(t *testing.T) {
-	s := newServer(t, Options{}, modeltest.Step{Reasoning: []string{"hm"}, FinishReason: "length"}, modeltest.Say("x"))
+	s := newServer(t, "", modeltest.Step{Reasoning: []string{"hm"}, FinishReason: "length"}, modeltest.Say("x"))
 	items := outputs(t, post(t, s, ask(hi)))
 	got := post(t, s, ask(hi, items[0], `{"role":"assistant","content":"made up"}`, hi))
 	if got.status != http.StatusBadRequest || !strings.Contains(got.text, "required following item") {
@@ -115,7 +115,7 @@ func TestReasoningAsAsked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := post(t, newServer(t, Options{}, modeltest.Step{Reasoning: []string{"hm"}, Text: []string{"yes"}}), tt.body)
+			got := post(t, newServer(t, "", modeltest.Step{Reasoning: []string{"hm"}, Text: []string{"yes"}}), tt.body)
 			item := got.response(t).Output[0]
 			begun, _ := got.events[2]["item"].(map[string]any)
 			if text := fmt.Sprint(got.events); strings.Contains(text, "hm") != tt.summary || strings.Contains(text, "reasoning_summary") != tt.summary {
@@ -153,7 +153,7 @@ func TestAccounting(t *testing.T) {
 	}
 	script := modeltest.NewScript()
 	script.Otherwise = &modeltest.Step{Reasoning: []string{"12345678"}, Text: []string{"1234"}}
-	s := NewServer(script, Options{})
+	s := NewServer(script, "")
 	defer s.Close()
 	for i, step := range steps {
 		got := post(t, s, step.body)
@@ -174,7 +174,7 @@ func TestAccounting(t *testing.T) {
 // TestToolsAreCachedFirst checks that a change of the tools invalidates what follows them.
 func TestToolsAreCachedFirst(t *testing.T) {
 	long := fmt.Sprintf(`{"role":"user","content":%q}`, strings.Repeat("x", 8000))
-	s := newServer(t, Options{}, modeltest.Say("a"), modeltest.Say("b"))
+	s := newServer(t, "", modeltest.Say("a"), modeltest.Say("b"))
 	post(t, s, ask(long))
 	post(t, s, strings.Replace(ask(long), `"name":"t"`, `"name":"u"`, 1))
 	if calls := s.Calls(); len(calls) != 2 || calls[1].InputTokens < 2000 || calls[1].CacheRead != 0 {

@@ -1,27 +1,19 @@
 package responsestest
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
-
-// Options configure a [Server]; the zero value is useful.
-type Options struct {
-	// Key, if set, must be sent as the bearer; other requests get a 401. Encrypted content is only
-	// accepted by servers of the same key, as by the service for one organization.
-	Key string
-	// Lenient takes requests that break rules, unless they are no requests at all.
-	Lenient bool
-}
 
 // Server is a Responses API in front of a model. It only streams. It counts tokens itself, four
 // bytes each, whatever usage the model reports. A block of text with the id "refusal" is streamed
@@ -36,62 +28,82 @@ type Options struct {
 type Server struct {
 	modeltest.Endpoint
 
-	model model.Model
-	opts  Options
-
+	key     string
 	cache   modeltest.PromptCache
 	needs   map[string]string // the reasoning item that an item was produced after
 	follows map[string]string // the first item that was produced after a reasoning item
 }
 
-// NewServer starts a server on loopback. Close it.
-func NewServer(m model.Model, opts Options) *Server {
-	s := &Server{model: m, opts: opts, needs: map[string]string{}, follows: map[string]string{}}
+// NewServer starts a server on loopback, for requests with the key; an empty one lets everybody in.
+// Encrypted content is only accepted by servers of the same key, as by the service for one
+// organization. Close the server.
+func NewServer(m model.Model, key string) *Server {
+	s := &Server{key: key, needs: map[string]string{}, follows: map[string]string{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/responses", s.respond)
-	s.Listen(mux)
+	mux.Handle("POST /v1/responses", s.Serve(s))
+	s.Listen(m, key, mux)
 	return s
 }
 
-func (s *Server) respond(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // The client is gone.
+// Key implements [modeltest.Protocol].
+func (*Server) Key(h http.Header) string { return modeltest.Bearer(h) }
+
+// Accept implements [modeltest.Protocol].
+func (s *Server) Accept(_ http.Header, raw []byte) (modeltest.Answer, error) {
+	b, err := read(raw)
+	switch {
+	case b == nil:
+	case !b.Stream:
+		err = &fault{rule: ruleSettings, param: "stream", text: "is not true, and only streams are served"}
+	default:
+		err = errors.Join(err, s.genuine(b.items))
 	}
-	if s.opts.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.opts.Key {
-		refuse(w, &model.Error{Reason: model.ReasonAuth, Message: "Incorrect API key provided"})
-		return
-	}
-	b, err := s.accept(raw)
-	if f, ok := errors.AsType[*fault](err); ok {
-		e := object{"message": err.Error(), "type": "invalid_request_error", "param": f.param, "code": nil}
-		if f.code != "" {
-			e["code"] = f.code
-		}
-		writeError(w, http.StatusBadRequest, e)
-		return
-	}
-	s.stream(w, r, b)
+	return &answer{s: s, body: b, calls: map[string]*output{}}, err
 }
 
-// accept records and judges a body.
-func (s *Server) accept(raw []byte) (*body, error) {
-	b, err := read(raw)
-	s.Locked(func(r *modeltest.Record) {
-		switch {
-		case b == nil:
-		case !b.Stream:
-			err = &fault{rule: ruleSettings, param: "stream", text: "is not true, and only streams are served"}
-		case s.opts.Lenient:
-			err = nil
-		default:
-			err = errors.Join(err, s.genuine(b.items))
+// Refuse implements [modeltest.Protocol].
+func (*Server) Refuse(w http.ResponseWriter, e *model.Error) {
+	status, kind, code := classify(e.Reason)
+	refusal := object{"message": e.Message, "type": kind, "param": nil, "code": code}
+	if f, ok := errors.AsType[*fault](e.Err); ok {
+		refusal["param"], refusal["code"] = f.param, nil
+		if f.code != "" {
+			refusal["code"] = f.code
 		}
-		if number := r.Took(raw, err); b != nil {
-			b.number = number
-		}
-	})
-	return b, err
+	}
+	limits(w.Header(), e.Reason == model.ReasonRate, e.RetryAfter)
+	modeltest.WriteJSON(w, cmp.Or(e.Status, status), object{"error": refusal})
+}
+
+// classify is how the service reports failures: by a status, a type and a code.
+func classify(r model.Reason) (status int, kind, code string) {
+	status, kind, code = http.StatusServiceUnavailable, "server_error", "server_error"
+	row := map[model.Reason]string{
+		model.ReasonAuth:       "401 invalid_request_error invalid_api_key",
+		model.ReasonNotFound:   "404 invalid_request_error model_not_found",
+		model.ReasonAddress:    "404 invalid_request_error unknown_url",
+		model.ReasonQuota:      "429 insufficient_quota insufficient_quota",
+		model.ReasonRate:       "429 requests rate_limit_exceeded",
+		model.ReasonTooLong:    "400 invalid_request_error context_length_exceeded",
+		model.ReasonFiltered:   "400 invalid_request_error invalid_prompt",
+		model.ReasonBadRequest: "400 invalid_request_error invalid_value",
+	}[r]
+	_, _ = fmt.Sscan(row, &status, &kind, &code) // an empty row leaves them
+	return status, kind, code
+}
+
+// limits sets the headers that say what may still be asked, and when.
+func limits(h http.Header, reached bool, retry time.Duration) {
+	remaining := "999"
+	if reached {
+		remaining = "0"
+	}
+	for _, what := range []string{"Requests", "Tokens"} {
+		h.Set("X-Ratelimit-Limit-"+what, "1000")
+		h.Set("X-Ratelimit-Remaining-"+what, remaining)
+		h.Set("X-Ratelimit-Reset-"+what, retry.String())
+	}
+	modeltest.RetryAfter(h, retry)
 }
 
 // genuine checks what this server produced: that reasoning is unchanged, and that it and the items
@@ -121,19 +133,7 @@ func (s *Server) genuine(items []item) error {
 // encrypt returns the encrypted content of a reasoning item, which proves where it is from and
 // that it is unchanged.
 func (s *Server) encrypt(id string, summary []string) string {
-	mac := hmac.New(sha256.New, []byte("responsestest "+s.opts.Key))
+	mac := hmac.New(sha256.New, []byte("responsestest "+s.key))
 	_ = json.NewEncoder(mac).Encode(append([]string{id}, summary...)) // a hash takes everything
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// begin counts the prompt of a call and keeps it in the cache. It returns the number of the call
-// and an id for its answer, which no other answer in a chat has, not even one of another server.
-func (s *Server) begin(b *body) (number int, id string) {
-	prompt := b.prompt()
-	s.Locked(func(r *modeltest.Record) {
-		call := s.cache.Account(b.Model+"\x00"+b.PromptCacheKey, prompt)
-		call.Body, number = b.number, len(r.Calls)
-		r.Calls = append(r.Calls, call)
-	})
-	return number, fmt.Sprintf("%x_%d", sha256.Sum256(prompt), number+1)[50:]
 }

@@ -107,9 +107,9 @@ func readEvents(t *testing.T, body io.Reader) (events []map[string]any, err erro
 	return events, lines.Err()
 }
 
-func newServer(t *testing.T, opts Options, steps ...modeltest.Step) *Server {
+func newServer(t *testing.T, key string, steps ...modeltest.Step) *Server {
 	t.Helper()
-	s := NewServer(modeltest.NewScript(steps...), opts)
+	s := NewServer(modeltest.NewScript(steps...), key)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -179,7 +179,7 @@ func TestServerStreams(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newServer(t, Options{Key: "key"}, tt.step)
+			s := newServer(t, "key", tt.step)
 			got := post(t, s, ask(hi))
 			if got.err != nil || got.status != http.StatusOK || got.header.Get("X-Ratelimit-Remaining-Requests") != "999" {
 				t.Fatalf("%+v", got)
@@ -202,7 +202,7 @@ func TestServerStreams(t *testing.T) {
 // the sum of its pieces.
 func TestServerPlacesEvents(t *testing.T) {
 	step := modeltest.Step{Reasoning: []string{"h", "m"}, Text: []string{"a", "b"}, Calls: []modeltest.Call{{ID: "c1", Name: "t", Input: "{}"}}}
-	got := post(t, newServer(t, Options{}, step), ask(hi))
+	got := post(t, newServer(t, "", step), ask(hi))
 	var ids []any
 	texts := map[any]string{}
 	for _, e := range got.events {
@@ -232,28 +232,28 @@ func TestServerFails(t *testing.T) {
 	rate := &model.Error{Reason: model.ReasonRate, RetryAfter: 1500 * time.Millisecond, Message: "slow"}
 	tests := []struct {
 		name   string
-		opts   Options
+		key    string
 		step   modeltest.Step
 		body   string
 		status int
 		want   string
 	}{
-		{"bad key", Options{Key: "other"}, modeltest.Say("x"), ask(hi), 401, `"code":"invalid_api_key"`},
-		{"no request", Options{Lenient: true}, modeltest.Say("x"), `{`, 400, `"type":"invalid_request_error"`},
-		{"unknown member", Options{}, modeltest.Say("x"), strings.Replace(ask(hi), `{`, `{"n":1,`, 1), 400, `"code":"unknown_parameter"`},
-		{"broken rule", Options{}, modeltest.Say("x"), ask(`{"role":"tool","content":"x"}`), 400, `"param":"input[0]"`},
-		{"no stream", Options{Lenient: true}, modeltest.Say("x"), strings.Replace(ask(hi), `"stream":true,`, ``, 1), 400, `"param":"stream"`},
-		{"rate", Options{}, modeltest.Fail(rate), ask(hi), 429, `{"error":{"code":"rate_limit_exceeded","message":"slow","param":null,"type":"requests"}}`},
-		{"status", Options{}, modeltest.Fail(&model.Error{Reason: model.ReasonOverloaded, Status: 500}), ask(hi), 500, `"code":"server_error"`},
-		{"too long", Options{}, modeltest.FailWith(model.ReasonTooLong, false), ask(hi), 400, `"code":"context_length_exceeded"`},
-		{"quota", Options{}, modeltest.FailWith(model.ReasonQuota, false), ask(hi), 429, `"code":"insufficient_quota"`},
-		{"unknown model", Options{}, modeltest.FailWith(model.ReasonNotFound, false), ask(hi), 404, `"code":"model_not_found"`},
-		{"filtered", Options{}, modeltest.FailWith(model.ReasonFiltered, false), ask(hi), 400, `"code":"invalid_prompt"`},
-		{"foreign error", Options{}, modeltest.Fail(errors.New("boom")), ask(hi), 503, "boom"},
+		{"bad key", "other", modeltest.Say("x"), ask(hi), 401, `"code":"invalid_api_key"`},
+		{"no request", "", modeltest.Say("x"), `{`, 400, `"type":"invalid_request_error"`},
+		{"unknown member", "", modeltest.Say("x"), strings.Replace(ask(hi), `{`, `{"n":1,`, 1), 400, `"code":"unknown_parameter"`},
+		{"broken rule", "", modeltest.Say("x"), ask(`{"role":"tool","content":"x"}`), 400, `"param":"input[0]"`},
+		{"no stream", "", modeltest.Say("x"), strings.Replace(ask(hi), `"stream":true,`, ``, 1), 400, `"param":"stream"`},
+		{"rate", "", modeltest.Fail(rate), ask(hi), 429, `{"error":{"code":"rate_limit_exceeded","message":"slow","param":null,"type":"requests"}}`},
+		{"status", "", modeltest.Fail(&model.Error{Reason: model.ReasonOverloaded, Status: 500}), ask(hi), 500, `"code":"server_error"`},
+		{"too long", "", modeltest.FailWith(model.ReasonTooLong, false), ask(hi), 400, `"code":"context_length_exceeded"`},
+		{"quota", "", modeltest.FailWith(model.ReasonQuota, false), ask(hi), 429, `"code":"insufficient_quota"`},
+		{"unknown model", "", modeltest.FailWith(model.ReasonNotFound, false), ask(hi), 404, `"code":"model_not_found"`},
+		{"filtered", "", modeltest.FailWith(model.ReasonFiltered, false), ask(hi), 400, `"code":"invalid_prompt"`},
+		{"foreign error", "", modeltest.Fail(errors.New("boom")), ask(hi), 503, "boom"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newServer(t, tt.opts, tt.step)
+			s := newServer(t, tt.key, tt.step)
 			got := post(t, s, tt.body)
 			if got.err != nil || got.status != tt.status || !strings.Contains(got.text, tt.want) {
 				t.Errorf("%+v, want %d with %s", got, tt.status, tt.want)
@@ -282,7 +282,7 @@ func TestServerFailsInTheStream(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(string(tt.reason), func(t *testing.T) {
 			step := modeltest.Step{Text: []string{"half"}, Err: &model.Error{Reason: tt.reason, Message: "m"}}
-			got := post(t, newServer(t, Options{}, step), ask(hi))
+			got := post(t, newServer(t, "", step), ask(hi))
 			if (got.err != nil) != (tt.want == "") || len(got.events) < 5 || got.events[4]["delta"] != "half" {
 				t.Fatalf("%+v", got)
 			}
@@ -292,7 +292,7 @@ func TestServerFailsInTheStream(t *testing.T) {
 			}
 		})
 	}
-	if got := post(t, newServer(t, Options{}, do(modeltest.TextEvents("half")...)), ask(hi)); got.err == nil {
+	if got := post(t, newServer(t, "", do(modeltest.TextEvents("half")...)), ask(hi)); got.err == nil {
 		t.Errorf("an answer without a finish is whole: %+v", got)
 	}
 }
@@ -300,7 +300,7 @@ func TestServerFailsInTheStream(t *testing.T) {
 // TestServerStalls checks that pieces are sent at once, and that a model that stalls leaves the
 // connection silent until the client leaves.
 func TestServerStalls(t *testing.T) {
-	s := newServer(t, Options{}, modeltest.Step{Text: []string{"half"}, Stall: true})
+	s := newServer(t, "", modeltest.Step{Text: []string{"half"}, Stall: true})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/responses", strings.NewReader(ask(hi)))
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +323,7 @@ func TestServerStalls(t *testing.T) {
 // TestServerGivesTheRequest checks what a model behind the server sees.
 func TestServerGivesTheRequest(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("ok"))
-	s := NewServer(script, Options{})
+	s := NewServer(script, "")
 	defer s.Close()
 	body := strings.Replace(good, `"encrypted_content":"x"`, fmt.Sprintf(`"encrypted_content":%q`, s.encrypt("rs_1", []string{"hm"})), 1)
 	if got := post(t, s, body); got.err != nil || got.status != http.StatusOK {
@@ -364,18 +364,11 @@ func TestServerGivesTheRequest(t *testing.T) {
 
 func TestServerTakesDeveloperAsSystem(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("ok"))
-	s := NewServer(script, Options{})
+	s := NewServer(script, "")
 	defer s.Close()
 	post(t, s, ask(`{"role":"developer","content":[{"type":"input_text","text":"s"}]}`, hi))
 	if req := script.Requests()[0]; req.System != "s" || len(req.Messages) != 1 {
 		t.Errorf("the model saw %+v", req)
-	}
-}
-
-func TestServerIsLenient(t *testing.T) {
-	s := newServer(t, Options{Lenient: true}, modeltest.Say("ok"))
-	if got := post(t, s, `{"stream":true,"n":1,"input":"hi"}`); got.status != http.StatusOK || s.Faults() != nil {
-		t.Errorf("%+v, faults %v", got, s.Faults())
 	}
 }
 
@@ -385,7 +378,7 @@ func TestServerReportsScripts(t *testing.T) {
 		return model.Event{Kind: model.EventToolInputStart, ID: id, ToolName: "t"}
 	}
 	call := model.Event{Kind: model.EventToolCall, ID: "a", ToolName: "t", Input: "{}"}
-	s := newServer(t, Options{}, do(start("a"), start("b"), call, finish("tool-calls", "")))
+	s := newServer(t, "", do(start("a"), start("b"), call, finish("tool-calls", "")))
 	if post(t, s, ask(hi)); len(s.Faults()) != 1 {
 		t.Errorf("faults %v, want one about the call that was not the last item", s.Faults())
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 func (c *checker) tools(b *body) {
@@ -15,7 +17,7 @@ func (c *checker) tools(b *body) {
 		if !c.decode(at, raw, &t, "function") {
 			continue
 		}
-		if t.Type != "function" || !wellNamed(t.Name) || b.offers(t.Name) {
+		if t.Type != "function" || !modeltest.WellNamed(t.Name) || b.offers(t.Name) {
 			c.fault(ruleTools, at, "is of type %q, or its name %q is bad or taken", t.Type, t.Name)
 		}
 		var s schema

@@ -2,9 +2,8 @@ package responsestest
 
 import (
 	"cmp"
-	"encoding/json"
+	"crypto/sha256"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -16,13 +15,12 @@ type object = map[string]any
 
 // answer streams one response.
 type answer struct {
-	s        *Server
-	w        http.ResponseWriter
-	body     *body
-	call     int    // its number
-	id       string // the end of every id
-	events   int
-	finished bool
+	s    *Server
+	body *body
+	*modeltest.Stream
+	id     string // the end of every id, which no other answer in a chat has, not even one of another server
+	prompt []byte
+	events int
 
 	open     *output
 	done     []object // the finished items
@@ -62,59 +60,54 @@ func forms(kind model.EventKind, block string) form {
 	return form{item: typeCall, prefix: "fc", text: "response.function_call_arguments", member: "arguments"}
 }
 
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, b *body) {
-	a := &answer{s: s, w: w, body: b, calls: map[string]*output{}}
-	for e, err := range s.model.Stream(r.Context(), b.request()) {
-		if err != nil {
-			a.fail(errorOf(err))
-			return
-		}
-		if a.events == 0 {
-			a.call, a.id = s.begin(b)
-			w.Header().Set("Content-Type", "text/event-stream")
-			limits(w.Header(), false, 0)
-			a.send("response.created", object{"response": a.response("in_progress")})
-			a.send("response.in_progress", object{"response": a.response("in_progress")})
-		}
-		a.event(e)
-	}
-	if !a.finished {
-		panic(http.ErrAbortHandler)
-	}
+// Request implements [modeltest.Answer].
+func (a *answer) Request() model.Request { return a.body.request() }
+
+// Account implements [modeltest.Answer].
+func (a *answer) Account() modeltest.Accounting {
+	a.prompt = a.body.prompt()
+	return a.s.cache.Account(a.body.Model+"\x00"+a.body.PromptCacheKey, a.prompt)
 }
 
-// fail ends an answer the way its error asks for.
-func (a *answer) fail(e *model.Error) {
+// Fail implements [modeltest.Answer].
+func (a *answer) Fail(_ *modeltest.Stream, e *model.Error) bool {
 	_, _, code := classify(e.Reason)
-	switch {
-	case a.events == 0:
-		refuse(a.w, e)
-	case e.Reason == model.ReasonOverloaded:
+	switch e.Reason {
+	case model.ReasonOverloaded:
 		a.send("error", object{"code": code, "message": e.Message, "param": nil})
-	case e.Reason == model.ReasonRate:
+	case model.ReasonRate:
 		a.end("failed", "error", object{"code": code, "message": e.Message})
 	default:
-		panic(http.ErrAbortHandler)
+		return false
 	}
+	return true
 }
 
-func (a *answer) event(e model.Event) {
+// Event implements [modeltest.Answer].
+func (a *answer) Event(s *modeltest.Stream, e model.Event) error {
+	if a.Stream == nil {
+		a.Stream, a.id = s, fmt.Sprintf("%x_%d", sha256.Sum256(a.prompt), s.Call+1)[50:]
+		limits(s.Header(), false, 0)
+		a.send("response.created", object{"response": a.response("in_progress")})
+		a.send("response.in_progress", object{"response": a.response("in_progress")})
+	}
 	switch e.Kind {
 	case model.EventTextStart, model.EventReasoningStart, model.EventToolInputStart:
 		a.start(e)
 	case model.EventTextDelta, model.EventReasoningDelta, model.EventToolInputDelta:
-		a.delta(e.ID, e.Delta)
+		return a.delta(e.ID, e.Delta)
 	case model.EventToolCall:
 		if a.calls[e.ID] == nil {
 			a.start(e)
 		}
 		if a.calls[e.ID].texts[0] == "" && e.Input != "" {
-			a.delta(e.ID, e.Input)
+			return a.delta(e.ID, e.Input)
 		}
 	case model.EventFinish:
-		a.finish(e.Finish)
+		return a.finish(e.Finish)
 	default: // the protocol has no event for the others
 	}
+	return nil
 }
 
 // start begins an item and its part, or only a part if reasoning continues. The service sends one
@@ -137,13 +130,10 @@ func (a *answer) start(e model.Event) {
 	a.place(f.parts, ".added", "part", a.open.content(""))
 }
 
-func (a *answer) delta(block, text string) {
+func (a *answer) delta(block, text string) error {
 	o := a.open
 	if o == nil || o.block != block {
-		a.s.Locked(func(r *modeltest.Record) {
-			r.Fault(fmt.Errorf("the script goes on with %q, which is not the last item", block))
-		})
-		return
+		return fmt.Errorf("the script goes on with %q, which is not the last item", block)
 	}
 	o.texts[len(o.texts)-1] += text
 	if o.item == typeReasoning {
@@ -152,6 +142,7 @@ func (a *answer) delta(block, text string) {
 		a.said += len(text)
 	}
 	a.place(o.text, ".delta", "delta", text)
+	return nil
 }
 
 func (a *answer) endPart() {
@@ -225,11 +216,13 @@ func (a *answer) item(status string) object {
 	return item
 }
 
-func (a *answer) finish(f model.FinishReason) {
+func (a *answer) finish(f model.FinishReason) error {
 	isRefusal := f.Unified == "content-filter" && f.Raw == model.FinishRefusal
 	if isRefusal && !a.refused {
 		a.start(model.Event{Kind: model.EventTextStart, ID: "refusal"})
-		a.delta("refusal", "I cannot help with that.")
+		if err := a.delta("refusal", "I cannot help with that."); err != nil {
+			return err
+		}
 	}
 	switch {
 	case f.Unified == "stop", f.Unified == "tool-calls", isRefusal:
@@ -245,22 +238,18 @@ func (a *answer) finish(f model.FinishReason) {
 		a.close("incomplete")
 		a.end("incomplete", "incomplete_details", object{"reason": reason})
 	}
+	return nil
 }
 
 // end accounts for the answer and sends its last event, with a member that says why it ends.
 func (a *answer) end(status, member string, why any) {
-	a.finished = true
-	var bill modeltest.Accounting
-	a.s.Locked(func(r *modeltest.Record) {
-		r.Calls[a.call].Output = modeltest.Tokens(a.said + a.reasoned)
-		bill = r.Calls[a.call]
-	})
+	a.Finish(modeltest.Tokens(a.said + a.reasoned))
 	response := a.response(status)
 	response[member] = why
 	response["usage"] = object{
-		"input_tokens": bill.InputTokens, "input_tokens_details": object{"cached_tokens": bill.CacheRead},
-		"output_tokens": bill.Output, "output_tokens_details": object{"reasoning_tokens": modeltest.Tokens(a.reasoned)},
-		"total_tokens": bill.InputTokens + bill.Output,
+		"input_tokens": a.Bill.InputTokens, "input_tokens_details": object{"cached_tokens": a.Bill.CacheRead},
+		"output_tokens": a.Bill.Output, "output_tokens_details": object{"reasoning_tokens": modeltest.Tokens(a.reasoned)},
+		"total_tokens": a.Bill.InputTokens + a.Bill.Output,
 	}
 	a.send("response."+status, object{"response": response})
 }
@@ -292,10 +281,5 @@ func (a *answer) place(kind, suffix, member string, value any) {
 func (a *answer) send(kind string, fields object) {
 	fields["type"], fields["sequence_number"] = kind, a.events
 	a.events++
-	b, err := json.Marshal(fields)
-	if err != nil {
-		return // Unreachable: only strings and numbers are in there.
-	}
-	_, _ = fmt.Fprintf(a.w, "event: %s\ndata: %s\n\n", kind, b) // a client that left ends the request's context
-	_ = http.NewResponseController(a.w).Flush()
+	a.Send(kind, fields)
 }

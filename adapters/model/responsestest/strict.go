@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
 // The rules of a request, as docs/design/0014-responses-request.md numbers and explains them.
@@ -149,7 +151,7 @@ func (c *checker) item(at string, raw json.RawMessage) (it item, ok bool) {
 		}
 		if kind == typeOutput {
 			it.parts = c.content(at+".output", it.Output, input...)
-		} else if !wellNamed(it.Name) || !json.Valid([]byte(it.Arguments)) {
+		} else if !modeltest.WellNamed(it.Name) || !json.Valid([]byte(it.Arguments)) {
 			c.fault(ruleCalls, at, "has a bad name %q or arguments that are no JSON text", it.Name)
 		}
 	case typeReasoning:
@@ -221,12 +223,6 @@ func dataURL(s string) (media string, ok bool) {
 	media, data, isBase64 := strings.Cut(rest, ";base64,")
 	_, err := base64.StdEncoding.DecodeString(data)
 	return media, isData && isBase64 && media != "" && data != "" && err == nil
-}
-
-// wellNamed reports whether a name matches ^[a-zA-Z0-9_-]{1,64}$.
-func wellNamed(name string) bool {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return name != "" && len(name) <= 64 && strings.Trim(name, letters) == ""
 }
 
 // sequence checks the ids, that calls and outputs pair, and what follows reasoning.

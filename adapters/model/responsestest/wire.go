@@ -41,7 +41,6 @@ type body struct {
 		Summary string `json:"summary"`
 	} `json:"reasoning"`
 
-	number int    // its index in the bodies of the server
 	items  []item // of the input
 	tools  []tool
 	choice string // as in [model.Request]

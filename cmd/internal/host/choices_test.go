@@ -34,7 +34,7 @@ func newChosen(t *testing.T) *chosen {
 			return append(modeltest.TextEvents("From "+name+"."), modeltest.Finish("stop"))
 		})
 	}
-	main, deep := modeltest.NewServer(says("main"), modeltest.ServerOptions{}), anthropictest.NewServer(says("deep"), anthropictest.Options{})
+	main, deep := modeltest.NewServer(says("main"), modeltest.ServerOptions{}), anthropictest.NewServer(says("deep"), "")
 	t.Cleanup(main.Close)
 	t.Cleanup(deep.Close)
 	t.Cleanup(func() {
