@@ -90,13 +90,13 @@ func newRules(allow ...string) *run.Rules { return run.NewRules(allow, nil) }
 type rules struct {
 	*approvals
 	shell  *shell
-	grants *actortest.Grants
+	grants persistence.GrantStore
 	audit  []decision.AuditEntry
 }
 
 func newShellWorld(t *testing.T, change func(*actortest.Options), steps ...modeltest.Step) *rules {
 	t.Helper()
-	w := &rules{shell: newShell(), grants: actortest.NewGrants()}
+	w := &rules{shell: newShell(), grants: newGrants(t)}
 	w.approvals = newApprovals(t, func(o *actortest.Options) {
 		o.Tools = actortest.Tools(w.shell)
 		o.Chat.Grants, o.Rules = w.grants, run.NewRules(nil, nil)
@@ -431,7 +431,7 @@ func TestGrantForARunner(t *testing.T) {
 // A grant that cannot be saved is not given, and the request stays.
 func TestGrantThatCannotBeSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newShellWorld(t, func(o *actortest.Options) { o.Chat.Grants = fullDisk{actortest.NewGrants()} }, modeltest.CallTools(sh("c1", "git status")))
+		w := newShellWorld(t, func(o *actortest.Options) { o.Chat.Grants = fullDisk{newGrants(t)} }, modeltest.CallTools(sh("c1", "git status")))
 		w.says("alice", "look")
 		in := w.Inbound(alice, "alice", "allow git status for 30 minutes")
 		if r := w.Port.Accept(t.Context(), inbounds(in))[0]; !errors.Is(r.Err, platform.ErrUnavailable) {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/persistence"
+	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
 )
 
 func newStore(t *testing.T) persistence.Store {
@@ -17,6 +19,12 @@ func newStore(t *testing.T) persistence.Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// newGrants is a store of grants that survives a World, as a process's does.
+func newGrants(t *testing.T) persistence.GrantStore {
+	t.Helper()
+	return grantfile.New(t.TempDir(), chatpath.Encode)
 }
 
 func inbounds(in ...platform.Inbound) []platform.Inbound { return in }

@@ -40,7 +40,7 @@ func newReferrals(t *testing.T, may *atomic.Bool) *desk {
 		}
 	}
 	d.store.revive()
-	d.grants = actortest.NewGrants()
+	d.grants = newGrants(t)
 	d.start()
 	for _, id := range []int64{owner, second, stranger, 300, place} {
 		d.chat(id)

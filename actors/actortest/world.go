@@ -110,11 +110,12 @@ func (w *World) spawn() {
 	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: w.o.Slots, Metrics: modelgate.NewMetrics(w.Registry)}))
 	routerPID := w.System.NewLocalPID("router")
 	adapterPID := w.System.NewLocalPID(adapter.Name("telegram"))
-	set := newSet(w.o)
+	set := Set{Check: w.o.Validate}
+	set.Add(w.o.Tools...)
 	runs := run.Options{
-		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: set, NewID: rand.Text, Logger: w.o.Log,
+		Model: w.o.Model, Gate: gate, Router: routerPID, Tools: &set, NewID: rand.Text, Logger: w.o.Log,
 		Metrics: run.NewMetrics(w.Registry), Rules: w.o.Rules,
-		Jitter: half, // makes waits reproducible
+		Jitter: Half,
 	}
 	chats := w.chatOptions(runs, adapterPID)
 	chats.Router = routerPID
@@ -130,7 +131,7 @@ func (w *World) spawn() {
 		w.t.Fatal(err)
 	}
 	metrics := adapter.NewMetrics(w.Registry)
-	props := adapter.Props(adapter.Options{Platform: w.real(), Router: w.Router, Logger: w.o.Log, Metrics: metrics, Jitter: half})
+	props := adapter.Props(adapter.Options{Platform: w.real(), Router: w.Router, Logger: w.o.Log, Metrics: metrics, Jitter: Half})
 	pid, err := root.SpawnNamed(props, adapter.Name("telegram"))
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,7 +139,8 @@ func (w *World) spawn() {
 	w.Port = adapter.NewPort(w.System, pid, adapter.PortOptions{Platform: "telegram"})
 }
 
-func half(d time.Duration) time.Duration { return d / 2 }
+// Half is a jitter without randomness, which makes waits reproducible.
+func Half(d time.Duration) time.Duration { return d / 2 }
 
 // real returns the platform that the adapter actor uses.
 func (w *World) real() platform.Platform {
@@ -216,48 +218,21 @@ func (w *World) remember(o *chat.Options, runs run.Options) {
 	}
 }
 
-// set provides the tools of a world, without schemas.
-type set struct {
-	byName   map[string]tool.Tool
-	validate func(name string, input json.RawMessage) error
-}
-
-func newSet(o Options) set {
-	s := set{map[string]tool.Tool{}, o.Validate}
-	for _, t := range o.Tools {
-		s.byName[t.Spec().Name] = t
-	}
-	return s
-}
-
-func (s set) Find(name string) (tool.Tool, bool) {
-	t, ok := s.byName[name]
-	return t, ok
-}
-
-func (s set) Validate(name string, input json.RawMessage) error {
-	if s.validate == nil {
-		return nil
-	}
-	return s.validate(name, input)
-}
-
-func (set) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage { return output }
-
-func (set) Wire(spec tool.Spec) (string, json.RawMessage) { return spec.Name, spec.InputSchema }
-
-func (set) Name(wire string) string { return wire }
-
 // Inbound is a message of a person, addressed to the bot.
 func (w *World) Inbound(key messages.ChatKey, who, text string) platform.Inbound {
 	w.next++
-	id := strconv.Itoa(w.next)
-	chatType := messages.ChatPrivate
+	return Inbound(key, w.next, who, text, w.Platform.Next())
+}
+
+// Inbound is the n-th message of a person, addressed to the bot; order is its position among the
+// messages of all.
+func Inbound(key messages.ChatKey, n int, who, text string, order int64) platform.Inbound {
+	id, chatType := strconv.Itoa(n), messages.ChatPrivate
 	if a, _ := key.Address(); strings.HasPrefix(a.Chat, "-") {
 		chatType = messages.ChatSupergroup
 	}
 	in := platform.Inbound{
-		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(), Order: w.Platform.Next(),
+		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(), Order: order,
 		Chat: platform.ChatInfo{ID: "1", Type: chatType}, Sender: platform.Person{ID: who, Name: who}, Gate: platform.Gate{Open: true, Reason: "private"},
 	}
 	if name, ok := strings.CutPrefix(text, "/"); ok {

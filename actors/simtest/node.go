@@ -10,6 +10,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
@@ -20,7 +21,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/actors/shard"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
-	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -29,8 +29,7 @@ type node struct {
 	store  *disk
 	router *actor.PID
 	port   *adapter.Port
-	set    map[string]tool.Tool
-	names  []string
+	set    actortest.Set
 	runs   int
 	gate   *actor.PID
 	quiet  *slog.Logger
@@ -69,7 +68,7 @@ func (l *life) spawn() {
 	adapterPID := s.system.NewLocalPID(adapter.Name("telegram") + suffix)
 	l.gate = root.Spawn(l.props("gate", modelgate.Props(modelgate.Options{Max: s.setup.slots})))
 	runs := run.Options{
-		Gate: l.gate, Router: routerPID, Tools: l, NewID: rand.Text, Logger: quiet, Jitter: half,
+		Gate: l.gate, Router: routerPID, Tools: &l.set, NewID: rand.Text, Logger: quiet, Jitter: actortest.Half,
 	}
 	o := chat.Options{
 		Store: l.store, Spares: &sync.Pool{}, Logger: quiet,
@@ -81,7 +80,7 @@ func (l *life) spawn() {
 			return decision.Adapter{Ref: adapterPID, Outbox: true, ToolEgress: s.setup.toolEgress, Drafts: s.setup.drafts}, true
 		},
 		Documents: func(messages.ChatKey) decision.Documents { return decision.Documents{Agent: agent} },
-		Tools:     func(messages.ChatKey, bool) (offered, later []string) { return l.names, nil },
+		Tools:     func(messages.ChatKey, bool) (offered, later []string) { return l.set.Names, nil },
 		Contexts:  s.o.Folds,
 	}
 	shards := shard.Options{
@@ -92,7 +91,7 @@ func (l *life) spawn() {
 	}
 	routes := router.Options{Shard: func(n int) *actor.Props { return l.props("shard "+itoa(n), shard.Props(shards)) }}
 	l.router = l.named(l.props("router", router.Props(routes)), "router"+suffix)
-	to := adapter.Options{Platform: simPlatform{l}, Router: l.router, Logger: quiet, Jitter: half}
+	to := adapter.Options{Platform: simPlatform{l}, Router: l.router, Logger: quiet, Jitter: actortest.Half}
 	pid := l.named(l.props("adapter", adapter.Props(to)), adapter.Name("telegram")+suffix)
 	l.port = adapter.NewPort(s.system, pid, adapter.PortOptions{Platform: "telegram"})
 }
@@ -123,16 +122,8 @@ func (l *life) named(p *actor.Props, name string) *actor.PID {
 	return pid
 }
 
-// half is a jitter without randomness.
-func half(d time.Duration) time.Duration { return d / 2 }
-
-func (l *life) Find(name string) (tool.Tool, bool) {
-	t, ok := l.set[name]
-	return t, ok
-}
-
-// Validate implements [run.Tools]: an input is an object with a number.
-func (*life) Validate(_ string, input json.RawMessage) error {
+// validate checks an input: it is an object with a number.
+func validate(_ string, input json.RawMessage) error {
 	var in struct {
 		K *int `json:"k"`
 	}
@@ -144,11 +135,3 @@ func (*life) Validate(_ string, input json.RawMessage) error {
 	}
 	return nil
 }
-
-func (*life) Cap(_ context.Context, _ tool.Call, output json.RawMessage) json.RawMessage {
-	return output
-}
-
-func (*life) Wire(spec tool.Spec) (string, json.RawMessage) { return spec.Name, spec.InputSchema }
-
-func (*life) Name(wire string) string { return wire }

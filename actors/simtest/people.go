@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
@@ -44,21 +45,7 @@ func newPeople(s *Sim) *people {
 // inbound makes the next message in a chat.
 func (p *people) inbound(key messages.ChatKey, text string) *post {
 	n := len(p.posts) + 1
-	id := itoa(n)
-	chatType := messages.ChatPrivate
-	if strings.HasPrefix(string(key), "telegram-chat--") {
-		chatType = messages.ChatSupergroup
-	}
-	in := &post{n: n, Inbound: platform.Inbound{
-		ChatKey: key, IngressID: id, RequestID: "q" + id, Kind: platform.KindMessage, MessageID: id, Text: text, Time: time.Now(),
-		Chat: platform.ChatInfo{ID: "1", Type: chatType}, Sender: platform.Person{ID: "alice", Name: "alice"},
-		Gate: platform.Gate{Open: true, Reason: "private"}, Order: p.sim.place(),
-	}}
-	if name, ok := strings.CutPrefix(text, "/"); ok {
-		in.Kind = platform.KindCommand
-		in.Command.Name, in.Command.Args, _ = strings.Cut(name, " ")
-	}
-	return in
+	return &post{n: n, Inbound: actortest.Inbound(key, n, "alice", text, p.sim.place())}
 }
 
 // say posts something.

@@ -20,23 +20,18 @@ type effect struct {
 // tools are those that the model may use: look is repeatable, act is not, ask needs approval,
 // chat_send sends a message.
 func (l *life) tools() {
-	l.set = map[string]tool.Tool{}
+	l.set.Check = validate
 	l.tool(tool.Spec{Name: "look", ReadOnly: true})
 	l.tool(tool.Spec{Name: "act"})
 	l.tool(tool.Spec{Name: "ask", Asks: true})
 	l.tool(tool.Spec{Name: "note", Repeatable: true, Ordered: true})
 	if l.sim.setup.toolEgress {
-		l.add(actortest.Func{Says: tool.Spec{Name: "chat_send", Repeatable: true, Ordered: true}, Do: l.send})
+		l.set.Add(actortest.Func{Says: tool.Spec{Name: "chat_send", Repeatable: true, Ordered: true}, Do: l.send})
 	}
 }
 
-func (l *life) add(t tool.Tool) {
-	l.set[t.Spec().Name] = t
-	l.names = append(l.names, t.Spec().Name)
-}
-
 func (l *life) tool(spec tool.Spec) {
-	l.add(actortest.Func{Says: spec, Do: func(ctx context.Context, call tool.Call) (tool.Result, error) {
+	l.set.Add(actortest.Func{Says: spec, Do: func(ctx context.Context, call tool.Call) (tool.Result, error) {
 		return l.use(ctx, spec, call)
 	}})
 }
