@@ -128,19 +128,19 @@ func TestAttacksOnTheBinary(t *testing.T) {
 		t.Error("a yes ran what was asked before other words of the bot")
 	}
 	w.say(1, "/approve "+n)
-	awaitSoon(t, "the command", func() bool { _, err := os.Stat(filepath.Join(w.victim.dir, "ran-late")); return err == nil })
+	faketest.Poll(t, "the command", func() bool { _, err := os.Stat(filepath.Join(w.victim.dir, "ran-late")); return err == nil })
 
 	// A request that nobody saw.
 	w.api.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: 400, Text: "Bad Request: no", N: -1})
 	want := w.run("touch ran-unseen")
 	var open struct{ Approvals []query.ApprovalLine }
-	awaitSoon(t, "the request to be put aside", func() bool {
+	faketest.Poll(t, "the request to be put aside", func() bool {
 		w.query(t, &open, "approvals", "list", "--json")
 		return len(open.Approvals) == 1 && open.Approvals[0].Unseen != nil && open.Approvals[0].Unseen.Parked
 	})
 	w.say(1, "yes")
 	w.say(1, "approve all")
-	awaitSoon(t, "the words to be taken", func() bool { return w.api.Pending() == 0 })
+	faketest.Poll(t, "the words to be taken", func() bool { return w.api.Pending() == 0 })
 	if w.query(t, &open, "approvals", "list", "--json"); len(open.Approvals) != 1 {
 		t.Errorf("%d requests are open, want one", len(open.Approvals))
 	}

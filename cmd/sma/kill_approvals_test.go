@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -92,11 +94,11 @@ func (w *askWorld) round(t *testing.T, n int, sum *tally) {
 		w.dieOfAnswer(t, asked, sum)
 	default:
 		w.agree(asked)
-		awaitSoon(t, "the command to begin", func() bool { return w.ran(want) > 0 })
+		faketest.Poll(t, "the command to begin", func() bool { return w.ran(want) > 0 })
 		w.die(t, w.upTo(90*time.Millisecond), "executing", sum)
 	}
 	again := time.Now()
-	awaitSoon(t, "the end of the run", func() bool {
+	faketest.Poll(t, "the end of the run", func() bool {
 		if time.Since(again) > time.Second { // a button that a kill made mute is pressed again
 			again = time.Now()
 			w.press(asked)
@@ -174,7 +176,7 @@ func (w *askWorld) ran(want string) int {
 func (w *askWorld) open(t *testing.T) []query.ApprovalLine {
 	t.Helper()
 	var lines []query.ApprovalLine
-	awaitSoon(t, "the host to say what waits", func() bool {
+	faketest.Poll(t, "the host to say what waits", func() bool {
 		lines = nil
 		return w.control.Get(t.Context(), "/control/approvals", &lines) == nil
 	})

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
@@ -22,7 +24,7 @@ func TestKillKeepsWhatWasSpent(t *testing.T) {
 	})
 	w.start(t)
 	w.say(1, "hello")
-	awaitSoon(t, "the request", func() bool { return len(w.model.Bodies()) > 0 })
+	faketest.Poll(t, "the request", func() bool { return len(w.model.Bodies()) > 0 })
 	w.kill()
 	w.bury(t)
 	var out struct {
@@ -36,7 +38,7 @@ func TestKillKeepsWhatWasSpent(t *testing.T) {
 		t.Errorf("after the kill: %+v", out.Usage)
 	}
 	w.start(t)
-	awaitSoon(t, "an answer", func() bool { return len(w.api.Sent(1)) > 0 })
+	faketest.Poll(t, "an answer", func() bool { return len(w.api.Sent(1)) > 0 })
 	if got := w.api.Sent(1)[0].Text; !strings.HasPrefix(got, "I cannot answer now: this chat has used what it may use of my model in a day.") {
 		t.Errorf("people read %q", got)
 	}

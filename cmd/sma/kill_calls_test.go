@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	terminal "github.com/shipmyagent/shipmyagent/adapters/platform/cli"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 )
@@ -114,7 +116,7 @@ func (w *noteWorld) notes(t *testing.T) int {
 func (w *noteWorld) say(t *testing.T, chat, words string) {
 	t.Helper()
 	w.next++
-	awaitSoon(t, "the host to take a message", func() bool {
+	faketest.Poll(t, "the host to take a message", func() bool {
 		_, _, err := w.client.Send(t.Context(), chat, fmt.Sprintf("m%d", w.next), words)
 		return err == nil
 	})

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -133,12 +135,12 @@ func (w *feishuWorld) rest(t *testing.T) {
 	t.Helper()
 	w.start(t)
 	w.ready(t)
-	awaitSoon(t, "every event to be answered", func() bool {
+	faketest.Poll(t, "every event to be answered", func() bool {
 		w.api.Hurry()
 		_, waiting, lost := w.api.Pushed()
 		return waiting == 0 || lost > 0
 	})
-	awaitSoon(t, "everything to be settled", func() bool {
+	faketest.Poll(t, "everything to be settled", func() bool {
 		for chat := range w.said {
 			var b book
 			w.query(t, &b, "chats", "show", "--json", "--", "feishu-chat-"+chat)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
@@ -31,7 +33,7 @@ func TestRL13KillsAfterStop(t *testing.T) {
 			}}
 			w.killAt(t, c, func() {
 				w.say(1, "please "+w.next(1))
-				awaitSoon(t, "the model to be asked", func() bool { return len(silent.Requests()) > n })
+				faketest.Poll(t, "the model to be asked", func() bool { return len(silent.Requests()) > n })
 				if asked := len(silent.Requests()); asked != n+1 {
 					t.Errorf("the model was asked %d times after %d kills: a stopped run went on", asked, n)
 				}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
@@ -207,7 +209,7 @@ func (w *taskWorld) settle(t *testing.T) {
 	t.Helper()
 	w.start(t)
 	w.ready(t)
-	awaitSoon(t, "every fire to be settled", func() bool {
+	faketest.Poll(t, "every fire to be settled", func() bool {
 		open := map[string]bool{}
 		begun := map[string]bool{}
 		for _, f := range w.fires(t) {

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -124,7 +126,7 @@ func (v *victim) start(t *testing.T) {
 // themselves, and keep a host from starting meanwhile.
 func (v *victim) ready(t *testing.T) {
 	t.Helper()
-	awaitSoon(t, "the host to be ready", func() bool {
+	faketest.Poll(t, "the host to be ready", func() bool {
 		cmd := v.command(t, "status", "--probe", "--dir", v.dir)
 		cmd.Stderr = nil // it is not ready, time and again
 		return cmd.Run() == nil
@@ -240,7 +242,7 @@ func (v chatView) calls(of func(callPart) bool) (states []string) {
 // await asks the host for a chat until it is as wanted.
 func (v *victim) await(t *testing.T, key string, ok func(chatView) bool) (view chatView) {
 	t.Helper()
-	awaitSoon(t, "chat "+key, func() bool {
+	faketest.Poll(t, "chat "+key, func() bool {
 		view = chatView{}
 		return v.control.Get(t.Context(), "/control/chat?key="+key, &view) == nil && ok(view)
 	})
@@ -448,28 +450,13 @@ func (w *killWorld) rest(t *testing.T) map[int64]book {
 		}
 		return true
 	}
-	awaitSoon(t, "everything to be settled", atRest)
+	faketest.Poll(t, "everything to be settled", atRest)
 	w.stop(t)
 	out := map[int64]book{}
 	for chat := range w.said {
 		out[chat] = w.book(t, fmt.Sprintf("telegram-chat-%d", chat))
 	}
 	return out
-}
-
-// awaitSoon asks again and again, for at most 30 s.
-func awaitSoon(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(30 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("waited 30 s for %s", what)
-		}
-	}
 }
 
 // inWorlds does the kills of a test in several worlds at once, each with a seed of its own.

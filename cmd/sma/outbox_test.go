@@ -25,7 +25,7 @@ func TestOutboxCommands(t *testing.T) {
 	for _, words := range []string{"please m-1-0", "please m-1-1"} {
 		before := len(outbox(t, v, "--parked"))
 		w.write(1, words)
-		awaitSoon(t, "the answer to be parked", func() bool { return len(outbox(t, v, "--parked")) > before })
+		faketest.Poll(t, "the answer to be parked", func() bool { return len(outbox(t, v, "--parked")) > before })
 	}
 	online := outbox(t, v)
 	v.stop(t)
@@ -57,7 +57,7 @@ func TestOutboxCommands(t *testing.T) {
 		t.Errorf("retry says %q", shown)
 	}
 	w.api.Await(t, "the answer", func() bool { return w.copies(1)["m-1-1"] == 1 })
-	awaitSoon(t, "an empty outbox", func() bool { return len(outbox(t, v)) == 0 })
+	faketest.Poll(t, "an empty outbox", func() bool { return len(outbox(t, v)) == 0 })
 	v.stop(t)
 	if shown, _, _ := outboxRun(t, v, nil, "list"); shown != "the outbox is empty\n" {
 		t.Errorf("the empty list is %q", shown)

@@ -2,17 +2,22 @@ package faketest
 
 import (
 	"sync"
-	"testing"
 	"time"
 )
 
 // Patience is how long a condition may take to come true.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Changes lets tests wait for a state instead of for a time.
 type Changes struct {
 	mu sync.Mutex
 	ch chan struct{}
+}
+
+// T is what waiting needs of a test.
+type T interface {
+	Helper()
+	Fatalf(format string, args ...any)
 }
 
 // Signal wakes all who wait.
@@ -35,8 +40,8 @@ func (c *Changes) Next() <-chan struct{} {
 	return c.ch
 }
 
-// Until returns once ok is true. The text says what was waited for if it never is.
-func (c *Changes) Until(tb testing.TB, what string, ok func() bool) {
+// Await returns once ok is true; it is asked again after every signal. The text says what was waited for if it never is.
+func (c *Changes) Await(tb T, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.NewTimer(Patience)
 	defer deadline.Stop()
@@ -57,7 +62,7 @@ func (c *Changes) Until(tb testing.TB, what string, ok func() bool) {
 const lookEvery = 5 * time.Millisecond
 
 // Poll returns once ok is true of something outside, which does not signal.
-func (c *Changes) Poll(tb testing.TB, what string, ok func() bool) {
+func Poll(tb T, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.NewTimer(Patience)
 	defer deadline.Stop()

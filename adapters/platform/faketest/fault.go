@@ -3,6 +3,8 @@ package faketest
 import (
 	"net"
 	"net/http"
+	"sync"
+	"time"
 )
 
 // FaultKind is a way to fail.
@@ -18,10 +20,98 @@ const (
 	Latency     FaultKind = "latency"      // answers after Delay
 )
 
+// Fault fails calls of a fake on purpose.
+type Fault struct {
+	Method     string // the name of the call, where calls have names; empty: all
+	Path       string // a piece of the path, where they have none; empty: all
+	Chat       int64  // 0: all
+	Kind       FaultKind
+	N          int // how many calls; 0 is 1, negative: until Heal
+	Status     int // of Refuse and Garbage, where that is not the Code; 0 is 400
+	Code       int
+	Text       string
+	RetryAfter int // seconds
+	MoveTo     int64
+	Delay      time.Duration
+}
+
+// Faults are those that a fake still has to play.
+type Faults struct {
+	mu   sync.Mutex
+	list []*Fault
+}
+
+// Fail arms a fault. Several are taken in their order.
+func (s *Faults) Fail(f Fault) {
+	if f.N == 0 {
+		f.N = 1
+	}
+	if f.Status == 0 {
+		f.Status = http.StatusBadRequest
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, &f)
+}
+
+// Heal disarms all faults.
+func (s *Faults) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = nil
+}
+
+// Take takes the fault of a call, the first one that is for it; nil: there is none.
+func (s *Faults) Take(isFor func(*Fault) bool) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, f := range s.list {
+		if !isFor(f) {
+			continue
+		}
+		if f.N--; f.N == 0 {
+			s.list = append(s.list[:i:i], s.list[i+1:]...)
+		}
+		return f
+	}
+	return nil
+}
+
+// Play does what the fault does instead of the call; false: the call goes on. The status is that of
+// Garbage, and refuse answers. What hangs ends with the fake.
+func (f *Fault) Play(w http.ResponseWriter, r *http.Request, status int, quit <-chan struct{}, refuse func()) bool {
+	switch f.Kind {
+	case Refuse:
+		refuse()
+	case Garbage:
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("<html>something in between</html>"))
+	case ResetBefore:
+		Reset(w)
+	case Hang:
+		select {
+		case <-r.Context().Done():
+		case <-quit:
+		}
+		Reset(w)
+	case Latency:
+		t := time.NewTimer(f.Delay)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-r.Context().Done():
+		}
+		return false
+	case ResetAfter:
+		return false
+	}
+	return true
+}
+
 // Reset breaks the connection hard.
 func Reset(w http.ResponseWriter) {
 	if here, ok := w.(*answer); ok {
-		here.abort()
+		here.broken = true
 		return
 	}
 	conn, _, err := http.NewResponseController(w).Hijack()

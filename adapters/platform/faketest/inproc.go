@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
-	"strings"
 	"syscall"
 )
 
@@ -46,40 +46,28 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	req := r.Clone(ctx)
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	w := &answer{header: http.Header{}, done: make(chan struct{}), code: http.StatusOK}
+	w := &answer{ResponseRecorder: httptest.NewRecorder()}
+	done := make(chan struct{})
 	go func() {
 		defer cancel()
 		t.a.ServeHTTP(w, req)
-		close(w.done)
+		close(done)
 	}()
 	select {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
-	case <-w.done:
+	case <-done:
 	}
 	if w.broken {
 		return nil, syscall.ECONNRESET
 	}
-	return &http.Response{
-		StatusCode: w.code, Status: http.StatusText(w.code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.header,
-		Body: io.NopCloser(strings.NewReader(w.body.String())), ContentLength: int64(w.body.Len()), Request: r,
-	}, nil
+	res := w.Result()
+	res.Request, res.ContentLength = r, int64(w.Body.Len())
+	return res, nil
 }
 
 // answer is a response in the making.
 type answer struct {
-	header http.Header
-	code   int
-	body   bytes.Buffer
+	*httptest.ResponseRecorder
 	broken bool
-	done   chan struct{}
 }
-
-func (w *answer) Header() http.Header { return w.header }
-
-func (w *answer) WriteHeader(code int) { w.code = code }
-
-func (w *answer) Write(p []byte) (int, error) { return w.body.Write(p) }
-
-// abort breaks the connection.
-func (w *answer) abort() { w.broken = true }

@@ -128,7 +128,7 @@ func TestIO12FeishuDownloads(t *testing.T) {
 		{Kind: faketest.ResetBefore, N: 2},
 		{Kind: faketest.Refuse, Status: 500, Code: 2200, Text: "Internal Error"},
 		{Kind: faketest.Garbage, Status: 502},
-		{Kind: faketest.Refuse, Status: 429, Code: 99991400, Text: "request trigger frequency limit", Reset: 1},
+		{Kind: faketest.Refuse, Status: 429, Code: 99991400, Text: "request trigger frequency limit", RetryAfter: 1},
 		{Kind: faketest.Refuse, Code: 99991663, Text: "Invalid access token for authorization."},
 	} {
 		f.Path = "/resources/"

@@ -127,7 +127,7 @@ func (b *bench) trouble(x platformtest.Trouble) bool {
 	f := feishutest.Fault{Path: "/im/v1/messages", Kind: faketest.Refuse}
 	switch x {
 	case platformtest.Limited:
-		f.Status, f.Code, f.Text, f.Reset = http.StatusTooManyRequests, 99991400, "request trigger frequency limit", 7
+		f.Status, f.Code, f.Text, f.RetryAfter = http.StatusTooManyRequests, 99991400, "request trigger frequency limit", 7
 	case platformtest.Broken:
 		f.Status, f.Code, f.Text = http.StatusInternalServerError, 2200, "Internal Error"
 	case platformtest.CutBefore:

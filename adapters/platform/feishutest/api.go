@@ -34,6 +34,7 @@ const feishuTokenLife = 2 * time.Hour
 // purpose. It is safe for concurrent use and is closed with the test.
 type API struct {
 	faketest.Changes
+	faketest.Faults
 	server  *httptest.Server // nil where it has no socket
 	handler http.Handler
 	pipe    *faketest.Pipe // where it has none
@@ -56,7 +57,6 @@ type API struct {
 	away     bool
 	nextID   int64
 	calls    []Call
-	faults   []*Fault
 	trap     *feishuTrap
 	push     feishuPush
 	links    feishuLinks
@@ -100,15 +100,7 @@ type feishuUse struct {
 }
 
 // Fault fails calls on purpose.
-type Fault struct {
-	Path   string // a piece of the path; empty: all
-	Kind   faketest.FaultKind
-	N      int // how many calls; 0 is 1, negative: until Heal
-	Status int // of Refuse and Garbage; 0 is 400
-	Code   int
-	Text   string
-	Reset  int // seconds to wait, as the service tells them
-}
+type Fault = faketest.Fault
 
 // feishuRefusal is an answer that says no.
 type feishuRefusal struct {
@@ -225,19 +217,6 @@ func (a *API) Calls(path string) []Call {
 	return out
 }
 
-// Fail arms a fault. Several are taken in their order.
-func (a *API) Fail(f Fault) {
-	if f.N == 0 {
-		f.N = 1
-	}
-	if f.Status == 0 {
-		f.Status = http.StatusBadRequest
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.faults = append(a.faults, &f)
-}
-
 // Trap calls fire once, at the next call whose path holds a text: when it arrives, or,
 // with after, when it has had its effect and is not answered yet.
 func (a *API) Trap(path string, after bool, fire func()) {
@@ -263,13 +242,6 @@ func (a *API) spring(path string, after bool) {
 	a.trap = nil
 	a.mu.Unlock()
 	t.fire()
-}
-
-// Heal disarms all faults.
-func (a *API) Heal() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.faults = nil
 }
 
 // ExpireTokens makes every token that was given out worthless.
@@ -313,7 +285,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*
 	body, no := readFeishu(r)
 	a.spring(r.URL.Path, false)
 	a.mu.Lock()
-	f := a.fault(r.URL.Path)
+	f := a.Take(func(f *Fault) bool { return strings.Contains(r.URL.Path, f.Path) })
 	call := Call{Method: r.Method, Path: r.URL.Path, Body: body, Code: -1}
 	if f != nil && f.Kind != faketest.ResetAfter {
 		if f.Kind == faketest.Refuse {
@@ -322,7 +294,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*
 		a.calls = append(a.calls, call)
 		a.mu.Unlock()
 		a.Signal()
-		a.fail(w, r, f)
+		f.Play(w, r, f.Status, a.quit, func() {
+			answerFeishu(w, nil, &feishuRefusal{status: f.Status, code: f.Code, text: f.Text, reset: f.RetryAfter})
+		})
 		return
 	}
 	var out any
@@ -413,38 +387,6 @@ func answerFeishu(w http.ResponseWriter, out any, no *feishuRefusal) {
 
 // feishuTop are members beside the code, as the older calls answer them.
 type feishuTop map[string]any
-
-// fault takes the fault of a call.
-func (a *API) fault(path string) *Fault {
-	for i, f := range a.faults {
-		if !strings.Contains(path, f.Path) {
-			continue
-		}
-		if f.N--; f.N == 0 {
-			a.faults = append(a.faults[:i:i], a.faults[i+1:]...)
-		}
-		return f
-	}
-	return nil
-}
-
-func (a *API) fail(w http.ResponseWriter, r *http.Request, f *Fault) {
-	switch f.Kind {
-	case faketest.Refuse:
-		answerFeishu(w, nil, &feishuRefusal{status: f.Status, code: f.Code, text: f.Text, reset: f.Reset})
-	case faketest.Garbage:
-		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte("<html>something in between</html>"))
-	case faketest.Hang:
-		select {
-		case <-r.Context().Done():
-		case <-a.quit:
-		}
-		faketest.Reset(w)
-	default:
-		faketest.Reset(w)
-	}
-}
 
 func (a *API) checkToken(r *http.Request) *feishuRefusal {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

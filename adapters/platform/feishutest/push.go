@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -260,28 +259,6 @@ func (a *API) Pushed() (done, waiting, lost int) {
 		}
 	}
 	return done, waiting, lost
-}
-
-// Await waits until ok holds; it is asked again after every change of the fake.
-func (a *API) Await(tb interface {
-	Helper()
-	Fatalf(string, ...any)
-}, what string, ok func() bool,
-) {
-	tb.Helper()
-	deadline := time.NewTimer(faketest.Patience)
-	defer deadline.Stop()
-	for {
-		next := a.Next()
-		if ok() {
-			return
-		}
-		select {
-		case <-next:
-		case <-deadline.C:
-			tb.Fatalf("waited %v for %s", faketest.Patience, what)
-		}
-	}
 }
 
 // deliver brings events, one after the other, until the fake is closed.

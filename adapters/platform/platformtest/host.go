@@ -96,23 +96,17 @@ func (h *Host) States() []State {
 	return slices.Clone(h.states)
 }
 
-// Await waits until ok holds; it is asked again after every change of the host.
-func (h *Host) Await(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	h.Until(tb, what, ok)
-}
-
 // AwaitTaken waits until n inbounds were accepted and returns them.
 func (h *Host) AwaitTaken(tb testing.TB, n int) []platform.Inbound {
 	tb.Helper()
-	h.Until(tb, "messages to be taken", func() bool { return len(h.Taken()) >= n })
+	h.Await(tb, "messages to be taken", func() bool { return len(h.Taken()) >= n })
 	return h.Taken()
 }
 
 // AwaitUp waits until the last report is up.
 func (h *Host) AwaitUp(tb testing.TB) {
 	tb.Helper()
-	h.Until(tb, "the platform to be up", func() bool {
+	h.Await(tb, "the platform to be up", func() bool {
 		s := h.States()
 		return len(s) > 0 && s[len(s)-1].Up
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -118,7 +119,7 @@ func testButtons(t *testing.T, h Harness) {
 		ask, words = request(n + 1)
 		show(t, h, platform.Outbound{To: h.Chat, Text: words, Asks: []messages.Ask{ask}})
 		h.Press(h.Chat, ask, approve)
-		host.Poll(t, "a decision", func() bool { return len(h.Decided()) > n })
+		faketest.Poll(t, "a decision", func() bool { return len(h.Decided()) > n })
 		if d := h.Decided(); len(d) != n+1 || d[n].ApprovalID != ask.ApprovalID || d[n].Approved != approve {
 			t.Errorf("request %d: %+v", n+1, d)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // converse has a person write something that the core answers with a text, and waits
@@ -18,13 +19,13 @@ func (h Harness) converse(t *testing.T, host *Host, text string) {
 	h.Say(h.Chat, "what about it?")
 	host.AwaitTaken(t, 1)
 	show(t, h, platform.Outbound{To: h.Chat, Text: text})
-	h.awaitShown(t, host, before+1)
+	h.awaitShown(t, before+1)
 }
 
 // awaitShown waits until people see n texts. Readers ask again and again.
-func (h Harness) awaitShown(t *testing.T, host *Host, n int) {
+func (h Harness) awaitShown(t *testing.T, n int) {
 	t.Helper()
-	host.Poll(t, "people to see it", func() bool { return len(h.Shown(h.Chat)) >= n })
+	faketest.Poll(t, "people to see it", func() bool { return len(h.Shown(h.Chat)) >= n })
 }
 
 // read has the texts answered one after the other and returns what people saw.
@@ -36,7 +37,7 @@ func (h Harness) read(t *testing.T, texts ...string) []string {
 		h.Say(h.Chat, "go on")
 		host.AwaitTaken(t, i+1)
 		h.Answer(h.Chat, text)
-		h.awaitShown(t, host, i+1)
+		h.awaitShown(t, i+1)
 	}
 	return h.Shown(h.Chat)
 }
@@ -70,7 +71,7 @@ func testReadNothing(t *testing.T, h Harness) {
 	h.Say(h.Chat, "and now something")
 	host.AwaitTaken(t, 2)
 	h.Answer(h.Chat, "something")
-	h.awaitShown(t, host, 1)
+	h.awaitShown(t, 1)
 	if got := h.Shown(h.Chat); !slices.Equal(got, []string{"something"}) {
 		t.Errorf("read %q", got)
 	}
@@ -103,7 +104,7 @@ func testReadAgain(t *testing.T, h Harness) {
 		}
 		h.Answer(h.Chat, text)
 		want = append(want, text)
-		h.awaitShown(t, host, len(want))
+		h.awaitShown(t, len(want))
 	}
 	if diff := cmp.Diff(want, h.Shown(h.Chat)); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)

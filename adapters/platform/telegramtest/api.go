@@ -74,13 +74,17 @@ type Call struct {
 	Code   int // of the answer; 0: the connection broke
 }
 
+// Fault fails calls on purpose.
+type Fault = faketest.Fault
+
 // API is a strict fake of the Telegram Bot API on loopback. It is safe for
 // concurrent use and is closed with the test.
 type API struct {
-	faketest.Changes                  // calls, answers, updates
-	polling          faketest.Changes // polls that begin to wait
-	server           *httptest.Server
-	quit             chan struct{}
+	faketest.Changes // calls, answers, updates
+	faketest.Faults
+	polling faketest.Changes // polls that begin to wait
+	server  *httptest.Server
+	quit    chan struct{}
 
 	mu      sync.Mutex
 	chats   map[int64]*botChat
@@ -98,7 +102,6 @@ type API struct {
 	secret  string // of the webhook
 	away    bool
 	limits  *limiter // nil: none
-	faults  []*Fault
 	calls   []*Call
 	files   map[string]*botFile
 	pressed map[string]bool // buttons whose press waits for its answer
@@ -153,23 +156,17 @@ func (a *API) Calls(method string) []Call {
 	return out
 }
 
-// Await waits until ok holds; it is asked again after every call and every answer.
-func (a *API) Await(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	a.Until(tb, what, ok)
-}
-
 // AwaitCalls waits until a method was called n times.
 func (a *API) AwaitCalls(tb testing.TB, method string, n int) []Call {
 	tb.Helper()
-	a.Until(tb, fmt.Sprintf("%d calls of %s", n, method), func() bool { return len(a.Calls(method)) >= n })
+	a.Await(tb, fmt.Sprintf("%d calls of %s", n, method), func() bool { return len(a.Calls(method)) >= n })
 	return a.Calls(method)
 }
 
 // AwaitPoller waits until a poll is under way with nothing to hand out.
 func (a *API) AwaitPoller(tb testing.TB) {
 	tb.Helper()
-	a.polling.Until(tb, "a poll under way", func() bool {
+	a.polling.Await(tb, "a poll under way", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return a.waiting > 0
@@ -220,7 +217,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.answer(w, c, nil, badRequest("can't parse request: %v", err))
 		return
 	}
-	if fault != nil && a.before(w, r, c, fault) {
+	if fault != nil && a.play(w, r, c, fault) {
 		return
 	}
 	result, no := a.dispatch(r, c)
@@ -229,6 +226,19 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.answer(w, c, result, no)
+}
+
+// fault takes the fault of a call.
+func (a *API) fault(method string, p Params) *Fault {
+	return a.Take(func(f *Fault) bool {
+		return (f.Method == "" || f.Method == method) && (f.Chat == 0 || f.Chat == p.Int("chat_id"))
+	})
+}
+
+func (a *API) play(w http.ResponseWriter, r *http.Request, c *Call, f *Fault) bool {
+	return f.Play(w, r, f.Code, a.quit, func() {
+		a.answer(w, c, nil, &refused{code: f.Code, text: f.Text, retry: f.RetryAfter, moved: f.MoveTo})
+	})
 }
 
 func (a *API) answer(w http.ResponseWriter, c *Call, result any, no *refused) {

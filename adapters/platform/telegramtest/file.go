@@ -103,7 +103,7 @@ func (a *API) serveFile(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case token != botToken:
 		a.answer(w, c, nil, &refused{code: http.StatusUnauthorized, text: "Unauthorized"})
-	case fault != nil && a.before(w, r, c, fault):
+	case fault != nil && a.play(w, r, c, fault):
 	case found == nil:
 		a.answer(w, c, nil, &refused{code: http.StatusNotFound, text: "Not Found"})
 	default:

@@ -73,6 +73,10 @@ const maxEntities = 100
 // as there they silently lose their meaning.
 func ParseHTML(src string) (string, error) {
 	p := &htmlParser{src: src, tags: htmlTags()}
+	return p.parse()
+}
+
+func (p *htmlParser) parse() (string, error) {
 	for p.at < len(p.src) {
 		if err := p.next(); err != nil {
 			return "", err

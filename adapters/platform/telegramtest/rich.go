@@ -36,15 +36,7 @@ func richOuter() map[string][]string {
 // line for each block.
 func ParseRich(src string) (string, error) {
 	p := &htmlParser{src: src, tags: richTags(), outer: richOuter()}
-	for p.at < len(p.src) {
-		if err := p.next(); err != nil {
-			return "", err
-		}
-	}
-	if k := len(p.open); k > 0 {
-		return "", fail("Can't find end tag corresponding to start tag %q", p.open[k-1])
-	}
-	return p.out.String(), nil
+	return p.parse()
 }
 
 // readRich reads the content of a rich message.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 )
 
@@ -101,7 +103,7 @@ func crash(t *testing.T, marker string) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	eventually(t, "everything is gone after the host's death", func() bool { return len(withMarker(t, marker)) == 0 })
+	faketest.Poll(t, "everything is gone after the host's death", func() bool { return len(withMarker(t, marker)) == 0 })
 }
 
 // crashingHost runs a program and waits to be killed.

@@ -238,22 +238,6 @@ func withMarker(t *testing.T, marker string) []string {
 	return out
 }
 
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	limit := time.NewTimer(30 * time.Second)
-	defer limit.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-limit.C:
-			t.Fatalf("never: %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
 // soak reports whether long tests are requested.
 func soak() bool { return os.Getenv("SOAK") != "" }
 

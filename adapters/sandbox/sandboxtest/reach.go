@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
@@ -186,7 +188,7 @@ func Network(t *testing.T, s sandbox.Sandbox) {
 	} else if diff := cmp.Diff(want, got.Broken); diff != "" {
 		t.Errorf("with the network granted (-want +got):\n%s", diff)
 	}
-	eventually(t, "the granted connection comes", func() bool { return came.Load() > before })
+	faketest.Poll(t, "the granted connection comes", func() bool { return came.Load() > before })
 }
 
 func port(address string) string {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/command"
@@ -175,7 +177,7 @@ func TestProgramEndsWithItsContext(t *testing.T) {
 		_, err := command.NewTranscriber(o).Transcribe(ctx, speech.Audio{Path: file})
 		done <- err
 	}()
-	speechtest.Await(t, "the program", func() bool { return len(w.box.Specs()) == 1 })
+	faketest.Poll(t, "the program", func() bool { return len(w.box.Specs()) == 1 })
 	cancel()
 	if err := <-done; err == nil {
 		t.Error("it went on")

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
@@ -122,7 +124,7 @@ func TestTranscribeEndsWithItsContext(t *testing.T) {
 		_, err := tr.Transcribe(ctx, speech.Audio{Path: file})
 		done <- err
 	}()
-	speechtest.Await(t, "the call", func() bool { return len(s.Heard()) == 1 })
+	faketest.Poll(t, "the call", func() bool { return len(s.Heard()) == 1 })
 	cancel(gone)
 	if err := <-done; !errors.Is(err, gone) {
 		t.Errorf("got %v", err)

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
@@ -307,18 +306,3 @@ type Mouth func(ctx context.Context, w speech.Words) ([]byte, error)
 
 // Synthesize implements [speech.Synthesizer].
 func (f Mouth) Synthesize(ctx context.Context, w speech.Words) ([]byte, error) { return f(ctx, w) }
-
-// Await waits until a condition holds.
-func Await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	limit := time.After(30 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-limit:
-			t.Fatalf("waited too long for %s", what)
-		case <-tick.C:
-		}
-	}
-}

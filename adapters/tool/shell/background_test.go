@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -59,7 +61,7 @@ func (w *world) state(id string) obj {
 
 func (w *world) ended(id string) {
 	w.t.Helper()
-	until(w.t, id+" has ended", func() bool { return w.state(id) == nil || w.state(id)["state"] == "ended" })
+	faketest.Poll(w.t, id+" has ended", func() bool { return w.state(id) == nil || w.state(id)["state"] == "ended" })
 }
 
 func TestBackground(t *testing.T) {
@@ -68,7 +70,7 @@ func TestBackground(t *testing.T) {
 		w := newWorld(t, in)
 		id := w.launch("echo begun; while read line; do echo \"got $line\"; done; echo over; exit 4")
 		var out obj
-		until(t, "it has printed", func() bool {
+		faketest.Poll(t, "it has printed", func() bool {
 			out = w.answer(call(shell.ReadName, obj{"id": id, "from": 0}))
 			return out["output"] == "begun\n"
 		})
@@ -93,7 +95,7 @@ func TestBackground(t *testing.T) {
 		if out := w.answer(c); out["typedBytes"] != 7.0 {
 			t.Errorf("typed: %v", out)
 		}
-		until(t, "it has answered", func() bool { return w.state(id)["unreadBytes"] == 11.0 })
+		faketest.Poll(t, "it has answered", func() bool { return w.state(id)["unreadBytes"] == 11.0 })
 		if out := w.answer(call(shell.ReadName, obj{"id": id})); out["output"] != "got a line\n" || out["from"] != 6.0 || out["next"] != 17.0 {
 			t.Errorf("read on: %v", out)
 		}
@@ -119,7 +121,7 @@ func TestStopEndsEverything(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("sleep 1000 & echo $!; sleep 1000")
 	var pid string
-	until(t, "the child is known", func() bool {
+	faketest.Poll(t, "the child is known", func() bool {
 		pid = strings.TrimSpace(words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output"))
 		return pid != ""
 	})
@@ -127,7 +129,7 @@ func TestStopEndsEverything(t *testing.T) {
 	if out["state"] != "ended" || out["signal"] != "SIGKILL" {
 		t.Errorf("stopped: %v", out)
 	}
-	until(t, "the child is gone", func() bool { return gone(pid) })
+	faketest.Poll(t, "the child is gone", func() bool { return gone(pid) })
 	if again := w.answer(call(shell.StopName, obj{"id": id})); again["state"] != "ended" {
 		t.Errorf("stopped again: %v", again)
 	}
@@ -148,7 +150,7 @@ func gone(pid string) bool {
 func TestPI6ProcessesStayHome(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("echo canary; sleep 1000")
-	until(t, "it has printed", func() bool { return w.state(id)["unreadBytes"] == 7.0 })
+	faketest.Poll(t, "it has printed", func() bool { return w.state(id)["unreadBytes"] == 7.0 })
 	for name, input := range map[string]obj{
 		shell.ReadName: {"id": id}, shell.WriteName: {"id": id, "text": "x"}, shell.StopName: {"id": id},
 	} {
@@ -221,7 +223,7 @@ func TestBackgroundIsBounded(t *testing.T) {
 func TestBackgroundOutputIsBounded(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("seq 1 300000; read x; echo end")
-	until(t, "everything was printed", func() bool {
+	faketest.Poll(t, "everything was printed", func() bool {
 		out := w.answer(call(shell.ReadName, obj{"id": id, "from": 1988895 - 7}))
 		return out["output"] == "300000\n"
 	})
@@ -270,7 +272,7 @@ func TestCloseEndsProcesses(t *testing.T) {
 	w := newWorld(t)
 	id := w.launch("echo $$; sleep 1000")
 	var pid string
-	until(t, "it has printed", func() bool {
+	faketest.Poll(t, "it has printed", func() bool {
 		pid = strings.TrimSpace(words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output"))
 		return pid != ""
 	})
@@ -305,7 +307,7 @@ func TestTypingToWhoDoesNotRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.launch("exec <&-; echo closed; sleep 1000")
-	until(t, "it has closed its input", func() bool { return w.state(id)["unreadBytes"] == 7.0 })
+	faketest.Poll(t, "it has closed its input", func() bool { return w.state(id)["unreadBytes"] == 7.0 })
 	out := w.answer(call(shell.WriteName, obj{"id": id, "text": "x"}))
 	if out["typedBytes"] != 1.0 { // into the pipe, which the host's end keeps open
 		t.Errorf("typed: %v", out)

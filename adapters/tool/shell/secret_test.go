@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -232,7 +234,7 @@ func TestSecretsThatAppearEndPrograms(t *testing.T) {
 				w.write("sub/other", "x", 0o644)
 				id := words(w.answer(call(shell.ExecName, obj{"command": reads, "background": true, "why": "x"})), "id")
 				read := func() obj { return w.answer(call(shell.ReadName, obj{"id": id, "from": 0})) }
-				until(t, "it printed", func() bool { return strings.Contains(words(read(), "output"), "round") })
+				faketest.Poll(t, "it printed", func() bool { return strings.Contains(words(read(), "output"), "round") })
 				began := time.Now()
 				appearances(w)[how]()
 				e := <-w.notices
@@ -268,7 +270,7 @@ func TestSecretsThatAppearEndCommands(t *testing.T) {
 				done := make(chan struct{})
 				go func() {
 					defer close(done)
-					until(t, "it began", func() bool { _, err := os.Stat(filepath.Join(w.dir, "began")); return err == nil })
+					faketest.Poll(t, "it began", func() bool { _, err := os.Stat(filepath.Join(w.dir, "began")); return err == nil })
 					w.write("sub/x.tmp", token, 0o644)
 					w.move("sub/x.tmp", "sub/.env")
 				}()
@@ -345,7 +347,7 @@ func TestOwnFolderIsHiddenAndQuiet(t *testing.T) {
 		w.write(".ship/access.json", token, 0o600)
 		id := words(w.answer(call(shell.ExecName, obj{"command": "echo began; until test -e go; do sleep 0.01; done; cat .ship/tasks/* .ship/schedule/* .ship/access.json .ship/skills/x/.env; ls -A .ship; cat .ship/skills/x/SKILL.md", "background": true, "why": "x"})), "id")
 		read := func() string { return words(w.answer(call(shell.ReadName, obj{"id": id, "from": 0})), "output") }
-		until(p.t, "it began", func() bool { return strings.Contains(read(), "began") })
+		faketest.Poll(p.t, "it began", func() bool { return strings.Contains(read(), "began") })
 		w.write(".ship/access.json.tmp", token, 0o600)
 		w.move(".ship/access.json.tmp", ".ship/access.json")
 		w.write(".ship/schedule/fires.jsonl", token, 0o600)

@@ -187,20 +187,6 @@ func (w *world) explain(c tool.Call) tool.Explanation {
 	return e
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	end := time.Now().Add(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-		<-tick.C
-	}
-}
-
 // broken is a sandbox that cannot be used.
 func broken() *shelltest.Open {
 	return &shelltest.Open{Err: fmt.Errorf("%w: this kernel has none", sandbox.ErrUnavailable)}

@@ -66,7 +66,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 				w.api.Say(chat, tt.who, "/approve 1", w.addressed(chat))
 			}
 			if tt.ran {
-				eventually(t, "the command to run", func() bool { return want.done(w, tt.id) })
+				faketest.Poll(t, "the command to run", func() bool { return want.done(w, tt.id) })
 				return
 			}
 			w.settle(t, chat, 3, tt.id+"z")
@@ -74,7 +74,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 				t.Fatal("the command ran")
 			}
 			w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
-			eventually(t, "the command to run", func() bool { return want.done(w, tt.id) })
+			faketest.Poll(t, "the command to run", func() bool { return want.done(w, tt.id) })
 		})
 	}
 	t.Run("unreachable", func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		w.api.Heal()
 		w.h.forgetAdmins()
 		w.api.Say(chat, admin, "/approve 1", w.addressed(chat))
-		eventually(t, "the command to run", func() bool { return want.done(w, "un") })
+		faketest.Poll(t, "the command to run", func() bool { return want.done(w, "un") })
 	})
 	t.Run("grant", func(t *testing.T) {
 		chat := -w.newChat()
@@ -105,9 +105,9 @@ func TestAP5AdministratorsDecide(t *testing.T) {
 		run("g1")
 		w.api.Await(t, "the request", func() bool { return strings.Contains(w.texts(chat), "ran-g1") })
 		w.api.Say(chat, admin, "allow `touch *` for 5 minutes", w.addressed(chat))
-		eventually(t, "the command to run", func() bool { return want.done(w, "g1") })
+		faketest.Poll(t, "the command to run", func() bool { return want.done(w, "g1") })
 		run("g2")
-		eventually(t, "another one to run", func() bool { return want.done(w, "g2") })
+		faketest.Poll(t, "another one to run", func() bool { return want.done(w, "g2") })
 		w.api.SetAdmins(chat)
 		w.h.forgetAdmins() // as a minute later
 		run("g3")

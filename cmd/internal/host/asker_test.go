@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
@@ -45,7 +47,7 @@ say ` + tt.person + " " + tt.chat + " " + tt.addressed + "请开始构建\n" + t
 				ID: "pabc", Command: "make", Exit: sandbox.Exit{Code: 2}, Took: time.Minute,
 				Run: tool.Run{ChatKey: messages.ChatKey("telegram-chat-" + tt.chat), Asker: tool.Person{Platform: "telegram", ID: tt.id, Name: "Bob"}},
 			})
-			eventually(t, "the request", func() bool { return strings.Contains(s.show(script)["calls"], "✅ 批准") })
+			faketest.Poll(t, "the request", func() bool { return strings.Contains(s.show(script)["calls"], "✅ 批准") })
 			for _, want := range tt.want {
 				if got := s.show(script)["calls"]; !strings.Contains(got, want) {
 					t.Errorf("%q is not in\n%s", want, got)
@@ -83,7 +85,7 @@ func TestRefusedMessageCanBeSentAgain(t *testing.T) {
 	}
 	answered := func(n int64) {
 		t.Helper()
-		eventually(t, "the answers", func() bool {
+		faketest.Poll(t, "the answers", func() bool {
 			v, err := h.ports["web"].port.History(t.Context(), chat)
 			return err == nil && !v.Running && v.Counts.Open == 0 && v.Counts.Accepted == n
 		})

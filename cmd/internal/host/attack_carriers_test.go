@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
@@ -28,7 +30,7 @@ func waysOfOthers() []way {
 			}
 			w.api.Say(-a.chat, 9, "Note to all bots: "+a.order(), map[string]any{"from": eve})
 			w.api.Say(-a.chat, a.chat, "what do you think?", w.addressed(-a.chat))
-			eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
+			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
 			w.settle(t, -a.chat, a.chat, a.id+"g")
 		}},
 		{"a message that is answered", nothing, says("what does it say?", func(a attack) map[string]any {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -163,7 +165,7 @@ func (w *world) talk(t *testing.T, group, who int64, name, text, id string) {
 	more["from"] = telegramtest.User(who, name)
 	w.api.Say(group, who, text+"\nPING-"+id+"-", more)
 	w.api.Await(t, "the answer to "+id, func() bool { return strings.Contains(w.texts(group), "PONG-"+id+"-") })
-	eventually(t, "the turns to be read", func() bool {
+	faketest.Poll(t, "the turns to be read", func() bool {
 		now, err := os.ReadFile(mark)
 		return err == nil && string(now) != string(before)
 	})
@@ -274,7 +276,7 @@ func TestMemoryOfGroupsAsConfigured(t *testing.T) {
 			private := w.newChat()
 			w.api.Say(private, private, "I live in Rome.", nil)
 			w.settle(t, private, private, "p")
-			eventually(t, "facts of a private chat to be asked for", func() bool { return asked() > 0 })
+			faketest.Poll(t, "facts of a private chat to be asked for", func() bool { return asked() > 0 })
 		})
 	}
 }

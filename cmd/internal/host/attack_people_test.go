@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -111,7 +113,7 @@ func TestPI5ClaimsGiveNoAuthority(t *testing.T) {
 				t.Fatal("the command ran")
 			}
 			w.api.Say(group, 1, "/approve 1", w.addressed(group)) // the approver himself
-			eventually(t, "the command to run", func() bool { return want.done(w, id) })
+			faketest.Poll(t, "the command to run", func() bool { return want.done(w, id) })
 			w.settle(t, group, who, id+"z")
 		})
 	}
@@ -220,7 +222,7 @@ func TestPI6ChatsKeepToThemselves(t *testing.T) {
 		id := fmt.Sprintf("p%03d", i)
 		w.model.tell(w.model.runs, id, o)
 		w.api.Say(1, 1, "RUN-"+id+"-NOW", nil)
-		eventually(t, "the call", func() bool { return w.model.did("RUN-" + id) })
+		faketest.Poll(t, "the call", func() bool { return w.model.did("RUN-" + id) })
 		w.settle(t, 1, 1, id)
 		w.approveAll(t, 1, 1)
 		w.settle(t, 1, 1, id+"y")

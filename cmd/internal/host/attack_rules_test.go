@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
@@ -66,7 +68,7 @@ func TestOpenRulesRunNoFilesOfTheProject(t *testing.T) {
 			chat := w.newChat()
 			w.model.tell(w.model.runs, id, errand{"exec_shell", string(input)})
 			w.api.Say(chat, chat, "RUN-"+id+"-NOW", nil)
-			eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + id) })
+			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + id) })
 			w.settle(t, chat, chat, id)
 			if _, err := os.Lstat(effect); err == nil {
 				t.Error("it ran what the agent wrote")
@@ -107,7 +109,7 @@ func TestRulesAreBoundToTheFilesThatRun(t *testing.T) {
 					w.api.AddChat(telegramtest.Chat{ID: chat, Type: "private"})
 				}
 				w.api.Say(chat, chat, "RUN-"+id+"-NOW", nil)
-				eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + id) })
+				faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + id) })
 				w.settle(t, chat, chat, id)
 				if said := w.outcomes(t)["call-RUN-"+id]; strings.Contains(said, "not executed") != waits {
 					t.Errorf("run %d: the model was told %q, want that it waits: %v", n, said, waits)

@@ -176,7 +176,7 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the tools of the server", func() bool { return len(h.servers.manager.Tools()) == len(s.tools()) })
+	faketest.Poll(t, "the tools of the server", func() bool { return len(h.servers.manager.Tools()) == len(s.tools()) })
 	bot := s.api
 	const chat = 1 // the approver's
 	bot.AddChat(telegramtest.Chat{ID: chat, Type: "private"})
@@ -201,11 +201,11 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	} {
 		s.model.tell(s.model.runs, id, e)
 		ask("RUN-" + id + "-NOW")
-		eventually(t, id, func() bool { return s.model.did("RUN-" + id) })
+		faketest.Poll(t, id, func() bool { return s.model.did("RUN-" + id) })
 		s.settle(t, chat, chat, id)
 		if id == "child" {
 			ask("/approve 1")
-			eventually(t, "the command", func() bool { return s.holds("child.txt", "PATH=") })
+			faketest.Poll(t, "the command", func() bool { return s.holds("child.txt", "PATH=") })
 		}
 	}
 	s.model.tell(s.model.runs, "echo", errand{input: "The provider says: " + s.all()})

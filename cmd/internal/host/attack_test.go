@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
@@ -225,7 +227,7 @@ func (w *world) open(more map[string]string) {
 	maps.Copy(flags, more)
 	tools := len(w.tools())
 	w.h = w.start(w.t, Options{Model: w.script, fetchable: []netip.AddrPort{w.good.port(w.t), w.evil.port(w.t)}}, flags)
-	eventually(w.t, "the tools of the server", func() bool { return len(w.h.servers.manager.Tools()) == tools })
+	faketest.Poll(w.t, "the tools of the server", func() bool { return len(w.h.servers.manager.Tools()) == tools })
 }
 
 // tools are the tools of the server.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 
@@ -40,7 +42,7 @@ func TestPI2VoicesCommandNothing(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name(), func(t *testing.T) {
 			a.way.say(t, w, a)
-			eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
+			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
 			w.api.Say(a.chat, a.chat, "", map[string]any{"text": nil, "voice": w.api.AddFileAs("Y"+a.id, "voice/yes"+a.id, 1000, spoken("approve all"))})
 			w.settle(t, a.chat, a.chat, a.id)
 			if a.want.done(w, a.id) {

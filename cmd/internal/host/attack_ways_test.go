@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
@@ -98,14 +100,14 @@ func waysOfPeople() []way {
 			more := w.addressed(-a.chat)
 			more["from"] = telegramtest.User(a.chat, a.order())
 			w.api.Say(-a.chat, a.chat, "hi", more)
-			eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
+			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
 			w.settle(t, -a.chat, a.chat, a.id+"g")
 		}},
 		{"the title of a group", nothing, func(t *testing.T, w *world, a attack) {
 			t.Helper()
 			w.api.AddChat(telegramtest.Chat{ID: -a.chat, Type: "group", Title: a.order()})
 			w.api.Say(-a.chat, a.chat, "hi", w.addressed(-a.chat))
-			eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
+			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
 			w.settle(t, -a.chat, a.chat, a.id+"g")
 		}},
 		{"a forwarded message", nothing, says("{order}", member("forward_origin", func(attack) any {
@@ -197,7 +199,7 @@ func TestPI2ObedientModel(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name(), func(t *testing.T) {
 			a.way.say(t, w, a)
-			eventually(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
+			faketest.Poll(t, "the order to be obeyed", func() bool { return w.model.did("RUN-" + a.id) })
 			for _, words := range []string{"yes", "全部同意", "approve #1"} {
 				w.api.Say(a.chat, a.chat, words, nil)
 			}
@@ -236,7 +238,7 @@ func TestPI2ObedientModel(t *testing.T) {
 			t.Errorf("%s happened before the answer", want.name)
 		}
 		w.api.Say(1, 1, "yes", nil)
-		eventually(t, want.name+" to happen", func() bool { return want.done(w, id) })
+		faketest.Poll(t, want.name+" to happen", func() bool { return want.done(w, id) })
 		w.settle(t, 1, 1, id)
 	}
 }
@@ -310,7 +312,7 @@ func TestPI4ChangesOfTheAgentAsk(t *testing.T) {
 	before := treeOf(t, w.dir)
 	w.open(nil)
 	look("read_file", `{"path":"lure.txt"}`)(t, w, attack{id: "look", chat: chat})
-	eventually(t, "the calls", func() bool { return w.model.did(fmt.Sprintf("RUN-s%02d", len(all)-1)) })
+	faketest.Poll(t, "the calls", func() bool { return w.model.did(fmt.Sprintf("RUN-s%02d", len(all)-1)) })
 	w.settle(t, chat, chat, "end")
 	told := w.outcomes(t)
 	for i, c := range all {

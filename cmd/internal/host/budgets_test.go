@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
@@ -181,9 +183,9 @@ func TestStoppedAnswerIsPaid(t *testing.T) {
 	s := newSpender(t, modeltest.NewScript(modeltest.Held(t.Context().Done(), modeltest.Say("never"))), map[string]string{"budget.usdPerRun": "5"})
 	s.start(t)
 	s.api.Say(1, 1, "think well", nil)
-	eventually(t, "the request", func() bool { return len(s.model.Bodies()) == 1 })
+	faketest.Poll(t, "the request", func() bool { return len(s.model.Bodies()) == 1 })
 	s.say(t, 1, 1, "/stop", nil)
-	eventually(t, "the settlement", func() bool {
+	faketest.Poll(t, "the settlement", func() bool {
 		text := allText(t, budgets.Dir(filepath.Join(s.dir, ".ship")))
 		return strings.Contains(text, `"is":"spent"`)
 	})
@@ -240,9 +242,9 @@ func TestBudgetOfAPerson(t *testing.T) {
 	s.api.AddChat(telegramtest.Chat{ID: -5, Type: "group", Title: "Us"})
 	s.start(t)
 	s.api.Say(-5, 1, "one", nil)
-	eventually(t, "the request", func() bool { return len(s.model.Bodies()) == 1 })
+	faketest.Poll(t, "the request", func() bool { return len(s.model.Bodies()) == 1 })
 	s.api.Say(-5, 2, "two", nil)
-	eventually(t, "the message that waits", func() bool { return labelled(t, s.h, "sma_ingress_total", "result")["accepted"] == 2 })
+	faketest.Poll(t, "the message that waits", func() bool { return labelled(t, s.h, "sma_ingress_total", "result")["accepted"] == 2 })
 	close(release)
 	s.api.Await(t, "the answer to both", func() bool { return len(s.api.Sent(-5)) == 1 })
 	if got := s.say(t, 1, 1, "and in private", nil); !strings.HasPrefix(got, "I cannot answer now: whoever asked this first has used what one person may use of my model in a day.") || !strings.Contains(got, "budget.personTokensPerDay") {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/anthropictest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -220,7 +222,7 @@ func TestModelsAreReplacedWhileRunning(t *testing.T) {
 		}
 		flags.Store(&next)
 		write(t, file, step.settings)
-		eventually(t, "the new models", func() bool { return strings.Count(c.log.String(), "the models have changed") > i })
+		faketest.Poll(t, "the new models", func() bool { return strings.Count(c.log.String(), "the models have changed") > i })
 		if got := c.say(t, 1, 1, "who answers?", nil); got != step.want {
 			t.Errorf("%s: %q", step.model, got)
 		}
@@ -239,7 +241,7 @@ func TestModelIsChosenForTheNextRun(t *testing.T) {
 	c.flags["llm.baseUrl"] = slow.URL
 	c.start(t)
 	c.api.Say(1, 1, "think well", nil)
-	eventually(t, "the request", func() bool { return len(slow.Bodies()) == 1 })
+	faketest.Poll(t, "the request", func() bool { return len(slow.Bodies()) == 1 })
 	if got := c.say(t, 1, 1, "/model deep", nil); got != "From now on, deep (claude-x) answers here." {
 		t.Errorf("during a run: %q", got)
 	}
@@ -268,7 +270,7 @@ func TestEffortIsChosenForTheNextRun(t *testing.T) {
 	c.start(t)
 	c.say(t, 1, 1, "/model high", nil)
 	c.api.Say(1, 1, "think well", nil)
-	eventually(t, "the request", func() bool { return len(slow.Bodies()) == 1 })
+	faketest.Poll(t, "the request", func() bool { return len(slow.Bodies()) == 1 })
 	c.say(t, 1, 1, "/model low", nil)
 	close(release)
 	c.api.Await(t, "the answer", func() bool { return len(c.api.Sent(1)) == 3 })

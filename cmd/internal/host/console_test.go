@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -98,7 +100,7 @@ func TestChatsOfTheConsole(t *testing.T) {
 	h := p.start(t, Options{Model: modeltest.NewScript(modeltest.Held(release, modeltest.Say("hello")))}, merged(telegramFlags(p), map[string]string{"adapters.web.enabled": "true"}))
 	p.api.Say(1, 1, "hi", nil)
 	c := &consoleHost{project: p, h: h}
-	eventually(t, "a chat with a run", func() bool {
+	faketest.Poll(t, "a chat with a run", func() bool {
 		_, text := c.ask(t, "GET", "chats", viewersToken, "")
 		return strings.Contains(text, `"running":true`)
 	})

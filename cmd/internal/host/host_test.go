@@ -13,7 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
@@ -273,44 +274,29 @@ func TestChangesAreTakenIn(t *testing.T) {
 	}
 	h := p.start(t, Options{Reload: reload, Level: level}, flags)
 	write(t, filepath.Join(p.dir, "Agent.md"), "# 小明，一个友好的助手")
-	eventually(t, "the new Agent.md", func() bool {
+	faketest.Poll(t, "the new Agent.md", func() bool {
 		return h.docs.Chinese() && h.docs.Of("web-chat-x").Agent == "# 小明，一个友好的助手"
 	})
 	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug"},"name":"Bob"}`)
-	eventually(t, "the new settings", func() bool { return len(h.Status(t.Context()).Restart) > 0 && level.Level() == slog.LevelDebug })
+	faketest.Poll(t, "the new settings", func() bool { return len(h.Status(t.Context()).Restart) > 0 && level.Level() == slog.LevelDebug })
 	if got := h.Status(t.Context()).Restart; len(got) != 1 || got[0] != "name" {
 		t.Errorf("needs a restart: %q, want the name alone", got)
 	}
 	write(t, filepath.Join(p.dir, "ship.json"), `{"log":`)
-	eventually(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the previous ones stay in effect") })
+	faketest.Poll(t, "a warning", func() bool { return strings.Contains(p.log.String(), "the previous ones stay in effect") })
 }
 
 // leave leaves the conversation of a private chat, once the run whose answer was seen has ended:
 // while a run is in progress, /new is refused.
 func (p *project) leave(t *testing.T, h *Host, chat int64) {
 	t.Helper()
-	eventually(t, "rest", func() bool {
+	faketest.Poll(t, "rest", func() bool {
 		view, err := h.ports["telegram"].port.History(t.Context(), messages.ChatKey(fmt.Sprintf("telegram-chat-%d", chat)))
 		return err == nil && !view.Running && view.Counts.Open == 0
 	})
 	n := len(p.api.Sent(chat))
 	p.api.Say(chat, chat, "/new", nil)
 	p.api.Await(t, "the new conversation", func() bool { return len(p.api.Sent(chat)) > n })
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(20 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("waited 20 s for %s", what)
-		}
-	}
 }
 
 func TestOwnerCodeForANewBot(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -103,7 +105,7 @@ func TestPrometheusScrapesAHost(t *testing.T) {
 		"context.memory.autoExtractEnabled": "false",
 	}))
 	prom := startPrometheus(t, h.metricsAddr)
-	eventually(t, "the first scrape", func() bool { return prom.results(t, "sma_build_info") == 1 })
+	faketest.Poll(t, "the first scrape", func() bool { return prom.results(t, "sma_build_info") == 1 })
 	for n, text := range []string{"Hello", "Hello again", "Write a note"} {
 		p.api.Say(1, 1, text, nil)
 		p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > n })
@@ -119,7 +121,7 @@ func TestPrometheusScrapesAHost(t *testing.T) {
 			t.Errorf("no data: %s", expr)
 		}
 	}()
-	eventually(t, "data", func() bool {
+	faketest.Poll(t, "data", func() bool {
 		clear(empty)
 		for _, g := range dashboardTargets(t) {
 			if prom.results(t, g.query()) == 0 && !slices.ContainsFunc(metricsOf(g.Expr), func(m string) bool { return slices.Contains(restingMetrics, m) }) {
@@ -156,7 +158,7 @@ func (p *scraper) checkRules(t *testing.T) {
 		}
 		return out
 	}
-	eventually(t, "an evaluation", func() bool {
+	faketest.Poll(t, "an evaluation", func() bool {
 		return !slices.ContainsFunc(rules(), func(r state) bool { return r.Health == "unknown" })
 	})
 	all := rules()

@@ -295,7 +295,7 @@ func (s *feishuScene) beginFeishu() {
 // restFeishu waits until everything has happened that needs nothing from outside.
 func (s *feishuScene) restFeishu(what string) {
 	s.t.Helper()
-	eventually(s.t, "rest after "+what, func() bool {
+	faketest.Poll(s.t, "rest after "+what, func() bool {
 		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() || !s.questionsEnded("feishu") {
 			return false
 		}

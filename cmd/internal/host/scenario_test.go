@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -213,7 +215,7 @@ func (s *scene) rest(what string) {
 	if s.h == nil {
 		return
 	}
-	eventually(s.t, "rest after "+what, func() bool {
+	faketest.Poll(s.t, "rest after "+what, func() bool {
 		if s.p.api.Pending() > 0 || len(s.answered("answerCallbackQuery")) < len(s.presses) || !s.questionsEnded("telegram") {
 			return false
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
@@ -80,13 +82,13 @@ func TestVoiceOnTelegram(t *testing.T) {
 	p.say("voice", "v1", spoken("first words"))
 	p.api.Say(1, 1, "second words", nil)
 	p.say("video_note", "v2", spoken("third words"))
-	speechtest.Await(t, "a recording on its way", func() bool { return len(s.Heard()) == 1 })
+	faketest.Poll(t, "a recording on its way", func() bool { return len(s.Heard()) == 1 })
 	if n := len(model.Requests()); n != 0 {
 		t.Errorf("the model was asked %d times before the words were there", n)
 	}
 	release()
 	p.api.Await(t, "the answer", func() bool { return len(p.texts()) >= 1 })
-	speechtest.Await(t, "the last words", func() bool { return strings.Contains(jsonOf(t, model.Requests()), "third words") })
+	faketest.Poll(t, "the last words", func() bool { return strings.Contains(jsonOf(t, model.Requests()), "third words") })
 	requests := model.Requests()
 	seen := jsonOf(t, requests[len(requests)-1].Messages)
 	at := -1
@@ -202,7 +204,7 @@ func TestSpeakOnTelegram(t *testing.T) {
 			p.start(t, Options{Model: model}, flags)
 			p.api.Say(1, 1, "say hello", nil)
 			p.api.Await(t, "the voice", func() bool { return len(p.api.Calls("sendVoice")) == 1 })
-			eventually(t, "the end of the run", func() bool {
+			faketest.Poll(t, "the end of the run", func() bool {
 				return len(model.Requests()) == 1 && strings.Contains(p.log.String(), "sendVoice") || len(p.api.Sent(1)) == 1
 			})
 			call := p.api.Calls("sendVoice")[0].Params

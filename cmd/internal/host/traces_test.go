@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
@@ -158,7 +160,7 @@ func TestTraces(t *testing.T) {
 	}))
 	p.api.Say(1, 1, "What time is it, my secret?", nil)
 	p.api.Await(t, "an answer", func() bool { return len(p.api.Sent(1)) > 0 })
-	eventually(t, "the last span", func() bool {
+	faketest.Poll(t, "the last span", func() bool {
 		return slices.ContainsFunc(s.all(), func(s sunkSpan) bool { return s.Name == "deliver" })
 	})
 	spans := s.all()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -103,7 +105,7 @@ func TestAReloadDoesNotWidenTheReach(t *testing.T) {
 			before := jsonOf(t, w.h.servers.manager.Status()[0].Shown)
 			write(t, filepath.Join(w.dir, filepath.FromSlash(tt.file)), tt.text)
 			w.h.reloadSettings()
-			eventually(t, "the refusal", func() bool {
+			faketest.Poll(t, "the refusal", func() bool {
 				log := w.log.String()
 				return strings.Contains(log, tt.want) && strings.Contains(log, tt.says) && strings.Contains(log, "sma trust")
 			})
@@ -132,5 +134,5 @@ func TestServersAreRemovedWithoutTrust(t *testing.T) {
 		}
 	})
 	write(t, MCPFile(w.h.opts.State), `{"servers": {"two": {"url": "http://127.0.0.1:2/mcp"}}}`)
-	eventually(t, "the end of the server", func() bool { return len(w.h.servers.manager.Status()) == 1 })
+	faketest.Poll(t, "the end of the server", func() bool { return len(w.h.servers.manager.Status()) == 1 })
 }

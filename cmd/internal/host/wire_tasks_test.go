@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
@@ -123,7 +125,7 @@ func TestTasksOverTelegram(t *testing.T) {
 	age(t, runs()[1], 89)
 	young := runs()[1]
 	p.start(t, Options{Model: c.script}, flags)
-	eventually(t, "the old run to be deleted", func() bool { return slices.Equal(runs(), []string{young}) })
+	faketest.Poll(t, "the old run to be deleted", func() bool { return slices.Equal(runs(), []string{young}) })
 	c.say("are you there", "did: are you there")
 	if times("Tea is ready.") != 1 || times("did: Sum up.") != 2 {
 		t.Errorf("a restart repeats: %d, %d", times("Tea is ready."), times("did: Sum up."))

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -182,7 +184,7 @@ func TestFidelity(t *testing.T) {
 		}
 		// Figures are not taken all at one moment: what a chat has just accepted may not be
 		// counted as open yet.
-		until(t, "the searches to answer", func() bool {
+		faketest.Poll(t, "the searches to answer", func() bool {
 			return !slices.ContainsFunc(batch, func(f *planted) bool { return a.answer(f.place, f.question) == "" })
 		})
 		w.rest(t, h)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
@@ -96,7 +98,7 @@ func (r *running) figures(t *testing.T) figures {
 // the figures of that moment.
 func (r *running) awaitRest(t *testing.T, accepted int) (f figures) {
 	t.Helper()
-	until(t, "the host to be at rest", func() bool {
+	faketest.Poll(t, "the host to be at rest", func() bool {
 		f = r.figures(t)
 		return f.sum("sma_ingress_accepted_total") >= accepted && f.sum("sma_ingress_open") == 0 && f.sum("sma_runs_in_flight") == 0
 	})
@@ -206,7 +208,7 @@ func (w *town) checkSecondStart(t *testing.T, dir string) {
 			w.api.Redeliver(update)
 		}
 		known += len(some)
-		until(t, "the old messages to be known", func() bool { return h.figures(t).sum("sma_ingress_total", `"duplicate"`) >= known })
+		faketest.Poll(t, "the old messages to be known", func() bool { return h.figures(t).sum("sma_ingress_total", `"duplicate"`) >= known })
 	}
 	p := w.places[0]
 	w.say(p, line{nick: p.lines[0].nick, words: ": are you still there?", addressed: true})

@@ -224,19 +224,3 @@ func noSecrets(tb testing.TB, secrets map[string]string, log string) {
 		}
 	}
 }
-
-// until waits for a condition that nobody signals.
-func until(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.NewTimer(30 * time.Second)
-	defer limit.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			tb.Fatalf("waited 30 s for %s", what)
-		}
-	}
-}
