@@ -3,7 +3,6 @@ package host
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -43,7 +42,7 @@ func TestFeishuScenarios(t *testing.T) {
 		t.Helper()
 		s := newFeishuScene(t)
 		s.playFeishu(script)
-		got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFeishuFates()}
+		got := map[string]string{"calls": s.showFeishuCalls(), "answers": s.names(s.answers), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates("feishu")}
 		if s.folder {
 			got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
 		}
@@ -64,25 +63,10 @@ type feishuScene struct {
 
 func (s *feishuScene) playFeishu(script string) {
 	s.t.Helper()
-	for i, line := range strings.Split(script, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		verb, rest, _ := strings.Cut(line, " ")
-		if err := s.doFeishu(verb, strings.TrimSpace(rest)); err != nil {
-			s.t.Fatalf("line %d: %s: %v", i+1, line, err)
-		}
-		if s.h != nil {
-			s.restFeishu(line)
-		}
-	}
-	for _, err := range s.model.Faults() {
-		s.t.Errorf("the model: %v", err)
-	}
-	if n := s.model.Left(); n > 0 {
-		s.t.Errorf("%d answers of the model are left", n)
-	}
+	s.each(script, func(verb, rest string) (bool, error) {
+		err := s.doFeishu(verb, rest)
+		return s.h != nil, err
+	}, s.restFeishu)
 }
 
 func (s *feishuScene) doFeishu(verb, rest string) error {
@@ -275,26 +259,18 @@ func (s *feishuScene) showAnswer(answer map[string]any) string {
 // beginFeishu starts the host with the first thing that happens.
 func (s *feishuScene) beginFeishu() {
 	s.t.Helper()
-	if s.h != nil {
-		return
+	if s.h == nil {
+		s.start("SMA_ADAPTERS_FEISHU_APP_SECRET="+s.api.Secret(), "SMA_ADAPTERS_FEISHU_ENCRYPT_KEY="+s.api.EncryptKey())
+		s.api.Await(s.t, "a connection", func() bool { open, _ := s.api.Links(); return open > 0 })
 	}
-	s.secrets("SMA_ADAPTERS_FEISHU_APP_SECRET="+s.api.Secret(), "SMA_ADAPTERS_FEISHU_ENCRYPT_KEY="+s.api.EncryptKey())
-	s.h = s.p.prepare(s.t, Options{Model: s.model}, s.flags)
-	if err := s.h.Start(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
-	h := s.h
-	s.t.Cleanup(func() {
-		if h == s.h {
-			s.stop()
-		}
-	})
-	s.api.Await(s.t, "a connection", func() bool { open, _ := s.api.Links(); return open > 0 })
 }
 
 // restFeishu waits until everything has happened that needs nothing from outside.
 func (s *feishuScene) restFeishu(what string) {
 	s.t.Helper()
+	if s.h == nil {
+		return
+	}
 	faketest.Poll(s.t, "rest after "+what, func() bool {
 		if _, waiting, _ := s.api.Pushed(); waiting > 0 || !s.api.Idle() || !s.questionsEnded("feishu") {
 			return false
@@ -362,23 +338,4 @@ func seen(content string) string {
 		}
 	}
 	return strings.Join(out, " | ")
-}
-
-func (s *feishuScene) showFeishuFates() string {
-	var out strings.Builder
-	for _, key := range s.keys {
-		view, err := s.h.ports["feishu"].port.History(s.t.Context(), key)
-		if err != nil {
-			s.t.Error(err)
-			continue
-		}
-		fmt.Fprintf(&out, "%s: accepted %d", key, view.Counts.Accepted)
-		for _, fate := range slices.Sorted(maps.Keys(view.Counts.Fates)) {
-			if n := view.Counts.Fates[fate]; n > 0 {
-				fmt.Fprintf(&out, ", %s %d", fate, n)
-			}
-		}
-		fmt.Fprintln(&out)
-	}
-	return out.String()
 }

@@ -121,7 +121,7 @@ func quiet() []string {
 
 // show is what came of a script, in the form of the wanted parts.
 func (s *scene) show(script string) map[string]string {
-	out := map[string]string{"calls": s.showCalls(script), "marks": s.showMarks(), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates()}
+	out := map[string]string{"calls": s.showCalls(script), "marks": s.showMarks(), "audio": s.showSounds(), "model": s.showRequests(), "fates": s.showFates("telegram")}
 	if s.folder {
 		var names strings.Builder
 		for _, name := range filesBelow(s.t, filepath.Join(s.p.dir, ".ship", "files")) {
@@ -410,26 +410,24 @@ func (s *scene) showMessage(m modelmessage.Message) string {
 }
 
 // showFates are the counts of every chat.
-func (s *scene) showFates() string {
+func (s *scene) showFates(platform string) string {
 	var out strings.Builder
 	if s.h == nil {
 		return ""
 	}
 	for _, key := range s.keys {
-		view, err := s.h.ports["telegram"].port.History(s.t.Context(), key)
+		view, err := s.h.ports[platform].port.History(s.t.Context(), key)
 		if err != nil {
 			s.t.Error(err)
 			continue
 		}
 		fmt.Fprintf(&out, "%s: accepted %d", key, view.Counts.Accepted)
-		var fates []string
-		for fate, n := range view.Counts.Fates {
-			if n > 0 {
-				fates = append(fates, fmt.Sprintf(", %s %d", fate, n))
+		for _, fate := range slices.Sorted(maps.Keys(view.Counts.Fates)) {
+			if n := view.Counts.Fates[fate]; n > 0 {
+				fmt.Fprintf(&out, ", %s %d", fate, n)
 			}
 		}
-		slices.Sort(fates)
-		fmt.Fprintln(&out, strings.Join(fates, ""))
+		fmt.Fprintln(&out)
 	}
 	return out.String()
 }

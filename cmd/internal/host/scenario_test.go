@@ -156,6 +156,13 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) play(script string) {
 	s.t.Helper()
+	s.each(script, s.do, s.rest)
+}
+
+// each does what the lines of a script say, and lets everything happen after each with which
+// something happens.
+func (s *scene) each(script string, do func(verb, rest string) (happens bool, err error), rest func(what string)) {
+	s.t.Helper()
 	for i, line := range strings.Split(script, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -164,16 +171,16 @@ func (s *scene) play(script string) {
 		for name, value := range s.vars {
 			line = strings.ReplaceAll(line, "$"+name, value)
 		}
-		verb, rest, _ := strings.Cut(line, " ")
-		happens, err := s.do(verb, strings.TrimSpace(rest))
+		verb, more, _ := strings.Cut(line, " ")
+		happens, err := do(verb, strings.TrimSpace(more))
 		if err != nil {
 			s.t.Fatalf("line %d: %s: %v", i+1, line, err)
 		}
 		if happens {
-			s.rest(line)
+			rest(line)
 		}
 	}
-	s.rest("the end")
+	rest("the end")
 	for _, err := range s.model.Faults() {
 		s.t.Errorf("the model: %v", err)
 	}
@@ -185,10 +192,16 @@ func (s *scene) play(script string) {
 // begin starts the host with the first thing that happens.
 func (s *scene) begin() {
 	s.t.Helper()
-	if s.h != nil {
-		return
+	if s.h == nil {
+		s.start()
+		s.p.api.AwaitPoller(s.t)
 	}
-	s.secrets()
+}
+
+// start starts the host, with secrets as lines of .env.
+func (s *scene) start(secrets ...string) {
+	s.t.Helper()
+	s.secrets(secrets...)
 	s.h = s.p.prepare(s.t, Options{Model: s.model}, s.flags)
 	if err := s.h.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
@@ -199,7 +212,6 @@ func (s *scene) begin() {
 			s.stop()
 		}
 	})
-	s.p.api.AwaitPoller(s.t)
 }
 
 func (s *scene) stop() {
