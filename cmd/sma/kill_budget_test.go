@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // TestKillKeepsWhatWasSpent kills the process while the model answers. The call counts with the most that it could use,

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
+	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // State is what a platform reported with [platform.Host.Status].
@@ -23,7 +24,7 @@ type Host struct {
 	faketest.Changes
 	mu      sync.Mutex
 	refuse  func(platform.Inbound) error
-	known   map[string]bool
+	known   map[string]string // the turns, by chat and id
 	taken   []platform.Inbound
 	offered []platform.Inbound
 	states  []State
@@ -32,7 +33,7 @@ type Host struct {
 var _ platform.Host = (*Host)(nil)
 
 // NewHost returns a host that takes everything.
-func NewHost() *Host { return &Host{known: map[string]bool{}} }
+func NewHost() *Host { return &Host{known: map[string]string{}} }
 
 // Refuse makes the host refuse the inbounds for which f returns an error; nil: none.
 func (h *Host) Refuse(f func(platform.Inbound) error) {
@@ -55,16 +56,23 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 		}
 		id := string(x.ChatKey) + " " + x.IngressID
 		out[i].TurnID = cmp.Or(x.TurnID, "u:"+string(x.ChatKey)+":"+x.MessageID)
-		switch {
+		switch turn, known := h.known[id]; {
 		case out[i].Err != nil:
-		case h.known[id]:
-			out[i].Duplicate = true
+		case known:
+			out[i].TurnID, out[i].Duplicate = turn, true
 		default:
-			h.known[id] = true
+			h.known[id] = out[i].TurnID
 			h.taken = append(h.taken, x)
 		}
 	}
 	return out
+}
+
+// Know makes the host know an id of a chat, as that of a turn.
+func (h *Host) Know(key messages.ChatKey, ingressID, turn string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known[string(key)+" "+ingressID] = turn
 }
 
 // Status implements [platform.Host].

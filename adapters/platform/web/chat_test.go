@@ -31,16 +31,16 @@ func TestPostStreamsTheAnswer(t *testing.T) {
 		}
 	}
 	stream := newSSE(t, res)
-	s.live.start(key, "r1", "a1")
+	s.live.Start(key, "r1", "a1")
 	stream.want(`data: {"type":"start","messageId":"a1"}`)
-	s.live.chunk(key, uistream.Start{Metadata: json.RawMessage(`{"demo":true}`)}, uistream.StartStep{}, uistream.TextStart{ID: "t"})
-	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: "<b>"}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{}, uistream.Finish{Reason: uistream.FinishStop})
-	s.live.end(key, true, "done")
+	s.live.Chunk(key, uistream.Start{Metadata: json.RawMessage(`{"demo":true}`)}, uistream.StartStep{}, uistream.TextStart{ID: "t"})
+	s.live.Chunk(key, uistream.TextDelta{ID: "t", Delta: "<b>"}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{}, uistream.Finish{Reason: uistream.FinishStop})
+	s.live.End(key, true, "done")
 	stream.want(
 		`data: {"type":"message-metadata","messageMetadata":{"demo":true}}`,
 		`data: {"type":"start-step"}`, `data: {"type":"text-start","id":"t"}`, `data: {"type":"text-delta","id":"t","delta":"<b>"}`,
 		`data: {"type":"text-end","id":"t"}`, `data: {"type":"finish-step"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	got := platform.Inbound{ChatKey: in.ChatKey, IngressID: in.IngressID, TurnID: in.TurnID, Text: in.Text, Sender: in.Sender, Gate: in.Gate, Chat: in.Chat}
 	if diff := cmp.Diff(platform.Inbound{
 		ChatKey: key, IngressID: "u1", TurnID: "u1", Text: "hi", Sender: platform.Person{ID: "owner"},
@@ -54,16 +54,16 @@ func TestPostStreamsTheAnswer(t *testing.T) {
 func TestPostDuringRunMerges(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Heartbeat = time.Millisecond })
 	first := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "one")))
-	s.live.start(key, "r1", "a1")
+	s.live.Start(key, "r1", "a1")
 	first.want(`data: {"type":"start","messageId":"a1"}`)
 	second := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u2", "two")))
 	for line := ""; line != ": waiting"; { // a comment while there is nothing to send
 		line = second.any()
 	}
-	s.live.say(key, "x")
-	s.live.end(key, false, "")
-	s.live.start(key, "r1", "a2")
-	s.live.end(key, true, "done")
+	s.live.Say(key, "x")
+	s.live.End(key, false, "")
+	s.live.Start(key, "r1", "a2")
+	s.live.End(key, true, "done")
 	for range 5 {
 		first.next()
 	}
@@ -74,9 +74,9 @@ func TestPostDuringRunMerges(t *testing.T) {
 
 func TestPostedAgain(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.onAccept = s.live.echo
+	s.live.OnAccept = s.live.Echo
 	first := readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi")))
-	s.live.next(t)
+	s.live.Next(t)
 	again := readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi")))
 	rebuild := func(body string) string {
 		var text strings.Builder
@@ -90,7 +90,7 @@ func TestPostedAgain(t *testing.T) {
 	if rebuild(first) != "You said: hi" || rebuild(again) != rebuild(first) {
 		t.Errorf("got %q and %q, want the same answer twice", rebuild(first), rebuild(again))
 	}
-	if len(s.live.accepted) != 0 {
+	if s.live.Unread() != 0 {
 		t.Error("the repeated message was taken again")
 	}
 }
@@ -98,36 +98,36 @@ func TestPostedAgain(t *testing.T) {
 func TestPostedAgainWhileRunning(t *testing.T) {
 	s := newServer(t, nil)
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi"), "Prefer", "respond-async"))
-	s.live.start(key, "r1", "a1")
+	s.live.Start(key, "r1", "a1")
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi")))
 	stream.want(`data: {"type":"start","messageId":"a1"}`)
-	s.live.end(key, true, "done")
+	s.live.End(key, true, "done")
 	stream.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 }
 
 func TestNothingNew(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.seed(key, "u1", "a1")
+	s.live.Seed(key, "u1", "a1")
 	body := `{"id":"c1","messages":[{"id":"u1","role":"user","parts":[]},{"id":"a1","role":"assistant","parts":[]}],"trigger":"submit-message","messageId":"a1"}`
 	newSSE(t, s.do(t, "POST", "/api/chat", body)).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 }
 
 func TestRegenerateAndEdit(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.onAccept = s.live.echo
-	s.live.seed(key, "u1", "a1", "u2", "a2")
+	s.live.OnAccept = s.live.Echo
+	s.live.Seed(key, "u1", "a1", "u2", "a2")
 	body := readAll(t, s.do(t, "POST", "/api/chat", `{"id":"c1","messages":[{"id":"u2","role":"user","parts":[]}],"trigger":"regenerate-message"}`))
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	if in.TurnID != "u2" || in.IngressID == "u2" || in.Text != "text of u2" || !strings.Contains(body, "You said: text of u2") {
 		t.Errorf("regenerate: got turn %q ingress %q text %q", in.TurnID, in.IngressID, in.Text)
 	}
 	edit := strings.TrimSuffix(submit("c1", "u1", "new words"), "}") + `,"messageId":"u1"}`
 	body = readAll(t, s.do(t, "POST", "/api/chat", edit))
-	in = s.live.next(t)
+	in = s.live.Next(t)
 	if in.TurnID != "u1" || in.IngressID == "u1" || in.Text != "new words" || !strings.Contains(body, "You said: new words") {
 		t.Errorf("edit: got turn %q ingress %q text %q", in.TurnID, in.IngressID, in.Text)
 	}
-	if diff := cmp.Diff([]string{"a1", ""}, s.live.rewound); diff != "" {
+	if diff := cmp.Diff([]string{"a1", ""}, s.live.Rewound); diff != "" {
 		t.Errorf("rewinds (-want +got):\n%s", diff)
 	}
 	view := readAll(t, s.do(t, "GET", "/api/chat/c1", ""))
@@ -138,8 +138,8 @@ func TestRegenerateAndEdit(t *testing.T) {
 
 func TestRefusedPosts(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.seed(key, "u1", "a1")
-	s.live.start(key, "r1", "a2")
+	s.live.Seed(key, "u1", "a1")
+	s.live.Start(key, "r1", "a2")
 	tests := []struct {
 		name, body string
 		status     int
@@ -169,12 +169,12 @@ func TestRefusedPosts(t *testing.T) {
 		}
 	})
 	t.Run("declined", func(t *testing.T) {
-		s.live.decline = "lane_full"
-		defer func() { s.live.decline = "" }()
+		s.live.Decline = "lane_full"
+		defer func() { s.live.Decline = "" }()
 		wantStatus(t, s.do(t, "POST", "/api/chat", submit("c1", "m", "x")), 429, "declined")
 	})
 	t.Run("unavailable", func(t *testing.T) {
-		s.live.acceptErr = platform.ErrUnavailable
+		s.live.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
 		res := s.do(t, "POST", "/api/chat", submit("c1", "m", "x"))
 		if res.Header.Get("Retry-After") == "" {
 			t.Error("503 without Retry-After")
@@ -185,14 +185,14 @@ func TestRefusedPosts(t *testing.T) {
 
 func TestPostOfDroppedTurn(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.start(key, "r1", "a1")
+	s.live.Start(key, "r1", "a1")
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u2", "two")))
-	s.live.next(t)
-	s.live.mu.Lock()
-	c := s.live.chat(key)
-	c.waiting = nil
-	s.live.send(c, platform.Frame{Kind: platform.FrameSettled, Settled: []string{"u2"}})
-	s.live.mu.Unlock()
+	s.live.Next(t)
+	s.live.Lock()
+	c := s.live.Chat(key)
+	c.Waiting = nil
+	c.Send(platform.Frame{Kind: platform.FrameSettled, Settled: []string{"u2"}})
+	s.live.Unlock()
 	stream.want(`data: {"type":"abort"}`, `data: [DONE]`, "")
 }
 
@@ -204,20 +204,20 @@ func TestResume(t *testing.T) {
 	}
 	res := s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi"))
 	stream := newSSE(t, res)
-	s.live.start(key, "r1", "a1")
+	s.live.Start(key, "r1", "a1")
 	stream.want(`data: {"type":"start","messageId":"a1"}`)
-	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half"})
+	s.live.Chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half"})
 	stream.want(`data: {"type":"start-step"}`)
 	res.close()
 	s.awaitCut(t)
-	if len(s.live.stops) != 0 {
+	if len(s.live.Stops) != 0 {
 		t.Error("closing the connection stopped the run")
 	}
 	resumed := newSSE(t, s.do(t, "GET", "/api/chat/c1/stream", ""))
 	resumed.want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"start-step"}`, `data: {"type":"text-start","id":"t"}`,
 		`data: {"type":"text-delta","id":"t","delta":"half"}`)
-	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: " more"})
-	s.live.end(key, true, "done")
+	s.live.Chunk(key, uistream.TextDelta{ID: "t", Delta: " more"})
+	s.live.End(key, true, "done")
 	resumed.want(`data: {"type":"text-delta","id":"t","delta":" more"}`, `data: {"type":"text-end","id":"t"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 	if res := s.do(t, "GET", "/api/chat/c1/stream", ""); res.StatusCode != 204 {
 		t.Errorf("after the run: got %d, want 204", res.StatusCode)
@@ -246,7 +246,7 @@ func (s *server) awaitCut(t *testing.T) {
 // The ids of DefaultChatTransport survive escaping in the path.
 func TestEscapedChatID(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.seed("web-chat-chat/1 ü?", "u1", "a1")
+	s.live.Seed("web-chat-chat/1 ü?", "u1", "a1")
 	if got := readAll(t, s.do(t, "GET", "/api/chat/chat%2F1%20%C3%BC%3F", "")); !strings.Contains(got, "text of a1") {
 		t.Errorf("got %s, want the history", got)
 	}
@@ -255,7 +255,7 @@ func TestEscapedChatID(t *testing.T) {
 // WE9: no id reaches a chat of another platform.
 func TestWE9OtherChatsAreOutOfReach(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.seed("telegram-chat-1", "u1", "a1")
+	s.live.Seed("telegram-chat-1", "u1", "a1")
 	for _, id := range []string{"telegram-chat-1", "..%2Ftelegram-chat-1", "1", "%2e%2e", "x%00y", "%EF%BF%BD"} {
 		for _, rest := range []string{"", "/view"} {
 			if res := s.do(t, "GET", "/api/chat/"+id+rest, ""); res.StatusCode != 404 && res.StatusCode != 400 && res.StatusCode != 307 {
@@ -269,10 +269,10 @@ func TestHistoryViewStopInfo(t *testing.T) {
 	s := newServer(t, func(o *Options) {
 		o.Chats = func(context.Context) ([]ChatSummary, error) { return []ChatSummary{{ID: "c1", Title: "One"}}, nil }
 	})
-	s.live.seed(key, "u1", "a1")
+	s.live.Seed(key, "u1", "a1")
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u2", "two"), "Prefer", "respond-async"))
-	s.live.start(key, "r1", "a2")
-	s.live.say(key, "half")
+	s.live.Start(key, "r1", "a2")
+	s.live.Say(key, "half")
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u3", "three"), "Prefer", "respond-async"))
 
 	list, err := uimessage.DecodeList([]byte(readAll(t, s.do(t, "GET", "/api/chat/c1", ""))))
@@ -297,7 +297,7 @@ func TestHistoryViewStopInfo(t *testing.T) {
 			t.Errorf("stop: got %d", got.StatusCode)
 		}
 	}
-	if diff := cmp.Diff([]bool{false, true}, s.live.stops); diff != "" {
+	if diff := cmp.Diff([]bool{false, true}, s.live.Stops); diff != "" {
 		t.Errorf("stops (-want +got):\n%s", diff)
 	}
 	if got := readAll(t, s.do(t, "GET", "/api/info", "")); !strings.Contains(got, `"demo":true`) || !strings.Contains(got, "show streaming") {
@@ -324,10 +324,10 @@ func idsOf(list []uimessage.Message) []string {
 func TestPostWhoseFramesWereMissed(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
 	stream := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi")))
-	s.live.next(t)
-	s.live.deaf = true
-	s.live.start(key, "r1", "a1")
-	s.live.end(key, true, "done")
+	s.live.Next(t)
+	s.live.Deaf = true
+	s.live.Start(key, "r1", "a1")
+	s.live.End(key, true, "done")
 	stream.want(`data: {"type":"start","messageId":"a1"`+`,"messageMetadata":{"chatKey":"web-chat-c1","runId":"r1","demo":true,"result":"done","fates":[{"id":"u1","fate":"answered","runId":"r1"}]}}`,
 		`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 }
@@ -336,8 +336,8 @@ func TestResumeWhoseFramesWereMissed(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "hi"), "Prefer", "respond-async"))
 	stream := newSSE(t, s.do(t, "GET", "/api/chat/c1/stream", ""))
-	s.live.deaf = true
-	s.live.start(key, "r1", "a1")
-	s.live.end(key, true, "done")
+	s.live.Deaf = true
+	s.live.Start(key, "r1", "a1")
+	s.live.End(key, true, "done")
 	stream.want(`data: [DONE]`, "")
 }

@@ -22,7 +22,7 @@ func TestCommandIsAnsweredByTheHost(t *testing.T) {
 	stream.want(
 		`data: {"type":"start","messageId":"h:u1"}`, `data: {"type":"text-start","id":"0"}`, `data: {"type":"text-delta","id":"0","delta":"status now!"}`,
 		`data: {"type":"text-end","id":"0"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	want := platform.Inbound{Kind: platform.KindCommand, Command: platform.Command{Name: "status", Args: "now"}, IngressID: "u1", Text: "/status"}
 	got := platform.Inbound{Kind: in.Kind, Command: in.Command, IngressID: in.IngressID, Text: in.Text}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -46,7 +46,7 @@ func TestCommandWithoutAStream(t *testing.T) {
 func TestUnknownCommand(t *testing.T) {
 	s := newServer(t, withCommands)
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", "/sta tus")))
-	if in := s.live.next(t); in.Kind != platform.KindCommand || in.Command != (platform.Command{Name: "sta", Args: "tus"}) {
+	if in := s.live.Next(t); in.Kind != platform.KindCommand || in.Command != (platform.Command{Name: "sta", Args: "tus"}) {
 		t.Errorf("taken as %s %+v", in.Kind, in.Command)
 	}
 }
@@ -55,17 +55,17 @@ func TestUnknownCommand(t *testing.T) {
 func TestWhatIsNoCommand(t *testing.T) {
 	for _, text := range []string{"status", "//status", "/status@bot", "say /status", "/", "/ status", "/" + strings.Repeat("a", 40), "/состояние"} {
 		s := newServer(t, withCommands)
-		s.live.onAccept = s.live.echo
+		s.live.OnAccept = s.live.Echo
 		readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u1", text)))
-		if in := s.live.next(t); in.Kind != platform.KindMessage || in.Text != text {
+		if in := s.live.Next(t); in.Kind != platform.KindMessage || in.Text != text {
 			t.Errorf("%q was taken as %s %q", text, in.Kind, in.Text)
 		}
 	}
 	s := newServer(t, withCommands)
-	s.live.onAccept = s.live.echo
-	s.live.seed(key, "u1", "a1")
+	s.live.OnAccept = s.live.Echo
+	s.live.Seed(key, "u1", "a1")
 	readAll(t, s.do(t, "POST", "/api/chat", strings.Replace(submit("c1", "u1", "/status"), `"trigger"`, `"messageId":"u1","trigger"`, 1)))
-	if in := s.live.next(t); in.Kind != platform.KindMessage || in.TurnID != "u1" {
+	if in := s.live.Next(t); in.Kind != platform.KindMessage || in.TurnID != "u1" {
 		t.Errorf("the edit of a turn was taken as %s of %s", in.Kind, in.TurnID)
 	}
 }
@@ -77,7 +77,7 @@ func TestCommandEdited(t *testing.T) {
 	if got := readAll(t, s.do(t, "POST", "/api/chat", body)); !strings.Contains(got, "status !") {
 		t.Errorf("got %s", got)
 	}
-	if in := s.live.next(t); !strings.HasPrefix(in.IngressID, "u9~") {
+	if in := s.live.Next(t); !strings.HasPrefix(in.IngressID, "u9~") {
 		t.Errorf("the ingress is %s, want a fresh one", in.IngressID)
 	}
 }
@@ -90,12 +90,12 @@ func TestExecuteCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(readAll(t, res)), &got); err != nil || !got.Success || got.Output != "status !" || got.ToolCalls == nil {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if in := s.live.next(t); in.Kind != platform.KindCommand || in.ChatKey != "api-chat-default" {
+	if in := s.live.Next(t); in.Kind != platform.KindCommand || in.ChatKey != "api-chat-default" {
 		t.Errorf("taken as %s in %s", in.Kind, in.ChatKey)
 	}
-	s.live.onAccept = s.live.echo
+	s.live.OnAccept = s.live.Echo
 	readAll(t, s.do(t, "POST", "/api/execute", `{"instructions":"/approve 1"}`, "Authorization", "Bearer api"))
-	if in := s.live.next(t); in.Kind != platform.KindMessage {
+	if in := s.live.Next(t); in.Kind != platform.KindMessage {
 		t.Errorf("a program's /approve was taken as %s", in.Kind)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 )
 
@@ -179,7 +180,7 @@ func TestTokensTakenAwayCloseTheConsole(t *testing.T) {
 // What follows a chat in the console ends when the platform closes.
 func TestCloseEndsTheConsole(t *testing.T) {
 	entered := make(chan bool)
-	p, err := New(Options{Live: newFakeLive(), Open: true, Console: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	p, err := New(Options{Live: platformtest.NewLive(), Open: true, Console: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		entered <- true
 		<-r.Context().Done()
 	})})

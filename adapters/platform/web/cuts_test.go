@@ -76,17 +76,17 @@ func TestCutsAreCountedAndBounded(t *testing.T) {
 func TestVoidWords(t *testing.T) {
 	s := newServer(t, nil)
 	go func() {
-		in := <-s.live.accepted
-		s.live.start(in.ChatKey, "r1", "a1")
-		s.live.chunk(in.ChatKey, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half"})
-		s.live.restart(in.ChatKey)
+		in := s.live.Next(t)
+		s.live.Start(in.ChatKey, "r1", "a1")
+		s.live.Chunk(in.ChatKey, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half"})
+		s.live.Restart(in.ChatKey)
 	}()
 	lines := newSSE(t, s.do(t, "POST", "/api/chat", submit("c1", "m1", "hi"), "Accept", "*/*", "Accept-Language", "zh"))
 	lines.want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"start-step"}`, `data: {"type":"text-start","id":"t"}`,
 		`data: {"type":"text-delta","id":"t","delta":"half"}`, `data: {"type":"error","errorText":"模型的回答中途断开，正在重新生成。请刷新聊天查看。"}`,
 		`data: {"type":"finish","finishReason":"error"}`, `data: [DONE]`, "")
-	s.live.say(key, "whole")
-	s.live.end(key, true, "done")
+	s.live.Say(key, "whole")
+	s.live.End(key, true, "done")
 	again := newSSE(t, s.do(t, "GET", "/api/chat/c1/stream", ""))
 	if got := again.next(); !strings.HasPrefix(got, `data: {"type":"start","messageId":"a1"`) {
 		t.Errorf("got %s, want the start of the message", got)

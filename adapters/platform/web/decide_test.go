@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -25,26 +26,26 @@ func asking(id, approval string) uimessage.Tool {
 }
 
 // ask seeds a chat whose answer requests approval of calls.
-func (l *fakeLive) ask(calls ...uimessage.Tool) {
-	l.seed(decideKey, "u1")
+func ask(l *platformtest.Live, calls ...uimessage.Tool) {
+	l.Seed(decideKey, "u1")
 	m := uimessage.Message{ID: "a1", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{uimessage.StepStart{}, uimessage.Text{Text: "May I?", State: uimessage.TextDone}}}
 	for _, c := range calls {
 		m.Parts = append(m.Parts, c)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.chat(decideKey).history = append(l.chat(decideKey).history, m)
+	l.Lock()
+	defer l.Unlock()
+	l.Chat(decideKey).History = append(l.Chat(decideKey).History, m)
 }
 
 // goOn continues the last message, like a run after a decision.
-func (l *fakeLive) goOn(key messages.ChatKey) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c := l.chat(key)
-	last := c.history[len(c.history)-1]
-	c.history = c.history[:len(c.history)-1]
-	c.running, c.run, c.message, c.chunks = true, "run-2", last.ID, uistream.Replay(last)
-	l.send(c, platform.Frame{Kind: platform.FrameStart, ChatKey: key, RunID: c.run, MessageID: last.ID, Chunks: slices.Clone(c.chunks), Replay: true})
+func goOn(l *platformtest.Live, key messages.ChatKey) {
+	l.Lock()
+	defer l.Unlock()
+	c := l.Chat(key)
+	last := c.History[len(c.History)-1]
+	c.History = c.History[:len(c.History)-1]
+	c.Running, c.Run, c.Message, c.Chunks = true, "run-2", last.ID, uistream.Replay(last)
+	c.Send(platform.Frame{Kind: platform.FrameStart, ChatKey: key, RunID: c.Run, MessageID: last.ID, Chunks: slices.Clone(c.Chunks), Replay: true})
 }
 
 // answered is what the client sends after people clicked: its last message with their answers, by
@@ -80,12 +81,12 @@ func answered(t *testing.T, change func(map[string]any), calls ...string) string
 // this very message, without what the client already has.
 func TestDecisionContinuesTheMessage(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
-	s.live.onDecide = func(key messages.ChatKey, _ []messages.Decision) {
-		s.live.goOn(key)
-		s.live.chunk(key, uistream.Start{MessageID: uimessage.Some("a1")}, uistream.ToolOutputAvailable{ToolCallID: "c1", Output: json.RawMessage(`"gone"`)})
-		s.live.say(key, "Done.")
-		s.live.end(key, true, "done")
+	ask(s.live, asking("c1", "ap-c1"))
+	s.live.OnDecide = func(key messages.ChatKey, _ []messages.Decision) {
+		goOn(s.live, key)
+		s.live.Chunk(key, uistream.Start{MessageID: uimessage.Some("a1")}, uistream.ToolOutputAvailable{ToolCallID: "c1", Output: json.RawMessage(`"gone"`)})
+		s.live.Say(key, "Done.")
+		s.live.End(key, true, "done")
 	}
 	res := s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+"))
 	newSSE(t, res).want(
@@ -99,11 +100,11 @@ func TestDecisionContinuesTheMessage(t *testing.T) {
 		`data: {"type":"finish","finishReason":"stop"}`,
 		`data: [DONE]`,
 	)
-	want := []decided{{platform.Person{ID: "owner"}, []messages.Decision{{ApprovalID: "ap-c1", Approved: true}}}}
-	if diff := cmp.Diff(want, s.live.decisions, cmp.AllowUnexported(decided{})); diff != "" {
+	want := []platformtest.Decided{{By: platform.Person{ID: "owner"}, Say: []messages.Decision{{ApprovalID: "ap-c1", Approved: true}}}}
+	if diff := cmp.Diff(want, s.live.Decisions); diff != "" {
 		t.Errorf("decided (-want +got):\n%s", diff)
 	}
-	if len(s.live.accepted) != 0 {
+	if s.live.Unread() != 0 {
 		t.Error("a decision became a turn")
 	}
 }
@@ -111,11 +112,11 @@ func TestDecisionContinuesTheMessage(t *testing.T) {
 // Both answers of one message reach the core together.
 func TestDecisionsTogether(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"), asking("c2", "ap-c2"))
-	s.live.onDecide = func(key messages.ChatKey, _ []messages.Decision) {
-		s.live.goOn(key)
-		s.live.chunk(key, uistream.ToolOutputDenied{ToolCallID: "c2"}, uistream.ToolOutputError{ToolCallID: "c1", ErrorText: "locked"})
-		s.live.end(key, true, "done")
+	ask(s.live, asking("c1", "ap-c1"), asking("c2", "ap-c2"))
+	s.live.OnDecide = func(key messages.ChatKey, _ []messages.Decision) {
+		goOn(s.live, key)
+		s.live.Chunk(key, uistream.ToolOutputDenied{ToolCallID: "c2"}, uistream.ToolOutputError{ToolCallID: "c1", ErrorText: "locked"})
+		s.live.End(key, true, "done")
 	}
 	res := s.do(t, http.MethodPost, "/api/chat", answered(t, func(part map[string]any) {
 		if approval, _ := part["approval"].(map[string]any); part["toolCallId"] == "c2" {
@@ -126,7 +127,7 @@ func TestDecisionsTogether(t *testing.T) {
 		`data: {"type":"start","messageId":"a1"}`, `data: {"type":"tool-output-denied","toolCallId":"c2"}`,
 		`data: {"type":"tool-output-error","toolCallId":"c1","errorText":"locked"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`,
 	)
-	say := s.live.decisions[0].say
+	say := s.live.Decisions[0].Say
 	if len(say) != 2 || !say[0].Approved || say[1].Approved || len(say[1].Reason) != 1000 {
 		t.Errorf("decided %+v", say)
 	}
@@ -135,8 +136,8 @@ func TestDecisionsTogether(t *testing.T) {
 // A late decision shows its message unchanged; the outcome appears in another one.
 func TestDecisionThatIsLate(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
-	s.live.seed(decideKey, "u2", "a2")
+	ask(s.live, asking("c1", "ap-c1"))
+	s.live.Seed(decideKey, "u2", "a2")
 	res := s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+"))
 	newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
 	// Otherwise the client would send it forever.
@@ -146,40 +147,40 @@ func TestDecisionThatIsLate(t *testing.T) {
 // A client that has newer messages names the message that it decides.
 func TestDecisionOnAnEarlierMessage(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
-	s.live.seed(decideKey, "u2", "a2")
+	ask(s.live, asking("c1", "ap-c1"))
+	s.live.Seed(decideKey, "u2", "a2")
 	body := strings.Replace(answered(t, nil, "c1+"), `"role":"assistant"}],"trigger"`, `"role":"assistant"},{"id":"a2","role":"assistant","parts":[]}],"trigger"`, 1)
 	if !strings.Contains(body, `"a2"`) {
 		t.Fatal(body)
 	}
 	newSSE(t, s.do(t, http.MethodPost, "/api/chat", body)).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
-	if len(s.live.decisions) != 1 {
-		t.Errorf("decided %+v", s.live.decisions)
+	if len(s.live.Decisions) != 1 {
+		t.Errorf("decided %+v", s.live.Decisions)
 	}
 }
 
 func TestDecisionsThatDoNotCount(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
+	ask(s.live, asking("c1", "ap-c1"))
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c9+")), http.StatusNotFound, "not_found")
 	many := make([]string, 101)
 	for i := range many {
 		many[i] = "c1+"
 	}
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, many...)), http.StatusBadRequest, "too_many")
-	s.live.decideErr = platform.ErrUnavailable
+	s.live.DecideErr = platform.ErrUnavailable
 	wantStatus(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+")), http.StatusServiceUnavailable, "unavailable")
-	s.live.decideErr = nil
+	s.live.DecideErr = nil
 
 	// Only answers count: any other state decides nothing.
 	for _, state := range []string{"output-available", "output-denied", "approval-requested"} {
-		n := len(s.live.decisions)
+		n := len(s.live.Decisions)
 		res := s.do(t, http.MethodPost, "/api/chat", answered(t, func(part map[string]any) {
 			part["state"], part["output"] = state, "forged"
 		}, "c1+"))
 		newSSE(t, res).want(`data: {"type":"start","messageId":"a1"}`, `data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`)
-		if len(s.live.decisions) != n {
-			t.Errorf("state %s decided: %+v", state, s.live.decisions[n:])
+		if len(s.live.Decisions) != n {
+			t.Errorf("state %s decided: %+v", state, s.live.Decisions[n:])
 		}
 	}
 }
@@ -189,11 +190,11 @@ func TestDecisionAgain(t *testing.T) {
 	s := newServer(t, nil)
 	done := asking("c1", "ap-c1")
 	done.State, done.Output = uimessage.ToolOutputAvailable, json.RawMessage(`"gone"`)
-	s.live.ask(done)
-	s.live.mu.Lock()
-	h := s.live.chat(decideKey).history
+	ask(s.live, done)
+	s.live.Lock()
+	h := s.live.Chat(decideKey).History
 	h[1].Parts = append(h[1].Parts, uimessage.StepStart{}, uimessage.Text{Text: "Done."})
-	s.live.mu.Unlock()
+	s.live.Unlock()
 	newSSE(t, s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+"))).want(
 		`data: {"type":"start","messageId":"a1"}`,
 		`data: {"type":"tool-output-available","toolCallId":"c1","output":"gone"}`,
@@ -204,7 +205,7 @@ func TestDecisionAgain(t *testing.T) {
 
 func TestDecisionAsync(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
+	ask(s.live, asking("c1", "ap-c1"))
 	res := s.do(t, http.MethodPost, "/api/chat", answered(t, nil, "c1+", "c9"), "Prefer", "respond-async")
 	want := `{"turnId":"","decisions":[{"id":"ap-c1","is":"done"},{"id":"ap-c9","is":"unknown"}]}` + "\n"
 	if got := readAll(t, res); res.StatusCode != http.StatusAccepted || got != want {
@@ -218,17 +219,17 @@ func TestPageDecides(t *testing.T) {
 	s := newServer(t, nil)
 	hidden := asking("c2", "ap-c2")
 	hidden.Input = json.RawMessage("{\"path\":\"a\u202etxt.exe\"}")
-	s.live.ask(asking("c1", "ap-c1"), hidden)
-	s.live.onDecide = func(key messages.ChatKey, say []messages.Decision) {
-		s.live.goOn(key)
+	ask(s.live, asking("c1", "ap-c1"), hidden)
+	s.live.OnDecide = func(key messages.ChatKey, say []messages.Decision) {
+		goOn(s.live, key)
 		if say[0].Approved {
-			s.live.chunk(key, uistream.ToolOutputAvailable{ToolCallID: "c1", Output: json.RawMessage(`"gone"`)})
-			s.live.end(key, true, "waiting")
+			s.live.Chunk(key, uistream.ToolOutputAvailable{ToolCallID: "c1", Output: json.RawMessage(`"gone"`)})
+			s.live.End(key, true, "waiting")
 			return
 		}
-		s.live.chunk(key, uistream.ToolOutputDenied{ToolCallID: "c2"})
-		s.live.say(key, "As you wish.")
-		s.live.end(key, true, "done")
+		s.live.Chunk(key, uistream.ToolOutputDenied{ToolCallID: "c2"})
+		s.live.Say(key, "As you wish.")
+		s.live.End(key, true, "done")
 	}
 	b.open(s.URL + "/#/c/d")
 	b.Until(`document.querySelectorAll('.asks').length === 2`)
@@ -239,11 +240,11 @@ func TestPageDecides(t *testing.T) {
 	b.Until(`document.querySelectorAll('.asks').length === 1 && document.body.innerText.includes('done')`)
 	b.Eval(`document.querySelector('.decide .deny').click()`)
 	b.Until(`document.querySelectorAll('.asks').length === 0 && document.body.innerText.includes('As you wish.')`)
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
+	s.live.Lock()
+	defer s.live.Unlock()
 	var got []messages.Decision
-	for _, d := range s.live.decisions {
-		got = append(got, d.say...)
+	for _, d := range s.live.Decisions {
+		got = append(got, d.Say...)
 	}
 	want := []messages.Decision{{ApprovalID: "ap-c1", Approved: true}, {ApprovalID: "ap-c2"}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -77,12 +77,12 @@ func TestResultOfDecision(t *testing.T) {
 // words are refused.
 func TestDecisionIsSentAgain(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.mu.Lock()
-	c := s.live.chat(key)
-	c.ingress[saidYes().IngressID] = ""
-	c.history = append(c.history, decidedMessage(uimessage.ToolOutputAvailable, uimessage.Metadata{RunID: "r", Result: "done"},
+	s.live.Lock()
+	c := s.live.Chat(key)
+	s.live.Know(key, saidYes().IngressID, "")
+	c.History = append(c.History, decidedMessage(uimessage.ToolOutputAvailable, uimessage.Metadata{RunID: "r", Result: "done"},
 		journal.Request{ID: "ap-1", CallID: "c1", N: 1, Answer: journal.AnswerApproved, RequestID: request.MessageRequestID(saidYes())}))
-	s.live.mu.Unlock()
+	s.live.Unlock()
 	if res := s.do(t, "POST", "/api/chat", submit("c1", "d1", "yes"), request.KeyHeader, "d1"); res.StatusCode != http.StatusOK {
 		t.Errorf("the same words: %d %s", res.StatusCode, readAll(t, res))
 	}

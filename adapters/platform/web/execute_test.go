@@ -27,18 +27,18 @@ func (s *server) execute(t *testing.T, body string, headers ...string) *reply {
 
 // answerAPI plays a run with a tool call.
 func (s *server) answerAPI(in platform.Inbound) {
-	s.live.start(in.ChatKey, "r-"+in.MessageID, "a-"+in.MessageID)
-	s.live.chunk(in.ChatKey, uistream.StartStep{},
+	s.live.Start(in.ChatKey, "r-"+in.MessageID, "a-"+in.MessageID)
+	s.live.Chunk(in.ChatKey, uistream.StartStep{},
 		uistream.ToolInputAvailable{ToolCallID: "c1", ToolName: "time_now", Input: json.RawMessage(`{"zone":"UTC"}`)},
 		uistream.ToolOutputAvailable{ToolCallID: "c1", Output: json.RawMessage(`"12:00"`)},
 		uistream.FinishStep{})
-	s.live.say(in.ChatKey, "noon for "+in.Sender.ID)
-	s.live.end(in.ChatKey, true, "done")
+	s.live.Say(in.ChatKey, "noon for "+in.Sender.ID)
+	s.live.End(in.ChatKey, true, "done")
 }
 
 func TestExecute(t *testing.T) {
 	s := apiServer(t)
-	s.live.onAccept = s.answerAPI
+	s.live.OnAccept = s.answerAPI
 	res := s.execute(t, `{"instructions":"what time is it?","userId":"ann","messageId":"m1"}`)
 	var got struct {
 		Success          bool
@@ -53,7 +53,7 @@ func TestExecute(t *testing.T) {
 	if diff := cmp.Diff(wantCalls, got.ToolCalls); diff != "" || !got.Success || got.Output != "noon for ann" || got.AssistantMessage["id"] != "a-m1" {
 		t.Errorf("got %+v; calls (-want +got):\n%s", got, diff)
 	}
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	if in.ChatKey != apiKey || in.IngressID != "m1" || in.Chat.Type != "api" || in.Sender.ID != "ann" {
 		t.Errorf("got inbound %+v", in)
 	}
@@ -65,7 +65,7 @@ func TestExecute(t *testing.T) {
 			t.Errorf("a repeated id answered %s", body)
 		}
 	}
-	if len(s.live.accepted) != 0 {
+	if s.live.Unread() != 0 {
 		t.Error("a repeated id ran again")
 	}
 }
@@ -75,16 +75,16 @@ func TestExecuteMergedIntoRun(t *testing.T) {
 	answers := make(chan string, 2)
 	ask := func(id string) {
 		go func() { answers <- readAll(t, s.execute(t, `{"instructions":"go","messageId":"`+id+`"}`)) }()
-		s.live.next(t)
+		s.live.Next(t)
 	}
 	ask("m1")
-	s.live.start(apiKey, "r1", "a1")
-	s.live.say(apiKey, "one")
+	s.live.Start(apiKey, "r1", "a1")
+	s.live.Say(apiKey, "one")
 	ask("m2")
-	s.live.end(apiKey, false, "")
-	s.live.start(apiKey, "r1", "a2")
-	s.live.say(apiKey, "two")
-	s.live.end(apiKey, true, "done")
+	s.live.End(apiKey, false, "")
+	s.live.Start(apiKey, "r1", "a2")
+	s.live.Say(apiKey, "two")
+	s.live.End(apiKey, true, "done")
 	for range 2 {
 		if got := <-answers; !strings.Contains(got, `"output":"two"`) || !strings.Contains(got, `"success":true`) {
 			t.Errorf("got %s, want the last message of the run", got)
@@ -98,26 +98,26 @@ func TestExecuteOutcomes(t *testing.T) {
 		play       func(s *server)
 	}{
 		{"failed", `"success":false,"output":"half","error":"failed"`, func(s *server) {
-			s.live.start(apiKey, "r1", "a1")
-			s.live.say(apiKey, "half")
-			s.live.end(apiKey, true, "failed")
+			s.live.Start(apiKey, "r1", "a1")
+			s.live.Say(apiKey, "half")
+			s.live.End(apiKey, true, "failed")
 		}},
 		{"dropped", `"error":"The turn ended without an answer."`, func(s *server) {
-			s.live.mu.Lock()
-			defer s.live.mu.Unlock()
-			s.live.send(s.live.chat(apiKey), platform.Frame{Kind: platform.FrameSettled, Settled: []string{"u:" + apiKey + ":m1"}})
+			s.live.Lock()
+			defer s.live.Unlock()
+			s.live.Chat(apiKey).Send(platform.Frame{Kind: platform.FrameSettled, Settled: []string{"u:" + apiKey + ":m1"}})
 		}},
 		{"watch ends in between", `"output":"late"`, func(s *server) {
-			s.live.start(apiKey, "r1", "a1")
-			s.live.say(apiKey, "late")
-			s.live.dropWatchers(apiKey)
-			s.live.end(apiKey, true, "done")
+			s.live.Start(apiKey, "r1", "a1")
+			s.live.Say(apiKey, "late")
+			s.live.DropWatchers(apiKey)
+			s.live.End(apiKey, true, "done")
 		}},
 		{"said by the tool", `"output":"through the tool"`, func(s *server) {
-			s.live.start(apiKey, "r1", "a1")
-			s.live.chunk(apiKey, uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "chat_send", Input: json.RawMessage(`{"text":"through the tool"}`)},
+			s.live.Start(apiKey, "r1", "a1")
+			s.live.Chunk(apiKey, uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "chat_send", Input: json.RawMessage(`{"text":"through the tool"}`)},
 				uistream.ToolOutputAvailable{ToolCallID: "c", Output: json.RawMessage(`"ok"`)})
-			s.live.end(apiKey, true, "done")
+			s.live.End(apiKey, true, "done")
 		}},
 	}
 	for _, tt := range tests {
@@ -125,7 +125,7 @@ func TestExecuteOutcomes(t *testing.T) {
 			s := apiServer(t)
 			answer := make(chan string, 1)
 			go func() { answer <- readAll(t, s.execute(t, `{"instructions":"go","messageId":"m1"}`)) }()
-			s.live.next(t)
+			s.live.Next(t)
 			tt.play(s)
 			if got := <-answer; !strings.Contains(got, tt.want) {
 				t.Errorf("got %s, want %s", got, tt.want)
@@ -145,9 +145,9 @@ func TestExecuteFailsInTheReadersLanguage(t *testing.T) {
 		go func() {
 			answer <- readAll(t, s.execute(t, `{"instructions":"go","messageId":"m1"}`, "Accept-Language", language))
 		}()
-		s.live.next(t)
-		s.live.start(apiKey, "r1", "a1")
-		s.live.end(apiKey, true, "failed")
+		s.live.Next(t)
+		s.live.Start(apiKey, "r1", "a1")
+		s.live.End(apiKey, true, "failed")
 		if got := <-answer; !strings.Contains(got, want) {
 			t.Errorf("%q: got %s, want %s", language, got, want)
 		}
@@ -172,13 +172,13 @@ func TestExecuteClientGone(t *testing.T) {
 		}
 		gone <- err
 	}()
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	cancel()
 	if err := <-gone; err == nil {
 		t.Error("the call came back")
 	}
 	s.answerAPI(in)
-	if len(s.live.stops) != 0 {
+	if len(s.live.Stops) != 0 {
 		t.Error("the run was stopped")
 	}
 	if got := readAll(t, s.execute(t, `{"instructions":"go","messageId":"m1"}`)); !strings.Contains(got, "noon for") {

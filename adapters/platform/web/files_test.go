@@ -19,7 +19,7 @@ func (f tinyFiles) Limit() int64 { return f.limit }
 // long is refused before anything of it is stored.
 func TestLongTextsAreNoFiles(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Files = tinyFiles{limit: 4 << 20} })
-	s.live.seed(key, "u1", "a1")
+	s.live.Seed(key, "u1", "a1")
 	long := strings.Repeat("x", 1<<20+1)
 	half := long[:len(long)/2+1]
 	for name, body := range map[string]string{

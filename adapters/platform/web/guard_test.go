@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 )
 
@@ -98,7 +99,7 @@ func TestWE2StartMatrix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s %s %t", tt.listen, tt.token, tt.open), func(t *testing.T) {
-			_, err := New(Options{Live: newFakeLive(), Listen: tt.listen, Open: tt.open, Token: func() string { return tt.token }})
+			_, err := New(Options{Live: platformtest.NewLive(), Listen: tt.listen, Open: tt.open, Token: func() string { return tt.token }})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
@@ -264,7 +265,7 @@ func TestPrivateHandlerAsksNothing(t *testing.T) {
 	s := newServer(t, func(o *Options) { withToken(o); o.Private, o.Platform = true, "cli" })
 	wantStatus(t, s.do(t, "GET", "/api/chats", "", "Host", "anything"), 200, "")
 	wantStatus(t, s.do(t, "POST", "/api/chat", submit("main", "m1", "hi"), "Prefer", "respond-async"), 202, "")
-	if in := s.live.next(t); in.ChatKey != "cli-chat-main" || in.Chat.Type != "cli" {
+	if in := s.live.Next(t); in.ChatKey != "cli-chat-main" || in.Chat.Type != "cli" {
 		t.Errorf("got %s of type %s, want cli-chat-main of type cli", in.ChatKey, in.Chat.Type)
 	}
 }

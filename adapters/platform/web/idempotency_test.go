@@ -19,9 +19,9 @@ func submitted(text string) string {
 // another text is an error that is reported to the client.
 func TestIdempotencyKeyIsOneTurn(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.onAccept = s.live.echo
+	s.live.OnAccept = s.live.Echo
 	first := readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, "k1"))
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	if in.IngressID != "key:k1" || in.TurnID == "" || !strings.Contains(first, "You said: hi") {
 		t.Fatalf("inbound %+v answered %s", in, first)
 	}
@@ -42,11 +42,11 @@ func TestIdempotencyKeyIsOneTurn(t *testing.T) {
 	if res := s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, strings.Repeat("k", 300)); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("an endless key answered %d", res.StatusCode)
 	}
-	if len(s.live.accepted) != 0 {
+	if s.live.Unread() != 0 {
 		t.Error("the repeated request was taken again")
 	}
 	readAll(t, s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, "k2"))
-	if in := s.live.next(t); in.IngressID != "key:k2" {
+	if in := s.live.Next(t); in.IngressID != "key:k2" {
 		t.Errorf("another key made %+v", in)
 	}
 }
@@ -61,7 +61,7 @@ func answerID(stream string) string {
 // Simultaneous requests see a chat without any of them. One is accepted, and all get its answer.
 func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.onAccept = s.live.echo
+	s.live.OnAccept = s.live.Echo
 	bodies := make([]string, 8)
 	var wg sync.WaitGroup
 	for i := range bodies {
@@ -75,8 +75,8 @@ func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
 			t.Errorf("answered %s", body)
 		}
 	}
-	s.live.next(t)
-	if len(s.live.accepted) != 0 {
+	s.live.Next(t)
+	if s.live.Unread() != 0 {
 		t.Error("it was taken twice")
 	}
 }
@@ -85,9 +85,7 @@ func TestIdempotencyKeyAtTheSameMoment(t *testing.T) {
 // compaction, is never accepted again.
 func TestIdempotencyKeyOfAFoldedTurn(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.mu.Lock()
-	s.live.chat(key).ingress["key:k1"] = "gone"
-	s.live.mu.Unlock()
+	s.live.Know(key, "key:k1", "gone")
 	if res := s.do(t, "POST", "/api/chat", submitted("hi"), request.KeyHeader, "k1"); res.StatusCode != http.StatusGone {
 		t.Errorf("answered %d", res.StatusCode)
 	}
@@ -96,14 +94,14 @@ func TestIdempotencyKeyOfAFoldedTurn(t *testing.T) {
 // A key on the API means one run, whatever messageId accompanies it.
 func TestIdempotencyKeyOnExecute(t *testing.T) {
 	s := apiServer(t)
-	s.live.onAccept = func(in platform.Inbound) { s.answerAPI(in) }
+	s.live.OnAccept = func(in platform.Inbound) { s.answerAPI(in) }
 	for _, body := range []string{`{"instructions":"what time?","userId":"ann"}`, `{"instructions":"what time?","userId":"ann"}`} {
 		if got := readAll(t, s.execute(t, body, request.KeyHeader, "k1")); !strings.Contains(got, "noon for ann") {
 			t.Errorf("answered %s", got)
 		}
 	}
-	s.live.next(t)
-	if len(s.live.accepted) != 0 {
+	s.live.Next(t)
+	if s.live.Unread() != 0 {
 		t.Error("it ran twice")
 	}
 }

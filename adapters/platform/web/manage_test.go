@@ -94,7 +94,7 @@ func TestPageDeletesAndRenames(t *testing.T) {
 	b := newBrowser(t)
 	m := &managed{titles: map[messages.ChatKey]string{key: "roses"}}
 	s := newServer(t, m.options)
-	s.live.chat(key).history = longChat(1)
+	s.live.Chat(key).History = longChat(1)
 	b.open(s.URL + "/#/c/c1")
 	b.Until(`document.querySelectorAll('.msg').length === 2 && !document.getElementById('forget').hidden`)
 	b.Until(`document.querySelector('#chats a')?.textContent === 'roses'`)

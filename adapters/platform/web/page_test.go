@@ -52,12 +52,12 @@ func TestPageShowsAConversation(t *testing.T) {
 	b.Shoot("empty")
 	b.Until(`document.querySelectorAll('#chips button').length === 5`)
 	b.say("what is new?")
-	in := s.live.next(t)
+	in := s.live.Next(t)
 	if in.ChatKey != key || in.Text != "what is new?" {
 		t.Errorf("got %q in %s", in.Text, in.ChatKey)
 	}
-	s.live.start(key, "r1", "a1")
-	s.live.chunk(key, uistream.Start{Metadata: json.RawMessage(`{"demo":true}`)}, uistream.StartStep{},
+	s.live.Start(key, "r1", "a1")
+	s.live.Chunk(key, uistream.Start{Metadata: json.RawMessage(`{"demo":true}`)}, uistream.StartStep{},
 		uistream.ToolInputStart{ToolCallID: "c", ToolName: "web_fetch"},
 		uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "web_fetch", Input: json.RawMessage(`{"url":"https://example.org"}`)},
 		uistream.ToolOutputAvailable{ToolCallID: "c", Output: json.RawMessage(`"<h1>Example</h1>"`)}, uistream.FinishStep{},
@@ -65,15 +65,15 @@ func TestPageShowsAConversation(t *testing.T) {
 	b.Until(`document.querySelector('.msg.live .stream').textContent.includes('Here is')`)
 	b.Shoot("streaming")
 	b.say("and tomorrow?")
-	s.live.next(t)
+	s.live.Next(t)
 	b.Until(`document.querySelector('.msg.user.waiting .note').textContent === '' || document.querySelector('.msg.user.waiting .note').textContent.startsWith('waiting')`)
 	b.Shoot("waiting")
-	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: demoAnswer[40:]}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
-	s.live.end(key, false, "")
-	s.live.start(key, "r1", "a2")
+	s.live.Chunk(key, uistream.TextDelta{ID: "t", Delta: demoAnswer[40:]}, uistream.TextEnd{ID: "t"}, uistream.FinishStep{})
+	s.live.End(key, false, "")
+	s.live.Start(key, "r1", "a2")
 	b.Until(`[...document.querySelectorAll('.msg.user .note')].at(-1).textContent === 'joined the answer under way'`)
-	s.live.say(key, "Tomorrow too.")
-	s.live.end(key, true, "done")
+	s.live.Say(key, "Tomorrow too.")
+	s.live.End(key, true, "done")
 	b.Until(`document.getElementById('stop').hidden && !document.querySelector('.live')`)
 	order := b.Eval(`[...document.querySelectorAll('.msg')].map((m) => m.querySelector('.body').innerText.slice(0, 9).trim()).join('|')`)
 	if want := "what is n|web_fetch|and tomor|Tomorrow"; !strings.HasPrefix(order, "what is n|") || !strings.HasSuffix(order, "|and tomor|Tomorrow") {
@@ -96,23 +96,23 @@ func TestPageShowsAConversation(t *testing.T) {
 func TestPageComesBack(t *testing.T) {
 	s, b := openPage(t)
 	b.say("first")
-	s.live.next(t)
-	s.live.start(key, "r1", "a1")
-	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
+	s.live.Next(t)
+	s.live.Start(key, "r1", "a1")
+	s.live.Chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
 	b.Until(`document.querySelector('.live .stream').textContent === 'half '`)
 	b.Call("Page.reload", nil, nil)
 	b.Until(`document.querySelector('.live .stream').textContent === 'half '`)
-	s.live.dropWatchers(key) // the connection ends; the page reconnects by itself
-	s.live.chunk(key, uistream.TextDelta{ID: "t", Delta: "and whole"}, uistream.TextEnd{ID: "t"})
+	s.live.DropWatchers(key) // the connection ends; the page reconnects by itself
+	s.live.Chunk(key, uistream.TextDelta{ID: "t", Delta: "and whole"}, uistream.TextEnd{ID: "t"})
 	b.Until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'half and whole'`)
 	b.Eval(`document.getElementById('stop').click()`)
 	b.Until(`document.querySelector('.msg.assistant .note').textContent === 'Stopped.'`)
-	if !slices.Equal(s.live.stops, []bool{false}) {
-		t.Errorf("got stops %v", s.live.stops)
+	if !slices.Equal(s.live.Stops, []bool{false}) {
+		t.Errorf("got stops %v", s.live.Stops)
 	}
-	s.live.mu.Lock()
-	s.live.onAccept = s.live.echo
-	s.live.mu.Unlock()
+	s.live.Lock()
+	s.live.OnAccept = s.live.Echo
+	s.live.Unlock()
 	b.Eval(`[...document.querySelectorAll('.msg.assistant .acts button')].find((x) => x.textContent === 'Answer again').click()`)
 	b.Until(`document.querySelector('.msg.assistant .body').innerText.trim() === 'You said: first'`)
 	b.Eval(`document.querySelector('.msg.user .acts button').click()`)
@@ -125,14 +125,14 @@ func TestPageComesBack(t *testing.T) {
 func TestPageFoldsThinking(t *testing.T) {
 	s, b := openPage(t)
 	b.say("hi")
-	s.live.next(t)
-	s.live.start(key, "r1", "a1")
-	s.live.chunk(key, uistream.StartStep{}, uistream.ReasoningStart{ID: "r"}, uistream.ReasoningDelta{ID: "r", Delta: "a secret plan"})
+	s.live.Next(t)
+	s.live.Start(key, "r1", "a1")
+	s.live.Chunk(key, uistream.StartStep{}, uistream.ReasoningStart{ID: "r"}, uistream.ReasoningDelta{ID: "r", Delta: "a secret plan"})
 	const folded = `[...document.querySelectorAll('details.chip')].some((d) => !d.open && d.textContent.includes('a secret plan')) && !document.body.innerText.includes('secret')`
 	b.Until(folded)
-	s.live.chunk(key, uistream.ReasoningEnd{ID: "r"}, uistream.FinishStep{})
-	s.live.say(key, "The answer.")
-	s.live.end(key, true, "done")
+	s.live.Chunk(key, uistream.ReasoningEnd{ID: "r"}, uistream.FinishStep{})
+	s.live.Say(key, "The answer.")
+	s.live.End(key, true, "done")
 	b.Until(`!document.querySelector('.live') && document.body.innerText.includes('The answer.')`)
 	if got := b.Eval(folded); got != "true" {
 		t.Error("the thinking is open after the answer")
@@ -148,30 +148,30 @@ func TestWE10PageKeepsPayloadsInert(t *testing.T) {
 	payloads := browsertest.Payloads()
 	for _, p := range payloads {
 		parts := []uimessage.Part{uimessage.Text{Text: p}}
-		s.live.mu.Lock()
-		c := s.live.chat("web-chat-bad")
-		c.history = append(c.history,
+		s.live.Lock()
+		c := s.live.Chat("web-chat-bad")
+		c.History = append(c.History,
 			uimessage.Message{ID: request.NewID("u"), Role: uimessage.RoleUser, Parts: parts},
 			uimessage.Message{ID: request.NewID("a"), Role: uimessage.RoleAssistant, Parts: append(parts,
 				uimessage.Reasoning{Text: p}, uimessage.SourceURL{SourceID: "1", URL: p, Title: uimessage.Some(p)},
 				uimessage.Tool{ToolCallID: "c", Name: "x" + p, State: uimessage.ToolOutputError, Input: quote(p), ErrorText: uimessage.Some(p)},
 				uimessage.File{MediaType: p, URL: p, Filename: uimessage.Some(p)}), Metadata: json.RawMessage(`{"username":` + string(quote(p)) + `}`)})
-		s.live.mu.Unlock()
+		s.live.Unlock()
 	}
 	b.Eval(`(() => { window.hit = 0; location.hash = '#/c/bad'; })()`)
 	b.Until(`document.querySelectorAll('.msg').length === ` + string(quote(len(payloads)*2)))
 	bad := messages.ChatKey("web-chat-bad")
-	s.live.start(bad, "r1", "a-live")
+	s.live.Start(bad, "r1", "a-live")
 	for i, p := range payloads {
 		id := request.NewID("t")
-		s.live.chunk(bad, uistream.TextStart{ID: id}, uistream.TextDelta{ID: id, Delta: p})
+		s.live.Chunk(bad, uistream.TextStart{ID: id}, uistream.TextDelta{ID: id, Delta: p})
 		if i%2 == 0 {
-			s.live.chunk(bad, uistream.TextEnd{ID: id})
+			s.live.Chunk(bad, uistream.TextEnd{ID: id})
 		}
 	}
-	s.live.chunk(bad, uistream.Error{ErrorText: payloads[0]})
+	s.live.Chunk(bad, uistream.Error{ErrorText: payloads[0]})
 	b.Until(`document.querySelector('.live .error')`)
-	s.live.end(bad, true, "done")
+	s.live.End(bad, true, "done")
 	b.Until(`!document.querySelector('.live')`)
 	b.Eval(`(() => { for (const d of document.querySelectorAll('details')) d.open = true; for (const e of document.querySelectorAll('#messages *')) for (const n of ['mouseover', 'focus', 'error', 'load']) e.dispatchEvent(new Event(n)); })()`)
 	if got := b.Eval(`window.hit + document.querySelectorAll('#messages :is(script, img, svg, iframe, object, embed, video, audio, style, link, form, input, base, meta, math)').length`); got != "0" {

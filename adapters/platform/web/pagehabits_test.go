@@ -14,7 +14,7 @@ func TestPageMenuOnAPhone(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
 	b.Phone()
-	s.live.chat(key).history = longChat(1)
+	s.live.Chat(key).History = longChat(1)
 	b.open(s.URL + "/#/c/c1")
 	b.Until(`document.querySelectorAll('.msg').length === 2`)
 	for _, way := range []string{
@@ -45,7 +45,7 @@ func TestPageWritesLinesOnAPhone(t *testing.T) {
 	b.say("one")
 	b.Until(`document.getElementById('input').value === 'one\n'`)
 	b.Eval(`document.getElementById('send').click()`)
-	if in := s.live.next(t); in.Text != "one" {
+	if in := s.live.Next(t); in.Text != "one" {
 		t.Errorf("got %q", in.Text)
 	}
 }
@@ -56,7 +56,7 @@ func TestPageTakesAnyAddress(t *testing.T) {
 	b.open(s.URL + "/#/c/%")
 	b.Until(`location.hash.length > 20`)
 	b.say("hello")
-	if in := s.live.next(t); in.Text != "hello" {
+	if in := s.live.Next(t); in.Text != "hello" {
 		t.Errorf("got %q", in.Text)
 	}
 	wantQuiet(t, b)
@@ -66,13 +66,13 @@ func TestPageTakesAnyAddress(t *testing.T) {
 func TestPageKeepsAnEditThatIsRefused(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.chat(key).history = longChat(1)
+	s.live.Chat(key).History = longChat(1)
 	b.open(s.URL + "/#/c/c1")
 	b.Until(`document.querySelectorAll('.msg').length === 2`)
 	b.Eval(`document.querySelector('.msg.user .acts button').click()`)
-	s.live.mu.Lock()
-	s.live.acceptErr = platform.ErrUnavailable
-	s.live.mu.Unlock()
+	s.live.Lock()
+	s.live.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
+	s.live.Unlock()
 	b.say("much better words")
 	b.Until(`!document.getElementById('link').hidden`)
 	b.Until(`document.getElementById('input').value === 'much better words' && !document.getElementById('mode').hidden`)
@@ -82,26 +82,26 @@ func TestPageKeepsAnEditThatIsRefused(t *testing.T) {
 func TestPageKeepsItsPlace(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.chat(key).history = longChat(40)
+	s.live.Chat(key).History = longChat(40)
 	b.open(s.URL + "/#/c/c1")
 	b.Until(`document.querySelectorAll('.msg').length === 80 && document.getElementById('log').scrollTop > 1000`)
 	b.Eval(`(() => { document.getElementById('log').scrollTop = 500; document.querySelector('.msg').marked = true; })()`)
-	s.live.watched(t, key)
+	s.live.Watched(t, key)
 	b.Eval(`(() => { setInterval(() => window.dispatchEvent(new Event('online')), 50); })()`) // reconnect without the usual pause
-	s.live.dropWatchers(key)
-	s.live.watched(t, key)
+	s.live.DropWatchers(key)
+	s.live.Watched(t, key)
 	// What follows the view is shown.
-	s.live.mu.Lock()
-	s.live.send(s.live.chat(key), platform.Frame{Kind: platform.FrameEvent, ChatKey: key, Event: platform.Event{Name: "compaction"}})
-	s.live.mu.Unlock()
+	s.live.Lock()
+	s.live.Chat(key).Send(platform.Frame{Kind: platform.FrameEvent, ChatKey: key, Event: platform.Event{Name: "compaction"}})
+	s.live.Unlock()
 	b.Until(`document.querySelector('.line')`)
 	if got := b.Eval(`document.getElementById('log').scrollTop + ' ' + document.querySelector('.msg').marked`); got != "500 true" {
 		t.Errorf("after the same view: got %s, want 500 true", got)
 	}
-	s.live.mu.Lock()
-	s.live.chat(key).history = append(longChat(40), uimessage.Message{ID: "new", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "from elsewhere"}}})
-	s.live.mu.Unlock()
-	s.live.dropWatchers(key)
+	s.live.Lock()
+	s.live.Chat(key).History = append(longChat(40), uimessage.Message{ID: "new", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "from elsewhere"}}})
+	s.live.Unlock()
+	s.live.DropWatchers(key)
 	b.Until(`document.querySelectorAll('.msg').length === 81`)
 	if got := b.Eval(`document.getElementById('log').scrollTop`); got != "500" {
 		t.Errorf("after a longer view: got %s, want 500", got)
@@ -113,8 +113,8 @@ func TestPageKeepsItsPlace(t *testing.T) {
 func TestPageFollowsAnEditElsewhere(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.seed(key, "u1", "a1", "u2", "a2")
-	s.live.onAccept = s.live.echo
+	s.live.Seed(key, "u1", "a1", "u2", "a2")
+	s.live.OnAccept = s.live.Echo
 	b.open(s.URL + "/#/c/c1")
 	b.Until(`document.querySelectorAll('.msg').length === 4`)
 	s.do(t, "POST", "/api/chat", `{"id":"c1","messageId":"u1","message":{"id":"u1","role":"user","parts":[{"type":"text","text":"better"}]}}`, "Prefer", "respond-async").close()
@@ -128,20 +128,20 @@ func TestPageFollowsAnEditElsewhere(t *testing.T) {
 func TestPageShowsWhatWaits(t *testing.T) {
 	s, b := openPage(t)
 	b.say("first")
-	s.live.next(t)
-	s.live.start(key, "r1", "a1")
+	s.live.Next(t)
+	s.live.Start(key, "r1", "a1")
 	b.say("second")
-	s.live.next(t)
+	s.live.Next(t)
 	b.Call("Page.reload", nil, nil)
 	b.Until(`document.querySelector('.msg.user.waiting .body')?.textContent === 'second' && document.querySelector('.live')`)
-	s.live.end(key, true, "done")
+	s.live.End(key, true, "done")
 	b.Until(`!document.querySelector('.live')`)
 	if got := b.Eval(`document.getElementById('stop').hidden`); got != "false" {
 		t.Error("the page takes the chat for idle although a turn waits")
 	}
-	s.live.start(key, "r2", "a2")
-	s.live.say(key, "Both.")
-	s.live.end(key, true, "done")
+	s.live.Start(key, "r2", "a2")
+	s.live.Say(key, "Both.")
+	s.live.End(key, true, "done")
 	b.Until(`document.getElementById('stop').hidden && document.querySelectorAll('.msg').length === 4 && !document.querySelector('.waiting')`)
 	wantQuiet(t, b)
 }
@@ -159,21 +159,21 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 		messages   string
 	}{
 		{"the message is answered in a new view", "first", func(s *server, b *browser) {
-			s.live.dropWatchers(key)
-			s.live.start(key, "r1", "a1")
-			s.live.say(key, "Done.")
-			s.live.end(key, true, "done")
+			s.live.DropWatchers(key)
+			s.live.Start(key, "r1", "a1")
+			s.live.Say(key, "Done.")
+			s.live.End(key, true, "done")
 			b.Until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 2`)
 		}, "2"},
 		{"the message is answered in the stream", "first", func(s *server, b *browser) {
-			s.live.start(key, "r1", "a1")
-			s.live.say(key, "Done.")
-			s.live.end(key, true, "done")
+			s.live.Start(key, "r1", "a1")
+			s.live.Say(key, "Done.")
+			s.live.End(key, true, "done")
 			b.Until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
 		}, "2"},
 		{"a command, and an answer ends", "/status", func(s *server, b *browser) {
-			s.live.start(key, "r1", "a1")
-			s.live.end(key, true, "done")
+			s.live.Start(key, "r1", "a1")
+			s.live.End(key, true, "done")
 			b.Until(`document.querySelectorAll('.msg').length === 2 && !document.querySelector('.live')`)
 		}, "3"},
 		{"another chat is shown", "first", elsewhere, "1"},
@@ -182,9 +182,9 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBrowser(t)
 			s := newServer(t, withCommands)
-			s.live.seed("web-chat-c2", "u9")
+			s.live.Seed("web-chat-c2", "u9")
 			b.open(s.URL + "/#/c/c1")
-			s.live.watched(t, key)
+			s.live.Watched(t, key)
 			b.Eval(`(() => {
 				const usual = window.fetch;
 				window.held = new Promise((done) => { window.release = done; });
@@ -195,7 +195,7 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 				};
 			})()`)
 			b.say(tt.text)
-			s.live.next(t)
+			s.live.Next(t)
 			tt.meanwhile(s, b)
 			b.Eval(`(() => { window.release(); return new Promise((done) => setTimeout(done, 100)); })()`)
 			if got := b.Eval(`document.getElementById('stop').hidden + ' ' + document.querySelectorAll('.msg').length`); got != "true "+tt.messages {
@@ -209,15 +209,15 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 // A page whose stream has ended, as that of a chat which was put away, reads on at once when somebody writes.
 func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
 	s, b := openPage(t)
-	s.live.watched(t, key)
-	s.live.dropWatchers(key)
+	s.live.Watched(t, key)
+	s.live.DropWatchers(key)
 	b.Eval(`new Promise((done) => setTimeout(done, 100))`)
 	b.say("hello")
-	s.live.next(t)
-	s.live.watched(t, key)
-	s.live.start(key, "r1", "a1")
-	s.live.say(key, "Hi.")
-	s.live.end(key, true, "done")
+	s.live.Next(t)
+	s.live.Watched(t, key)
+	s.live.Start(key, "r1", "a1")
+	s.live.Say(key, "Hi.")
+	s.live.End(key, true, "done")
 	b.Until(`document.querySelector('.msg.assistant')?.innerText.includes('Hi.') && document.getElementById('stop').hidden`)
 	wantQuiet(t, b)
 }
@@ -232,7 +232,7 @@ func TestPageNoticesASilentHost(t *testing.T) {
 	}, nil)
 	b.open(s.URL + "/#/c/c1")
 	for range 3 {
-		s.live.watched(t, key)
+		s.live.Watched(t, key)
 	}
 }
 
@@ -240,18 +240,18 @@ func TestPageNoticesASilentHost(t *testing.T) {
 func TestPageKeepsTheFocus(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
+	ask(s.live, asking("c1", "ap-c1"))
 	b.open(s.URL + "/#/c/d")
 	b.Until(`document.querySelectorAll('.asks').length === 1`)
 	b.Eval(`(() => { const x = document.querySelector('.decide .approve'); x.focus(); x.click(); })()`)
 	b.Until(`document.activeElement.id === 'input'`)
 	b.Eval(`(() => { location.hash = '#/c/c1'; })()`)
 	b.say("go on")
-	s.live.next(t)
-	s.live.start(key, "r1", "a1")
+	s.live.Next(t)
+	s.live.Start(key, "r1", "a1")
 	b.Until(`!document.getElementById('stop').hidden`)
 	b.Eval(`document.getElementById('stop').focus()`)
-	s.live.end(key, true, "stopped")
+	s.live.End(key, true, "stopped")
 	b.Until(`document.getElementById('stop').hidden && document.activeElement.id === 'input'`)
 }
 
@@ -301,9 +301,9 @@ func TestPageSaysWhyAMessageWasDeclined(t *testing.T) {
 		s := newServer(t, nil)
 		b.open(s.URL + "/#/c/c1")
 		for reason, want := range words {
-			s.live.mu.Lock()
-			s.live.decline = reason
-			s.live.mu.Unlock()
+			s.live.Lock()
+			s.live.Decline = reason
+			s.live.Unlock()
 			b.say("hello, " + reason)
 			b.Until(`[...document.querySelectorAll('.msg')].at(-1)?.querySelector('.note button')`)
 			if got := b.Eval(`[...document.querySelectorAll('.msg')].at(-1).querySelector('.note').textContent`); !strings.Contains(got, want) {
@@ -330,8 +330,8 @@ func TestPageKeepsATurnThatWasCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBrowser(t)
 			s := newServer(t, nil)
-			s.live.seed(key, tt.turns...)
-			s.live.acceptErr = platform.ErrUnavailable
+			s.live.Seed(key, tt.turns...)
+			s.live.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
 			b.open(s.URL + "/#/c/c1")
 			b.Until(fmt.Sprintf(`document.querySelectorAll('.msg').length === %d`, len(tt.turns)))
 			b.Eval(`[...document.querySelectorAll('.msg .acts button')].findLast((x) => x.textContent === %q).click()`, tt.press)
@@ -341,16 +341,17 @@ func TestPageKeepsATurnThatWasCut(t *testing.T) {
 			b.Until(`[...document.querySelectorAll('.msg .note button')].length === 1`)
 			s.CloseClientConnections() // the reader hears from the next process what is left
 			b.Until(fmt.Sprintf(`document.querySelectorAll('.msg').length === %d && document.querySelector('.msg .note button')`, len(tt.turns)-1))
-			s.live.mu.Lock()
-			s.live.acceptErr, s.live.onAccept = nil, s.live.echo
-			s.live.mu.Unlock()
+			s.live.Lock()
+			s.live.Refuse(nil)
+			s.live.OnAccept = s.live.Echo
+			s.live.Unlock()
 			b.Eval(`document.querySelector('.msg .note button').click()`)
 			b.Until(fmt.Sprintf(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === %q`, tt.keep+tt.text+"|You said: "+tt.text))
 			if got := b.Eval(`document.getElementById('input').value`); got != "" {
 				t.Errorf("the input has %q", got)
 			}
-			if in := s.live.next(t); in.Text != tt.text || in.TurnID != tt.turns[len(tt.turns)-2] || len(s.live.accepted) > 0 {
-				t.Errorf("accepted %+v, and %d others", in, len(s.live.accepted))
+			if in := s.live.Next(t); in.Text != tt.text || in.TurnID != tt.turns[len(tt.turns)-2] || s.live.Unread() > 0 {
+				t.Errorf("accepted %+v, and %d others", in, s.live.Unread())
 			}
 		})
 	}

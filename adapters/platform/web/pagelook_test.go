@@ -44,7 +44,7 @@ func TestPageSaysHowARequestEnded(t *testing.T) {
 		requests = append(requests, fmt.Sprintf(`{"id":%q,"n":%d,"answer":%q,"by":%q,"byName":%q}`, id, i, c.answer, by, name))
 		want = append(want, c.w)
 	}
-	s.live.chat(key).history = append(longChat(1), uimessage.Message{
+	s.live.Chat(key).History = append(longChat(1), uimessage.Message{
 		ID: "a", Role: uimessage.RoleAssistant, Parts: parts, Metadata: json.RawMessage(`{"approvals":{"requests":[` + strings.Join(requests, ",") + `]}}`),
 	})
 	b.open(s.URL + "/#/c/c1")
@@ -60,7 +60,7 @@ func TestPageSaysHowARequestEnded(t *testing.T) {
 func TestPageTellsScreenReaders(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"), asking("c2", "ap-c2"))
+	ask(s.live, asking("c1", "ap-c1"), asking("c2", "ap-c2"))
 	b.open(s.URL + "/#/c/d")
 	b.Until(`document.querySelectorAll('.asks').length === 2`)
 	if got := b.Eval(`[...document.querySelectorAll('.decide button')].map((x) => x.textContent + ': ' + document.getElementById(x.getAttribute('aria-describedby')).textContent).join('|')`); got !=
@@ -75,10 +75,10 @@ func TestPageTellsScreenReaders(t *testing.T) {
 		{"waiting", "Waiting for your decision."}, {"failed", "The answer failed."}, {"stopped", "Stopped."}, {"done", "The answer is complete."},
 	} {
 		b.say("go on")
-		s.live.next(t)
-		s.live.start(key, fmt.Sprint("r", i), fmt.Sprint("a", i))
+		s.live.Next(t)
+		s.live.Start(key, fmt.Sprint("r", i), fmt.Sprint("a", i))
 		b.Until(`document.getElementById('state').textContent === 'The assistant is answering.'`)
-		s.live.end(key, true, c.result)
+		s.live.End(key, true, c.result)
 		b.Until(fmt.Sprintf(`document.getElementById('state').textContent === %q`, c.want))
 	}
 	if got := b.Eval(`[document.getElementById('attach').title, document.getElementById('menu').title].join()`); got != "Add files,Chats" {
@@ -92,15 +92,15 @@ func TestPageKeepsTheFocusOfWhatIsDrawnAnew(t *testing.T) {
 	b := newBrowser(t)
 	m := &managed{titles: map[messages.ChatKey]string{key: "roses", "web-chat-c2": "tulips"}}
 	s := newServer(t, m.options)
-	s.live.ask(asking("c1", "ap-c1"), asking("c2", "ap-c2"))
+	ask(s.live, asking("c1", "ap-c1"), asking("c2", "ap-c2"))
 	b.open(s.URL + "/#/c/d")
 	b.Until(`document.querySelectorAll('.asks').length === 2 && document.querySelectorAll('#chats a').length === 2`)
 	b.Eval(`(() => { window.old = document.querySelectorAll('.decide .deny')[1]; window.old.focus(); })()`)
-	s.live.mu.Lock()
-	c := s.live.chat(decideKey)
-	c.history = append(c.history, uimessage.Message{ID: "u9", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "elsewhere"}}})
-	s.live.mu.Unlock()
-	s.live.dropWatchers(decideKey)
+	s.live.Lock()
+	c := s.live.Chat(decideKey)
+	c.History = append(c.History, uimessage.Message{ID: "u9", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "elsewhere"}}})
+	s.live.Unlock()
+	s.live.DropWatchers(decideKey)
 	b.Until(`window.dispatchEvent(new Event('online')) && document.querySelectorAll('.msg').length === 3 && !window.old.isConnected`)
 	b.Until(`document.activeElement === document.querySelectorAll('.decide .deny')[1]`)
 
@@ -129,15 +129,15 @@ func TestPageRefusesAFileAloud(t *testing.T) {
 func TestPageSaysThatADecisionWasNotSent(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.ask(asking("c1", "ap-c1"))
+	ask(s.live, asking("c1", "ap-c1"))
 	b.open(s.URL + "/#/c/d")
 	b.Until(`document.querySelectorAll('.asks').length === 1`)
 	b.Eval(`(() => { window.fetch = () => Promise.reject(new TypeError('no network')); document.querySelector('.approve').click(); })()`)
 	b.Until(`document.querySelector('.msg.assistant .note').textContent === 'not sent: The host could not be reached.' && document.querySelectorAll('.decide button').length === 2`)
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if len(s.live.decisions) > 0 {
-		t.Errorf("the host heard %v", s.live.decisions)
+	s.live.Lock()
+	defer s.live.Unlock()
+	if len(s.live.Decisions) > 0 {
+		t.Errorf("the host heard %v", s.live.Decisions)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestPageHoldsLongWords(t *testing.T) {
 			}, nil
 		}
 	})
-	s.live.chat(key).history = append(longChat(1), uimessage.Message{ID: "a", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{
+	s.live.Chat(key).History = append(longChat(1), uimessage.Message{ID: "a", Role: uimessage.RoleAssistant, Parts: []uimessage.Part{
 		uimessage.Text{Text: "|" + strings.Repeat(" header |", 14) + "\n|" + strings.Repeat("---|", 14) + "\n|" + strings.Repeat(" value |", 14) + "\n\nمرحبا!"},
 	}})
 	b.Window(390, 800)
@@ -189,7 +189,7 @@ func TestPageHoldsLongWords(t *testing.T) {
 func TestPageKeepsTheEndInSight(t *testing.T) {
 	b := newBrowser(t)
 	s := newServer(t, nil)
-	s.live.chat(key).history = longChat(30)
+	s.live.Chat(key).History = longChat(30)
 	b.Window(1100, 600)
 	b.open(s.URL + "/#/c/c1")
 	b.Until(`document.querySelectorAll('.msg').length === 60`)
@@ -213,9 +213,9 @@ func TestPageKeepsTheEndInSight(t *testing.T) {
 func TestPageSuitsTheEyes(t *testing.T) {
 	s, b := openPage(t)
 	b.say("first")
-	s.live.next(t)
-	s.live.start(key, "r1", "a1")
-	s.live.chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
+	s.live.Next(t)
+	s.live.Start(key, "r1", "a1")
+	s.live.Chunk(key, uistream.StartStep{}, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "half "})
 	b.Until(`document.querySelector('.live')`)
 	b.say("second")
 	b.Until(`document.querySelector('.waiting .body')`)

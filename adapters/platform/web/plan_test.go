@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/request"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
 func viewFixture(ids ...string) platform.ChatView {
-	l := newFakeLive()
-	l.seed("web-chat-x", ids...)
+	l := platformtest.NewLive()
+	l.Seed("web-chat-x", ids...)
 	v, err := l.History(context.Background(), "web-chat-x")
 	if err != nil {
 		return platform.ChatView{}

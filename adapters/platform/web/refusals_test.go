@@ -11,8 +11,8 @@ import (
 // Programs get JSON.
 func TestRefusalsAreSentences(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Token = func() string { return "secret" } })
-	s.live.seed(key, "u1", "a1")
-	s.live.start(key, "r1", "a2")
+	s.live.Seed(key, "u1", "a1")
+	s.live.Start(key, "r1", "a2")
 	edit := submit("c1", "u1", "other")
 	tests := []struct {
 		name, method, path, body, token string

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/web/internal/tries"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -121,7 +122,7 @@ func TestIO4Web(t *testing.T) {
 			} else {
 				refusedAll++
 			}
-			if len(s.live.accepted) != 0 {
+			if s.live.Unread() != 0 {
 				t.Error("a message was taken")
 			}
 		})
@@ -141,7 +142,7 @@ func TestIO4Web(t *testing.T) {
 		if got := post("something else", "Idempotency-Key", "k1"); got < 400 || got >= 500 {
 			t.Errorf("other words under the same key: %d", got)
 		}
-		if n := len(s.live.accepted); n != 1 {
+		if n := s.live.Unread(); n != 1 {
 			t.Errorf("taken %d times", n)
 		}
 	})
@@ -155,7 +156,7 @@ func TestIO5Web(t *testing.T) {
 	durable := make(chan string, n)
 	go func() {
 		for range n {
-			durable <- (<-s.live.accepted).MessageID
+			durable <- (s.live.Next(t)).MessageID
 		}
 	}()
 	var (
@@ -216,7 +217,7 @@ func TestIO11Web(t *testing.T) {
 	s := newServer(t, nil)
 	said := map[string]string{"one": "u1", "two": "u1"}
 	for chat := range said {
-		s.live.seed(messages.ChatKey("web-chat-"+chat), "u1", "a1")
+		s.live.Seed(messages.ChatKey("web-chat-"+chat), "u1", "a1")
 	}
 	other := map[string]string{"one": "two", "two": "one"}
 	for round := range 20 {
@@ -235,10 +236,10 @@ func TestIO11Web(t *testing.T) {
 			}
 		}
 	}
-	if n := len(s.live.accepted); n != 0 {
+	if n := s.live.Unread(); n != 0 {
 		t.Errorf("%d turns came of what assistants said", n)
 	}
-	t.Logf("soak: row=IO11 platform=web rounds=20 turns=%d", len(s.live.accepted))
+	t.Logf("soak: row=IO11 platform=web rounds=20 turns=%d", s.live.Unread())
 }
 
 // TestIO12Web checks that files arrive inside the message or not at all, within the limit of a
@@ -267,7 +268,7 @@ func TestIO12Web(t *testing.T) {
 	if got := post("files", "data:image/png;base64,"+strings.Repeat("A", 70<<10), "big.png"); got != http.StatusRequestEntityTooLarge {
 		t.Errorf("more than a request may hold: %d", got)
 	}
-	if n := len(s.live.accepted); n != 0 {
+	if n := s.live.Unread(); n != 0 {
 		t.Fatalf("%d of them were taken", n)
 	}
 	for _, name := range []string{"../../../etc/passwd", `..\..\x.dll`, "/etc/shadow", "..", "a\x00b.png", "line\nfeed", "gnp.\u202eexe", strings.Repeat("n", 5000)} {
@@ -276,7 +277,7 @@ func TestIO12Web(t *testing.T) {
 			t.Errorf("a file called %.40q: %d", name, got)
 			continue
 		}
-		in := s.live.next(t)
+		in := s.live.Next(t)
 		f, ok := in.Parts[0].(uimessage.File)
 		if !ok || len(in.Parts) != 1 || f.URL != "data:image/png;base64,AA==" || in.ChatKey != "web-chat-files" {
 			t.Errorf("a file called %.40q came as %+v in %s", name, in.Parts, in.ChatKey)
@@ -296,7 +297,7 @@ func TestIO12Web(t *testing.T) {
 			t.Errorf("a chat called %.40q: %d", chat, got)
 			continue
 		}
-		if in := s.live.next(t); !strings.HasPrefix(string(in.ChatKey), "web-chat-") || in.ChatKey == "web-chat-files" {
+		if in := s.live.Next(t); !strings.HasPrefix(string(in.ChatKey), "web-chat-") || in.ChatKey == "web-chat-files" {
 			t.Errorf("a chat called %.40q is %s", chat, in.ChatKey)
 		}
 	}
@@ -307,7 +308,7 @@ func TestIO12Web(t *testing.T) {
 // gets in; after too many wrong tokens the delay is minutes, not a day.
 func TestIO14Web(t *testing.T) {
 	now, token := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), testToken
-	p, err := New(Options{Live: newFakeLive(), Token: func() string { return token }})
+	p, err := New(Options{Live: platformtest.NewLive(), Token: func() string { return token }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func TestIO14Web(t *testing.T) {
 // to this very request in this very chat, decide nothing; the owner's answer then does.
 func TestAP5Web(t *testing.T) {
 	s := newServer(t, withTokens)
-	s.live.ask(asking("c1", "ap-c1"))
+	ask(s.live, asking("c1", "ap-c1"))
 	good := answered(t, nil, "c1+")
 	with := func(change func(map[string]any)) string { return answered(t, change, "c1+") }
 	owner := []string{"Authorization", "Bearer " + testToken}

@@ -18,12 +18,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
 // located is a host that tells a test where the platform listens.
 type located struct {
-	*fakeLive
+	*platformtest.Live
 	at chan string
 }
 
@@ -34,9 +35,9 @@ func (l located) Status(up bool, note string) {
 }
 
 // receive runs the platform's own server and returns its address and its result.
-func receive(t *testing.T, change func(*Options)) (addr string, live *fakeLive, stop context.CancelFunc, ended <-chan error) {
+func receive(t *testing.T, change func(*Options)) (addr string, live *platformtest.Live, stop context.CancelFunc, ended <-chan error) {
 	t.Helper()
-	live = newFakeLive()
+	live = platformtest.NewLive()
 	host := located{live, make(chan string, 1)}
 	opts := Options{Live: live, Open: true, Listen: "127.0.0.1:0"}
 	if change != nil {
@@ -92,11 +93,11 @@ func dial(t *testing.T, addr string) net.Conn {
 
 func TestTakenPortSaysSo(t *testing.T) {
 	addr, _, _, _ := receive(t, nil)
-	p, err := New(Options{Live: newFakeLive(), Open: true, Listen: addr})
+	p, err := New(Options{Live: platformtest.NewLive(), Open: true, Listen: addr})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.Receive(t.Context(), newFakeLive())
+	err = p.Receive(t.Context(), platformtest.NewLive())
 	if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), addr) {
 		t.Errorf("got %v, want a taken port", err)
 	}
@@ -104,7 +105,7 @@ func TestTakenPortSaysSo(t *testing.T) {
 
 func TestShutdownEndsStreams(t *testing.T) {
 	addr, live, stop, ended := receive(t, nil)
-	live.start(key, "r1", "a1")
+	live.Start(key, "r1", "a1")
 	s := newSSE(t, fetch(t, "GET", "http://"+addr+"/api/chat/c1/stream", ""))
 	s.want(`data: {"type":"start","messageId":"a1"}`)
 	stop()
@@ -183,7 +184,7 @@ func (b *blanks) Read(p []byte) (int, error) {
 // WE7: a body that trickles in is cut off, with or without a token, while others are served.
 func TestWE7SlowBodiesAndIdleSockets(t *testing.T) {
 	addr, live, _, _ := receive(t, func(o *Options) { o.BodyTimeout = 150 * time.Millisecond })
-	live.onAccept = live.echo
+	live.OnAccept = live.Echo
 	for range 200 {
 		dial(t, addr) // idle, before anything is sent
 	}
@@ -215,8 +216,8 @@ func TestStreamOutlivesBodyTimeout(t *testing.T) {
 	for range 10 { // 200 ms of comments
 		s.any()
 	}
-	live.start(key, "r1", "a1")
-	live.end(key, true, "done")
+	live.Start(key, "r1", "a1")
+	live.End(key, true, "done")
 	s.wantStart("a1")
 	s.want(`data: {"type":"finish","finishReason":"stop"}`, `data: [DONE]`, "")
 }
@@ -225,7 +226,7 @@ func TestStreamOutlivesBodyTimeout(t *testing.T) {
 func TestOV3SlowReaderIsDropped(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	addr, live, _, _ := receive(t, func(o *Options) { o.WriteTimeout, o.Registerer = 100*time.Millisecond, reg })
-	live.start(key, "r1", "a1")
+	live.Start(key, "r1", "a1")
 	c := dial(t, addr)
 	if _, err := io.WriteString(c, "GET /api/chat/c1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
@@ -235,12 +236,12 @@ func TestOV3SlowReaderIsDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	big := uistream.TextDelta{ID: "t", Delta: strings.Repeat("x", 64<<10)}
-	live.mu.Lock()
-	chat := live.chat(key)
+	live.Lock()
+	chat := live.Chat(key)
 	for range 400 { // 25 MiB: more than the sockets can buffer
-		live.send(chat, platform.Frame{Kind: platform.FrameChunks, ChatKey: key, MessageID: "a1", Chunks: []uistream.Chunk{big}})
+		chat.Send(platform.Frame{Kind: platform.FrameChunks, ChatKey: key, MessageID: "a1", Chunks: []uistream.Chunk{big}})
 	}
-	live.mu.Unlock()
+	live.Unlock()
 	deadline := time.After(10 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -290,25 +291,25 @@ func TestEventsEndWithTheWatch(t *testing.T) {
 	s := newServer(t, nil)
 	stream := newSSE(t, s.do(t, "GET", "/api/chat/c1/events", ""))
 	stream.want(`data: {"kind":"view","messages":[],"waiting":[],"running":false,"counts":{"accepted":0,"open":0,"fates":null,"outboxPending":0}}`)
-	s.live.watched(t, key)
-	s.live.dropWatchers(key)
+	s.live.Watched(t, key)
+	s.live.DropWatchers(key)
 	stream.want("")
 }
 
 func TestEvents(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.seed(key, "u1", "a1")
+	s.live.Seed(key, "u1", "a1")
 	stream := newSSE(t, s.do(t, "GET", "/api/chat/c1/events", ""))
 	if got := stream.next(); !strings.Contains(got, `"kind":"view"`) || !strings.Contains(got, "text of a1") {
 		t.Fatalf("got %s, want the view", got)
 	}
 	readAll(t, s.do(t, "POST", "/api/chat", submit("c1", "u2", "<two>"), "Prefer", "respond-async"))
-	s.live.start(key, "r1", "a2")
-	s.live.chunk(key, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"})
-	s.live.mu.Lock()
-	s.live.send(s.live.chat(key), platform.Frame{Kind: platform.FrameEvent, RunID: "r1", Event: platform.Event{Name: "tool_summary", Step: 1, Text: "ok"}})
-	s.live.mu.Unlock()
-	s.live.end(key, true, "done")
+	s.live.Start(key, "r1", "a2")
+	s.live.Chunk(key, uistream.TextStart{ID: "t"}, uistream.TextDelta{ID: "t", Delta: "<i>"})
+	s.live.Lock()
+	s.live.Chat(key).Send(platform.Frame{Kind: platform.FrameEvent, RunID: "r1", Event: platform.Event{Name: "tool_summary", Step: 1, Text: "ok"}})
+	s.live.Unlock()
+	s.live.End(key, true, "done")
 	stream.want(
 		`data: {"kind":"start","runId":"r1","messageId":"a2","sees":["u2"],"turns":[{"id":"u2","role":"user","parts":[{"type":"text","text":"<two>"}]}]}`,
 		`data: {"kind":"chunks","runId":"r1","messageId":"a2","chunks":[{"type":"text-start","id":"t"},{"type":"text-delta","id":"t","delta":"<i>"}]}`,
@@ -319,7 +320,7 @@ func TestEvents(t *testing.T) {
 // With many readers of one chat, and writers, there are no races and every reader gets the end.
 func TestManyReaders(t *testing.T) {
 	s := newServer(t, nil)
-	s.live.start(key, "r1", "a1")
+	s.live.Start(key, "r1", "a1")
 	var wg sync.WaitGroup
 	for range 20 {
 		res := s.do(t, "GET", "/api/chat/c1/stream", "")
@@ -336,8 +337,8 @@ func TestManyReaders(t *testing.T) {
 		})
 	}
 	for range 50 {
-		s.live.say(key, "x")
+		s.live.Say(key, "x")
 	}
-	s.live.end(key, true, "done")
+	s.live.End(key, true, "done")
 	wg.Wait()
 }

@@ -226,7 +226,7 @@ func TestSuite(t *testing.T) {
 		v, p := newVisitor(t, postChat)
 		v.work.Go(v.follow)
 		h := v.Harness(located{p, v}, suiteTarget(p.Name()))
-		h.Press, h.Decided = v.press, v.Live.Decided
+		v.Live.DecidesAll, h.Press, h.Decided = true, v.press, v.Live.Decided
 		return h
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -18,7 +19,7 @@ func TestVoiceMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := ""
-	p, err := New(Options{Live: newFakeLive(), Open: true, Voice: func(key messages.ChatKey, name string) (*os.File, error) {
+	p, err := New(Options{Live: platformtest.NewLive(), Open: true, Voice: func(key messages.ChatKey, name string) (*os.File, error) {
 		asked = string(key) + " " + name
 		if name != "speech-1.opus" {
 			return nil, fs.ErrNotExist
@@ -55,7 +56,7 @@ func TestVoiceMessages(t *testing.T) {
 			t.Errorf("%s: %d %q", path, resp.Code, resp.Body)
 		}
 	}
-	without, err := New(Options{Live: newFakeLive(), Open: true})
+	without, err := New(Options{Live: platformtest.NewLive(), Open: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,18 +11,19 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 )
 
 // server is a platform on a real loopback socket.
 type server struct {
 	*httptest.Server
 	p    *Platform
-	live *fakeLive
+	live *platformtest.Live
 }
 
 func newServer(t *testing.T, change func(*Options)) *server {
 	t.Helper()
-	live := newFakeLive()
+	live := platformtest.NewLive()
 	opts := Options{Live: live, Open: true, Info: func() Info { return Info{Project: "Test", Model: "demo", Demo: true} }}
 	if change != nil {
 		change(&opts)
@@ -178,7 +179,7 @@ func wantStatus(t *testing.T, res *reply, status int, code string) {
 }
 
 func TestPlatformDescribesItself(t *testing.T) {
-	p, err := New(Options{Live: newFakeLive(), Open: true})
+	p, err := New(Options{Live: platformtest.NewLive(), Open: true})
 	if err != nil {
 		t.Fatal(err)
 	}

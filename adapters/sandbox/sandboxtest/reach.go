@@ -14,10 +14,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"

@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/openai"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"

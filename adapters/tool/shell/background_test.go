@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/shell"
 	"github.com/shipmyagent/shipmyagent/messages"

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 )
 

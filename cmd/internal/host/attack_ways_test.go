@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"

@@ -16,9 +16,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // sink is the end of a way of spans.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-
 	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
