@@ -14,6 +14,22 @@ type Changes struct {
 	ch chan struct{}
 }
 
+// Guard guards the state of a fake.
+type Guard struct{ sync.Mutex }
+
+// Do calls f within the lock.
+func (g *Guard) Do(f func()) {
+	g.Lock()
+	defer g.Unlock()
+	f()
+}
+
+// Get returns what f returns, within the lock.
+func Get[T any](g *Guard, f func() T) (got T) {
+	g.Do(func() { got = f() })
+	return got
+}
+
 // T is what waiting needs of a test.
 type T interface {
 	Helper()

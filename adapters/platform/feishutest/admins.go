@@ -9,9 +9,7 @@ import (
 // SetAdmins says who owns and manages a group from now on, by open ids; without an
 // owner it belongs to a bot, as the service tells it.
 func (a *API) SetAdmins(chat, owner string, managers ...string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].owner, a.chats[chat].managers = owner, managers
+	a.mu.Do(func() { a.chats[chat].owner, a.chats[chat].managers = owner, managers })
 }
 
 // readChat answers what a chat is and who administers it.

@@ -41,7 +41,7 @@ type API struct {
 	quit    chan struct{}
 	work    sync.WaitGroup
 
-	mu       sync.Mutex
+	mu       faketest.Guard
 	shift    time.Duration // of the clock
 	tokens   map[string]time.Time
 	chats    map[string]*feishuChat
@@ -161,27 +161,17 @@ func (a *API) EncryptKey() string { return feishuEncrypt }
 func (a *API) VerificationToken() string { return feishuVerify }
 
 // Now is the time of the fake, which [API.Advance] moves.
-func (a *API) Now() time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.now()
-}
+func (a *API) Now() time.Time { return faketest.Get(&a.mu, func() time.Time { return a.now() }) }
 
 func (a *API) now() time.Time { return time.Now().Add(a.shift) }
 
 // AddChat makes a chat that the bot is in; kind is p2p, group or topic_group.
 func (a *API) AddChat(id, kind string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[id] = &feishuChat{id: id, kind: kind, member: true}
+	a.mu.Do(func() { a.chats[id] = &feishuChat{id: id, kind: kind, member: true} })
 }
 
 // Kick takes the bot out of a chat.
-func (a *API) Kick(chat string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].member = false
-}
+func (a *API) Kick(chat string) { a.mu.Do(func() { a.chats[chat].member = false }) }
 
 // Sent returns the bot's messages in a chat, in order.
 func (a *API) Sent(chat string) []Message {
@@ -220,9 +210,7 @@ func (a *API) Calls(path string) []Call {
 // Trap calls fire once, at the next call whose path holds a text: when it arrives, or,
 // with after, when it has had its effect and is not answered yet.
 func (a *API) Trap(path string, after bool, fire func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.trap = &feishuTrap{path: path, after: after, fire: fire}
+	a.mu.Do(func() { a.trap = &feishuTrap{path: path, after: after, fire: fire} })
 }
 
 type feishuTrap struct {
@@ -245,11 +233,7 @@ func (a *API) spring(path string, after bool) {
 }
 
 // ExpireTokens makes every token that was given out worthless.
-func (a *API) ExpireTokens() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	clear(a.tokens)
-}
+func (a *API) ExpireTokens() { a.mu.Do(func() { clear(a.tokens) }) }
 
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

@@ -58,8 +58,4 @@ func (a *API) Away(on bool) {
 }
 
 // Gone tells whether nothing connects.
-func (a *API) Gone() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.away
-}
+func (a *API) Gone() bool { return faketest.Get(&a.mu, func() bool { return a.away }) }

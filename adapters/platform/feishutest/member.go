@@ -3,11 +3,7 @@ package feishutest
 import "net/http"
 
 // SetName says the name of a person from now on, by open id. People have none otherwise.
-func (a *API) SetName(id, name string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.names[id] = name
-}
+func (a *API) SetName(id, name string) { a.mu.Do(func() { a.names[id] = name }) }
 
 // readNames answers the names of at most ten people.
 func (a *API) readNames(r *http.Request, body map[string]any) (any, *feishuRefusal) {

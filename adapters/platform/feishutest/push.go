@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -92,11 +93,7 @@ func decodeCard(content string) map[string]any {
 }
 
 // SetWebhook makes events go to an address.
-func (a *API) SetWebhook(url string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.push.hook = url
-}
+func (a *API) SetWebhook(url string) { a.mu.Do(func() { a.push.hook = url }) }
 
 // Say makes somebody write a text into a chat; members of more are set in the
 // message of the event, or removed when nil. A message with a root_id and no parent_id is in the topic
@@ -153,9 +150,7 @@ func (a *API) intoTopic(chat string, m map[string]any) {
 
 // Inject makes an event and brings it. It returns its id.
 func (a *API) Inject(kind string, event any) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.inject(kind, event)
+	return faketest.Get(&a.mu, func() string { return a.inject(kind, event) })
 }
 
 // inject is Inject with the lock held.
@@ -188,9 +183,7 @@ func (a *API) eventBody(id, kind string, event any) []byte {
 
 // EventBody is an event in clear, as [API.Request] takes it, that is brought to nobody.
 func (a *API) EventBody(kind string, event any) []byte {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.eventBody(a.newID(""), kind, event)
+	return faketest.Get(&a.mu, func() []byte { return a.eventBody(a.newID(""), kind, event) })
 }
 
 func (a *API) queue(e *feishuEvent) {
@@ -225,11 +218,7 @@ func (a *API) Advance(d time.Duration) {
 }
 
 // Mute makes what people do no events, or makes it events again.
-func (a *API) Mute(on bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.push.mute = on
-}
+func (a *API) Mute(on bool) { a.mu.Do(func() { a.push.mute = on }) }
 
 // Hurry brings every event that waits for another try, without moving the clock and as
 // if it were the first try.
@@ -322,11 +311,7 @@ func (a *API) deliverNext() bool {
 
 // Ahead makes events go over the long connection without waiting for the answers to
 // those before.
-func (a *API) Ahead(on bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.push.ahead = on
-}
+func (a *API) Ahead(on bool) { a.mu.Do(func() { a.push.ahead = on }) }
 
 // settle notes what became of a try.
 func (a *API) settle(e *feishuEvent, ok bool) {
@@ -443,7 +428,5 @@ func (a *API) showAnswer(message string, out map[string]any) error {
 
 // Idle tells that no event is being brought or due.
 func (a *API) Idle() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.push.queue) == 0 && a.push.busy == 0
+	return faketest.Get(&a.mu, func() bool { return len(a.push.queue) == 0 && a.push.busy == 0 })
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -22,7 +21,7 @@ type State struct {
 // knows the ids that it took. It is safe for concurrent use.
 type Host struct {
 	faketest.Changes
-	mu      sync.Mutex
+	mu      faketest.Guard
 	refuse  func(platform.Inbound) error
 	known   map[string]string // the turns, by chat and id
 	taken   []platform.Inbound
@@ -36,11 +35,7 @@ var _ platform.Host = (*Host)(nil)
 func NewHost() *Host { return &Host{known: map[string]string{}} }
 
 // Refuse makes the host refuse the inbounds for which f returns an error; nil: none.
-func (h *Host) Refuse(f func(platform.Inbound) error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.refuse = f
-}
+func (h *Host) Refuse(f func(platform.Inbound) error) { h.mu.Do(func() { h.refuse = f }) }
 
 // Accept implements [platform.Host].
 func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
@@ -70,9 +65,7 @@ func (h *Host) Accept(ctx context.Context, in []platform.Inbound) []platform.Res
 
 // Know makes the host know an id of a chat, as that of a turn.
 func (h *Host) Know(key messages.ChatKey, ingressID, turn string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.known[string(key)+" "+ingressID] = turn
+	h.mu.Do(func() { h.known[string(key)+" "+ingressID] = turn })
 }
 
 // Status implements [platform.Host].
@@ -85,23 +78,17 @@ func (h *Host) Status(up bool, note string) {
 
 // Taken returns what was accepted, without duplicates, in order.
 func (h *Host) Taken() []platform.Inbound {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.taken)
+	return faketest.Get(&h.mu, func() []platform.Inbound { return slices.Clone(h.taken) })
 }
 
 // Offered returns everything that was handed over, refused and repeated ones too.
 func (h *Host) Offered() []platform.Inbound {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.offered)
+	return faketest.Get(&h.mu, func() []platform.Inbound { return slices.Clone(h.offered) })
 }
 
 // States returns all reports in order.
 func (h *Host) States() []State {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.states)
+	return faketest.Get(&h.mu, func() []State { return slices.Clone(h.states) })
 }
 
 // AwaitTaken waits until n inbounds were accepted and returns them.

@@ -12,9 +12,7 @@ type Admin struct {
 
 // SetAdmins says who administers a group from now on.
 func (a *API) SetAdmins(chat int64, admins ...Admin) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].admins = admins
+	a.mu.Do(func() { a.chats[chat].admins = admins })
 }
 
 // administrators answers getChatAdministrators, with the bot among them.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
@@ -86,7 +85,7 @@ type API struct {
 	server  *httptest.Server
 	quit    chan struct{}
 
-	mu      sync.Mutex
+	mu      faketest.Guard
 	chats   map[int64]*botChat
 	nextMsg int64
 	pending []queued
@@ -336,9 +335,9 @@ func setCommands(p Params) (any, *refused) {
 
 // me is who the bot is.
 func (a *API) me() map[string]any {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}
+	return faketest.Get(&a.mu, func() map[string]any {
+		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}
+	})
 }
 
 // dispatch answers a call that no fault took.
@@ -407,18 +406,10 @@ func (a *API) SetWebhook(url string) {
 }
 
 // Webhook is the webhook that is set.
-func (a *API) Webhook() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.webhook
-}
+func (a *API) Webhook() string { return faketest.Get(&a.mu, func() string { return a.webhook }) }
 
 // Pending is how many updates are not confirmed.
-func (a *API) Pending() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.pending)
-}
+func (a *API) Pending() int { return faketest.Get(&a.mu, func() int { return len(a.pending) }) }
 
 func (a *API) isAllowed(kind string) bool {
 	if len(a.allowed) == 0 { // all but what has to be asked for
@@ -442,11 +433,7 @@ func (a *API) Away(on bool) {
 }
 
 // Gone tells whether nothing connects.
-func (a *API) Gone() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.away
-}
+func (a *API) Gone() bool { return faketest.Get(&a.mu, func() bool { return a.away }) }
 
 // NewAPIInProcess is a fake that is reached through its [API.Client] only,
 // with no socket, so that it works where time is simulated.

@@ -122,16 +122,14 @@ func notModified() *refused {
 
 // AddChat makes a chat known.
 func (a *API) AddChat(c Chat) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[c.ID] = &botChat{Chat: c, forms: map[int64]string{}}
+	a.mu.Do(func() { a.chats[c.ID] = &botChat{Chat: c, forms: map[int64]string{}} })
 }
 
 // Block keeps the bot from writing into a chat: people blocked it, or removed it.
 func (a *API) Block(chat int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].closed = &refused{code: http.StatusForbidden, text: "Forbidden: bot was blocked by the user"}
+	a.mu.Do(func() {
+		a.chats[chat].closed = &refused{code: http.StatusForbidden, text: "Forbidden: bot was blocked by the user"}
+	})
 }
 
 // Migrate gives a group another id, as when it becomes a supergroup.

@@ -25,11 +25,7 @@ type botFile struct {
 }
 
 // LargestUpload makes the fake take no more than n bytes.
-func (a *API) LargestUpload(n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.largest = n
-}
+func (a *API) LargestUpload(n int) { a.mu.Do(func() { a.largest = n }) }
 
 // checkUpload looks at a file that came along; the lock is held. What has no name is
 // the id of a file that is known.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // SecretHeader carries the secret of a webhook.
@@ -29,11 +31,7 @@ func (a *API) setWebhook(p Params) (any, *refused) {
 }
 
 // Secret is what the webhook that is set wants to be called with.
-func (a *API) Secret() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.secret
-}
+func (a *API) Secret() string { return faketest.Get(&a.mu, func() string { return a.secret }) }
 
 // Waiting are the bodies of the updates that nobody has taken, in order.
 func (a *API) Waiting() [][]byte {

@@ -63,9 +63,7 @@ func over(at []time.Time, r platform.Rate, now time.Time) time.Duration {
 // Burst holds in private chats, PerChat without it and PerGroup in all others. What a
 // chat sends before the time that it was told is counted as early.
 func (a *API) Limit(r platform.Rates) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}}
+	a.mu.Do(func() { a.limits = &limiter{rates: r, sent: map[int64][]time.Time{}, until: map[int64]time.Time{}} })
 }
 
 // Early is how many sends came before the time that their chat was told to wait.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -40,31 +41,19 @@ func unknownOf(p Params, known ...string) *refused {
 }
 
 // ForbidReactions makes a chat refuse reactions, as its administrators can.
-func (a *API) ForbidReactions(chat int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].noReactions = true
-}
+func (a *API) ForbidReactions(chat int64) { a.mu.Do(func() { a.chats[chat].noReactions = true }) }
 
 // ForbidDrafts makes a private chat refuse drafts, as with a bot that may not send any.
-func (a *API) ForbidDrafts(chat int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chats[chat].noDrafts = true
-}
+func (a *API) ForbidDrafts(chat int64) { a.mu.Do(func() { a.chats[chat].noDrafts = true }) }
 
 // Reaction is the bot's reaction to a message; empty: none.
 func (a *API) Reaction(chat, message int64) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.chats[chat].reactions[message]
+	return faketest.Get(&a.mu, func() string { return a.chats[chat].reactions[message] })
 }
 
 // Drafts are the texts under way that a chat was shown, in order.
 func (a *API) Drafts(chat int64) []Draft {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.chats[chat].drafts)
+	return faketest.Get(&a.mu, func() []Draft { return slices.Clone(a.chats[chat].drafts) })
 }
 
 // react is called with the lock held.

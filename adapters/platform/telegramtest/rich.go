@@ -71,11 +71,7 @@ func readRich(p Params) (string, *refused) {
 }
 
 // WithoutRich makes the server one that does not know rich messages.
-func (a *API) WithoutRich() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.noRich = true
-}
+func (a *API) WithoutRich() { a.mu.Do(func() { a.noRich = true }) }
 
 // sendText is called with the lock held.
 func (a *API) sendText(c *Call) (any, *refused) {

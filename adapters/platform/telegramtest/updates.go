@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // User is a person.
@@ -94,11 +96,7 @@ func (a *API) Gather(on bool) {
 }
 
 // NextUpdate is the id that the next update gets.
-func (a *API) NextUpdate() int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.nextID
-}
+func (a *API) NextUpdate() int64 { return faketest.Get(&a.mu, func() int64 { return a.nextID }) }
 
 // Inject queues an update and returns its id. Updates that are injected at once
 // are queued in the order of their ids, as a poller confirms all ids below its
@@ -136,11 +134,7 @@ func (a *API) queue(id int64, kind string, body json.RawMessage) {
 }
 
 // Privacy switches privacy mode, in which a bot gets of groups what turns to it alone.
-func (a *API) Privacy(on bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.privacy = on
-}
+func (a *API) Privacy(on bool) { a.mu.Do(func() { a.privacy = on }) }
 
 // Redeliver hands an update out once more, whatever was confirmed.
 func (a *API) Redeliver(id int64) {
