@@ -112,7 +112,7 @@ func Run(o Options) Result {
 	s.people, s.sent = newPeople(s), newSent(s)
 	s.choose()
 	s.boot()
-	for s.err == "" && len(s.faultList()) < o.Faults {
+	for s.err == "" && (Result{Faults: s.faults}).Total() < o.Faults {
 		s.tick()
 	}
 	s.rest()
@@ -121,10 +121,6 @@ func Run(o Options) Result {
 		Faults: s.faults, Steps: s.steps, Lives: s.sched.life, Turns: len(s.people.posts), Shown: len(s.sent.list), Stories: s.stories,
 		Sum: s.trace.sum, Tail: s.trace.last(), Err: s.err,
 	}
-}
-
-func (s *Sim) faultList() []struct{} {
-	return make([]struct{}, Result{Faults: s.faults}.Total())
 }
 
 // choose lets the seed choose the setup.

@@ -210,7 +210,7 @@ func (s Service) through(t *testing.T, h habit, send func([]WireEvent) Raw, atte
 		if asked.Add(1) > 1 {
 			deliver = plain
 		}
-		deliver(events).play(w, r)
+		deliver(events).Play(w, r)
 	}))
 	t.Cleanup(func() {
 		server.CloseClientConnections()

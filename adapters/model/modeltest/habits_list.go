@@ -205,7 +205,7 @@ func refusals() []habit {
 	refused := func(status int, header, message string) func([]WireEvent) Raw {
 		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message}}) // it always encodes
 		return func([]WireEvent) Raw {
-			return Raw{Status: status, header: header, Type: "application/json", Body: string(body)}
+			return Raw{Status: status, Header: header, Type: "application/json", Body: string(body)}
 		}
 	}
 	later := func(status int, r model.Reason, wait time.Duration) failing { return failing{r, status, true, wait} }

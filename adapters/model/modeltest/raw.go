@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 )
 
 // WireEvent is one event of an answer as a server sends it.
@@ -68,10 +69,12 @@ type Raw struct {
 	// Linger is how long the connection stays open after the body.
 	Linger time.Duration
 
-	header string // one more header: a name, ": " and a value
-	piece  int    // how many bytes are sent at once; 0: all
-	gzip   bool
-	end    ending
+	// Header is one more header: a name, ": " and a value.
+	Header string
+
+	piece int // how many bytes are sent at once; 0: all
+	gzip  bool
+	end   ending
 }
 
 // ending is what happens to the connection after the body.
@@ -94,6 +97,9 @@ func Events(data ...string) Raw {
 	}
 	return Raw{Body: b.String()}
 }
+
+// Short is an answer that is cut before its announced length.
+func Short(body string) Raw { return Raw{Body: body, end: endShort} }
 
 // Delta is the data of a chunk with this delta, a JSON object, and finish reason; an
 // empty one is null.
@@ -149,7 +155,7 @@ func (s *RawServer) answer(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	s.take(RawRequest{r.URL.Path, r.URL.Query(), r.Header.Clone(), string(body)}).play(w, r)
+	s.take(RawRequest{r.URL.Path, r.URL.Query(), r.Header.Clone(), string(body)}).Play(w, r)
 }
 
 func (s *RawServer) take(r RawRequest) Raw {
@@ -166,10 +172,11 @@ func (s *RawServer) take(r RawRequest) Raw {
 	return a
 }
 
-func (a Raw) play(w http.ResponseWriter, r *http.Request) {
+// Play answers a request.
+func (a Raw) Play(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case a.end == endReset:
-		reset(w)
+		faketest.Reset(w)
 		return
 	case a.Hold && a.NoHeaders:
 		<-r.Context().Done()
@@ -198,7 +205,7 @@ func pause(r *http.Request, d time.Duration) {
 
 func (a Raw) head(h http.Header) {
 	h.Set("Content-Type", cmp.Or(a.Type, "text/event-stream"))
-	if name, value, ok := strings.Cut(a.header, ": "); ok {
+	if name, value, ok := strings.Cut(a.Header, ": "); ok {
 		h.Set(name, value)
 	}
 	if a.end == endShort {
@@ -252,18 +259,6 @@ func silence(w http.ResponseWriter, r *http.Request, every time.Duration) {
 			_ = http.NewResponseController(w).Flush()
 		}
 	}
-}
-
-// reset ends the connection of a request without an answer.
-func reset(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler) // Unreachable: connections of HTTP/1.1 can be taken over.
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // it only makes the end harder
-	}
-	_ = conn.Close()
 }
 
 // indented is the data of an event on several lines.

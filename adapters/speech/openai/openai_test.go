@@ -72,22 +72,22 @@ func TestTranscribeFaults(t *testing.T) {
 		want   speech.Reason // if empty, a transcript is expected
 		calls  int
 	}{
-		{"429 once", []speechtest.Fault{{Status: 429, Header: map[string]string{"Retry-After": "0.01"}, Body: words}}, "", 2},
-		{"429 with a date long gone", []speechtest.Fault{{Status: 429, Header: map[string]string{"Retry-After": "Mon, 02 Jan 2006 15:04:05 GMT"}}}, "", 2},
-		{"429 for a day", []speechtest.Fault{{Status: 429, Header: map[string]string{"Retry-After": "86400"}}}, speech.ReasonRate, 1},
+		{"429 once", []speechtest.Fault{{Status: 429, Header: "Retry-After: 0.01", Body: words}}, "", 2},
+		{"429 with a date long gone", []speechtest.Fault{{Status: 429, Header: "Retry-After: Mon, 02 Jan 2006 15:04:05 GMT"}}, "", 2},
+		{"429 for a day", []speechtest.Fault{{Status: 429, Header: "Retry-After: 86400"}}, speech.ReasonRate, 1},
 		{"429 for ever", []speechtest.Fault{{Status: 429}, {Status: 429}, {Status: 429}}, speech.ReasonRate, 3},
 		{"nothing left to pay with", []speechtest.Fault{{Status: 429, Body: `{"error":{"code":"insufficient_quota"}}`}}, speech.ReasonRate, 1},
 		{"502 twice", []speechtest.Fault{{Status: 502, Body: "<html>ZEBRAFINCH"}, {Status: 503, Body: words}}, "", 3},
 		{"500 for ever", []speechtest.Fault{{Status: 500, Body: words}, {Status: 500}, {Status: 500}}, speech.ReasonServer, 3},
-		{"cut once", []speechtest.Fault{{Cut: true}}, "", 2},
-		{"cut for ever", []speechtest.Fault{{Cut: true}, {Cut: true}, {Cut: true}}, speech.ReasonNetwork, 3},
+		{"cut once", []speechtest.Fault{speechtest.Cut()}, "", 2},
+		{"cut for ever", []speechtest.Fault{speechtest.Cut(), speechtest.Cut(), speechtest.Cut()}, speech.ReasonNetwork, 3},
 		{"key refused", []speechtest.Fault{{Status: 401, Body: words}}, speech.ReasonAuth, 1},
 		{"refused", []speechtest.Fault{{Status: 400, Body: words}}, speech.ReasonRefused, 1},
 		{"too large", []speechtest.Fault{{Status: 413, Body: words}}, speech.ReasonLong, 1},
-		{"elsewhere", []speechtest.Fault{{Status: 307, Header: map[string]string{"Location": "http://127.0.0.1:1/v1"}}}, speech.ReasonRefused, 1},
-		{"garbage", []speechtest.Fault{{Raw: []byte("ZEBRAFINCH<html>")}}, speech.ReasonUnreadable, 1},
-		{"no end", []speechtest.Fault{{Raw: append([]byte(`{"text":"`), bytes.Repeat([]byte("ZEBRAFINCH "), 200_000)...)}}, speech.ReasonUnreadable, 1},
-		{"another type", []speechtest.Fault{{Raw: []byte(`{"text":{"ZEBRAFINCH":1}}`)}}, speech.ReasonUnreadable, 1},
+		{"elsewhere", []speechtest.Fault{{Status: 307, Header: "Location: http://127.0.0.1:1/v1"}}, speech.ReasonRefused, 1},
+		{"garbage", []speechtest.Fault{{Body: "ZEBRAFINCH<html>"}}, speech.ReasonUnreadable, 1},
+		{"no end", []speechtest.Fault{{Body: `{"text":"` + strings.Repeat("ZEBRAFINCH ", 200_000)}}, speech.ReasonUnreadable, 1},
+		{"another type", []speechtest.Fault{{Body: `{"text":{"ZEBRAFINCH":1}}`}}, speech.ReasonUnreadable, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := speechtest.NewServer(t, nil)
@@ -114,7 +114,7 @@ func TestTranscribeFaults(t *testing.T) {
 
 func TestTranscribeEndsWithItsContext(t *testing.T) {
 	s := speechtest.NewServer(t, nil)
-	s.Fail(speechtest.Fault{Hang: true})
+	s.Fail(speechtest.Hang())
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan error, 1)
@@ -154,7 +154,7 @@ func TestServiceThatIsNotThere(t *testing.T) {
 
 func TestSynthesize(t *testing.T) {
 	s := speechtest.NewServer(t, nil)
-	s.Fail(speechtest.Fault{Status: 500}, speechtest.Fault{Cut: true})
+	s.Fail(speechtest.Fault{Status: 500}, speechtest.Cut())
 	o := options(t, s)
 	o.Model = "tts-1"
 	sy, err := openai.NewSynthesizer(o, "alloy", "opus")
@@ -173,7 +173,7 @@ func TestSynthesize(t *testing.T) {
 	if diff := cmp.Diff(want, s.Spoken()); diff != "" {
 		t.Errorf("spoken (-want +got):\n%s", diff)
 	}
-	s.Fail(speechtest.Fault{Raw: make([]byte, 33<<20)})
+	s.Fail(speechtest.Fault{Body: strings.Repeat("\x00", 33<<20)})
 	if _, err := sy.Synthesize(t.Context(), speech.Words{Text: "x"}); speech.ReasonOf(err) != speech.ReasonUnreadable {
 		t.Errorf("a recording without end: %v", err)
 	}

@@ -12,26 +12,24 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 )
 
 // Fault is what the service does instead of answering normally.
-type Fault struct {
-	Status int
-	Header map[string]string
-	Body   string
-	// Cut breaks the connection in the middle of a response; Hang never responds.
-	Cut, Hang bool
-	// Raw is the body of a response with a success status.
-	Raw []byte
-}
+type Fault = modeltest.Raw
+
+// Cut breaks the connection in the middle of a response.
+func Cut() Fault { return modeltest.Short(`{"text":"half`) }
+
+// Hang never responds.
+func Hang() Fault { return Fault{Hold: true, NoHeaders: true} }
 
 // Heard is one request for a transcript.
 type Heard struct {
@@ -42,9 +40,9 @@ type Heard struct {
 // Spoken is one request for a recording.
 type Spoken struct{ Model, Voice, Format, Input string }
 
-// Server is the service. It refuses and records everything unexpected.
+// Server is the service. It refuses and records everything unexpected. Its URL includes /v1.
 type Server struct {
-	URL string // including /v1
+	modeltest.Endpoint
 	Key string
 
 	mu      sync.Mutex
@@ -55,8 +53,7 @@ type Server struct {
 	strange []string
 	gate    chan struct{}
 	voice   []byte
-	spoke   func()          // may be nil
-	life    context.Context //nolint:containedctx // ends what hangs
+	spoke   func() // may be nil
 }
 
 // NewServer starts a service with a key. The transcript of a recording is the result of words; if
@@ -69,15 +66,9 @@ func NewServer(t *testing.T, words func(audio []byte) string) *Server {
 			return string(said)
 		}
 	}
-	life, end := context.WithCancel(context.Background())
-	s := &Server{Key: "sk-speech-CANARY-0123456789", words: words, voice: Voice(100), life: life}
-	h := httptest.NewServer(s)
-	t.Cleanup(func() {
-		end()
-		h.CloseClientConnections()
-		h.Close()
-	})
-	s.URL = h.URL + "/v1"
+	s := &Server{Key: "sk-speech-CANARY-0123456789", words: words, voice: Voice(100)}
+	s.Listen(nil, "", http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -123,8 +114,7 @@ func (s *Server) Strange() []string {
 	return slices.Clone(s.strange)
 }
 
-// ServeHTTP implements [http.Handler].
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+s.Key {
 		s.refuse(w, http.StatusUnauthorized, "the key is "+r.Header.Get("Authorization"))
 		return
@@ -164,33 +154,12 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request) bool {
 		case <-gate:
 		case <-r.Context().Done():
 			return true
-		case <-s.life.Done():
-			return true
 		}
 	}
-	switch {
-	case !found:
-		return false
-	case f.Hang:
-		select {
-		case <-r.Context().Done():
-		case <-s.life.Done():
-		}
-	case f.Cut:
-		w.Header().Set("Content-Length", "1000")
-		_, _ = io.WriteString(w, `{"text":"half`)
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	case f.Raw != nil:
-		_, _ = w.Write(f.Raw)
-	default:
-		for k, v := range f.Header {
-			w.Header().Set(k, v)
-		}
-		w.WriteHeader(f.Status)
-		_, _ = io.WriteString(w, f.Body)
+	if found {
+		f.Play(w, r)
 	}
-	return true
+	return found
 }
 
 func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {

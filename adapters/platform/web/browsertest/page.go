@@ -120,12 +120,6 @@ func (p *Page) Press(keys ...string) {
 	}
 }
 
-// Type types a text where the focus is.
-func (p *Page) Type(text string) {
-	p.tb.Helper()
-	p.Call("Input.insertText", map[string]any{"text": text}, nil)
-}
-
 // Faults returns the errors that the page reported so far.
 func (p *Page) Faults() []string {
 	p.tb.Helper()
