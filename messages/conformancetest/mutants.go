@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -44,14 +43,7 @@ func ReadsEveryMember(t *testing.T, perMember int, cannotMatter map[string]strin
 func unnoticed(t *testing.T, perMember int, kinds []string) []string {
 	t.Helper()
 	m := &mutants{perMember: perMember, dir: t.TempDir(), members: map[string]int{}, of: map[string]string{}, plain: map[string]string{}}
-	err := filepath.WalkDir(Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
+	eachFile(t, Dir, func(path string, raw []byte) error {
 		value, err := parse(raw)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -65,9 +57,6 @@ func unnoticed(t *testing.T, perMember int, kinds []string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	failed := m.run(t)
 	noticed := map[string]bool{}
 	for name, member := range m.of {

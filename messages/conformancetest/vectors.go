@@ -64,14 +64,7 @@ func Play(t *testing.T, checks map[string]Check) {
 // Each calls do with every case below a folder. The name of a case begins with that of its file.
 func Each(t *testing.T, dir string, do func(name string, file File, raw json.RawMessage)) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
+	eachFile(t, dir, func(path string, raw []byte) error {
 		var file File
 		Decode(t, raw, &file)
 		name, _ := filepath.Rel(dir, path)
@@ -83,6 +76,21 @@ func Each(t *testing.T, dir string, do func(name string, file File, raw json.Raw
 			do(strings.TrimSuffix(name, ".json")+"/"+head.Name, file, raw)
 		}
 		return nil
+	})
+}
+
+// eachFile calls do with every file of cases below a folder.
+func eachFile(t *testing.T, dir string, do func(path string, raw []byte) error) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || d.Name() == "manifest.json" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return do(path, raw)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -356,28 +356,3 @@ func TestServerCuts(t *testing.T) {
 		})
 	}
 }
-
-func TestServerStalls(t *testing.T) {
-	s := newServer(t, "", modeltest.Step{Text: []string{"half"}, Stall: true})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/messages", strings.NewReader(question))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Anthropic-Version", "2023-06-01")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	got := make([]byte, 0, 4096)
-	for !strings.Contains(string(got), "content_block_stop") {
-		n, err := resp.Body.Read(got[len(got):cap(got)])
-		if got = got[:len(got)+n]; err != nil {
-			t.Fatalf("%v after %s", err, got)
-		}
-	}
-	s.Close() // ends the silence
-	if rest, err := io.ReadAll(resp.Body); err == nil || strings.Contains(string(rest), "message_stop") {
-		t.Errorf("got %q, %v, want a broken connection", rest, err)
-	}
-}

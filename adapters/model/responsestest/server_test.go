@@ -297,29 +297,6 @@ func TestServerFailsInTheStream(t *testing.T) {
 	}
 }
 
-// TestServerStalls checks that pieces are sent at once, and that a model that stalls leaves the
-// connection silent until the client leaves.
-func TestServerStalls(t *testing.T) {
-	s := newServer(t, "", modeltest.Step{Text: []string{"half"}, Stall: true})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/responses", strings.NewReader(ask(hi)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(resp.Body)
-	heard := false
-	for !heard && lines.Scan() {
-		heard = strings.Contains(lines.Text(), `"delta":"half"`)
-	}
-	if !heard {
-		t.Errorf("the last line is %q, %v", lines.Text(), lines.Err())
-	}
-	_ = resp.Body.Close()
-}
-
 // TestServerGivesTheRequest checks what a model behind the server sees.
 func TestServerGivesTheRequest(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("ok"))

@@ -94,9 +94,7 @@ func Processes(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	victim := exec.CommandContext(t.Context(), "sleep", "1000")
 	victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, victim.Start())
 	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
 	w := newWorld(t)
 	executable, err := os.Executable()

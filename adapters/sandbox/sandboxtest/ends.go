@@ -89,18 +89,14 @@ func crash(t *testing.T, marker string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	if _, err := out.Read(make([]byte, 16)); err != nil {
 		t.Fatalf("the host that was to crash ended: %v", err)
 	}
 	if len(withMarker(t, "10000."+marker)) == 0 {
 		t.Fatal("nothing runs in the host that was to crash")
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 	faketest.Poll(t, "everything is gone after the host's death", func() bool { return len(withMarker(t, marker)) == 0 })
 }

@@ -154,9 +154,7 @@ func beats(t *testing.T, n int) []time.Duration {
 		if _, err := f.WriteString(strconv.Itoa(i)); err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.Fdatasync(int(f.Fd())); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, unix.Fdatasync(int(f.Fd())))
 		out = append(out, time.Since(start))
 	}
 	return out

@@ -68,9 +68,7 @@ func AsNobody(t *testing.T, s Checker) {
 	}
 	dir := Outside(t)
 	for dir := dir; dir != "/var/tmp"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // another user needs access
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(dir, 0o755)) //nolint:gosec // another user needs access
 	}
 	executable, err := os.Executable()
 	if err != nil {
@@ -81,16 +79,10 @@ func AsNobody(t *testing.T, s Checker) {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(dir, "copied.test")
-	if err := os.WriteFile(copied, data, 0o755); err != nil { //nolint:gosec // another user has to run it
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(copied, data, 0o755)) //nolint:gosec // another user has to run it
 	tmp := filepath.Join(dir, "tmp")
-	if err := os.Mkdir(tmp, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(tmp, nobody, nobody); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(tmp, 0o700))
+	noError(t, os.Chown(tmp, nobody, nobody))
 	cmd := exec.CommandContext(t.Context(), copied, "-test.run", pattern, "-test.v", "-test.timeout", "10m") //nolint:gosec // this program
 	cmd.Dir = tmp
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "SANDBOXTEST_DIR=" + tmp, "REQUIRE_ALL=" + os.Getenv("REQUIRE_ALL"), "SOAK=" + os.Getenv("SOAK")}
@@ -143,9 +135,7 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	w := world{dir: Outside(t), env: []string{"PATH=/usr/bin:/bin"}}
 	w.work = filepath.Join(w.dir, "work")
-	if err := os.Mkdir(w.work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(w.work, 0o700))
 	return w
 }
 
@@ -153,12 +143,8 @@ func newWorld(t *testing.T) world {
 func (w world) write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	noError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -188,6 +174,14 @@ func run(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec) result {
 	}
 	exit, failed := p.Wait()
 	return result{exit: exit, out: out.String(), err: words.String(), failed: failed}
+}
+
+// noError ends the test if there is an error.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // must runs a program that must succeed, and returns its output.

@@ -39,9 +39,7 @@ func Own(t *testing.T, s sandbox.Sandbox) {
 			}
 		}
 	}
-	if err := os.Symlink(w.dir, filepath.Join(mine, "out")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(w.dir, filepath.Join(mine, "out")))
 	for path, want := range map[string]string{
 		filepath.Join(mine, "out/work"): "own folder", "/proc": "own folder", filepath.Join(mine, "absent"): "no such file", filepath.Join(mine, "notes"): "is a file",
 	} {

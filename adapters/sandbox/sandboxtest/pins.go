@@ -40,17 +40,11 @@ func newPinned(t *testing.T, w world, good, evil []byte) pinned {
 	p := pinned{dir: filepath.Join(w.work, "p"), aside: filepath.Join(w.work, "aside/run")}
 	p.path = filepath.Join(p.dir, "run")
 	for _, dir := range []string{p.dir, filepath.Dir(p.aside), filepath.Join(w.work, "away")} {
-		if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir)))
 	}
 	for path, data := range map[string][]byte{p.path: good, p.aside: evil} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o700); err != nil { //nolint:gosec // it is run
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		noError(t, os.WriteFile(path, data, 0o700)) //nolint:gosec // it is run
 	}
 	return p
 }

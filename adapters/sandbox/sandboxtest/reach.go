@@ -34,9 +34,7 @@ func try(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec, tries probe.Tries) 
 	}
 	spec.Readable = append(spec.Readable, executable)
 	var out probe.Report
-	if err := json.Unmarshal([]byte(must(t, s, spec)), &out); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(must(t, s, spec)), &out))
 	return out
 }
 
@@ -92,9 +90,7 @@ func Reach(t *testing.T, s sandbox.Sandbox) {
 	}
 	w.write(t, "work/part/fixed", "fixed")
 	for name, target := range map[string]string{"link": filepath.Join(w.dir, "home/.ssh/id_ed25519"), "folder": filepath.Join(w.dir, "home")} {
-		if err := os.Symlink(target, filepath.Join(w.work, name)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(target, filepath.Join(w.work, name)))
 	}
 	spec := w.shell("")
 	spec.Readable = []string{filepath.Join(w.dir, "read"), filepath.Join(w.work, "part")}
@@ -222,9 +218,7 @@ func Files(t *testing.T, s sandbox.Sandbox) {
 	}
 
 	link := filepath.Join(w.dir, "alias")
-	if err := os.Symlink(w.work, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(w.work, link))
 	spec = w.shell("pwd; cat .env; echo x > d/y; echo x > z")
 	spec.Dir, spec.Writable, spec.Readable = link, []string{link}, []string{filepath.Join(w.work, "d")}
 	spec.Hidden = []string{filepath.Join(w.work, ".env")}
@@ -241,9 +235,7 @@ func Files(t *testing.T, s sandbox.Sandbox) {
 func Refused(t *testing.T, s sandbox.Sandbox) {
 	t.Helper()
 	w := newWorld(t)
-	if err := os.Symlink(w.dir, filepath.Join(w.work, "out")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(w.dir, filepath.Join(w.work, "out")))
 	w.write(t, "work/.ship/x", "")
 	tests := []struct {
 		name   string

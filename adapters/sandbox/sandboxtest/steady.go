@@ -115,9 +115,7 @@ func Replaced(t *testing.T, s sandbox.Sandbox) {
 			spec.Absent = []string{filepath.Join(w.work, "a/b/absent")}
 			spec.Limits.Wall = 10 * time.Second
 			p := begun(t, t.Context(), s, spec)
-			if err := x.outside(w); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, x.outside(w))
 			if exit, err := p.Wait(); !errors.Is(err, sandbox.ErrReplaced) {
 				t.Errorf("it ended with %+v, %v; want ErrReplaced", exit, err)
 			}
