@@ -1,6 +1,7 @@
 package feishutest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,8 +38,9 @@ type API struct {
 	faketest.Faults
 	server  *httptest.Server // nil where it has no socket
 	handler http.Handler
-	pipe    *faketest.Pipe // where it has none
-	quit    chan struct{}
+	pipe    *faketest.Pipe  // where it has none
+	life    context.Context //nolint:containedctx // of the fake
+	end     context.CancelFunc
 	work    sync.WaitGroup
 
 	mu       faketest.Guard
@@ -122,7 +124,7 @@ func NewAPI(tb testing.TB) *API {
 	a.push.client = &http.Client{Transport: &http.Transport{}}
 	a.work.Go(a.deliver)
 	tb.Cleanup(func() {
-		close(a.quit)
+		a.end()
 		a.links.closeAll()
 		a.server.CloseClientConnections()
 		a.server.Close()
@@ -134,10 +136,11 @@ func NewAPI(tb testing.TB) *API {
 
 func newFeishuAPI() *API {
 	a := &API{
-		quit: make(chan struct{}), tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*Message{},
+		tokens: map[string]time.Time{}, chats: map[string]*feishuChat{}, messages: map[string]*Message{},
 		uuids: map[string]feishuUse{}, files: map[string]bool{}, cards: map[string]*feishuCard{}, held: map[string][]byte{}, forwards: map[string][]*Message{},
 		names: map[string]string{}, refused: map[string]bool{}, rates: map[string][]time.Time{},
 	}
+	a.life, a.end = context.WithCancel(context.Background())
 	a.push.more = make(chan struct{}, 1)
 	a.handler = a.routes()
 	return a
@@ -278,7 +281,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, open bool, do func(*
 		a.calls = append(a.calls, call)
 		a.mu.Unlock()
 		a.Signal()
-		f.Play(w, r, f.Status, a.quit, func() {
+		f.Play(w, r, f.Status, a.life.Done(), func() {
 			answerFeishu(w, nil, &feishuRefusal{status: f.Status, code: f.Code, text: f.Text, reset: f.RetryAfter})
 		})
 		return

@@ -20,7 +20,7 @@ func NewAPIInProcess(tb testing.TB) *API {
 	a.work.Go(func() { _ = server.Serve(a.pipe) })
 	a.work.Go(a.deliver)
 	tb.Cleanup(func() {
-		close(a.quit)
+		a.end()
 		a.links.closeAll()
 		_ = server.Close()
 		_ = a.pipe.Close()

@@ -97,14 +97,8 @@ func (l *feishuLink) write(f feishuFrame) {
 	_ = websocket.Message.Send(l.conn, f.bytes()) // a connection that is gone shows when it is read
 }
 
-// send brings an event over the newest connection, waiting until there is one, and
-// returns the data of the answer; false: no good answer came.
-func (s *feishuLinks) send(ctx context.Context, body []byte) ([]byte, bool) {
-	return s.post(ctx, body)()
-}
-
-// post is send in two steps: the event is on its way when it returns, and what it
-// returns waits for the answer.
+// post brings an event over the newest connection, once there is one: it is on its way when post
+// returns. What it returns waits for the answer and returns its data; false: no good answer came.
 func (s *feishuLinks) post(ctx context.Context, body []byte) func() ([]byte, bool) {
 	l := s.newest(ctx)
 	if l == nil {

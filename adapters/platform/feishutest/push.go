@@ -254,7 +254,7 @@ func (a *API) Pushed() (done, waiting, lost int) {
 func (a *API) deliver() {
 	for {
 		select {
-		case <-a.quit:
+		case <-a.life.Done():
 			return
 		case <-a.push.more:
 		}
@@ -278,15 +278,7 @@ func (a *API) deliverNext() bool {
 	if a.server == nil {
 		patience = feishuPatience
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	stop := make(chan struct{})
-	a.work.Go(func() {
-		select {
-		case <-a.quit:
-			cancel()
-		case <-stop:
-		}
-	})
+	ctx, cancel := context.WithTimeout(a.life, patience)
 	wait := func() bool {
 		code, _, err := a.Bring(ctx, a.push.client, hook, e.body)
 		return err == nil && code == http.StatusOK
@@ -297,7 +289,6 @@ func (a *API) deliverNext() bool {
 	}
 	settle := func() {
 		ok := wait()
-		close(stop)
 		cancel()
 		a.settle(e, ok)
 	}
@@ -390,7 +381,7 @@ func (a *API) Press(ctx context.Context, chat, message, by string, value map[str
 		}
 		answer = got
 	} else {
-		got, ok := a.links.send(ctx, body)
+		got, ok := a.links.post(ctx, body)()
 		if !ok {
 			return nil, fmt.Errorf("the app did not answer")
 		}

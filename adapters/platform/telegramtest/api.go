@@ -257,9 +257,7 @@ func (a *API) answer(w http.ResponseWriter, c *Call, result any, no *refused) {
 		}
 	}
 	if c != nil {
-		a.mu.Lock()
-		c.Code = code
-		a.mu.Unlock()
+		a.mu.Do(func() { c.Code = code })
 		defer a.Signal()
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -333,39 +331,25 @@ func setCommands(p Params) (any, *refused) {
 	return true, nil
 }
 
-// me is who the bot is.
-func (a *API) me() map[string]any {
-	return faketest.Get(&a.mu, func() map[string]any {
-		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}
-	})
-}
-
 // dispatch answers a call that no fault took.
 func (a *API) dispatch(r *http.Request, c *Call) (any, *refused) {
-	switch c.Method {
-	case "getUpdates":
+	if c.Method == "getUpdates" {
 		return a.getUpdates(r.Context(), c.Params)
-	case "getMe":
-		return a.me(), nil
-	case "setMyCommands":
-		return setCommands(c.Params)
-	case "getWebhookInfo":
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return map[string]any{"url": a.webhook, "has_custom_certificate": false, "pending_update_count": len(a.pending)}, nil
-	case "deleteWebhook":
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.webhook, a.secret = "", ""
-		return true, nil
-	case "setWebhook":
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.setWebhook(c.Params)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch c.Method {
+	case "getMe":
+		return map[string]any{"id": BotID, "is_bot": true, "first_name": "Sample", "username": BotName, "can_read_all_group_messages": !a.privacy}, nil
+	case "setMyCommands":
+		return setCommands(c.Params)
+	case "getWebhookInfo":
+		return map[string]any{"url": a.webhook, "has_custom_certificate": false, "pending_update_count": len(a.pending)}, nil
+	case "deleteWebhook":
+		a.webhook, a.secret = "", ""
+		return true, nil
+	case "setWebhook":
+		return a.setWebhook(c.Params)
 	case "sendMessage", "sendRichMessage":
 		return a.sendText(c)
 	case "sendPhoto", "sendDocument", "sendVoice", "sendAudio", "sendVideo":

@@ -103,7 +103,8 @@ func (a *API) serveFile(w http.ResponseWriter, r *http.Request) {
 	case found == nil:
 		a.answer(w, c, nil, &refused{code: http.StatusNotFound, text: "Not Found"})
 	default:
-		a.note(c, http.StatusOK)
+		a.mu.Do(func() { c.Code = http.StatusOK })
+		a.Signal()
 		_, _ = w.Write(found.content[:len(found.content)/2]) // the caller may have left
 		if fault != nil && fault.Kind == faketest.ResetAfter {
 			_ = http.NewResponseController(w).Flush()
@@ -112,12 +113,4 @@ func (a *API) serveFile(w http.ResponseWriter, r *http.Request) {
 		}
 		_, _ = w.Write(found.content[len(found.content)/2:])
 	}
-}
-
-// note keeps how a call was answered.
-func (a *API) note(c *Call, code int) {
-	defer a.Signal()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c.Code = code
 }

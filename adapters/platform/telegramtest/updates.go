@@ -70,12 +70,7 @@ func (a *API) message(chat, from int64, text string, more map[string]any) (int64
 
 // Edit makes the author of a message change it.
 func (a *API) Edit(chat, from, message, date int64, text string) {
-	a.mu.Lock()
-	m := map[string]any{
-		"message_id": message, "date": 1700000000, "edit_date": date, "chat": a.chats[chat].object(), "from": User(from, "Ann"), "text": text,
-	}
-	a.mu.Unlock()
-	a.Inject("edited_message", m)
+	a.EditAs(chat, from, message, text, map[string]any{"edit_date": date})
 }
 
 // EditAs is [API.Edit] with members of one's own.

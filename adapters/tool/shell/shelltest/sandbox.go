@@ -44,10 +44,11 @@ func (o *Open) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, erro
 		return nil, o.Err
 	}
 	run, cancel := context.WithCancel(ctx)
-	over := &process{cancel: cancel}
 	if s.Limits.Wall > 0 {
-		run, over.cancel = withWall(run, cancel, s)
+		cancel()
+		run, cancel = context.WithTimeout(ctx, s.Limits.Wall)
 	}
+	over := &process{cancel: cancel}
 	//nolint:gosec // it is a test that says what runs
 	over.cmd = exec.CommandContext(run, s.Argv[0], s.Argv[1:]...)
 	over.cmd.Dir, over.cmd.Env = s.Dir, s.Env
@@ -60,14 +61,6 @@ func (o *Open) Start(ctx context.Context, s sandbox.Spec) (sandbox.Process, erro
 	}
 	over.ctx, over.outer = run, ctx
 	return over, nil
-}
-
-func withWall(ctx context.Context, outer context.CancelFunc, s sandbox.Spec) (context.Context, context.CancelFunc) {
-	run, cancel := context.WithTimeout(ctx, s.Limits.Wall)
-	return run, func() {
-		cancel()
-		outer()
-	}
 }
 
 type process struct {
