@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/actors/scenariotest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -38,7 +39,7 @@ import (
 //	expire                        a restart, half an hour after all that was asked
 //	release GATE, restart
 func TestFeishuScenarios(t *testing.T) {
-	eachScenario(t, "testdata/feishu/*.txtar", 8, func(t *testing.T, script string) (*scene, map[string]string) {
+	scenariotest.Play(t, "testdata/feishu/*.txtar", 8, wanted, *update, func(t *testing.T, script string) map[string]string {
 		t.Helper()
 		s := newFeishuScene(t)
 		s.playFeishu(script)
@@ -46,7 +47,7 @@ func TestFeishuScenarios(t *testing.T) {
 		if s.folder {
 			got["files"] = s.names(filesBelow(t, filepath.Join(s.p.dir, ".ship", "files")))
 		}
-		return s.scene, got
+		return got
 	})
 }
 

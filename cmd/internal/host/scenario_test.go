@@ -3,8 +3,6 @@ package host
 import (
 	"context"
 	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
-
+	"github.com/shipmyagent/shipmyagent/actors/scenariotest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
@@ -34,47 +30,12 @@ var wanted = []string{"calls", "marks", "answers", "audio", "model", "fates", "f
 // script of what people do, and the calls that the Bot API gets for it. See
 // scenario_words_test.go for the words of a script.
 func TestScenarios(t *testing.T) {
-	eachScenario(t, "testdata/telegram/*.txtar", 20, func(t *testing.T, script string) (*scene, map[string]string) {
+	scenariotest.Play(t, "testdata/telegram/*.txtar", 20, wanted, *update, func(t *testing.T, script string) map[string]string {
 		t.Helper()
 		s := newScene(t)
 		s.play(script)
-		return s, s.show(script)
+		return s.show(script)
 	})
-}
-
-// eachScenario plays files and holds what came of them against what they want. There
-// are at least so many.
-func eachScenario(t *testing.T, pattern string, least int, play func(t *testing.T, script string) (*scene, map[string]string)) {
-	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) < least {
-		t.Fatalf("%d scenarios, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(strings.TrimSpace(string(archive.Comment))) < 40 {
-				t.Error("the scenario does not say what it shows")
-			}
-			parts := map[string]string{}
-			for _, f := range archive.Files {
-				parts[f.Name] = string(f.Data)
-			}
-			s, got := play(t, parts["script"])
-			if *update {
-				s.rewrite(file, archive, got)
-				return
-			}
-			for _, name := range wanted {
-				if diff := cmp.Diff(lines(parts[name]), lines(got[name])); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", name, diff)
-				}
-			}
-		})
-	}
 }
 
 func lines(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") }
@@ -370,25 +331,6 @@ func (s *scene) take(name, pattern string) bool {
 		}
 	}
 	return false
-}
-
-// rewrite puts what came in the place of what was wanted.
-func (s *scene) rewrite(file string, archive *txtar.Archive, got map[string]string) {
-	s.t.Helper()
-	out := &txtar.Archive{Comment: archive.Comment}
-	for _, f := range archive.Files {
-		if f.Name == "script" {
-			out.Files = append(out.Files, f)
-		}
-	}
-	for _, name := range wanted {
-		if got[name] != "" {
-			out.Files = append(out.Files, txtar.File{Name: name, Data: []byte(got[name])})
-		}
-	}
-	if err := os.WriteFile(file, txtar.Format(out), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // again stops the host and starts the next one on the same folder.
