@@ -62,7 +62,7 @@ func killAtEachEvent(t *testing.T, w *streamWorld, kills int, sum *tally) {
 // back at any event.
 type streamWorld struct {
 	*killWorld
-	service apitest.Server
+	service *modeltest.Endpoint
 	mu      sync.Mutex
 	passed  int           // events
 	left    int           // events until the hold; negative: none

@@ -203,7 +203,7 @@ func (r *pageReader) checkFailures(t *testing.T, page, archive string) {
 // fakeService is a strict fake of a service at the path of the real one. It can refuse everything.
 type fakeService struct {
 	base    string
-	fake    apitest.Server
+	fake    *modeltest.Endpoint
 	refusal atomic.Pointer[refusal]
 }
 

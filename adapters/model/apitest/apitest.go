@@ -3,7 +3,6 @@ package apitest
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"testing"
 
@@ -23,37 +22,22 @@ const (
 // APIs returns all protocols.
 func APIs() []string { return []string{Chat, Messages, Responses} }
 
-// Server is the fake of a protocol.
-type Server interface {
-	http.Handler
-	// Bodies returns the bodies of the requests so far, refused ones included.
-	Bodies() [][]byte
-	// Calls returns what the answers so far cost, in the order in which they began.
-	Calls() []modeltest.Accounting
-	// Faults returns the rules that refused requests broke. A test should want none.
-	Faults() []error
-}
-
 // Start serves a model by a protocol to those who have the key, until the test ends. An empty key lets
 // everybody in. It also returns the base URL, ending in /v1.
-func Start(t *testing.T, api string, m model.Model, key string) (s Server, url string) {
+func Start(t *testing.T, api string, m model.Model, key string) (s *modeltest.Endpoint, url string) {
 	t.Helper()
 	switch api {
 	case Chat:
-		s := modeltest.NewServer(m, modeltest.ServerOptions{Key: key})
-		t.Cleanup(s.Close)
-		return s, s.URL
+		s = &modeltest.NewServer(m, modeltest.ServerOptions{Key: key}).Endpoint
 	case Messages:
-		s := anthropictest.NewServer(m, key)
-		t.Cleanup(s.Close)
-		return s, s.URL
+		s = &anthropictest.NewServer(m, key).Endpoint
 	case Responses:
-		s := responsestest.NewServer(m, key)
-		t.Cleanup(s.Close)
-		return s, s.URL
+		s = &responsestest.NewServer(m, key).Endpoint
+	default:
+		t.Fatalf("there is no fake of the protocol %q", api)
 	}
-	t.Fatalf("there is no fake of the protocol %q", api)
-	return nil, ""
+	t.Cleanup(s.Close)
+	return s, s.URL
 }
 
 // Beginning returns the beginning of a request that later requests of a chat share if the chat only

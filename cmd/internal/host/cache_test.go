@@ -153,7 +153,7 @@ func total(t *testing.T, metrics, name string) (sum int) {
 
 // checkCached checks what the chat's requests read from the cache, and that each begins with the bytes
 // of the one before. Summaries have other requests, without tools.
-func checkCached(t *testing.T, service apitest.Server, counted int) {
+func checkCached(t *testing.T, service *modeltest.Endpoint, counted int) {
 	t.Helper()
 	bodies, calls := service.Bodies(), service.Calls()
 	slices.SortFunc(calls, func(a, b modeltest.Accounting) int { return a.Body - b.Body })
@@ -183,7 +183,7 @@ func checkCached(t *testing.T, service apitest.Server, counted int) {
 }
 
 // checkBilled compares the ledger with what the service bills.
-func checkBilled(t *testing.T, dir string, service apitest.Server) {
+func checkBilled(t *testing.T, dir string, service *modeltest.Endpoint) {
 	t.Helper()
 	rows, err := ledger.Usage(budgets.Dir(filepath.Join(dir, ".ship")), "")
 	if err != nil {
