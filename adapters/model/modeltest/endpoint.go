@@ -72,7 +72,8 @@ func (r *Record) fault(fault error) {
 // Listen starts the endpoint on loopback, for those who have the key; an empty key lets everybody in.
 // Close it.
 func (e *Endpoint) Listen(m model.Model, key string, h http.Handler) {
-	e.model, e.key, e.http = m, key, httptest.NewServer(h)
+	e.model, e.key = m, key
+	e.http = httptest.NewServer(h)
 	e.URL = e.http.URL + "/v1"
 }
 
