@@ -94,14 +94,14 @@ func (r *running) figures(t *testing.T) figures {
 }
 
 // awaitRest waits until nothing is open and nothing is to be sent, and returns
-// the figures of that moment.
-func (r *running) awaitRest(t *testing.T, accepted int) (f figures) {
+// the figures from then on: those that show it first are not all of one moment.
+func (r *running) awaitRest(t *testing.T, accepted int) figures {
 	t.Helper()
 	faketest.Poll(t, "the host to be at rest", func() bool {
-		f = r.figures(t)
+		f := r.figures(t)
 		return f.sum("sma_ingress_accepted_total") >= accepted && f.sum("sma_ingress_open") == 0 && f.sum("sma_runs_in_flight") == 0
 	})
-	return f
+	return r.figures(t)
 }
 
 // TestReplay plays all rooms at once through a host, and starts it anew: whole
