@@ -75,7 +75,7 @@ func (c *Changes) Await(tb T, what string, ok func() bool) {
 }
 
 // lookEvery is how often a state is looked at whose changes are not signalled.
-const lookEvery = 5 * time.Millisecond
+const lookEvery = 10 * time.Millisecond
 
 // Poll returns once ok is true of something outside, which does not signal.
 func Poll(tb T, what string, ok func() bool) {
