@@ -22,14 +22,14 @@ func asking(scope string, w window.Window, b ledger.Bound) ledger.Limits {
 }
 
 // refused returns the question about the limit that refuses a call.
-func refused(t *testing.T, l *ledger.Ledger, c ledger.Call) *ledger.Exhausted {
+func refused(t *testing.T, l *ledger.Ledger, c ledger.Call) ledger.Exhausted {
 	t.Helper()
 	_, err := l.Reserve(t.Context(), c, func() ledger.Amount { return amount(1) })
 	e, ok := errors.AsType[*ledger.Exhausted](err)
 	if !ok {
 		t.Fatalf("the call of %s is not refused: %v", c.Chat, err)
 	}
-	return e
+	return *e
 }
 
 func allow(t *testing.T, l *ledger.Ledger, code string, want bool) {

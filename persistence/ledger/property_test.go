@@ -24,7 +24,7 @@ type service struct {
 	mu                      sync.Mutex
 	billed, dearest, record map[string]int64
 	allowed                 map[string]int64 // how often, by scope and unit
-	most                    int64 // of one call
+	most                    int64            // of one call
 }
 
 func newService() service {

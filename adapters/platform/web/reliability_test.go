@@ -156,7 +156,7 @@ func TestIO5Web(t *testing.T) {
 	durable := make(chan string, n)
 	go func() {
 		for range n {
-			durable <- (s.live.Next(t)).MessageID
+			durable <- s.live.Next(t).MessageID
 		}
 	}()
 	var (
