@@ -339,3 +339,43 @@ func TestST8ReceiptWrittenByAFailedWrite(t *testing.T) {
 		}
 	})
 }
+
+// A full disk refuses the record of a row that the platform refused. The run in progress continues, and the row is
+// tried and parked later.
+func TestST9ParkingOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, gate, begun := newFaulty(newStore(t)), make(chan struct{}), 0
+		p := &actortest.Platform{Caps: platform.Capabilities{Outbox: true}, Pace: func(string, string, string) { <-time.After(time.Second) }}
+		p.Fail = func(_ string, n int) error {
+			if n != 2 {
+				return &platform.Error{Reason: platform.SendForbidden, Err: errors.New("blocked")}
+			}
+			return nil
+		}
+		look := actortest.Func{Says: tool.Spec{Name: "look"}, Do: func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+			begun++
+			select {
+			case <-gate:
+			case <-ctx.Done():
+				t.Error("the run in progress was ended")
+			}
+			return tool.Result{}, nil
+		}}
+		w := actortest.New(t, actortest.Options{
+			Store: disk, Platform: p, Tools: actortest.Tools(look), Idle: time.Minute,
+			Model: modeltest.NewScript(modeltest.Say("one"), modeltest.CallTools(modeltest.Call{ID: "c", Name: "look", Input: "{}"}), modeltest.Say("two")),
+		})
+		disk.set(func(f *faulty) { f.faults = []fault{{op: "settled", full: true, times: 1}} })
+		w.Say(alice, "alice", "a")
+		w.Say(alice, "alice", "b")
+		<-time.After(2 * time.Second)
+		close(gate)
+		<-time.After(10 * time.Minute)
+		if diff := cmp.Diff([]string{"two"}, p.Texts(alice)); diff != "" || begun != 1 {
+			t.Errorf("the tool began %d times; sent (-want +got):\n%s", begun, diff)
+		}
+		if v := w.View(alice); v.Counts.Pending != 0 || v.Counts.Open != 0 {
+			t.Errorf("at the end: %+v", v.Counts)
+		}
+	})
+}

@@ -64,7 +64,7 @@ func (c *Chat) onEgressFailed(msg messages.EgressFailed) {
 	delete(c.Delayed, row.Key)
 	requestID, runID := row.RequestID, row.RunID
 	fact := journal.EgressSettled{Key: row.Key, Outcome: journal.EgressParked, Reason: msg.Reason, Tries: max(msg.Tries, 1), Maybe: row.Maybe || msg.Maybe}
-	c.Append(fact)
+	c.Offer(fact) // if it is refused, the adapter gets the row again when the chat is asked to stop
 	c.Count(decision.CountEgress, fact.Outcome)
 	c.Audit(decision.AuditEntry{Event: "egress", RequestID: requestID, RunID: runID, Result: fact.Outcome, Reason: msg.Reason})
 	c.answerAsks(journal.RowKey(msg.Row), messages.EgressAnswer{Parked: true})
