@@ -91,9 +91,9 @@ type ruling struct {
 //     tasks that tools and rules look at. A call that was refused when it arrived stays refused,
 //     see [run.intent].
 //
-// A call that people were asked about leaves the run. If they approve it, it arrives once more with
-// a later run or step, perhaps days later: it is ruled on again, so that what was forbidden since
-// stays undone, and [unchanged] checks that it would still do what they approved.
+// A call that people were asked about leaves the run. If they approve it, it starts with a later run
+// or step, perhaps days later: it is ruled on again, so that what was forbidden since stays undone,
+// and [unchanged] checks that it would still do what they approved.
 func (r *run) decide(t tool.Tool, c loop.Call) ruling {
 	if v, ok := r.forbidden(t, c); ok {
 		return ruling{Verdict: v}
@@ -302,12 +302,12 @@ func (r *run) intent(c loop.Call) (messages.CallIntent, error) {
 }
 
 // asks rules on a call that arrives and says whether it needs a person. The calls that a run starts
-// with were already approved; they are checked again, and only a denial stops them.
+// with were already approved, and are ruled on when they start.
 func (r *run) asks(t tool.Tool, c loop.Call) bool {
-	ruled := r.decide(t, c)
 	if !r.approvals.begun {
-		return ruled.Decision != tool.Deny
+		return true
 	}
+	ruled := r.decide(t, c)
 	r.approvals.rulings[callKey(c)] = ruled
 	if ruled.Decision != tool.Ask {
 		return false
