@@ -84,7 +84,7 @@ func shIn(id, command, folder string) modeltest.Call {
 }
 
 // newRules are the operator's rules that allow.
-func newRules(allow ...string) *run.Rules { return run.NewRules(allow, nil) }
+func newRules(allow ...string) run.Rules { return run.NewRules(allow, nil) }
 
 // rules is a world with a shell and grants.
 type rules struct {

@@ -58,9 +58,8 @@ type Options struct {
 	// Memory makes chats extract facts; its number of turns is that of the chats. If nil, they
 	// extract none.
 	Memory *memory.Options
-	// Rules are the operator's rules for commands; if nil, there are no rules, and grants have no
-	// effect.
-	Rules *run.Rules
+	// Rules are the operator's rules for commands; without any, grants have no effect either.
+	Rules run.Rules
 	// Skills adds the skills of a project to the documents of chats; may be nil.
 	Skills func(d *decision.Documents)
 	// Log receives the logs of the actors; may be nil.
@@ -117,11 +116,12 @@ func (w *World) spawn() {
 		Metrics: run.NewMetrics(w.Registry), Rules: w.o.Rules,
 		Jitter: Half,
 	}
-	chats := w.chatOptions(runs, adapterPID)
-	chats.Router = routerPID
+	options := w.chatOptions(runs, adapterPID)
+	options.Router = routerPID
+	chats := options.Complete()
 	shards := shard.Options{
 		Idle: w.o.Idle, Metrics: shard.NewMetrics(w.Registry),
-		Chat: chat.Factory(chats),
+		Chat: chat.Factory(func() *chat.Options { return chats }),
 	}
 	chatsOf := router.Options{
 		Shard: func(int) *actor.Props { return shard.Props(shards) }, MaxChats: w.o.MaxChats, MaxBytes: w.o.MaxBytes,
@@ -156,7 +156,7 @@ func (w *World) chatOptions(runs run.Options, adapterPID *actor.PID) chat.Option
 	if o.MayDecide == nil { // the one person of a private chat
 		o.MayDecide = func(c approval.Claim) bool { return !c.Group }
 	}
-	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }
+	o.Run = func(memo *model.Memo) *actor.Props { return run.Props(func() *run.Options { return &runs }, memo) }
 	if o.PrefixBroken == nil && (w.o.Compaction != nil || w.o.Memory != nil) {
 		o.PrefixBroken = runs.Metrics.PrefixBroken
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
-// Options of chats; one value serves all chats of a host. The embedded options control how chats decide. The features
-// that follow from the functions here are set by Props and left unset in [machine.Options].
+// Options of chats; one value serves all chats of a host, until the settings change. It never changes itself. The embedded
+// options control how chats decide. [Options.Complete] sets those that follow from the functions here.
 type Options struct {
 	decision.Options
 
@@ -64,16 +64,12 @@ type Options struct {
 // Fetch returns when ctx ends.
 type Fetch func(ctx context.Context, key messages.ChatKey, turn uimessage.Message) []uimessage.Part
 
-func (o Options) withDefaults() Options {
+// Complete returns the options with what follows from them, as [Factory] needs them.
+func (o Options) Complete() *Options {
 	m := &o.Options
 	*m = m.WithDefaults()
 	m.Compacts, m.Remembers, m.Fetches, m.Gathers, m.Forgets = o.Compaction != nil, o.Memory != nil, o.Fetch != nil, o.Gather != nil, o.Forget != nil
 	m.Refers, m.Obeys, m.Audits, m.RecordsRuns = o.Router != nil, o.Commands != nil, o.Audit != nil, o.RunEnded != nil
-	if o.Grants != nil {
-		m.Grants = o.Grants
-	}
-	if o.Files != nil {
-		m.Files = o.Files
-	}
-	return o
+	m.Grants, m.Files = o.Grants, o.Files
+	return &o
 }

@@ -39,14 +39,14 @@ const (
 	timerReload = "reload"
 )
 
-// Factory returns what makes the actors of chats, which share the options. Only the shard of a chat may spawn its actor.
-func Factory(o Options) func(key messages.ChatKey) *actor.Props {
-	o = o.withDefaults()
+// Factory returns what makes the actors of chats, which share the options and ask for them with every message. Only the
+// shard of a chat may spawn its actor.
+func Factory(current func() *Options) func(key messages.ChatKey) *actor.Props {
 	supervisor := runsStop()
 	return func(key messages.ChatKey) *actor.Props {
 		return actor.PropsFromProducer(func() actor.Actor {
 			return &shell{
-				o: &o, key: key, log: o.Logger.With("component", "chat", "chat_key", string(key)),
+				current: current, key: key, log: current().Logger.With("component", "chat", "chat_key", string(key)),
 				memo: &model.Memo{}, timers: map[string]*timed{}, children: map[string]*actor.PID{}, fetches: map[int]context.CancelFunc{},
 			}
 		}, actor.WithMailbox(actor.UnboundedLockfree()), actor.WithSupervisor(supervisor))
@@ -61,10 +61,11 @@ func runsStop() actor.SupervisorStrategy {
 // shell is the actor of a chat. [machine.Chat.Decide] makes the decisions; the shell writes the facts of a plan,
 // replaces the chat with the one after the writes, and then runs the effects. Its fields are only accessed in Receive.
 type shell struct {
-	o    *Options
-	key  messages.ChatKey
-	log  *slog.Logger
-	home pipe.Home
+	current func() *Options
+	o       *Options // those of the message that is handled
+	key     messages.ChatKey
+	log     *slog.Logger
+	home    pipe.Home
 
 	store      persistence.Chat
 	memo       *model.Memo // cache of the chat's last request; kept while the chat hibernates
@@ -112,6 +113,7 @@ func (s *shell) Receive(ac actor.Context) {
 }
 
 func (s *shell) receive(ac actor.Context) {
+	s.o = s.current()
 	s.msg, s.sender = ac.Message(), ac.Sender()
 	switch msg := s.msg.(type) {
 	case *actor.Started:
@@ -254,7 +256,7 @@ func (s *shell) decide(ac actor.Context, in decision.Input, first ...decision.Ef
 // perform decides an input, writes the plan and runs its effects. It returns false if the writes were refused or
 // failed.
 func (s *shell) perform(ac actor.Context, in decision.Input, first ...decision.Effect) bool {
-	in.Now, in.NewID = time.Now(), newID
+	s.chat.Options, in.Now, in.NewID = &s.o.Options, time.Now(), newID
 	p := s.chat.Decide(in)
 	if err := s.writeFiles(p); err != nil {
 		s.log.Warn("files of the chat cannot be written; it continues without them", "error", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// Options configure runs; one value serves all runs of a host.
+// Options configure runs; one value serves all runs of a host, until the settings change. It never changes itself.
 type Options struct {
 	Model  model.Model
 	Gate   *actor.PID // the model gate
@@ -37,8 +36,8 @@ type Options struct {
 	StartMetadata func(runID, model string) json.RawMessage
 	// MaxOutputTokens bounds an answer; 0 means the model's default.
 	MaxOutputTokens int
-	// Rules are the operator's rules for commands; may be nil.
-	Rules *Rules
+	// Rules are the operator's rules for commands.
+	Rules Rules
 	// Mask masks secrets in the output of tools; nil masks nothing. JSON stays valid JSON. It is
 	// called concurrently.
 	Mask func(json.RawMessage) json.RawMessage
@@ -59,20 +58,17 @@ type Tools interface {
 	Name(wire string) string
 }
 
-// Props makes the actor of one run. The memo speeds up requests that extend earlier ones; it may be
-// nil.
-func Props(o Options, memo *model.Memo) *actor.Props {
-	if o.Jitter == nil {
-		o.Jitter = rand.N[time.Duration] // jitter needs no secrecy
-	}
-	if o.Rules == nil {
-		o.Rules = &Rules{}
-	}
-	return actor.PropsFromProducer(func() actor.Actor { return &run{Options: o, memo: memo} })
+// Props makes the actor of one run. It asks for its options with every message, so that new rules
+// bind the next call of a run in progress. The memo speeds up requests that extend earlier ones; it
+// may be nil.
+func Props(current func() *Options, memo *model.Memo) *actor.Props {
+	return actor.PropsFromProducer(func() actor.Actor { return &run{current: current, memo: memo} })
 }
 
 type run struct {
-	Options
+	*Options // those of the message that is handled
+	current  func() *Options
+
 	memo  *model.Memo
 	start messages.StartRun
 	loop  *loop.Loop
@@ -118,6 +114,7 @@ type run struct {
 }
 
 func (r *run) Receive(ac actor.Context) {
+	r.Options = r.current()
 	switch msg := ac.Message().(type) {
 	case *actor.Started:
 		r.home, r.chat = pipe.NewHome(ac), ac.Parent()

@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -48,7 +49,11 @@ func (r *run) retryIn(err error) (time.Duration, bool) {
 		return 0, false
 	}
 	waits := backoff.Exponential{First: firstRetry, Longest: longestRetry}
-	wait := max(e.RetryAfter, r.Jitter(waits.Wait(r.tries)))
+	jitter := r.Jitter
+	if jitter == nil {
+		jitter = rand.N[time.Duration] // jitter needs no secrecy
+	}
+	wait := max(e.RetryAfter, jitter(waits.Wait(r.tries)))
 	return wait, time.Since(r.asked)+wait < retryFor
 }
 

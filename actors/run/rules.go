@@ -43,8 +43,8 @@ func DenyFault(rule string) error {
 	return err
 }
 
-// Rules are the operator's rules for commands: what runs without approval, and what never runs. One
-// value serves all runs; it never changes.
+// Rules are the operator's rules for commands: what runs without approval, and what never runs. The
+// zero value has none. A value never changes.
 type Rules struct {
 	allow  []string
 	deny   deny.Rules
@@ -52,8 +52,8 @@ type Rules struct {
 }
 
 // NewRules makes rules. Void rules cover nothing.
-func NewRules(allow, forbidden []string) *Rules {
-	return &Rules{allow: allow, deny: deny.NewRules(forbidden), policy: grant.Shipped()}
+func NewRules(allow, forbidden []string) Rules {
+	return Rules{allow: allow, deny: deny.NewRules(forbidden), policy: grant.Shipped()}
 }
 
 func (r *Rules) covers(rule, command string) bool {
@@ -86,14 +86,17 @@ type ruling struct {
 //   - When the call arrives, see [run.asks]. That ruling is kept for its step: whether people are
 //     asked, what they are shown and what is journaled follow from this one value.
 //   - When the call starts, see [run.admit]. This is the check at the time of use and it takes no
-//     permission from the first one: between the two, the chat journals the response, grants expire
-//     or are revoked, and earlier calls of the same step may change the files, links, skills and
-//     tasks that tools and rules look at. A call that was refused when it arrived stays refused,
-//     see [run.intent].
+//     permission from the first one: between the two, the chat journals the response, rules change,
+//     grants expire or are revoked, and earlier calls of the same step may change the files, links,
+//     skills and tasks that tools and rules look at. A call that was refused when it arrived stays
+//     refused, see [run.intent].
 //
 // A call that people were asked about leaves the run. If they approve it, it starts with a later run
 // or step, perhaps days later: it is ruled on again, so that what was forbidden since stays undone,
 // and [unchanged] checks that it would still do what they approved.
+//
+// The operator's rules may change while a run is in progress. All of one ruling comes from one
+// value of them, which is that of the message that is handled.
 func (r *run) decide(t tool.Tool, c loop.Call) ruling {
 	if v, ok := r.forbidden(t, c); ok {
 		return ruling{Verdict: v}
@@ -144,7 +147,7 @@ func (r *run) namesScript(t tool.Tool, c loop.Call) bool {
 // command make no difference.
 func (r *run) forbidden(t tool.Tool, c loop.Call) (tool.Verdict, bool) {
 	cmd, ok := t.(tool.ShellTexter)
-	if !ok || r.Rules == nil || len(r.Rules.deny) == 0 {
+	if !ok || len(r.Rules.deny) == 0 {
 		return tool.Verdict{}, false
 	}
 	refusal, refused := r.Rules.deny.Refuses(cmd.ShellText(r.call(c)))

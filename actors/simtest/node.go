@@ -86,7 +86,8 @@ func (l *life) spawn() {
 	shards := shard.Options{
 		Idle: s.setup.idle,
 		Chat: func(key messages.ChatKey) *actor.Props {
-			return l.props("chat "+string(key), chat.Factory(l.chat(key, o, runs))(key))
+			options := l.chat(key, o, runs).Complete()
+			return l.props("chat "+string(key), chat.Factory(func() *chat.Options { return options })(key))
 		},
 	}
 	routes := router.Options{Shard: func(n int) *actor.Props { return l.props("shard "+itoa(n), shard.Props(shards)) }}
@@ -101,7 +102,7 @@ func (l *life) chat(key messages.ChatKey, o chat.Options, runs run.Options) chat
 	runs.Model = l.of(key)
 	o.Run = func(memo *model.Memo) *actor.Props {
 		l.runs++
-		return l.props("run "+itoa(l.runs), run.Props(runs, memo))
+		return l.props("run "+itoa(l.runs), run.Props(func() *run.Options { return &runs }, memo))
 	}
 	o.PrefixBroken = func(cause string) { l.sim.witness(key).excuse(cause) }
 	if f := l.sim.setup.folding; f.budget > 0 {

@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-// TestAnyOrderOfEvents plays a chat without actors: people, a platform, runs, compactions, timers, failing writes and
-// crashes, in random order. At every decision
+// TestAnyOrderOfEvents plays a chat without actors: people, a platform, runs, compactions, timers, changed settings,
+// failing writes and crashes, in random order. At every decision
 //
 //   - deciding again from the same chat gives the same plan;
 //   - there is nothing left to do within 16 rounds;
@@ -110,10 +111,24 @@ func (w *world) next() string {
 		w.paused = !w.paused
 		w.decide(messages.WakeChat{ChatKey: testChat}, nil, "")
 		return "pause or resume"
+	case n < 98:
+		return w.changeSettings()
 	default:
 		w.now = w.now.Add([]time.Duration{time.Second, time.Minute, 31 * time.Minute}[w.rnd.IntN(3)])
 		return "wait"
 	}
+}
+
+// changeSettings makes other settings count from the next decision on.
+func (w *world) changeSettings() string {
+	o := *w.opts
+	o.Mode = []string{decision.ModeMerge, decision.ModeFollowup, decision.ModeInterrupt}[w.rnd.IntN(3)]
+	o.MaxQueued, o.FairToSenders, o.Debounce = 1+w.rnd.IntN(6), w.rnd.IntN(2) == 0, time.Duration(w.rnd.IntN(2))*time.Second
+	o.KeepLast, o.MaxTokens, o.MaxSends, o.RepeatSends = 2+w.rnd.IntN(4), 200+w.rnd.IntN(300), 1+w.rnd.IntN(4), w.rnd.IntN(2) == 0
+	o.Remembers, o.MemoryTurns = w.rnd.IntN(2) == 0, 2+w.rnd.IntN(6)
+	o.MemoryGroups = []decision.MemoryGroups{decision.MemoryAuto, decision.MemoryAsk, decision.MemoryOff}[w.rnd.IntN(3)]
+	w.opts, w.m.Options = &o, &o
+	return "other settings"
 }
 
 // deliver makes the platform take a row, refuse it, or lose the confirmation.

@@ -3,6 +3,7 @@ package webfetch
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -78,45 +79,26 @@ func asciiHost(name string) (string, error) {
 	return host, nil
 }
 
-// hosts are the hosts that may be fetched from without approval.
-type hosts struct {
-	all   bool
-	exact map[string]bool
-	below []string // with a leading dot
-}
-
-func newHosts(allow []string) hosts {
-	h := hosts{exact: map[string]bool{}}
-	for _, a := range allow {
-		if a == "*" {
-			h.all = true
-			continue
-		}
-		name, wild := strings.CutPrefix(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(a)), "."), "*.")
-		ascii, err := asciiHost(name)
-		switch {
-		case err != nil, ascii == "*": // allows nothing
-		case wild:
-			h.below = append(h.below, "."+ascii)
-		default:
-			h.exact[ascii] = true
-		}
+// allows reports whether a URL may be fetched without approval.
+func (f *Fetch) allows(u *url.URL) bool {
+	if f.opts.Allow == nil {
+		return false
 	}
-	return h
-}
-
-// allow reports whether a URL may be fetched without approval.
-func (h hosts) allow(u *url.URL) bool {
 	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if h.all || h.exact[name] {
-		return true
-	}
-	for _, b := range h.below {
-		if strings.HasSuffix(name, b) && len(name) > len(b) {
+	return slices.ContainsFunc(f.opts.Allow(), func(rule string) bool {
+		if rule == "*" {
 			return true
 		}
-	}
-	return false
+		host, wild := strings.CutPrefix(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(rule)), "."), "*.")
+		ascii, err := asciiHost(host)
+		switch {
+		case err != nil, ascii == "*":
+			return false
+		case wild:
+			return strings.HasSuffix(name, "."+ascii) && len(name) > len(ascii)+1
+		}
+		return name == ascii
+	})
 }
 
 // same reports whether two URLs have the same host, with or without www.

@@ -41,7 +41,7 @@ func (f *Fetch) get(ctx context.Context, u *url.URL) (*fetched, error) {
 			return fmt.Errorf("%w: it redirects to an address that is not fetched: %w", ErrRefused, err)
 		case len(via) > maxRedirects:
 			return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
-		case !same(u, next) && !f.hosts.allow(next), u.Scheme == "https" && next.Scheme == "http" && !f.hosts.allow(next):
+		case (!same(u, next) || u.Scheme == "https" && next.Scheme == "http") && !f.allows(next):
 			redirect = next.String()
 			return http.ErrUseLastResponse
 		}

@@ -102,7 +102,7 @@ func TestPI3SpellingsAndNames(t *testing.T) {
 	n := &names{answer: func(string, int) []netip.Addr {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}
 	}}
-	f := webfetch.New(webfetch.Options{Allow: []string{"*"}, Guard: netguard.Options{Resolver: n.resolver(t)}})
+	f := webfetch.New(webfetch.Options{Allow: anyHost, Guard: netguard.Options{Resolver: n.resolver(t)}})
 	hosts := []string{
 		"127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001", "0", "0.0.0.0", "127.0.0.1.", "[::1]", "[::]",
 		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1%25lo]", "①②⑦.⓪.⓪.①", "127。0。0。1", "localhost", "LOCALHOST", "localhost.",
@@ -134,7 +134,7 @@ func TestPI3NamesOfPrivateAddresses(t *testing.T) {
 		}
 		return []netip.Addr{netip.MustParseAddr(addresses[i])}
 	}}
-	f := webfetch.New(webfetch.Options{Allow: []string{"*"}, Guard: netguard.Options{Resolver: n.resolver(t)}})
+	f := webfetch.New(webfetch.Options{Allow: anyHost, Guard: netguard.Options{Resolver: n.resolver(t)}})
 	for i, a := range addresses {
 		_, err := fetch(t, f, map[string]any{"url": fmt.Sprintf("http://a%d.example/", i)})
 		switch {
@@ -205,7 +205,7 @@ func TestPI3Redirects(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
 	o := options(at)
-	o.Allow = []string{"*"}
+	o.Allow = anyHost
 	n := &names{answer: func(string, int) []netip.Addr { return []netip.Addr{netip.MustParseAddr("127.0.0.1")} }}
 	o.Guard.Resolver = n.resolver(t)
 	f := webfetch.New(o)

@@ -66,8 +66,9 @@ var errBusy = errors.New("other pages are being fetched; try again later")
 
 // Options configure the tool; the zero value is useful.
 type Options struct {
-	// Allow are hosts that need no approval: a name, *.name for all hosts below it, or * for every host.
-	Allow []string
+	// Allow returns the hosts that need no approval now: a name, *.name for all hosts below it, or * for every host. If
+	// it is nil, there are none.
+	Allow func() []string
 	// Guard decides which addresses may be connected to.
 	Guard netguard.Options
 	// Timeout limits fetching a page, and also the wait before; it defaults to 30 seconds.
@@ -80,7 +81,6 @@ type Fetch struct {
 	tool.Described
 
 	opts  Options
-	hosts hosts
 	guard *netguard.Guard
 	turns *turns.Turns
 }
@@ -94,7 +94,7 @@ func New(o Options) *Fetch {
 		Described: tool.DescribedBy(docs, "fetch", &tool.Spec{
 			Name: Name, Title: "Fetch a web page", ReadOnly: true, Repeatable: true, Deadline: 2*o.Timeout + 5*time.Second,
 		}),
-		opts: o, hosts: newHosts(o.Allow), guard: netguard.New(o.Guard), turns: turns.New(maxPages),
+		opts: o, guard: netguard.New(o.Guard), turns: turns.New(maxPages),
 	}
 }
 
@@ -133,7 +133,7 @@ func (f *Fetch) Judge(call tool.Call) tool.Verdict {
 	switch {
 	case err != nil:
 		return tool.Verdict{Decision: tool.Deny, Reason: err.Error()}
-	case f.hosts.allow(u):
+	case f.allows(u):
 		return tool.Verdict{Decision: tool.Allow}
 	default:
 		return tool.Verdict{Decision: tool.Ask, Reason: "the address goes to a host that is not in permissions.fetch.allow"}
@@ -182,7 +182,7 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if !f.hosts.allow(u) && call.Bind != bind(u) {
+	if !f.allows(u) && call.Bind != bind(u) {
 		return tool.Result{}, fmt.Errorf("%w: nobody agreed to fetch this address", ErrRefused)
 	}
 	done, err := f.turn(ctx, call)

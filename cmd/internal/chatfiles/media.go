@@ -43,7 +43,7 @@ type Media struct {
 // MediaOptions configure [Media]. Store and Platform are required.
 type MediaOptions struct {
 	Store Store
-	Bytes int64 // the longest file that is fetched; 0 if files are not accepted
+	Bytes func() int64 // the longest file that is fetched; 0 if files are not accepted
 	// Platform returns the platform of a chat, or nil.
 	Platform func(key messages.ChatKey) platform.Platform
 	Shelf    *picture.Shelf   // without one, models do not see pictures
@@ -169,12 +169,13 @@ func (m *Media) hear(ctx context.Context, key messages.ChatKey, f platform.File)
 
 // take fetches one file and returns what the model reads about it.
 func (m *Media) take(ctx context.Context, key messages.ChatKey, seed string, f *platform.File) string {
-	err := m.keep(ctx, key, seed, f)
+	most := m.o.Bytes()
+	err := m.keep(ctx, key, seed, f, most)
 	if err == nil {
 		return "[the " + f.Kind + " is kept as " + f.Path + ", " + strconv.FormatInt(f.Size, 10) + " bytes]"
 	}
 	switch {
-	case m.o.Bytes == 0:
+	case most == 0:
 		f.Failed = filesOff
 	case errors.Is(err, platform.ErrTooLarge):
 		f.Failed = fileTooLarge
@@ -187,9 +188,9 @@ func (m *Media) take(ctx context.Context, key messages.ChatKey, seed string, f *
 	return "[the " + f.Kind + " is not there: " + f.Failed + "]"
 }
 
-// keep downloads a file completely or not at all.
-func (m *Media) keep(ctx context.Context, key messages.ChatKey, seed string, f *platform.File) error {
-	if m.o.Bytes == 0 {
+// keep downloads a file of at most so many bytes, completely or not at all.
+func (m *Media) keep(ctx context.Context, key messages.ChatKey, seed string, f *platform.File, most int64) error {
+	if most == 0 {
 		return platform.ErrTooLarge
 	}
 	from, ok := m.o.Platform(key).(platform.Downloader)
@@ -204,7 +205,7 @@ func (m *Media) keep(ctx context.Context, key messages.ChatKey, seed string, f *
 	}
 	var size int64
 	pointer, err := m.o.Store.receive(key, func(temp *os.File) (string, error) {
-		err := from.Download(ctx, *f, temp, m.o.Bytes)
+		err := from.Download(ctx, *f, temp, most)
 		info, statErr := temp.Stat()
 		if err = errors.Join(err, statErr); err != nil {
 			return "", err

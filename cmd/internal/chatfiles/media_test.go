@@ -36,6 +36,9 @@ func (c counter) Download(_ context.Context, _ platform.File, w io.Writer, limit
 	return errors.Join(err, c.err)
 }
 
+// atMost is a limit of files.
+func atMost(bytes int64) func() int64 { return func() int64 { return bytes } }
+
 // fetching returns a fetcher for one platform and an empty folder.
 func fetching(t *testing.T, from platform.Platform, o MediaOptions) *Media {
 	t.Helper()
@@ -86,7 +89,7 @@ func TestIO12FilesHaveNamesOfTheHostsOwn(t *testing.T) {
 		{"voice", "x", "text/html", ".ogg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := fetching(t, counter{bytes: 7}, MediaOptions{Bytes: 100})
+			m := fetching(t, counter{bytes: 7}, MediaOptions{Bytes: atMost(100)})
 			f := platform.File{Kind: c.kind, FileID: "id", Name: c.name, Mime: c.mime}
 			words := m.take(t.Context(), "telegram-chat-1", "5-1", &f)
 			if !own.MatchString(f.Path) || !strings.HasSuffix(f.Path, c.ending) || f.Failed != "" || f.Size != 7 || !strings.Contains(words, f.Path) {
@@ -118,7 +121,7 @@ func TestIO12FilesThatAreNotTaken(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log strings.Builder
-			m := fetching(t, c.from, MediaOptions{Bytes: c.limit, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			m := fetching(t, c.from, MediaOptions{Bytes: atMost(c.limit), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			f := platform.File{Kind: "document", FileID: "id"}
 			words := m.take(t.Context(), "telegram-chat-1", "5-1", &f)
 			logged := strings.Count(log.String(), "a file of a chat could not be fetched")
@@ -181,7 +184,7 @@ func TestVoicesBecomeText(t *testing.T) {
 			if c.name == "not there" {
 				from = counter{err: errors.New("reset")}
 			}
-			o := MediaOptions{Bytes: 20_000, Logger: slog.New(slog.DiscardHandler)}
+			o := MediaOptions{Bytes: atMost(20_000), Logger: slog.New(slog.DiscardHandler)}
 			if !c.off {
 				o.Listener = speech.NewListener(ear, speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 1, Deadline: time.Minute})
 			}

@@ -24,21 +24,21 @@ import (
 // content.
 type Uploads struct {
 	Store Store
-	Bytes int64 // the longest file that is stored
+	Bytes func() int64 // the longest file that is stored
 	Shelf *picture.Shelf
 }
 
 var _ web.Files = (*Uploads)(nil)
 
 // Limit implements [web.Files].
-func (u *Uploads) Limit() int64 { return u.Bytes }
+func (u *Uploads) Limit() int64 { return u.Bytes() }
 
 // Keep implements [web.Files].
 func (u *Uploads) Keep(ctx context.Context, key messages.ChatKey, name string, src io.Reader) (string, error) {
 	pointer, err := u.Store.receive(key, func(temp *os.File) (string, error) {
-		sum := sha256.New()
-		n, err := io.Copy(io.MultiWriter(temp, sum), io.LimitReader(src, u.Bytes+1))
-		if err == nil && n > u.Bytes {
+		sum, most := sha256.New(), u.Bytes()
+		n, err := io.Copy(io.MultiWriter(temp, sum), io.LimitReader(src, most+1))
+		if err == nil && n > most {
 			err = platform.ErrTooLarge
 		}
 		if err == nil {

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/skills"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/top"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/upgrade"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
-	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // Options are everything outside the process that commands use.
@@ -156,31 +152,4 @@ func rootArgs(c *cobra.Command, args []string) error {
 		}
 	}
 	return cobra.NoArgs(c, args)
-}
-
-// newLogger logs to w as the settings say: by default as text on a terminal and as JSON elsewhere. The level can be
-// changed later.
-func newLogger(w io.Writer, s config.Log) (*slog.Logger, *slog.LevelVar) {
-	level := new(slog.LevelVar)
-	level.Set(host.LogLevel(s.Level))
-	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: withUnits}
-	if s.Format == "json" || s.Format == "auto" && !console.IsTerminal(w) {
-		return slog.New(slog.NewJSONHandler(w, opts)), level
-	}
-	return slog.New(slog.NewTextHandler(w, opts)), level
-}
-
-// withUnits writes durations with units; JSON would have nanoseconds.
-func withUnits(_ []string, attr slog.Attr) slog.Attr {
-	if attr.Value.Kind() != slog.KindDuration {
-		return attr
-	}
-	d := attr.Value.Duration()
-	switch {
-	case d >= time.Second || d <= -time.Second:
-		d = d.Round(time.Millisecond)
-	default:
-		d = d.Round(time.Microsecond)
-	}
-	return slog.String(attr.Key, d.String())
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/hostlog"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/host"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sdnotify"
@@ -52,8 +53,8 @@ func (a *app) serve(ctx context.Context, o host.Options, also map[string]string)
 	if !loaded.Settings.Metrics.Pprof {
 		runtime.MemProfileRate = 0 // without profiles, sampling allocations only takes memory
 	}
-	log, level := newLogger(a.Stderr, loaded.Settings.Log)
-	o.Settings, o.Version, o.Logger, o.Level = loaded, buildVersion().Version, log, level
+	log, follow := hostlog.New(a.Stderr, loaded.Settings.Log)
+	o.Settings, o.Version, o.Logger, o.Log = loaded, buildVersion().Version, log, follow
 	o.Reload = func() (*config.Loaded, error) { return a.LoadWith(o.Dir, also, false) }
 	o.Trust = func(reaches []config.Reach) error { return a.checkTrust(o.Dir, reaches) }
 	o.Questions, o.Orders = a.questions(o.Dir, o.State), a.orders(o.Dir, o.State)

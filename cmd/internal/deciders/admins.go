@@ -56,9 +56,7 @@ func newAdmins(log *slog.Logger, of func(name string) platform.Administered) *Ad
 
 // Close cancels questions about administrators in progress; later ones do not start.
 func (d *Deciders) Close(context.Context) error {
-	if d.admins != nil {
-		d.admins.close()
-	}
+	d.admins.close()
 	return nil
 }
 
@@ -149,6 +147,9 @@ func (a *Admins) Unknown(key messages.ChatKey) bool {
 // learn fetches the administrators of the chat's group unless they are known, and waits for them. It returns
 // errAdmins if they are still unknown afterwards.
 func (a *Admins) learn(ctx context.Context, key messages.ChatKey) error {
+	if a == nil {
+		return nil // they may not decide
+	}
 	name := groupOf(key)
 	a.Lock()
 	g := a.Known[name]
@@ -242,12 +243,12 @@ func (a *Admins) forget() {
 	}
 }
 
-// informed is the [platform.Live] that a platform receives when group administrators may decide: it fetches the
+// informed is the [platform.Live] that a platform receives: while group administrators may decide, it fetches the
 // administrators of a group before it passes messages on.
 type informed struct {
 	platform.Live
 
-	admins *Admins
+	deciders *Deciders
 }
 
 // Informed wraps what a platform receives, so that deciders and administrators are known in time.
@@ -255,20 +256,17 @@ func (d *Deciders) Informed(live platform.Live) platform.Live {
 	if d.Access() != nil {
 		live = acquainted{live, d}
 	}
-	if d.admins == nil {
-		return live
-	}
-	return informed{live, d.admins}
+	return informed{live, d}
 }
 
 func (l informed) Accept(ctx context.Context, in []platform.Inbound) []platform.Result {
 	var wait sync.WaitGroup
-	asked := map[groupName]bool{}
+	asked, admins := map[groupName]bool{}, l.deciders.Admins()
 	for i := range in {
-		if name := groupOf(in[i].ChatKey); mayDecideBy(&in[i]) && !asked[name] && len(asked) < maxAsked {
+		if name := groupOf(in[i].ChatKey); admins != nil && mayDecideBy(&in[i]) && !asked[name] && len(asked) < maxAsked {
 			asked[name] = true
 			key := in[i].ChatKey
-			wait.Go(func() { _ = l.admins.learn(ctx, key) }) // on an error the group has no administrators
+			wait.Go(func() { _ = admins.learn(ctx, key) }) // on an error the group has no administrators
 		}
 	}
 	wait.Wait()
@@ -287,7 +285,7 @@ func mayDecideBy(in *platform.Inbound) bool {
 // Decide implements [platform.Live]. If decisions are refused while the administrators are unknown, it returns
 // [platform.ErrUnavailable], so that people may try again.
 func (l informed) Decide(ctx context.Context, key messages.ChatKey, by platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {
-	err := l.admins.learn(ctx, key)
+	err := l.deciders.Admins().learn(ctx, key)
 	out, failed := l.Live.Decide(ctx, key, by, say)
 	if failed != nil || err == nil {
 		return out, failed

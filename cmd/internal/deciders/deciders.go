@@ -29,8 +29,8 @@ const (
 
 // Options are what the decisions depend on. All are required.
 type Options struct {
-	Approvers []string // of the settings
-	State     string   // the state folder
+	Approvers func() []string // of the current settings; open requests follow them, too
+	State     string          // the state folder
 	Services  platforms.Table
 	// Access returns the roles of people, or nil while no platform needs them.
 	Access func() *access.Store
@@ -46,20 +46,23 @@ type Options struct {
 type Deciders struct {
 	Options
 
-	admins *Admins // nil if administrators may not decide
+	admins *Admins
 }
 
 // New makes the answers for the approvers of the settings. The caller closes it.
 func New(o Options) *Deciders {
 	d := &Deciders{Options: o}
-	if slices.Contains(o.Approvers, approverAdmins) {
-		d.admins = newAdmins(o.Logger.With("component", "approvals"), d.administered)
-	}
+	d.admins = newAdmins(o.Logger.With("component", "approvals"), d.administered)
 	return d
 }
 
 // Admins is the cache of the administrators of groups, or nil if they may not decide.
-func (d *Deciders) Admins() *Admins { return d.admins }
+func (d *Deciders) Admins() *Admins {
+	if !slices.Contains(d.Approvers(), approverAdmins) {
+		return nil
+	}
+	return d.admins
+}
 
 // administered is a platform that knows administrators, or nil.
 func (d *Deciders) administered(name string) platform.Administered {
@@ -69,8 +72,8 @@ func (d *Deciders) administered(name string) platform.Administered {
 
 // May reports whether somebody is among the approvers of this host.
 func (d *Deciders) May(c approval.Claim) bool {
-	c.Admin = c.Admin || c.Group && d.admins.has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
-	return mayDecide(d.Approvers, d.Role, c)
+	c.Admin = c.Admin || c.Group && d.Admins().has(c.ChatKey, c.Person) && groupOf(c.ChatKey).platform == c.Platform
+	return mayDecide(d.Approvers(), d.Role, c)
 }
 
 // Role is a person's role with a bot.

@@ -45,7 +45,7 @@ func (d *Deciders) Of(c approval.Claim) []approval.Decider {
 		c.Person, c.Admin = candidate.Person, candidate.Role == approval.DeciderAdmin
 		listed := slices.ContainsFunc(out, func(o approval.Decider) bool { return o.Person == candidate.Person })
 		where, name, reachable := d.privateChat(bot, service, candidate.Person)
-		if listed || !reachable || len(out) >= maxDeciders || !mayDecide(d.Approvers, d.Role, c) {
+		if listed || !reachable || len(out) >= maxDeciders || !mayDecide(d.Approvers(), d.Role, c) {
 			continue
 		}
 		candidate.ChatKey, candidate.ChatType, candidate.Name = messages.NewChatKey(kind, account, where, 0), service.PrivateType, cmp.Or(name, candidate.Name)
@@ -58,16 +58,16 @@ func (d *Deciders) Of(c approval.Claim) []approval.Decider {
 func (d *Deciders) AdminsUnknown(key messages.ChatKey) bool {
 	if a, ok := key.Address(); ok && a.Platform == "task" {
 		c, known := d.taskClaim(approval.Claim{ChatKey: key})
-		return known && c.Group && d.admins.Unknown(c.ChatKey)
+		return known && c.Group && d.Admins().Unknown(c.ChatKey)
 	}
-	return d.admins.Unknown(key)
+	return d.Admins().Unknown(key)
 }
 
 // candidates are the people who might decide, the most important first.
 func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Decider {
 	var out []approval.Decider
 	account := d.Access().Account(bot)
-	for _, who := range d.Approvers {
+	for _, who := range d.Approvers() {
 		switch who {
 		case approverOwner:
 			if account.Owner != nil {
@@ -76,7 +76,7 @@ func (d *Deciders) candidates(bot, kind string, c approval.Claim) []approval.Dec
 		case approverInitiator:
 			out = append(out, approval.Decider{Person: c.Asker, Role: approval.DeciderAsker})
 		case approverAdmins:
-			for _, id := range d.admins.list(c.ChatKey) {
+			for _, id := range d.Admins().list(c.ChatKey) {
 				if c.Group {
 					out = append(out, approval.Decider{Person: id, Role: approval.DeciderAdmin})
 				}
@@ -254,7 +254,7 @@ func (l acquainted) Accept(ctx context.Context, in []platform.Inbound) []platfor
 // mightDecide reports whether a person may decide in any chat of the bot.
 func (d *Deciders) mightDecide(bot, person string) bool {
 	kind, _, _ := strings.Cut(bot, "@")
-	return slices.ContainsFunc(d.Approvers, func(who string) bool {
+	return slices.ContainsFunc(d.Approvers(), func(who string) bool {
 		switch who {
 		case approverOwner:
 			return d.Access().Role(bot, person) == platform.RoleOwner

@@ -6,13 +6,16 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shipmyagent/shipmyagent/actors/adapter"
+	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
@@ -23,6 +26,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/audit"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -89,6 +93,11 @@ type Host struct {
 	deciders    *deciders.Deciders
 	budgets     *budgets.Budgets
 	live        liveModels
+	current     atomic.Pointer[current]
+	// runs and chats are what follows from the settings of the start; the rest is in current.
+	runs  run.Options
+	chats chat.Options
+
 	metricsAddr string
 	webAddr     string
 	login       login
@@ -112,7 +121,7 @@ func New(o Options) *Host {
 		docs:   agentdir.NewDocuments(o.Dir, o.State, o.Logger.With("component", "documents")),
 		skills: agentdir.SkillCatalog(o.Dir, o.State, o.Settings.Settings.Skills),
 	}
-	h.live.set(&o.Settings.Settings.LLM)
+	h.current.Store(&current{Settings: o.Settings.Settings, choices: endpoints.Answering(o.Settings.Settings.LLM)})
 	h.deciders = h.newDeciders()
 	return h
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
@@ -40,6 +41,14 @@ func newProject(t *testing.T) *project {
 // load reads the project's settings; flags take precedence.
 func (p *project) load(t *testing.T, flags map[string]string) *config.Loaded {
 	t.Helper()
+	loaded, err := p.read(flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func (p *project) read(flags map[string]string) (*config.Loaded, error) {
 	all := map[string]string{"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0"}
 	maps.Copy(all, flags)
 	env := func(name string) (string, bool) {
@@ -52,11 +61,7 @@ func (p *project) load(t *testing.T, flags map[string]string) *config.Loaded {
 			return "", false
 		}
 	}
-	loaded, err := config.Load(config.Options{Dir: p.dir, Env: env, Flags: all})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
+	return config.Load(config.Options{Dir: p.dir, Env: env, Flags: all})
 }
 
 // start starts a host and stops it at the end of the test.
@@ -266,18 +271,20 @@ func TestChangesAreTakenIn(t *testing.T) {
 	p := newProject(t)
 	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"info"}}`)
 	flags := map[string]string{"llm.provider": "demo"}
-	level := new(slog.LevelVar)
+	var log atomic.Pointer[config.Log]
 	reload := func() (*config.Loaded, error) {
 		all := map[string]string{"metrics.listen": "127.0.0.1:0", "adapters.web.listen": "127.0.0.1:0", "llm.provider": "demo"}
 		return config.Load(config.Options{Dir: p.dir, Flags: all})
 	}
-	h := p.start(t, Options{Reload: reload, Level: level}, flags)
+	h := p.start(t, Options{Reload: reload, Log: func(s config.Log) { log.Store(&s) }}, flags)
 	write(t, filepath.Join(p.dir, "Agent.md"), "# 小明，一个友好的助手")
 	faketest.Poll(t, "the new Agent.md", func() bool {
 		return h.docs.Chinese() && h.docs.Of("web-chat-x").Agent == "# 小明，一个友好的助手"
 	})
-	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug"},"name":"Bob"}`)
-	faketest.Poll(t, "the new settings", func() bool { return len(h.Status(t.Context()).Restart) > 0 && level.Level() == slog.LevelDebug })
+	write(t, filepath.Join(p.dir, "ship.json"), `{"log":{"level":"debug","format":"json"},"name":"Bob"}`)
+	faketest.Poll(t, "the new settings", func() bool {
+		return len(h.Status(t.Context()).Restart) > 0 && *log.Load() == config.Log{Level: "debug", Format: "json"}
+	})
 	if got := h.Status(t.Context()).Restart; len(got) != 1 || got[0] != "name" {
 		t.Errorf("needs a restart: %q, want the name alone", got)
 	}

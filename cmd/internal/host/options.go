@@ -22,8 +22,8 @@ type Options struct {
 	Trust   func(reaches []config.Reach) error
 	Version string
 	Logger  *slog.Logger
-	// Level is the logger's level, or nil if it cannot be changed.
-	Level *slog.LevelVar
+	// Log makes the logger follow changed settings; nil if it cannot.
+	Log func(config.Log)
 	// Questions are what commands in other terminals can ask this process, by name, about its settings with its
 	// environment and flags, and what the console can ask about the project's files. of is the part of them that is
 	// asked about; an empty one is all. The answers contain no secrets.

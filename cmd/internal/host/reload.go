@@ -1,7 +1,7 @@
 package host
 
 import (
-	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -32,14 +32,14 @@ func (h *Host) reloadSettings() {
 		}
 		return
 	}
-	changed = slices.DeleteFunc(changed, func(key string) bool {
-		if key != "log.level" || h.opts.Level == nil {
-			return false
-		}
-		h.opts.Level.Set(LogLevel(next.Settings.Log.Level))
-		return true
-	})
-	changed = h.replaceModels(next, changed)
+	if h.opts.Log != nil {
+		h.opts.Log(next.Settings.Log)
+	}
+	now := next.Settings
+	models := h.replaceModels(&now)
+	if !reflect.DeepEqual(*h.settings(), now) {
+		h.follow(now)
+	}
 	for name, p := range h.ports {
 		if changed, err = h.services.Follow(p.platform, &next.Settings.Adapters, changed); err != nil && h.reloads.News("access to "+name, err) {
 			h.log.Warn("the changed access cannot be used; the previous one stays in effect", "platform", name, "error", err)
@@ -51,23 +51,34 @@ func (h *Host) reloadSettings() {
 		}
 		return
 	}
-	changed = slices.DeleteFunc(changed, func(key string) bool { return strings.HasPrefix(key, "budget.") })
+	changed = slices.DeleteFunc(changed, func(key string) bool { return isLive(key, models) })
 	h.board.needRestart(changed)
 	if h.reloads.News("settings", "restart", changed) && len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
 	}
 }
 
-// LogLevel converts the word of the settings to a level.
-func LogLevel(word string) slog.Level {
-	switch word {
-	case "debug":
-		return slog.LevelDebug
-	case "warn":
-		return slog.LevelWarn
-	case "error":
-		return slog.LevelError
-	default:
-		return slog.LevelInfo
+// isLive reports whether a changed setting counts without a restart. The models' own do if they can be replaced.
+func isLive(key string, models bool) bool {
+	block, name, _ := strings.Cut(key, ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch block {
+	case "$schema", "version", "description", "log", "retention", "budget":
+		return true
+	case "llm":
+		return models && last != "maxConcurrency" && last != "requestsPerMinute" && last != "tools"
+	case "permissions":
+		return last == "allow" || last == "deny" || last == "approvers"
+	case "limits":
+		return last == "fileMB"
+	case "adapters":
+		return last == "groupContext"
+	case "context":
+		switch name {
+		case "history.keepLastMessages", "history.maxInputTokensApprox", "chatEgress.chatSendMaxCallsPerRun", "chatEgress.idempotency":
+			return true
+		}
+		return strings.HasPrefix(name, "chatQueue.") || strings.HasPrefix(name, "memory.") && last != "embeddingModel"
 	}
+	return false
 }

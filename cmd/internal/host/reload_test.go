@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
@@ -46,8 +50,8 @@ func TestReloadsOfServersAndModelsWarnOnce(t *testing.T) {
 		}
 	})
 	w.h.live.models.Store(&provider.Choices{})
-	model := &config.Loaded{}
-	model.Settings.LLM.Provider = config.ProviderCustom // and no model
+	model := &config.Settings{}
+	model.LLM.Provider = config.ProviderCustom // and no model
 	servers := func(text string) func() {
 		return func() {
 			write(t, MCPFile(w.h.opts.State), text)
@@ -62,7 +66,7 @@ func TestReloadsOfServersAndModelsWarnOnce(t *testing.T) {
 		{"the MCP servers cannot be read", servers("{"), 1},
 		{"the changed MCP servers are not trusted", servers(`{"servers": {"one": {"command": "/bin/sh"}}}`), 1},
 		{"the MCP servers cannot be read", servers("{"), 2},
-		{"the changed models cannot be used", func() { w.h.replaceModels(model, nil) }, 1},
+		{"the changed models cannot be used", func() { again := *model; w.h.replaceModels(&again) }, 1},
 	} {
 		for range 3 {
 			x.look()
@@ -105,4 +109,49 @@ func TestChangedAccessCountsAtOnce(t *testing.T) {
 	say("the owner alone", "", 1)
 	change("open", "all")
 	say("everybody again", "hello again", 2)
+}
+
+// What chats, files and the host itself read when they need it counts at once. The rest is named as long as it differs
+// from what the host started with.
+func TestChangedSettingsCountAtOnceOrAreNamed(t *testing.T) {
+	c := newChanging(t, "{}", runWhatIsSaid)
+	c.save(`{"version": "2", "description": "for a test", "log": {"level": "debug", "format": "text"}, "limits": {"fileMB": 1}, "retention": {"tasksDays": 5, "filesDays": 6},
+		"context": {"history": {"keepLastMessages": 5, "maxInputTokensApprox": 9000}, "chatQueue": {"mode": "followup", "debounceMs": 1, "maxQueued": 7, "fairness": "arrival"},
+			"memory": {"autoExtractEnabled": false, "groups": "off", "maxPrimaryChars": 900}, "chatEgress": {"chatSendMaxCallsPerRun": 3, "idempotency": false}},
+		"adapters": {"telegram": {"groupContext": 4}}}`)
+	chats := c.h.current.Load().chats
+	if chats.Mode != "followup" || chats.MaxQueued != 7 || chats.FairToSenders || chats.MaxSends != 3 || !chats.RepeatSends || chats.KeepLast != 5 || chats.Remembers || chats.MemoryGroups != "off" {
+		t.Errorf("chats have %+v", chats.Options)
+	}
+	if n := c.h.maxFile(); n != 1<<20 {
+		t.Errorf("files have at most %d bytes", n)
+	}
+	if n := c.h.groupContext("telegram-chat--5"); n != 4 {
+		t.Errorf("%d messages of a group are quoted", n)
+	}
+	write(t, filepath.Join(c.dir, "ship.json"), `{"name": "x", "timezone": "UTC", "limits": {"activeChats": 5, "fileMB": 2}, "permissions": {"exec": {"network": "on", "exclude": ["data"]}},
+		"context": {"history": {"archiveOnCompact": false}, "contexts": {"enabled": false}}}`)
+	want := []string{"context.contexts.enabled", "context.history.archiveOnCompact", "limits.activeChats", "name", "permissions.exec.exclude", "permissions.exec.network", "timezone"}
+	eventually(t, "the settings that need a restart", func() bool { return slices.Equal(c.h.Status(t.Context()).Restart, want) })
+	if n := c.h.maxFile(); n != 2<<20 || c.h.current.Load().chats.NoArchive || !c.h.current.Load().chats.Contexts {
+		t.Errorf("%d bytes, and %+v", n, c.h.current.Load().chats.Options)
+	}
+	c.save("{}")
+}
+
+// A queue that became shorter is full at once, in a chat with a run in progress.
+func TestAChangedQueueCountsDuringARun(t *testing.T) {
+	asked, release := make(chan struct{}, 9), make(chan struct{})
+	c := newChanging(t, "{}", func(model.Request) []model.Event {
+		asked <- struct{}{}
+		<-release
+		return append(modeltest.TextEvents("Done."), modeltest.Finish("stop"))
+	})
+	c.api.Say(1, 1, "one", nil)
+	<-asked
+	c.api.Say(1, 1, "two", nil)
+	c.save(`{"context": {"chatQueue": {"maxQueued": 1}}}`)
+	c.say("three", "Too many messages are waiting")
+	close(release)
+	eventually(t, "the end of the run", func() bool { return strings.Contains(fmt.Sprint(c.api.Sent(1)), "Done.") })
 }

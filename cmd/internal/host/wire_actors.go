@@ -31,6 +31,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/idlemem"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -74,17 +75,15 @@ func (h *Host) startActors(ctx context.Context) error {
 		return err
 	}
 	h.router = guardian.PID(h.system, actorsystem.RouterName)
-	runs := run.Options{
+	h.runs = run.Options{
 		Model: llm, Gate: guardian.PID(h.system, gateName), Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
-		Metrics: run.NewMetrics(h.registry), MaxOutputTokens: s.LLM.MaxOutputTokens, StartMetadata: h.startMetadata,
-		Rules: run.NewRules(s.Permissions.Exec.Allow, s.Permissions.Exec.Deny), Mask: h.mask.Raw,
+		Metrics: run.NewMetrics(h.registry), StartMetadata: h.startMetadata, Mask: h.mask.Raw,
 	}
-	chats := h.chatOptions(runs, tools)
-	h.wireCompaction(&chats, runs)
-	h.wireMemory(&chats, runs)
-	h.wireApprovals(&chats)
-	chats.Fetch, chats.Whole, chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
-	chatOf := chat.Factory(chats)
+	h.chats = h.chatOptions(tools)
+	h.wireApprovals()
+	h.chats.Fetch, h.chats.Whole, h.chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
+	h.follow(s)
+	chatOf := chat.Factory(func() *chat.Options { return h.current.Load().chats })
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
 		Chat:    func(key messages.ChatKey) *actor.Props { return h.workers.With(chatOf(key)) },
@@ -113,19 +112,20 @@ func (h *Host) startMetadata(runID, model string) json.RawMessage {
 	return uimessage.Metadata{RunID: runID, Model: all[chosen].Label, Demo: h.demo()}.Append(nil)
 }
 
-func (h *Host) chatOptions(runs run.Options, tools *toolbox) chat.Options {
+func (h *Host) chatOptions(tools *toolbox) chat.Options {
+	runs := func() *run.Options { return &h.current.Load().runs }
 	return chat.Options{
 		Options: h.machineOptions(tools),
 		Store:   h.store, Spares: &sync.Pool{},
 		Run:    func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
 		Logger: h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.noted, RunEnded: h.runLog.AddRun,
-		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer,
+		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer, PrefixBroken: h.runs.Metrics.PrefixBroken,
 	}
 }
 
 // machineOptions are the settings of the chats' state machines.
 func (h *Host) machineOptions(tools *toolbox) decision.Options {
-	s := h.opts.Settings.Settings
+	s := h.opts.Settings.Settings.Context
 	return decision.Options{
 		Adapter: func(name string) (decision.Adapter, bool) {
 			p := h.ports[name] // filled before the first message, not changed afterwards
@@ -136,25 +136,21 @@ func (h *Host) machineOptions(tools *toolbox) decision.Options {
 		},
 		Models: h.modelChoices, MayChoose: h.commands().MayChange,
 		Documents: h.documentsOf, Tools: tools.names, ToolName: tools.WireName,
-		Mode: s.Context.ChatQueue.Mode, MaxQueued: s.Context.ChatQueue.MaxQueued,
-		FairToSenders: s.Context.ChatQueue.Fairness == "sender", Debounce: time.Duration(s.Context.ChatQueue.DebounceMS) * time.Millisecond,
-		MaxSends: s.Context.ChatEgress.ChatSendMaxCallsPerRun, RepeatSends: !s.Context.ChatEgress.Idempotency,
 		Project: h.project(), Demo: h.demo(), Location: h.zone,
-		MayForget: h.mayForget, Language: h.preferences.Language, Paused: h.preferences.Paused, GroupContext: h.groupContext, Contexts: s.Context.Contexts.Enabled,
+		MayForget: h.mayForget, Language: h.preferences.Language, Paused: h.preferences.Paused, GroupContext: h.groupContext, Contexts: s.Contexts.Enabled,
+		NoArchive: !s.History.ArchiveOnCompact,
 	}
 }
 
 // wireCompaction lets chats compact their histories.
-func (h *Host) wireCompaction(chats *chat.Options, runs run.Options) {
-	s := h.opts.Settings.Settings
+func (h *Host) wireCompaction(chats *chat.Options, s config.Settings) {
 	history, budget := s.Context.History, agentdir.Budget(s)
 	o := compaction.Options{
-		Model: runs.Model, Gate: runs.Gate, Count: compaction.NewCount(encoding(s.LLM)), Keep: history.KeepLastMessages, Budget: budget,
+		Model: h.runs.Model, Gate: h.runs.Gate, Count: compaction.NewCount(encoding(s.LLM)), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot summarize
 	}
 	chats.Compaction = func() *actor.Props { return h.workers.With(compaction.Props(o)) }
-	chats.MaxTokens, chats.KeepLast, chats.NoArchive = budget, history.KeepLastMessages, !history.ArchiveOnCompact
-	chats.PrefixBroken = runs.Metrics.PrefixBroken
+	chats.MaxTokens, chats.KeepLast = budget, history.KeepLastMessages
 }
 
 // stopActors lets the chats finish their work, and then stops them. Unfinished work is in the journal.

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/deciders"
@@ -17,7 +16,8 @@ import (
 )
 
 // wireApprovals sets who decides about requests, and where grants are stored.
-func (h *Host) wireApprovals(chats *chat.Options) {
+func (h *Host) wireApprovals() {
+	chats := &h.chats
 	h.cleanups.add("administrators", h.deciders.Close)
 	chats.MayDecide, chats.AdminsUnknown = h.deciders.May, h.deciders.AdminsUnknown
 	chats.Deciders, chats.TaskPlace = h.deciders.Of, h.deciders.TaskPlace
@@ -30,7 +30,7 @@ func (h *Host) wireApprovals(chats *chat.Options) {
 // later.
 func (h *Host) newDeciders() *deciders.Deciders {
 	return deciders.New(deciders.Options{
-		Approvers: h.opts.Settings.Settings.Permissions.Exec.Approvers, State: h.opts.State, Services: h.services, Logger: h.log,
+		Approvers: func() []string { return h.settings().Permissions.Exec.Approvers }, State: h.opts.State, Services: h.services, Logger: h.log,
 		Access: func() *access.Store { return h.access },
 		Platform: func(name string) platform.Platform {
 			if made := h.ports[name]; made != nil {

@@ -35,7 +35,7 @@ func (h *Host) workspace(stored string) *files.Workspace {
 
 // fileTools are the tools that work on the project's files, and the one that reads the web.
 func (h *Host) fileTools(workspace *files.Workspace) []tool.Tool {
-	web := webfetch.Options{Allow: h.opts.Settings.Settings.Permissions.Fetch.Allow}
+	web := webfetch.Options{Allow: func() []string { return h.settings().Permissions.Fetch.Allow }}
 	web.Guard.Open = h.opts.fetchable
 	return append(workspace.Tools(), webfetch.New(web))
 }
@@ -54,11 +54,11 @@ func (h *Host) chatFiles() chatfiles.Store { return chatfiles.In(h.opts.State) }
 
 // uploads stores what people upload in the web page and the terminal.
 func (h *Host) uploads() *chatfiles.Uploads {
-	return &chatfiles.Uploads{Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf}
+	return &chatfiles.Uploads{Store: h.chatFiles(), Bytes: h.maxFile, Shelf: h.shelf}
 }
 
 // maxFile is the longest file that is accepted, in bytes.
-func (h *Host) maxFile() int64 { return int64(h.opts.Settings.Settings.Limits.FileMB) << 20 }
+func (h *Host) maxFile() int64 { return int64(h.settings().Limits.FileMB) << 20 }
 
 // wholeResult reads the full text of a tool result that was cut.
 func (h *Host) wholeResult(key messages.ChatKey, pointer string) (text string, size int64, err error) {
@@ -68,7 +68,7 @@ func (h *Host) wholeResult(key messages.ChatKey, pointer string) (text string, s
 // fetchFiles fetches the files that people send. It looks platforms up when it is called, after they are connected.
 func (h *Host) fetchFiles(listener *speech.Listener) chat.Fetch {
 	return chatfiles.NewMedia(chatfiles.MediaOptions{
-		Store: h.chatFiles(), Bytes: h.maxFile(), Shelf: h.shelf, Listener: listener, Logger: h.log,
+		Store: h.chatFiles(), Bytes: h.maxFile, Shelf: h.shelf, Listener: listener, Logger: h.log,
 		Platform: func(key messages.ChatKey) platform.Platform {
 			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, not changed afterwards
 				return p.platform

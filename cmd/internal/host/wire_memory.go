@@ -9,7 +9,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
-	"github.com/shipmyagent/shipmyagent/actors/run"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/history"
@@ -52,14 +51,13 @@ func (h *Host) makeMeaning() {
 }
 
 // wireMemory lets facts be extracted from chats, but not with the demo model.
-func (h *Host) wireMemory(chats *chat.Options, runs run.Options) {
-	s := h.opts.Settings.Settings.Context.Memory
+func (h *Host) wireMemory(chats *chat.Options, s config.Memory) {
 	chats.MemoryGroups = decision.MemoryGroups(s.Groups)
 	if !s.AutoExtractEnabled || h.demo() {
 		return
 	}
 	o := extraction.Options{
-		Model: runs.Model, Gate: runs.Gate, Store: h.memory, Folded: h.store, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
+		Model: h.runs.Model, Gate: h.runs.Gate, Store: h.memory, Folded: h.store, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
 		Logger: h.opts.Logger,
 	}
 	if s.CompressOnOverflow {

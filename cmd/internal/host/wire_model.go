@@ -24,7 +24,7 @@ func (h *Host) demo() bool { return h.opts.Settings.Settings.LLM.Provider == con
 func (h *Host) modelLabel() string { return h.modelChoices()[0].Label }
 
 // modelChoices are the main model and those that people may choose for a chat in its place.
-func (h *Host) modelChoices() []decision.ModelChoice { return *h.live.choices.Load() }
+func (h *Host) modelChoices() []decision.ModelChoice { return h.current.Load().choices }
 
 // newModel makes the configured model. It contacts no service.
 func (h *Host) newModel() (model.Model, error) {

@@ -377,5 +377,5 @@ func (h *Host) groupContext(key messages.ChatKey) int {
 	if !ok || !known {
 		return 0
 	}
-	return d.GroupContext(h.opts.Settings.Settings.Adapters, a.Chat)
+	return d.GroupContext(h.settings().Adapters, a.Chat)
 }

@@ -157,9 +157,8 @@ func (h *Host) tellSystemShare(context.Context) error {
 
 // startRetention removes old files periodically, if the settings limit their age.
 func (h *Host) startRetention(context.Context) error {
-	if keep := h.opts.Settings.Settings.Retention; keep != (config.Retention{}) {
-		h.background("retention", retention.New(h.opts.State, keep, h.eraser().ExpireRuns, h.log).Run)
-	}
+	keep := func() config.Retention { return h.settings().Retention }
+	h.background("retention", retention.New(h.opts.State, keep, h.eraser().ExpireRuns, h.log).Run)
 	return nil
 }
 

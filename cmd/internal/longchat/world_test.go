@@ -81,7 +81,7 @@ func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Mod
 	}
 	adapterPID := system.NewLocalPID(adapter.Name("telegram"))
 	chats := chat.Options{
-		Store: store, Run: func(memo *model.Memo) *actor.Props { return run.Props(runs, memo) }, Logger: log,
+		Store: store, Run: func(memo *model.Memo) *actor.Props { return run.Props(func() *run.Options { return &runs }, memo) }, Logger: log,
 		Options: decision.Options{
 			Location:  time.UTC,
 			Adapter:   func(string) (decision.Adapter, bool) { return decision.Adapter{Ref: adapterPID, Outbox: true}, true },
@@ -97,7 +97,8 @@ func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Mod
 		chats.Compaction = func() *actor.Props { return compaction.Props(folds) }
 		chats.MaxTokens, chats.KeepLast, chats.PrefixBroken = budget, keep, runs.Metrics.PrefixBroken
 	}
-	shards := shard.Options{Metrics: shard.NewMetrics(w.registry), Chat: chat.Factory(chats)}
+	options := chats.Complete()
+	shards := shard.Options{Metrics: shard.NewMetrics(w.registry), Chat: chat.Factory(func() *chat.Options { return options })}
 	if _, err := root.SpawnNamed(router.Props(router.Options{Shard: func(int) *actor.Props { return shard.Props(shards) }}), "router"); err != nil {
 		t.Fatal(err)
 	}

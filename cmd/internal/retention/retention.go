@@ -27,7 +27,7 @@ const (
 // Sweeper removes what is older than the settings allow.
 type Sweeper struct {
 	state string
-	keep  config.Retention
+	keep  func() config.Retention
 	log   *slog.Logger
 	runs  Runs
 	pause time.Duration
@@ -38,8 +38,8 @@ type Sweeper struct {
 // two of them.
 type Runs func(ctx context.Context, before time.Time, rest func(context.Context) error) (n int, err error)
 
-// New makes a sweeper for a state folder.
-func New(state string, keep config.Retention, runs Runs, log *slog.Logger) *Sweeper {
+// New makes a sweeper for a state folder. Each pass asks for the settings.
+func New(state string, keep func() config.Retention, runs Runs, log *slog.Logger) *Sweeper {
 	return &Sweeper{state: state, keep: keep, runs: runs, log: log, pause: pauseBetween}
 }
 
@@ -60,18 +60,19 @@ func (r *Sweeper) Run(ctx context.Context) {
 // look makes one pass.
 func (r *Sweeper) look(ctx context.Context, now time.Time) {
 	r.left = most
+	keep := r.keep()
 	for _, kind := range []struct {
 		name, under string
 		days        int
 		is          func(rel string) bool // nil for the runs of tasks
 	}{
-		{"logs", "logs", r.keep.LogsDays, func(rel string) bool { return !dated(rel, "") }},
-		{"audit", "logs", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
-		{"audit", "approvals", r.keep.AuditDays, func(rel string) bool { return dated(rel, "audit-") }},
-		{"usage", "usage", r.keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
-		{"archives", "chat", r.keep.ArchivesDays, isArchive},
-		{"files", filepath.Join("files", "results"), r.keep.FilesDays, func(string) bool { return true }},
-		{"runs of tasks", "", r.keep.TasksDays, nil},
+		{"logs", "logs", keep.LogsDays, func(rel string) bool { return !dated(rel, "") }},
+		{"audit", "logs", keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
+		{"audit", "approvals", keep.AuditDays, func(rel string) bool { return dated(rel, "audit-") }},
+		{"usage", "usage", keep.AuditDays, func(rel string) bool { return dated(rel, "") }},
+		{"archives", "chat", keep.ArchivesDays, isArchive},
+		{"files", filepath.Join("files", "results"), keep.FilesDays, func(string) bool { return true }},
+		{"runs of tasks", "", keep.TasksDays, nil},
 	} {
 		if kind.days <= 0 {
 			continue

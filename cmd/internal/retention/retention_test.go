@@ -58,7 +58,7 @@ func TestRetention(t *testing.T) {
 				}
 				return 1, os.Remove(filepath.Join(state, old[7]))
 			}
-			r := &Sweeper{state: state, keep: tt.keep, runs: runs, log: slog.New(slog.DiscardHandler)}
+			r := &Sweeper{state: state, keep: func() config.Retention { return tt.keep }, runs: runs, log: slog.New(slog.DiscardHandler)}
 			r.look(t.Context(), now)
 			var got, want []string
 			err := fs.WalkDir(os.DirFS(state), ".", func(path string, e fs.DirEntry, err error) error {
