@@ -106,7 +106,7 @@ func New(tb testing.TB, o Options) *World {
 
 func (w *World) spawn() {
 	root := w.System.Root
-	gate := root.Spawn(modelgate.Props(modelgate.Options{Max: w.o.Slots, Metrics: modelgate.NewMetrics(w.Registry)}))
+	gate := root.Spawn(modelgate.Props(modelgate.Options{Limits: func() (int, int) { return w.o.Slots, 0 }, Metrics: modelgate.NewMetrics(w.Registry)}))
 	routerPID := w.System.NewLocalPID("router")
 	adapterPID := w.System.NewLocalPID(adapter.Name("telegram"))
 	set := Set{Check: w.o.Validate}
@@ -124,7 +124,7 @@ func (w *World) spawn() {
 		Chat: chat.Factory(func() *chat.Options { return chats }),
 	}
 	chatsOf := router.Options{
-		Shard: func(int) *actor.Props { return shard.Props(shards) }, MaxChats: w.o.MaxChats, MaxBytes: w.o.MaxBytes,
+		Shard: func(int) *actor.Props { return shard.Props(shards) }, Most: func() (int, int64) { return w.o.MaxChats, w.o.MaxBytes },
 	}
 	var err error
 	if w.Router, err = root.SpawnNamed(router.Props(chatsOf), "router"); err != nil {

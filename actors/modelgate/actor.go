@@ -10,16 +10,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// DefaultMax is how many model calls run at once unless set otherwise.
-const DefaultMax = 512
-
 // crowd is how many askers at once make the tables large enough to be replaced.
 const crowd = 256
 
 // Options configure the model gate.
 type Options struct {
-	Max       int // model calls at once; 0 means [DefaultMax]
-	PerMinute int // model calls a minute; 0 means no limit
+	// Limits returns how many model calls may run at once and start per minute, where 0 means no
+	// limit. It is asked with every message.
+	Limits func() (atOnce, perMinute int)
 	// Metrics may be nil.
 	Metrics *Metrics
 }
@@ -27,16 +25,14 @@ type Options struct {
 // Props makes the model gate. They are for one spawn: the queue and the slots in use survive a
 // panic of the actor.
 func Props(o Options) *actor.Props {
-	if o.Max <= 0 {
-		o.Max = DefaultMax
-	}
-	g := &gate{line: newLine(o.Max, o.PerMinute), askers: map[string]asker{}, metrics: o.Metrics}
+	g := &gate{limits: o.Limits, line: newLine(0, 0), askers: map[string]asker{}, metrics: o.Metrics}
 	return actor.PropsFromProducer(func() actor.Actor { return g })
 }
 
 // gate is the actor around the line. Askers are identified by their actors, not by the id of their
 // run: after a restart another actor continues the same run.
 type gate struct {
+	limits  func() (atOnce, perMinute int)
 	line    *line
 	askers  map[string]asker // who waits or has a slot, by the id of its PID
 	most    int              // most askers at once since the gate was last empty
@@ -54,6 +50,7 @@ type asker struct {
 type refill struct{}
 
 func (g *gate) Receive(ac actor.Context) {
+	g.line.max, g.line.perMinute = g.limits()
 	switch msg := ac.Message().(type) {
 	case messages.AcquireSlot:
 		g.acquire(ac, msg)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,10 @@ type waited struct {
 	chat messages.ChatKey
 	at   time.Time
 	wait time.Duration
+}
+
+func limits(atOnce, perMinute int) func() (int, int) {
+	return func() (int, int) { return atOnce, perMinute }
 }
 
 func newFloor(t *testing.T, o modelgate.Options) *floor {
@@ -122,7 +127,7 @@ func (f *floor) waits() []waited {
 func TestOV1FairAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const chats, calls, slots = 1000, 10, 64
-		f := newFloor(t, modelgate.Options{Max: slots})
+		f := newFloor(t, modelgate.Options{Limits: limits(slots, 0)})
 		for i := range chats {
 			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i)), calls: calls, takes: 2 * time.Second})
 		}
@@ -153,7 +158,7 @@ func TestOV1FairAdmission(t *testing.T) {
 // One chat that needs a hundred calls gets no more turns than one that needs a few.
 func TestOV1GreedyChatWaitsItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFloor(t, modelgate.Options{Max: 1})
+		f := newFloor(t, modelgate.Options{Limits: limits(1, 0)})
 		for range 20 { // several runs of one chat, which a real chat never has
 			f.call(caller{chat: "greedy", calls: 5, takes: time.Second})
 		}
@@ -172,7 +177,7 @@ func TestOV1GreedyChatWaitsItsTurn(t *testing.T) {
 func TestOV1RequestsPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perMinute = 30
-		f := newFloor(t, modelgate.Options{PerMinute: perMinute})
+		f := newFloor(t, modelgate.Options{Limits: limits(0, perMinute)})
 		for i := range 10 {
 			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i)), calls: 12, takes: 100 * time.Millisecond})
 		}
@@ -194,7 +199,7 @@ func TestOV1RequestsPerMinute(t *testing.T) {
 // has ended. An actor that continues another's run gets its own slot.
 func TestSlotsComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFloor(t, modelgate.Options{Max: 1})
+		f := newFloor(t, modelgate.Options{Limits: limits(1, 0)})
 		for i := range 50 {
 			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i%5)), calls: 1, takes: time.Second, keeps: i%2 == 0})
 		}
@@ -205,5 +210,27 @@ func TestSlotsComeBack(t *testing.T) {
 		if calls := f.waits(); len(calls) != 50 {
 			t.Errorf("%d calls were made, want 50", len(calls))
 		}
+	})
+}
+
+// Other limits count from the next call on: fewer calls run at once once those in progress have
+// ended, and more as soon as there are more slots.
+func TestChangedLimitsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slots atomic.Int64
+		slots.Store(4)
+		f := newFloor(t, modelgate.Options{Limits: func() (int, int) { return int(slots.Load()), 0 }})
+		for i := range 12 {
+			f.call(caller{chat: messages.ChatKey(fmt.Sprint("c", i)), calls: 1000, takes: time.Second})
+		}
+		for _, n := range []int64{4, 1, 7} {
+			slots.Store(n)
+			<-time.After(10*time.Second + time.Millisecond)
+			synctest.Wait()
+			if got := f.metric(t, "sma_model_calls_in_flight"); int64(got) != n {
+				t.Errorf("%v calls run at once, want %d", got, n)
+			}
+		}
+		<-time.After(time.Hour)
 	})
 }

@@ -10,7 +10,7 @@ import (
 // line is the pure part: who waits, who has a slot, and the minute's budget. Askers are runs, named
 // by their actors. The cost of an operation does not depend on how many wait.
 type line struct {
-	max       int // calls at once
+	max       int // calls at once; 0 means no limit
 	perMinute int // 0 means no limit
 	holders   map[string]bool
 	chats     *list.List // of *queue, the chat whose turn is next first
@@ -82,7 +82,7 @@ func (l *line) leave(q *queue) {
 // admit returns who may call now. If only the minute's budget delays the others, it also returns
 // the wait until the next call.
 func (l *line) admit(now time.Time) (granted []string, wait time.Duration) {
-	for l.chats.Len() > 0 && len(l.holders) < l.max {
+	for l.chats.Len() > 0 && (l.max == 0 || len(l.holders) < l.max) {
 		if wait := l.spend(now); wait > 0 {
 			return granted, wait
 		}

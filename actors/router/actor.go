@@ -25,10 +25,10 @@ const shardRestarts = 3
 type Options struct {
 	// Shard makes the actor of one hash bucket.
 	Shard func(n int) *actor.Props
-	// MaxChats is how many chats the host keeps in memory, MaxBytes how much memory they may use by
-	// their own estimate; 0 means no limit. Chats that are working are not stopped for it.
-	MaxChats int
-	MaxBytes int64
+	// Most returns how many chats the host keeps in memory now, and how much memory they may use by
+	// their own estimate; 0 means no limit. Chats that are working are not stopped for it. If it is
+	// nil, there are no limits.
+	Most func() (chats int, bytes int64)
 	// Restarted is called after the router was restarted because of a panic, which stopped all chats:
 	// those with unfinished work have to be woken. It must not block, and may be nil.
 	Restarted func()
@@ -41,7 +41,7 @@ func Props(o Options) *actor.Props {
 		if lives++; lives > 1 && o.Restarted != nil {
 			o.Restarted()
 		}
-		return &router{opts: o, byPID: map[string]int{}, ceiling: ceiling{maxChats: o.MaxChats, maxBytes: o.MaxBytes}}
+		return &router{opts: o, byPID: map[string]int{}}
 	}, actor.WithSupervisor(supervise.Strategy{Most: shardRestarts, GiveUp: escalate}))
 }
 
@@ -117,6 +117,9 @@ func (r *router) onLoad(ac actor.Context, msg messages.ShardLoad) {
 // shed makes shards stop chats while the host is over its ceiling. If all chats that could stop
 // were used just now, it checks again a little later.
 func (r *router) shed(ac actor.Context) {
+	if r.opts.Most != nil {
+		r.ceiling.maxChats, r.ceiling.maxBytes = r.opts.Most()
+	}
 	for !r.draining {
 		n, order, ok := r.ceiling.pick(time.Now())
 		if !ok {

@@ -66,7 +66,7 @@ func (l *life) spawn() {
 	suffix := "-" + itoa(l.n)
 	routerPID := s.system.NewLocalPID("router" + suffix)
 	adapterPID := s.system.NewLocalPID(adapter.Name("telegram") + suffix)
-	l.gate = root.Spawn(l.props("gate", modelgate.Props(modelgate.Options{Max: s.setup.slots})))
+	l.gate = root.Spawn(l.props("gate", modelgate.Props(modelgate.Options{Limits: func() (int, int) { return s.setup.slots, 0 }})))
 	runs := run.Options{
 		Gate: l.gate, Router: routerPID, Tools: &l.set, NewID: rand.Text, Logger: quiet, Jitter: actortest.Half,
 	}

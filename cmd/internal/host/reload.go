@@ -63,14 +63,12 @@ func isLive(key string, models bool) bool {
 	block, name, _ := strings.Cut(key, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch block {
-	case "$schema", "version", "description", "log", "retention", "budget":
+	case "$schema", "version", "description", "log", "limits", "retention", "budget":
 		return true
 	case "llm":
-		return models && last != "maxConcurrency" && last != "requestsPerMinute" && last != "tools"
+		return models && last != "tools"
 	case "permissions":
 		return last == "allow" || last == "deny" || last == "approvers"
-	case "limits":
-		return last == "fileMB"
 	case "adapters":
 		return last == "groupContext"
 	case "context":

@@ -115,7 +115,7 @@ func TestChangedAccessCountsAtOnce(t *testing.T) {
 // from what the host started with.
 func TestChangedSettingsCountAtOnceOrAreNamed(t *testing.T) {
 	c := newChanging(t, "{}", runWhatIsSaid)
-	c.save(`{"version": "2", "description": "for a test", "log": {"level": "debug", "format": "text"}, "limits": {"fileMB": 1}, "retention": {"tasksDays": 5, "filesDays": 6},
+	c.save(`{"version": "2", "description": "for a test", "log": {"level": "debug", "format": "text"}, "limits": {"fileMB": 1, "activeChats": 6, "residentMB": 400}, "retention": {"tasksDays": 5, "filesDays": 6},
 		"context": {"history": {"keepLastMessages": 5, "maxInputTokensApprox": 9000}, "chatQueue": {"mode": "followup", "debounceMs": 1, "maxQueued": 7, "fairness": "arrival"},
 			"memory": {"autoExtractEnabled": false, "groups": "off", "maxPrimaryChars": 900}, "chatEgress": {"chatSendMaxCallsPerRun": 3, "idempotency": false}},
 		"adapters": {"telegram": {"groupContext": 4}}}`)
@@ -129,9 +129,9 @@ func TestChangedSettingsCountAtOnceOrAreNamed(t *testing.T) {
 	if n := c.h.groupContext("telegram-chat--5"); n != 4 {
 		t.Errorf("%d messages of a group are quoted", n)
 	}
-	write(t, filepath.Join(c.dir, "ship.json"), `{"name": "x", "timezone": "UTC", "limits": {"activeChats": 5, "fileMB": 2}, "permissions": {"exec": {"network": "on", "exclude": ["data"]}},
+	write(t, filepath.Join(c.dir, "ship.json"), `{"name": "x", "timezone": "UTC", "limits": {"fileMB": 2}, "permissions": {"exec": {"network": "on", "exclude": ["data"]}},
 		"context": {"history": {"archiveOnCompact": false}, "contexts": {"enabled": false}}}`)
-	want := []string{"context.contexts.enabled", "context.history.archiveOnCompact", "limits.activeChats", "name", "permissions.exec.exclude", "permissions.exec.network", "timezone"}
+	want := []string{"context.contexts.enabled", "context.history.archiveOnCompact", "name", "permissions.exec.exclude", "permissions.exec.network", "timezone"}
 	eventually(t, "the settings that need a restart", func() bool { return slices.Equal(c.h.Status(t.Context()).Restart, want) })
 	if n := c.h.maxFile(); n != 2<<20 || c.h.current.Load().chats.NoArchive || !c.h.current.Load().chats.Contexts {
 		t.Errorf("%d bytes, and %+v", n, c.h.current.Load().chats.Options)

@@ -68,9 +68,9 @@ func (h *Host) startActors(ctx context.Context) error {
 		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
 	}
 	h.cleanups.add("actors", h.stopActors)
-	s := h.opts.Settings.Settings
 	if err := h.spawn(ctx, gateName, actorsystem.Inline(modelgate.Props(modelgate.Options{
-		Max: s.LLM.MaxConcurrency, PerMinute: int(s.LLM.RequestsPerMinute), Metrics: modelgate.NewMetrics(h.registry),
+		Limits:  func() (int, int) { return h.settings().LLM.MaxConcurrency, int(h.settings().LLM.RequestsPerMinute) },
+		Metrics: modelgate.NewMetrics(h.registry),
 	}))); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	h.chats = h.chatOptions(tools)
 	h.wireApprovals()
 	h.chats.Fetch, h.chats.Whole, h.chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
-	h.follow(s)
+	h.follow(*h.settings())
 	chatOf := chat.Factory(func() *chat.Options { return h.current.Load().chats })
 	shards := shard.Options{
 		Metrics: shard.NewMetrics(h.registry),
@@ -90,8 +90,11 @@ func (h *Host) startActors(ctx context.Context) error {
 	}
 	h.portMetrics = adapter.NewMetrics(h.registry)
 	chatsOf := router.Options{
-		Shard:    func(int) *actor.Props { return actorsystem.Inline(shard.Props(shards)) },
-		MaxChats: s.Limits.ActiveChats, MaxBytes: int64(s.Limits.ResidentMB) << 20, Restarted: func() {
+		Shard: func(int) *actor.Props { return actorsystem.Inline(shard.Props(shards)) },
+		Most: func() (int, int64) {
+			return h.settings().Limits.ActiveChats, int64(h.settings().Limits.ResidentMB) << 20
+		},
+		Restarted: func() {
 			select {
 			case h.restarted <- struct{}{}:
 			default: // one is waiting already

@@ -75,7 +75,7 @@ func newWorldOn(t *testing.T, store *filestore.Store, dir string, sums model.Mod
 	system := actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }))
 	w.system = system
 	root, routerPID := system.Root, system.NewLocalPID("router")
-	gate := root.Spawn(modelgate.Props(modelgate.Options{Metrics: modelgate.NewMetrics(w.registry)}))
+	gate := root.Spawn(modelgate.Props(modelgate.Options{Limits: func() (int, int) { return 0, 0 }, Metrics: modelgate.NewMetrics(w.registry)}))
 	runs := run.Options{
 		Model: w.model, Gate: gate, Router: routerPID, Tools: noTools{}, NewID: rand.Text, Logger: log, Metrics: run.NewMetrics(w.registry),
 	}
