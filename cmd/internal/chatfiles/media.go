@@ -46,8 +46,8 @@ type MediaOptions struct {
 	Bytes func() int64 // the longest file that is fetched; 0 if files are not accepted
 	// Platform returns the platform of a chat, or nil.
 	Platform func(key messages.ChatKey) platform.Platform
-	Shelf    *picture.Shelf   // without one, models do not see pictures
-	Listener *speech.Listener // without one, recordings are not transcribed
+	Shelf    *picture.Shelf          // without one, models do not see pictures
+	Listener func() *speech.Listener // without one, recordings are not transcribed
 	Logger   *slog.Logger
 }
 
@@ -128,15 +128,16 @@ func looksLikeImage(f platform.File) bool {
 // empty for other files.
 func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.File) string {
 	spoken := f.Kind == "voice" || f.Kind == "video note" // recorded by its sender; an audio file may be a song
+	listener := m.o.Listener()
 	switch {
 	case !spoken && f.Kind != "audio":
 		return ""
-	case m.o.Listener == nil && spoken:
+	case listener == nil && spoken:
 		return "[nobody listens to voice messages here: what it says is not known]"
-	case m.o.Listener == nil, f.Path == "" && !spoken:
+	case listener == nil, f.Path == "" && !spoken:
 		return ""
 	}
-	text, err := m.hear(ctx, key, *f)
+	text, err := m.hear(ctx, key, listener, *f)
 	if err == nil {
 		return text
 	}
@@ -149,17 +150,17 @@ func (m *Media) listen(ctx context.Context, key messages.ChatKey, f *platform.Fi
 }
 
 // hear transcribes a recording. It may refuse the recording because of the duration that its metadata claims.
-func (m *Media) hear(ctx context.Context, key messages.ChatKey, f platform.File) (string, error) {
+func (m *Media) hear(ctx context.Context, key messages.ChatKey, listener *speech.Listener, f platform.File) (string, error) {
 	if f.Path == "" {
 		if f.Failed == fileTooLarge {
 			return "", &speech.Error{Reason: speech.ReasonLong}
 		}
 		return "", &speech.Error{Reason: speech.ReasonNetwork}
 	}
-	err := m.o.Listener.Takes(path.Ext(f.Path), f.Size, time.Duration(min(f.Seconds, 1<<20))*time.Second)
+	err := listener.Takes(path.Ext(f.Path), f.Size, time.Duration(min(f.Seconds, 1<<20))*time.Second)
 	text := ""
 	if err == nil {
-		text, err = m.o.Listener.Hear(ctx, string(key), speech.Audio{Path: filepath.Join(m.o.Store.Root, filepath.FromSlash(f.Path))})
+		text, err = listener.Hear(ctx, string(key), speech.Audio{Path: filepath.Join(m.o.Store.Root, filepath.FromSlash(f.Path))})
 	}
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		m.o.Logger.Warn("a recording could not be turned into text", "chat_key", string(key), "kind", f.Kind, "error", err)

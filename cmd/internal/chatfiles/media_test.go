@@ -186,7 +186,8 @@ func TestVoicesBecomeText(t *testing.T) {
 			}
 			o := MediaOptions{Bytes: atMost(20_000), Logger: slog.New(slog.DiscardHandler)}
 			if !c.off {
-				o.Listener = speech.NewListener(ear, speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 1, Deadline: time.Minute})
+				listener := speech.NewListener(ear, speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 1, Deadline: time.Minute})
+				o.Listener = func() *speech.Listener { return listener }
 			}
 			m := fetching(t, from, o)
 			c.file.FileID = "id"

@@ -19,6 +19,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
+	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
@@ -73,6 +74,8 @@ type Host struct {
 	memory      *memfile.Store
 	skills      *skill.Catalog
 	tools       *toolbox
+	voices      voices
+	ears        atomic.Pointer[speech.Listener] // nil if recordings do not become text
 	shelf       *picture.Shelf
 	meaning     *memory.Meaning        // nil if memories are searched by words only
 	embedAt     func(config.LLM) error // of meaning

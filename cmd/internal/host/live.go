@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"reflect"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -49,8 +48,6 @@ type liveModels struct {
 	models atomic.Pointer[provider.Choices] // nil if no model is called at an address
 }
 
-var _ model.Model = (*liveModels)(nil)
-
 func (l *liveModels) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return l.models.Load().Stream(ctx, req)
 }
@@ -76,7 +73,6 @@ func (h *Host) replaceModels(s *config.Settings) bool {
 		return false
 	}
 	h.reloads.News("models")
-	h.mask.Set(slices.Concat(h.opts.Settings.Settings.Secrets(), s.Secrets(), []config.Secret{h.login.kept})...)
 	h.live.models.Store(models)
 	h.log.Info("the models have changed", "model", llm.Model, "fallbacks", len(llm.Fallbacks), "choices", len(llm.Choices))
 	return true

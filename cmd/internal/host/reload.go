@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/shipmyagent/shipmyagent/config"
 )
 
 // reloadSettings reads the settings again after a change. Those that can change at run time take effect; the others
@@ -36,7 +38,8 @@ func (h *Host) reloadSettings() {
 		h.opts.Log(next.Settings.Log)
 	}
 	now := next.Settings
-	models := h.replaceModels(&now)
+	h.mask.Set(slices.Concat(h.opts.Settings.Settings.Secrets(), h.settings().Secrets(), now.Secrets(), []config.Secret{h.login.kept})...)
+	models, spoken := h.replaceModels(&now), h.replaceSpeech(&now)
 	if !reflect.DeepEqual(*h.settings(), now) {
 		h.follow(now)
 	}
@@ -51,15 +54,16 @@ func (h *Host) reloadSettings() {
 		}
 		return
 	}
-	changed = slices.DeleteFunc(changed, func(key string) bool { return isLive(key, models) })
+	changed = slices.DeleteFunc(changed, func(key string) bool { return isLive(key, models, spoken) })
 	h.board.needRestart(changed)
 	if h.reloads.News("settings", "restart", changed) && len(changed) > 0 {
 		h.log.Warn("settings have changed that need a restart", "keys", strings.Join(changed, ", "))
 	}
 }
 
-// isLive reports whether a changed setting counts without a restart. The models' own do if they can be replaced.
-func isLive(key string, models bool) bool {
+// isLive reports whether a changed setting counts without a restart. Those of models and of speech do if these could be
+// replaced.
+func isLive(key string, models, spoken bool) bool {
 	block, name, _ := strings.Cut(key, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch block {
@@ -67,6 +71,8 @@ func isLive(key string, models bool) bool {
 		return true
 	case "llm":
 		return models && last != "tools"
+	case "speech":
+		return spoken
 	case "permissions":
 		return last == "allow" || last == "deny" || last == "approvers"
 	case "adapters":

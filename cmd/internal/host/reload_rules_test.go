@@ -126,6 +126,37 @@ func TestForbiddenWhileARequestWaits(t *testing.T) {
 	c.say("run wc -l Agent.md", asks)
 }
 
+// So does what is forbidden after a yes, as long as the command has not started: another run is in progress, and the
+// command waits for its next step.
+func TestForbiddenBetweenAYesAndItsCommand(t *testing.T) {
+	c := newChanging(t, execRules(`"allow": ["cat *"]`), runWhatIsSaid)
+	c.say("run touch waits.txt", asks)
+	pipe := c.blocked("run cat pipe")
+	c.api.Say(1, 1, "/approve 1", nil)
+	eventually(t, "the yes", func() bool { return len(c.outcomes("approved")) == 1 })
+	c.none("during another run", "waits.txt")
+	c.save(execRules(`"allow": ["cat *"], "deny": ["touch *"]`))
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.api.Await(t, "the refusal", func() bool { return strings.Contains(jsonOf(t, c.script.Requests()), "forbids") })
+	c.none("although it was forbidden", "waits.txt")
+}
+
+// blocked has a command run that reads a pipe, and returns the pipe once it does.
+func (c *changing) blocked(text string) *os.File {
+	c.t.Helper()
+	if err := syscall.Mkfifo(filepath.Join(c.dir, "pipe"), 0o600); err != nil {
+		c.t.Skipf("there are no pipes with names: %v", err)
+	}
+	c.api.Say(1, 1, text, nil)
+	pipe, err := os.OpenFile(filepath.Join(c.dir, "pipe"), os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return pipe
+}
+
 // Who may approve changes at once for requests that wait, both ways.
 func TestChangedApproversDecideAboutWhatWaits(t *testing.T) {
 	c := newChanging(t, execRules(`"allow": []`), runWhatIsSaid)
@@ -170,14 +201,7 @@ func TestChangedRulesBindARunInProgress(t *testing.T) {
 				}
 				return append(modeltest.TextEvents("Done."), modeltest.Finish("stop"))
 			})
-			if err := syscall.Mkfifo(filepath.Join(c.dir, "pipe"), 0o600); err != nil {
-				t.Skipf("there are no pipes with names: %v", err)
-			}
-			c.api.Say(1, 1, "go on", nil)
-			pipe, err := os.OpenFile(filepath.Join(c.dir, "pipe"), os.O_WRONLY, 0) // once the first command reads
-			if err != nil {
-				t.Fatal(err)
-			}
+			pipe := c.blocked("go on")
 			c.save(execRules(tt.rules))
 			if err := pipe.Close(); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
@@ -308,5 +309,50 @@ func TestSpeechByProgram(t *testing.T) {
 	}
 	if left := filesBelow(t, filepath.Join(p.dir, ".ship", "speech")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// Speech is turned on and off while the host runs: recordings are heard from the next one on, and the tools come and
+// go. A key that is new is masked like the others.
+func TestChangedSpeechCountsAtOnce(t *testing.T) {
+	s := speechtest.NewServer(t, nil)
+	c := newChanging(t, "{}", func(req model.Request) []model.Event {
+		return append(modeltest.TextEvents("I read "+jsonOf(t, req.Messages[len(req.Messages)-1])), modeltest.Finish("stop"))
+	})
+	offered := func(want bool) {
+		t.Helper()
+		for _, name := range []string{"tts_speak", "stt_transcribe"} {
+			if _, there := c.h.tools.Find(name); there != want {
+				t.Errorf("%s is offered: %v", name, there)
+			}
+		}
+	}
+	heard := func(id, want string) {
+		t.Helper()
+		before := len(c.texts())
+		c.project.say("voice", id, spoken("words of "+id))
+		c.api.Await(t, "an answer to "+id, func() bool { return len(c.texts()) > before })
+		if got := c.texts()[before]; !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %q", id, got, want)
+		}
+	}
+	offered(false)
+	heard("v1", "nobody listens")
+	speechSettings(t, c.project, s, "")
+	raw, err := os.ReadFile(filepath.Join(c.dir, "ship.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.save(string(raw))
+	offered(true)
+	heard("v2", "words of v2")
+	if c.h.mask.Text("key "+s.Key) == "key "+s.Key {
+		t.Error("the new key is not masked")
+	}
+	c.save("{}")
+	offered(false)
+	heard("v3", "nobody listens")
+	if n := len(s.Heard()); n != 1 {
+		t.Errorf("%d recordings were sent to the service, want one", n)
 	}
 }

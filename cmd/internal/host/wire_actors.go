@@ -81,7 +81,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	}
 	h.chats = h.chatOptions(tools)
 	h.wireApprovals()
-	h.chats.Fetch, h.chats.Whole, h.chats.Mask = h.fetchFiles(tools.ears), h.wholeResult, h.mask.Text
+	h.chats.Fetch, h.chats.Whole, h.chats.Mask = h.fetchFiles(), h.wholeResult, h.mask.Text
 	h.follow(*h.settings())
 	chatOf := chat.Factory(func() *chat.Options { return h.current.Load().chats })
 	shards := shard.Options{

@@ -6,7 +6,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
@@ -66,9 +65,9 @@ func (h *Host) wholeResult(key messages.ChatKey, pointer string) (text string, s
 }
 
 // fetchFiles fetches the files that people send. It looks platforms up when it is called, after they are connected.
-func (h *Host) fetchFiles(listener *speech.Listener) chat.Fetch {
+func (h *Host) fetchFiles() chat.Fetch {
 	return chatfiles.NewMedia(chatfiles.MediaOptions{
-		Store: h.chatFiles(), Bytes: h.maxFile, Shelf: h.shelf, Listener: listener, Logger: h.log,
+		Store: h.chatFiles(), Bytes: h.maxFile, Shelf: h.shelf, Listener: h.ears.Load, Logger: h.log,
 		Platform: func(key messages.ChatKey) platform.Platform {
 			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, not changed afterwards
 				return p.platform

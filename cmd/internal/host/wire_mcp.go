@@ -8,16 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
-	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/mcp"
+	speechtools "github.com/shipmyagent/shipmyagent/adapters/tool/speech"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/control"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
-	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
 )
 
@@ -76,13 +74,11 @@ func MCPAlone(o Options, store *mcp.Store) mcp.Options {
 type servers struct {
 	manager *mcp.Manager
 	load    func() (*config.MCP, error)
-
-	offering sync.Mutex // replace the offered tools one at a time; the last one sees them all
 }
 
-// startMCP keeps the MCP servers running and their tools in the set, together with the host's own. It does not wait
+// startMCP keeps the MCP servers running and their tools among those of the host. It does not wait
 // for a server.
-func (h *Host) startMCP(set *toolset.Set, own []tool.Tool, box sandbox.Sandbox) {
+func (h *Host) startMCP(tools *toolbox, box sandbox.Sandbox) {
 	store, err := MCPStore(h.opts.State)
 	if err != nil {
 		h.log.Warn("no MCP servers are used", "error", err)
@@ -90,12 +86,10 @@ func (h *Host) startMCP(set *toolset.Set, own []tool.Tool, box sandbox.Sandbox) 
 	}
 	o := MCPOptions(h.opts, store, box)
 	o.Shelf = h.shelf
-	o.Metrics, o.Reserved = mcp.NewMetrics(h.registry), set.Names()
+	o.Metrics, o.Reserved = mcp.NewMetrics(h.registry), append(tools.Names(), speechtools.SpeakName, speechtools.TranscribeName)
 	s := &servers{}
 	o.Changed = func() {
-		s.offering.Lock()
-		defer s.offering.Unlock()
-		if err := set.Replace(slices.Concat(own, s.manager.Tools())...); err != nil {
+		if err := tools.offer(func(b *toolbox) { b.served = s.manager.Tools() }); err != nil {
 			h.log.Error("the tools of MCP servers cannot be offered", "error", err)
 		}
 	}

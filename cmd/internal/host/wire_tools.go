@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
-	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/agentcontext"
 	chattools "github.com/shipmyagent/shipmyagent/adapters/tool/chat"
@@ -29,13 +29,23 @@ import (
 type toolbox struct {
 	*toolset.Set
 
-	files string           // the folder below which full results are stored
-	ears  *speech.Listener // nil if voice messages are not transcribed
+	files string // the folder below which full results are stored
 	// skilled reports whether the project has skills, which the system text then lists.
 	skilled func() bool
 	// left reports whether something that was said in a chat may have left its conversation.
 	left func(key messages.ChatKey) bool
 	log  *slog.Logger
+
+	offering            sync.Mutex // the offered tools are replaced one change at a time
+	own, spoken, served []tool.Tool
+}
+
+// offer offers the tools as they are after a change.
+func (b *toolbox) offer(change func(*toolbox)) error {
+	b.offering.Lock()
+	defer b.offering.Unlock()
+	change(b)
+	return b.Replace(slices.Concat(b.own, b.spoken, b.served)...)
 }
 
 // newTools makes the tools. Their schemas are compiled when first used.
@@ -63,27 +73,28 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, err
 	}
 	tools = append(tools, commands...)
-	spoken, err := h.newVoices(box)
+	h.makeVoices(box)
+	spoken, err := h.speechTools(h.opts.Settings.Settings.Speech)
 	if err != nil {
-		return nil, err
+		return nil, &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
-	tools = append(tools, h.speechTools(spoken, files)...)
 	if h.demo() {
 		notes := note.Options{File: filepath.Join(h.opts.Dir, "notes.md"), Zone: h.zone}
 		tools = append(tools, clock.New(clock.Options{Zone: h.zone}), note.New(notes))
 	}
-	set, err := toolset.New(tools...)
+	set, err := toolset.New(slices.Concat(tools, spoken)...)
 	if err != nil {
 		return nil, &Failure{Kind: KindFailed, What: "the tools cannot be set up", Why: err}
 	}
-	h.startMCP(set, tools, box)
-	return &toolbox{
-		Set: set, files: files, ears: spoken.ears, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
+	b := &toolbox{
+		Set: set, own: tools, spoken: spoken, files: files, skilled: func() bool { set := h.skills.Current(); return len(set.Skills)+len(set.Problems) > 0 },
 		left: func(key messages.ChatKey) bool {
 			return !h.opts.Settings.Settings.Context.History.ArchiveOnCompact || h.archived(key)
 		},
 		log: h.opts.Logger.With("component", "tools"),
-	}, nil
+	}
+	h.startMCP(b, box)
+	return b, nil
 }
 
 // names are the tools offered to a run. Tools that could do nothing are left out. This depends on the configuration and
