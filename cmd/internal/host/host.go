@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,7 @@ type Host struct {
 	restarted chan struct{} // the router was restarted
 	cleanups  cleanups
 	trust     reachGate
+	shipped   bool // there was a ship.json when the host was made
 
 	docs        *agentdir.Documents
 	files       *chatfile.Store
@@ -97,10 +99,8 @@ type Host struct {
 	budgets     *budgets.Budgets
 	live        liveModels
 	current     atomic.Pointer[current]
-	// runs and chats are what follows from the settings of the start; the rest is in current.
-	runs  run.Options
-	chats chat.Options
-
+	runs        run.Options // what follows from the settings of the start; the rest is in current
+	chats       chat.Options
 	metricsAddr string
 	webAddr     string
 	login       login
@@ -126,6 +126,8 @@ func New(o Options) *Host {
 	}
 	h.current.Store(&current{Settings: o.Settings.Settings, choices: endpoints.Answering(o.Settings.Settings.LLM)})
 	h.deciders = h.newDeciders()
+	_, missing := os.Stat(filepath.Join(o.Dir, config.FileName))
+	h.shipped = missing == nil
 	return h
 }
 

@@ -43,9 +43,9 @@ func (h *Host) follow(s config.Settings) {
 }
 
 // liveModels are the models of a host, which new settings replace while it runs. Calls in progress go on with those
-// that they began with.
+// that they began with. The pointer is nil if no model is called at an address.
 type liveModels struct {
-	models atomic.Pointer[provider.Choices] // nil if no model is called at an address
+	models atomic.Pointer[provider.Choices]
 }
 
 func (l *liveModels) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {

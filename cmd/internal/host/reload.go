@@ -1,6 +1,9 @@
 package host
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +18,14 @@ func (h *Host) reloadSettings() {
 		return
 	}
 	next, err := h.opts.Reload()
+	file, missing := os.Stat(filepath.Join(h.opts.Dir, config.FileName))
+	if err == nil && (h.shipped && missing != nil || missing == nil && file.Size() == 0) {
+		err = errors.New("ship.json is empty or missing, as it may be while it is written; {} stands for the defaults")
+	}
+	var changed []string
+	if err == nil {
+		changed, err = h.opts.Settings.Changed(next)
+	}
 	if err != nil {
 		if h.reloads.News("settings", err) {
 			h.log.Warn("the changed settings have errors; the previous ones stay in effect", "error", err)
@@ -24,13 +35,6 @@ func (h *Host) reloadSettings() {
 	if err := h.trust.settings(h, next); err != nil {
 		if h.reloads.News("settings", "untrusted", err) {
 			h.log.Warn("the changed settings use something outside the folder that is not trusted; the previous ones stay in effect", "error", err, "help", "sma trust, then save the file again")
-		}
-		return
-	}
-	changed, err := h.opts.Settings.Changed(next)
-	if err != nil {
-		if h.reloads.News("settings", "not compared", err) {
-			h.log.Warn("the changed settings cannot be compared", "error", err)
 		}
 		return
 	}
@@ -78,11 +82,8 @@ func isLive(key string, models, spoken bool) bool {
 	case "adapters":
 		return last == "groupContext"
 	case "context":
-		switch name {
-		case "history.keepLastMessages", "history.maxInputTokensApprox", "chatEgress.chatSendMaxCallsPerRun", "chatEgress.idempotency":
-			return true
-		}
-		return strings.HasPrefix(name, "chatQueue.") || strings.HasPrefix(name, "memory.") && last != "embeddingModel"
+		return strings.HasPrefix(name, "chatQueue.") || strings.HasPrefix(name, "memory.") && last != "embeddingModel" ||
+			slices.Contains([]string{"history.keepLastMessages", "history.maxInputTokensApprox", "chatEgress.chatSendMaxCallsPerRun", "chatEgress.idempotency"}, name)
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,10 +27,15 @@ type changing struct {
 
 func newChanging(t *testing.T, ship string, answer func(model.Request) []model.Event) *changing {
 	t.Helper()
+	return newChangingIn(t, "off", ship, answer)
+}
+
+func newChangingIn(t *testing.T, box, ship string, answer func(model.Request) []model.Event) *changing {
+	t.Helper()
 	c := &changing{commandChat: &commandChat{project: newProject(t), t: t, script: modeltest.NewFunc(answer)}}
 	write(t, filepath.Join(c.dir, "ship.json"), ship)
 	c.flags = telegramFlags(c.project)
-	c.flags["adapters.telegram.egress"], c.flags["permissions.exec.sandbox"] = "direct", "off"
+	c.flags["adapters.telegram.egress"], c.flags["permissions.exec.sandbox"] = "direct", box
 	c.h = c.start(t, Options{Model: c.script, Reload: func() (*config.Loaded, error) { return c.read(c.flags) }}, c.flags)
 	return c
 }
@@ -244,12 +250,19 @@ func TestChangedHostsOfPagesCountAtOnce(t *testing.T) {
 	judged(tool.Allow)
 }
 
-// A file with faults changes nothing of what counts, and what comes after it counts again.
+// A file with faults changes nothing of what counts, and what comes after it counts again. Nor does one that is empty or
+// gone, as a file is while it is written.
 func TestFaultyRulesChangeNothing(t *testing.T) {
 	c := newChanging(t, execRules(`"deny": ["touch *"]`), runWhatIsSaid)
-	for _, faulty := range []string{`{"permissions": {"exec": {"deny": []`, execRules(`"deny": [], "network": "maybe"`), execRules(`"deny": [], "allow": 5`)} {
+	for _, faulty := range []string{"", `{"permissions": {"exec": {"deny": []`, execRules(`"deny": [], "network": "maybe"`), execRules(`"deny": [], "allow": 5`), "gone"} {
 		before := strings.Count(c.log.String(), "the previous ones stay in effect")
-		write(t, filepath.Join(c.dir, "ship.json"), faulty)
+		if faulty == "gone" {
+			if err := os.Remove(filepath.Join(c.dir, "ship.json")); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write(t, filepath.Join(c.dir, "ship.json"), faulty)
+		}
 		eventually(t, "a warning about "+faulty, func() bool { return strings.Count(c.log.String(), "the previous ones stay in effect") > before })
 		if got := c.say("run touch made.txt", "Came of it"); !strings.Contains(got, "forbids") {
 			t.Errorf("after %s: %s", faulty, got)
@@ -260,4 +273,27 @@ func TestFaultyRulesChangeNothing(t *testing.T) {
 	if got := c.say("run touch made.txt", "Came of it"); !c.there("made.txt") {
 		t.Errorf("after a good file: %s", got)
 	}
+}
+
+// No command changes the rules that count, even one that a person agreed to.
+func TestCommandsDoNotChangeTheRules(t *testing.T) {
+	inSandboxes(t, func(t *testing.T, box string) {
+		const ship = `{"permissions": {"exec": {"approvers": ["initiator"], "deny": ["wc *"]}}}`
+		c := newChangingIn(t, box, ship, runWhatIsSaid)
+		for i, command := range []string{
+			"rm -f ship.json", "mv ship.json other.json", "echo {} > ship.json", "echo {} > new.json && mv -f new.json ship.json", "ln -sf new.json ship.json",
+			"truncate -s 0 ship.json", "mkdir -p d && mv ship.json d/", "rm -rf ship.json .env; touch .env",
+		} {
+			c.agreed(command + "; touch ran-" + strconv.Itoa(i))
+			if !c.there("ran-" + strconv.Itoa(i)) {
+				t.Errorf("%s did not run", command)
+			}
+		}
+		if text, err := os.ReadFile(filepath.Join(c.dir, "ship.json")); err != nil || string(text) != ship {
+			t.Fatalf("ship.json is %q, %v", text, err)
+		}
+		if got := c.say("run wc Agent.md", "Came of it"); !strings.Contains(got, "forbids") {
+			t.Errorf("a forbidden command: %s", got)
+		}
+	})
 }

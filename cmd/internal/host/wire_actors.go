@@ -116,11 +116,12 @@ func (h *Host) startMetadata(runID, model string) json.RawMessage {
 }
 
 func (h *Host) chatOptions(tools *toolbox) chat.Options {
-	runs := func() *run.Options { return &h.current.Load().runs }
 	return chat.Options{
 		Options: h.machineOptions(tools),
 		Store:   h.store, Spares: &sync.Pool{},
-		Run:    func(memo *model.Memo) *actor.Props { return h.workers.With(run.Props(runs, memo)) },
+		Run: func(memo *model.Memo) *actor.Props {
+			return h.workers.With(run.Props(func() *run.Options { return &h.current.Load().runs }, memo))
+		},
 		Logger: h.opts.Logger, Metrics: chatmetrics.New(h.registry), Audit: h.noted, RunEnded: h.runLog.AddRun,
 		Forget: h.forgetChat, Files: h.files, Commands: h.commands().Answer, PrefixBroken: h.runs.Metrics.PrefixBroken,
 	}

@@ -95,7 +95,7 @@ func (h *Host) watchFiles() {
 		h.tasksChanged()
 	}
 	h.background("file watch", func(ctx context.Context) {
-		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), h.taskFolders()), h.log, look, look)
+		watch(ctx, slices.Concat(h.docs.Folders(), h.skills.Folders(), []string{taskfile.New(h.opts.State, h.zone).Dir()}), h.log, look, look)
 	})
 }
 

@@ -73,9 +73,6 @@ func (h *Host) startScheduler(ctx context.Context) error {
 
 func (h *Host) schedulerPID() *actor.PID { return guardian.PID(h.system, schedulerName) }
 
-// taskFolders are the folders to watch for tasks.
-func (h *Host) taskFolders() []string { return []string{taskfile.New(h.opts.State, h.zone).Dir()} }
-
 // tasksChanged tells the scheduler to read the tasks again.
 func (h *Host) tasksChanged() { h.system.Root.Send(h.schedulerPID(), messages.TasksChanged{}) }
 
