@@ -20,7 +20,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/picture"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/access"
-	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/skill"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/actorsystem"
@@ -31,6 +30,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/endpoints"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/mask"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/platforms"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/voices"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/agentcontext"
@@ -76,8 +76,7 @@ type Host struct {
 	memory      *memfile.Store
 	skills      *skill.Catalog
 	tools       *toolbox
-	voices      voices
-	ears        atomic.Pointer[speech.Listener] // nil if recordings do not become text
+	voices      *voices.Voices
 	shelf       *picture.Shelf
 	meaning     *memory.Meaning        // nil if memories are searched by words only
 	embedAt     func(config.LLM) error // of meaning

@@ -278,6 +278,7 @@ func TestFaultyRulesChangeNothing(t *testing.T) {
 // No command changes the rules that count, even one that a person agreed to.
 func TestCommandsDoNotChangeTheRules(t *testing.T) {
 	inSandboxes(t, func(t *testing.T, box string) {
+		t.Helper()
 		const ship = `{"permissions": {"exec": {"approvers": ["initiator"], "deny": ["wc *"]}}}`
 		c := newChangingIn(t, box, ship, runWhatIsSaid)
 		for i, command := range []string{

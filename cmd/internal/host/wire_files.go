@@ -67,7 +67,7 @@ func (h *Host) wholeResult(key messages.ChatKey, pointer string) (text string, s
 // fetchFiles fetches the files that people send. It looks platforms up when it is called, after they are connected.
 func (h *Host) fetchFiles() chat.Fetch {
 	return chatfiles.NewMedia(chatfiles.MediaOptions{
-		Store: h.chatFiles(), Bytes: h.maxFile, Shelf: h.shelf, Listener: h.ears.Load, Logger: h.log,
+		Store: h.chatFiles(), Bytes: h.maxFile, Shelf: h.shelf, Listener: h.voices.Listener, Logger: h.log,
 		Platform: func(key messages.ChatKey) platform.Platform {
 			if p := h.ports[query.BotOf(key)]; p != nil { // filled before the first message, not changed afterwards
 				return p.platform

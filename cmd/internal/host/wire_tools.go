@@ -22,6 +22,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/voices"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
@@ -73,8 +74,11 @@ func (h *Host) newTools() (*toolbox, error) {
 		return nil, err
 	}
 	tools = append(tools, commands...)
-	h.makeVoices(box)
-	spoken, err := h.speechTools(h.opts.Settings.Settings.Speech)
+	h.voices = voices.New(voices.Options{
+		State: h.opts.State, Sandbox: box, Mask: &h.mask, Budgets: h.budgets, Way: h.voiceWay, Registry: h.registry, Logger: h.opts.Logger.With("component", "speech"),
+	})
+	h.cleanups.add("speech", h.voices.Close)
+	spoken, err := h.voices.Tools(h.opts.Settings.Settings.Speech)
 	if err != nil {
 		return nil, &Failure{Kind: KindConfig, What: "speech cannot be set up", Why: err, Help: "sma config check --dir " + h.opts.Dir}
 	}
