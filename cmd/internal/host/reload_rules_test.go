@@ -12,6 +12,7 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -81,7 +82,7 @@ func TestChangedRulesDoNotApproveWhatWaits(t *testing.T) {
 	c.say("run touch asked.txt", asks)
 	c.none("without a rule", "waits.txt", "asked.txt")
 	c.say("no to all", "")
-	eventually(t, "the requests to be closed", func() bool { return len(c.outcomes("denied")) >= 2 })
+	faketest.Poll(t, "the requests to be closed", func() bool { return len(c.outcomes("denied")) >= 2 })
 	c.none("after a no", "waits.txt", "asked.txt")
 }
 
@@ -139,7 +140,7 @@ func TestForbiddenBetweenAYesAndItsCommand(t *testing.T) {
 	c.say("run touch waits.txt", asks)
 	pipe := c.blocked("run cat pipe")
 	c.api.Say(1, 1, "/approve 1", nil)
-	eventually(t, "the yes", func() bool { return len(c.outcomes("approved")) == 1 })
+	faketest.Poll(t, "the yes", func() bool { return len(c.outcomes("approved")) == 1 })
 	c.none("during another run", "waits.txt")
 	c.save(execRules(`"allow": ["cat *"], "deny": ["touch *"]`))
 	if err := pipe.Close(); err != nil {
@@ -263,7 +264,7 @@ func TestFaultyRulesChangeNothing(t *testing.T) {
 		} else {
 			write(t, filepath.Join(c.dir, "ship.json"), faulty)
 		}
-		eventually(t, "a warning about "+faulty, func() bool { return strings.Count(c.log.String(), "the previous ones stay in effect") > before })
+		faketest.Poll(t, "a warning about "+faulty, func() bool { return strings.Count(c.log.String(), "the previous ones stay in effect") > before })
 		if got := c.say("run touch made.txt", "Came of it"); !strings.Contains(got, "forbids") {
 			t.Errorf("after %s: %s", faulty, got)
 		}
