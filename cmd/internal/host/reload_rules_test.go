@@ -51,7 +51,7 @@ func (c *changing) save(ship string) {
 	c.t.Helper()
 	write(c.t, filepath.Join(c.dir, "ship.json"), ship)
 	want := c.load(c.t, c.flags).Settings
-	eventually(c.t, "the new settings", func() bool { return reflect.DeepEqual(*c.h.settings(), want) })
+	faketest.Poll(c.t, "the new settings", func() bool { return reflect.DeepEqual(*c.h.settings(), want) })
 	if keys := c.h.Status(c.t.Context()).Restart; len(keys) > 0 {
 		c.t.Errorf("a restart is needed for %q", keys)
 	}

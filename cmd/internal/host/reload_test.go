@@ -15,6 +15,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/model/provider"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 	"github.com/shipmyagent/shipmyagent/config"
 )
@@ -132,7 +133,7 @@ func TestChangedSettingsCountAtOnceOrAreNamed(t *testing.T) {
 	write(t, filepath.Join(c.dir, "ship.json"), `{"name": "x", "timezone": "UTC", "limits": {"fileMB": 2}, "permissions": {"exec": {"network": "on", "exclude": ["data"]}},
 		"context": {"history": {"archiveOnCompact": false}, "contexts": {"enabled": false}}}`)
 	want := []string{"context.contexts.enabled", "context.history.archiveOnCompact", "name", "permissions.exec.exclude", "permissions.exec.network", "timezone"}
-	eventually(t, "the settings that need a restart", func() bool { return slices.Equal(c.h.Status(t.Context()).Restart, want) })
+	faketest.Poll(t, "the settings that need a restart", func() bool { return slices.Equal(c.h.Status(t.Context()).Restart, want) })
 	if n := c.h.maxFile(); n != 2<<20 || c.h.current.Load().chats.NoArchive || !c.h.current.Load().chats.Contexts {
 		t.Errorf("%d bytes, and %+v", n, c.h.current.Load().chats.Options)
 	}
@@ -153,5 +154,5 @@ func TestAChangedQueueCountsDuringARun(t *testing.T) {
 	c.save(`{"context": {"chatQueue": {"maxQueued": 1}}}`)
 	c.say("three", "Too many messages are waiting")
 	close(release)
-	eventually(t, "the end of the run", func() bool { return strings.Contains(fmt.Sprint(c.api.Sent(1)), "Done.") })
+	faketest.Poll(t, "the end of the run", func() bool { return strings.Contains(fmt.Sprint(c.api.Sent(1)), "Done.") })
 }
