@@ -1,5 +1,23 @@
 package grant
 
+// Verdict says whether a command runs without asking.
+type Verdict string
+
+// The two verdicts.
+const (
+	Auto Verdict = "auto" // it runs without asking
+	Ask  Verdict = "ask"  // a person is asked
+)
+
+// Decide reports whether a rule that a person granted covers a command, given as the text for the shell. Without a
+// policy the verdict is always Ask.
+func Decide(text, rule string, policy *Policy) Verdict {
+	if NewCommands([]string{text}, policy).Covered(rule) {
+		return Auto
+	}
+	return Ask
+}
+
 // Commands are commands that are parsed once and checked against any number of rules. They are not safe for concurrent
 // use.
 type Commands struct {

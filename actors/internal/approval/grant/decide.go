@@ -2,24 +2,6 @@ package grant
 
 import "strings"
 
-// Verdict says whether a command runs without asking.
-type Verdict string
-
-// The two verdicts.
-const (
-	Auto Verdict = "auto" // it runs without asking
-	Ask  Verdict = "ask"  // a person is asked
-)
-
-// Decide reports whether a rule that a person granted covers a command, given as the text for the shell. Without a
-// policy the verdict is always Ask.
-func Decide(text, rule string, policy *Policy) Verdict {
-	if NewCommands([]string{text}, policy).Covered(rule) {
-		return Auto
-	}
-	return Ask
-}
-
 // walk goes through the words of a command from left to right.
 type walk struct {
 	rule    Rule
