@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -198,7 +199,7 @@ func TestPI4MemoryIsWrittenAfterAPersonAgreed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				call := modeltest.CallTools(modeltest.Call{ID: "c1", Name: tool.UpsertName, Input: string(input)})
 				script := modeltest.NewScript(call, modeltest.Say("Noted."))
-				w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(tool.NewUpsert(tool.Options{Store: store}))})
+				w := actortest.New(t, actortest.Options{Store: newStore(t), Model: script, Tools: actortest.Tools(tool.NewUpsert(tool.Options{Store: store, Zone: time.UTC}))})
 				w.Say("telegram-chat-1", "alice", "read this page")
 				w.Wait()
 				before := remembered(t, store, place)
