@@ -227,7 +227,8 @@ func TestWordsThatWaitedKeepTheirPlace(t *testing.T) {
 		var said sync.WaitGroup
 		for _, words := range []string{"yes", "but only if it is old"} {
 			<-time.After(700 * time.Millisecond)
-			said.Go(func() { a.Port.Accept(context.Background(), inbounds(a.Inbound(alice, "alice", words))) })
+			in := inbounds(a.Inbound(alice, "alice", words))
+			said.Go(func() { a.Port.Accept(context.Background(), in) })
 		}
 		said.Wait()
 		a.Wait()

@@ -184,7 +184,7 @@ func TestVoicesBecomeText(t *testing.T) {
 			if c.name == "not there" {
 				from = counter{err: errors.New("reset")}
 			}
-			o := MediaOptions{Bytes: atMost(20_000), Logger: slog.New(slog.DiscardHandler)}
+			o := MediaOptions{Bytes: atMost(20_000), Listener: func() *speech.Listener { return nil }, Logger: slog.New(slog.DiscardHandler)}
 			if !c.off {
 				listener := speech.NewListener(ear, speech.ListenerOptions{MaxBytes: 10_000, MaxTime: 10 * time.Second, AtOnce: 1, Deadline: time.Minute})
 				o.Listener = func() *speech.Listener { return listener }

@@ -329,10 +329,11 @@ const wording = (e) => (e.code === 'declined' ? e.message : t.problem[e.code] ??
 // in between, only this page still has the turn, which stays here to be sent again.
 async function cutAndAsk(row, body, retry = body) {
   const id = state.id;
+  const resent = row.local === 'failed'; // now, because the answer may come before the response
   try {
     await wire.post(id, body);
     if (id !== state.id) return true;
-    if (row.local === 'failed' && state.edit === row.message.id) {
+    if (resent && state.edit === row.message.id) {
       $('input').value = '';
       endEdit();
       grow();
