@@ -20,6 +20,8 @@ import (
 const (
 	// stopGrace is how long a program may take to exit after its input was closed.
 	stopGrace = 1500 * time.Millisecond
+	// unreadWait is how long output that nobody has read is waited for when the connection is closed.
+	unreadWait = 50 * time.Millisecond
 	// forever is the time limit of servers, which run indefinitely.
 	forever = 10 * 365 * 24 * time.Hour
 
@@ -82,6 +84,14 @@ func (o *opening) Read(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.begin = append(o.begin, p[:min(n, maxLine-len(o.begin))]...)
 	return n, err
+}
+
+// Close first reads what is there: a program that ended at once may have said something before anybody read it.
+func (o *opening) Close() error {
+	if err := o.SetReadDeadline(time.Now().Add(unreadWait)); err == nil {
+		_, _ = o.Read(make([]byte, maxLine)) // at its end, or for nothing
+	}
+	return o.File.Close()
 }
 
 // other is the first line if it is not a message of the protocol, which is always an object.
@@ -162,7 +172,7 @@ func (c *client) dialProgram(life context.Context) (dialed, error) {
 			process.Kill()
 			<-gone.done
 		}
-		_ = outR.Close()
+		_ = gone.said.Close()
 	}
 	return dialed{
 		transport: &sdk.IOTransport{Reader: gone.said, Writer: inW, MaxLineLength: c.o.Limits.Message}, stop: stop, gone: gone,
