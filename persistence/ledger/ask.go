@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxQuestions is how many questions are open at most. Beyond it limits refuse without one.
+	// maxQuestions is how many questions are open at most. When there are so many, limits refuse without a question.
 	maxQuestions = 100
 	// codeLength is how many letters and digits a code has: so many that the code of a closed question is not given
 	// again by chance, and a late answer allows nothing.
@@ -100,10 +100,12 @@ func (l *Ledger) Allow(code string) (Question, bool, error) {
 		if q.Code != code {
 			continue
 		}
-		q.At = now
-		if err := l.note(q, isAllowed); err != nil {
+		answered := *q
+		answered.At = now
+		if err := l.note(&answered, isAllowed); err != nil {
 			return Question{}, false, err
 		}
+		q.At = now
 		w, _ := window.Of(q.Limit)
 		l.now[w].allow(q)
 		l.wake()

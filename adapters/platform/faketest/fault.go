@@ -22,11 +22,11 @@ const (
 
 // Fault fails calls of a fake on purpose.
 type Fault struct {
-	Method     string // the name of the call, where calls have names; empty: all
-	Path       string // a piece of the path, where they have none; empty: all
-	Chat       int64  // 0: all
+	Method     string // the name of the call, if calls have names; empty matches all
+	Path       string // a part of the path, if they have none; empty matches all
+	Chat       int64  // 0 matches all
 	Kind       FaultKind
-	N          int // how many calls; 0 is 1, negative: until Heal
+	N          int // how many calls; 0 is 1, and a negative number lasts until Heal
 	Status     int // of Refuse and Garbage, where that is not the Code; 0 is 400
 	Code       int
 	Text       string
@@ -61,7 +61,7 @@ func (s *Faults) Heal() {
 	s.list = nil
 }
 
-// Take takes the fault of a call, the first one that is for it; nil: there is none.
+// Take returns the first fault that is for a call and counts it as played. It returns nil if there is none.
 func (s *Faults) Take(isFor func(*Fault) bool) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

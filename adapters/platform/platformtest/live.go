@@ -16,7 +16,7 @@ import (
 )
 
 // Live is a core for platforms whose readers follow chats. It takes messages as [Host] does, and
-// the test plays its runs. Its fields are changed while nobody calls it, or within its lock.
+// the test plays its runs. A test changes its fields before it is used, or while it holds the lock.
 type Live struct {
 	*Host
 	sync.Mutex
@@ -329,7 +329,7 @@ func (c *LiveChat) start(run, message string) {
 	c.Send(c.frame(platform.Frame{Kind: platform.FrameStart, Sees: c.sees}))
 }
 
-// Chunk goes on with the message.
+// Chunk adds chunks to the message in progress.
 func (l *Live) Chunk(key messages.ChatKey, list ...uistream.Chunk) {
 	l.Lock()
 	defer l.Unlock()
@@ -341,7 +341,7 @@ func (c *LiveChat) chunk(list ...uistream.Chunk) {
 	c.Send(c.frame(platform.Frame{Kind: platform.FrameChunks, Chunks: list}))
 }
 
-// Say goes on with a step of one text.
+// Say adds a step with one text to the message in progress.
 func (l *Live) Say(key messages.ChatKey, text string) { l.Chunk(key, step(text)...) }
 
 func step(text string) []uistream.Chunk {
