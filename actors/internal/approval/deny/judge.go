@@ -526,8 +526,11 @@ func (j *judge) started(name string, list []word, depth int) {
 		switch name {
 		case "env":
 			j.maybe(split(w.text), depth+1)
-		case "socat":
+		case "socat", "bind":
 			j.mentions(w.text)
+		}
+		if list[i-1].text == "-wrapper" { // of compilers: a command whose words are joined with commas
+			j.maybe(strings.ReplaceAll(w.text, ",", " "), depth+1)
 		}
 	}
 	if name == "xargs" || name == "parallel" {

@@ -58,6 +58,11 @@ const startedByOthers = `
 	GIT_CONFIG_PARAMETERS="'alias.x=!sudo id'" git x
 	GIT_SSH_COMMAND=sudo git fetch
 	X='!sudo id' git --config-env=alias.x=X x
+	gcc -wrapper sudo,id -c x.c
+	ccache clang++ -wrapper env,sudo,id -c x.c
+	bash -ic "bind -x '\"x\":sudo id'"
+	bind -x '"x":sudo id'
+	gcc -wrapper , sudo
 	hash -p /usr/bin/sudo x; x id
 	BASH_CMDS[x]=/usr/bin/sudo; x id
 	PS4='$(sudo id)'; set -x; true
