@@ -5,7 +5,7 @@
 // connection the app fetches a URL, opens a websocket there and answers each event on it. Both
 // answer an event only once it is durable: in its chat, or, if a chat accepts nothing at the
 // moment, set aside in a file in [Options.StateDir]. The service redelivers unanswered events after
-// 15 s, 5 min, 1 h and 6 h. The core recognizes a message by its id forever, so redelivery is
+// 15 s, 5 min, 1 h and 6 h. The chat recognizes a message by its id, so redelivery is
 // harmless. An event that cannot be decoded is counted, logged and answered; it does not block the
 // others.
 //

@@ -1,6 +1,7 @@
 package archtest_test
 
 import (
+	"go/ast"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -86,4 +87,46 @@ func anchors(text string) []string {
 		}, m[1]))
 	}
 	return out
+}
+
+// TestTableOfDecisions: the files in the table of where things are decided exist, and declare the functions of their row.
+func TestTableOfDecisions(t *testing.T) {
+	declared := map[string][]string{}
+	for _, s := range sources(t) {
+		rel := "/" + filepath.ToSlash(s.rel)
+		declared[rel] = nil
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				declared[rel] = append(declared[rel], f.Name.Name)
+			}
+		}
+	}
+	_, table, _ := strings.Cut(pageText(t, filepath.Join(root(t), "docs/design/0001-house.md")), "## Where decisions are made")
+	rows := regexp.MustCompile(`(?m)^\|[^|]+\? \|.+\|$`).FindAllString(table, -1)
+	if len(rows) < 12 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		var there, named []string
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row, -1) {
+			if filepath.Ext(m[1]) != ".go" {
+				named = append(named, m[1])
+				continue
+			}
+			found := false
+			for file, names := range declared {
+				if strings.HasSuffix(file, "/"+m[1]) {
+					there, found = append(there, names...), true
+				}
+			}
+			if !found {
+				t.Errorf("there is no file %s:\n%s", m[1], row)
+			}
+		}
+		for _, name := range named {
+			if !strings.ContainsAny(name, "./") && !slices.Contains(there, name) {
+				t.Errorf("no file of the row declares %s:\n%s", name, row)
+			}
+		}
+	}
 }

@@ -590,12 +590,3 @@ func texts(list []word) []string {
 	}
 	return out
 }
-
-// fields returns the words of a plain text.
-func fields(text string) []word {
-	var out []word
-	for f := range strings.FieldsSeq(strings.TrimPrefix(text, "!")) {
-		out = append(out, known(f))
-	}
-	return out
-}

@@ -206,3 +206,12 @@ func programName(word string) string {
 	}
 	return strings.ToLower(path.Base(word))
 }
+
+// fields returns the words of a plain text.
+func fields(text string) []word {
+	var out []word
+	for f := range strings.FieldsSeq(strings.TrimPrefix(text, "!")) {
+		out = append(out, known(f))
+	}
+	return out
+}
