@@ -17,13 +17,20 @@ host=$!
 trap 'kill "$host"; wait "$host" || true; rm -rf "$state" "$profile"' EXIT
 for _ in $(seq 100); do curl -fs "http://127.0.0.1:$port/livez" >/dev/null && break; read -rt 0.1 <> <(:) || true; done
 
-say() { # ID TEXT: sends a message and waits for the whole answer
+say() { # CHAT ID TEXT: sends a message and waits for the whole answer
   curl -fsN "http://127.0.0.1:$port/api/chat" -H 'Content-Type: application/json' \
-    -d "{\"id\":\"picture\",\"trigger\":\"submit-message\",\"messages\":[{\"id\":\"$1\",\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"$2\"}]}]}" >/dev/null
+    -d "{\"id\":\"$1\",\"trigger\":\"submit-message\",\"messages\":[{\"id\":\"$1-$2\",\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"$3\"}]}]}" >/dev/null
 }
-say one "use a tool"
-say two "show streaming"
-chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-  --disable-component-update --disable-sync --user-data-dir="$profile" --window-size=1100,820 --virtual-time-budget=4000 \
-  --screenshot=docs/images/chat.png "http://127.0.0.1:$port/#/c/picture" 2>/dev/null
+picture() { # CHAT LANGUAGE FILE
+  chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --user-data-dir="$profile/$2" --lang="$2" --accept-lang="$2" --window-size=1100,820 \
+    --virtual-time-budget=4000 --screenshot="docs/images/$3" "http://127.0.0.1:$port/#/c/$1" 2>/dev/null
+}
+say picture one "use a tool"
+say picture two "show streaming"
+picture picture en chat.png
+curl -fs -X DELETE "http://127.0.0.1:$port/api/chat/picture"
+say zh-picture one "使用工具"
+say zh-picture two "流式演示"
+picture zh-picture zh-CN zh-chat.png
 ls docs/images/*.png

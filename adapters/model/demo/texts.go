@@ -16,7 +16,7 @@ func english() texts {
 
 1. **Every piece** is shown as soon as it is there, and the whole text is stored once it is complete.
 2. If you reload the page now, the answer goes on where it is, because the run does not belong to the page.
-3. A message that you send while I write never cuts me off. It waits in its lane and is taken in at the next step.
+3. A message that you send while I write never cuts me off. It waits, and I read it at the next step.
 
 | what | where |
 |---|---|
