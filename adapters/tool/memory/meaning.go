@@ -20,16 +20,10 @@ const (
 	batch, most = 64, 512
 )
 
-// MeaningOptions configure a [Meaning]. All but Now are required.
-type MeaningOptions struct {
-	Cache  persistence.VectorCache
-	Now    func() time.Time // defaults to time.Now
-	Logger *slog.Logger
-}
-
 // Meaning compares texts with a query by meaning. It is safe for concurrent use.
 type Meaning struct {
-	opts   MeaningOptions
+	cache  persistence.VectorCache
+	log    *slog.Logger
 	paused atomic.Int64 // time until which no vectors are requested, in Unix nanoseconds
 	by     atomic.Pointer[embedding]
 }
@@ -41,11 +35,8 @@ type embedding struct {
 }
 
 // NewMeaning makes a [Meaning]. Without a model, see [Meaning.Use], it finds nothing.
-func NewMeaning(o MeaningOptions) *Meaning {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Meaning{opts: o}
+func NewMeaning(cache persistence.VectorCache, log *slog.Logger) *Meaning {
+	return &Meaning{cache: cache, log: log}
 }
 
 // Use sets the model that makes the vectors, in place of the one before. Vectors with other names are ignored.
@@ -57,7 +48,7 @@ func (m *Meaning) Use(e model.Embedder, name string) {
 // near returns the similarity of each text to a query: the cosine of their vectors, or 0 for texts without a vector.
 // It returns false if the model does not answer.
 func (m *Meaning) near(ctx context.Context, payer model.Payer, query string, texts []string) ([]float64, bool) {
-	if m.by.Load() == nil || m.opts.Now().UnixNano() < m.paused.Load() {
+	if m.by.Load() == nil || time.Now().UnixNano() < m.paused.Load() {
 		return nil, false
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
@@ -67,8 +58,8 @@ func (m *Meaning) near(ctx context.Context, payer model.Payer, query string, tex
 		if _, spent := model.ReasonOf(err).Budget(); spent || ctx.Err() != nil {
 			return nil, false // refused or canceled, which says nothing about the model
 		}
-		m.paused.Store(m.opts.Now().Add(pause).UnixNano())
-		m.opts.Logger.WarnContext(ctx, "the memory is searched by words alone", "reason", string(model.ReasonOf(err)), "error", err)
+		m.paused.Store(time.Now().Add(pause).UnixNano())
+		m.log.WarnContext(ctx, "the memory is searched by words alone", "reason", string(model.ReasonOf(err)), "error", err)
 		return nil, false
 	}
 	out := make([]float64, len(texts))
@@ -82,9 +73,9 @@ func (m *Meaning) near(ctx context.Context, payer model.Payer, query string, tex
 // provider gets a smaller request the next time.
 func (m *Meaning) vectors(ctx context.Context, payer model.Payer, texts []string) ([][]float32, error) {
 	by := m.by.Load()
-	out, err := m.opts.Cache.Vectors(ctx, by.name, texts)
+	out, err := m.cache.Vectors(ctx, by.name, texts)
 	if err != nil { // it is only a cache
-		m.opts.Logger.WarnContext(ctx, "the cache of vectors cannot be read", "error", err)
+		m.log.WarnContext(ctx, "the cache of vectors cannot be read", "error", err)
 		out = make([][]float32, len(texts))
 	}
 	var missing []int
@@ -105,8 +96,8 @@ func (m *Meaning) vectors(ctx context.Context, payer model.Payer, texts []string
 		for i, at := range part {
 			out[at] = got[i]
 		}
-		if err := m.opts.Cache.KeepVectors(ctx, by.name, asked, got); err != nil {
-			m.opts.Logger.WarnContext(ctx, "vectors cannot be kept", "error", err)
+		if err := m.cache.KeepVectors(ctx, by.name, asked, got); err != nil {
+			m.log.WarnContext(ctx, "vectors cannot be kept", "error", err)
 		}
 	}
 	return out, nil

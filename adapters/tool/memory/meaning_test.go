@@ -48,10 +48,10 @@ func (c *cache) KeepVectors(_ context.Context, name string, texts []string, vect
 }
 
 // meaningOf is a search over memories, with a model that fails as it is told to.
-func meaningOf(texts map[memories.Place]string, c persistence.VectorCache, now func() time.Time) (*memory.Search, *modeltest.Meanings) {
+func meaningOf(texts map[memories.Place]string, c persistence.VectorCache) (*memory.Search, *modeltest.Meanings) {
 	m := modeltest.NewMeanings([]string{"drinks", "beverage", "饮料", "tea"}, []string{"flat", "apartment", "住处"}, []string{"dog", "狗"})
 	o := options(newStore(texts))
-	o.Meaning = memory.NewMeaning(memory.MeaningOptions{Cache: c, Now: now, Logger: slog.New(slog.DiscardHandler)})
+	o.Meaning = memory.NewMeaning(c, slog.New(slog.DiscardHandler))
 	o.Meaning.Use(m, "embed")
 	return memory.NewSearch(o), m
 }
@@ -92,7 +92,7 @@ const tea, parcel, flat, dog = "- 2026-07-01 Ana likes green tea [u:a:1]", "- 20
 // Facts are found in other words and other languages. Facts that contain the words themselves come
 // first.
 func TestSearchByMeaning(t *testing.T) {
-	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}}, nil)
+	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}})
 	for query, want := range map[string]string{"beverage": tea, "最喜欢的 饮料": tea, "apartment": flat, "狗": dog, "INV-2024-001": parcel, "tea": tea} {
 		got := search(t, s, query, 2)
 		if len(got.Results) == 0 || got.Results[0].Text != want || strings.Contains(got.Note, "words alone") {
@@ -119,7 +119,7 @@ func TestSearchByMeaning(t *testing.T) {
 
 // Requests are on the account of the run. At the limit of one chat or person the search uses words; others are asked for.
 func TestMeaningIsPaidForByTheRun(t *testing.T) {
-	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}}, nil)
+	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}})
 	m.FailWith(func(context.Context, []string) error {
 		return &model.Error{Reason: model.ReasonBudget("chatTokensPerDay", false)}
 	})
@@ -139,7 +139,7 @@ func TestMeaningIsPaidForByTheRun(t *testing.T) {
 // Two rankings are merged: entries of both come before the first entry of only one.
 func TestOrdersAreFused(t *testing.T) {
 	texts := map[memories.Place]string{{}: "- quarterly report on paper\n- dog report\n- the dog 狗 sleeps\n- cat\n"}
-	s, _ := meaningOf(texts, &cache{kept: map[string][]float32{}}, nil)
+	s, _ := meaningOf(texts, &cache{kept: map[string][]float32{}})
 	got := search(t, s, "dog report", 3)
 	if len(got.Results) != 3 || got.Results[0].Text != "- dog report" {
 		t.Errorf("found %+v", got)
@@ -148,7 +148,7 @@ func TestOrdersAreFused(t *testing.T) {
 
 // A failing cache costs more requests and has no other effect.
 func TestCacheThatFails(t *testing.T) {
-	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}, err: context.DeadlineExceeded}, nil)
+	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}, err: context.DeadlineExceeded})
 	for range 2 {
 		if got := search(t, s, "beverage", 1); len(got.Results) != 1 || got.Results[0].Text != tea {
 			t.Errorf("found %+v", got)
@@ -170,7 +170,7 @@ func TestSearchWithoutVectors(t *testing.T) {
 	for name, fail := range map[string]func(context.Context, []string) error{"refused": refused, "silent": silent} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}}, time.Now)
+				s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}})
 				m.FailWith(fail)
 				began := time.Now()
 				for range 3 {
@@ -197,7 +197,7 @@ func TestSearchWithoutVectors(t *testing.T) {
 
 // A stopped run is not counted as a failure of the model.
 func TestStoppedSearch(t *testing.T) {
-	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}}, nil)
+	s, m := meaningOf(someMemories(), &cache{kept: map[string][]float32{}})
 	ctx, cancel := context.WithCancel(t.Context())
 	m.FailWith(func(ctx context.Context, _ []string) error {
 		cancel()
@@ -221,7 +221,7 @@ func TestManyLines(t *testing.T) {
 		_, _ = fmt.Fprintf(&b, "- note %d\n", i)
 	}
 	b.WriteString("- the dog\n")
-	s, m := meaningOf(map[memories.Place]string{{}: b.String()}, &cache{kept: map[string][]float32{}}, nil)
+	s, m := meaningOf(map[memories.Place]string{{}: b.String()}, &cache{kept: map[string][]float32{}})
 	for range 3 {
 		search(t, s, "狗", 1)
 	}
