@@ -86,11 +86,19 @@ func (b *Base) Chinese(t journal.Turn) bool {
 	return b.WrittenInChinese(t)
 }
 
-// WrittenInChinese reports whether a turn is in Chinese, or for a command or a notice of the host, the message before it.
+// WrittenInChinese reports whether a turn is in Chinese, or if its sender wrote no words, the newest turn that has some.
 func (b *Base) WrittenInChinese(t journal.Turn) bool {
-	words := journal.Text(t.Message)
-	if notice := t.Meta.Source == uimessage.SourceTask; notice || strings.HasPrefix(words, "/") || words == "" {
-		words += journal.Text(newest(b.State.History, func(t journal.Turn) bool { return t.Meta.Source != uimessage.SourceTask }).Message)
+	inHan := func(t journal.Turn) bool {
+		return strings.ContainsFunc(journal.Text(t.Message), func(r rune) bool { return unicode.Is(unicode.Han, r) })
 	}
-	return strings.ContainsFunc(words, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	return inHan(t) || !worded(t) && inHan(newest(b.State.History, worded))
+}
+
+// worded reports whether the sender of a turn wrote words, and not only a command, which starts with a slash. A bracket
+// starts what stands for a file or a forwarded message.
+func worded(t journal.Turn) bool {
+	return t.Meta.Source != uimessage.SourceTask && slices.ContainsFunc(t.Parts, func(p uimessage.Part) bool {
+		words, ok := p.(uimessage.Text)
+		return ok && words.Text != "" && words.Text[0] != '/' && words.Text[0] != '['
+	})
 }

@@ -27,7 +27,7 @@ func (w *Files) notTranscribed(was, turn journal.Turn, alone bool) ([]journal.Fa
 		return nil, nil
 	}
 	f, _ := platform.FileOf(turn.Parts[i])
-	say := w.spokenTo(notices.Unheard(f.Unheard), turn)
+	say := w.Text(notices.Unheard(f.Unheard), turn)
 	if !alone || w.State.Run != nil || saysMore(was, turn) {
 		rows := w.HostRow(messages.AcceptIngress{IngressID: "voice:" + turn.ID, RequestID: turn.Meta.RequestID}, turn, say)
 		var facts []journal.Fact
@@ -84,18 +84,4 @@ func isPlaceholder(parts []uimessage.Part, i int) bool {
 	t, _ := parts[i].(uimessage.Text)
 	_, file := platform.FileOf(parts[i+1])
 	return file && strings.HasPrefix(t.Text, "[") && strings.HasSuffix(t.Text, "]")
-}
-
-// spokenTo returns a notice for a person who sent a voice message, in the language chosen for the chat, else that of
-// the caption, else that of the previous messages.
-func (w *Files) spokenTo(n notices.Text, turn journal.Turn) string {
-	if said := w.Text(n, turn); said != n[0] || w.ChosenLanguage() != "" {
-		return said
-	}
-	for _, t := range slices.Backward(w.State.History) {
-		if t.Role == uimessage.RoleUser && t.ID != turn.ID {
-			return w.Text(n, t)
-		}
-	}
-	return n[0]
 }
