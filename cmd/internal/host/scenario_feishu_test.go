@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/actors/scenariotest"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -35,6 +36,8 @@ import (
 //	repeat                        the service brings everything once more
 //	withhold SCOPE, fail PATH STATUS CODE [times=N]
 //	await PATH N                  calls
+//	take NAME CHAT PATTERN        what the pattern finds in the bot's last message there is $NAME
+//	meter                         the model is asked over HTTP, so that its use counts
 //	admins CHAT [WHO ...]         the first as the group's owner; a minute passes
 //	expire                        a restart, half an hour after all that was asked
 //	release GATE, restart
@@ -108,6 +111,19 @@ func (s *feishuScene) doFeishu(verb, rest string) error {
 		n, err := strconv.Atoi(more)
 		s.api.Await(s.t, rest, func() bool { return len(s.api.Calls(word)) >= n })
 		return err
+	case "take":
+		var all []said
+		chat, pattern, _ := strings.Cut(more, " ")
+		for _, m := range s.api.Sent(chat) {
+			all = append(all, said{text: m.Text})
+		}
+		if !s.take(word, pattern, all) {
+			return fmt.Errorf("the bot said nothing like that")
+		}
+	case "meter":
+		server := modeltest.NewServer(s.model, modeltest.ServerOptions{})
+		s.t.Cleanup(server.Close)
+		s.metered, s.flags["llm.provider"], s.flags["llm.baseUrl"], s.flags["llm.model"] = true, "custom", server.URL, "m"
 	case "withhold":
 		s.api.Withhold(true, word)
 	case "fail":

@@ -78,7 +78,7 @@ func (s *scene) meddle(verb, rest string) error {
 		s.await(fields[0], n)
 		return err
 	case verb == "take" && len(fields) > 1:
-		if !s.take(fields[0], strings.Join(fields[1:], " ")) {
+		if !s.take(fields[0], strings.Join(fields[1:], " "), s.sent()) {
 			return fmt.Errorf("not found")
 		}
 	case verb == "kept" && len(fields) == 1:

@@ -89,6 +89,7 @@ type scene struct {
 	sounds  *sounds               // nil: there is no service for audio
 	album   bool                  // a file of an album was sent
 	grown   time.Time             // when the last album has all its files
+	metered bool                  // the model is asked over HTTP, so that its use counts
 }
 
 // gate holds a step of the model back, or a transcript.
@@ -162,7 +163,11 @@ func (s *scene) begin() {
 func (s *scene) start(secrets ...string) {
 	s.t.Helper()
 	s.secrets(secrets...)
-	s.h = s.p.prepare(s.t, Options{Model: s.model}, s.flags)
+	o := Options{Model: s.model}
+	if s.metered {
+		o.Model = nil
+	}
+	s.h = s.p.prepare(s.t, o, s.flags)
 	if err := s.h.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
@@ -318,10 +323,9 @@ func (s *scene) await(method string, n int) {
 }
 
 // take keeps the words that a pattern finds in the newest message of the bot that has them.
-func (s *scene) take(name, pattern string) bool {
-	all := s.sent()
+func (s *scene) take(name, pattern string, all []said) bool {
 	re, err := regexp.Compile(pattern)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return false
 	}
 	for _, m := range slices.Backward(all) {
