@@ -20,6 +20,7 @@ func everyKind() []any {
 	return []any{
 		messages.Deliver{},
 		messages.EgressKept{},
+		messages.ForgetRows{},
 		messages.ShowDraft{},
 		messages.ShowTyping{},
 		messages.ShowMark{},

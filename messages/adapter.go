@@ -61,6 +61,10 @@ type EgressKept struct {
 	Parts   int // delivered parts of the row; 0 for its placeholder
 }
 
+// ForgetRows says that everything stored about a chat was deleted: what waits to be sent there is
+// dropped. A call in progress still ends, but is not repeated.
+type ForgetRows struct{ ChatKey ChatKey }
+
 // ShowDraft shows a text that is still being written. It may be lost; the newest wins.
 type ShowDraft struct {
 	ChatKey  ChatKey
@@ -121,6 +125,7 @@ type WatchEnded struct {
 
 func (Deliver) toAdapter()        {}
 func (EgressKept) toAdapter()     {}
+func (ForgetRows) toAdapter()     {}
 func (ShowDraft) toAdapter()      {}
 func (ShowTyping) toAdapter()     {}
 func (ShowMark) toAdapter()       {}

@@ -52,7 +52,7 @@
 // Readers follow a chat with WatchChat and UnwatchChat, are released with WatchEnded, and read it
 // whole with ViewQuery and ViewReply. RewindChat moves the end of the history into an archive and
 // is answered with ChatRewound. ForgetChat deletes everything stored about a chat except its ids
-// and numbers, and is answered with ChatForgotten.
+// and numbers, and is answered with ChatForgotten; ForgetRows makes the adapter drop what waits.
 //
 // # Approvals
 //

@@ -148,6 +148,10 @@ func (a *adapter) command(ac actor.Context, msg messages.ToAdapter) {
 		a.deliver(ac, msg)
 	case messages.EgressKept:
 		a.onKept(msg)
+	case messages.ForgetRows:
+		if l := a.find(msg.ChatKey); l != nil {
+			l.queue, l.draft, l.call = nil, nil, 0
+		}
 	case messages.ShowDraft:
 		a.showDraft(msg)
 	case messages.ShowTyping:

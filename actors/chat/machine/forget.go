@@ -67,6 +67,9 @@ type forgetOrder struct {
 
 // onForgotten answers whoever asked to delete the chat.
 func (c *Chat) onForgotten(f decision.Forgotten) {
+	if !errors.Is(f.Err, journal.ErrNotBegun) {
+		c.Send(c.Via.Ref, messages.ForgetRows{ChatKey: c.Key})
+	}
 	switch of := f.Of.(type) {
 	case forgetOrder:
 		say := of.done
