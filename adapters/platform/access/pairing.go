@@ -263,13 +263,18 @@ func (s *Store) AllowGroup(ctx context.Context, bot, group, title, by string) er
 		if a.allows(group) {
 			return errSame
 		}
-		a.Groups = append(a.Groups, Group{ID: group, Title: title, By: by, At: s.now().UTC()})
-		if i := a.waiting(group); i >= 0 {
-			a.end(i, platform.LetIn, s.now().UTC())
-		}
-		a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == group })
+		a.allow(Group{ID: group, Title: title, By: by, At: s.now().UTC()})
 		return nil
 	})
+}
+
+// allow gives a group access, which ends its request and lifts a block.
+func (a *Account) allow(g Group) {
+	a.Groups = append(a.Groups, g)
+	if i := a.waiting(g.ID); i >= 0 {
+		a.end(i, platform.LetIn, g.At)
+	}
+	a.Blocked = slices.DeleteFunc(a.Blocked, func(p Person) bool { return p.ID == g.ID })
 }
 
 // Listen gives a group access, and records what the bot listens to there. If listens is empty, the
@@ -279,7 +284,7 @@ func (s *Store) Listen(ctx context.Context, bot, group, title, by, listens strin
 		i := slices.IndexFunc(a.Groups, func(g Group) bool { return g.ID == group })
 		switch {
 		case i < 0:
-			a.Groups = append(a.Groups, Group{ID: group, Title: title, By: by, At: s.now().UTC(), Listens: listens})
+			a.allow(Group{ID: group, Title: title, By: by, At: s.now().UTC(), Listens: listens})
 		case a.Groups[i].Listens == listens:
 			return errSame
 		default:
