@@ -86,17 +86,18 @@ func (d *Deciders) Role(bot, person string) string {
 }
 
 // mayDecide reports whether somebody is among the approvers. Users of this machine's terminal or web chat count as
-// the owner; on other platforms the owner is the person who was paired as such. Names of people do not count, because
-// anyone can choose them.
+// the owner; on other platforms the owner is the person who was paired as such. People whom the owner has blocked decide
+// nothing. Names of people do not count, because anyone can choose them.
 func mayDecide(approvers []string, role func(bot, person string) string, c approval.Claim) bool {
 	if c.Platform == query.Platform {
 		return true // the user of the process, who could change the settings as well
 	}
 	kind, _, _ := strings.Cut(c.Platform, "@")
-	return c.Person != "" && slices.ContainsFunc(approvers, func(who string) bool {
+	is := role(c.Platform, c.Person)
+	return c.Person != "" && is != platform.RoleBlocked && slices.ContainsFunc(approvers, func(who string) bool {
 		switch who {
 		case approverOwner:
-			return kind == nameWeb || kind == nameCLI || role(c.Platform, c.Person) == platform.RoleOwner
+			return kind == nameWeb || kind == nameCLI || is == platform.RoleOwner
 		case approverInitiator:
 			return c.Person == c.Asker
 		case approverAdmins:

@@ -16,6 +16,8 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 			return platform.RoleOwner
 		case person == "2":
 			return platform.RoleApproved
+		case person == "9":
+			return platform.RoleBlocked
 		}
 		return platform.RoleStranger
 	}
@@ -48,6 +50,8 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 		{"an id of another platform", []string{"feishu-77"}, approval.Claim{Platform: "telegram", Person: "77"}, false},
 		{"another id", []string{"77"}, approval.Claim{Platform: "telegram", Person: "7"}, false},
 		{"only an id: not the web chat", []string{"77"}, approval.Claim{Platform: "web", Person: "owner"}, false},
+		{"somebody blocked, who asked", []string{"initiator"}, approval.Claim{Platform: "telegram", Person: "9", Asker: "9"}, false},
+		{"somebody blocked, by id", []string{"9"}, approval.Claim{Platform: "telegram", Person: "9"}, false},
 		{"an empty list", nil, approval.Claim{Platform: "telegram@work", Person: "1"}, false},
 	} {
 		if got := mayDecide(tt.approvers, role, tt.claim); got != tt.want {
