@@ -151,6 +151,14 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.C
 	if refusal != nil {
 		return taken{}, refusal
 	}
+	if pl.Do == request.Edit || pl.Do == request.Again {
+		lock := &p.rewinds[maphash.String(p.seed, string(key))%uint64(len(p.rewinds))]
+		lock.Lock()
+		defer lock.Unlock()
+		if pl, refusal = p.plan(ctx, key, req); refusal != nil { // another window may have sent the same
+			return taken{}, refusal
+		}
+	}
 	switch pl.Do {
 	case request.Nothing:
 		return taken{nothing: pl.Last}, nil
@@ -159,14 +167,7 @@ func (p *Platform) take(ctx context.Context, key messages.ChatKey, req request.C
 		return taken{turn: pl.Turn}, nil
 	case request.Approvals:
 		return p.decide(ctx, key, pl, req.Last)
-	case request.Edit, request.Again:
-		lock := &p.rewinds[maphash.String(p.seed, string(key))%uint64(len(p.rewinds))]
-		lock.Lock()
-		defer lock.Unlock()
-		if pl, refusal = p.plan(ctx, key, req); refusal != nil {
-			return taken{}, refusal
-		}
-	case request.New:
+	case request.New, request.Edit, request.Again:
 	}
 	if p.opts.Files != nil {
 		if pl.Words.Parts, refusal = p.keepFiles(ctx, key, req.ID, pl.Words.Parts); refusal != nil {

@@ -3,14 +3,17 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -133,6 +136,45 @@ func TestRegenerateAndEdit(t *testing.T) {
 	view := readAll(t, s.do(t, "GET", "/api/chat/c1", ""))
 	if strings.Contains(view, "u2") || !strings.Contains(view, "new words") {
 		t.Errorf("history after the edit: %s", view)
+	}
+}
+
+// looked counts the histories that were read.
+type looked struct {
+	*platformtest.Live
+	n atomic.Int32
+}
+
+func (l *looked) History(ctx context.Context, key messages.ChatKey) (platform.ChatView, error) {
+	defer l.Signal()
+	defer l.n.Add(1)
+	return l.Live.History(ctx, key)
+}
+
+// Two windows send the same edit at once: the second one waits for the answer to the first.
+func TestEditSentTwiceAtOnce(t *testing.T) {
+	var live *looked
+	s := newServer(t, func(o *Options) {
+		live = &looked{Live: o.Live.(*platformtest.Live)}
+		o.Live = live
+	})
+	s.live.Seed(key, "u1", "a1")
+	lock := &s.p.rewinds[maphash.String(s.p.seed, string(key))%uint64(len(s.p.rewinds))]
+	lock.Lock()
+	edit := strings.TrimSuffix(submit("c1", "u1", "new words"), "}") + `,"messageId":"u1"}`
+	answers := make(chan string, 2)
+	for range 2 {
+		go func() { answers <- readAll(t, s.do(t, "POST", "/api/chat", edit, "Prefer", "respond-async")) }()
+	}
+	s.live.Await(t, "both to read the history", func() bool { return live.n.Load() == 2 })
+	lock.Unlock()
+	for range 2 {
+		if got := <-answers; strings.TrimSpace(got) != `{"turnId":"u1"}` {
+			t.Errorf("got %s", got)
+		}
+	}
+	if taken := s.live.Taken(); len(taken) != 1 || taken[0].Text != "new words" {
+		t.Errorf("taken: %+v", taken)
 	}
 }
 
