@@ -124,6 +124,33 @@ func TestPageFollowsAnEditElsewhere(t *testing.T) {
 	wantQuiet(t, b)
 }
 
+// A command and its answer do not stand between people and another answer, and stay where they are when it comes.
+func TestPageAnswersAgainAfterACommand(t *testing.T) {
+	for name, again := range map[string]func(s *server, b *browser){
+		"here": func(_ *server, b *browser) {
+			b.Eval(`[...document.querySelectorAll('.msg .acts button')].find((x) => x.textContent === 'Answer again')?.click()`)
+		},
+		"in another window": func(s *server, _ *browser) {
+			s.do(t, "POST", "/api/chat", `{"id":"c1","trigger":"regenerate-message","messages":[]}`, "Prefer", "respond-async").close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBrowser(t)
+			s := newServer(t, withCommands)
+			s.live.Seed(key, "u1", "a1", "u2", "a2")
+			b.open(s.URL + "/#/c/c1")
+			b.Until(`document.querySelectorAll('.msg').length === 4`)
+			b.say("/status")
+			b.Until(`document.querySelectorAll('.msg').length === 6`)
+			s.live.Next(t)
+			s.live.OnAccept = s.live.Echo
+			again(s, b)
+			b.Until(`[...document.querySelectorAll('.msg .body')].map((e) => e.innerText.trim()).join('|') === 'text of u1|text of a1|text of u2|/status|status !|You said: text of u2'`)
+			wantQuiet(t, b)
+		})
+	}
+}
+
 // A pending turn is shown as such, also to later readers.
 func TestPageShowsWhatWaits(t *testing.T) {
 	s, b := openPage(t)
@@ -263,6 +290,8 @@ func TestPageFormats(t *testing.T) {
 		{"code that never ends", "- a\n  ```\n  x", `<ul><li>a<pre><code>x</code></pre></li></ul>`},
 		{"code of its own", "```go\n\tx\n```\nafter", "<pre data-name=\"go\"><code>\tx</code></pre><p>after</p>"},
 		{"a rule", "a\n\n---\n\nb\n\n* * *", `<p>a</p><hr><p>b</p><hr>`},
+		{"code within a line", "```make all```\n\n- a\n  ```b```\nc", "<p><code>make all</code></p><ul><li>a\n<code>b</code></li></ul><p>c</p>"},
+		{"bars in a table", "|a|b|\n|---|---|\n|`x \\| y`|z\\||", `<div class="wide-table"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><code>x | y</code></td><td>z|</td></tr></tbody></table></div>`},
 		{"no rule", "--\n\n- - x", `<p>--</p><ul><li>- x</li></ul>`},
 	} {
 		got := b.Eval(`import('/static/format.js').then(({ format }) => { const box = document.createElement('div'); box.append(format(%q)); for (const e of box.querySelectorAll('.code')) { e.lastChild.remove(); e.replaceWith(e.firstChild); } for (const e of box.querySelectorAll('[tabindex]')) e.removeAttribute('tabindex'); return box.innerHTML; })`, tt.text)

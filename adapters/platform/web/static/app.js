@@ -77,7 +77,7 @@ function running(is, end = t.ready) {
 // offers puts the buttons on the messages that can be edited or answered again.
 function offers() {
   const rows = [...state.rows.values()];
-  const last = rows.at(-1);
+  const last = rows.findLast((r) => r.local !== 'command');
   for (const row of rows) {
     const m = row.message;
     const list = [];
@@ -99,7 +99,7 @@ const kinds = {
     const top = $('log').scrollTop;
     const back = focused();
     const mine = [...state.rows.values()].filter((r) => r.local === 'failed' || r.local === 'sending' || r.local === 'command')
-      .map((row) => ({ row, behind: row.element.previousElementSibling?.dataset.id }));
+      .map((row) => ({ row, ids: before(row.element) }));
     clear();
     for (const m of v.messages) put(m);
     for (const m of v.messages) fates(m);
@@ -108,18 +108,13 @@ const kinds = {
       row.status(t.waiting);
       row.element.classList.add('waiting');
     }
-    let front = null; // the last of those whose place is gone with an older history
-    for (const { row, behind } of mine) {
+    for (const { row, ids } of mine) {
       if (state.rows.has(row.message.id)) continue;
-      const place = state.rows.get(behind)?.element ?? front;
+      const place = state.rows.get(ids.find((id) => state.rows.has(id)));
       state.rows.set(row.message.id, row);
-      if (row.local !== 'command') {
-        $('messages').append(row.element); // it is on its way
-        continue;
-      }
-      if (place) place.after(row.element);
+      if (row.local !== 'command') $('messages').append(row.element); // it is on its way
+      else if (place) place.element.after(row.element);
       else $('messages').prepend(row.element);
-      if (place === front) front = row.element;
     }
     $('empty').hidden = state.rows.size > 0;
     running(v.running || v.waiting.length > 0);
@@ -352,14 +347,16 @@ async function cutAndAsk(row, body, retry = body) {
   }
 }
 
-// inFront is the nearest row of the history in front of another one, perhaps of one role.
-function inFront(row, role) {
-  for (let e = row.element.previousElementSibling; e; e = e.previousElementSibling) {
-    const one = state.rows.get(e.dataset.id);
-    if (one && !one.local && (!role || one.message.role === role)) return one;
-  }
-  return null;
+// before lists the messages in front of an element, the nearest first.
+function before(element) {
+  const ids = [];
+  for (let e = element; (e = e.previousElementSibling);) ids.push(e.dataset.id);
+  return ids;
 }
+
+// inFront is the nearest row of the history in front of another one, perhaps of one role.
+const inFront = (row, role) => before(row.element).map((id) => state.rows.get(id))
+  .find((one) => one && !one.local && (!role || one.message.role === role));
 
 // place tells the host where a turn was: behind which message, of which only the id counts.
 const place = (row) => [inFront(row)].filter(Boolean).map((one) => ({ id: one.message.id, role: 'assistant', parts: [] }));

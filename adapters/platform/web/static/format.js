@@ -50,8 +50,8 @@ function inline(text, depth = 0) {
 const bullet = /^(\s{0,8})([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const heading = /^(#{1,6})\s+(.*?)#*$/;
 const ruler = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-const fence = /^\s{0,3}(```+|~~~+)\s*([\w+#.-]*)/;
-const fenceInList = /^(\s{1,12})(```+|~~~+)\s*([\w+#.-]*)/;
+const fence = /^\s{0,3}(```+(?=[^`]*$)|~~~+)\s*([\w+#.-]*)/; // with a backtick behind it, it is code within a line
+const fenceInList = /^(\s{1,12})(```+(?=[^`]*$)|~~~+)\s*([\w+#.-]*)/;
 const rule = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 
 // format returns a fragment for a finished text.
@@ -114,7 +114,7 @@ function fenced(out, lines, i, [, marks, name], indent = 0) {
 const isTable = (lines, i) => lines[i].includes('|') && (lines[i + 1] ?? '').includes('|') && lines[i + 1].length < 1000 && ruler.test(lines[i + 1]);
 
 function table(out, lines, i) {
-  const cells = (line) => line.trim().replace(/^\||\|$/g, '').split('|').map((c) => c.trim());
+  const cells = (line) => line.replaceAll('\\|', '\0').trim().replace(/^\||\|$/g, '').split('|').map((c) => c.trim().replaceAll('\0', '|'));
   const head = cells(lines[i]);
   const row = (kind, list) => el('tr', ...head.map((_, n) => el(kind, ...inline(list[n] ?? ''))));
   const body = el('tbody');
