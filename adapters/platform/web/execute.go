@@ -106,6 +106,9 @@ func (p *Platform) executeInbound(w http.ResponseWriter, r *http.Request) (platf
 	in := p.inbound(key, req.ChatID)
 	in.Chat.Type = apiName
 	in.Sender = platform.Person{ID: cmp.Or(req.UserID, req.ActorID, apiName)}
+	if len(in.Sender.ID) > maxChatID || request.HasControl(in.Sender.ID) {
+		return platform.Inbound{}, respond.BadRequest("bad_user_id", "A user id is at most 256 bytes of text without control characters.")
+	}
 	in.IngressID, in.MessageID, in.Text = cmp.Or(ingress, id), id, req.Instructions
 	return in, nil
 }

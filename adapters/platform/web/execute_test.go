@@ -190,7 +190,8 @@ func TestExecuteRefuses(t *testing.T) {
 	s := apiServer(t)
 	for body, code := range map[string]string{
 		`[]`: "bad_json", `{"instructions":"  "}`: "empty", `{"instructions":"x","chatId":".."}`: "bad_chat_id",
-		`{"instructions":"x","messageId":"a\u0000"}`: "bad_message_id",
+		`{"instructions":"x","messageId":"a\u0000"}`: "bad_message_id", `{"instructions":"x","userId":"a\u001b[31m"}`: "bad_user_id",
+		`{"instructions":"x","actorId":"` + strings.Repeat("x", 300) + `"}`: "bad_user_id",
 	} {
 		wantStatus(t, s.execute(t, body), 400, code)
 	}

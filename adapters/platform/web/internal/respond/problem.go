@@ -126,6 +126,7 @@ func chinese(message string) string {
 		"A chat id is 1 to 256 bytes of text without control characters.":                                            "聊天编号须为 1 到 256 字节的文本，不含控制字符。",
 		"A message id is at most 256 bytes of text without control characters.":                                      "消息编号最长 256 字节，不含控制字符。",
 		"A request decides at most 100 requests for approval.":                                                       "一次最多答复 100 个审批请求。",
+		"A user id is at most 256 bytes of text without control characters.":                                         "用户编号最长 256 字节，不含控制字符。",
 		"A user message holds texts and files only.":                                                                 "消息只能包含文本和文件。",
 		"An Idempotency-Key is at most 256 bytes of text without control characters.":                                "Idempotency-Key 最长 256 字节，不含控制字符。",
 		"An edited message keeps its id.":                                                                            "修改消息时须保留原来的编号。",
