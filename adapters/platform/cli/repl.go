@@ -92,10 +92,11 @@ func (r *REPL) Run(ctx context.Context) error {
 	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	lines := make(chan string)
+	lines, interrupts := make(chan string), make(chan struct{})
 	go input.read(ctx, lines)
+	go r.interrupts(ctx, cancel, input.interrupts, interrupts)
 	for {
-		if err := r.next(ctx, sources{events, lines, input.interrupts, look.C}); err != nil {
+		if err := r.next(ctx, sources{events, lines, interrupts, look.C}); err != nil {
 			if errors.Is(err, errLeave) || ctx.Err() != nil {
 				return nil
 			}
@@ -109,10 +110,31 @@ const lookEvery = 3 * time.Second
 
 // sources are the channels on which the loop waits.
 type sources struct {
-	events <-chan watched
-	lines  <-chan string
-	keys   <-chan struct{}
-	look   <-chan time.Time
+	events     <-chan watched
+	lines      <-chan string
+	interrupts <-chan struct{}
+	look       <-chan time.Time
+}
+
+// interrupts hands over each Ctrl-C. A second one leaves if the first could not be handed over, because the loop waits
+// for a host that does not answer.
+func (r *REPL) interrupts(ctx context.Context, leave func(), keys <-chan struct{}, to chan<- struct{}) {
+	var waits chan<- struct{} // to, while there is one to hand over
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case waits <- struct{}{}:
+			waits = nil
+			continue
+		case <-keys:
+		case <-r.opts.Interrupts:
+		}
+		if waits != nil {
+			leave()
+		}
+		waits = to
+	}
 }
 
 // watched is an event, or the loss of the watch.
@@ -169,9 +191,7 @@ func (r *REPL) next(ctx context.Context, from sources) error {
 		}
 		r.armed = false
 		return r.onLine(ctx, strings.TrimSpace(line))
-	case <-from.keys:
-		return r.onInterrupt(ctx)
-	case <-r.opts.Interrupts:
+	case <-from.interrupts:
 		return r.onInterrupt(ctx)
 	case <-from.look:
 		if len(r.open) == 0 || r.running {
@@ -310,6 +330,8 @@ func (r *REPL) onLine(ctx context.Context, line string) error {
 	during := r.running
 	_, answer, err := r.opts.Client.Send(ctx, r.opts.Chat, id, line)
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case err != nil:
 		delete(r.open, id)
 		r.print.note(Clean(err.Error()))

@@ -221,7 +221,7 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSession(t, func(o *REPLOptions) {
-		o.Screen, o.HistoryFile, o.Chinese = &Screen{Color: true, Width: 80, Height: 24}, file, true
+		o.Screen, o.HistoryFile, o.Chinese = &Screen{Color: true}, file, true
 	})
 	s.out.wait(t, "聊天 main（Test）")
 	s.typed("\x1b[A\r") // arrow up: the line from before
@@ -248,6 +248,29 @@ func TestScreen(t *testing.T) {
 	info, statErr := os.Stat(file)
 	if err != nil || statErr != nil || info.Mode().Perm() != 0o600 || string(raw) != "earlier line\nnew line\n" {
 		t.Errorf("history file: %q, %v, %v", raw, err, info.Mode())
+	}
+}
+
+// Ctrl-C leaves also while the host does not answer.
+func TestLeavingAStalledHost(t *testing.T) {
+	s := newSession(t, nil)
+	for range cap(s.host.sent) {
+		s.host.sent <- sent{} // the next message gets no answer
+	}
+	s.typed("hello\n")
+	s.typed("more\n") // is read once the one before is being sent
+	for end := time.After(10 * time.Second); ; {
+		select {
+		case s.intr <- os.Interrupt:
+		case err := <-s.done:
+			if err != nil {
+				t.Errorf("Run: %v", err)
+			}
+			<-s.host.sent // the host goes on
+			return
+		case <-end:
+			t.Fatal("Ctrl-C does not leave")
+		}
 	}
 }
 

@@ -13,10 +13,7 @@ import (
 )
 
 // Screen is a terminal with line editing.
-type Screen struct {
-	Color         bool
-	Width, Height int
-}
+type Screen struct{ Color bool }
 
 // OpenScreen puts a terminal into the mode for line editing; restore undoes that and must be
 // called. The screen is nil unless in and out are a terminal with the necessary abilities. NO_COLOR
@@ -25,16 +22,11 @@ func OpenScreen(in, out *os.File, getenv func(string) string) (_ *Screen, restor
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) || getenv("TERM") == "dumb" {
 		return nil, func() {}, nil
 	}
-	width, height, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		return nil, func() {}, fmt.Errorf("size of the terminal: %w", err)
-	}
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return nil, func() {}, fmt.Errorf("mode of the terminal: %w", err)
 	}
-	screen := &Screen{Color: getenv("NO_COLOR") == "", Width: width, Height: height}
-	return screen, func() { _ = term.Restore(int(in.Fd()), before) }, nil
+	return &Screen{Color: getenv("NO_COLOR") == ""}, func() { _ = term.Restore(int(in.Fd()), before) }, nil
 }
 
 // input reads lines, with or without a line editor.
@@ -48,7 +40,7 @@ type input struct {
 }
 
 func newInput(opts REPLOptions) *input {
-	in := &input{out: opts.Out, interrupts: make(chan struct{}, 1), dropped: func() bool { return false }, close: func() {}}
+	in := &input{out: opts.Out, interrupts: make(chan struct{}, 2), dropped: func() bool { return false }, close: func() {}}
 	if opts.Screen == nil {
 		r := bufio.NewReader(opts.In)
 		in.next = func() (string, error) {
@@ -65,12 +57,24 @@ func newInput(opts REPLOptions) *input {
 		io.Reader
 		io.Writer
 	}{keys, opts.Out}, "> ")
-	_ = t.SetSize(max(opts.Screen.Width, 20), max(opts.Screen.Height, 2)) // only a write can fail
+	keys.resize = func() { resize(t, opts.Out) }
+	keys.resize()
 	t.History = loadHistory(opts.HistoryFile)
 	t.SetBracketedPasteMode(true)
 	in.next, in.out, in.dropped = t.ReadLine, t, keys.dropped
 	in.close = func() { t.SetBracketedPasteMode(false) }
 	return in
+}
+
+// resize tells a line editor how large its window is now.
+func resize(t *term.Terminal, out io.Writer) {
+	width, height := 80, 24
+	if f, ok := out.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil {
+			width, height = w, h
+		}
+	}
+	_ = t.SetSize(max(width, 20), max(height, 2)) // only a write can fail
 }
 
 // read sends lines until the input ends, and then closes the channel. Lines that are pasted
@@ -103,7 +107,8 @@ func (in *input) read(ctx context.Context, lines chan<- string) {
 type keyFilter struct {
 	from       io.Reader
 	interrupts chan<- struct{}
-	typed      bool // Ctrl-C was typed since the last check
+	resize     func() // called with each key, because people resize windows
+	typed      bool   // Ctrl-C was typed since the last check
 }
 
 func (f *keyFilter) dropped() bool {
@@ -117,6 +122,7 @@ const ctrlC = 3
 func (f *keyFilter) Read(p []byte) (int, error) {
 	for {
 		n, err := f.from.Read(p)
+		f.resize()
 		kept := p[:0]
 		for _, b := range p[:n] {
 			if b != ctrlC {
@@ -126,7 +132,7 @@ func (f *keyFilter) Read(p []byte) (int, error) {
 			f.typed = true
 			select {
 			case f.interrupts <- struct{}{}:
-			default: // one signal is enough until it was seen
+			default: // two are enough to leave
 			}
 		}
 		if len(kept) > 0 || err != nil {

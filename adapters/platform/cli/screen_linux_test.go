@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -33,8 +35,8 @@ func TestOpenScreen(t *testing.T) {
 		env     map[string]string
 		want    *Screen
 	}{
-		{"a terminal", tty, tty, map[string]string{"TERM": "xterm"}, &Screen{Color: true, Width: 100, Height: 30}},
-		{"no colours", tty, tty, map[string]string{"NO_COLOR": "1"}, &Screen{Width: 100, Height: 30}},
+		{"a terminal", tty, tty, map[string]string{"TERM": "xterm"}, &Screen{Color: true}},
+		{"no colours", tty, tty, map[string]string{"NO_COLOR": "1"}, &Screen{}},
 		{"dumb", tty, tty, map[string]string{"TERM": "dumb"}, nil},
 		{"input from a pipe", pipe, tty, nil, nil},
 		{"output into a pipe", tty, pipe, nil, nil},
@@ -54,5 +56,36 @@ func TestOpenScreen(t *testing.T) {
 				t.Errorf("the terminal is not as it was: %v", err)
 			}
 		})
+	}
+}
+
+// A window that changes its width while somebody writes breaks the line where it ends now.
+func TestResizedWindow(t *testing.T) {
+	tty, person := ptytest.Open(t)
+	resize := func(columns uint16) {
+		if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: columns}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resize(100)
+	screen, _, err := OpenScreen(tty, tty, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, lines := newInput(REPLOptions{In: tty, Out: tty, Screen: screen}), make(chan string)
+	go in.read(t.Context(), lines)
+	resize(40)
+	if _, err := person.WriteString(strings.Repeat("x", 60) + "\r\x04"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-lines; got != strings.Repeat("x", 60) {
+		t.Errorf("read %q", got)
+	}
+	<-lines // the end
+	if err := tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if shown, _ := io.ReadAll(person); !strings.Contains(string(shown), "> "+strings.Repeat("x", 38)+"\r\n") { // a terminal ends with an error
+		t.Errorf("shown %q", shown)
 	}
 }
