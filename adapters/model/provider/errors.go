@@ -51,6 +51,11 @@ func errorOf(r gjson.Result) apiError {
 	}
 	status := scalar(r.Get("status")) // may be a name such as RESOURCE_EXHAUSTED
 	e := apiError{Message: lenient.Text(message), Type: cmp.Or(scalar(r.Get("type")), status), Code: scalar(r.Get("code"))}
+	if raw := lenient.Text(r.Get("metadata.raw")); raw != "" { // what the service behind a gateway said
+		behind := parseError([]byte(raw))
+		e.Type += " " + behind.Type + " " + behind.Code
+		e.Message += ": " + cmp.Or(behind.Message, raw)
+	}
 	for _, s := range []string{e.Code, status} {
 		if n, err := strconv.Atoi(s); err == nil && n >= 400 && n < 600 {
 			e.Status = n

@@ -27,6 +27,8 @@ func TestReasons(t *testing.T) {
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, model.ReasonQuota, false},
 		{400, `{"error":{"code":"Arrearage","message":"Access denied, your account is not in good standing."}}`, model.ReasonQuota, false},
 		{429, `[{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}]`, model.ReasonQuota, false},
+		{429, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"x/y is temporarily rate-limited upstream. Please retry shortly.","provider_name":"Z"}}}`, model.ReasonRate, true},
+		{400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"code\":\"data_inspection_failed\"}}"}}}`, model.ReasonFiltered, false},
 		{401, `{"error":{"message":"Incorrect API key"}}`, model.ReasonAuth, false},
 		{400, `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`, model.ReasonAuth, false},
 		{402, `{"error":{"message":"Insufficient Balance"}}`, model.ReasonQuota, false},

@@ -34,6 +34,8 @@ func TestRL5TooLongSpellings(t *testing.T) {
 		{"xai", 400, `{"error":"This model's maximum prompt length is 131072 but the request contains 140000 tokens."}`},
 		{"cohere", 400, `{"message":"too many tokens: total number of tokens in the prompt cannot exceed 4081"}`},
 		{"openrouter", 400, `{"error":{"message":"This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens","code":400}}`},
+		{"openrouter, of another service", 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"This model's maximum context length is 262144 tokens. However, your messages resulted in 262897 tokens.\",\"type\":\"Bad Request\",\"code\":400}}","provider_name":"Nvidia"}}}`},
+		{"openrouter, in the stream", 0, `{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"code\":\"context_length_exceeded\"}"}}`},
 		{"together", 422, "{\"error\":{\"message\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193\"}}"},
 		{"github", 413, `{"error":{"code":"tokens_limit_reached","message":"Request body too large. Max size: 8000 tokens."}}`},
 		{"copilot", 400, `{"error":{"message":"prompt token count of 70000 exceeds the limit of 64000","code":"model_max_prompt_tokens_exceeded"}}`},
