@@ -61,16 +61,26 @@ const (
 	refusalFiles                    // the model accepts no documents
 	refusalThoughts                 // the model does not know the thinking as its own, or wants none back
 	refusalUnthought                // the model wants back the thinking of every answer
+	refusalCallIDs                  // the service does not take the ids of calls
+	refusalUnread                   // the service wants an answer between results and a message
 )
 
 // refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason
 // has nothing to do with them.
 func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 	e, ok := errors.AsType[*model.Error](err)
-	if !ok || len(sent.Links) == 0 && len(sent.Thoughts) == 0 && !sent.Unthought {
+	if !ok {
 		return refusalOther, false
 	}
 	words := strings.ToLower(e.Message)
+	switch {
+	case sent.CallIDs && refusesCallIDs(words):
+		return refusalCallIDs, true
+	case sent.Unread && containsAny(words, "unexpected role 'user' after role 'tool'"):
+		return refusalUnread, true
+	case len(sent.Links) == 0 && len(sent.Thoughts) == 0 && !sent.Unthought:
+		return refusalOther, false
+	}
 	if e.Reason == model.ReasonBadRequest && containsAny(words, protocol.Thought) {
 		switch back := containsAny(words, "passed back", "pass back", "is missing"); {
 		case back && sent.Unthought:
@@ -93,6 +103,11 @@ func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 	return refusalOther, e.Reason == model.ReasonBadRequest && len(sent.Links) > 0
 }
 
+// refusesCallIDs recognizes how services say that they do not take the id of a call, in lower case.
+func refusesCallIDs(words string) bool {
+	return containsAny(words, "].id': string too long", "tool_call_id': string too long", "tool call id was")
+}
+
 // learn records a refusal. It reports whether this changes future requests.
 func (s *sight) learn(why refusal, sent protocol.Shown) (changed bool) {
 	s.mu.Lock()
@@ -108,6 +123,10 @@ func (s *sight) learn(why refusal, sent protocol.Shown) (changed bool) {
 		changed = s.refuse(sent.Thoughts)
 	case why == refusalUnthought:
 		changed = s.refuse([]string{protocol.Unthought})
+	case why == refusalCallIDs:
+		changed = s.refuse([]string{protocol.CallIDs})
+	case why == refusalUnread:
+		changed = s.refuse([]string{protocol.Unread})
 	}
 	if changed {
 		s.version++
@@ -142,7 +161,7 @@ func (s *sight) unlearn(links []string) {
 // the model that it cannot see the pictures and documents.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
-	for range 5 {       // with everything, without images, without documents, without thinking or with that of every answer
+	for range 7 {       // with everything, and after each kind of refusal
 		known := e.sight.Revision()
 		err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
@@ -179,6 +198,10 @@ func saidOf(why refusal) string {
 		return "the thinking of these turns is not sent back, since the service refuses it"
 	case refusalUnthought:
 		return "answers without thinking are sent back with an empty one, since the service wants it"
+	case refusalCallIDs:
+		return "calls get ids of nine letters and digits, since the service refuses those of other services"
+	case refusalUnread:
+		return "results are followed by an answer, since the service refuses a message there"
 	case refusalOther:
 	}
 	return "these files are left out"

@@ -97,3 +97,48 @@ func TestThinkingThatCannotBeMended(t *testing.T) {
 		}
 	}
 }
+
+// Services that take only their own ids of calls, or no message directly behind results, get what they take from their
+// first refusal on. The host can do nothing else about such a chat: what was said and done stays in it.
+func TestCallsOfOtherServices(t *testing.T) {
+	longID := "chatcmpl-tool-0123456789abcdef0123456789abcdef"
+	for _, tt := range []struct {
+		name    string
+		refusal modeltest.Raw
+		ids     bool // other ids
+		bridged bool // an answer behind the results
+	}{
+		{"openai", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 46 instead.","type":"invalid_request_error","param":"messages[1].tool_calls[0].id","code":"string_above_max_length"}}`}, true, false},
+		{"mistral", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Tool call id was chatcmpl-tool-0123456789abcdef0123456789abcdef but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","param":null,"code":"3280"}`}, true, false},
+		{"mistral, the order", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","param":null,"code":"3230"}`}, false, true},
+		{"mistral behind openrouter", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"object\":\"error\",\"message\":\"Unexpected role 'user' after role 'tool'\",\"type\":\"invalid_request_message_order\",\"code\":\"3230\"}","provider_name":"Mistral"}}}`}, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, server := habitModel(t, Options{}, tt.refusal, wholeAnswer())
+			req := model.Request{Memo: new(model.Memo), Messages: []modelmessage.Message{
+				{Role: modelmessage.RoleUser, Text: "hi"},
+				{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.ToolCall{ToolCallID: longID, ToolName: "t", Input: []byte("{}")}}},
+				{Role: modelmessage.RoleTool, Parts: []modelmessage.Part{modelmessage.ToolResult{ToolCallID: longID, ToolName: "t", Output: modelmessage.Output{Type: modelmessage.OutputText, Text: "x"}}}},
+				{Role: modelmessage.RoleUser, Text: "and now?"},
+			}}
+			for range 2 {
+				if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
+					t.Fatalf("heard %q, finished %t, %v", text, finished, err)
+				}
+			}
+			asked := server.Requests()
+			if len(asked) != 3 || !strings.Contains(asked[0].Body, longID) || asked[1].Body != asked[2].Body {
+				t.Fatalf("asked with %+v", asked)
+			}
+			if err := modeltest.StrictBody([]byte(asked[2].Body)); err != nil {
+				t.Error(err)
+			}
+			if got := !strings.Contains(asked[2].Body, longID); got != tt.ids {
+				t.Errorf("other ids: %t, want %t: %s", got, tt.ids, asked[2].Body)
+			}
+			if got := strings.Contains(asked[2].Body, `"content":"x"},{"role":"assistant","content":"OK."},{"role":"user"`); got != tt.bridged {
+				t.Errorf("an answer behind the results: %t, want %t: %s", got, tt.bridged, asked[2].Body)
+			}
+		})
+	}
+}

@@ -102,17 +102,18 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 
 // Shown implements [protocol.Protocol].
 func (p *Protocol) Shown(req model.Request) protocol.Shown {
-	shown := p.opts.Prompter.Shown(req)
-	if !p.opts.Prompter.TakesThought(protocol.Thought) {
-		return shown
-	}
-	for _, m := range req.Messages {
+	shown, takes := p.opts.Prompter.Shown(req), p.opts.Prompter.TakesThought
+	for i, m := range req.Messages {
 		switch {
-		case m.Role != modelmessage.RoleAssistant:
+		case m.Role == modelmessage.RoleTool:
+			shown.CallIDs = takes(protocol.CallIDs)
+		case m.Role == modelmessage.RoleUser && i > 0 && req.Messages[i-1].Role == modelmessage.RoleTool:
+			shown.Unread = takes(protocol.Unread)
+		case m.Role != modelmessage.RoleAssistant || !takes(protocol.Thought):
 		case slices.ContainsFunc(m.Parts, isThought):
 			shown.Thoughts = []string{protocol.Thought}
 		default:
-			shown.Unthought = p.opts.Prompter.TakesThought(protocol.Unthought)
+			shown.Unthought = takes(protocol.Unthought)
 		}
 	}
 	return shown

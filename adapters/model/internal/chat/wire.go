@@ -3,6 +3,8 @@ package chat
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -46,16 +48,37 @@ func (*form) AppendStart(dst []byte, req model.Request) []byte {
 	return append(protocol.AppendString(dst, req.System), '}')
 }
 
+// read is put behind results for services that take no user's message there.
+const read = `,"content":"OK."}`
+
 // AppendMessage implements [protocol.Form]. A message may become none, one or, for tool results,
 // several.
-func (e *form) AppendMessage(ctx context.Context, dst []byte, _ protocol.Mark, m modelmessage.Message) ([]byte, protocol.Mark, error) {
+func (e *form) AppendMessage(ctx context.Context, dst []byte, at protocol.Mark, m modelmessage.Message) ([]byte, protocol.Mark, error) {
 	pm, err := e.Message(ctx, m)
+	start := len(dst)
+	if at.Open == modelmessage.RoleTool && m.Role == modelmessage.RoleUser && !e.TakesThought(protocol.Unread) {
+		dst = append(openMessage(dst, "assistant"), read...)
+	}
+	begun := len(dst)
 	if err == nil && e.opts.Exact {
 		dst, err = e.appendExact(dst, pm)
 	} else if err == nil {
 		dst, err = e.appendWire(dst, pm)
 	}
-	return dst, protocol.Mark{}, err //nolint:wrapcheck // the caller describes it
+	if len(dst) == begun {
+		return dst[:start], at, err //nolint:wrapcheck // the caller describes it
+	}
+	return dst, protocol.Mark{Open: m.Role}, err //nolint:wrapcheck // the caller describes it
+}
+
+// callID returns an id of a call that the service takes. Some take no long ones, or only nine letters
+// and digits.
+func (e *form) callID(id string) string {
+	if e.TakesThought(protocol.CallIDs) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])[:9]
 }
 
 // appendExact appends m as the SDK encodes it: a field of the provider options replaces one of the
@@ -293,7 +316,7 @@ func (e *form) appendCalls(dst []byte, m protocol.Message) []byte {
 		}
 		first = false
 		dst = append(dst, `{"id":`...)
-		dst = protocol.AppendString(dst, call.ToolCallID)
+		dst = protocol.AppendString(dst, e.callID(call.ToolCallID))
 		dst = append(dst, `,"type":"function","function":{"name":`...)
 		dst = protocol.AppendString(dst, call.ToolName)
 		dst = e.appendArguments(dst, call.Input)
@@ -326,7 +349,7 @@ func (e *form) appendResults(dst []byte, m protocol.Message) []byte {
 			continue
 		}
 		dst = append(openMessage(dst, "tool"), `,"tool_call_id":`...)
-		dst = protocol.AppendString(dst, result.ToolCallID)
+		dst = protocol.AppendString(dst, e.callID(result.ToolCallID))
 		dst = protocol.AppendOutput(protocol.AppendMember(dst, "content"), result.Output, placeholder)
 		dst = append(e.appendOptions(dst, result.ProviderOptions), '}')
 	}

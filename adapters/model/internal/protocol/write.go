@@ -24,7 +24,7 @@ type Form interface {
 // Mark is a place between two messages of a body.
 type Mark struct {
 	End    int               // how many bytes are before it
-	Open   modelmessage.Role // the role of a message that is not closed, for protocols that join messages
+	Open   modelmessage.Role // the role of the last message, which is not closed in protocols that join messages
 	Blocks int               // how many pieces of content are before it, for protocols that count them
 	// Cacheable says that the piece before it may bear a mark, for protocols that say where a service
 	// may cache.
