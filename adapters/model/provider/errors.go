@@ -25,7 +25,7 @@ type apiError struct {
 
 // parseError decodes the body of a failed response, or an error object of a stream.
 func parseError(body []byte) apiError {
-	if !gjson.ValidBytes(body) {
+	if !lenient.Valid(body) {
 		return apiError{}
 	}
 	return errorOf(gjson.ParseBytes(body))

@@ -59,7 +59,7 @@ func (p *parser) Over() bool { return p.stopped }
 // Feed parses the data of one event.
 func (p *parser) Feed(data []byte) {
 	root := gjson.ParseBytes(data)
-	if !gjson.ValidBytes(data) || !root.IsObject() {
+	if !lenient.Valid(data) || !root.IsObject() {
 		p.Broken("broken event")
 		return
 	}

@@ -109,7 +109,7 @@ func (p *Parser) Feed(data []byte) {
 }
 
 func (p *Parser) feedChunk(data []byte) {
-	if !gjson.ValidBytes(data) {
+	if !lenient.Valid(data) {
 		err := json.Unmarshal(data, new(json.RawMessage)) // for the position of the error
 		p.broken(fmt.Errorf("broken event: %w", cmp.Or(err, errBadAnswer)))
 		return
@@ -282,7 +282,7 @@ func (p *Parser) endReasoning() {
 func (p *Parser) call(r gjson.Result) {
 	wireID, name, arguments := lenient.String(r.Get("id")), lenient.String(r.Get("function.name")), lenient.Text(r.Get("function.arguments"))
 	c := p.find(r.Get("index"), wireID, name)
-	if !p.exact && c.wireID+wireID == "" && c.name != "" && name != "" && strings.TrimSpace(arguments) != "" && gjson.Valid(c.arguments.String()) {
+	if !p.exact && c.wireID+wireID == "" && c.name != "" && name != "" && strings.TrimSpace(arguments) != "" && lenient.Valid([]byte(c.arguments.String())) {
 		c = p.open(c.index) // another call with the same index
 	}
 	c.name = cmp.Or(c.name, name)
