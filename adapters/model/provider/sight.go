@@ -52,17 +52,19 @@ func (s *sight) Revision() int {
 	return s.version
 }
 
-// refusal is what a provider's refusal says about the content of a request.
-type refusal int
+// refusal is what a provider's refusal says about the content of a request. It is remembered under its name, unless it
+// is about files or blocks of thinking.
+type refusal string
 
 const (
-	refusalOther     refusal = iota // it is about a file, perhaps
-	refusalImages                   // the model accepts no images
-	refusalFiles                    // the model accepts no documents
-	refusalThoughts                 // the model does not know the thinking as its own, or wants none back
-	refusalUnthought                // the model wants back the thinking of every answer
-	refusalCallIDs                  // the service does not take the ids of calls
-	refusalUnread                   // the service wants an answer between results and a message
+	refusalOther     refusal = ""         // it is about a file, perhaps
+	refusalImages    refusal = "images"   // the model accepts no images
+	refusalFiles     refusal = "files"    // the model accepts no documents
+	refusalThoughts  refusal = "thoughts" // the model does not know the thinking as its own, or wants none back
+	refusalUnthought refusal = protocol.Unthought
+	refusalCallIDs   refusal = protocol.CallIDs
+	refusalUnread    refusal = protocol.Unread
+	refusalMaxTokens refusal = protocol.MaxTokens
 )
 
 // refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason
@@ -78,6 +80,8 @@ func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 		return refusalCallIDs, true
 	case sent.Unread && containsAny(words, "unexpected role 'user' after role 'tool'"):
 		return refusalUnread, true
+	case sent.MaxTokens && containsAny(words, "use 'max_completion_tokens'"):
+		return refusalMaxTokens, true
 	case len(sent.Links) == 0 && len(sent.Thoughts) == 0 && !sent.Unthought:
 		return refusalOther, false
 	}
@@ -112,21 +116,17 @@ func refusesCallIDs(words string) bool {
 func (s *sight) learn(why refusal, sent protocol.Shown) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case why == refusalImages && s.images:
-		s.images, changed = false, true
-	case why == refusalFiles && s.files:
-		s.files, changed = false, true
-	case why == refusalOther:
+	switch why {
+	case refusalImages:
+		changed, s.images = s.images, false
+	case refusalFiles:
+		changed, s.files = s.files, false
+	case refusalOther:
 		changed = s.refuse(sent.Links)
-	case why == refusalThoughts:
+	case refusalThoughts:
 		changed = s.refuse(sent.Thoughts)
-	case why == refusalUnthought:
-		changed = s.refuse([]string{protocol.Unthought})
-	case why == refusalCallIDs:
-		changed = s.refuse([]string{protocol.CallIDs})
-	case why == refusalUnread:
-		changed = s.refuse([]string{protocol.Unread})
+	default:
+		changed = s.refuse([]string{string(why)})
 	}
 	if changed {
 		s.version++
@@ -202,6 +202,8 @@ func saidOf(why refusal) string {
 		return "calls get ids of nine letters and digits, since the service refuses those of other services"
 	case refusalUnread:
 		return "results are followed by an answer, since the service refuses a message there"
+	case refusalMaxTokens:
+		return "the limit of an answer is in max_completion_tokens, since the service wants it there"
 	case refusalOther:
 	}
 	return "these files are left out"

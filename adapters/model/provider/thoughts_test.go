@@ -142,3 +142,20 @@ func TestCallsOfOtherServices(t *testing.T) {
 		})
 	}
 }
+
+// A service that wants the limit of an answer in another field gets it there from its first refusal on, also in requests
+// that share their head.
+func TestFieldOfTheLimitIsFoundOut(t *testing.T) {
+	m, server := habitModel(t, Options{}, jsonRefusal("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."), wholeAnswer())
+	req := hello()
+	req.MaxOutputTokens = 9
+	for range 2 {
+		if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
+			t.Fatalf("heard %q, finished %t, %v", text, finished, err)
+		}
+	}
+	asked := server.Requests()
+	if len(asked) != 3 || !strings.Contains(asked[0].Body, `"max_tokens":9`) || !strings.Contains(asked[1].Body, `"max_completion_tokens":9`) || asked[1].Body != asked[2].Body {
+		t.Fatalf("asked with %+v", asked)
+	}
+}

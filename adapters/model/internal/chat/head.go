@@ -15,7 +15,11 @@ func (e *form) AppendHead(dst []byte, req model.Request) []byte {
 	s := e.opts
 	dst = protocol.AppendString(append(dst, `{"model":`...), s.Model)
 	if limit := cmp.Or(req.MaxOutputTokens, s.MaxOutputTokens); limit > 0 {
-		dst = protocol.AppendMember(dst, cmp.Or(s.MaxTokensField, "max_tokens"))
+		field := cmp.Or(s.MaxTokensField, protocol.MaxTokens)
+		if !e.TakesThought(field) {
+			field = "max_completion_tokens"
+		}
+		dst = protocol.AppendMember(dst, field)
 		dst = strconv.AppendInt(dst, int64(limit), 10)
 	}
 	for _, m := range s.Members {

@@ -18,13 +18,14 @@ type head struct {
 	toolChoice string
 	effort     string
 	maxTokens  int
+	known      int    // [Sight.Revision]
 	bytes      []byte // never changed
 }
 
 // says reports whether the head is that of a request. Values that share memory are compared without
 // reading it.
-func (h *head) says(req model.Request) bool {
-	return h.toolChoice == req.ToolChoice && h.effort == req.Effort && h.maxTokens == req.MaxOutputTokens &&
+func (h *head) says(req model.Request, known int) bool {
+	return h.known == known && h.toolChoice == req.ToolChoice && h.effort == req.Effort && h.maxTokens == req.MaxOutputTokens &&
 		slices.EqualFunc(h.tools, req.Tools, func(a, b model.ToolSpec) bool {
 			return a.Name == b.Name && a.Description == b.Description && string(a.InputSchema) == string(b.InputSchema)
 		})
@@ -37,17 +38,17 @@ type heads struct {
 }
 
 // of returns the head of a request. Equal requests share one while it is kept.
-func (k *heads) of(f Form, req model.Request) *head {
+func (k *heads) of(f Form, req model.Request, known int) *head {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, h := range slices.Backward(k.kept) {
-		if h.says(req) {
+		if h.says(req, known) {
 			copy(k.kept[i:], k.kept[i+1:])
 			k.kept[len(k.kept)-1] = h
 			return h
 		}
 	}
-	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.Effort, req.MaxOutputTokens, slices.Clip(f.AppendHead(nil, req))}
+	h := &head{slices.Clone(req.Tools), req.ToolChoice, req.Effort, req.MaxOutputTokens, known, slices.Clip(f.AppendHead(nil, req))}
 	if len(k.kept) == maxHeads {
 		k.kept = slices.Delete(k.kept, 0, 1)
 	}

@@ -19,18 +19,20 @@ type Shown struct {
 	Thoughts   []string // ids of blocks of thinking
 	// Unthought says that an answer of the model is without the thinking that led to it, for services
 	// that may want it with each. CallIDs says that there are ids of calls, which may be of other
-	// services, and Unread that a user's message is directly behind results.
-	Unthought, CallIDs, Unread bool
+	// services, Unread that a user's message is directly behind results, and MaxTokens that the field of
+	// this name bounds the answer.
+	Unthought, CallIDs, Unread, MaxTokens bool
 }
 
 // What else [Sight.TakesThought] is asked for in chat completions: whether answers are sent back with
 // their thinking, which has no ids there, whether they may be without, whether any id of a call is
-// taken, and a user's message directly behind results.
+// taken, a user's message directly behind results, and the field max_tokens.
 const (
 	Thought   = "reasoning_content"
 	Unthought = "no reasoning_content"
 	CallIDs   = "ids of calls"
 	Unread    = "a message behind results"
+	MaxTokens = "max_tokens"
 )
 
 // TakesThought is [Sight.TakesThought]; without a sight everything is sent.

@@ -106,10 +106,10 @@ func hash(pieces ...[]byte) uint64 {
 
 // resume returns the part of the request that the memo already holds, or what it holds of a chat that was idle.
 func (w *Writer) resume(req model.Request) (*Encoded, rested) {
-	h := w.heads.of(w.Form, req)
+	known := w.Prompter.revision()
+	h := w.heads.of(w.Form, req, known)
 	held := req.Memo.Take()
 	e, ok := held.(*Encoded)
-	known := w.Prompter.revision()
 	if !ok || e.head != h || e.system != req.System || e.sight != known {
 		own := w.Form.AppendStart(make([]byte, 0, sizeOf(req)), req)
 		before, _ := held.(rested)
