@@ -65,6 +65,7 @@ const (
 	refusalCallIDs   refusal = protocol.CallIDs
 	refusalUnread    refusal = protocol.Unread
 	refusalMaxTokens refusal = protocol.MaxTokens
+	refusalOptions   refusal = protocol.StreamOptions
 )
 
 // refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason
@@ -80,8 +81,10 @@ func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 		return refusalCallIDs, true
 	case sent.Unread && containsAny(words, "unexpected role 'user' after role 'tool'"):
 		return refusalUnread, true
-	case sent.MaxTokens && containsAny(words, "use 'max_completion_tokens'"):
+	case sent.Fields && containsAny(words, "use 'max_completion_tokens'"):
 		return refusalMaxTokens, true
+	case sent.Fields && e.Reason == model.ReasonBadRequest && containsAny(words, protocol.StreamOptions):
+		return refusalOptions, true
 	case len(sent.Links) == 0 && len(sent.Thoughts) == 0 && !sent.Unthought:
 		return refusalOther, false
 	}
@@ -161,7 +164,7 @@ func (s *sight) unlearn(links []string) {
 // the model that it cannot see the pictures and documents.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
-	for range 7 {       // with everything, and after each kind of refusal
+	for range 8 {       // with everything, and after each kind of refusal
 		known := e.sight.Revision()
 		err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
@@ -204,6 +207,8 @@ func saidOf(why refusal) string {
 		return "results are followed by an answer, since the service refuses a message there"
 	case refusalMaxTokens:
 		return "the limit of an answer is in max_completion_tokens, since the service wants it there"
+	case refusalOptions:
+		return "requests are without stream_options, since the service does not know them"
 	case refusalOther:
 	}
 	return "these files are left out"

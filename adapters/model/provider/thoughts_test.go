@@ -143,19 +143,30 @@ func TestCallsOfOtherServices(t *testing.T) {
 	}
 }
 
-// A service that wants the limit of an answer in another field gets it there from its first refusal on, also in requests
-// that share their head.
-func TestFieldOfTheLimitIsFoundOut(t *testing.T) {
-	m, server := habitModel(t, Options{}, jsonRefusal("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."), wholeAnswer())
-	req := hello()
-	req.MaxOutputTokens = 9
-	for range 2 {
-		if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
-			t.Fatalf("heard %q, finished %t, %v", text, finished, err)
-		}
-	}
-	asked := server.Requests()
-	if len(asked) != 3 || !strings.Contains(asked[0].Body, `"max_tokens":9`) || !strings.Contains(asked[1].Body, `"max_completion_tokens":9`) || asked[1].Body != asked[2].Body {
-		t.Fatalf("asked with %+v", asked)
+// A service that does not know a field gets none, or the other one that it asks for, from its first refusal on, also in
+// requests that share their head.
+func TestFieldsThatServicesDoNotKnow(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		refusal       modeltest.Raw
+		before, after string
+	}{
+		{"openai", jsonRefusal("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."), `"max_tokens":9,"stream":true`, `"max_completion_tokens":9,"stream":true`},
+		{"mistral", modeltest.Raw{Status: 422, Type: "application/json", Body: `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted","input":true}]},"type":"invalid_request_error","param":null,"code":null}`}, `"stream":true,"stream_options":{"include_usage":true},"messages"`, `"stream":true,"messages"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, server := habitModel(t, Options{}, tt.refusal, wholeAnswer())
+			req := hello()
+			req.MaxOutputTokens = 9
+			for range 2 {
+				if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
+					t.Fatalf("heard %q, finished %t, %v", text, finished, err)
+				}
+			}
+			asked := server.Requests()
+			if len(asked) != 3 || !strings.Contains(asked[0].Body, tt.before) || !strings.Contains(asked[1].Body, tt.after) || asked[1].Body != asked[2].Body {
+				t.Fatalf("asked with %+v", asked)
+			}
+		})
 	}
 }

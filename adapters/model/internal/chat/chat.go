@@ -103,7 +103,7 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 // Shown implements [protocol.Protocol].
 func (p *Protocol) Shown(req model.Request) protocol.Shown {
 	shown, takes := p.opts.Prompter.Shown(req), p.opts.Prompter.TakesThought
-	shown.MaxTokens = takes(protocol.MaxTokens)
+	shown.Fields = true
 	for i, m := range req.Messages {
 		switch {
 		case m.Role == modelmessage.RoleTool:

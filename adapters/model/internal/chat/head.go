@@ -32,7 +32,10 @@ func (e *form) AppendHead(dst []byte, req model.Request) []byte {
 	if thinking.Effort != "" {
 		dst = protocol.AppendString(protocol.AppendMember(dst, "reasoning_effort"), thinking.Effort)
 	}
-	dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	dst = append(dst, `,"stream":true`...)
+	if e.TakesThought(protocol.StreamOptions) {
+		dst = append(dst, `,"stream_options":{"include_usage":true}`...)
+	}
 	dst = appendTools(dst, req)
 	return append(dst, `,"messages":`...)
 }

@@ -19,20 +19,21 @@ type Shown struct {
 	Thoughts   []string // ids of blocks of thinking
 	// Unthought says that an answer of the model is without the thinking that led to it, for services
 	// that may want it with each. CallIDs says that there are ids of calls, which may be of other
-	// services, Unread that a user's message is directly behind results, and MaxTokens that the field of
-	// this name bounds the answer.
-	Unthought, CallIDs, Unread, MaxTokens bool
+	// services, Unread that a user's message is directly behind results, and Fields that there are those
+	// of these names: MaxTokens and StreamOptions.
+	Unthought, CallIDs, Unread, Fields bool
 }
 
 // What else [Sight.TakesThought] is asked for in chat completions: whether answers are sent back with
 // their thinking, which has no ids there, whether they may be without, whether any id of a call is
-// taken, a user's message directly behind results, and the field max_tokens.
+// taken, a user's message directly behind results, and two fields.
 const (
-	Thought   = "reasoning_content"
-	Unthought = "no reasoning_content"
-	CallIDs   = "ids of calls"
-	Unread    = "a message behind results"
-	MaxTokens = "max_tokens"
+	Thought       = "reasoning_content"
+	Unthought     = "no reasoning_content"
+	CallIDs       = "ids of calls"
+	Unread        = "a message behind results"
+	MaxTokens     = "max_tokens"
+	StreamOptions = "stream_options"
 )
 
 // TakesThought is [Sight.TakesThought]; without a sight everything is sent.
