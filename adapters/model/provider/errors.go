@@ -198,7 +198,7 @@ func isThrottle(status int, words string) bool {
 
 // isTooLong recognizes how providers say that the context does not fit.
 func isTooLong(words string) bool {
-	return !refusesCallIDs(words) && containsAny(words,
+	return !containsAny(words, idTooLong) && containsAny(words,
 		"context_length_exceeded", "context_window_exceeded", "exceed_context_size", "tokens_limit_reached", "max_prompt_tokens_exceeded",
 		"maximum context length", "maximum prompt length", "maximum model length", "maximum input length", "model's maximum context",
 		"context window", "context length", "context size", "context limit", "max_seq_len", "max input tokens", "max input characters",

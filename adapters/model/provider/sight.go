@@ -62,35 +62,44 @@ const (
 	refusalFiles     refusal = "files"    // the model accepts no documents
 	refusalThoughts  refusal = "thoughts" // the model does not know the thinking as its own, or wants none back
 	refusalUnthought refusal = protocol.Unthought
-	refusalCallIDs   refusal = protocol.CallIDs
-	refusalUnread    refusal = protocol.Unread
-	refusalMaxTokens refusal = protocol.MaxTokens
-	refusalOptions   refusal = protocol.StreamOptions
 )
 
-// refusalOf interprets the refusal of a request with files or thinking; ok is false if the reason
-// has nothing to do with them.
+// plainRefusal is a refusal whose words say what the service wants instead, and what the log says of it.
+type plainRefusal struct {
+	refusal
+	words []string
+	said  string
+}
+
+func plainRefusals() []plainRefusal {
+	return []plainRefusal{
+		{protocol.CallIDs, []string{idTooLong, "tool call id was"}, "calls get ids of nine letters and digits, since the service refuses those of other services"},
+		{protocol.Unsigned, []string{"missing a thought_signature"}, "calls of other services get what stands for a signature"},
+		{protocol.Unread, []string{"unexpected role 'user' after role 'tool'"}, "results are followed by an answer, since the service refuses a message there"},
+		{protocol.MaxTokens, []string{"use 'max_completion_tokens'"}, "the limit of an answer is in max_completion_tokens, since the service wants it there"},
+		{protocol.StreamOptions, []string{protocol.StreamOptions}, "requests are without stream_options, since the service does not know them"},
+	}
+}
+
+// idTooLong is how OpenAI refuses the id of a call or of a result.
+const idTooLong = "id': string too long"
+
+// refusalOf interprets the refusal of a request; ok is false if the reason has nothing to do with what can be changed
+// about it.
 func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 	e, ok := errors.AsType[*model.Error](err)
 	if !ok {
 		return refusalOther, false
 	}
 	words := strings.ToLower(e.Message)
-	switch {
-	case sent.CallIDs && refusesCallIDs(words):
-		return refusalCallIDs, true
-	case sent.Unread && containsAny(words, "unexpected role 'user' after role 'tool'"):
-		return refusalUnread, true
-	case sent.Fields && containsAny(words, "use 'max_completion_tokens'"):
-		return refusalMaxTokens, true
-	case sent.Fields && e.Reason == model.ReasonBadRequest && containsAny(words, protocol.StreamOptions):
-		return refusalOptions, true
-	case len(sent.Links) == 0 && len(sent.Thoughts) == 0 && !sent.Unthought:
-		return refusalOther, false
+	for _, r := range plainRefusals() {
+		if e.Reason == model.ReasonBadRequest && slices.Contains(sent.Also, string(r.refusal)) && containsAny(words, r.words...) {
+			return r.refusal, true
+		}
 	}
 	if e.Reason == model.ReasonBadRequest && containsAny(words, protocol.Thought) {
 		switch back := containsAny(words, "passed back", "pass back", "is missing"); {
-		case back && sent.Unthought:
+		case back && slices.Contains(sent.Also, protocol.Unthought):
 			return refusalUnthought, true
 		case !back && slices.Contains(sent.Thoughts, protocol.Thought):
 			return refusalThoughts, true
@@ -108,11 +117,6 @@ func refusalOf(err error, sent protocol.Shown) (refusal, bool) {
 		return refusalImages, true
 	}
 	return refusalOther, e.Reason == model.ReasonBadRequest && len(sent.Links) > 0
-}
-
-// refusesCallIDs recognizes how services say that they do not take the id of a call, in lower case.
-func refusesCallIDs(words string) bool {
-	return containsAny(words, "].id': string too long", "tool_call_id': string too long", "tool call id was")
 }
 
 // learn records a refusal. It reports whether this changes future requests.
@@ -164,7 +168,7 @@ func (s *sight) unlearn(links []string) {
 // the model that it cannot see the pictures and documents.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
-	for range 8 {       // with everything, and after each kind of refusal
+	for range 9 {       // with everything, and after each kind of refusal
 		known := e.sight.Revision()
 		err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {
@@ -201,15 +205,9 @@ func saidOf(why refusal) string {
 		return "the thinking of these turns is not sent back, since the service refuses it"
 	case refusalUnthought:
 		return "answers without thinking are sent back with an empty one, since the service wants it"
-	case refusalCallIDs:
-		return "calls get ids of nine letters and digits, since the service refuses those of other services"
-	case refusalUnread:
-		return "results are followed by an answer, since the service refuses a message there"
-	case refusalMaxTokens:
-		return "the limit of an answer is in max_completion_tokens, since the service wants it there"
-	case refusalOptions:
-		return "requests are without stream_options, since the service does not know them"
 	case refusalOther:
+		return "these files are left out"
 	}
-	return "these files are left out"
+	list := plainRefusals()
+	return list[slices.IndexFunc(list, func(r plainRefusal) bool { return r.refusal == why })].said
 }

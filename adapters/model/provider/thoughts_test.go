@@ -107,11 +107,13 @@ func TestCallsOfOtherServices(t *testing.T) {
 		refusal modeltest.Raw
 		ids     bool // other ids
 		bridged bool // an answer behind the results
+		signed  bool // with what stands for a signature
 	}{
-		{"openai", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 46 instead.","type":"invalid_request_error","param":"messages[1].tool_calls[0].id","code":"string_above_max_length"}}`}, true, false},
-		{"mistral", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Tool call id was chatcmpl-tool-0123456789abcdef0123456789abcdef but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","param":null,"code":"3280"}`}, true, false},
-		{"mistral, the order", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","param":null,"code":"3230"}`}, false, true},
-		{"mistral behind openrouter", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"object\":\"error\",\"message\":\"Unexpected role 'user' after role 'tool'\",\"type\":\"invalid_request_message_order\",\"code\":\"3230\"}","provider_name":"Mistral"}}}`}, false, true},
+		{"openai", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 46 instead.","type":"invalid_request_error","param":"messages[1].tool_calls[0].id","code":"string_above_max_length"}}`}, true, false, false},
+		{"mistral", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Tool call id was chatcmpl-tool-0123456789abcdef0123456789abcdef but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","param":null,"code":"3280"}`}, true, false, false},
+		{"mistral, the order", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","param":null,"code":"3230"}`}, false, true, false},
+		{"mistral behind openrouter", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"object\":\"error\",\"message\":\"Unexpected role 'user' after role 'tool'\",\"type\":\"invalid_request_message_order\",\"code\":\"3230\"}","provider_name":"Mistral"}}}`}, false, true, false},
+		{"gemini", modeltest.Raw{Status: 400, Type: "application/json", Body: `[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly. Additional data, function call default_api:t, position 2.","status":"INVALID_ARGUMENT"}}]`}, false, false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, server := habitModel(t, Options{}, tt.refusal, wholeAnswer())
@@ -138,6 +140,9 @@ func TestCallsOfOtherServices(t *testing.T) {
 			}
 			if got := strings.Contains(asked[2].Body, `"content":"x"},{"role":"assistant","content":"OK."},{"role":"user"`); got != tt.bridged {
 				t.Errorf("an answer behind the results: %t, want %t: %s", got, tt.bridged, asked[2].Body)
+			}
+			if got := strings.Contains(asked[2].Body, `"thought_signature":"skip_thought_signature_validator"`); got != tt.signed {
+				t.Errorf("signed: %t, want %t: %s", got, tt.signed, asked[2].Body)
 			}
 		})
 	}

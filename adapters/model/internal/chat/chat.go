@@ -103,20 +103,21 @@ func (p *Protocol) Write(ctx context.Context, req model.Request) (protocol.Body,
 // Shown implements [protocol.Protocol].
 func (p *Protocol) Shown(req model.Request) protocol.Shown {
 	shown, takes := p.opts.Prompter.Shown(req), p.opts.Prompter.TakesThought
-	shown.Fields = true
+	also := []string{protocol.MaxTokens, protocol.StreamOptions}
 	for i, m := range req.Messages {
 		switch {
 		case m.Role == modelmessage.RoleTool:
-			shown.CallIDs = takes(protocol.CallIDs)
+			also = append(also, protocol.CallIDs, protocol.Unsigned)
 		case m.Role == modelmessage.RoleUser && i > 0 && req.Messages[i-1].Role == modelmessage.RoleTool:
-			shown.Unread = takes(protocol.Unread)
+			also = append(also, protocol.Unread)
 		case m.Role != modelmessage.RoleAssistant || !takes(protocol.Thought):
 		case slices.ContainsFunc(m.Parts, isThought):
 			shown.Thoughts = []string{protocol.Thought}
 		default:
-			shown.Unthought = takes(protocol.Unthought)
+			also = append(also, protocol.Unthought)
 		}
 	}
+	shown.Also = slices.DeleteFunc(also, func(name string) bool { return !takes(name) })
 	return shown
 }
 

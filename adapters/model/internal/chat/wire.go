@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -314,7 +315,6 @@ func (e *form) appendCalls(dst []byte, m protocol.Message) []byte {
 		if !first {
 			dst = append(dst, ',')
 		}
-		first = false
 		dst = append(dst, `{"id":`...)
 		dst = protocol.AppendString(dst, e.callID(call.ToolCallID))
 		dst = append(dst, `,"type":"function","function":{"name":`...)
@@ -322,7 +322,8 @@ func (e *form) appendCalls(dst []byte, m protocol.Message) []byte {
 		dst = e.appendArguments(dst, call.Input)
 		dst = append(dst, '}')
 		dst = e.appendOptions(dst, call.ProviderOptions)
-		dst = append(appendSignature(dst, call.ProviderOptions), '}')
+		dst = append(e.appendSignature(dst, call.ProviderOptions, first), '}')
+		first = false
 	}
 	return dst
 }
@@ -380,12 +381,19 @@ func reserved(name string) bool {
 	}
 }
 
-// appendSignature appends the thought signature that some models expect with a call.
-func appendSignature(dst []byte, options json.RawMessage) []byte {
-	if protocol.IsNull(options) || !gjson.ValidBytes(options) {
-		return dst
+// unsigned stands for the signature of a call that another model has made.
+const unsigned = "skip_thought_signature_validator"
+
+// appendSignature appends the thought signature that some models expect with a call, at least with the first of an
+// answer.
+func (e *form) appendSignature(dst []byte, options json.RawMessage, first bool) []byte {
+	signature := ""
+	if first && !e.TakesThought(protocol.Unsigned) {
+		signature = unsigned
 	}
-	signature := lenient.String(gjson.ParseBytes(options).Get("google.thoughtSignature"))
+	if gjson.ValidBytes(options) {
+		signature = cmp.Or(lenient.String(gjson.ParseBytes(options).Get("google.thoughtSignature")), signature)
+	}
 	if signature == "" {
 		return dst
 	}

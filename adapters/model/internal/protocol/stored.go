@@ -17,23 +17,19 @@ type Shown struct {
 	Links      []string // of stored files
 	Image, PDF bool     // what they are
 	Thoughts   []string // ids of blocks of thinking
-	// Unthought says that an answer of the model is without the thinking that led to it, for services
-	// that may want it with each. CallIDs says that there are ids of calls, which may be of other
-	// services, Unread that a user's message is directly behind results, and Fields that there are those
-	// of these names: MaxTokens and StreamOptions.
-	Unthought, CallIDs, Unread, Fields bool
+	// Also is what else of the request the service may refuse: what [Unthought] and the constants after it name.
+	Also []string
 }
 
-// What else [Sight.TakesThought] is asked for in chat completions: whether answers are sent back with
-// their thinking, which has no ids there, whether they may be without, whether any id of a call is
-// taken, a user's message directly behind results, and two fields.
+// What else [Sight.TakesThought] is asked for in chat completions. Thinking has no ids there.
 const (
-	Thought       = "reasoning_content"
-	Unthought     = "no reasoning_content"
-	CallIDs       = "ids of calls"
-	Unread        = "a message behind results"
-	MaxTokens     = "max_tokens"
-	StreamOptions = "stream_options"
+	Thought       = "reasoning_content"         // answers are sent back with their thinking
+	Unthought     = "no reasoning_content"      // or without
+	CallIDs       = "ids of calls"              // calls have any ids
+	Unsigned      = "calls without a signature" // and may be of other services
+	Unread        = "a message behind results"  // a user's message is directly behind results
+	MaxTokens     = "max_tokens"                // the field
+	StreamOptions = "stream_options"            // the field
 )
 
 // TakesThought is [Sight.TakesThought]; without a sight everything is sent.
