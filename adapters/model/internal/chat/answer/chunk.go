@@ -69,7 +69,7 @@ func (c *chunk) usageIn(first choice) gjson.Result {
 
 // choice is a chunk's part of one answer. Requests ask for only one answer.
 type choice struct {
-	index, delta, message, finish, usage gjson.Result
+	index, delta, message, finish, usage, failure gjson.Result
 }
 
 // first returns the choice with index 0, or without an index.
@@ -88,6 +88,8 @@ func (c *chunk) first() (found choice, ok bool) {
 				found.finish = value
 			case "usage":
 				found.usage = value
+			case "error":
+				found.failure = value
 			}
 			return true
 		})

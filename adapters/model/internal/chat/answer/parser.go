@@ -26,8 +26,12 @@ const (
 // finishMetadata is what the SDK adds to every finish.
 const finishMetadata = `{"openaiCompatible":{}}`
 
-// errBadAnswer is wrapped by faults of an answer that no part can represent.
-var errBadAnswer = errors.New("invalid response")
+var (
+	// errBadAnswer is wrapped by faults of an answer that no part can represent.
+	errBadAnswer = errors.New("invalid response")
+	// errFailed is the fault of an answer that its service ended with an error.
+	errFailed = errors.New("the service failed within the answer")
+)
 
 // Parser turns the data of chat-completions events into stream parts, in the order of the SDK:
 // blocks of text and reasoning alternate, and calls are complete only at the end.
@@ -57,6 +61,8 @@ type Parser struct {
 	// refused means that the text is the model's refusal.
 	refused bool
 	usage   json.RawMessage
+	// counted means that the usage came by itself, as it does at the end.
+	counted bool
 }
 
 // call is a tool call in progress.
@@ -120,6 +126,10 @@ func (p *Parser) feedChunk(data []byte) {
 		return
 	}
 	c := readChunk(root)
+	first, ok := c.first()
+	if !p.exact && lenient.Present(first.failure) {
+		c.failure = first.failure
+	}
 	if object, ok := c.errorIn(root); ok {
 		p.finish = &model.FinishReason{Unified: "error"}
 		raw := bytes.TrimSpace([]byte(object.Raw))
@@ -128,9 +138,8 @@ func (p *Parser) feedChunk(data []byte) {
 	}
 	p.fed, p.answer = true, p.answer || c.choices.IsArray()
 	p.begin(&c)
-	first, ok := c.first()
 	if usage := c.usageIn(first); lenient.Present(usage) {
-		p.usage = json.RawMessage(usage.Raw)
+		p.usage, p.counted = json.RawMessage(usage.Raw), p.counted || !ok
 	}
 	if ok {
 		p.choice(first)
@@ -155,7 +164,12 @@ func (p *Parser) begin(c *chunk) {
 }
 
 func (p *Parser) choice(c choice) {
-	if reason := lenient.String(c.finish); reason != "" {
+	reason := lenient.String(c.finish)
+	if reason == "error" && !p.exact {
+		p.broken(errFailed)
+		return
+	}
+	if reason != "" {
 		p.finish = &model.FinishReason{Unified: protocol.Unified(reason), Raw: reason}
 		if p.exact {
 			p.finish.Unified = unified(reason)
@@ -351,7 +365,7 @@ func (p *Parser) freshID(id string) string {
 // is unusable.
 func (p *Parser) Close(done bool) error {
 	if p.finish == nil && !p.exact {
-		if !done && p.usage == nil && !p.whole {
+		if !done && !p.counted && !p.whole {
 			return errCut()
 		}
 		p.finish = &model.FinishReason{Unified: "other"} // ended properly: its text is kept
