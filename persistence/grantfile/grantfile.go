@@ -1,9 +1,9 @@
 // Package grantfile stores the timed grants of chats, a small document for each chat that has any:
 // which commands a person allowed to run without asking, and until when.
 //
-// A file that cannot be read is an error, and none of its grants is returned. Only one process
-// writes, and only one caller for each chat. The chat decides whose grants are valid and when they
-// end.
+// A file that cannot be read is an error, and none of its grants is returned; the next grants of its
+// chat do not replace it, but rename it. Only one process writes, and only one caller for each chat.
+// The chat decides whose grants are valid and when they end.
 package grantfile
 
 import (
@@ -12,7 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
@@ -24,6 +27,8 @@ const (
 	version = 1
 	// maxBytes is the longest file that is read: thousands of grants.
 	maxBytes = 8 << 20
+	// unreadable is added to the name of a file that cannot be read, with the time.
+	unreadable = ".unreadable-"
 )
 
 var errVersion = errors.New("written by a newer version")
@@ -133,11 +138,22 @@ func (s *Store) chatOf(path string) (messages.ChatKey, error) {
 	return c.ChatKey, nil
 }
 
-// ForgetGrants removes the file of a chat.
+// ForgetGrants removes the file of a chat, and those of its files that could not be read.
 func (s *Store) ForgetGrants(_ context.Context, key messages.ChatKey) error {
 	f, err := s.file(key)
 	if err != nil {
 		return err
+	}
+	entries, err := os.ReadDir(filepath.Dir(f.Path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return wrapped("remove", key, err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(f.Path)+unreadable) {
+			if err := s.disk.Remove(filepath.Join(filepath.Dir(f.Path), e.Name())); err != nil {
+				return wrapped("remove", key, err)
+			}
+		}
 	}
 	return wrapped("remove", key, s.disk.Remove(f.Path))
 }
@@ -147,6 +163,12 @@ func (s *Store) SaveGrants(_ context.Context, key messages.ChatKey, grants []per
 	f, err := s.file(key)
 	if err != nil {
 		return err
+	}
+	if _, err := f.Read(); err != nil {
+		aside := f.Path + unreadable + time.Now().UTC().Format("20060102T150405.000000000Z")
+		if err := s.disk.Do(document.StepRename, f.Path, func() error { return os.Rename(f.Path, aside) }); err != nil {
+			return wrapped("keep", key, err)
+		}
 	}
 	return wrapped("save", key, f.Write(content{V: version, ChatKey: key, Grants: grants}))
 }

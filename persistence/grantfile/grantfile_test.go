@@ -85,3 +85,39 @@ func TestDamagedGrantsAreNone(t *testing.T) {
 		}
 	}
 }
+
+// Grants that cannot be read, for example after an edit by hand, are not lost with the next grant. They are deleted with
+// their chat.
+func TestUnreadableGrantsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "telegram-chat-1.json")
+	const typo = `{"v":1,"chatKey":"telegram-chat-1","grants":[{"id":"1","rule":"ls *","from":1},]}`
+	if err := os.WriteFile(path, []byte(typo), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := New(dir, name)
+	for range 2 {
+		if err := s.SaveGrants(t.Context(), alice, []permission.Grant{{ID: "2"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := filepath.Glob(path + unreadable + "*")
+	if err != nil || len(found) != 1 {
+		t.Fatalf("kept: %q, %v", found, err)
+	}
+	if raw, err := os.ReadFile(found[0]); err != nil || string(raw) != typo {
+		t.Errorf("kept as %q, %v", raw, err)
+	}
+	if got, err := s.Grants(t.Context(), alice); err != nil || len(got) != 1 || got[0].ID != "2" {
+		t.Errorf("grants: %v, %v", got, err)
+	}
+	if keys, err := s.Chats(t.Context()); err != nil || !slices.Equal(keys, []messages.ChatKey{alice}) {
+		t.Errorf("chats: %v, %v", keys, err)
+	}
+	if err := s.ForgetGrants(t.Context(), alice); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

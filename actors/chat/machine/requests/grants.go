@@ -26,7 +26,7 @@ func (q *Requests) book() *grants.Book {
 	if q.Grants != nil {
 		var err error
 		if list, err = q.Grants.Grants(context.Background(), q.Key); err != nil {
-			q.Log(slog.LevelError, "the timed grants of the chat cannot be read; everything asks", "error", err)
+			q.Log(slog.LevelError, "the timed grants of the chat cannot be read; everything asks, and the next grant renames their file", "error", err)
 			list = nil
 		}
 	}
