@@ -286,9 +286,14 @@ func TestGrantsThatCoverTheStateHideIt(t *testing.T) {
 	if !slices.Equal(spec.Hidden, w.o.Hidden) || len(spec.Writable) != 0 || spec.Dir != home || !slices.Equal(spec.Own, []string{home}) {
 		t.Errorf("spec = %+v, want the state hidden but for a home of its own", spec)
 	}
-	s.Read, s.Dir, s.Command = nil, "/project/server", "nothing-of-this-name"
-	if _, err := c.spec(); !errors.Is(err, errNoFile) {
-		t.Errorf("a program that there is not: %v", err)
+	s.Read, s.Dir = nil, "/project/server"
+	for command, words := range map[string]string{
+		"nothing-of-this-name": "write its whole path", "npx": "install Node.js", "uvx": "install uv", "/nothing/of-this-name": "no such program: /nothing/of-this-name",
+	} {
+		s.Command, s.Env = command, []string{"PATH=/nothing"}
+		if _, err := c.spec(); !errors.Is(err, errNoFile) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s, that there is not: %v", command, err)
+		}
 	}
 }
 

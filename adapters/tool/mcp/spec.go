@@ -20,13 +20,7 @@ var errNoFile = errors.New("no such program")
 // spec describes the program and its permissions for the sandbox, without what steering adds.
 func (c *client) spec() (sandbox.Spec, error) {
 	s := c.server
-	path := c.o.Path
-	for _, v := range s.Env {
-		if p, ok := strings.CutPrefix(v, "PATH="); ok {
-			path = p
-		}
-	}
-	program, err := lookup(s.Command, path)
+	program, path, err := s.Program(c.o.Path)
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
@@ -110,18 +104,44 @@ func under(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// lookup finds a program.
-func lookup(command, path string) (string, error) {
+// Program finds the program of a server that has a command, in the server's own PATH or else in that of the host, which
+// it returns as well.
+func (s *Server) Program(hosts string) (program, path string, err error) {
+	path = hosts
+	for _, v := range s.Env {
+		if p, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = p
+		}
+	}
+	program = lookup(s.Command, path)
+	if info, err := os.Stat(program); err == nil && !info.IsDir() {
+		return program, path, nil
+	}
+	if filepath.IsAbs(s.Command) {
+		return "", path, fmt.Errorf("%w: %s", errNoFile, s.Command)
+	}
+	words := "write its whole path"
+	switch s.Command {
+	case "npx", "npm", "node":
+		words = "install Node.js, https://nodejs.org, which has it, or write its whole path"
+	case "uvx", "uv":
+		words = "install uv, https://docs.astral.sh/uv, which has it, or write its whole path"
+	}
+	return "", path, fmt.Errorf("%w: %s is not in PATH (%s); %s", errNoFile, s.Command, path, words)
+}
+
+// lookup finds a program, or returns "".
+func lookup(command, path string) string {
 	if filepath.IsAbs(command) {
-		return command, nil
+		return command
 	}
 	for _, dir := range filepath.SplitList(path) {
 		full := filepath.Join(dir, command)
 		if info, err := os.Stat(full); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return full, nil
+			return full
 		}
 	}
-	return "", fmt.Errorf("%w: %s is not in PATH (%s); write its whole path", errNoFile, command, path)
+	return ""
 }
 
 // needs are the files that a program needs to run: the places where it and its interpreter are installed, and the
@@ -218,8 +238,7 @@ func (n *needs) interpreter(file string) string {
 	}
 	for _, word := range words[1:] {
 		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
-			found, _ := lookup(word, n.path) // if it is not found, the script itself fails
-			return found
+			return lookup(word, n.path) // if it is not found, the script itself fails
 		}
 	}
 	return ""

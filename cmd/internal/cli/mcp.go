@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -216,6 +217,17 @@ func checkServers(state string, loaded *config.Loaded) []checkup.Finding {
 	out := marked("mcp", findings)
 	if _, err := host.MCPStore(state); err != nil {
 		out = append(out, checkup.New("mcp", checkup.Fail, err.Error(), ""))
+	}
+	if found == nil {
+		return out
+	}
+	for _, s := range host.MCPServers(found) {
+		if s.Off != "" || s.Command == "" {
+			continue
+		}
+		if _, _, err := s.Program(os.Getenv("PATH")); err != nil {
+			out = append(out, checkup.New("mcp", checkup.Warn, "the server "+s.Name+" cannot be started: "+err.Error(), ""))
+		}
 	}
 	if len(out) == 0 && len(found.Servers) > 0 {
 		out = append(out, checkup.New("mcp", checkup.OK, fmt.Sprintf("MCP servers: %d", len(found.Servers)), "sma mcp list"))
