@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -73,9 +74,12 @@ func (d *Documents) Load() error {
 	}
 	var texts [4]string
 	for i, path := range d.paths() {
-		text, err := readDocument(path)
+		text, whole, err := readDocument(path)
 		if err != nil {
 			return err
+		}
+		if !whole {
+			d.log.Warn("a document is not UTF-8 text, so the agent cannot read all of it; save it as UTF-8", "path", path)
 		}
 		texts[i] = text
 	}
@@ -128,7 +132,7 @@ func (d *Documents) userMemory(userKey string) string {
 }
 
 func (d *Documents) read(path string) string {
-	text, err := readDocument(path)
+	text, _, err := readDocument(path)
 	if err != nil {
 		d.log.Warn("a memory cannot be read", "path", path, "error", err)
 	}
@@ -164,17 +168,18 @@ func Chinese(text string) bool {
 	return han*4 > letters
 }
 
-// readDocument reads a text. A missing file is empty.
-func readDocument(path string) (string, error) {
-	text, err := os.ReadFile(path)
+// readDocument reads a text. A missing file is empty. whole says that every byte of it is UTF-8.
+func readDocument(path string) (text string, whole bool, err error) {
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return "", nil
+		return "", true, nil
 	}
 	if err != nil {
-		return "", err
+		return "", true, err
 	}
-	if len(text) > maxDocument {
-		return strings.TrimSpace(strings.ToValidUTF8(string(text[:maxDocument]), "")), nil
+	whole = utf8.Valid(raw)
+	if len(raw) > maxDocument {
+		return strings.TrimSpace(strings.ToValidUTF8(string(raw[:maxDocument]), "")), whole, nil
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(text), "\ufeff"), "\ufffd")), nil
+	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(raw), "\ufeff"), "\ufffd")), whole, nil
 }

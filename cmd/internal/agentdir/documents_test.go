@@ -101,6 +101,24 @@ func TestDocumentsAreBounded(t *testing.T) {
 	}
 }
 
+// A document in another encoding is used as far as it can be read, with one warning.
+func TestDocumentsInOtherEncodings(t *testing.T) {
+	d := newTestDocuments(t)
+	for name, text := range map[string]string{"GB 18030": "\xc4\xe3\xca\xc7\xd6\xfa\xca\xd6", "UTF-16": "\xff\xfe#\x00 \x00A\x00", "": "\ufeff# 助手\r\n"} {
+		var log bytes.Buffer
+		d.log = slog.New(slog.NewTextHandler(&log, nil))
+		write(t, filepath.Join(d.dir, "Agent.md"), text)
+		for range 2 {
+			if err := d.Load(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := bytes.Count(log.Bytes(), []byte("not UTF-8")); n != min(len(name), 1) {
+			t.Errorf("%s: %s", name, &log)
+		}
+	}
+}
+
 // Looks that find the same fault warn once, until it is mended.
 func TestDocumentsWarnOnce(t *testing.T) {
 	var log bytes.Buffer

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/config"
@@ -25,6 +26,8 @@ func Agent(dir string) Finding {
 		return New("project", Fail, "Agent.md cannot be read: "+ErrText(err), "sma init "+dir)
 	case err != nil:
 		return New("project", Fail, "Agent.md cannot be read: "+ErrText(err), "make it a file that this user can read")
+	case !utf8.Valid(text):
+		return New("project", Warn, "Agent.md is not UTF-8 text, so the agent cannot read all of it", "save it as UTF-8")
 	case len(bytes.TrimSpace(text)) == 0:
 		return New("project", Warn, "Agent.md is empty: the agent knows nothing of itself", "write down who it is")
 	default:
