@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence/document"
@@ -72,10 +73,9 @@ func (s *Store) Extracted(_ context.Context, key messages.ChatKey) (memories.Mar
 // text that it belongs to.
 func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to memories.Mark, facts ...memories.Fact) (int, error) {
 	n := 0
-	err := s.change(ctx, memories.Place{Chat: key}, func(file string) error {
-		was, err := read(file)
-		if err != nil {
-			return err
+	err := s.change(ctx, memories.Place{Chat: key}, func(file string, was []byte) error {
+		if !utf8.Valid(was) {
+			return errEncoding
 		}
 		marks := s.cursor(file)
 		c, err := marks.Read()
@@ -83,8 +83,8 @@ func (s *Store) AddExtracted(ctx context.Context, key messages.ChatKey, to memor
 			return err
 		}
 		var text string
-		if text, n = memories.Append(was, facts...); n > 0 {
-			if err := marks.Write(cursor{Mark: c.reached(was), Next: &to, Text: digest(text)}); err != nil {
+		if text, n = memories.Append(string(was), facts...); n > 0 {
+			if err := marks.Write(cursor{Mark: c.reached(string(was)), Next: &to, Text: digest(text)}); err != nil {
 				return err
 			}
 			if err := s.put(file, text); err != nil {

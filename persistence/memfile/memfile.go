@@ -2,10 +2,12 @@ package memfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
@@ -74,13 +76,12 @@ func (s *Store) ReadMemory(_ context.Context, place memories.Place) (string, err
 // AddMemory implements [persistence.MemoryStore].
 func (s *Store) AddMemory(ctx context.Context, place memories.Place, facts ...memories.Fact) (int, error) {
 	n := 0
-	err := s.change(ctx, place, func(file string) error {
-		was, err := read(file)
-		if err != nil {
-			return err
+	err := s.change(ctx, place, func(file string, was []byte) error {
+		if !utf8.Valid(was) {
+			return errEncoding
 		}
 		var text string
-		if text, n = memories.Append(was, facts...); n == 0 {
+		if text, n = memories.Append(string(was), facts...); n == 0 {
 			return nil
 		}
 		return s.put(file, text)
@@ -90,16 +91,16 @@ func (s *Store) AddMemory(ctx context.Context, place memories.Place, facts ...me
 
 // ReplaceMemory implements [persistence.MemoryStore].
 func (s *Store) ReplaceMemory(ctx context.Context, place memories.Place, was, text string, backup bool) error {
-	return s.change(ctx, place, func(file string) error {
-		switch now, err := read(file); {
-		case err != nil:
-			return err
-		case now != was:
+	return s.change(ctx, place, func(file string, now []byte) error {
+		switch {
+		case shown(now) != was:
 			return persistence.ErrMemoryChanged
+		case !backup && !utf8.Valid(now):
+			return errEncoding
 		}
 		if backup && was != "" {
 			name := strings.TrimSuffix(filepath.Base(file), ".md") + "-" + time.Now().UTC().Format("20060102T150405.000000000Z") + ".md"
-			if err := s.put(filepath.Join(filepath.Dir(file), "backup", name), was); err != nil {
+			if err := s.put(filepath.Join(filepath.Dir(file), "backup", name), string(now)); err != nil {
 				return fmt.Errorf("back up: %w", err)
 			}
 		}
@@ -112,13 +113,23 @@ func (s *Store) Alone(ctx context.Context, work func() error) error {
 	return s.lock.Do(ctx, s.disk, work)
 }
 
-// change runs work while holding the lock of all memories.
-func (s *Store) change(ctx context.Context, place memories.Place, work func(file string) error) error {
+// errEncoding is the error for a change that would lose what a person wrote.
+var errEncoding = errors.New("its file is not UTF-8 text; save it as UTF-8")
+
+// change runs work with the content of the file while holding the lock of all memories.
+func (s *Store) change(ctx context.Context, place memories.Place, work func(file string, was []byte) error) error {
 	file, err := s.Path(place)
 	if err != nil {
 		return err
 	}
-	if err := s.lock.Do(ctx, s.disk, func() error { return work(file) }); err != nil {
+	err = s.lock.Do(ctx, s.disk, func() error {
+		was, err := document.Read(file, maxRead)
+		if err != nil {
+			return err
+		}
+		return work(file, was)
+	})
+	if err != nil {
 		return fmt.Errorf("change a memory: %w", err)
 	}
 	return nil
@@ -138,5 +149,8 @@ func read(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read a memory: %w", err)
 	}
-	return strings.ToValidUTF8(string(text), "\ufffd"), nil
+	return shown(text), nil
 }
+
+// shown is a text for readers, also one that a person saved in another encoding.
+func shown(text []byte) string { return strings.ToValidUTF8(string(text), "\ufffd") }

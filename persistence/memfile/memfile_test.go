@@ -94,6 +94,42 @@ func TestWhatPeopleWroteStays(t *testing.T) {
 	}
 }
 
+// What a person saved in another encoding is not replaced by what can be read of it.
+func TestOtherEncodings(t *testing.T) {
+	const was = "- 2025-01-02 \xcf\xb2\xbb\xb6\xb2\xe8\n" // GB 18030
+	state := t.TempDir()
+	s := open(t, state)
+	place := memories.Place{Chat: "cli-chat-a"}
+	dir := filepath.Join(state, "chat", "cli-chat-a", "memory")
+	path := filepath.Join(dir, "Primary.md")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(was), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	text := read3(t, s, place)[0]
+	if n, err := s.AddMemory(t.Context(), place, fact("has a cat")); err == nil || n != 0 {
+		t.Errorf("a fact was added: %d, %v", n, err)
+	}
+	if _, err := s.AddExtracted(t.Context(), place.Chat, memories.Mark{}, fact("has a cat")); err == nil {
+		t.Error("a fact was extracted")
+	}
+	if err := s.ReplaceMemory(t.Context(), place, text, "new", false); err == nil {
+		t.Error("it was replaced without a backup")
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != was {
+		t.Errorf("the file became %q, %v", raw, err)
+	}
+	if err := s.ReplaceMemory(t.Context(), place, text, "new", true); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "backup", "*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("backups: %q, %v", found, err)
+	}
+	if raw, err := os.ReadFile(found[0]); err != nil || string(raw) != was {
+		t.Errorf("backed up as %q, %v", raw, err)
+	}
+}
+
 func TestPlacesThatCannotBe(t *testing.T) {
 	s := open(t, t.TempDir())
 	for _, p := range []memories.Place{
