@@ -39,7 +39,7 @@ func (a *app) chatCmd() *cobra.Command {
 
 func (a *app) repl(ctx context.Context, state string, client *terminal.Client, name string) error {
 	a.sayPaused(state, name)
-	interrupts, release := a.signals.take()
+	interrupts, release := a.Interrupts()
 	defer release()
 	o := terminal.REPLOptions{
 		Client: client, Chat: name, In: a.Stdin, Out: a.Stdout, Interrupts: interrupts,

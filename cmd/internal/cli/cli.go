@@ -46,6 +46,7 @@ type Options struct {
 func Run(ctx context.Context, o Options) int {
 	a := &app{Console: &console.Console{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Env: o.Env, EnvNames: o.EnvNames}, demoFS: o.Demo, notify: o.Notify}
 	a.signals.terminal = console.IsTerminal(o.Stderr)
+	a.Interrupts = a.signals.take
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go a.signals.follow(ctx, o.Signals, cancel, o.Exit)

@@ -38,6 +38,8 @@ type Console struct {
 	StateFolder string            // --state-dir
 	Sets        []string          // --set key=value
 	Also        map[string]string // the command's own settings, which --set overrides
+	// Interrupts has Ctrl-C not end the command until release is called.
+	Interrupts func() (in <-chan os.Signal, release func())
 }
 
 // Group makes a command that only has subcommands.

@@ -171,6 +171,8 @@ func edited(ctx context.Context, a *console.Console, text string) (string, error
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", &console.Failure{Code: console.CodeFailed, What: "a copy for the editor cannot be written", Why: err}
 	}
+	_, release := a.Interrupts() // in an editor, Ctrl-C is a key like others
+	defer release()
 	cmd := exec.CommandContext(ctx, editor[0], append(editor[1:], file)...) //nolint:gosec // the person's own editor
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
 	if err := cmd.Run(); err != nil {
