@@ -183,8 +183,8 @@ func (a *app) mcpProject(server string) (mcpProject, error) {
 
 // isAboutServer reports whether a finding is about a server, or about no particular one.
 func isAboutServer(f config.Finding, server string) bool {
-	rest, ok := strings.CutPrefix(f.Key, "servers.")
-	if !ok {
+	block, rest, _ := strings.Cut(f.Key, ".")
+	if block != "servers" && block != "mcpServers" {
 		return true
 	}
 	after, ok := strings.CutPrefix(rest, server)

@@ -342,7 +342,7 @@ func tasksText(a *console.Console, lines []taskLine, problems []timetable.Proble
 		for _, at := range l.Next {
 			next = append(next, at.Format(stamp))
 		}
-		if len(next) == 0 && l.Status == timetable.Active {
+		if l.Cron == schedule.Manual && l.Status == timetable.Active {
 			next = []string{a.Text("by hand", "仅手动")}
 		}
 		if len(next) > 0 {
