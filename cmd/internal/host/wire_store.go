@@ -157,7 +157,7 @@ func (h *Host) tellSystemShare(context.Context) error {
 
 // startRetention removes old files periodically, if the settings limit their age.
 func (h *Host) startRetention(context.Context) error {
-	h.background("retention", retention.New(h.opts.State, func() config.Retention { return h.settings().Retention }, h.eraser().ExpireRuns, h.log).Run)
+	h.background("retention", retention.New(h.opts.State, h.opts.Dir, func() config.Retention { return h.settings().Retention }, h.eraser().ExpireRuns, h.log).Run)
 	return nil
 }
 

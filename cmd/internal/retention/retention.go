@@ -1,5 +1,6 @@
 // Package retention removes what is older than the settings allow from a state folder: logs, archives, the files of
-// chats, and the runs of tasks.
+// chats, and the runs of tasks. It also removes files that a killed process left unfinished, from there and from the
+// project.
 package retention
 
 import (
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,25 +24,28 @@ const (
 	pauseBetween = 5 * time.Millisecond
 	// most is how many files one pass removes; the next pass continues.
 	most = 100_000
+	// abandoned is for how long nobody has written to a file that was left unfinished.
+	abandoned = 24 * time.Hour
 )
 
 // Sweeper removes what is older than the settings allow.
 type Sweeper struct {
-	state string
-	keep  func() config.Retention
-	log   *slog.Logger
-	runs  Runs
-	pause time.Duration
-	left  int // files that this pass may still remove
+	state   string
+	project string
+	keep    func() config.Retention
+	log     *slog.Logger
+	runs    Runs
+	pause   time.Duration
+	left    int // files that this pass may still remove
 }
 
 // Runs deletes the runs of tasks in which nothing has happened since a time, and returns how many. It calls rest between
 // two of them.
 type Runs func(ctx context.Context, before time.Time, rest func(context.Context) error) (n int, err error)
 
-// New makes a sweeper for a state folder. Each pass asks for the settings.
-func New(state string, keep func() config.Retention, runs Runs, log *slog.Logger) *Sweeper {
-	return &Sweeper{state: state, keep: keep, runs: runs, log: log, pause: pauseBetween}
+// New makes a sweeper for a state folder and its project. Each pass asks for the settings.
+func New(state, project string, keep func() config.Retention, runs Runs, log *slog.Logger) *Sweeper {
+	return &Sweeper{state: state, project: project, keep: keep, runs: runs, log: log, pause: pauseBetween}
 }
 
 // Run looks at once and then once a day, until ctx ends.
@@ -92,6 +97,15 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 			r.log.Warn("what is older than the retention settings could not be removed completely", "kind", kind.name, "error", err)
 		}
 	}
+	for root, name := range map[string]string{filepath.Join(r.state, "files"): ".part-*", r.project: ".sma-" + strings.Repeat("[A-Z2-7]", 26) + ".tmp"} {
+		n, _ := r.remove(ctx, root, now.Add(-abandoned), func(rel string) bool { // what cannot be removed does no harm
+			ok, _ := filepath.Match(name, filepath.Base(rel)) // the patterns are well formed
+			return ok
+		})
+		if n > 0 {
+			r.log.Info("unfinished files of a killed process were removed", "folder", root, "removed", n)
+		}
+	}
 }
 
 // dated reports whether rel is the file of one day, directly in the folder.
@@ -125,6 +139,8 @@ func (r *Sweeper) remove(ctx context.Context, root string, before time.Time, is 
 			return nil
 		case r.left <= 0:
 			return filepath.SkipAll
+		case e.IsDir() && root == r.project && (path == r.state || slices.Contains([]string{".git", "node_modules"}, e.Name())):
+			return filepath.SkipDir
 		case e.IsDir():
 			return r.rest(ctx)
 		case !e.Type().IsRegular():

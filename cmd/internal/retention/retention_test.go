@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,36 @@ func TestRetention(t *testing.T) {
 				t.Errorf("left (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What a killed process left unfinished is removed once nobody can be writing it any more. Nothing else is.
+func TestUnfinishedFiles(t *testing.T) {
+	project, now := t.TempDir(), time.Now()
+	const temp = ".sma-ABCDEFGHIJKLMNOPQRSTUVWXY7.tmp"
+	gone := []string{".ship/files/results/web-chat-1/.part-123", temp, "src/" + temp}
+	left := []string{
+		".ship/files/results/web-chat-1/a.txt", ".ship/skills/a/" + temp, ".git/" + temp, "node_modules/a/" + temp, ".part-1", ".sma-notes.tmp", "src/a.go",
+		".ship/files/results/web-chat-1/.part-young",
+	}
+	for _, name := range slices.Concat(gone, left) {
+		path := filepath.Join(project, name)
+		write(t, path, "x")
+		age := 48 * time.Hour
+		if strings.HasSuffix(name, "young") {
+			age = time.Hour
+		}
+		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := New(filepath.Join(project, ".ship"), project, func() config.Retention { return config.Retention{} }, nil, slog.New(slog.DiscardHandler))
+	r.pause = 0
+	r.look(t.Context(), now)
+	for _, name := range slices.Concat(gone, left) {
+		if _, err := os.Stat(filepath.Join(project, name)); (err == nil) != slices.Contains(left, name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
