@@ -201,7 +201,7 @@ func forgetUser(state, user string) error {
 	if err != nil {
 		return nil //nolint:nilerr // a name that cannot be a file's has none
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := (document.Disk{}).Remove(path); err != nil {
 		return err
 	}
 	backups := filepath.Join(filepath.Dir(path), "backup")
