@@ -202,6 +202,41 @@ func TestRestoreWorksInAClosedFolder(t *testing.T) {
 	}
 }
 
+// dying is a context that ends after a number of looks at it.
+type dying struct {
+	context.Context //nolint:containedctx // it is one
+
+	looks *int
+}
+
+func (d dying) Err() error {
+	if *d.looks--; *d.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A restore that was interrupted anywhere can be repeated.
+func TestRestoreAfterAnInterruptedOne(t *testing.T) {
+	project, state := newProject(t)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if _, err := Save(t.Context(), Options{Project: project, State: state, To: dir}); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "new")
+	target := Target{From: dir, Project: to, State: filepath.Join(to, ".ship")}
+	for n := 0; ; n++ {
+		looks := n
+		_, err := Restore(dying{context.Background(), &looks}, target)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d looks: %v", n, err)
+		}
+	}
+}
+
 // A backup that is not what was saved is refused before anything is written.
 func TestRestoreRefuses(t *testing.T) {
 	for _, tt := range []struct {

@@ -40,7 +40,7 @@ type Restored struct {
 var ErrOccupied = errors.New("a restore replaces nothing")
 
 // Restore puts a backup back. It fails with [ErrNoBackup] or [ErrOccupied] before it has written anything. If it fails
-// later, the state is not there.
+// later, neither the state nor a file of the project is there.
 func Restore(ctx context.Context, t Target) (Restored, error) {
 	h, files, err := readList(t.From)
 	if err != nil {
@@ -58,23 +58,24 @@ func Restore(ctx context.Context, t Target) (Restored, error) {
 		return Restored{}, err
 	}
 	staging := filepath.Join(filepath.Dir(t.State), stagingName)
-	if err := t.putAll(ctx, root, files, staging); err != nil {
-		return Restored{}, err
-	}
 	out := Restored{Made: h.At, Files: len(files)}
-	if out.Damaged, err = damaged(ctx, staging); err != nil {
-		return Restored{}, err
-	}
-	unix.Sync() // one for all files
-	if err := os.Rename(staging, t.State); err != nil {
+	err = t.putAll(ctx, root, files, staging, func() (err error) {
+		if out.Damaged, err = damaged(ctx, staging); err != nil {
+			return err
+		}
+		unix.Sync() // one for all files
+		return os.Rename(staging, t.State)
+	})
+	if err != nil {
 		return Restored{}, err
 	}
 	unix.Sync()
 	return out, nil
 }
 
-// putAll writes the files, those of the state below staging. Links come last, so that no file is written through one.
-func (t Target) putAll(ctx context.Context, from *os.Root, files []File, staging string) error {
+// putAll writes the files, those of the state below staging, and then does the rest. Links come last, so that no file is
+// written through one. If it fails, it removes the files of the project, which another restore would not replace.
+func (t Target) putAll(ctx context.Context, from *os.Root, files []File, staging string, rest func() error) (err error) {
 	if err := os.RemoveAll(staging); err != nil {
 		return err
 	}
@@ -90,18 +91,32 @@ func (t Target) putAll(ctx context.Context, from *os.Root, files []File, staging
 		defer func() { _ = root.Close() }() // its files are closed by themselves
 		roots[name] = root
 	}
+	var done []string // of the project
+	defer func() {
+		for _, name := range done {
+			if err != nil {
+				_ = roots[projectName].Remove(name) // the error says what failed
+			}
+		}
+	}()
 	for _, links := range []bool{false, true} {
 		for _, f := range files {
 			if (f.Link != "") != links {
 				continue
 			}
-			top, rest, _ := strings.Cut(f.Path, "/")
-			if err := errors.Join(context.Cause(ctx), f.put(from, roots[top], rest)); err != nil {
+			top, name, _ := strings.Cut(f.Path, "/")
+			if err := context.Cause(ctx); err != nil {
 				return err
+			}
+			if err := f.put(from, roots[top], name); err != nil {
+				return err
+			}
+			if top == projectName {
+				done = append(done, name)
 			}
 		}
 	}
-	return nil
+	return rest()
 }
 
 func stateOnly(files []File) []File {
@@ -139,7 +154,7 @@ func (t Target) check(ctx context.Context, root *os.Root, files []File) error {
 	return nil
 }
 
-// put writes a file, which must not exist.
+// put writes a file, which must not exist, completely or not at all.
 func (f File) put(from, root *os.Root, to string) error {
 	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
 		return err
@@ -151,5 +166,8 @@ func (f File) put(from, root *os.Root, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.read(from, out), out.Chmod(f.Mode.Perm()), out.Close())
+	if err := errors.Join(f.read(from, out), out.Chmod(f.Mode.Perm()), out.Close()); err != nil {
+		return errors.Join(err, root.Remove(to))
+	}
+	return nil
 }
