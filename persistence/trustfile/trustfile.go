@@ -64,7 +64,7 @@ func Open(env func(string) (string, bool), folder string) (*Store, error) {
 		return nil, ErrNoPlace
 	}
 	return &Store{folder: folder, doc: document.File[content]{
-		Path: path, Max: maxFile, Trust: func(info fs.FileInfo) error { return private(path, info) },
+		Path: path, Max: maxFile, Lock: document.NewLock(filepath.Join(filepath.Dir(path), ".trust.lock")), Trust: func(info fs.FileInfo) error { return private(path, info) },
 		Decode: func(raw []byte) (content, error) { return decode(raw, path) }, Encode: document.Indented[content],
 	}}, nil
 }

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/persistence/trustfile"
@@ -49,8 +51,31 @@ func TestStoreKeepsFoldersApart(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", path, info, err, want)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(root, "state", "sma", "*")); err != nil || len(left) != 1 {
+	if left, err := filepath.Glob(filepath.Join(root, "state", "sma", "*")); err != nil || len(left) != 2 { // and the lock
 		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// TestStoreOfManyProcesses: what is agreed to for several folders at the same time is all kept.
+func TestStoreOfManyProcesses(t *testing.T) {
+	root := t.TempDir()
+	env := map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}
+	var all sync.WaitGroup
+	var stores []*trustfile.Store
+	for n := range 16 {
+		s := open(t, env, filepath.Join(root, strconv.Itoa(n)))
+		stores = append(stores, s)
+		all.Go(func() {
+			if err := s.Agree(strings.Repeat("1", 64)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for n, s := range stores {
+		if digest, err := s.Digest(); err != nil || digest == "" {
+			t.Errorf("folder %d: %q, %v", n, digest, err)
+		}
 	}
 }
 
