@@ -44,7 +44,7 @@ func (l *Approvals) Write(e decision.AuditEntry) {
 	l.line = appendMember(appendMembers(l.line[:0], at, &e), `,"rule":`, e.Rule)
 	l.line = append(l.line, '}', '\n')
 	if _, err := l.to.file.Write(l.line); err != nil {
-		l.failed(err)
+		l.failed(errors.Join(err, l.shut())) // the next line opens the file again
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -66,6 +67,28 @@ func TestAuditWritesADayPerFile(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// A line that a crash or a full disk has cut takes no other line with it.
+func TestAuditAfterACutLine(t *testing.T) {
+	a, state := quiet(t)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	logs := []string{filepath.Join(state, "logs", "2026-01-02.jsonl"), filepath.Join(state, "approvals", "audit-2026-01-02.jsonl")}
+	for _, path := range logs {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}\n{\"ts\":"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Add(decision.AuditEntry{TS: at, Event: "approval"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a.Run(ctx)
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		if want := "{}\n{\"ts\":\n{\"ts\":\"2026-01-02T03:04:05.000Z\",\"event\":\"approval\"}\n"; err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v; want %q", path, text, err, want)
+		}
 	}
 }
 
