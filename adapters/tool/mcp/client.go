@@ -279,7 +279,7 @@ func (c *client) begin(ctx context.Context) (*link, error) {
 		case d.gone == nil && late:
 			return nil, errors.New(what)
 		case d.gone == nil:
-			return nil, unreached(err)
+			return nil, d.http.unreached(err)
 		case d.gone.said.other() != "":
 			what = "its output holds something else than MCP: “" + clean(d.gone.said.other(), maxLine) + "”"
 		case !late:

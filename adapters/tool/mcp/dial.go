@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,6 +40,7 @@ type dialed struct {
 	// stop ends the connection and waits for the end of the program, if any.
 	stop func()
 	gone *end // the end of the program, or nil for an address
+	http *headers
 }
 
 // end describes how a program ended. done is closed at its end; then how describes it, outside says that somebody else
@@ -106,7 +108,10 @@ func (o *opening) other() string {
 }
 
 // unreached says why an address could not be reached, without the wrapping of network errors.
-func unreached(err error) error {
+func (h *headers) unreached(err error) error {
+	if h.refused.Load() {
+		return fmt.Errorf(`it refuses who asks; give it a token in "headers", as in {"Authorization": "Bearer ${TOKEN}"}: %w`, err)
+	}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("it cannot be reached: %w", failed.Err)
 	}
@@ -213,11 +218,13 @@ func (c *client) dialAddress(life context.Context) dialed {
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
 	life, cancel := context.WithCancel(life)
+	transport := &headers{next: pool, life: life, add: c.server.Headers, limit: int64(c.o.Limits.Message)}
 	client := &http.Client{
-		Transport:     &headers{next: pool, life: life, add: c.server.Headers, limit: int64(c.o.Limits.Message)},
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },
 	}
 	return dialed{
+		http:      transport,
 		transport: &sdk.StreamableClientTransport{Endpoint: c.server.URL, HTTPClient: client, MaxEventSize: c.o.Limits.Message},
 		stop: func() {
 			cancel()
@@ -233,6 +240,8 @@ type headers struct {
 	life  context.Context //nolint:containedctx // a round tripper has no other way to learn of the end
 	add   http.Header
 	limit int64
+	// refused is set if a request was answered with 401 or 403.
+	refused atomic.Bool
 }
 
 func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -250,6 +259,9 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		release()
 		return nil, err
+	}
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		h.refused.Store(true)
 	}
 	body := &answer{ReadCloser: resp.Body, release: release, left: h.limit}
 	body.endless = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") // where single events are limited

@@ -122,6 +122,19 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
+func TestRefusedTokens(t *testing.T) {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer h.Close()
+		w := newWorld(t, nil)
+		w.apply(Server{Name: "s", URL: h.URL})
+		w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
+		if why := w.status("s").Reason; !strings.Contains(why, `give it a token in "headers"`) {
+			t.Errorf("%d: %s", status, why)
+		}
+	}
+}
+
 func TestEndlessAnswers(t *testing.T) {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
