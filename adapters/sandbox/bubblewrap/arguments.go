@@ -4,12 +4,16 @@ package bubblewrap
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/box"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/hold"
 )
 
 // arguments are bwrap's arguments for what a program sees, without the program itself.
@@ -20,6 +24,13 @@ func arguments(s sandbox.Spec, l sandbox.Limits, p *box.Plan, f *files) ([]strin
 	}
 	if !s.Network {
 		out = append(out, "--unshare-net")
+	}
+	if filter := hold.Apart(s.Network); len(filter) > 0 {
+		fd, err := f.data(encoded(filter))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, "--seccomp", fd)
 	}
 	for _, v := range s.Env {
 		name, value, _ := strings.Cut(v, "=")
@@ -113,6 +124,16 @@ func cover(p *box.Plan, f *files) ([]string, error) {
 		}
 	}
 	return append(out, closing...), nil
+}
+
+// encoded encodes a filter of system calls as the kernel and bwrap's option --seccomp read it.
+func encoded(filter []unix.SockFilter) []byte {
+	var out []byte
+	for _, f := range filter {
+		out = append(binary.NativeEndian.AppendUint16(out, f.Code), f.Jt, f.Jf)
+		out = binary.NativeEndian.AppendUint32(out, f.K)
+	}
+	return out
 }
 
 // joined encodes arguments for bwrap's option --args.

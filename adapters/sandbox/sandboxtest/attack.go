@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +22,9 @@ import (
 
 // attackName is the first argument of a test binary that attacks its host.
 const attackName = "sandboxtest-attack"
+
+// grantedMarker is a variable of a program that may use the network.
+const grantedMarker = "SANDBOXTEST_NETWORK"
 
 // attack tries to reach a process of the host by its id, and to get privileges. It prints what succeeded.
 func attack(target string) int {
@@ -51,6 +56,9 @@ func attack(target string) int {
 		{"the host's name", func() error { return unix.Sethostname([]byte("x")) }},
 		{"a raw socket", func() error { _, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW, 1); return err }},
 		{"shared memory", func() error { return sharedMemory() }},
+		{"the kernel's keys", func() error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true); return err }},
+		{"a socket of a virtual machine", func() error { return apart(unix.SYS_SOCKET, unix.AF_VSOCK, unix.SOCK_STREAM, 0) }},
+		{"io_uring", func() error { return apart(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&[256]byte{})), 0) }},
 	}
 	for _, a := range tries {
 		if err := a.try(); err == nil {
@@ -58,6 +66,17 @@ func attack(target string) int {
 		}
 	}
 	return 0
+}
+
+// apart makes a system call that must fail without the network.
+func apart(nr, a, b, c uintptr) error {
+	if os.Getenv(grantedMarker) != "" {
+		return unix.EPERM
+	}
+	if _, _, errno := unix.Syscall(nr, a, b, c); errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // attachFirst checks the first process of the namespace. That process may have no more privileges than this one;
@@ -105,7 +124,9 @@ func Processes(t *testing.T, s sandbox.Sandbox) {
 		spec := w.shell("")
 		spec.Argv = []string{executable, attackName, strconv.Itoa(victim.Process.Pid)}
 		spec.Readable = []string{executable}
-		spec.Network = network
+		if spec.Network = network; network {
+			spec.Env = append(slices.Clone(spec.Env), grantedMarker+"=1")
+		}
 		if out := must(t, s, spec); out != "" {
 			t.Errorf("network %v: these worked:\n%s", network, out)
 		}

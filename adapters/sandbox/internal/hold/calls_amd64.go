@@ -27,6 +27,7 @@ func tables() []table {
 			none:  []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_USELIB},
 			never: []uint32{unix.SYS_OPEN_BY_HANDLE_AT},
 			limit: x32,
+			keys:  []uint32{unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}, socket: unix.SYS_SOCKET,
 		},
 		{
 			arch: auditArchI386,
@@ -36,6 +37,7 @@ func tables() []table {
 			},
 			none:  []uint32{425, 86}, // io_uring_setup, uselib
 			never: []uint32{342},     // open_by_handle_at
+			keys:  []uint32{286, 287, 288}, socket: 359, sockets: []uint32{102},
 		},
 	}
 }

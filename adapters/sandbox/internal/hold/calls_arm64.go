@@ -20,5 +20,6 @@ func tables() []table {
 		},
 		none:  []uint32{unix.SYS_IO_URING_SETUP},
 		never: []uint32{unix.SYS_OPEN_BY_HANDLE_AT},
+		keys:  []uint32{unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL}, socket: unix.SYS_SOCKET,
 	}}
 }

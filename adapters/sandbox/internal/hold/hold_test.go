@@ -38,7 +38,7 @@ func jump(f unix.SockFilter, yes bool) int {
 // act returns what the filter does with a call. It runs the filter as the kernel does.
 func act(t *testing.T, arch, nr uint32) uint32 {
 	t.Helper()
-	prog := program()
+	prog := program(pinned)
 	var a uint32
 	for pc := 0; pc < len(prog); pc++ {
 		switch f := prog[pc]; f.Code {

@@ -130,6 +130,9 @@ func start(c config) (code int, signal string) {
 
 // supervise runs the program and reaps all children until the program has ended.
 func supervise(c config) (code int, signal string) {
+	if err := hold.SetApart(c.Network); err != nil {
+		return refuse(c.Argv[0], err), ""
+	}
 	path, err := find(c.Argv[0], c.Env)
 	if len(c.Plan.Pins) > 0 {
 		if err := hold.Install(pinsFD); err != nil {
