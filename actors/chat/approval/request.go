@@ -1,9 +1,11 @@
 package approval
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -194,14 +196,21 @@ func IDsOf(list []journal.Asked) []string {
 	return ids
 }
 
-// NameOf returns what people may use instead of the number to name a request.
-func NameOf(a journal.Asked) string {
-	call, _ := a.Turn.Call(a.Request.CallID)
-	switch {
-	case a.Request.Command != "":
-		return a.Request.Command
-	case pathOf(call.Input) != "":
-		return pathOf(call.Input)
+// NamesOf returns what people may use instead of the number to name each of some requests: a command, a path, or the
+// tool. Models choose paths. A path that is also the name of another tool's call, such as a command, names nothing.
+func NamesOf(list []journal.Asked) []string {
+	names, tools := make([]string, len(list)), make([]string, len(list))
+	for i, a := range list {
+		call, _ := a.Turn.Call(a.Request.CallID)
+		names[i], tools[i] = cmp.Or(a.Request.Command, pathOf(call.Input), call.Name), call.Name
 	}
-	return call.Name
+	out := slices.Clone(names)
+	for i, a := range list {
+		for j := range list {
+			if a.Request.Command == "" && names[i] == names[j] && tools[i] != tools[j] {
+				out[i] = ""
+			}
+		}
+	}
+	return out
 }

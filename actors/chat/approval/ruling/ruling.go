@@ -211,8 +211,8 @@ func (m Message) single() []journal.Asked {
 // use one count as bare.
 func (m Message) meaning(open []journal.Asked) (meant reply.Meaning, ambiguous bool) {
 	var shown []reply.Shown
-	for _, a := range open {
-		shown = append(shown, reply.Shown{N: a.Request.N, Command: approval.NameOf(a)})
+	for i, name := range approval.NamesOf(open) {
+		shown = append(shown, reply.Shown{N: open[i].Request.N, Command: name})
 	}
 	byNumber, byPlace := reply.ParseNumbered(m.Text, shown, m.Self)
 	switch {

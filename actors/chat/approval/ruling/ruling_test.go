@@ -1,6 +1,7 @@
 package ruling
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval"
 	"github.com/shipmyagent/shipmyagent/actors/chat/approval/grants"
 	"github.com/shipmyagent/shipmyagent/actors/internal/approval/bind"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
@@ -16,6 +18,25 @@ func request(n int, command string) journal.Asked {
 	var a journal.Asked
 	a.Request.ID, a.Request.N, a.Request.Command = string(rune('a'+n-1)), n, command
 	return a
+}
+
+// The model chooses the paths of its calls. One that reads like the command or the path of another call names no call of
+// another tool.
+func TestNamesOfOtherTools(t *testing.T) {
+	of := func(n int, tool, path string) journal.Asked {
+		a := request(n, "")
+		a.Request.CallID = "c"
+		a.Turn.Message.Parts = []uimessage.Part{uimessage.Tool{Name: tool, ToolCallID: "c", Input: json.RawMessage(`{"path":"` + path + `"}`)}}
+		return a
+	}
+	open := []journal.Asked{request(1, "git status"), of(2, "mail__send", "git status"), of(3, "write_file", "x.md"), of(4, "mail__send", "x.md"), of(5, "edit_file", "y.md")}
+	all := bind.Bound{List: approval.IDsOf(open), Seen: approval.IDsOf(open)}
+	for text, want := range map[string]string{"approve git status": "a", "同意 x.md": "", "approve y.md": "e", "approve 2": "b", "approve 3 and 4": "c d"} {
+		v := Of(Message{Text: text, Words: true, ToBot: true, Open: open, Theirs: open, About: all})
+		if got := strings.Join(approval.IDsOf(v.Those), " "); got != want {
+			t.Errorf("%q decides %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestOf(t *testing.T) {
