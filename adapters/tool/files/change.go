@@ -176,7 +176,7 @@ func (c *change) explain() (tool.Explanation, error) {
 	diff, cut := bounded(unified(string(before), string(c.after)))
 	about.Cut = cut
 	e, err := tool.Describe(WriteName, about)
-	e.Exact, e.Bind = shown(c.place.path)+"\n"+diff, c.bind()
+	e.Exact, e.Bind = plain(c.place.path)+"\n"+diff, c.bind()
 	return e, err
 }
 

@@ -101,6 +101,7 @@ func TestExplain(t *testing.T) {
 		"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "no\nline": "x", "bin": "\x00\x01", "Agent.md": "I am Ada.\n",
 		".ship/tasks/t.md": "the task of another chat\n",
 	})
+	deep := strings.Repeat("a", 201) + "/" + strings.Repeat("b", 202)
 	for name, tt := range map[string]struct {
 		tool              string
 		in                in
@@ -123,6 +124,12 @@ func TestExplain(t *testing.T) {
 			in{"path": "no\nline", "content": "y"},
 			`May I change the file “"no\nline"”? It has 1 byte now and will have 1 byte.`, "",
 			"\"no\\nline\"\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n",
+		},
+		"a long path": {
+			files.WriteName,
+			in{"path": deep + "/run.sh", "content": "a\n"},
+			"May I create the file “" + deep[:75] + " … 411 bytes … " + deep[411-7-19:] + "/run.sh” with 2 bytes, and 2 new folders for it?", "",
+			deep + "/run.sh\n@@ -0,0 +1,1 @@\n+a\n",
 		},
 		"no text": {
 			files.WriteName,

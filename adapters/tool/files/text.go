@@ -175,9 +175,11 @@ func boundary(line []byte, at int) int {
 	return at
 }
 
-// shown formats a path or a name for use in a sentence.
-func shown(path string) string {
-	path = tool.Head(path, 300)
+// shown formats a path or a name for use in a sentence, which has only the beginning of a long one.
+func shown(path string) string { return plain(tool.Head(path, 300)) }
+
+// plain formats a path or a name, all of it.
+func plain(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == '"' }) || path == "" || strings.Contains(path, "  ") {
 		return strconv.Quote(path)
 	}
