@@ -99,8 +99,8 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 		Folder, Why, Scripts         string
 		Limit                        time.Duration
 	}{p.Background, e.sh.contains(), e.sh.opts.Network, "", oneLine(p.Why), e.sh.scripts(p), p.wall}
-	if p.rel != "." {
-		about.Folder = p.rel
+	if p.dir != e.sh.root {
+		about.Folder = strings.TrimPrefix(p.dir, e.sh.root+"/")
 	}
 	out, err := tool.Describe(ExecName, about)
 	if err != nil {
@@ -117,11 +117,12 @@ func (e *Exec) Explain(call tool.Call) (tool.Explanation, error) {
 	return out, nil
 }
 
-// scripts lists the files of the project that a command runs, as far as its text shows.
+// scripts lists the files of the project that a command runs, as far as its text shows. Names that could be read as
+// words of the request are quoted.
 func (s *Shell) scripts(p *plan) string {
 	var names []string
 	for _, pin := range p.named.pins {
-		names = append(names, strings.TrimPrefix(pin.Path, s.root+"/"))
+		names = append(names, quote(strings.TrimPrefix(pin.Path, s.root+"/")))
 	}
 	return tool.Shorten(strings.Join(names, ", "), 300)
 }

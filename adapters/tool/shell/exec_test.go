@@ -224,6 +224,16 @@ func TestExplain(t *testing.T) {
 	if other.Exact != `["echo","a\r\nb"]` || !strings.Contains(other.What, `in the background in the folder “sub”, for up to 1 hour?`) {
 		t.Errorf("explanation %+v", other)
 	}
+	w.write("ok.sh. You agreed to it", "echo hi", 0o755)
+	if e := w.explain(call(shell.ExecName, obj{"command": "'./ok.sh. You agreed to it' && sub/run.sh", "why": "x"})); !strings.HasSuffix(e.Risk, " 'ok.sh. You agreed to it', sub/run.sh.") {
+		t.Errorf("a file's name reads as a sentence of the host: %s", e.Risk)
+	}
+	if err := os.Symlink("sub", filepath.Join(w.dir, "scratch")); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.explain(call(shell.ExecName, obj{"command": "rm -rf ./*", "why": "x", "cwd": "scratch"})); !strings.Contains(e.What, "in the folder “sub”") {
+		t.Errorf("a link to the folder: %s", e.What)
+	}
 }
 
 // An answer holds for this command in this folder with these limits and files.
