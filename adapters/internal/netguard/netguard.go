@@ -26,8 +26,8 @@ type Options struct {
 	Open []netip.AddrPort
 	// Resolver resolves names; the default is the system's.
 	Resolver *net.Resolver
-	// Own returns the addresses of this machine, which are refused, too. The default queries the
-	// system for each connection.
+	// Own returns the addresses of this machine with their prefixes. They are refused, too, and so are their networks of
+	// IPv6. The default queries the system for each connection.
 	Own func() ([]net.Addr, error)
 }
 
@@ -72,8 +72,9 @@ func (g *Guard) Check(to netip.AddrPort) error {
 		return fmt.Errorf("%w: the addresses of this machine are not known", ErrRefused)
 	}
 	for _, a := range own {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr().WithZone("").Unmap() == to.Addr() {
-			return fmt.Errorf("%w: it is one of this machine", ErrRefused)
+		// Neighbours have public addresses of IPv6, too, although a router keeps others away from them.
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil && (prefix.Addr().Unmap() == to.Addr() || to.Addr().Is6() && prefix.Contains(to.Addr())) {
+			return fmt.Errorf("%w: it is of this machine or its network", ErrRefused)
 		}
 	}
 	return CheckPort(to.Port())

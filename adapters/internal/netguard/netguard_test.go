@@ -95,7 +95,7 @@ func TestOwnAddresses(t *testing.T) {
 	}
 	g := netguard.New(netguard.Options{Own: own})
 	for addr, want := range map[string]error{
-		"8.8.4.4:443": netguard.ErrRefused, "8.8.4.5:443": nil, "[2606:4700::1]:443": netguard.ErrRefused, "[2606:4700::2]:443": nil,
+		"8.8.4.4:443": netguard.ErrRefused, "8.8.4.5:443": nil, "[2606:4700::1]:443": netguard.ErrRefused, "[2606:4700::2]:443": netguard.ErrRefused, "[2606:4700:0:1::2]:443": nil,
 		"8.8.8.8:80": nil, "8.8.8.8:8443": nil, "8.8.8.8:22": netguard.ErrPort, "8.8.8.8:25": netguard.ErrPort, "8.8.8.8:0": netguard.ErrPort,
 		"9.9.9.9:1023": netguard.ErrPort, "9.9.9.9:1024": nil, "[fe80::1%eth0]:80": netguard.ErrRefused, "[2606:4700::3%eth0]:80": netguard.ErrRefused,
 	} {
