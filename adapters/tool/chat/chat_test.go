@@ -289,6 +289,7 @@ func TestContactAsks(t *testing.T) {
 		{"another person", "telegram-chat-43", run("telegram-chat--100", "telegram", "42"), tool.Ask},
 		{"a group with a negative id", "telegram-chat--1001234567890", run("telegram-chat-42", "telegram", "42"), tool.Ask},
 		{"the same number elsewhere", "web-chat-42", run("telegram-chat--100", "telegram", "42"), tool.Ask},
+		{"a room of the API that is named like the asker", "api-chat-support", run("api-chat-1", "api", "support"), tool.Ask},
 		{"a name is not an id", "telegram-chat-99", run("telegram-chat--100", "telegram", "42"), tool.Ask},
 		{"nobody asked", "telegram-chat-42", run("telegram-chat--100", "telegram", ""), tool.Ask},
 		{"no chat", "42", run("telegram-chat--100", "telegram", "42"), tool.Ask},

@@ -51,14 +51,15 @@ func target(input json.RawMessage) (contactInput, messages.Address, error) {
 }
 
 // Judge implements [tool.Judge]. Writing to the run's own chat or to the asker's private chat needs no approval;
-// anything else does. Only ids are compared, never names.
+// anything else does. Only ids are compared, never names. On Telegram the id of a private chat is that of its user;
+// elsewhere equal ids mean nothing.
 func (*Contact) Judge(call tool.Call) tool.Verdict {
 	in, a, err := target(call.Input)
 	if err != nil {
 		return tool.Verdict{Decision: tool.Ask, Reason: "the chat cannot be told"}
 	}
 	asker, _, _ := strings.Cut(call.Run.Asker.Platform, "@")
-	private := call.Run.Asker.ID != "" && a.Platform == asker && a.Chat == call.Run.Asker.ID && a.Topic == 0
+	private := call.Run.Asker.ID != "" && a.Platform == "telegram" && a.Platform == asker && a.Chat == call.Run.Asker.ID && a.Topic == 0
 	if private || messages.ChatKey(in.ChatKey) == call.Run.ChatKey {
 		return tool.Verdict{Decision: tool.Allow}
 	}
