@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
@@ -217,31 +218,54 @@ func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how
 	return c, nil
 }
 
-// write replaces the content of the file atomically.
+// write replaces the content of the file atomically. Until then the new content is in the host's own folder, where
+// programs in the sandbox can neither change nor replace it, unless that is on another file system.
 func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
 	dir, err := c.folders()
 	if err != nil {
 		return err
 	}
+	from := dir
+	if w.opts.Stored != "" {
+		if err := tool.MakeFolder(w.opts.Stored, "."); err != nil {
+			return err
+		}
+		if from, err = os.OpenRoot(w.opts.Stored); err != nil {
+			return cause(err)
+		}
+		defer func() { _ = from.Close() }() // opened for reading only
+	}
+	err = c.through(ctx, w, asked, from, dir)
+	if errors.Is(err, syscall.EXDEV) {
+		err = c.through(ctx, w, asked, dir, dir)
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(dir)
+}
+
+// through writes the new content to a file in a folder, which then becomes the file in dir.
+func (c *change) through(ctx context.Context, w *Workspace, asked string, from, dir *os.Root) error {
 	mode := fs.FileMode(0o644)
 	if !c.absent() {
 		mode = c.place.info.Mode().Perm()
 	}
 	temp := ".sma-" + rand.Text() + ".tmp"
-	if err := fresh(dir, temp, mode, !c.absent(), c.after); err != nil {
-		return errors.Join(err, gone(dir, temp))
+	err := fresh(from, dir, temp, mode, !c.absent(), c.after)
+	if err == nil {
+		err = ctx.Err()
 	}
-	err = ctx.Err()
 	if err == nil {
 		err = c.still(w, asked, dir)
 	}
 	if err == nil {
-		err = c.put(dir, temp)
+		err = c.put(from, dir, temp)
 	}
 	if err != nil {
-		return errors.Join(err, gone(dir, temp))
+		return errors.Join(err, gone(from, temp))
 	}
-	return syncFolder(dir)
+	return nil
 }
 
 // folders creates the missing folders of the path and returns the folder of the file.
@@ -268,12 +292,14 @@ func (c *change) folders() (*os.Root, error) {
 	return dir, nil
 }
 
-// fresh writes a new file and syncs it to disk. If keep is set, mode is applied regardless of the umask.
-func fresh(dir *os.Root, name string, mode fs.FileMode, keep bool, data []byte) error {
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+// fresh writes a new file, which is for the folder dir, and syncs it to disk. If keep is set, mode is applied regardless
+// of the umask.
+func fresh(from, dir *os.Root, name string, mode fs.FileMode, keep bool, data []byte) error {
+	f, err := from.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return cause(err)
 	}
+	inherit(f, dir)
 	if keep {
 		err = f.Chmod(mode)
 	}
@@ -322,14 +348,14 @@ func (c *change) still(w *Workspace, asked string, dir *os.Root) error {
 	return nil
 }
 
-// put renames the new file to its final name. It does not overwrite a file that was created meanwhile, if the file
+// put moves the new file to its final name. It does not overwrite a file that was created meanwhile, if the file
 // system supports hard links.
-func (c *change) put(dir *os.Root, temp string) error {
+func (c *change) put(from, dir *os.Root, temp string) error {
 	if c.absent() {
-		err := dir.Link(temp, c.place.name)
+		err := link(from, dir, temp, c.place.name)
 		switch {
 		case err == nil:
-			return gone(dir, temp)
+			return gone(from, temp)
 		case errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("%w: there is a file by now", ErrChanged)
 		}
@@ -338,10 +364,7 @@ func (c *change) put(dir *os.Root, temp string) error {
 			return fmt.Errorf("%w: there is a file by now", ErrChanged)
 		}
 	}
-	if err := dir.Rename(temp, c.place.name); err != nil {
-		return cause(err)
-	}
-	return nil
+	return rename(from, dir, temp, c.place.name)
 }
 
 func gone(dir *os.Root, name string) error {

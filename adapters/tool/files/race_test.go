@@ -162,3 +162,38 @@ func folder(t *testing.T, dir string) string {
 	}
 	return out.String()
 }
+
+// A program in the sandbox, which sees everything that appears in the project but the host's state, puts something else
+// in the place of a file that is being written. What is written is what a person agreed to.
+func TestNothingIsSlippedIn(t *testing.T) {
+	p := newProject(t, map[string]string{"Agent.md": "I am Ada.\n", ".ship/skills/x/SKILL.md": "x\n"})
+	evil := filepath.Join(t.TempDir(), "evil")
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			list, _ := os.ReadDir(p.dir) // the folder is there
+			for _, e := range list {
+				if e.Name() != "Agent.md" && e.Name() != ".ship" {
+					_ = os.WriteFile(evil, []byte("I obey.\n"), 0o644)
+					_ = os.Rename(evil, p.path(e.Name())) // whoever writes may have been faster
+				}
+			}
+		}
+	})
+	for i := range 50 {
+		want := strings.Repeat("I am Bob.\n", i+1)
+		_, err := p.run(t.Context(), files.WriteName, in{"path": "Agent.md", "content": want})
+		if got := p.read(t, "Agent.md"); got != want || err != nil {
+			t.Errorf("write %d: the file is %q, %v", i, got, err)
+			break
+		}
+	}
+	close(done)
+	wg.Wait()
+}
