@@ -1,5 +1,9 @@
-// Every string that people read, in the language of their browser.
-const clock = (at) => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+// Every string that people read, in the language of their browser. A time of another day has its date.
+export const clock = (at) => {
+  const time = new Date(at);
+  const day = time.toDateString() === new Date().toDateString() ? {} : { month: 'short', day: 'numeric' };
+  return time.toLocaleString(navigator.languages, { ...day, hour: '2-digit', minute: '2-digit' });
+};
 
 const en = {
   skip: 'Skip to the message field', chats: 'Chats', newChat: 'New chat', filter: 'Search chats', messages: 'Messages',

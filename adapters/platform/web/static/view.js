@@ -1,6 +1,6 @@
 // Messages as elements. Texts are set as text; nothing here takes HTML.
 import { format, link } from './format.js';
-import { language, t } from './text.js';
+import { clock, language, t } from './text.js';
 import { sentFiles, shownFile } from './upload.js';
 
 const el = (name, cls, ...children) => {
@@ -67,7 +67,7 @@ export class Row {
     }
     if (m.metadata?.ts) {
       const at = new Date(m.metadata.ts);
-      const time = el('time', '', at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }));
+      const time = el('time', '', clock(at));
       time.dateTime = at.toISOString();
       this.head.append(' ', time);
     }
