@@ -75,6 +75,7 @@ func plainRefusals() []plainRefusal {
 	return []plainRefusal{
 		{protocol.CallIDs, []string{idTooLong, "tool call id was"}, "calls get ids of nine letters and digits, since the service refuses those of other services"},
 		{protocol.Unsigned, []string{"missing a thought_signature"}, "calls of other services get what stands for a signature"},
+		{protocol.Signed, []string{protocol.Signed}, "calls are sent without the signatures of another service"},
 		{protocol.Unread, []string{"unexpected role 'user' after role 'tool'"}, "results are followed by an answer, since the service refuses a message there"},
 		{protocol.MaxTokens, []string{"use 'max_completion_tokens'"}, "the limit of an answer is in max_completion_tokens, since the service wants it there"},
 		{protocol.StreamOptions, []string{protocol.StreamOptions}, "requests are without stream_options, since the service does not know them"},
@@ -168,7 +169,7 @@ func (s *sight) unlearn(links []string) {
 // the model that it cannot see the pictures and documents.
 func (e *endpoint) ask(ctx context.Context, req model.Request, s *sink, hasNext bool) error {
 	var blamed []string // without a clear statement
-	for range 9 {       // with everything, and after each kind of refusal
+	for range 10 {      // with everything, and after each kind of refusal
 		known := e.sight.Revision()
 		err := e.call(ctx, req, s, hasNext)
 		if err == nil || s.started || ctx.Err() != nil {

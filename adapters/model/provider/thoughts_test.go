@@ -148,6 +148,30 @@ func TestCallsOfOtherServices(t *testing.T) {
 	}
 }
 
+// Services that do not know the signatures that Gemini gives to calls get none, and keep their tools.
+func TestSignaturesOfAnotherService(t *testing.T) {
+	for name, refusal := range map[string]modeltest.Raw{
+		"openai":  jsonRefusal("Unknown parameter: 'messages[1].tool_calls[0].extra_content'."),
+		"mistral": {Status: 422, Type: "application/json", Body: `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"assistant","tool_calls",0,"extra_content"],"msg":"Extra inputs are not permitted","input":{}}]},"type":"invalid_request_error"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, server := habitModel(t, Options{}, refusal, wholeAnswer())
+			req := history()
+			req.Tools = []model.ToolSpec{{Name: "t", InputSchema: []byte(`{"type":"object"}`)}}
+			req.Messages[1].Parts = []modelmessage.Part{modelmessage.ToolCall{ToolCallID: "old", ToolName: "t", Input: []byte("{}"), ProviderOptions: []byte(`{"google":{"thoughtSignature":"s"}}`)}}
+			for range 2 {
+				if text, finished, err := said(t.Context(), m, req); text != "a" || !finished {
+					t.Fatalf("heard %q, finished %t, %v", text, finished, err)
+				}
+			}
+			asked := server.Requests()
+			if len(asked) != 3 || !strings.Contains(asked[0].Body, "extra_content") || strings.Contains(asked[1].Body, "extra_content") || !strings.Contains(asked[1].Body, `"tools":`) || asked[1].Body != asked[2].Body {
+				t.Fatalf("asked with %+v", asked)
+			}
+		})
+	}
+}
+
 // A service that does not know a field gets none, or the other one that it asks for, from its first refusal on, also in
 // requests that share their head.
 func TestFieldsThatServicesDoNotKnow(t *testing.T) {

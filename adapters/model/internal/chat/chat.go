@@ -107,7 +107,7 @@ func (p *Protocol) Shown(req model.Request) protocol.Shown {
 	for i, m := range req.Messages {
 		switch {
 		case m.Role == modelmessage.RoleTool:
-			also = append(also, protocol.CallIDs, protocol.Unsigned)
+			also = append(also, protocol.CallIDs, protocol.Unsigned, protocol.Signed)
 		case m.Role == modelmessage.RoleUser && i > 0 && req.Messages[i-1].Role == modelmessage.RoleTool:
 			also = append(also, protocol.Unread)
 		case m.Role != modelmessage.RoleAssistant || !takes(protocol.Thought):

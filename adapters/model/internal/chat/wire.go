@@ -394,7 +394,7 @@ func (e *form) appendSignature(dst []byte, options json.RawMessage, first bool) 
 	if gjson.ValidBytes(options) {
 		signature = cmp.Or(lenient.String(gjson.ParseBytes(options).Get("google.thoughtSignature")), signature)
 	}
-	if signature == "" {
+	if signature == "" || !e.TakesThought(protocol.Signed) {
 		return dst
 	}
 	dst = append(dst, `,"extra_content":{"google":{"thought_signature":`...)

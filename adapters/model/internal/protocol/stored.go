@@ -27,6 +27,7 @@ const (
 	Unthought     = "no reasoning_content"      // or without
 	CallIDs       = "ids of calls"              // calls have any ids
 	Unsigned      = "calls without a signature" // and may be of other services
+	Signed        = "extra_content"             // or have their signatures
 	Unread        = "a message behind results"  // a user's message is directly behind results
 	MaxTokens     = "max_tokens"                // the field
 	StreamOptions = "stream_options"            // the field
