@@ -168,6 +168,21 @@ func TestEarlierSummaryIsReadWhole(t *testing.T) {
 	}
 }
 
+// The model has read where a file that was uploaded is kept, and finds it there after a compaction, too.
+func TestUploadedFilesKeepTheirPaths(t *testing.T) {
+	turn := said("u1", uimessage.RoleUser, "please sum this up")
+	turn.Message.Parts = append(turn.Message.Parts, uimessage.File{
+		MediaType: "application/pdf", Filename: uimessage.Some("plan.pdf"),
+		ProviderMetadata: messages.WithPictures(nil, []messages.Picture{{Path: "results/c/picture-1.pdf", Of: "results/c/upload-1.pdf", Mime: messages.MimePDF}}),
+	})
+	turns := []messages.FoldTurn{turn, said("a1", uimessage.RoleAssistant, "Done.")}
+	for _, got := range []string{material(turns), extract(turns), complete("## Facts\nThey sent a plan.", turns)} {
+		if !strings.Contains(got, "results/c/upload-1.pdf") {
+			t.Errorf("the path is not in %q", got)
+		}
+	}
+}
+
 func TestMaterialIsBounded(t *testing.T) {
 	var turns []messages.FoldTurn
 	for i := range 300 {

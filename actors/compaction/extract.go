@@ -65,13 +65,15 @@ func extract(turns []messages.FoldTurn) string {
 	return b.String()
 }
 
-// text returns the words of a turn, with what it sent through tools.
+// text returns the words of a turn, with its files and what it sent through tools.
 func text(m uimessage.Message) string {
 	var words []string
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case uimessage.Text:
 			words = append(words, p.Text)
+		case uimessage.File:
+			words = append(words, fileWords(p))
 		case uimessage.Tool:
 			words = append(words, string(p.Input))
 		default:

@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -65,7 +66,7 @@ func lineOf(t messages.FoldTurn) errand.Line {
 		case uimessage.Text:
 			words = append(words, p.Text)
 		case uimessage.File:
-			words = append(words, "[file "+p.Filename.Value+" "+p.MediaType+"]")
+			words = append(words, fileWords(p))
 		case uimessage.Tool:
 			out := string(p.Output) + p.ErrorText.Value
 			l.Calls = append(l.Calls, errand.Call{Tool: p.Name, In: ends(string(p.Input), maxInput), Out: ends(out, maxOutput)})
@@ -74,6 +75,15 @@ func lineOf(t messages.FoldTurn) errand.Line {
 	}
 	l.Text = ends(strings.Join(words, "\n"), most)
 	return l
+}
+
+// fileWords names a file, and where it is kept.
+func fileWords(f uimessage.File) string {
+	words := "[file " + f.Filename.Value + " " + f.MediaType
+	for _, p := range messages.PicturesOf(f.ProviderMetadata) {
+		words += ", kept as " + cmp.Or(p.Of, p.Path)
+	}
+	return words + "]"
 }
 
 // ends returns the beginning and the end of a text that is too long.
