@@ -167,6 +167,8 @@ func reasonOf(status int, words string) model.Reason {
 		return model.ReasonAddress
 	case containsAny(words, "content_filter", "content_policy", "content management policy", "data_inspection_failed", "contentfilter", "invalid_prompt", "bio_policy"):
 		return model.ReasonFiltered
+	case containsAny(words, "failed_generation", "tool_use_failed", "output_parse_failed"): // Groq could not read what the model wrote
+		return model.ReasonCut
 	case status != 0:
 		return model.ReasonBadRequest
 	case containsAny(words, "rate_limit", "rate limit", "resource_exhausted", "too many requests"):

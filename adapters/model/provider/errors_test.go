@@ -29,6 +29,8 @@ func TestReasons(t *testing.T) {
 		{429, `[{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}]`, model.ReasonQuota, false},
 		{429, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"x/y is temporarily rate-limited upstream. Please retry shortly.","provider_name":"Z"}}}`, model.ReasonRate, true},
 		{400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"code\":\"data_inspection_failed\"}}"}}}`, model.ReasonFiltered, false},
+		{400, `{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=t{}"}}`, model.ReasonCut, true},
+		{0, `{"message":"Parsing failed. The model generated output that could not be parsed.","type":"invalid_request_error","code":"output_parse_failed"}`, model.ReasonCut, true},
 		{401, `{"error":{"message":"Incorrect API key"}}`, model.ReasonAuth, false},
 		{400, `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]`, model.ReasonAuth, false},
 		{402, `{"error":{"message":"Insufficient Balance"}}`, model.ReasonQuota, false},
