@@ -79,11 +79,11 @@ func lineOf(t messages.FoldTurn) errand.Line {
 
 // fileWords names a file, and where it is kept.
 func fileWords(f uimessage.File) string {
-	words := "[file " + f.Filename.Value + " " + f.MediaType
+	words := []string{"file " + f.Filename.Value + " " + f.MediaType}
 	for _, p := range messages.PicturesOf(f.ProviderMetadata) {
-		words += ", kept as " + cmp.Or(p.Of, p.Path)
+		words = append(words, "kept as "+cmp.Or(p.Of, p.Path))
 	}
-	return words + "]"
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // ends returns the beginning and the end of a text that is too long.
