@@ -216,3 +216,29 @@ func TestRL9ToolThatDoesNotEnd(t *testing.T) {
 		}
 	})
 }
+
+// An input that is nested so deeply that a message with it could not be read again is one that the tool cannot take. The
+// chat goes on after a restart.
+func TestRL6InputOfGreatDepth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := tooltest.New("look", func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{Output: json.RawMessage("1")}, nil
+		})
+		const deep = 9_998
+		script := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "look", Input: `{"n":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + `}`}))
+		end := modeltest.Say("The end.")
+		script.Otherwise = &end
+		w := newWorld(t, actortest.Options{Model: script, Tools: actortest.Tools(look)})
+		w.Say(alice, "alice", "look")
+		<-time.After(time.Minute)
+		again := w.Again(nil)
+		again.Say(alice, "alice", "and now?")
+		<-time.After(time.Minute)
+		if texts := again.Platform.Texts(alice); len(texts) != 2 || texts[1] != "The end." {
+			t.Errorf("said %q", texts)
+		}
+		if n := len(again.View(alice).Messages); n != 4 {
+			t.Errorf("the history has %d messages: %q", n, outcomes(again.View(alice).Messages))
+		}
+	})
+}

@@ -15,9 +15,16 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// errPrototype is wrapped by the error of an input that could change prototypes in a JavaScript
-// reader of the history.
-var errPrototype = errors.New("object contains a forbidden prototype property")
+var (
+	// errPrototype is wrapped by the error of an input that could change prototypes in a JavaScript
+	// reader of the history.
+	errPrototype = errors.New("object contains a forbidden prototype property")
+	// errDeep is wrapped by the error of an input that could not be read again as a part of a message.
+	errDeep = errors.New("it is nested too deeply")
+)
+
+// around is more than how deeply an input is nested in what a chat stores.
+const around = 100
 
 func (l *Loop) toolCall(out []uistream.Chunk, ev model.Event) []uistream.Chunk {
 	s := &l.step
@@ -223,6 +230,9 @@ func parseInput(text string) (json.RawMessage, error) {
 		var v any
 		err := json.Unmarshal(raw, &v)
 		return nil, fmt.Errorf("JSON parsing failed: %w", err)
+	}
+	if !json.Valid([]byte(strings.Repeat("[", around) + text + strings.Repeat("]", around))) {
+		return nil, errDeep
 	}
 	if bytes.Contains(raw, []byte("proto")) || bytes.ContainsRune(raw, '\\') {
 		if hasPrototype(raw) {
