@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
+	"github.com/shipmyagent/shipmyagent/actors/chat/machine/files"
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/requests"
 	"github.com/shipmyagent/shipmyagent/actors/chat/notices"
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -39,6 +40,8 @@ func (c *Chat) accept(msg messages.AcceptIngress) {
 		switch {
 		case c.State.Known(messages.TakenBackID(turn.Meta.MessageID)):
 			c.Settle(msg, turn, journal.FateStopped, decision.ReasonTakenBack, "") // the recall arrived first
+		case msg.EditOf != "" && c.unchanged(turn):
+			c.Settle(msg, turn, journal.FateIgnored, "unchanged", "")
 		case turn.Meta.Depth > maxDepth:
 			c.declineBot(msg, turn)
 		case !c.requests.DecideInWords(msg, turn) && !c.paging.Turn(msg, turn):
@@ -97,6 +100,17 @@ func (c *Chat) acceptTurn(msg messages.AcceptIngress, turn journal.Turn) {
 	}
 	c.requests.SayUndecided(msg, turn)
 	c.accepted(msg, turn)
+}
+
+// unchanged reports whether an edit says what the newest known version of its message says. Services report such edits,
+// and platforms recognize only those of the messages that they remember.
+func (c *Chat) unchanged(edit journal.Turn) bool {
+	for _, t := range slices.Backward(slices.Concat(c.State.History, c.State.Lane)) {
+		if t.Role == uimessage.RoleUser && t.Meta.MessageID == edit.Meta.MessageID && t.Meta.UserID == edit.Meta.UserID {
+			return files.Same(t.Parts, edit.Parts)
+		}
+	}
+	return false
 }
 
 // replaceWaiting replaces a turn that no model has seen with its edited version.

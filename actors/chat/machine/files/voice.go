@@ -75,6 +75,23 @@ func saysMore(was, turn journal.Turn) bool {
 	})
 }
 
+// Same reports whether two versions of a message have the same words and files. What it replies to does not count.
+func Same(a, b []uimessage.Part) bool { return slices.Equal(contentOf(a), contentOf(b)) }
+
+func contentOf(parts []uimessage.Part) (out []string) {
+	for i, p := range parts {
+		f, isFile := platform.FileOf(p)
+		t, isText := p.(uimessage.Text)
+		switch {
+		case isFile && !f.Answered:
+			out = append(out, f.Unique)
+		case isText && !isPlaceholder(parts, i):
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
 // isPlaceholder reports whether a text is the placeholder of a file, which platforms put in brackets directly before
 // the file's part. A caption may be in brackets too, but not in that position.
 func isPlaceholder(parts []uimessage.Part, i int) bool {
