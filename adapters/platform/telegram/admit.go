@@ -39,7 +39,7 @@ func (p *Platform) admit(ctx context.Context, m mapped) platform.Inbound {
 	if in.Gate.Open && in.Kind == platform.KindCommand && in.Command.Name == "activation" && !private && !in.Forwarded {
 		return p.activate(ctx, in, f, say)
 	}
-	if in.Answers != nil && in.Answers.From != "you" && in.EditOf == "" && in.Kind != platform.KindCommand {
+	if in.Answers != nil && !in.ToBot && in.EditOf == "" && in.Kind != platform.KindCommand {
 		in.Parts = append(in.Parts, wire.PictureOf(m.msg, private)...)
 	}
 	var raw json.RawMessage

@@ -3,6 +3,7 @@ package telegram
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
@@ -29,6 +30,9 @@ func (m mapper) answered(msg *wire.Message) *uimessage.Quoted {
 		case r.From != nil:
 			out.From, out.User = r.From.Name(), strconv.FormatInt(r.From.ID, 10)
 		}
+	}
+	if out.User != "" && strings.EqualFold(out.From, "you") { // a name that somebody chose
+		out.From = ""
 	}
 	if msg.Quote != nil && msg.Quote.Text != "" {
 		out.Text = msg.Quote.Text

@@ -22,6 +22,7 @@ func TestAnswered(t *testing.T) {
 		{"a photo", `"text":"x","reply_to_message":{"message_id":3,` + bob + `,"photo":[{"file_id":"f"}]}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: "[photo]"}},
 		{"without words", `"text":"x","reply_to_message":{"message_id":3,` + bob + `}`, nil},
 		{"ours", `"text":"x","reply_to_message":{"message_id":3,"from":{"id":9,"is_bot":true,"first_name":"Sample"},"text":"hello"}`, &uimessage.Quoted{From: "you", MessageID: "3", Text: "hello"}},
+		{"of a person called you", `"text":"x","reply_to_message":{"message_id":3,"from":{"id":8,"first_name":"You"},"text":"hello"}`, &uimessage.Quoted{User: "8", MessageID: "3", Text: "hello"}},
 		{"of a channel", `"text":"x","reply_to_message":{"message_id":3,"sender_chat":{"id":-77,"title":"News"},"text":"hello"}`, &uimessage.Quoted{From: "News", User: "-77", MessageID: "3", Text: "hello"}},
 		{"a stretch", `"text":"x","quote":{"text":"ell","position":1},"reply_to_message":{"message_id":3,` + bob + `,"text":"hello"}`, &uimessage.Quoted{From: "Bob", User: "8", MessageID: "3", Text: "ell"}},
 		{"of another chat", `"text":"x","quote":{"text":"ell"},"external_reply":{"origin":{}}`, &uimessage.Quoted{Text: "ell"}},
