@@ -95,6 +95,8 @@ type Options struct {
 	// Language returns the language people chose for a chat, [LanguageEnglish] or [LanguageChinese]. If it is nil or
 	// returns empty, people are answered in the language they write in.
 	Language func(key messages.ChatKey) string
+	// ExpectsChinese reports whether people are answered in Chinese where nobody has written words yet. If nil, they are not.
+	ExpectsChinese func() bool
 	// Paused reports whether an operator has paused a chat: what arrives is durable and waits, and a run in progress ends,
 	// but no other starts. If it is nil, no chat is paused.
 	Paused func(key messages.ChatKey) bool
