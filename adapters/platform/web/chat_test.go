@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/platformtest"
 	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
@@ -141,23 +140,25 @@ func TestRegenerateAndEdit(t *testing.T) {
 
 // looked counts the histories that were read.
 type looked struct {
-	*platformtest.Live
-	n atomic.Int32
+	platform.Live
+	n      atomic.Int32
+	signal func()
 }
 
 func (l *looked) History(ctx context.Context, key messages.ChatKey) (platform.ChatView, error) {
-	defer l.Signal()
+	defer l.signal()
 	defer l.n.Add(1)
 	return l.Live.History(ctx, key)
 }
 
 // Two windows send the same edit at once: the second one waits for the answer to the first.
 func TestEditSentTwiceAtOnce(t *testing.T) {
-	var live *looked
+	live := new(looked)
 	s := newServer(t, func(o *Options) {
-		live = &looked{Live: o.Live.(*platformtest.Live)}
+		live.Live = o.Live
 		o.Live = live
 	})
+	live.signal = s.live.Signal
 	s.live.Seed(key, "u1", "a1")
 	lock := &s.p.rewinds[maphash.String(s.p.seed, string(key))%uint64(len(s.p.rewinds))]
 	lock.Lock()
