@@ -1,12 +1,14 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
@@ -260,6 +262,27 @@ func TestPageNoticesASilentHost(t *testing.T) {
 	b.open(s.URL + "/#/c/c1")
 	for range 3 {
 		s.live.Watched(t, key)
+	}
+}
+
+// forbidding lets nobody decide.
+type forbidding struct{ platform.Live }
+
+func (forbidding) Decide(_ context.Context, _ messages.ChatKey, _ platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {
+	return []messages.DecisionOutcome{{ApprovalID: say[0].ApprovalID, Is: messages.DecisionForbidden}}, nil
+}
+
+// A request that the person may not decide stays open on the page, which says so.
+func TestPageKeepsARequestThatItMayNotDecide(t *testing.T) {
+	b := newBrowser(t)
+	s := newServer(t, func(o *Options) { o.Live = forbidding{o.Live} })
+	ask(s.live, asking("c1", "ap-c1"))
+	b.open(s.URL + "/#/c/d")
+	b.Until(`document.querySelectorAll('.asks').length === 1`)
+	b.Eval(`document.querySelector('.decide .approve').click()`)
+	b.Until(`document.querySelector('.msg.assistant .note').textContent === 'You may not decide this.'`)
+	if got := b.Eval(`document.querySelectorAll('.asks').length + ' ' + document.querySelectorAll('.decide button').length`); got != "1 2" {
+		t.Errorf("got %s, want the request with its two buttons", got)
 	}
 }
 

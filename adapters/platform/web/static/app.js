@@ -378,16 +378,18 @@ async function decide(row, part, approved) {
   if (document.activeElement === document.body) $('input').focus({ preventScroll: true }); // the button is gone
   const call = { type: 'dynamic-tool', toolName: part.toolName ?? part.type.replace(/^tool-/, ''), toolCallId: part.toolCallId, input: part.input ?? {} };
   const message = { id: row.message.id, role: 'assistant', parts: [{ ...call, state: 'approval-responded', approval: { id, approved } }] };
+  let refused;
   try {
     const { decisions } = await (await wire.post(state.id, { trigger: 'submit-message', message })).json();
     if (decisions?.[0]?.is === 'done') return;
-    row.status(t.decisionOf[decisions?.[0]?.is] ?? t.problem.other);
+    refused = t.decisionOf[decisions?.[0]?.is] ?? t.problem.other;
     follow(state.id);
   } catch (e) {
-    state.decided.delete(id);
-    row.draw();
-    row.status(`${t.failed}: ${wording(e)}`);
+    refused = `${t.failed}: ${wording(e)}`;
   }
+  state.decided.delete(id);
+  row.draw();
+  row.status(refused);
 }
 
 function beginEdit(row) {
