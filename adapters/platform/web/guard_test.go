@@ -214,6 +214,12 @@ func TestWE8WrongTokens(t *testing.T) {
 		t.Error("429 without Retry-After")
 	}
 	wantStatus(t, res, 429, "too_many_tries")
+	for language, words := range map[string]string{"en": "Too many wrong tokens. Try again in a minute.", "zh-CN": "错误的令牌次数过多，请一分钟后再试。"} {
+		res := s.do(t, "POST", loginPath, "token=x", "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html,*/*", "Accept-Language", language)
+		if got := readAll(t, res); res.StatusCode != 429 || got != words {
+			t.Errorf("a person reads %d %s", res.StatusCode, got)
+		}
+	}
 	if got := s.do(t, "GET", "/api/chats", "", "Cookie", s.p.guard.cookie+"="+session).StatusCode; got != 200 {
 		t.Errorf("a session of a limited peer: got %d, want 200", got)
 	}

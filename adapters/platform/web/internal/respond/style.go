@@ -20,13 +20,14 @@ type Style struct {
 }
 
 // StyleOf derives the style from a request. Clients of the AI SDK show people the body of a refusal
-// as it is, and accept anything: they get the sentence. Programs that accept JSON, or do not say
-// what they accept, get JSON with a code.
+// as it is, and accept anything: they get the sentence, and so do browsers that open a page.
+// Programs that accept JSON, or do not say what they accept, get JSON with a code.
 func StyleOf(r *http.Request) Style {
 	accept := r.Header.Get("Accept")
 	isStream := r.URL.Path == "/api/chat" || strings.HasPrefix(r.URL.Path, "/api/chat/") && strings.HasSuffix(r.URL.Path, "/stream")
+	isPage := !strings.Contains(r.URL.Path, "/api/") && strings.Contains(accept, "text/html")
 	return Style{
-		Sentence: isStream && accept != "" && !strings.Contains(strings.ToLower(accept), "application/json"),
+		Sentence: isPage || isStream && accept != "" && !strings.Contains(strings.ToLower(accept), "application/json"),
 		Chinese:  ReadsChinese(r),
 	}
 }
