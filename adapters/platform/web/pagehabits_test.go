@@ -235,6 +235,24 @@ func TestPageHearsLateThatAMessageArrived(t *testing.T) {
 	}
 }
 
+// Messages arrive in the order in which they were written, also if the network delays the first one.
+func TestPageKeepsTheOrderOfMessages(t *testing.T) {
+	s, b := openPage(t)
+	b.Eval(`(() => {
+		const usual = window.fetch;
+		let slow = 300;
+		window.fetch = async (path, options) => {
+			if (options?.method === 'POST') await new Promise((done) => { setTimeout(done, slow); slow = 0; });
+			return usual(path, options);
+		};
+	})()`)
+	b.say("first")
+	b.say("second")
+	if one, two := s.live.Next(t).Text, s.live.Next(t).Text; one != "first" || two != "second" {
+		t.Errorf("accepted %q, then %q", one, two)
+	}
+}
+
 // A page whose stream has ended, as that of a chat which was put away, reads on at once when somebody writes.
 func TestPageReadsOnWhenSomebodyWrites(t *testing.T) {
 	s, b := openPage(t)

@@ -32,13 +32,18 @@ export const rename = (id, title) => ask(at(id, '/title'), {
   method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ title }),
 });
 
-// post hands a message over. It returns once the host has it for good.
+const earlier = new Map(); // the last that each chat was sent
+
+// post hands a message over. It returns once the host has it for good. A slow network may not change the order of what
+// one chat is sent.
 export function post(id, body) {
-  return ask('api/chat', {
+  const taken = Promise.resolve(earlier.get(id)).then(() => ask('api/chat', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
     body: JSON.stringify({ id, ...body }),
-  });
+  }));
+  earlier.set(id, taken.catch(() => {}));
+  return taken;
 }
 
 // The host says something every ten seconds; who is silent for longer is gone,
