@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) backupCmd() *cobra.Command {
-	return console.Command[backup.Report]{Run: a.backup, Text: backupText, Verdict: func(r backup.Report) error { return damage(r.Damaged) }}.On(a.Console, &cobra.Command{
+	return console.Command[backup.Report]{Run: a.backup, Text: a.backupText, Verdict: func(r backup.Report) error { return damage(r.Damaged) }}.On(a.Console, &cobra.Command{
 		Use: "backup FOLDER", Short: "Copy the project and its state, also while a host runs", Args: cobra.ExactArgs(1),
 		Long: "Copies the project's files and the state to a new folder, also while a host runs, and verifies the chats in the copy.\n" +
 			"The copy has everything, also keys in .env and private texts: keep it where nobody else reads. Left out are the\n" +
@@ -42,11 +42,11 @@ func (a *app) backup(ctx context.Context, args []string) (backup.Report, error) 
 	return report, nil
 }
 
-func backupText(r backup.Report) string {
+func (a *app) backupText(r backup.Report) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "copied to %s: chats %d, files %d, bytes %d\n", r.Folder, r.Chats, r.Files, r.Bytes)
+	fmt.Fprintf(&out, a.Text("copied to %s: chats %d, files %d, bytes %d\n", "已复制到 %s：%d 个聊天，%d 个文件，%d 字节\n"), r.Folder, r.Chats, r.Files, r.Bytes)
 	for _, name := range r.Skipped {
-		fmt.Fprintf(&out, "left out, as it is neither a file nor a link: %s\n", name)
+		fmt.Fprintf(&out, a.Text("left out, as it is neither a file nor a link: %s\n", "已略过，既不是文件也不是链接：%s\n"), name)
 	}
 	return out.String()
 }
@@ -57,7 +57,7 @@ func (a *app) restoreCmd() *cobra.Command {
 		Run: func(ctx context.Context, args []string) (backup.Restored, error) {
 			return a.restore(ctx, args[0], onlyState)
 		},
-		Text: restoredText, Verdict: func(r backup.Restored) error { return damage(r.Damaged) },
+		Text: a.restoredText, Verdict: func(r backup.Restored) error { return damage(r.Damaged) },
 	}.On(a.Console, &cobra.Command{
 		Use: "restore FOLDER", Short: "Put a backup back where nothing is yet", Args: cobra.ExactArgs(1),
 		Long: "Checks every file of a backup and puts it back into the project's folder, which is made if needed. Nothing is ever\n" +
@@ -90,8 +90,8 @@ func (a *app) restore(ctx context.Context, from string, onlyState bool) (backup.
 	return out, nil
 }
 
-func restoredText(r backup.Restored) string {
-	return fmt.Sprintf("files put back: %d, from the backup of %s\nNext: sma doctor, then sma run\n", r.Files, r.Made.Local().Format(time.DateTime))
+func (a *app) restoredText(r backup.Restored) string {
+	return fmt.Sprintf(a.Text("files put back: %d, from the backup of %s\nNext: sma doctor, then sma run\n", "已恢复 %d 个文件，备份时间 %s\n下一步：sma doctor，然后 sma run\n"), r.Files, r.Made.Local().Format(time.DateTime))
 }
 
 // damage is the failure of a copy that has damaged chats.

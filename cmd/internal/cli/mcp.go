@@ -46,7 +46,7 @@ func (a *app) mcpListCmd() *cobra.Command {
 			return []mcp.ServerStatus{s}, err
 		},
 		List: "servers",
-		Text: func(list []mcp.ServerStatus) string { return mcpText(list, whole) },
+		Text: func(list []mcp.ServerStatus) string { return a.mcpText(list, whole) },
 	}.On(a.Console, &cobra.Command{
 		Use: "list [SERVER]", Short: "List the servers with their tools", Args: cobra.MaximumNArgs(1),
 		Example: "  sma mcp list\n  sma mcp list files --json",
@@ -64,7 +64,7 @@ func (a *app) mcpTestCmd() *cobra.Command {
 			defer cancel()
 			return p.test(ctx, args[0])
 		},
-		Text: func(s mcp.ServerStatus) string { return mcpText([]mcp.ServerStatus{s}, true) },
+		Text: func(s mcp.ServerStatus) string { return a.mcpText([]mcp.ServerStatus{s}, true) },
 		Verdict: func(s mcp.ServerStatus) error {
 			if s.Condition == mcp.ConditionUp {
 				return nil
@@ -114,7 +114,7 @@ func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus
 			return "", &console.Failure{Code: console.CodeFailed, What: "the tool is not approved", Why: err, Help: "sma mcp list " + s.Name}
 		}
 		done++
-		if err := a.Print(fmt.Sprintf("approved %s:%s %s\n    %s\n", s.Name, t.Name, shortHash(t.Hash), checkup.OneLine(t.Description, 300))); err != nil {
+		if err := a.Print(fmt.Sprintf(a.Text("approved %s:%s %s\n    %s\n", "已批准 %s:%s %s\n    %s\n"), s.Name, t.Name, shortHash(t.Hash), checkup.OneLine(t.Description, 300))); err != nil {
 			return "", err
 		}
 	}
@@ -122,7 +122,7 @@ func (a *app) approveTools(ctx context.Context, p mcpProject, s mcp.ServerStatus
 	case done == 0 && one:
 		return "", &console.Failure{Code: console.CodeFailed, What: fmt.Sprintf("the server %s lists no tool %s", s.Name, name), Help: "sma mcp list " + s.Name}
 	case done == 0:
-		return "nothing waits for an approval\n", nil
+		return a.Text("nothing waits for an approval\n", "没有需要批准的工具\n"), nil
 	default:
 		return "", nil
 	}
@@ -317,9 +317,9 @@ func waits(t mcp.ToolStatus) bool {
 }
 
 // mcpText lists servers with their tools; whole adds the descriptions that models read.
-func mcpText(list []mcp.ServerStatus, whole bool) string {
+func (a *app) mcpText(list []mcp.ServerStatus, whole bool) string {
 	if len(list) == 0 {
-		return "no MCP servers; configure them in .ship/config/mcp.json\n"
+		return a.Text("no MCP servers; configure them in .ship/config/mcp.json\n", "没有 MCP 服务器；在 .ship/config/mcp.json 中配置\n")
 	}
 	var out strings.Builder
 	waiting := ""
@@ -349,7 +349,7 @@ func mcpText(list []mcp.ServerStatus, whole bool) string {
 		}
 	}
 	if waiting != "" {
-		fmt.Fprintf(&out, "turn one on: sma mcp approve %s\n", waiting)
+		fmt.Fprintf(&out, a.Text("turn one on: sma mcp approve %s\n", "启用：sma mcp approve %s\n"), waiting)
 	}
 	return out.String()
 }

@@ -34,11 +34,11 @@ func (a *app) pairCmd() *cobra.Command {
 				return paired{}, err
 			}
 			if !on {
-				a.Say("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", *bot)
+				a.Say(a.Text("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", "警告：%s 未启用，现在没有机器人能接收这个验证码；sma doctor 会说明还缺什么"), *bot)
 			}
 			return withAccess(a, func(state string, people *access.Store) (paired, error) { return pairOwner(ctx, state, people, *bot) })
 		},
-		Text: func(p paired) string { return p.text(*bot, console.IsTerminal(a.Stdout)) },
+		Text: func(p paired) string { return a.pairText(p, *bot, console.IsTerminal(a.Stdout)) },
 	}.On(a.Console, cmd)
 }
 
@@ -112,15 +112,15 @@ func pairOwner(ctx context.Context, state string, people *access.Store, bot stri
 	return out, nil
 }
 
-// text says how the owner is paired; drawn adds the link as a QR code.
-func (p paired) text(bot string, drawn bool) string {
+// pairText says how the owner is paired; drawn adds the link as a QR code.
+func (a *app) pairText(p paired, bot string, drawn bool) string {
 	switch {
 	case p.Code == "":
-		return fmt.Sprintf("%s has an owner already: %s (%s)\n", bot, p.Owner.Name, p.Owner.ID)
+		return fmt.Sprintf(a.Text("%s has an owner already: %s (%s)\n", "%s 已有主人：%s（%s）\n"), bot, p.Owner.Name, p.Owner.ID)
 	case p.Link == "":
-		return fmt.Sprintf("Send /start %s to the bot. Whoever does so within an hour becomes its owner.\n", p.Code)
+		return fmt.Sprintf(a.Text("Send /start %s to the bot. Whoever does so within an hour becomes its owner.\n", "向机器人发送 /start %s。一小时内最先这样做的人成为它的主人。\n"), p.Code)
 	}
-	text := fmt.Sprintf("Open %s and press Start. Whoever does so within an hour becomes the bot's owner.\n", p.Link)
+	text := fmt.Sprintf(a.Text("Open %s and press Start. Whoever does so within an hour becomes the bot's owner.\n", "打开 %s 并点击 Start。一小时内最先这样做的人成为机器人的主人。\n"), p.Link)
 	if drawn {
 		text += drawCode(p.Link)
 	}
@@ -160,7 +160,7 @@ func (a *app) pairListCmd(bot *string) *cobra.Command {
 				return listed(people, *bot), a.exists(ctx, people, *bot)
 			})
 		},
-		Text: accountText,
+		Text: a.accountText,
 	}.On(a.Console, &cobra.Command{
 		Use: "list", Short: "List who may use the bot", Args: cobra.NoArgs,
 		Example: "  sma pair list\n  sma pair list --json",
@@ -176,24 +176,24 @@ func listed(people *access.Store, bot string) access.Account {
 	return account
 }
 
-func accountText(account access.Account) string {
+func (a *app) accountText(account access.Account) string {
 	var out strings.Builder
 	if account.Owner != nil {
-		fmt.Fprintf(&out, "owner  %s  %s\n", account.Owner.ID, checkup.OneLine(account.Owner.Name, 60))
+		fmt.Fprintf(&out, a.Text("owner  %s  %s\n", "主人    %s  %s\n"), account.Owner.ID, checkup.OneLine(account.Owner.Name, 60))
 	}
 	for _, p := range account.People {
-		fmt.Fprintf(&out, "person %s  %s\n", p.ID, checkup.OneLine(p.Name, 60))
+		fmt.Fprintf(&out, a.Text("person %s  %s\n", "用户    %s  %s\n"), p.ID, checkup.OneLine(p.Name, 60))
 	}
 	for _, g := range account.Groups {
-		fmt.Fprintf(&out, "group  %s  %s\n", g.ID, checkup.OneLine(g.Title, 60))
+		fmt.Fprintf(&out, a.Text("group  %s  %s\n", "群组    %s  %s\n"), g.ID, checkup.OneLine(g.Title, 60))
 	}
 	for _, c := range account.Codes {
 		if c.For != nil {
-			fmt.Fprintf(&out, "asks   %s  %s\n", c.For.ID, checkup.OneLine(c.For.Name, 60))
+			fmt.Fprintf(&out, a.Text("asks   %s  %s\n", "请求加入 %s  %s\n"), c.For.ID, checkup.OneLine(c.For.Name, 60))
 		}
 	}
 	if out.Len() == 0 {
-		out.WriteString("nobody has access yet\n")
+		out.WriteString(a.Text("nobody has access yet\n", "还没有人可以使用\n"))
 	}
 	return out.String()
 }

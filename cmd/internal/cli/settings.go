@@ -155,7 +155,7 @@ func askRunning[T any](ctx context.Context, a *console.Console, state, what stri
 		return here()
 	}
 	if len(a.Sets) > 0 {
-		a.Say("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", status.PID)
+		a.Say(a.Text("note: these are the settings of this terminal with --set; the host that runs (process %d) has its own", "注意：这是本终端带 --set 的设置；正在运行的主机（进程 %d）有自己的设置"), status.PID)
 		return here()
 	}
 	var answer hostAnswer
@@ -166,7 +166,7 @@ func askRunning[T any](ctx context.Context, a *console.Console, state, what stri
 	case err != nil:
 		return out, console.NoAnswer(err)
 	}
-	a.Say("note: this is what the running host says (process %d): its environment and flags count, not this terminal's", status.PID)
+	a.Say(a.Text("note: this is what the running host says (process %d): its environment and flags count, not this terminal's", "注意：这是正在运行的主机（进程 %d）给出的结果，以它的环境变量和参数为准，而不是本终端的"), status.PID)
 	if f := answer.Failure; f != nil {
 		return out, &console.Failure{Code: f.Code, What: f.What, Help: f.Help}
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +25,7 @@ func (a *app) statusCmd() *cobra.Command {
 		Example: "  sma status\n  sma status --probe   exit code 0 if it takes messages, for health checks",
 	}
 	probe := cmd.Flags().Bool("probe", false, "print nothing; the exit code says whether it is ready")
-	shown := console.Command[host.Status]{Run: a.status, Text: statusText}.On(a.Console, cmd).RunE
+	shown := console.Command[host.Status]{Run: a.status, Text: a.statusText}.On(a.Console, cmd).RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !*probe {
 			return shown(cmd, args)
@@ -53,37 +55,40 @@ func (a *app) status(ctx context.Context, _ []string) (host.Status, error) {
 	return s, nil
 }
 
-func statusText(s host.Status) string {
+func (a *app) statusText(s host.Status) string {
 	if s.State == stateStopped {
-		return "not running\n"
+		return a.Text("not running\n", "没有运行\n")
 	}
 	var out strings.Builder
-	row := func(name, text string) { fmt.Fprintf(&out, "%-10s %s\n", name, text) }
-	row("state", stateText(s))
-	row("project", s.Project+" ("+s.Dir+")")
-	row("process", fmt.Sprintf("%d, up %s, version %s", s.PID, time.Since(s.Started).Round(time.Second), s.Version))
-	row("model", s.Model)
+	row := func(name, text string) {
+		columns := (len(name) + utf8.RuneCountInString(name)) / 2 // a Chinese character takes two, and three bytes
+		fmt.Fprintf(&out, "%s%*s %s\n", name, max(0, 10-columns), "", text)
+	}
+	row(a.Text("state", "状态"), a.stateText(s))
+	row(a.Text("project", "项目"), s.Project+" ("+s.Dir+")")
+	row(a.Text("process", "进程"), fmt.Sprintf(a.Text("%d, up %s, version %s", "%d，已运行 %s，版本 %s"), s.PID, time.Since(s.Started).Round(time.Second), s.Version))
+	row(a.Text("model", "模型"), s.Model)
 	for _, m := range s.Models {
 		switch {
 		case m.SkippedS > 0:
-			row("", fmt.Sprintf("%s is skipped for %s: %s", m.Name, time.Duration(m.SkippedS)*time.Second, m.Reason))
+			row("", fmt.Sprintf(a.Text("%s is skipped for %s: %s", "%s 在 %s 内不使用：%s"), m.Name, time.Duration(m.SkippedS)*time.Second, m.Reason))
 		case m.Reason != "":
-			row("", fmt.Sprintf("%s failed the last time: %s", m.Name, m.Reason))
+			row("", fmt.Sprintf(a.Text("%s failed the last time: %s", "%s 上次失败：%s"), m.Name, m.Reason))
 		}
 		if m.NoTools {
-			row("", m.Name+" takes no tools")
+			row("", m.Name+a.Text(" takes no tools", " 不支持工具"))
 		}
 		if m.RefusedEfforts != "" {
-			row("", m.Name+" refuses the effort "+m.RefusedEfforts)
+			row("", m.Name+a.Text(" refuses the effort ", " 不接受思考强度 ")+m.RefusedEfforts)
 		}
 	}
 	for _, p := range s.Platforms {
-		word := "off"
+		word := a.Text("off", "未启用")
 		switch {
 		case p.Up:
-			word = "up"
+			word = a.Text("up", "正常")
 		case p.On:
-			word = "down"
+			word = a.Text("down", "断开")
 		}
 		for _, more := range []string{p.Bot, p.Link, p.Note} {
 			if more != "" {
@@ -95,14 +100,24 @@ func statusText(s host.Status) string {
 			row("", strings.Join(p.Can, ", "))
 		}
 	}
-	row("chats", fmt.Sprintf("%d in memory", s.Chats.Active))
+	row(a.Text("chats", "聊天"), fmt.Sprintf(a.Text("%d in memory", "内存中 %d 个"), s.Chats.Active))
 	if s.Metrics != "" {
-		row("metrics", "http://"+s.Metrics+"/metrics")
+		row(a.Text("metrics", "指标"), "http://"+s.Metrics+"/metrics")
 	}
 	if len(s.Restart) > 0 {
-		row("restart", "needed for "+strings.Join(s.Restart, ", "))
+		row(a.Text("restart", "重启"), a.Text("needed for ", "需要重启才能生效：")+strings.Join(s.Restart, ", "))
 	}
 	return out.String()
+}
+
+// stateText is [stateText] in the language of the terminal.
+func (a *app) stateText(s host.Status) string {
+	why := s.NotReady()
+	chinese := map[host.State]string{host.StateReady: "就绪", host.StateStarting: "正在启动", host.StateDraining: "正在停止"}[s.State]
+	if s.State == host.StateReady && why != "" {
+		chinese = "未就绪：" + why
+	}
+	return a.Text(stateText(s), cmp.Or(chinese, string(s.State)))
 }
 
 // stateText is the state in one line. It agrees with --probe and /readyz.

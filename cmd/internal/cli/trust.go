@@ -121,7 +121,7 @@ func (a *app) mustTrust(dir, state string, loaded *config.Loaded) error {
 // agree shows what a folder reaches, asks, and stores the answer.
 func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if len(reaches) == 0 {
-		return a.Print("the settings of this folder use nothing outside of it; there is nothing to agree to\n")
+		return a.Print(a.Text("the settings of this folder use nothing outside of it; there is nothing to agree to\n", "这个文件夹的设置没有用到它之外的任何东西，无需同意\n"))
 	}
 	store, err := trustfile.Open(a.operator, dir)
 	if err != nil {
@@ -131,29 +131,29 @@ func (a *app) agree(dir string, reaches []config.Reach, yes bool) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	if err := a.Print(trustText(dir, reaches)); err != nil {
+	if err := a.Print(a.trustText(dir, reaches)); err != nil {
 		return err
 	}
 	digest := config.Digest(reaches)
 	if known == digest {
-		return a.Print("you agreed to this already\n")
+		return a.Print(a.Text("you agreed to this already\n", "你已经同意过\n"))
 	}
 	if !yes {
 		if !console.IsTerminal(a.Stdin) {
 			return &console.Failure{Code: console.CodeUsage, What: "there is no terminal to ask on", Help: "sma trust " + checkup.ShellWord(dir) + " --yes"}
 		}
-		if err := a.Print("Allow this folder all of it? [y/N] "); err != nil {
+		if err := a.Print(a.Text("Allow this folder all of it? [y/N] ", "允许这个文件夹使用以上全部内容吗？输入 y 表示同意，回车表示不同意：")); err != nil {
 			return err
 		}
 		line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // the end of the input means no
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-			return &console.Failure{Code: console.CodeFailed, What: "you did not agree, so nothing was changed"}
+			return &console.Failure{Code: console.CodeFailed, What: a.Text("you did not agree, so nothing was changed", "你没有同意，未做任何更改")}
 		}
 	}
 	if err := store.Agree(digest); err != nil {
 		return noTrust(err)
 	}
-	return a.Print("agreed; the digest is " + digest[:12] + "\n")
+	return a.Print(a.Text("agreed; the digest is ", "已同意；摘要为 ") + digest[:12] + "\n")
 }
 
 func (a *app) forgetTrust(dir string) error {
@@ -164,7 +164,7 @@ func (a *app) forgetTrust(dir string) error {
 	if err != nil {
 		return noTrust(err)
 	}
-	return a.Print("your agreement is taken back; if its settings use anything outside of it, this folder does not start again until you agree again\n")
+	return a.Print(a.Text("your agreement is taken back; if its settings use anything outside of it, this folder does not start again until you agree again\n", "已撤回同意；如果设置用到文件夹之外的东西，再次同意之前它不会启动\n"))
 }
 
 func noTrust(err error) error {
@@ -172,9 +172,9 @@ func noTrust(err error) error {
 }
 
 // trustText lists in plain words what a folder reaches.
-func trustText(dir string, reaches []config.Reach) string {
+func (a *app) trustText(dir string, reaches []config.Reach) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "The settings of %s use these things outside of it:\n", dir)
+	fmt.Fprintf(&out, a.Text("The settings of %s use these things outside of it:\n", "%s 的设置用到了它之外的这些东西：\n"), dir)
 	for _, r := range reaches {
 		fmt.Fprintf(&out, "  %s\n", reachText(r))
 	}

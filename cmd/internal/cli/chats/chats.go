@@ -45,10 +45,10 @@ func listCmd(a *console.Console) *cobra.Command {
 func chatsText(a *console.Console, lines []query.ChatLine) string {
 	var out strings.Builder
 	if len(lines) == 0 {
-		out.WriteString("there are no chats\n")
+		out.WriteString(a.Text("there are no chats\n", "没有聊天\n"))
 	}
 	for _, l := range lines {
-		changed := "no messages" // only commands, or its messages were deleted
+		changed := a.Text("no messages", "没有消息") // only commands, or its messages were deleted
 		if !l.UpdatedAt.IsZero() {
 			changed = l.UpdatedAt.Local().Format("2006-01-02 15:04")
 		}
