@@ -256,6 +256,16 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
+// Ctrl-C during a start stops what was started.
+func TestStartThatIsInterrupted(t *testing.T) {
+	h := newProject(t).prepare(t, Options{}, map[string]string{"llm.provider": "demo"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := h.Start(ctx); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "actors: ") {
+		t.Errorf("start = %v, want nothing but that it was interrupted", err)
+	}
+}
+
 func TestTakenMetricsPortIsNoReasonNotToStart(t *testing.T) {
 	first, second := newProject(t), newProject(t)
 	demo := map[string]string{"llm.provider": "demo"}

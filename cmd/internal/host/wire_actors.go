@@ -67,6 +67,7 @@ func (h *Host) startActors(ctx context.Context) error {
 	if _, err := root(h.workers.With(guardian.Props(guardian.Options{GiveUp: h.giveUp})), guardian.Name); err != nil {
 		return &Failure{Kind: KindFailed, What: "the actors cannot be started", Why: err} // Unreachable: the name is free
 	}
+	h.router = guardian.PID(h.system, actorsystem.RouterName)
 	h.cleanups.add("actors", h.stopActors)
 	if err := h.spawn(ctx, gateName, actorsystem.Inline(modelgate.Props(modelgate.Options{
 		Limits:  func() (int, int) { return h.settings().LLM.MaxConcurrency, int(h.settings().LLM.RequestsPerMinute) },
@@ -74,7 +75,6 @@ func (h *Host) startActors(ctx context.Context) error {
 	}))); err != nil {
 		return err
 	}
-	h.router = guardian.PID(h.system, actorsystem.RouterName)
 	h.runs = run.Options{
 		Model: llm, Gate: guardian.PID(h.system, gateName), Router: h.router, Tools: tools, NewID: rand.Text, Logger: h.opts.Logger.With("component", "run"),
 		Metrics: run.NewMetrics(h.registry), StartMetadata: h.startMetadata, Mask: h.mask.Raw,
