@@ -82,3 +82,23 @@ func TestForgottenRowsAreNotSent(t *testing.T) {
 		})
 	}
 }
+
+// Who drains a host hears of a chat whose deletion is ordered meanwhile, and who orders it is told to repeat it.
+func TestForgetDuringADrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := chat.Options{Forget: func(journal.Forgetting) error { return nil }}
+		w := actortest.New(t, actortest.Options{Store: filestoretest.New(t), Model: slow{}, Chat: o})
+		key := messages.NewChatKey("telegram", "", "1", 0)
+		w.Say(key, "alice", "hello") // a second passes before the answer
+		root := w.System.Root
+		drained := root.RequestFuture(w.Router, messages.Drain{}, time.Minute)
+		w.Wait()
+		answer, err := root.RequestFuture(w.Router, messages.ForgetChat{ChatKey: key}, time.Minute).Result()
+		if forgotten, ok := answer.(messages.ChatForgotten); !ok || forgotten.Err == "" {
+			t.Errorf("the order is answered with %+v, %v", answer, err)
+		}
+		if _, err := drained.Result(); err != nil {
+			t.Errorf("the drain: %v", err)
+		}
+	})
+}

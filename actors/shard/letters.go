@@ -19,7 +19,7 @@ const waitingMost = 256
 // begins reports whether a message starts work that a stopping host must not start.
 func begins(msg any) bool {
 	switch msg.(type) {
-	case messages.AcceptIngress, messages.DecideApproval:
+	case messages.AcceptIngress, messages.DecideApproval, messages.ForgetChat:
 		return true
 	}
 	return false
