@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 	"github.com/shipmyagent/shipmyagent/actors/internal/prompt"
@@ -99,13 +100,13 @@ func (c *Chat) compacted(ready *readyFold) {
 // archived, and the turn names its archive. It may be called only between runs.
 func (c *Chat) ageOutputs(aged []messages.AgedTurn) {
 	changed := false
-	for _, a := range aged {
+	for k, a := range aged {
 		i := slices.IndexFunc(c.State.History, func(t journal.Turn) bool { return t.ID == a.ID })
 		if i < 0 || c.NoArchive {
 			continue
 		}
 		was := c.State.History[i]
-		now := c.Now()
+		now := c.Now().Add(time.Duration(k) * time.Millisecond) // messages of one run may have the same number
 		archive := fmt.Sprintf("%s-%d-aged", now.UTC().Format("20060102T150405.000Z"), was.Meta.Seq)
 		m, ok := prompt.Aged(was.Message, archive)
 		if !ok {
