@@ -230,6 +230,7 @@ func (c *Chat) rewind(msg messages.RewindChat) {
 		c.Answer(messages.ChatRewound{ChatKey: c.Key, Reason: "not_found"})
 		return
 	}
+	c.Wake() // what a chat without the mark has counts as durable
 	c.requests.End(c.State.OpenRequests(), journal.AnswerWithdrawn, requests.ReasonRewound, nil)
 	c.cut(cut)
 	c.Plan.IfRefused = rewindRefused{}

@@ -1,0 +1,62 @@
+package actors_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shipmyagent/shipmyagent/actors/actortest"
+	"github.com/shipmyagent/shipmyagent/messages"
+	"github.com/shipmyagent/shipmyagent/messages/uimessage"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore"
+	"github.com/shipmyagent/shipmyagent/persistence/filestore/filestoretest"
+	"github.com/shipmyagent/shipmyagent/persistence/journal"
+)
+
+// A process is killed while it rewinds a chat that was at rest, before the new name of the history is durable. What the
+// next process accepts then survives a power cut.
+func TestRewindOfAChatAtRestIsKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key, ctx := messages.NewChatKey("telegram", "", "1", 0), context.Background()
+		disk := filestoretest.NewDisk()
+		open := func(d *filestoretest.Disk) *filestore.Store {
+			s, err := filestoretest.Open(d, filestore.Options{Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		w := actortest.New(t, actortest.Options{Store: open(disk), Model: slow{}, Idle: time.Minute})
+		w.Say(key, "alice", "hello")
+		<-time.After(5 * time.Minute)
+		var killed *filestoretest.Disk
+		disk.After(func(op filestoretest.Op) {
+			if op.Kind == filestoretest.OpRename && strings.Contains(op.Name, "history.jsonl") {
+				killed = disk.Kill()
+			}
+		})
+		if _, err := w.System.Root.RequestFuture(w.Router, messages.RewindChat{ChatKey: key}, time.Minute).Result(); err != nil || killed == nil {
+			t.Fatalf("the chat was not rewound: %v", err)
+		}
+		disk.After(nil)
+		w = w.Again(func(o *actortest.Options) { o.Store = open(killed) })
+		w.Say(key, "alice", "again")
+		for d := range killed.CrashStates(64, 1) {
+			c, err := open(d).OpenChat(ctx, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap, err := c.Load(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(snap.History, func(m uimessage.Message) bool { return journal.Text(m) == "again" }) {
+				t.Fatal("a message that was accepted is lost")
+			}
+		}
+	})
+}
