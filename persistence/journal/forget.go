@@ -29,7 +29,7 @@ type Forgetting struct {
 	Done []string `json:"done,omitempty"`
 }
 
-// ErrNotBegun is why nothing of a chat was deleted, and will not be later: the intent could not be stored.
+// ErrNotBegun is why nothing of a chat was deleted, and will not be later: there is no intent to do so.
 var ErrNotBegun = errors.New("nothing was deleted")
 
 // Forgotten returns the intent to delete everything that is kept of the chat. alone is set if only one person writes

@@ -59,8 +59,8 @@ func (e *Eraser) intents() *chatfile.Store {
 
 // Forget deletes everything that is stored about a chat whose store is closed, and about the chats in which its tasks
 // ran. It returns the latter: those that are open must be deleted by their own actors. The intent is made durable
-// first and removed last, so that an interrupted deletion is completed later. The error is [journal.ErrNotBegun] if the
-// intent could not be stored.
+// first and removed last, so that an interrupted deletion is completed later. The error is [journal.ErrNotBegun] if
+// nothing was deleted, and the intent is not there either.
 func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []messages.ChatKey, err error) {
 	related, err = e.Fires.Chats(ctx, f.ChatKey)
 	if err != nil {
@@ -80,15 +80,24 @@ func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []me
 	for _, key := range related {
 		intents = append(intents, journal.Forgetting{Version: 1, ChatKey: key, At: f.At, By: f.By})
 	}
-	for i, one := range append(intents, f) { // its own is last: nothing is deleted before all are there
+	intents = append(intents, f) // the last: nothing is deleted before all are there
+	for i, one := range intents {
 		if err := e.intend(ctx, one); err != nil {
-			for _, other := range intents[:min(i, len(intents))] {
-				err = errors.Join(err, e.intents().WriteFile(ctx, other.ChatKey, intentFile, nil))
-			}
-			return nil, fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
+			return nil, e.notBegun(ctx, intents[:i], fmt.Errorf("%w: %w", journal.ErrNotBegun, err))
 		}
 	}
-	return related, e.finish(ctx, f)
+	if err = e.finish(ctx, f); errors.Is(err, journal.ErrNotBegun) {
+		return nil, e.notBegun(ctx, intents, err)
+	}
+	return related, err
+}
+
+// notBegun removes intents of which nothing was carried out: later they would delete what comes until then.
+func (e *Eraser) notBegun(ctx context.Context, intents []journal.Forgetting, err error) error {
+	for _, f := range intents {
+		err = errors.Join(err, e.intents().WriteFile(context.WithoutCancel(ctx), f.ChatKey, intentFile, nil))
+	}
+	return err
 }
 
 // intend makes the intent to delete a chat durable.
@@ -108,7 +117,14 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 	}
 	if !f.Emptied {
 		// A memory that is being written would be made anew by the rest of that write.
-		err := Memories(e.state).Alone(ctx, func() error { return e.empty(context.WithoutCancel(ctx), f, dir) })
+		begun := false
+		err := Memories(e.state).Alone(ctx, func() error {
+			begun = true
+			return e.empty(context.WithoutCancel(ctx), f, dir)
+		})
+		if err != nil && !begun {
+			err = fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
+		}
 		if err != nil {
 			return err
 		}
