@@ -49,11 +49,11 @@ func (c *Chat) onAskDue(msg askDue) {
 	if len(c.asks[msg.key]) == 0 {
 		return
 	}
-	parts := 0
+	answer := messages.EgressAnswer{}
 	if row := c.State.Row(msg.key); row != nil {
-		parts = len(row.Sent)
+		answer.Parts, answer.Parked = len(row.Sent), row.Parked
 	}
-	c.answerAsks(msg.key, messages.EgressAnswer{Parts: parts})
+	c.answerAsks(msg.key, answer)
 }
 
 // firstWord is the run whose first words people have not seen yet.

@@ -23,6 +23,9 @@ func (c *Chat) recover() {
 	for _, row := range c.State.Pending() {
 		c.Deliver(row)
 	}
+	for _, row := range c.State.Outbox {
+		c.onAskDue(askDue{row.Key}) // the timers of the last activation have ended
+	}
 	if c.State.Run != nil {
 		c.resume()
 	}
