@@ -2,6 +2,8 @@ package journal
 
 import (
 	"errors"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/shipmyagent/shipmyagent/messages"
@@ -33,8 +35,8 @@ type Forgetting struct {
 var ErrNotBegun = errors.New("nothing was deleted")
 
 // Forgotten returns the intent to delete everything that is kept of the chat. alone is set if only one person writes
-// in it.
-func (s *State) Forgotten(key messages.ChatKey, at time.Time, by string, alone bool) Forgetting {
+// in it; the ledger, which is not read otherwise, tells who it is, because turns may have left the history.
+func (s *State) Forgotten(key messages.ChatKey, at time.Time, by string, alone bool, ledger iter.Seq[LedgerEntry]) Forgetting {
 	meta := s.Meta()
 	keep := Meta{
 		Version: meta.Version, IngressIDs: meta.IngressIDs, N: meta.N, Seq: meta.Seq, Requests: meta.Requests, Counts: meta.Counts.clone(),
@@ -50,13 +52,19 @@ func (s *State) Forgotten(key messages.ChatKey, at time.Time, by string, alone b
 	if !alone {
 		return f
 	}
-	seen := map[string]bool{}
-	for _, turns := range [][]Turn{s.History, s.Lane} {
-		for _, t := range turns {
-			if user := messages.PersonKey(t.Meta.Channel, t.Meta.UserID); user != "" && !seen[user] {
-				seen[user] = true
-				f.Users = append(f.Users, user)
-			}
+	addr, _ := key.Address()
+	add := func(channel, id string) bool {
+		if user := messages.PersonKey(channel, id); user != "" && !slices.Contains(f.Users, user) {
+			f.Users = append(f.Users, user)
+		}
+		return len(f.Users) < 2
+	}
+	for _, t := range slices.Concat(s.History, s.Lane) {
+		add(t.Meta.Channel, t.Meta.UserID)
+	}
+	for e := range ledger {
+		if !add(addr.Platform, e.UserID) {
+			break
 		}
 	}
 	if len(f.Users) > 1 { // several people wrote in it after all

@@ -235,7 +235,7 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 				for _, other := range related {
 					intend(t, state, journal.Forgetting{Version: 1, ChatKey: other})
 				}
-				intend(t, state, was.Forgotten(key, time.Now(), "me", true))
+				intend(t, state, was.Forgotten(key, time.Now(), "me", true, func(func(journal.LedgerEntry) bool) {}))
 				if how == "folder gone" {
 					if err := os.RemoveAll(filepath.Join(state, "chat", string(key))); err != nil {
 						t.Fatal(err)
@@ -255,5 +255,42 @@ func TestForgetIsFinishedByTheNextStart(t *testing.T) {
 				t.Errorf("%d requests, want the one of the new message", n)
 			}
 		})
+	}
+}
+
+// A chat that was left by /new has no turn of its person any more. What is remembered of them goes with it all the same.
+func TestForgetAfterNewForgetsThePerson(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		p := newProject(t)
+		flags := telegramFlags(p)
+		flags["adapters.telegram.egress"] = "direct"
+		c := &commandChat{project: p, t: t, script: modeltest.NewFunc(remindMe)}
+		h := p.prepare(t, Options{Model: c.script}, flags)
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		state := filepath.Join(p.dir, ".ship")
+		write(t, filepath.Join(state, "memory", "users", "telegram-1.md"), "- "+secretWord)
+		c.say("hello", "did: hello")
+		c.say("/new", "start afresh")
+		if !stopped {
+			c.say("/forget", "delete")
+			c.say("/forget yes", "is deleted")
+		}
+		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if stopped {
+			store, err := filestore.Open(filestore.Options{Dir: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(forgetStopped(t, state, store, "telegram-chat-1"), store.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found := withSecret(t, state); len(found) > 0 {
+			t.Errorf("stopped %t: %q is left", stopped, found)
+		}
 	}
 }

@@ -158,12 +158,19 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	}
 	e := NewEraser(f.state, f.store, zone)
 	defer func() { _ = e.Fires.Close() }() // no file is open
-	alone := !slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType, t.Meta.ChatID) })
-	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone))
+	addr, _ := order.ChatKey.Address()
+	alone := !messages.IsGroup("", addr.Chat) && (len(state.History) > 0 || addr.Platform != "feishu") && // as the running chat decides
+		!slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType, t.Meta.ChatID) })
+	const all = 1 << 20
+	ledger, err := Ledger(f.state, order.ChatKey, all)
+	if err != nil {
+		return err
+	}
+	related, err := e.Forget(ctx, state.Forgotten(order.ChatKey, time.Now(), order.By, alone, slices.Values(append(ledger, state.UnfoldedLedger()...))))
 	for _, other := range related {
 		state, bad := readState(ctx, f.store, other)
 		if bad == nil {
-			bad = e.finish(ctx, state.Forgotten(other, time.Now(), order.By, false))
+			bad = e.finish(ctx, state.Forgotten(other, time.Now(), order.By, false, nil))
 		}
 		err = errors.Join(err, bad)
 	}
