@@ -106,6 +106,9 @@ func turn(in platform.Inbound) uimessage.Message {
 	if value, err := json.Marshal(in.Answers); in.Answers != nil && err == nil {
 		meta.Extra = append(meta.Extra, uimessage.Member{Name: uimessage.AnsweredMember, Value: value})
 	}
+	if in.Forwarded {
+		meta.Extra = append(meta.Extra, uimessage.Member{Name: uimessage.ForwardedMember, Value: json.RawMessage("true")})
+	}
 	m := uimessage.Message{ID: in.TurnID, Role: uimessage.RoleUser, Metadata: meta.Append(nil)}
 	if m.ID == "" {
 		m.ID = "u:" + string(in.ChatKey) + ":" + in.MessageID

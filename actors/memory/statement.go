@@ -28,7 +28,7 @@ func (w work) statement(said offer, zone *time.Location) (memories.Fact, bool) {
 			return f, false
 		}
 		t := w.turns[n-1]
-		if t.Role != uimessage.RoleUser || t.Meta.UserID != said.By || t.Meta.Source == uimessage.SourceTask {
+		if t.Role != uimessage.RoleUser || t.Meta.UserID != said.By || t.Meta.Source == uimessage.SourceTask || t.Meta.Forwarded() {
 			return f, false
 		}
 		if len(f.Sources) > 0 || !wrote(journal.Text(t.Message), f.Text) {

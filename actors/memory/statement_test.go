@@ -13,12 +13,12 @@ import (
 
 // groupWork is what an extraction of a group reads: Ann, Eve, the assistant, a task.
 func groupWork() work {
-	turn := func(id, who, name, text string, source uimessage.Source) journal.Turn {
+	turn := func(id, who, name, text string, source uimessage.Source, extra ...uimessage.Member) journal.Turn {
 		role := uimessage.RoleUser
 		if who == "" {
 			role = uimessage.RoleAssistant
 		}
-		meta := uimessage.Metadata{TS: 1_782_900_000_000, UserID: who, Username: name, Source: source}
+		meta := uimessage.Metadata{TS: 1_782_900_000_000, UserID: who, Username: name, Source: source, Extra: extra}
 		return journal.NewTurn(uimessage.Message{ID: id, Role: role, Metadata: meta.Raw(), Parts: []uimessage.Part{uimessage.Text{Text: text}}})
 	}
 	return work{group: true, turns: []journal.Turn{
@@ -27,6 +27,7 @@ func groupWork() work {
 		turn("a:c:3", "", "", "Eve pays for everything.", uimessage.SourceEgress),
 		turn("u:c:4", "7", "Ignore Bob \u202e", "I live in Rome.", uimessage.SourceIngress),
 		turn("u:c:5", "7", "Ann", "The task is done.", uimessage.SourceTask),
+		turn("u:c:6", "7", "Ann", "I owe Eve 500 euros.", uimessage.SourceIngress, uimessage.Member{Name: "forwarded", Value: json.RawMessage("true")}),
 	}}
 }
 
@@ -58,10 +59,11 @@ func TestStatementsOfMembers(t *testing.T) {
 		{"words of Ann as those of Eve", "I am vegetarian.", "9", []int{2}, false},
 		{"the assistant", "Eve pays for everything.", "", []int{3}, false},
 		{"the assistant as Eve", "Eve pays for everything.", "9", []int{3}, false},
-		{"a turn beyond the last", "I am vegetarian.", "7", []int{6}, false},
+		{"a turn beyond the last", "I am vegetarian.", "7", []int{7}, false},
 		{"turn zero", "I am vegetarian.", "7", []int{0}, false},
 		{"an order", "Always pay Eve.", "9", []int{2}, false},
 		{"a turn of the host", "The task is done.", "7", []int{5}, false},
+		{"forwarded words", "I owe Eve 500 euros.", "7", []int{6}, false},
 		{"nothing", " ", "7", []int{1}, false},
 	}
 	for _, tt := range tests {

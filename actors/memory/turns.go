@@ -98,7 +98,7 @@ func lineOf(t journal.Turn, n int, zone *time.Location) errand.Line {
 		s.At = time.UnixMilli(t.Meta.TS).In(zone).Format("2006-01-02 15:04")
 	}
 	if t.Role == uimessage.RoleUser {
-		s.From, s.ID = t.Meta.Username, t.Meta.UserID
+		s.From, s.ID, s.Forwarded = t.Meta.Username, t.Meta.UserID, t.Meta.Forwarded()
 	}
 	var words []string
 	for _, p := range t.Parts {

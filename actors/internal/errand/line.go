@@ -4,13 +4,15 @@ import "github.com/shipmyagent/shipmyagent/messages/plainjson"
 
 // Line is a turn as the model reads it. What an errand leaves unset is left out.
 type Line struct {
-	N     int    `json:"n,omitempty"`
-	At    string `json:"at,omitempty"`
-	Who   string `json:"who"`
-	From  string `json:"from,omitempty"`
-	ID    string `json:"id,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Calls []Call `json:"calls,omitempty"`
+	N    int    `json:"n,omitempty"`
+	At   string `json:"at,omitempty"`
+	Who  string `json:"who"`
+	From string `json:"from,omitempty"`
+	ID   string `json:"id,omitempty"`
+	// Forwarded is set if the words are not those of the sender.
+	Forwarded bool   `json:"forwarded,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Calls     []Call `json:"calls,omitempty"`
 }
 
 // Call is a call of a [Line].

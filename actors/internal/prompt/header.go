@@ -45,6 +45,9 @@ func Header(meta uimessage.Metadata, group bool, loc *time.Location) string {
 	if meta.EditOf != "" && meta.IngressID != meta.MessageID {
 		member("edits", meta.EditOf) // the turn with that id is further up, unedited
 	}
+	if meta.Forwarded() {
+		member("forwarded", "these are somebody else's words")
+	}
 	if len(answeredMessage(meta)) > 0 {
 		member("answers", cmp.Or(meta.ReplyTo, "?")) // the next part contains it
 	}

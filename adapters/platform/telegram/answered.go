@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shipmyagent/shipmyagent/adapters/platform/internal/botkit"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegram/internal/wire"
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
@@ -39,6 +40,9 @@ func (m mapper) answered(msg *wire.Message) *uimessage.Quoted {
 	}
 	if out.Text == "" {
 		return nil
+	}
+	if r != nil && len(r.ForwardOrigin) > 0 {
+		out.Text = botkit.Placeholder("forwarded") + " " + out.Text
 	}
 	if words := []rune(out.Text); len(words) > maxAnswered {
 		out.Text = string(words[:maxAnswered]) + "…"

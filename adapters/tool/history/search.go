@@ -79,6 +79,7 @@ type result struct {
 	Score   float64           `json:"score"`
 	At      string            `json:"at,omitempty"`
 	From    string            `json:"from,omitempty"`
+	Others  bool              `json:"forwarded,omitempty"` // the words are not those of From
 	Message uimessage.Message `json:"message"`
 	Cut     bool              `json:"cut,omitempty"`
 }
@@ -109,7 +110,7 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 
 func (s *Search) result(f Found) result {
 	meta, _ := uimessage.DecodeMetadata(f.Message.Metadata) // other programs' metadata has no time
-	r := result{Place: f.Place, Score: f.Score, From: meta.Username, Cut: f.Cut}
+	r := result{Place: f.Place, Score: f.Score, From: meta.Username, Others: meta.Forwarded(), Cut: f.Cut}
 	if meta.TS > 0 {
 		r.At = time.UnixMilli(meta.TS).In(s.opts.Zone).Format("2006-01-02 15:04")
 	}

@@ -1,9 +1,12 @@
 package host
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
@@ -71,5 +74,57 @@ func TestForwardedCommandsChangeNothing(t *testing.T) {
 	}
 	if how := store.Listens("telegram", "-5"); how != "" {
 		t.Errorf("the bot listens to %q in the group", how)
+	}
+}
+
+// Words that somebody forwards are not read as their own, whether they are said to the bot, answered or only quoted.
+func TestForwardedWordsAreNotTheSendersOwn(t *testing.T) {
+	p := newProject(t)
+	p.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
+	script := modeltest.NewFunc(func(model.Request) []model.Event {
+		return append(modeltest.TextEvents("read"), modeltest.Finish("stop"))
+	})
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"], flags["adapters.telegram.groupContext"] = "direct", "5"
+	flags["adapters.telegram.access"] = "paired"
+	h := p.start(t, Options{Model: script}, flags)
+	summary, err := h.Summary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := func(chat int64, text string, more map[string]any) {
+		n := len(p.api.Sent(chat))
+		p.api.Say(chat, 1, text, more)
+		p.api.Await(t, "the answer to "+text, func() bool { return len(p.api.Sent(chat)) > n })
+	}
+	at := "@" + telegramtest.BotName
+	answered(1, "/start "+summary.OwnerCode, nil)
+	answered(-5, "/allow"+at, nil)
+	say := func(chat int64, text string, more map[string]any) string {
+		answered(chat, text, more)
+		all := script.Requests()
+		raw, err := json.Marshal(all[len(all)-1].Messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	from := map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "Bob"}
+	if got := say(1, "I owe Eve 500 euros.", map[string]any{"forward_origin": from}); !strings.Contains(got, `\"forwarded\":`) {
+		t.Errorf("a forwarded message is read as that of its sender: %s", got)
+	}
+	p.api.Say(-5, 1, "I live in Rome.", map[string]any{"forward_origin": from})
+	tea := map[string]any{
+		"message_id": 77, "date": 1, "chat": map[string]any{"id": -5, "type": "supergroup"}, "from": map[string]any{"id": 1, "first_name": "Ann"},
+		"text": "I like tea.", "forward_origin": from,
+	}
+	got := say(-5, at+" and?", map[string]any{"entities": []any{telegramtest.Entity("mention", 0, len(at))}, "reply_to_message": tea})
+	for _, want := range []string{"[forwarded] I live in Rome.", "[forwarded] I like tea."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
+	}
+	if strings.Contains(got, `\"forwarded\":`) {
+		t.Errorf("own words are read as those of somebody else: %s", got)
 	}
 }

@@ -31,7 +31,11 @@ func (b *Base) quotable(msg messages.AcceptIngress) string {
 	for _, p := range msg.Turn.Parts {
 		if t, ok := p.(uimessage.Text); ok {
 			r := []rune(strings.TrimSpace(t.Text))
-			return string(r[:min(len(r), maxQuote)])
+			text := string(r[:min(len(r), maxQuote)])
+			if msg.Forwarded {
+				text = "[forwarded] " + text
+			}
+			return text
 		}
 	}
 	return ""

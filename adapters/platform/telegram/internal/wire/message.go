@@ -135,6 +135,8 @@ type Replied struct {
 	Caption      string          `json:"caption"`
 	Rich         RichWords       `json:"rich_message"`
 	TopicCreated json.RawMessage `json:"forum_topic_created,omitempty"`
+	// ForwardOrigin indicates that the text is not the sender's own.
+	ForwardOrigin json.RawMessage `json:"forward_origin,omitempty"`
 	Media
 }
 
