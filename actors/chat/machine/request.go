@@ -26,7 +26,8 @@ func (c *Chat) input(step int) messages.StepInput {
 			return at(i)
 		}}
 	}
-	converted := prompt.MessagesOf(history, prompt.Options{ChatKey: c.Key, Group: c.Group(), Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
+	several := c.Group() || c.Addr.Platform == "api" // where programs say for whom they write
+	converted := prompt.MessagesOf(history, prompt.Options{ChatKey: c.Key, Group: several, Location: c.Location, ToolName: c.ToolName, Cache: c.cache})
 	if n := c.cache.Aged(); n != c.picturesAged {
 		if n > c.picturesAged {
 			c.PrefixBroken("aged_picture")

@@ -1,6 +1,11 @@
 package host
 
 import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/shipmyagent/shipmyagent/adapters/model"
+	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"io"
 	"net/http"
 	"strings"
@@ -107,5 +112,40 @@ func TestRefusedMessageCanBeSentAgain(t *testing.T) {
 	view, err := h.ports["web"].port.History(t.Context(), chat)
 	if err != nil || len(view.Messages) != 6 {
 		t.Errorf("the history has %d messages, want three with their answers; %v", len(view.Messages), err)
+	}
+}
+
+// In a room of the API the model reads who wrote which message.
+func TestRoomOfTheAPITellsPeopleApart(t *testing.T) {
+	p := newProject(t)
+	write(t, filepath.Join(p.dir, "ship.json"), `{"adapters": {"api": {"enabled": true, "token": "`+apiToken+`"}}}`)
+	script := modeltest.NewFunc(func(model.Request) []model.Event {
+		return append(modeltest.TextEvents("read"), modeltest.Finish("stop"))
+	})
+	h := p.start(t, Options{Model: script}, map[string]string{"llm.model": "fake"})
+	for _, body := range []string{`{"instructions":"I pay.","userId":"ann"}`, `{"instructions":"I do not.","userId":"bob"}`} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/execute", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+apiToken)
+		r.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || res.Body.Close() != nil {
+			t.Fatalf("%s is answered %d: %s", body, res.StatusCode, text)
+		}
+	}
+	all := script.Requests()
+	raw, err := json.Marshal(all[len(all)-1].Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`\"user\":\"ann\"`, `\"user\":\"bob\"`} {
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("%s is missing in %s", want, raw)
+		}
 	}
 }
