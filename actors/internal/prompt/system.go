@@ -29,7 +29,7 @@ const (
 	EgressTool   Egress = "tool"   // only chat_send sends messages
 )
 
-// Facts describe a chat. They never change for a chat.
+// Facts describe a chat. They seldom change.
 type Facts struct {
 	Project   string
 	ChatKey   string // begins with the platform

@@ -128,3 +128,23 @@ func TestForwardedWordsAreNotTheSendersOwn(t *testing.T) {
 		t.Errorf("own words are read as those of somebody else: %s", got)
 	}
 }
+
+// A group that is renamed begins its requests anew, and that is counted.
+func TestNewTitleIsACountedCause(t *testing.T) {
+	p := newProject(t)
+	script := modeltest.NewFunc(func(model.Request) []model.Event {
+		return append(modeltest.TextEvents("read"), modeltest.Finish("stop"))
+	})
+	flags := telegramFlags(p)
+	flags["adapters.telegram.egress"], flags["adapters.telegram.groups"] = "direct", "all"
+	h := p.start(t, Options{Model: script}, flags)
+	for i, title := range []string{"Team", "Team", "Friends"} {
+		p.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: title})
+		p.api.Say(-5, 1, "hello", nil)
+		p.api.Await(t, "the answer", func() bool { return len(script.Requests()) > i })
+		p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(-5)) > 0 })
+	}
+	if got := labelled(t, h, "sma_prompt_prefix_broken_total", "cause"); got["chat"] != 1 {
+		t.Errorf("broken prefixes: %v, want one by the chat", got)
+	}
+}

@@ -92,6 +92,7 @@ func (y *System) documents() (prompt.Facts, prompt.Documents, []string) {
 		docs.UserMemory = d.UserMemory(asker.Platform + "-" + asker.ID)
 	}
 	y.began(&y.begins.agent, "agent", docs.Agent)
+	y.began(&y.begins.chat, "chat", facts.ChatType, facts.ChatTitle)
 	y.began(&y.begins.profile, "profile", docs.ProfilePrimary, docs.ProfileOther)
 	y.began(&y.begins.memories, "memory", docs.ChatMemory, docs.ChatStatements, docs.ProjectMemory, docs.UserMemory)
 	set := y.skills(d)
@@ -132,7 +133,7 @@ func (f *fingerprint) changed(texts ...string) bool {
 }
 
 // fingerprints cover the texts that a chat's requests begin with.
-type fingerprints struct{ agent, profile, skills, memories, tools fingerprint }
+type fingerprints struct{ agent, profile, chat, skills, memories, tools fingerprint }
 
 // began reports a broken prefix if the texts at the beginning of a request differ from the previous request.
 func (y *System) began(f *fingerprint, cause string, texts ...string) {
