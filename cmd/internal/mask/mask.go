@@ -17,6 +17,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/speech"
 	"github.com/shipmyagent/shipmyagent/config"
+	"github.com/shipmyagent/shipmyagent/messages/plainjson"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 type Mask struct{ known atomic.Pointer[knownSecrets] }
 
 type knownSecrets struct {
-	texts    []string  // plain and as written in JSON strings, the longest first
+	texts    []string  // plain and as written in JSON strings, with and without HTML escapes, the longest first
 	first    [256]bool // their first bytes
 	replacer *strings.Replacer
 }
@@ -45,6 +46,9 @@ func (m *Mask) Set(secrets ...config.Secret) {
 		}
 		texts[text] = true
 		if quoted, err := json.Marshal(text); err == nil {
+			texts[string(quoted[1:len(quoted)-1])] = true
+		}
+		if quoted, err := plainjson.Append(nil, text); err == nil {
 			texts[string(quoted[1:len(quoted)-1])] = true
 		}
 	}

@@ -27,13 +27,15 @@ func newMask(secrets ...string) *Mask {
 }
 
 func TestSE3MaskTakesSecretsOut(t *testing.T) {
-	m := newMask("sk-canary-1", "sk-canary-12345", `with"quote`, "short", "123456", "")
+	m := newMask("sk-canary-1", "sk-canary-12345", `with"quote`, `a&"b<c`, "short", "123456", "")
 	for _, tt := range []struct{ in, want string }{
 		{"", ""},
 		{"nothing", "nothing"},
 		{"a sk-canary-12345 b sk-canary-1 c", "a ******** b ******** c"},
 		{"sk-canary-1sk-canary-1", "****************"},
 		{`{"key":"with\"quote"}`, `{"key":"********"}`},
+		{`{"key":"a&\"b<c"}`, `{"key":"********"}`},
+		{`{"key":"a\u0026\"b\u003cc"}`, `{"key":"********"}`},
 		{"short", "short"},
 		{"SK-CANARY-1", "SK-CANARY-1"},
 	} {
