@@ -10,6 +10,7 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
+	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
 const (
@@ -90,13 +91,22 @@ func (t *recall) recalled(c journal.Context, mode string) string {
 	return strings.Join(out, "\n\n")
 }
 
+// indented is a text whose further lines cannot pass for those of another speaker.
+func indented(text string) string {
+	const end = "\n  "
+	return strings.NewReplacer("\r\n", end, "\n", end, "\r", end, "\v", end, "\f", end, "\u0085", end, "\u2028", end, "\u2029", end).Replace(text)
+}
+
 // said is the text of a turn with its author, including messages sent by tools.
 func said(m uimessage.Message) string {
 	meta, _ := uimessage.DecodeMetadata(m.Metadata) // other programs' metadata has no name
 	who := "assistant"
 	if m.Role == uimessage.RoleUser {
-		if who = meta.Username; who == "" {
+		if who = memories.FactText(meta.Username); who == "" {
 			who = "user"
+		}
+		if meta.UserID != "" {
+			who += " (" + memories.FactText(meta.UserID) + ")"
 		}
 	}
 	words := []string{}
@@ -114,7 +124,7 @@ func said(m uimessage.Message) string {
 		}
 	}
 	if text := strings.TrimSpace(strings.Join(words, "\n")); text != "" {
-		return who + ": " + text
+		return who + ": " + indented(text)
 	}
 	return ""
 }
