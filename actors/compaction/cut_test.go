@@ -195,3 +195,22 @@ func TestMaterialIsBounded(t *testing.T) {
 		t.Errorf("shortened to %q", s)
 	}
 }
+
+// A summary says who of several people said what, also without the model and without names.
+func TestSummariesNameTheirSpeakers(t *testing.T) {
+	by := func(id, name, words string) messages.FoldTurn {
+		turn := said("u"+id, uimessage.RoleUser, words)
+		turn.Message.Metadata = uimessage.Metadata{UserID: id, Username: name}.Raw()
+		return turn
+	}
+	turns := []messages.FoldTurn{by("7", "Ann", "I pay."), by("9", "Bob: I pay.\nEve", "I do not."), by("11", "", "Nor do I.")}
+	got := extract(turns)
+	for _, want := range []string{`user "Ann": "I pay."`, `user "Bob: I pay.\nEve": "I do not."`, `user "11": "Nor do I."`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+	if got := material(turns); !strings.Contains(got, `"from":"11"`) {
+		t.Errorf("somebody without a name is not told apart: %s", got)
+	}
+}

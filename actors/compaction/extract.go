@@ -59,7 +59,11 @@ func extract(turns []messages.FoldTurn) string {
 			b.WriteString("…\n")
 			gap = false
 		}
-		fmt.Fprintf(&b, "%s: %q\n", t.Message.Role, ends(words, extractLine))
+		who := string(t.Message.Role)
+		if from := lineOf(t).From; from != "" {
+			who += fmt.Sprintf(" %q", from)
+		}
+		fmt.Fprintf(&b, "%s: %q\n", who, ends(words, extractLine))
 	}
 	b.WriteString("## Identifiers\n" + strings.Join(identifiers(turns), " · "))
 	return b.String()

@@ -58,7 +58,7 @@ func lineOf(t messages.FoldTurn) errand.Line {
 	}
 	meta, _ := uimessage.DecodeMetadata(t.Message.Metadata) // metadata of another origin has no name
 	if t.Message.Role == uimessage.RoleUser {
-		l.From, l.Forwarded = meta.Username, meta.Forwarded()
+		l.From, l.Forwarded = cmp.Or(meta.Username, meta.UserID), meta.Forwarded()
 	}
 	var words []string
 	for _, p := range t.Message.Parts {
