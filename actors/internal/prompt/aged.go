@@ -9,12 +9,8 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uimessage"
 )
 
-const (
-	// noteAged is what the model reads instead of an output that moved to the archive.
-	noteAged = "Left out, because the conversation is long. The whole is in the archive of this chat, where chat_history_search finds it; or call the tool again."
-	// agedMember is the metadata member of a turn that names the archive with its original.
-	agedMember = "aged"
-)
+// agedMember is the metadata member of a turn that names the archive with its original.
+const agedMember = "aged"
 
 // Aged returns a message whose large tool outputs are replaced by pointers to the archive with the
 // original message; it returns false if there are none. Calls keep their results, and the words of
@@ -31,7 +27,7 @@ func Aged(m uimessage.Message, archive string) (uimessage.Message, bool) {
 		}
 		if n := len(t.ErrorText.Value); n > largeOutput {
 			head := strings.ToValidUTF8(t.ErrorText.Value[:outputHead], "")
-			t.ErrorText, changed = uimessage.Some(fmt.Sprintf("%s… (%d bytes, archive %s) %s", head, n, archive, noteAged)), true
+			t.ErrorText, changed = uimessage.Some(fmt.Sprintf("%s… (%d bytes, archive %s) %s", head, n, archive, noteLeft)), true
 		}
 		parts[i] = t
 	}
@@ -58,7 +54,7 @@ func agedOutput(output json.RawMessage, archive string) json.RawMessage {
 		Archive   string `json:"archive,omitempty"`
 		Whole     string `json:"whole,omitempty"`
 		Note      string `json:"note"`
-	}{true, len(output), archive, wholeOf(output), noteAged})
+	}{true, len(output), archive, wholeOf(output), noteLeft})
 	if err != nil {
 		return output // Unreachable: plain members encode.
 	}
