@@ -54,6 +54,9 @@ func New(o Options) *Cache {
 	return &Cache{opts: o, file: sqlfile.New(sqlfile.Options{File: o.File, What: "the cache of vectors", Schema: schema, Version: 1, Logger: o.Logger})}
 }
 
+// Discard deletes all vectors.
+func (c *Cache) Discard(ctx context.Context) error { return c.file.Discard(ctx) }
+
 // Close closes the file.
 func (c *Cache) Close() error { return c.file.Close() }
 

@@ -33,7 +33,7 @@ func (h *Host) finishForgetting(ctx context.Context) error {
 // eraser deletes chats while the host runs.
 func (h *Host) eraser() *query.Eraser {
 	e := query.NewEraser(h.opts.State, h.store, h.zone)
-	e.Fires, e.Index, e.Runs = h.fires, h.index, h.runLog.ForgetRuns
+	e.Fires, e.Index, e.Vectors, e.Runs = h.fires, h.index, h.vectors, h.runLog.ForgetRuns
 	return e
 }
 

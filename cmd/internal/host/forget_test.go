@@ -83,7 +83,7 @@ func fillChat(t *testing.T, c *commandChat, h *Host) {
 	c.say("hello "+secretWord, "did: hello")
 	for _, file := range []string{
 		"chat/telegram-chat-1/memory/Primary.md", "chat/telegram-chat-1/memory/backup/Primary-1.md", "chat/telegram-chat-1/messages/quarantine/x",
-		"files/results/telegram-chat-1/voice.ogg", "memory/users/telegram-1.md", "memory/users/backup/telegram-1-1.md",
+		"files/results/telegram-chat-1/voice.ogg", "memory/users/telegram-1.md", "memory/users/backup/telegram-1-1.md", "index/vectors.db",
 	} {
 		write(t, filepath.Join(state, file), secretWord)
 	}

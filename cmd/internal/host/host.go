@@ -78,8 +78,9 @@ type Host struct {
 	tools       *toolbox
 	voices      *voices.Voices
 	shelf       *picture.Shelf
-	meaning     *memory.Meaning        // nil if memories are searched by words only
-	embedAt     func(config.LLM) error // of meaning
+	meaning     *memory.Meaning             // nil if memories are searched by words only
+	embedAt     func(config.LLM) error      // of meaning
+	vectors     func(context.Context) error // deletes those of meaning; nil without it
 	system      *actor.ActorSystem
 	workers     *actorsystem.Workers
 	router      *actor.PID

@@ -40,7 +40,7 @@ func (h *Host) makeMeaning() {
 		transport.CloseIdleConnections()
 		return cache.Close()
 	})
-	h.meaning = memory.NewMeaning(cache, log)
+	h.meaning, h.vectors = memory.NewMeaning(cache, log), cache.Discard
 	h.embedAt = func(llm config.LLM) error {
 		embedder, err := provider.NewEmbedder(endpoints.Embeddings(llm, name), transport, h.budgets)
 		if err == nil {

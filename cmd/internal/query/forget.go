@@ -35,6 +35,8 @@ type Eraser struct {
 	tasks *taskfile.Store
 	Fires *taskfile.Log
 	Index *searchindex.Index // nil if no index is open
+	// Vectors deletes the vectors of memories; nil if their file is not open.
+	Vectors func(ctx context.Context) error
 	// Runs deletes the log of a chat's runs.
 	Runs func(ctx context.Context, key messages.ChatKey) error
 }
@@ -168,7 +170,7 @@ func (e *Eraser) step(ctx context.Context, f journal.Forgetting, step string) er
 	case "fires":
 		return e.Fires.ForgetChat(ctx, f.ChatKey)
 	default:
-		return e.forgetIndex(ctx)
+		return errors.Join(e.forgetIndex(ctx), e.forgetVectors(ctx))
 	}
 }
 
@@ -191,9 +193,21 @@ func (e *Eraser) forgetIndex(ctx context.Context) error {
 	if e.Index != nil {
 		return e.Index.Discard(ctx)
 	}
-	var all error
+	return e.removeDatabase("search.db")
+}
+
+// forgetVectors deletes the whole cache of vectors, because vectors tell much about their texts.
+func (e *Eraser) forgetVectors(ctx context.Context) error {
+	if e.Vectors != nil {
+		return e.Vectors(ctx)
+	}
+	return e.removeDatabase("vectors.db")
+}
+
+// removeDatabase removes the files of a database that is not open.
+func (e *Eraser) removeDatabase(name string) (all error) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(filepath.Join(e.state, "index", "search.db"+suffix)); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(e.state, "index", name+suffix)); !errors.Is(err, fs.ErrNotExist) {
 			all = errors.Join(all, err)
 		}
 	}
