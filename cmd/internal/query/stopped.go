@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -159,8 +160,11 @@ func (f chatFiles) forget(ctx context.Context, order messages.ForgetChat) error 
 	e := NewEraser(f.state, f.store, zone)
 	defer func() { _ = e.Fires.Close() }() // no file is open
 	addr, _ := order.ChatKey.Address()
-	alone := !messages.IsGroup("", addr.Chat) && (len(state.History) > 0 || addr.Platform != "feishu") && // as the running chat decides
-		!slices.ContainsFunc(state.History, func(t journal.Turn) bool { return messages.IsGroup(t.Meta.ChatType, t.Meta.ChatID) })
+	chatType := ""
+	for _, t := range state.History {
+		chatType = cmp.Or(t.Meta.ChatType, chatType)
+	}
+	alone := !messages.IsGroup(chatType, addr.Chat) && (chatType != "" || addr.Platform != "feishu") // as the running chat decides
 	const all = 1 << 20
 	ledger, err := Ledger(f.state, order.ChatKey, all)
 	if err != nil {
