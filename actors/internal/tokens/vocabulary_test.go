@@ -3,10 +3,10 @@ package tokens
 import (
 	"bytes"
 	"compress/flate"
-	"encoding/binary"
 	"flag"
 	"maps"
 	"os"
+	"strings"
 	"testing"
 
 	loader "github.com/pkoukk/tiktoken-go-loader"
@@ -50,7 +50,7 @@ func packed(t *testing.T, ranks map[string]int) []byte {
 		t.Fatal(err)
 	}
 	for _, token := range tokens {
-		if _, err := w.Write(append(binary.AppendUvarint(nil, uint64(len(token))), token...)); err != nil {
+		if _, err := w.Write(append([]byte(strings.TrimSuffix(token, string([]byte{end}))), end)); err != nil {
 			t.Fatal(err)
 		}
 	}
