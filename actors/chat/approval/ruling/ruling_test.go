@@ -26,7 +26,7 @@ func TestNamesOfOtherTools(t *testing.T) {
 	of := func(n int, tool, path string) journal.Asked {
 		a := request(n, "")
 		a.Request.CallID = "c"
-		a.Turn.Message.Parts = []uimessage.Part{uimessage.Tool{Name: tool, ToolCallID: "c", Input: json.RawMessage(`{"path":"` + path + `"}`)}}
+		a.Turn.Parts = []uimessage.Part{uimessage.Tool{Name: tool, ToolCallID: "c", Input: json.RawMessage(`{"path":"` + path + `"}`)}}
 		return a
 	}
 	open := []journal.Asked{request(1, "git status"), of(2, "mail__send", "git status"), of(3, "write_file", "x.md"), of(4, "mail__send", "x.md"), of(5, "edit_file", "y.md")}
