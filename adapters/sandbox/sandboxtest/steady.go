@@ -123,6 +123,37 @@ func Replaced(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
+// Replacing is SB2: before the host gives the name of what a program may only read to another file, the program ends. It
+// never has the new file without the mount that keeps it.
+func Replacing(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
+	replacer, ok := s.(interface {
+		Replace(path string, do func() error) error
+	})
+	if !ok {
+		t.Fatal("it does not know when a file is replaced")
+	}
+	for range times(200, 20) {
+		w := newWorld(t)
+		fixed := w.write(t, "work/fixed", "good")
+		spec := w.shell("echo begun; while :; do echo evil >fixed; done 2>/dev/null")
+		spec.Readable = []string{fixed}
+		p := begun(t, t.Context(), s, spec)
+		other := begun(t, t.Context(), s, w.shell("echo begun; sleep 1000"))
+		noError(t, replacer.Replace(fixed, func() error { return os.Rename(w.write(t, "new", "better"), fixed) }))
+		if exit, err := p.Wait(); !errors.Is(err, sandbox.ErrReplaced) {
+			t.Errorf("it ended with %+v, %v; want ErrReplaced", exit, err)
+		}
+		if text, err := os.ReadFile(fixed); err != nil || string(text) != "better" { //nolint:gosec // a test's own file
+			t.Fatalf("the new file is %q, %v", text, err)
+		}
+		other.Kill()
+		if exit, err := other.Wait(); err != nil {
+			t.Errorf("a program to which the file does not matter: %+v, %v", exit, err)
+		}
+	}
+}
+
 // steady is the read-only content as seen outside of the sandbox.
 func (w world) steady(t *testing.T) map[string]string {
 	t.Helper()

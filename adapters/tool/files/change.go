@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -218,15 +219,15 @@ func (w *Workspace) apply(ctx context.Context, call tool.Call, asked string, how
 	return c, nil
 }
 
-// write replaces the content of the file atomically. Until then the new content is in the host's own folder, where
-// programs in the sandbox can neither change nor replace it, unless that is on another file system.
+// write replaces the content of the file atomically. Until then the new content of a file that exists is in the host's
+// own folder, where programs in the sandbox can neither change nor replace it, unless that is on another file system.
 func (c *change) write(ctx context.Context, w *Workspace, asked string) error {
 	dir, err := c.folders()
 	if err != nil {
 		return err
 	}
 	from := dir
-	if w.opts.Stored != "" {
+	if w.opts.Stored != "" && !c.absent() {
 		if err := tool.MakeFolder(w.opts.Stored, "."); err != nil {
 			return err
 		}
@@ -257,15 +258,29 @@ func (c *change) through(ctx context.Context, w *Workspace, asked string, from, 
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = c.still(w, asked, dir)
-	}
-	if err == nil {
-		err = c.put(from, dir, temp)
+		err = w.replace(c.place.path, func() error {
+			if err := c.still(w, asked, dir); err != nil {
+				return err
+			}
+			return c.put(from, dir, temp)
+		})
 	}
 	if err != nil {
 		return errors.Join(err, gone(from, temp))
 	}
 	return nil
+}
+
+// replace calls do, by which another file gets the name of a path, when no program is left that must not change it.
+func (w *Workspace) replace(path string, do func() error) error {
+	if w.opts.Replace == nil {
+		return do()
+	}
+	dir, err := filepath.EvalSymlinks(w.opts.Dir)
+	if err != nil {
+		return cause(err)
+	}
+	return w.opts.Replace(filepath.Join(dir, path), do)
 }
 
 // folders creates the missing folders of the path and returns the folder of the file.
@@ -352,10 +367,10 @@ func (c *change) still(w *Workspace, asked string, dir *os.Root) error {
 // system supports hard links.
 func (c *change) put(from, dir *os.Root, temp string) error {
 	if c.absent() {
-		err := link(from, dir, temp, c.place.name)
+		err := dir.Link(temp, c.place.name)
 		switch {
 		case err == nil:
-			return gone(from, temp)
+			return gone(dir, temp)
 		case errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("%w: there is a file by now", ErrChanged)
 		}

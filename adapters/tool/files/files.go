@@ -72,6 +72,9 @@ type Options struct {
 	// pointers to its results begin. A chat cannot read the results of another.
 	Stored string
 	Folder func(key messages.ChatKey) (string, error)
+	// Replace, if not nil, calls do, by which another file gets the name of a path without links, after it has ended the
+	// programs that must not change that file.
+	Replace func(path string, do func() error) error
 	// Shelf makes pictures of images that are read. Without it, images are refused.
 	Shelf *picture.Shelf
 }

@@ -11,16 +11,6 @@ import (
 
 // rename gives a file of one folder a name in another one, which replaces what has that name.
 func rename(from, to *os.Root, temp, name string) error {
-	return between(from, to, func(from, to int) error { return unix.Renameat(from, temp, to, name) })
-}
-
-// link gives a file of one folder one more name in another one, if the name is free.
-func link(from, to *os.Root, temp, name string) error {
-	return between(from, to, func(from, to int) error { return unix.Linkat(from, temp, to, name, 0) })
-}
-
-// between calls do with the descriptors of two folders.
-func between(from, to *os.Root, do func(from, to int) error) error {
 	a, err := from.Open(".")
 	if err != nil {
 		return cause(err)
@@ -29,7 +19,7 @@ func between(from, to *os.Root, do func(from, to int) error) error {
 	if err != nil {
 		return errors.Join(cause(err), a.Close())
 	}
-	return errors.Join(do(int(a.Fd()), int(b.Fd())), a.Close(), b.Close()) //nolint:gosec // descriptors
+	return errors.Join(unix.Renameat(int(a.Fd()), temp, int(b.Fd()), name), a.Close(), b.Close()) //nolint:gosec // descriptors
 }
 
 // inherit gives a new file the group that files get in a folder. It does not matter if that is not permitted.

@@ -11,13 +11,14 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/tool/webfetch"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/chatfiles"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/query"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
 // workspace is the project's folder as its tools see it.
-func (h *Host) workspace(stored string) *files.Workspace {
+func (h *Host) workspace(stored string, box *sandboxes.Sandbox) *files.Workspace {
 	s := h.opts.Settings.Settings
-	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: chatfiles.FolderOf, Shelf: h.shelf}
+	o := files.Options{Dir: h.opts.Dir, Stored: stored, Folder: chatfiles.FolderOf, Replace: box.Replace, Shelf: h.shelf}
 	if rel, ok := below(h.opts.Dir, h.opts.State); ok && rel != ".ship" {
 		o.Refused = append(o.Refused, rel)
 	}

@@ -2,26 +2,92 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
+	"github.com/shipmyagent/shipmyagent/adapters/sandbox"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 	"github.com/shipmyagent/shipmyagent/adapters/tool/files"
+	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/toolset"
 	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages"
 )
+
+// A command that tries all the time to write Agent.md has ended before an agreed change of it is in place, which removes
+// what keeps the file from the command.
+func TestAgreedChangesStayAsAgreed(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := sandboxes.New("auto")
+	if _, _, err := box.Check(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
+	set, err := toolset.New(h.fileTools(h.workspace(filepath.Join(h.opts.State, "files"), box))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write, _ := set.Find(files.WriteName)
+	agent := filepath.Join(dir, "Agent.md")
+	if err := errors.Join(os.Mkdir(h.opts.State, 0o700), os.WriteFile(agent, []byte("I am Ada.\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := box.Start(t.Context(), sandbox.Spec{
+			Argv: []string{"/bin/sh", "-c", "echo begun; while :; do echo evil >Agent.md; done 2>/dev/null"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"},
+			Writable: []string{dir}, Readable: []string{agent}, Hidden: []string{h.opts.State}, Stdout: in,
+			Limits: sandbox.Limits{Wall: 20 * time.Second},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := string(before) + "I help.\n"
+		input, err := json.Marshal(map[string]string{"path": "Agent.md", "content": want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := tool.Call{ID: "call-1", Name: files.WriteName, Input: input}
+		explainer, _ := write.(tool.Explainer)
+		asked, err := explainer.Explain(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Bind = asked.Bind
+		_, failed := write.Invoke(t.Context(), call)
+		_, ended := p.Wait()
+		if got, err := os.ReadFile(agent); err != nil || string(got) != want || failed != nil || !errors.Is(ended, sandbox.ErrReplaced) {
+			t.Fatalf("Agent.md is %q, %v; the call: %v; the command: %v", got, err, failed, ended)
+		}
+		_, _ = out.Close(), in.Close() // nothing more is read
+	}
+}
 
 // Only the chat that has a large result can read it, through the pointer that its model was given.
 func TestPI6WholeResultsStayWithTheirChat(t *testing.T) {
 	dir := t.TempDir()
 	h := &Host{opts: Options{Dir: dir, State: filepath.Join(dir, ".ship"), Settings: &config.Loaded{}}}
 	stored := filepath.Join(h.opts.State, "files")
-	set, err := toolset.New(h.fileTools(h.workspace(stored))...)
+	set, err := toolset.New(h.fileTools(h.workspace(stored, sandboxes.New("off")))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,8 @@ func (b *toolbox) offer(change func(*toolbox)) error {
 // newTools makes the tools. Their schemas are compiled when first used.
 func (h *Host) newTools() (*toolbox, error) {
 	files := filepath.Join(h.opts.State, "files")
-	workspace := h.workspace(files)
+	box := sandboxes.New(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
+	workspace := h.workspace(files, box)
 	sends := chattools.Options{Files: tool.ChatFiles{Root: files, Folder: chatfiles.FolderOf}, Open: workspace.Open, Link: h.chatFiles().SentLink}
 	tools := []tool.Tool{
 		chattools.NewSend(sends), chattools.NewSendFile(sends), chattools.NewContact(h.deciders.ChatName),
@@ -64,7 +65,6 @@ func (h *Host) newTools() (*toolbox, error) {
 	tools = append(tools, h.skillTools()...)
 	tools = append(tools, h.fileTools(workspace)...)
 	tools = append(tools, h.taskTools()...)
-	box := sandboxes.New(h.opts.Settings.Settings.Permissions.Exec.Sandbox)
 	runs, why := sandbox.Sandbox(box), ""
 	if !box.Known() {
 		runs, why = nil, "this system has no sandbox"

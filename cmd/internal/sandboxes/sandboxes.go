@@ -19,6 +19,9 @@ type checked interface {
 	Check(ctx context.Context) error
 	// Bounds reports whether the memory and the number of processes of a program are limited as a whole.
 	Bounds() (memory, processes bool)
+	// Replace calls do, by which another file gets the name of a path, after it has ended the programs that must not
+	// change that file: with the name they would lose what keeps it.
+	Replace(path string, do func() error) error
 }
 
 // Sandbox contains commands and MCP servers, as the settings want it. It starts and tests nothing before the first
@@ -60,6 +63,19 @@ func (s *Sandbox) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process
 		return nil, err
 	}
 	return box.Start(ctx, spec)
+}
+
+// Replace calls do, by which another file gets the name of a path, after it has ended the programs that must not change
+// that file.
+func (s *Sandbox) Replace(path string, do func() error) error {
+	s.mu.Lock()
+	box := s.chosen
+	if box == nil { // nothing runs, or starts before this returns
+		defer s.mu.Unlock()
+		return do()
+	}
+	s.mu.Unlock()
+	return box.Replace(path, do)
 }
 
 // Check chooses a sandbox, and returns which resources it does not limit as a whole.

@@ -24,6 +24,11 @@ func (f *fakeSandbox) Bounds() (memory, processes bool) {
 	return true, false
 }
 
+func (f *fakeSandbox) Replace(_ string, do func() error) error {
+	f.starts--
+	return do()
+}
+
 func (f *fakeSandbox) Start(context.Context, sandbox.Spec) (sandbox.Process, error) {
 	f.starts++
 	return nil, nil
@@ -52,7 +57,13 @@ func TestSB8SandboxIsChosenOrNothingRuns(t *testing.T) {
 	if name != "second" || !slices.Equal(unbounded, []string{"processes"}) || err != nil || s.Name() != "second" {
 		t.Errorf("check = %q, %q, %v; want the one chosen", name, unbounded, err)
 	}
+	if err := s.Replace("/x", func() error { return errors.New("done") }); err == nil || err.Error() != "done" || second.starts != 0 {
+		t.Errorf("replace: %v, %d; want what was done, by the one chosen", err, second.starts)
+	}
 	none := &Sandbox{setting: "auto"}
+	if err := none.Replace("/x", func() error { return nil }); err != nil {
+		t.Errorf("replace while nothing runs: %v", err)
+	}
 	if _, err := none.Start(t.Context(), sandbox.Spec{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("on a system without any: %v", err)
 	}

@@ -22,6 +22,8 @@ import (
 const (
 	// readyWithin limits the time to set up a sandbox.
 	readyWithin = 30 * time.Second
+	// endsWithin limits the time until a program has ended that was killed.
+	endsWithin = 10 * time.Second
 	// drainWithin limits the time to read the rest of the output of a program that has ended.
 	drainWithin = 30 * time.Second
 )
@@ -56,6 +58,10 @@ type Box struct {
 	// guard kills the program for a change, so that tests can check the guard alone.
 	Step   func(step, name string)
 	keeper keeper
+
+	starting sync.RWMutex // held by starts together, and by Replace alone
+	mu       sync.Mutex
+	running  map[*process]*watch
 }
 
 // Start starts a program.
@@ -83,6 +89,8 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	b.starting.RLock()
+	defer b.starting.RUnlock()
 	p := &process{init: -1, outer: -1, limits: withDefaults(s.Limits), ended: make(chan struct{}), killed: make(chan struct{})}
 	defer func() {
 		if err != nil {
@@ -118,8 +126,41 @@ func (b *Box) start(ctx context.Context, s sandbox.Spec, plan *Plan) (_ *process
 	if err = p.begin(ctx, b, s); err != nil {
 		return nil, err
 	}
-	go p.supervise(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running == nil {
+		b.running = map[*process]*watch{}
+	}
+	b.running[p] = p.watch
+	go func() {
+		p.supervise(ctx)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.running, p)
+	}()
 	return p, nil
+}
+
+// Replace calls do, by which another file gets the name of a path. The kernel then removes what is mounted on that name,
+// so the programs that depend on it are ended before, and none is started meanwhile.
+func (b *Box) Replace(path string, do func() error) error {
+	b.starting.Lock()
+	defer b.starting.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for p, w := range b.running {
+		if !w.lose(path) {
+			continue
+		}
+		late := time.NewTimer(endsWithin)
+		defer late.Stop()
+		select {
+		case <-p.ended:
+		case <-late.C:
+			return fmt.Errorf("a program that must not change %s does not end", path)
+		}
+	}
+	return do()
 }
 
 // process is a program that was started.

@@ -23,6 +23,7 @@ import (
 type watch struct {
 	file  *os.File
 	names map[int32]map[string]bool // by watched folder
+	paths map[string]bool           // all of them, with their folders
 	raw   syscall.RawConn           // of file
 	done  chan struct{}             // closed by run
 	lost  func()                    // called at the first loss, by whoever reads the event
@@ -34,14 +35,14 @@ type watch struct {
 // newWatch watches the names of a plan. It returns nil if there are none.
 func newWatch(p *Plan) (*watch, error) {
 	type place struct{ dir, name string }
-	places := map[place]bool{}
+	places, paths := map[place]bool{}, map[string]bool{}
 	for _, path := range p.watched {
 		for _, b := range p.Binds {
 			if !b.Granted || !within(path, b.Source) || path == b.Source {
 				continue
 			}
 			for at := path; at != b.Source; at = filepath.Dir(at) {
-				places[place{filepath.Dir(at), filepath.Base(at)}] = true
+				places[place{filepath.Dir(at), filepath.Base(at)}], paths[at] = true, true
 			}
 		}
 	}
@@ -52,7 +53,7 @@ func newWatch(p *Plan) (*watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch hidden and pinned files: %w", err)
 	}
-	w := &watch{file: os.NewFile(uintptr(fd), "inotify"), names: map[int32]map[string]bool{}, done: make(chan struct{})}
+	w := &watch{file: os.NewFile(uintptr(fd), "inotify"), names: map[int32]map[string]bool{}, paths: paths, done: make(chan struct{})}
 	if w.raw, err = w.file.SyscallConn(); err != nil { // Unreachable: the file is open
 		_ = w.file.Close() // nothing was read
 		return nil, fmt.Errorf("watch hidden and pinned files: %w", err)
@@ -85,6 +86,20 @@ func (w *watch) run(lost func()) {
 			return false
 		})
 	}()
+}
+
+// lose ends the program before the name of a path is given to another file. It returns false if the program may stay.
+func (w *watch) lose(path string) bool {
+	if w == nil || !w.paths[path] {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.gone {
+		w.gone = true
+		w.lost()
+	}
+	return true
 }
 
 // changed reports whether anything was lost so far. The kernel queues the event of a change before it unlocks the
