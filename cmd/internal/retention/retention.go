@@ -97,7 +97,9 @@ func (r *Sweeper) look(ctx context.Context, now time.Time) {
 			r.log.Warn("what is older than the retention settings could not be removed completely", "kind", kind.name, "error", err)
 		}
 	}
-	for root, name := range map[string]string{filepath.Join(r.state, "files"): ".part-*", r.project: ".sma-" + strings.Repeat("[A-Z2-7]", 26) + ".tmp"} {
+	files, written := filepath.Join(r.state, "files"), ".sma-"+strings.Repeat("[A-Z2-7]", 26)+".tmp"
+	for _, place := range [][2]string{{files, ".part-*"}, {files, written}, {r.project, written}} {
+		root, name := place[0], place[1]
 		n, _ := r.remove(ctx, root, now.Add(-abandoned), func(rel string) bool { // what cannot be removed does no harm
 			ok, _ := filepath.Match(name, filepath.Base(rel)) // the patterns are well formed
 			return ok

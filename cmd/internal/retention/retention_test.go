@@ -88,7 +88,7 @@ func TestRetention(t *testing.T) {
 func TestUnfinishedFiles(t *testing.T) {
 	project, now := t.TempDir(), time.Now()
 	const temp = ".sma-ABCDEFGHIJKLMNOPQRSTUVWXY7.tmp"
-	gone := []string{".ship/files/results/web-chat-1/.part-123", temp, "src/" + temp}
+	gone := []string{".ship/files/results/web-chat-1/.part-123", ".ship/files/" + temp, temp, "src/" + temp}
 	left := []string{
 		".ship/files/results/web-chat-1/a.txt", ".ship/skills/a/" + temp, ".git/" + temp, "node_modules/a/" + temp, ".part-1", ".sma-notes.tmp", "src/a.go",
 		".ship/files/results/web-chat-1/.part-young",
