@@ -4,7 +4,7 @@
 #   make build   bin/sma, static
 #   make test    vet, architecture rules and all tests with the race detector
 #   make check   test, and formatting, lint, tidy modules
-#   make lint    the linters alone
+#   make lint    the linters alone, and vet for macOS
 #   make dist    what a release consists of, in bin/dist: archives, Debian packages, images
 #   make dist-check  builds it twice, with nothing in common, and compares; looks into the packages
 #                and, as root, installs and removes one in a copy of this system
@@ -82,6 +82,7 @@ check: test lint
 
 lint: $(GOLANGCI_LINT)
 	$(GOLANGCI_LINT) run $(PKGS)
+	GOOS=darwin $(GO) vet $(PKGS)
 
 $(BIN)/golangci-lint:
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
