@@ -37,7 +37,7 @@ func (h *Host) follow(s config.Settings) {
 	chats.Mode, chats.MaxQueued, chats.FairToSenders, chats.Debounce = queue.Mode, queue.MaxQueued, queue.Fairness == "sender", time.Duration(queue.DebounceMS)*time.Millisecond
 	chats.MaxSends, chats.RepeatSends = egress.ChatSendMaxCallsPerRun, !egress.Idempotency
 	h.wireCompaction(&chats, s)
-	h.wireMemory(&chats, s.Context.Memory)
+	h.wireMemory(&chats, s.Context.Memory, s.LLM)
 	next.chats = chats.Complete()
 	h.current.Store(next)
 }

@@ -6,12 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shipmyagent/shipmyagent/actors/compaction"
+	extraction "github.com/shipmyagent/shipmyagent/actors/memory"
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
+	"github.com/shipmyagent/shipmyagent/config"
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 	"github.com/shipmyagent/shipmyagent/persistence/ledger"
 )
@@ -116,5 +120,22 @@ func TestEmbeddingsAreCounted(t *testing.T) {
 	want := []ledger.Row{{Chat: "telegram-chat-1", Person: "telegram-7", Model: "embed-small", Work: "embed", Calls: 1, Amount: ledger.Amount{Input: 2, NanoUSD: 4000}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("embeddings in the ledger (-want +got):\n%s", diff)
+	}
+}
+
+// A model that may take long to begin its answers may also take long to summarize and to extract.
+func TestBackgroundWorkWaitsForSlowModels(t *testing.T) {
+	for _, tt := range []struct {
+		firstByteS    int
+		summary, memo time.Duration
+	}{
+		{60, 2 * time.Minute, 3 * time.Minute},
+		{15, 2 * time.Minute, 3 * time.Minute},
+		{600, 20 * time.Minute, 20 * time.Minute},
+	} {
+		llm := config.LLM{FirstByteS: tt.firstByteS}
+		if s, m := within(compaction.DefaultDeadline, llm), within(extraction.DefaultDeadline, llm); s != tt.summary || m != tt.memo {
+			t.Errorf("with %d s: %v and %v, want %v and %v", tt.firstByteS, s, m, tt.summary, tt.memo)
+		}
 	}
 }

@@ -152,9 +152,15 @@ func (h *Host) wireCompaction(chats *chat.Options, s config.Settings) {
 	o := compaction.Options{
 		Model: h.runs.Model, Gate: h.runs.Gate, Count: compaction.NewCount(encoding(s.LLM)), Keep: history.KeepLastMessages, Budget: budget,
 		Logger: h.opts.Logger, Extract: h.demo(), // the demo model cannot summarize
+		Deadline: within(compaction.DefaultDeadline, s.LLM),
 	}
 	chats.Compaction = func() *actor.Props { return h.workers.With(compaction.Props(o)) }
 	chats.MaxTokens, chats.KeepLast = budget, history.KeepLastMessages
+}
+
+// within is how long a compaction or an extraction may take: longer than usual if the model may take long to begin.
+func within(usual time.Duration, llm config.LLM) time.Duration {
+	return max(usual, 2*time.Duration(llm.FirstByteS)*time.Second)
 }
 
 // stopActors lets the chats finish their work, and then stops them. Unfinished work is in the journal.

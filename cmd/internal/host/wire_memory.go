@@ -51,14 +51,14 @@ func (h *Host) makeMeaning() {
 }
 
 // wireMemory lets facts be extracted from chats, but not with the demo model.
-func (h *Host) wireMemory(chats *chat.Options, s config.Memory) {
+func (h *Host) wireMemory(chats *chat.Options, s config.Memory, llm config.LLM) {
 	chats.MemoryGroups = decision.MemoryGroups(s.Groups)
 	if !s.AutoExtractEnabled || h.demo() {
 		return
 	}
 	o := extraction.Options{
 		Model: h.runs.Model, Gate: h.runs.Gate, Store: h.memory, Folded: h.store, MinTurns: s.ExtractMinEntries, NoBackup: !s.BackupBeforeCompress, Zone: h.zone,
-		Logger: h.opts.Logger,
+		Logger: h.opts.Logger, Deadline: within(extraction.DefaultDeadline, llm),
 	}
 	if s.CompressOnOverflow {
 		o.MaxChars = s.MaxPrimaryChars
