@@ -75,6 +75,9 @@ func (e *Eraser) expire(ctx context.Context, key messages.ChatKey, before time.T
 	if err = e.intend(ctx, f); err == nil {
 		err = e.finish(ctx, f)
 	}
+	if errors.Is(err, journal.ErrNotBegun) {
+		err = e.notBegun(ctx, []journal.Forgetting{f}, err)
+	}
 	if err != nil {
 		return false, err
 	}

@@ -133,7 +133,7 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 		f.Emptied = true
 	}
 	var all error
-	for _, step := range []string{"files", "people", "runs", "grants", "tasks", "fires", "index"} {
+	for _, step := range []string{"chat", "files", "people", "runs", "grants", "tasks", "fires", "index"} {
 		if slices.Contains(f.Done, step) {
 			continue
 		}
@@ -153,6 +153,9 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 // step carries out one step of a deletion.
 func (e *Eraser) step(ctx context.Context, f journal.Forgetting, step string) error {
 	switch step {
+	case "chat":
+		aside, err := e.aside(f.ChatKey)
+		return errors.Join(err, os.RemoveAll(aside))
 	case "files":
 		folder, err := chatfiles.FolderOf(f.ChatKey)
 		if err != nil {
@@ -174,18 +177,39 @@ func (e *Eraser) step(ctx context.Context, f journal.Forgetting, step string) er
 	}
 }
 
-// empty deletes the folder of a chat, and stores what the chat continues with.
+// empty takes the folder of a chat away, for a later step to delete, and stores what the chat continues with. The error is
+// [journal.ErrNotBegun] if the chat is as it was.
 func (e *Eraser) empty(ctx context.Context, f journal.Forgetting, dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, err)
+	aside, err := e.aside(f.ChatKey)
+	if err == nil {
+		err = os.RemoveAll(aside) // of an attempt that was interrupted
+	}
+	if err == nil {
+		if err = os.Rename(dir, aside); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: delete the chat %s: %w", journal.ErrNotBegun, f.ChatKey, err)
 	}
 	if err := e.keep(ctx, f); err != nil {
-		return fmt.Errorf("keep the ids of %s: %w", f.ChatKey, err)
+		err = fmt.Errorf("keep the ids of %s: %w", f.ChatKey, err)
+		if back := errors.Join(os.RemoveAll(dir), os.Rename(aside, dir)); back != nil {
+			return errors.Join(err, back)
+		}
+		return fmt.Errorf("%w: %w", journal.ErrNotBegun, err)
 	}
-	if err := (document.Disk{}).SyncDir(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, folder := range []string{filepath.Dir(dir), filepath.Dir(aside)} {
+		if err := (document.Disk{}).SyncDir(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
+}
+
+// aside is where the folder of a chat waits for its deletion, beside the intent.
+func (e *Eraser) aside(key messages.ChatKey) (string, error) {
+	return e.intents().FilePath(key, "chat")
 }
 
 // forgetIndex deletes the whole search index, because rows deleted from a database stay readable in its free pages.

@@ -131,6 +131,46 @@ func TestForgetWithoutAnIntentDeletesNothing(t *testing.T) {
 	}
 }
 
+// If what a chat continues with cannot be stored, the chat stays as it was and the order is withdrawn. It would be
+// carried out at the next start, with all that was said until then.
+func TestForgetThatCannotKeepTheIDs(t *testing.T) {
+	const key messages.ChatKey = "web-chat-1"
+	state := t.TempDir()
+	open := func() (*filestore.Store, persistence.Chat) {
+		t.Helper()
+		store, err := filestore.Open(filestore.Options{Dir: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := store.OpenChat(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store, c
+	}
+	store, c := open()
+	said := uimessage.Message{ID: "m", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: "hello"}}}
+	if _, err := c.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.AppendHistory(t.Context(), said), c.Close(), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	e := NewEraser(state, store, time.UTC) // which is closed
+	_, err := e.Forget(t.Context(), journal.Forgetting{Version: 1, ChatKey: key, Keep: journal.Meta{N: 5}})
+	if !errors.Is(err, journal.ErrNotBegun) {
+		t.Errorf("got %v, want %v", err, journal.ErrNotBegun)
+	}
+	if err := e.FinishAll(t.Context(), func(f journal.Forgetting, err error) { t.Errorf("the next start deletes %s: %v", f.ChatKey, err) }); err != nil {
+		t.Error(err)
+	}
+	store, c = open()
+	t.Cleanup(func() { _ = errors.Join(c.Close(), store.Close()) })
+	if snap, err := c.Load(t.Context()); err != nil || len(snap.History) != 1 {
+		t.Errorf("%d turns, %v; want the one that was there", len(snap.History), err)
+	}
+}
+
 // While a memory is being written, such as facts by an extraction that was stopped for the deletion, nothing is deleted:
 // the rest of that write would bring the memory back.
 func TestForgetWaitsForMemories(t *testing.T) {
