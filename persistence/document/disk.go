@@ -82,8 +82,8 @@ func (d Disk) replace(path string, content []byte) error {
 	return d.Do(StepRename, path, func() error { return os.Rename(path+tempSuffix, path) })
 }
 
-// Remove removes a file, durably, with what a killed process wrote of its next content. The removal of a missing file is fsynced too, because an earlier
-// removal may not be durable yet.
+// Remove removes a file, durably, with what a killed process wrote of its next content. The removal of a missing file is
+// fsynced too, because an earlier removal may not be durable yet.
 func (d Disk) Remove(path string) error {
 	err := d.Do(StepRemove, path, func() error {
 		if err := os.Remove(path + tempSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
