@@ -33,8 +33,8 @@ func TestInterruptInTheEditor(t *testing.T) {
 	if _, err := os.ReadFile(file("began")); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		signals <- os.Interrupt
+	for _, sig := range []os.Signal{os.Interrupt, os.Interrupt, syscall.SIGHUP} { // the last is ignored, after the others were handled
+		signals <- sig
 	}
 	further, err := os.OpenFile(file("go"), os.O_RDWR, 0)
 	if err != nil {
