@@ -218,7 +218,7 @@ func TestRL9ToolThatDoesNotEnd(t *testing.T) {
 }
 
 // An input that is nested so deeply that a message with it could not be read again is one that the tool cannot take. The
-// chat goes on after a restart.
+// chat continues after a restart.
 func TestRL6InputOfGreatDepth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := tooltest.New("look", func(context.Context, tool.Call) (tool.Result, error) {

@@ -107,7 +107,7 @@ func TestCallsOfOtherServices(t *testing.T) {
 		refusal modeltest.Raw
 		ids     bool // other ids
 		bridged bool // an answer behind the results
-		signed  bool // with what stands for a signature
+		signed  bool // with the replacement of a signature
 	}{
 		{"openai", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"error":{"message":"Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 46 instead.","type":"invalid_request_error","param":"messages[1].tool_calls[0].id","code":"string_above_max_length"}}`}, true, false, false},
 		{"mistral", modeltest.Raw{Status: 400, Type: "application/json", Body: `{"object":"error","message":"Tool call id was chatcmpl-tool-0123456789abcdef0123456789abcdef but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","param":null,"code":"3280"}`}, true, false, false},

@@ -266,7 +266,7 @@ func TestLeavingAStalledHost(t *testing.T) {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-			<-s.host.sent // the host goes on
+			<-s.host.sent // the host accepts it
 			return
 		case <-end:
 			t.Fatal("Ctrl-C does not leave")

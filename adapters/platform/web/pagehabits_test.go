@@ -283,7 +283,7 @@ func TestPageNoticesASilentHost(t *testing.T) {
 	}
 }
 
-// forbidding lets nobody decide.
+// forbidding refuses every decision.
 type forbidding struct{ platform.Live }
 
 func (forbidding) Decide(_ context.Context, _ messages.ChatKey, _ platform.Person, say []messages.Decision) ([]messages.DecisionOutcome, error) {

@@ -102,7 +102,7 @@ func (b *Base) WrittenInChinese(t journal.Turn) bool {
 }
 
 // worded reports whether the sender of a turn wrote words, and not only a command, which starts with a slash. A bracket
-// starts what stands for a file or a forwarded message.
+// starts the placeholder of a file or of a forwarded message.
 func worded(t journal.Turn) bool {
 	return t.Meta.Source != uimessage.SourceTask && slices.ContainsFunc(t.Parts, func(p uimessage.Part) bool {
 		words, ok := p.(uimessage.Text)

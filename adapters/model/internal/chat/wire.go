@@ -381,7 +381,7 @@ func reserved(name string) bool {
 	}
 }
 
-// unsigned stands for the signature of a call that another model has made.
+// unsigned is sent instead of a signature with a call that another model has made.
 const unsigned = "skip_thought_signature_validator"
 
 // appendSignature appends the thought signature that some models expect with a call, at least with the first of an
