@@ -54,7 +54,7 @@ type Ledger struct {
 	newest  int64                   // when the last call of this day was reserved, in Unix milliseconds
 	open    map[string]*Reservation // by their ids
 	runs    map[string]*tally
-	runsOf  bool          // runs has what earlier processes recorded
+	runsOf  bool          // runs has what was recorded before there was a limit
 	pruneAt int           // how many runs are too many
 	changed chan struct{} // closed when waiting calls may be admitted; nil if none waits
 
@@ -79,9 +79,10 @@ func Open(dir string, zone *time.Location, failed func(error)) *Ledger {
 	}
 }
 
-// run returns the tally of a run, and a new one for calls without a run.
+// run returns the tally of a run. While runs have no limit, and for calls without a run, it is a new one that is not
+// kept.
 func (l *Ledger) run(id string, now time.Time) *tally {
-	if id == "" {
+	if id == "" || l.limits.Run == (Bound{}) {
 		return &tally{}
 	}
 	t := l.runs[id]
@@ -108,6 +109,9 @@ func (l *Ledger) SetLimits(limits Limits) error {
 	defer l.mu.Unlock()
 	defer l.wake()
 	l.limits = limits
+	if limits.Run == (Bound{}) {
+		l.runs, l.runsOf = map[string]*tally{}, false
+	}
 	return l.turn(time.Now())
 }
 

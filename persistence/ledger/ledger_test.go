@@ -192,6 +192,7 @@ func TestCheaper(t *testing.T) {
 			<-time.After(time.Hour)
 			use(t, l, dear, 1)
 		}
+		set(t, l, limit("Run", 0, ledger.Bound{Tokens: 1000}))
 		if !l.Tell(cheap, "runTokens") || l.Tell(dear, "runTokens") || !l.Tell(call("other"), "runTokens") {
 			t.Error("not told once in a run")
 		}
@@ -379,6 +380,12 @@ func TestReadsLate(t *testing.T) {
 		}
 		if got := use(t, l, call("r1"), 1); got != "runTokens" {
 			t.Errorf("%q refuses what is above it", got)
+		}
+		set(t, l, ledger.Limits{})
+		use(t, l, call("r1"), 10)
+		set(t, l, limit("Run", 0, ledger.Bound{Tokens: 75}))
+		if got := use(t, l, call("r1"), 1); got != "runTokens" {
+			t.Errorf("after a time without a limit, %q refuses what is above it", got)
 		}
 	})
 }

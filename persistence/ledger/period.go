@@ -100,6 +100,9 @@ func (l *Ledger) loadRuns(now time.Time) error {
 	for run, amount := range spent {
 		l.run(run, now).spent = amount
 	}
+	for _, r := range l.open {
+		r.count(l.run(r.call.Run, now))
+	}
 	l.runsOf = true
 	return nil
 }
