@@ -46,7 +46,7 @@ type Options struct {
 	// OpenFiles bounds the descriptors of the store; 0 means 2048, or half of the process's limit if
 	// that is less.
 	OpenFiles int
-	// Operations bounds the concurrent operations; 0 means 128. Concurrent operations share the
+	// Operations bounds the concurrent operations; 0 means 64. Concurrent operations share the
 	// fsyncs of the disk, so more of them increase the throughput.
 	Operations int
 	// LedgerBytes is the size from which a ledger continues in a new file; 0 means 8 MiB.
@@ -61,7 +61,7 @@ type Options struct {
 func (o *Options) defaults() {
 	const (
 		openFiles, fewestFiles = 2048, 8
-		operations             = 128
+		operations             = 64
 		ledgerBytes            = 8 << 20
 	)
 	if o.Logger == nil {
