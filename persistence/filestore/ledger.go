@@ -3,9 +3,9 @@ package filestore
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"iter"
-	"maps"
 	"os"
 	"path"
 	"slices"
@@ -21,27 +21,27 @@ import (
 type ledgerTail struct {
 	// last is the number of the last entry, or 0 if there are no entries.
 	last int64
-	// lines are the entries with that number. A crash may have kept only some of a record's entries.
-	lines map[string]bool
+	// lines are the digests of the entries with that number. A crash may have kept only some of a record's entries.
+	lines [][sha256.Size]byte
 }
 
 func (t *ledgerTail) add(e journal.LedgerEntry, line []byte) {
-	if e.N > t.last || t.lines == nil {
-		t.last, t.lines = e.N, map[string]bool{}
+	if e.N > t.last {
+		t.last, t.lines = e.N, nil
 	}
 	if e.N == t.last {
-		t.lines[string(line)] = true
+		t.lines = append(t.lines, sha256.Sum256(line))
 	}
 }
 
 // has reports whether the tail contains an entry, also in the format of an older version.
 func (t *ledgerTail) has(e journal.LedgerEntry, line []byte) bool {
-	if t.lines[string(line)] {
+	if slices.Contains(t.lines, sha256.Sum256(line)) {
 		return true
 	}
 	e.Arrived = 0
 	old := linefile.AppendEntry(nil, e)
-	return t.lines[string(old[:len(old)-1])]
+	return slices.Contains(t.lines, sha256.Sum256(old[:len(old)-1]))
 }
 
 // loadLedger reads the end of the ledger. If the journal still has the record with the last number,
@@ -156,7 +156,7 @@ func rotation(name string) int {
 // ledgerLines appends the lines of entries that the ledger does not contain yet, in the order of
 // their records, and returns the number of the first one and the new tail.
 func (c *chat) ledgerLines(buf *buffer, entries []journal.LedgerEntry) (first int64, tail ledgerTail) {
-	tail = ledgerTail{last: c.tail.last, lines: maps.Clone(c.tail.lines)}
+	tail = ledgerTail{last: c.tail.last, lines: slices.Clone(c.tail.lines)}
 	for _, e := range slices.SortedStableFunc(slices.Values(entries), func(a, b journal.LedgerEntry) int { return cmp.Compare(a.N, b.N) }) {
 		at := len(buf.b) + 1
 		buf.b = linefile.AppendEntry(append(buf.b, linefile.Joint), e)

@@ -98,7 +98,7 @@ func TestRestingChatWeighsLittle(t *testing.T) {
 		rest time.Duration
 		most float64 // bytes a chat
 	}{
-		{"20 seconds after its turn", 20 * time.Second, 10_200},
+		{"20 seconds after its turn", 20 * time.Second, 9_500},
 		{"three minutes after its turn", 3 * time.Minute, 1000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
