@@ -34,7 +34,7 @@ func (a *app) pairCmd() *cobra.Command {
 				return paired{}, err
 			}
 			if !on {
-				a.Say(a.Text("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", "警告：%s 未启用，现在没有机器人能接收这个验证码；sma doctor 会说明还缺什么"), *bot)
+				a.Say(a.Text("warning: %s is off, so no bot takes this code yet; sma doctor says what it needs", "警告：%s 未启用，现在没有机器人能接收这个配对码；sma doctor 会说明还缺什么"), *bot)
 			}
 			return withAccess(a, func(state string, people *access.Store) (paired, error) { return pairOwner(ctx, state, people, *bot) })
 		},
