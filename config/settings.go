@@ -126,7 +126,7 @@ type ContextSettings struct {
 type History struct {
 	KeepLastMessages     int         `json:"keepLastMessages" default:"30" min:"2" max:"5000" about:"Turns that a compaction keeps as they are."`
 	MaxInputTokensApprox TokenBudget `json:"maxInputTokensApprox" default:"12000" about:"Estimated tokens of system text and history above which a chat is compacted; auto is 60 % of the model's context window."`
-	ArchiveOnCompact     bool        `json:"archiveOnCompact" default:"true" about:"Keep the folded turns byte for byte in the chat's archive."`
+	ArchiveOnCompact     bool        `json:"archiveOnCompact" default:"true" about:"Keep the compacted turns byte for byte in the chat's archive."`
 }
 
 // ChatQueue configures the queue of a chat.

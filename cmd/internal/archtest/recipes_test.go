@@ -92,7 +92,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		})
 	}
 	slices.Sort(rows)
-	want := "# Metrics\n\nWhat `/metrics` serves beside the metrics of the Go runtime and of the process.\n\n| metric | what it says |\n|---|---|\n" +
+	want := "# Metrics\n\nWhat `/metrics` serves in addition to the metrics of the Go runtime and of the process.\n\n| metric | what it says |\n|---|---|\n" +
 		strings.Join(slices.Compact(rows), "\n") + "\n"
 	file := filepath.Join(root(t), "docs", "reference", "metrics.md")
 	if *update {
