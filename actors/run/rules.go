@@ -28,7 +28,7 @@ const (
 var (
 	errChanged = errors.New("not executed: what this call would do has changed since a person agreed to it; " +
 		"call the tool again, so that they are asked about it as it is now")
-	errTooLong = fmt.Errorf("not executed: a person has to agree to this call and it is too long to be shown (at most %d bytes); make it shorter", maxExact)
+	errTooLong = fmt.Errorf("not executed: a person has to agree to this call and it is too long to be shown (at most %d bytes); make it shorter, or do it in several calls", maxExact)
 )
 
 // VoidRule reports whether a rule for commands covers nothing.

@@ -40,7 +40,7 @@ func asked(t *testing.T) []struct {
 	}
 	file := func(change values) values {
 		out := values{
-			"New": false, "Steers": false, "Binary": false, "Cut": false, "Path": "notes/plan.md", "Behaviour": "", "Hidden": "", "Sum": "",
+			"New": false, "Steers": false, "Binary": false, "Path": "notes/plan.md", "Behaviour": "", "Hidden": "", "Sum": "",
 			"Before": int64(18), "After": int64(21), "Folders": 0,
 		}
 		maps.Copy(out, change)
@@ -68,7 +68,7 @@ func asked(t *testing.T) []struct {
 		{"write_file", file(values{"New": true, "After": int64(3), "Folders": 2})},
 		{"write_file", file(values{"New": true, "After": int64(0)})},
 		{"write_file", file(nil)},
-		{"write_file", file(values{"Behaviour": "agent", "Cut": true, "After": int64(40_000)})},
+		{"write_file", file(values{"Behaviour": "agent", "After": int64(40_000)})},
 		{"write_file", file(values{"Behaviour": "skill"})},
 		{"write_file", file(values{"Behaviour": "task", "Hidden": "tasks", "Sum": "ab12"})},
 		{"write_file", file(values{"Behaviour": "profile"})},

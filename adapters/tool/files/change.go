@@ -159,7 +159,7 @@ func (c *change) bind() string {
 // explain describes the change to people.
 func (c *change) explain() (tool.Explanation, error) {
 	about := struct {
-		New, Steers, Binary, Cut bool
+		New, Steers, Binary bool
 
 		Path, Behaviour, Hidden, Sum string
 		Before, After                int64
@@ -175,10 +175,8 @@ func (c *change) explain() (tool.Explanation, error) {
 	case c.before != nil && kindOf(c.before[:min(len(c.before), sniffed)]) != "":
 		about.Binary, about.Sum, before = true, c.sum, nil
 	}
-	diff, cut := bounded(unified(string(before), string(c.after)))
-	about.Cut = cut
 	e, err := tool.Describe(WriteName, about)
-	e.Exact, e.Bind = plain(c.place.path)+"\n"+diff, c.bind()
+	e.Exact, e.Bind = plain(c.place.path)+"\n"+unified(string(before), string(c.after)), c.bind()
 	return e, err
 }
 

@@ -9,11 +9,6 @@ import (
 )
 
 const (
-	// maxDiff is the length of the longest diff that is shown in full; of a longer one, diffHead bytes from its head
-	// and diffTail bytes from its tail are shown.
-	maxDiff  = 8 << 10
-	diffHead = 5 << 10
-	diffTail = 2 << 10
 	// maxEdits bounds the search for the shortest diff. If texts differ in more lines, everything from the first to
 	// the last difference is shown as replaced.
 	maxEdits = 600
@@ -183,25 +178,6 @@ func back(a, b []string, trace [][]int) []hunkLine {
 	}
 	slices.Reverse(out)
 	return out
-}
-
-// bounded returns a text in full if it is short, otherwise its head and tail with its size and digest.
-func bounded(text string) (short string, cut bool) {
-	if len(text) <= maxDiff {
-		return text, false
-	}
-	head := text[:boundaryOf(text, diffHead)]
-	tail := text[boundaryOf(text, len(text)-diffTail):]
-	return fmt.Sprintf("%s\n[… %d of %d bytes of this difference are not shown; the SHA-256 of all of it is %s …]\n%s",
-		strings.TrimSuffix(head, "\n"), len(text)-len(head)-len(tail), len(text), digest([]byte(text)), tail), true
-}
-
-// boundaryOf is the end of the line at an offset, if that line is not too long.
-func boundaryOf(text string, at int) int {
-	if n := strings.IndexByte(text[at:min(len(text), at+500)], '\n'); n >= 0 {
-		return at + n + 1
-	}
-	return boundary([]byte(text), at)
 }
 
 func digest(b []byte) string {
