@@ -33,19 +33,17 @@ type match struct {
 	at    int64
 	ts    int64
 	score float64
-	words []string
-	all   bool // it contains all terms
+	words int
+	count []int // how often each of the terms occurs that count for the score
+	all   bool  // it contains all terms
 }
 
 // match finds and ranks turns: those with all terms, followed, if there are few, by those with any.
 // The statistics for the scores are those of the chat alone.
 func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match, error) {
-	found, err := d.candidates(ctx, chat, terms, " AND ")
+	found, err := d.candidates(ctx, chat, terms, true, terms)
 	if err != nil {
 		return nil, err
-	}
-	for i := range found {
-		found[i].all = true
 	}
 	loose := loosen(terms)
 	if len(found) >= enough || len(loose) == 1 {
@@ -61,11 +59,15 @@ func (d *database) match(ctx context.Context, chat int64, terms []term) ([]match
 	if len(rare) == 0 {
 		return nil, nil
 	}
-	some, err := d.candidates(ctx, chat, rare, " OR ")
+	whole, err := d.candidates(ctx, chat, terms, true, loose) // few
 	if err != nil {
 		return nil, err
 	}
-	whole := found
+	some, err := d.candidates(ctx, chat, rare, false, loose)
+	if err != nil {
+		return nil, err
+	}
+	found = whole
 	for _, m := range some {
 		if !slices.ContainsFunc(whole, func(f match) bool { return f.key == m.key && f.file == m.file && f.at == m.at }) {
 			found = append(found, m)
@@ -112,14 +114,14 @@ func (d *database) rank(ctx context.Context, chat int64, found []match, terms []
 	if err := d.sql.QueryRowContext(ctx, query, chat).Scan(&turns, &words); err != nil {
 		return err
 	}
-	for _, t := range terms {
+	for at, t := range terms {
 		weight := 1.0 // of the only term, which does not affect the order
 		if len(terms) > 1 {
 			weight = math.Log(1 + (turns-t.turns+0.5)/(t.turns+0.5))
 		}
 		for i := range found {
-			tf := float64(t.count(found[i].words))
-			long := float64(len(found[i].words)) * turns / words
+			tf := float64(found[i].count[at])
+			long := float64(found[i].words) * turns / words
 			found[i].score += weight * tf * (k1 + 1) / (tf + k1*(1-b+b*long))
 		}
 	}
@@ -133,8 +135,13 @@ func (d *database) rank(ctx context.Context, chat int64, found []match, terms []
 	return nil
 }
 
-// candidates returns turns that contain the terms.
-func (d *database) candidates(ctx context.Context, chat int64, terms []term, operator string) ([]match, error) {
+// candidates returns turns that contain all of the terms, or any, with how often the counted terms occur in each. One
+// turn at a time is in memory, because turns may be long.
+func (d *database) candidates(ctx context.Context, chat int64, terms []term, all bool, counted []term) ([]match, error) {
+	operator := " OR "
+	if all {
+		operator = " AND "
+	}
 	list := make([]string, len(terms))
 	for i, t := range terms {
 		list[i] = t.expression()
@@ -144,13 +151,18 @@ func (d *database) candidates(ctx context.Context, chat int64, terms []term, ope
 	const query = `SELECT c.key, t.file, t.turn, t.at, t.ts, w.body FROM texts w JOIN turns t ON t.id = w.rowid JOIN chats c ON c.id = t.chat
 		WHERE texts MATCH ? AND (t.chat = ? OR ? = 0) ORDER BY w.rowid DESC LIMIT ?`
 	var out []match
+	var words []string // of one turn
 	err := d.each(ctx, func(scan func(...any) error) error {
-		var m match
+		m := match{all: all}
 		var body string
 		if err := scan(&m.key, &m.file, &m.turn, &m.at, &m.ts, &body); err != nil {
 			return err
 		}
-		m.words = strings.Split(body, " ")
+		words = slices.AppendSeq(words[:0], strings.SplitSeq(body, " "))
+		m.words = len(words)
+		for _, t := range counted {
+			m.count = append(m.count, t.count(words))
+		}
 		out = append(out, m)
 		return nil
 	}, query, within(chat, strings.Join(list, operator)), chat, chat, candidates)
