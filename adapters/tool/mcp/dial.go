@@ -233,6 +233,9 @@ func (c *client) dialAddress(life context.Context) dialed {
 	}
 }
 
+// takenKey is the key of the [atomic.Bool] in the context of a call that says whether its server may have taken it.
+type takenKey struct{}
+
 // headers adds the configured headers to every request, limits the size of answers, and cancels requests when the
 // session ends.
 type headers struct {
@@ -255,6 +258,10 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range h.add {
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
+	taken, ok := r.Context().Value(takenKey{}).(*atomic.Bool)
+	if ok = ok && r.Method == http.MethodPost; ok {
+		taken.Store(true)
+	}
 	resp, err := h.next.RoundTrip(r)
 	if err != nil {
 		release()
@@ -262,6 +269,14 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		h.refused.Store(true)
+	}
+	if resp.StatusCode == http.StatusNotFound && r.Header.Get("Mcp-Session-Id") != "" {
+		// The session is forgotten. The SDK would take some words about it for an answer to the call.
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+		if ok {
+			taken.Store(false)
+		}
 	}
 	body := &answer{ReadCloser: resp.Body, release: release, left: h.limit}
 	body.endless = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") // where single events are limited

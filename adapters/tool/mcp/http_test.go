@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -35,23 +36,50 @@ type addressed struct {
 	headers []http.Header
 	broken  atomic.Bool
 	url     string
+	// forgotten is the answer to requests of a session in old, with the status 404.
+	forgotten string
+	old       map[string]bool
+	// slow gets one for each slow call, which ends with end.
+	slow, end chan struct{}
+}
+
+// forget forgets all sessions so far.
+func (a *addressed) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.old = map[string]bool{}
+	for _, h := range a.headers {
+		a.old[h.Get("Mcp-Session-Id")] = true
+	}
+	delete(a.old, "")
 }
 
 func newAddressed(t *testing.T) *addressed {
 	t.Helper()
-	a := &addressed{}
+	a := &addressed{slow: make(chan struct{}, 8), end: make(chan struct{})}
 	server := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "greet", Description: "greets"}, func(_ context.Context, _ *sdk.CallToolRequest, in struct {
 		Name string `json:"name"`
 	},
 	) (*sdk.CallToolResult, any, error) {
+		if in.Name == "slow" {
+			a.slow <- struct{}{}
+			<-a.end
+		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
 	})
 	next := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.mu.Lock()
 		a.headers = append(a.headers, r.Header.Clone())
+		forgotten := a.old[r.Header.Get("Mcp-Session-Id")]
 		a.mu.Unlock()
+		if forgotten {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, a.forgotten)
+			return
+		}
 		if a.broken.Load() {
 			http.Error(w, "broken, and topsecret-token leaks", http.StatusBadGateway)
 			return
@@ -149,4 +177,52 @@ func TestEndlessAnswers(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Limits.Message = 1 << 20 })
 	w.apply(Server{Name: "s", URL: h.URL})
 	w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
+}
+
+// A server that was started anew has forgotten the session, and says so in different ways. It took nothing of the call,
+// which is repeated in a new session.
+func TestForgottenSessions(t *testing.T) {
+	for name, body := range map[string]string{
+		"no words":               "",
+		"words":                  "404 page not found",
+		"an error without an id": `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`,
+		"an error with an id":    `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAddressed(t)
+			a.forgotten = body
+			w := newWorld(t, nil)
+			w.apply(Server{Name: "s", URL: a.url, Timeout: time.Minute})
+			w.up("s")
+			a.forget()
+			if got := w.mustCall("s:greet", `{"name":"Ann"}`); got != `"hello Ann"` {
+				t.Errorf("greet = %s", got)
+			}
+		})
+	}
+}
+
+// A call in progress when another one learns that the session is forgotten may have had an effect: it is not repeated.
+func TestCallsOfForgottenSessions(t *testing.T) {
+	a := newAddressed(t)
+	defer close(a.end)
+	w := newWorld(t, nil)
+	w.apply(Server{Name: "s", URL: a.url, Timeout: time.Minute})
+	w.up("s")
+	failed := make(chan error, 1)
+	go func() {
+		_, err := w.call("s:greet", `{"name":"slow"}`)
+		failed <- err
+	}()
+	<-a.slow
+	a.forget()
+	if got := w.mustCall("s:greet", `{"name":"Ann"}`); got != `"hello Ann"` {
+		t.Errorf("greet = %s", got)
+	}
+	if err := <-failed; !errors.Is(err, ErrInterrupted) {
+		t.Errorf("the call in progress: %v", err)
+	}
+	if len(a.slow) > 0 {
+		t.Error("the call in progress was repeated")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -89,26 +90,50 @@ func (r *remote) invoke(ctx context.Context, call tool.Call, preliminary func(js
 	case <-ctx.Done():
 		return tool.Result{}, fmt.Errorf("%s was not called: %w", r.spec.Name, context.Cause(ctx))
 	}
-	l, err := r.c.acquire(ctx)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	if err := r.check(l); err != nil {
-		return tool.Result{}, err
-	}
 	params := &sdk.CallToolParams{Name: r.def.Name, Arguments: arguments(call.Input)}
 	if preliminary != nil {
 		token, forget := r.c.watch(preliminary)
 		defer forget()
 		params.SetProgressToken(token)
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.c.server.timeout())
-	defer cancel()
-	result, err := l.session.CallTool(ctx, params)
+	result, err := r.ask(ctx, params)
+	if errors.Is(err, sdk.ErrSessionMissing) { // nothing was done
+		result, err = r.ask(ctx, params)
+	}
 	if err != nil {
-		return tool.Result{}, r.failure(ctx, l, err)
+		return tool.Result{}, err
 	}
 	return r.result(ctx, call, result)
+}
+
+// ask sends a call once the server is up. The error of a server that has forgotten the session, and so did nothing, wraps
+// [sdk.ErrSessionMissing]; the next call gets a new session.
+func (r *remote) ask(ctx context.Context, params *sdk.CallToolParams) (*sdk.CallToolResult, error) {
+	l, err := r.c.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(l); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.c.server.timeout())
+	defer cancel()
+	taken := &atomic.Bool{}
+	result, err := l.session.CallTool(context.WithValue(ctx, takenKey{}, taken), params)
+	if errors.Is(err, sdk.ErrSessionMissing) {
+		_ = l.session.Close() // there is nothing to tell the server
+		select {
+		case <-l.ended:
+		case <-ctx.Done():
+		}
+		if !taken.Load() {
+			return nil, fmt.Errorf("%w: %s: it has forgotten the session; nothing was done: %w", ErrDown, r.c.server.Name, sdk.ErrSessionMissing)
+		}
+	}
+	if err != nil {
+		err = r.failure(ctx, l, err)
+	}
+	return result, err
 }
 
 // check compares the tool with what its server lists now and with what is approved.
@@ -137,8 +162,6 @@ func (r *remote) failure(ctx context.Context, l *link, err error) error {
 		return fmt.Errorf("%s took longer than %s and was cancelled; whether it had an effect is unknown: %w", name, r.c.server.timeout(), context.DeadlineExceeded)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s was cancelled; whether it had an effect is unknown: %w", name, context.Canceled)
-	case errors.Is(err, sdk.ErrSessionMissing):
-		go func() { _ = l.session.Close() }() // close the rest of the session; a new one is started
 	}
 	why := r.c.server.line(err.Error())
 	if how := l.finished(); how != "" {
