@@ -31,6 +31,8 @@ func TestCallsAndResults(t *testing.T) {
 		{"a failure of the call", "s:refuse", `{}`, "", "the server refused the call: bad arguments"},
 		{"a request of the server is refused", "s:ask", `{}`, `"asked"`, ""},
 		{"structured", "s:raw", `{"result":{"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":1}}}`, `{"n":1}`, ""},
+		{"structured, with words of its own", "s:raw", `{"result":{"content":[{"type":"text","text":"42 lines"}],"structuredContent":{"n":1}}}`, `{"text":"42 lines","structured":{"n":1}}`, ""},
+		{"structured, with the words in a member", "s:raw", `{"result":{"content":[{"type":"text","text":"42 lines"}],"structuredContent":{"result":"42 lines"}}}`, `{"result":"42 lines"}`, ""},
 		{"a link", "s:raw", `{"result":{"content":[{"type":"resource_link","uri":"file:///x","name":"x"}]}}`, `{"links":[{"uri":"file:///x","name":"x"}]}`, ""},
 		{
 			"a resource's text", "s:raw", `{"result":{"content":[{"type":"resource","resource":{"uri":"a:b","text":"inside","mimeType":"text/plain"}}]}}`,

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -29,7 +30,7 @@ const (
 )
 
 // content is a result with more than text. A result that is only text becomes a string, and one that is only
-// structured content becomes that content.
+// structured content, or whose text repeats that, becomes that content.
 type content struct {
 	call       tool.Call
 	pictures   []messages.Picture // images of Files to show to the model
@@ -82,6 +83,9 @@ func (r *remote) result(ctx context.Context, call tool.Call, answer *sdk.CallToo
 	}
 	if answer.IsError {
 		return tool.Result{}, errors.New(r.text(r.spec.Name + " failed: " + c.words()))
+	}
+	if !slices.ContainsFunc(texts, func(text string) bool { return !c.repeats(text) }) {
+		c.Text = ""
 	}
 	out, err := c.output()
 	if err != nil {
@@ -230,14 +234,23 @@ func (r *remote) maskJSON(raw json.RawMessage) json.RawMessage {
 	return text
 }
 
+// repeats reports whether a text says only what the structured content says, as the protocol recommends.
+func (c content) repeats(text string) bool {
+	words, err := canonicalOf(text)
+	if value, isJSON := canonical([]byte(text)); isJSON == nil && bytes.Contains(c.Structured, value) {
+		return true
+	}
+	return err == nil && bytes.Contains(c.Structured, words)
+}
+
 // output is the JSON of a result.
 func (c content) output() (json.RawMessage, error) {
 	plain := len(c.Files)+len(c.Links) == 0 && c.Note == ""
 	var v any = c
 	switch {
-	case plain && len(c.Structured) > 0:
-		return c.Structured, nil // by the protocol, its text repeats the same
-	case plain:
+	case plain && c.Text == "" && len(c.Structured) > 0:
+		return c.Structured, nil
+	case plain && len(c.Structured) == 0:
 		v = c.Text
 	}
 	return plainjson.Append(nil, v)
