@@ -17,6 +17,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -205,6 +206,8 @@ func (f *Fetch) Invoke(ctx context.Context, call tool.Call) (tool.Result, error)
 		out.Note = "The server redirects to another host, which nobody agreed to. Call " + Name + " with that address to go on."
 	case p.cut != "":
 		out.Note += " Only " + p.cut + " was read."
+	case p.text == "" && strings.Contains(p.contentType, "html"):
+		out.Note += " It has no text; what scripts or frames would show is not read."
 	}
 	if err := out.page(p.text, in); err != nil {
 		return tool.Result{}, err

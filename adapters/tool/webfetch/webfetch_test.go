@@ -139,6 +139,18 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// A page that is made by scripts, or of frames, is not taken for an empty one.
+func TestFetchSaysWhyAPageHasNoText(t *testing.T) {
+	s, at := server(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<title>App</title><div id="root"></div><script src="/app.js"></script><noscript>Turn scripts on.</noscript>`)
+	})
+	got, err := fetch(t, webfetch.New(options(at)), map[string]any{"url": s.URL})
+	if err != nil || got.Text != "" || !strings.Contains(got.Note, "has no text") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestFetchRefusesWhatIsNoText(t *testing.T) {
 	s, at := server(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
