@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
@@ -23,7 +24,7 @@ func editInput(call tool.Call) (path string, how rewrite, err error) {
 	return in.Path, in.rewrite, err
 }
 
-// rewrite replaces the old text. Line ends follow those of the file, if it has only one kind.
+// rewrite replaces the old text. Line ends follow those of the file.
 func (in edit) rewrite(old []byte, absent, hidden bool) ([]byte, error) {
 	switch {
 	case hidden:
@@ -31,11 +32,20 @@ func (in edit) rewrite(old []byte, absent, hidden bool) ([]byte, error) {
 	case absent:
 		return nil, fmt.Errorf("%w: there is no file %s; %s makes one", fs.ErrNotExist, shown(in.Path), WriteName)
 	}
-	if kind := kindOf(old[:min(len(old), sniffed)]); kind != "" {
-		return nil, fmt.Errorf("%s holds no text: it is %s, %s", shown(in.Path), kind, bytesOf(int64(len(old))))
+	head := old[:min(len(old), sniffed)]
+	if kind := kindOf(head); kind != "" {
+		return nil, fmt.Errorf("%s cannot be edited: it is %s, %s; %s replaces all of it", shown(in.Path), kind, bytesOf(int64(len(old))), WriteName)
+	}
+	beyond := func(r rune) bool { return r >= utf8.RuneSelf }
+	if name, other := encodingOf(head); other != nil && strings.ContainsFunc(in.Old+in.New, beyond) {
+		return nil, fmt.Errorf("%w: %s is text in %s, where only ASCII can be edited; %s replaces all of it", tool.ErrInput, shown(in.Path), name, WriteName)
 	}
 	from, to := []byte(lineEnds(old, in.Old)), []byte(lineEnds(old, in.New))
 	n := bytes.Count(old, from)
+	if n == 0 { // the lines of the file may end in both ways
+		from, to = []byte(windows(in.Old)), []byte(windows(in.New))
+		n = bytes.Count(old, from)
+	}
 	switch {
 	case n == 0:
 		return nil, fmt.Errorf("%w: /old: %s does not hold these words; read it again, and give them without line numbers", tool.ErrInput, shown(in.Path))
@@ -54,8 +64,13 @@ func lineEnds(file []byte, text string) string {
 	case both == 0 && feeds > 0:
 		return strings.ReplaceAll(text, "\r\n", "\n")
 	case both > 0 && both == feeds:
-		return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+		return windows(text)
 	default:
 		return text
 	}
+}
+
+// windows is a text with the line ends of Windows.
+func windows(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }

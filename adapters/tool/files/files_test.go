@@ -188,7 +188,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"picture": "image/png, 10 bytes", "wide": "text in UTF-16", "gone": "there is no file gone", "dir": "is a folder", "a.txt/b": "is not a folder", "gone/b": "there is no file",
+		"picture": "image/png, 10 bytes", "gone": "there is no file gone", "dir": "is a folder", "a.txt/b": "is not a folder", "gone/b": "there is no file",
 		"../x": "leads out", "/etc/passwd": "not in the project", "dir/../../x": "leads out",
 	} {
 		if _, err := p.run(t.Context(), files.ReadName, in{"path": name}); err == nil || !strings.Contains(err.Error(), want) {
@@ -206,6 +206,47 @@ func TestRead(t *testing.T) {
 	}
 	if lines != 5000 || steps < 3 {
 		t.Errorf("%d lines in %d steps", lines, steps)
+	}
+}
+
+// Texts that Windows wrote are read, and cannot be mistaken for files without text by who wants to edit them.
+func TestReadOtherEncodings(t *testing.T) {
+	chinese := "\xc4\xe3\xba\xc3\xa3\xac\xca\xc0\xbd\xe7\xa1\xa3\r\n" // 你好，世界。
+	code := "package main\n\nfunc main() { println(\"hello, world\") } // \xb4\xf2\xd3\xa1\n"
+	p := newProject(t, map[string]string{
+		"gbk": chinese + strings.Repeat("\xd6\xd0 a\r\n", 4000), "code": code, "little": "\xff\xfe\x60\x4f\n\x00a\x00", "big": "\xfe\xff\x4f\x60\x00\n\x00a",
+		"latin": "Gr\xfc\xdfe aus K\xf6ln, d\xe9j\xe0 vu, gar\xe7on, na\xefve, \xe9t\xe9 \xe0 \xe9\xe9\n", "thai": strings.Repeat("\xa1\xd2\xc3 ", 20),
+		"cut": "ab" + strings.Repeat("中文内容", 2000),
+	})
+	for name, want := range map[string][2]string{
+		"gbk":    {"1\t你好，世界。\n2\t中 a\n", " It is text in GB18030, shown in UTF-8."},
+		"code":   {"1\tpackage main\n2\t\n3\tfunc main() { println(\"hello, world\") } // 打印\n", " It is text in GB18030, shown in UTF-8."},
+		"little": {"1\t你\n2\ta\n", " It is text in UTF-16, shown in UTF-8."},
+		"big":    {"1\t你\n2\ta\n", " It is text in UTF-16, shown in UTF-8."},
+	} {
+		out := p.must(t, files.ReadName, in{"path": name, "lines": 3})
+		if !strings.HasPrefix(words(out, "text"), want[0]) || !strings.HasSuffix(words(out, "note"), want[1]) {
+			t.Errorf("%s: %v", name, out)
+		}
+	}
+	for _, name := range []string{"latin", "thai", "cut"} {
+		if out, err := p.run(t.Context(), files.ReadName, in{"path": name}); err == nil && strings.Contains(words(out, "note"), "GB18030") {
+			t.Errorf("%s is taken for Chinese: %v", name, out)
+		}
+	}
+	for name, want := range map[string]string{"gbk": "text in GB18030", "big": "text in UTF-16"} {
+		if _, err := p.run(t.Context(), files.EditName, in{"path": name, "old": "a", "new": "b"}); err == nil || !strings.Contains(err.Error(), want+", ") || strings.Contains(err.Error(), "no text") {
+			t.Errorf("edit %s: %v", name, err)
+		}
+		if _, err := p.run(t.Context(), files.SearchName, in{"path": name, "query": "a"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("search %s: %v", name, err)
+		}
+	}
+	if _, err := p.run(t.Context(), files.EditName, in{"path": "code", "old": "hello", "new": "再见"}); err == nil || !strings.Contains(err.Error(), "text in GB18030, where only ASCII") {
+		t.Errorf("two encodings in one file: %v", err)
+	}
+	if out := p.must(t, files.EditName, in{"path": "code", "old": "hello", "new": "bye"}); words(out, "written") != "code" {
+		t.Errorf("the part of a file that is ASCII: %v", out)
 	}
 }
 

@@ -64,12 +64,17 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if r.w.opts.Shelf != nil && (picture.Is(head[:n]) || picture.IsPDF(head[:n])) {
 		return r.picture(ctx, call, io.MultiReader(bytes.NewReader(head[:n]), f), path, info.Size())
 	}
-	if kind := kindOf(head[:n]); kind != "" {
+	name, other := encodingOf(head[:n])
+	if kind := kindOf(head[:n]); kind != "" && other == nil {
 		return tool.Result{}, fmt.Errorf("%s holds no text: it is %s, %s", shown(path), kind, bytesOf(info.Size()))
 	}
 	p := pager{from: in.From, lines: in.Lines, broken: stored}
 	// The limit matters if the file grows while it is read.
-	got, err := p.read(ctx, io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), maxFile))
+	text := io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), maxFile)
+	if other != nil {
+		text = other.NewDecoder().Reader(text)
+	}
+	got, err := p.read(ctx, text)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -81,6 +86,9 @@ func (r *Read) Invoke(ctx context.Context, call tool.Call) (tool.Result, error) 
 		source = "stored result " + path
 	}
 	out := readResult{Source: source, Note: remark(got, stored), Bytes: info.Size(), Lines: got.total, From: got.first, Text: got.text.String()}
+	if other != nil {
+		out.Note += " It is text in " + name + ", shown in UTF-8."
+	}
 	if end := got.first + got.shown; got.shown > 0 && end <= got.total {
 		out.Next = end
 	}

@@ -149,7 +149,7 @@ func (s *search) file(ctx context.Context, p *place) error {
 		return fmt.Errorf("read %s: %w", shown(p.path), cause(err))
 	}
 	if kind := kindOf(head); kind != "" {
-		return fmt.Errorf("%s holds no text: it is %s", shown(p.path), kind)
+		return fmt.Errorf("%s is not searched: it is %s", shown(p.path), kind)
 	}
 	s.out.Files++
 	for line := 1; ; line++ {

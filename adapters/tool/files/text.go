@@ -13,6 +13,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	utf "golang.org/x/text/encoding/unicode"
+
 	"github.com/shipmyagent/shipmyagent/adapters/internal/quoted"
 	"github.com/shipmyagent/shipmyagent/adapters/tool"
 )
@@ -24,11 +28,12 @@ const (
 	sniffed = 8 << 10
 )
 
-// kindOf returns the media type of binary data, or "" for text.
+// kindOf returns the media type of binary data or the encoding of a text that cannot be edited, or "" for text.
 func kindOf(head []byte) string {
+	name, other := encodingOf(head)
 	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return "text in UTF-16"
+	case name == utf16, other != nil && !mostlyText(head):
+		return "text in " + name
 	case bytes.IndexByte(head, 0) < 0 && mostlyText(head):
 		return ""
 	}
@@ -37,6 +42,50 @@ func kindOf(head []byte) string {
 		kind = "application/octet-stream"
 	}
 	return kind
+}
+
+const utf16 = "UTF-16"
+
+// encodingOf returns an encoding other than UTF-8 that the beginning of a text certainly has, or nil.
+func encodingOf(head []byte) (name string, other encoding.Encoding) {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return utf16, utf.UTF16(utf.LittleEndian, utf.UseBOM)
+	case isChinese(head):
+		return "GB18030", simplifiedchinese.GB18030
+	}
+	return "", nil
+}
+
+// isChinese reports whether all bytes that are not ASCII are pairs of GBK, and nearly all of these common characters.
+func isChinese(head []byte) bool {
+	for cut := range utf8.UTFMax { // a longer text may be cut inside a character
+		if cut > 0 && len(head) < sniffed {
+			break
+		}
+		if utf8.Valid(head[:len(head)-cut]) {
+			return false
+		}
+	}
+	common, others := 0, 0
+	for i := 0; i < len(head); i++ {
+		lead := head[i]
+		if lead < utf8.RuneSelf {
+			continue
+		}
+		if i++; i == len(head) {
+			break
+		}
+		switch trail := head[i]; {
+		case lead == 0x80 || lead == 0xff || trail < 0x40 || trail == 0x7f || trail == 0x80 || trail == 0xff:
+			return false
+		case lead > 0xa0 && lead < 0xf8 && trail > 0xa0:
+			common++
+		default:
+			others++
+		}
+	}
+	return common > 9*others && bytes.IndexByte(head, 0) < 0
 }
 
 // mostlyText also accepts texts in other encodings, if they are close to ASCII.
