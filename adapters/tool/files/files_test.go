@@ -250,6 +250,17 @@ func TestReadOtherEncodings(t *testing.T) {
 	}
 }
 
+// A search that takes too long says what it has found.
+func TestSearchOutOfTime(t *testing.T) {
+	p := newProject(t, map[string]string{"a.txt": "word\n"})
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	out, err := p.run(ctx, files.SearchName, in{"query": "word"})
+	if err != nil || !strings.Contains(words(out, "note"), "not all were searched; name a folder") {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
 // Whole results are read by the chat whose they are, all of them, however long
 // their lines are.
 func TestPI6StoredResults(t *testing.T) {

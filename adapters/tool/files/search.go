@@ -89,6 +89,8 @@ func (s *Search) Invoke(ctx context.Context, call tool.Call) (tool.Result, error
 	switch {
 	case errors.Is(err, errTooMany):
 		job.out.Note += " There are too many files; not all were searched."
+	case errors.Is(err, context.DeadlineExceeded):
+		job.out.Note += " The time is up; not all were searched; name a folder in path."
 	case err != nil && !errors.Is(err, errEnough):
 		return tool.Result{}, err
 	}
