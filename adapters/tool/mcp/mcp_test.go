@@ -256,11 +256,11 @@ func TestSU2Program(t *testing.T) {
 	if err != nil || strings.Contains(got, "canary") || strings.Contains(got, "topsecret") || !strings.Contains(got, "TOKEN="+stars) {
 		t.Errorf("the program's environment: %s, %v", got, err)
 	}
-	if _, err := w.call("s:big", `{"n":200000}`); !errors.Is(err, ErrInterrupted) {
-		t.Errorf("a giant message: %v, want %v", err, ErrInterrupted)
+	if _, err := w.call("s:big", `{"n":200000}`); !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "exceeded the configured maximum") {
+		t.Errorf("a giant message: %v, want %v and why", err, ErrInterrupted)
 	}
-	if _, err := w.call("s:garbage", `{}`); !errors.Is(err, ErrInterrupted) {
-		t.Errorf("what is not a message: %v, want %v", err, ErrInterrupted)
+	if _, err := w.call("s:garbage", `{}`); !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "invalid character") {
+		t.Errorf("what is not a message: %v, want %v and why", err, ErrInterrupted)
 	}
 	if got, err := w.call("s:say", `{"n":8000,"text":"topsecret-token"}`); err != nil || got != `"said"` {
 		t.Errorf("a talkative program: %s, %v", got, err)

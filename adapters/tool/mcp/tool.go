@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -164,8 +165,9 @@ func (r *remote) failure(ctx context.Context, l *link, err error) error {
 		return fmt.Errorf("%s was cancelled; whether it had an effect is unknown: %w", name, context.Canceled)
 	}
 	why := r.c.server.line(err.Error())
-	if how := l.finished(); how != "" {
-		why = how
+	how := l.finished() // the next call gets another session
+	if how != "" && (errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed)) {
+		why = how // otherwise the host ended it because of the error
 	}
 	return fmt.Errorf("%s: %w: %s", name, ErrInterrupted, why)
 }
