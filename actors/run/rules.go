@@ -18,17 +18,13 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-const (
-	// maxExact is the longest text that people are asked to approve, in bytes, and maxSentence the
-	// longest sentence of a tool.
-	maxExact    = 32 << 10
-	maxSentence = 500
-)
+// maxSentence is the longest sentence of a tool that people are asked with.
+const maxSentence = 500
 
 var (
 	errChanged = errors.New("not executed: what this call would do has changed since a person agreed to it; " +
 		"call the tool again, so that they are asked about it as it is now")
-	errTooLong = fmt.Errorf("not executed: a person has to agree to this call and it is too long to be shown (at most %d bytes); make it shorter, or do it in several calls", maxExact)
+	errTooLong = fmt.Errorf("not executed: a person has to agree to this call and it is too long to be shown (at most %d bytes); make it shorter, or do it in several calls", tool.MaxExact)
 )
 
 // VoidRule reports whether a rule for commands covers nothing.
@@ -249,7 +245,7 @@ func (r *run) explain(t tool.Tool, c loop.Call) explained {
 	if e.What == "" && e.Exact == "" {
 		e.Exact = tool.Lines(c.Input)
 	}
-	if len(e.Exact) > maxExact {
+	if len(e.Exact) > tool.MaxExact {
 		e.err = errTooLong
 	}
 	r.approvals.explained[callKey(c)] = e

@@ -40,6 +40,9 @@ type Explainer interface {
 	Explain(call Call) (Explanation, error)
 }
 
+// MaxExact is the longest text that people are asked to approve, in bytes.
+const MaxExact = 32 << 10
+
 // Explanation is what a person is shown, and what the decision is bound to.
 type Explanation struct {
 	Title string // of the tool, for people; defaults to the title in its [Spec]
@@ -48,8 +51,8 @@ type Explanation struct {
 	// Chinese are the same texts in Chinese. Without What, the English ones are shown.
 	Chinese Words
 	// Exact is what would take effect: a command, the diff of a file, the values that a server receives. It is shown
-	// in full, with control characters made visible, and without a caption: What describes it. It is empty if What is
-	// sufficient.
+	// in full, with control characters made visible, and without a caption: What describes it. A call with more than
+	// [MaxExact] is refused. It is empty if What is sufficient.
 	Exact string
 	// Bind is a digest of everything besides the input that the decision is bound to: folder, environment, content of
 	// the named files, a tool's schema. An approved call is not executed if its Bind has changed.

@@ -175,8 +175,13 @@ func (c *change) explain() (tool.Explanation, error) {
 	case c.before != nil && kindOf(c.before[:min(len(c.before), sniffed)]) != "":
 		about.Binary, about.Sum, before = true, c.sum, nil
 	}
+	exact := plain(c.place.path) + "\n" + unified(string(before), string(c.after))
+	if len(exact) > tool.MaxExact && before != nil { // what would be written may be short enough
+		about.Hidden, about.Sum = "long", c.sum
+		exact = plain(c.place.path) + "\n" + unified("", string(c.after))
+	}
 	e, err := tool.Describe(WriteName, about)
-	e.Exact, e.Bind = plain(c.place.path)+"\n"+unified(string(before), string(c.after)), c.bind()
+	e.Exact, e.Bind = exact, c.bind()
 	return e, err
 }
 

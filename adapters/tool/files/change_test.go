@@ -188,6 +188,17 @@ func TestExplainShowsAllOfALongDifference(t *testing.T) {
 	}
 }
 
+// A new text that can be shown is not refused because of the text that it replaces.
+func TestExplainReplacedTexts(t *testing.T) {
+	old, text := strings.Repeat("an old line\n", 3000), strings.Repeat("a line\n", 1000)
+	p := newProject(t, map[string]string{"f": old})
+	_, _, e, err := p.ask(files.WriteName, in{"path": "f", "content": text})
+	want := "f\n@@ -0,0 +1,1000 @@\n" + strings.Repeat("+a line\n", 1000)
+	if err != nil || e.Exact != want || !strings.Contains(e.Risk, "replaced and is not shown here. Its SHA-256 is "+sum(old)) || !strings.Contains(e.What, "It has 35 KiB now and will have 7000 bytes") {
+		t.Errorf("%d bytes are shown of %d: %s %s, %v", len(e.Exact), len(want), e.What, e.Risk, err)
+	}
+}
+
 // Nothing is written but what a person agreed to: not without an answer, not with
 // the answer to another call, not once the file is another one.
 func TestAP13FilesNeedTheAgreementOfAPerson(t *testing.T) {
