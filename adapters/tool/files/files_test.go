@@ -250,6 +250,27 @@ func TestReadOtherEncodings(t *testing.T) {
 	}
 }
 
+// A file of very long lines, as programs write them, is read in pieces: nothing else shows what is behind their beginning.
+func TestReadVeryLongLines(t *testing.T) {
+	whole := `{"rows":"` + strings.Repeat("0123456789字", 3000) + `"}`
+	p := newProject(t, map[string]string{"data.json": whole})
+	var text strings.Builder
+	for from := 1.0; from > 0; {
+		out := p.must(t, files.ReadName, in{"path": "data.json", "from": from})
+		for line := range strings.Lines(words(out, "text")) {
+			_, rest, _ := strings.Cut(line, "\t")
+			text.WriteString(strings.TrimSuffix(rest, "\n"))
+		}
+		if !strings.Contains(words(out, "note"), "broken into pieces") {
+			t.Errorf("note %v", out["note"])
+		}
+		from, _ = out["next"].(float64)
+	}
+	if text.String() != whole {
+		t.Errorf("%d bytes read, want %d", text.Len(), len(whole))
+	}
+}
+
 // A search that takes too long says what it has found.
 func TestSearchOutOfTime(t *testing.T) {
 	p := newProject(t, map[string]string{"a.txt": "word\n"})
