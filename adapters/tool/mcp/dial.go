@@ -109,7 +109,10 @@ func (o *opening) other() string {
 
 // unreached says why an address could not be reached, without the wrapping of network errors.
 func (h *headers) unreached(err error) error {
-	if h.refused.Load() {
+	switch h.status.Load() {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return fmt.Errorf("it does not speak streamable HTTP at this address; the older HTTP with SSE is not supported: %w", err)
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf(`it refuses who asks; give it a token in "headers", as in {"Authorization": "Bearer ${TOKEN}"}: %w`, err)
 	}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
@@ -239,12 +242,11 @@ type takenKey struct{}
 // headers adds the configured headers to every request, limits the size of answers, and cancels requests when the
 // session ends.
 type headers struct {
-	next  http.RoundTripper
-	life  context.Context //nolint:containedctx // a round tripper has no other way to learn of the end
-	add   http.Header
-	limit int64
-	// refused is set if a request was answered with 401 or 403.
-	refused atomic.Bool
+	next   http.RoundTripper
+	life   context.Context //nolint:containedctx // a round tripper has no other way to learn of the end
+	add    http.Header
+	limit  int64
+	status atomic.Int32 // of the last request that was refused
 }
 
 func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -267,8 +269,8 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 		release()
 		return nil, err
 	}
-	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		h.refused.Store(true)
+	if resp.StatusCode >= http.StatusBadRequest {
+		h.status.Store(int32(resp.StatusCode)) //nolint:gosec // three digits
 	}
 	if resp.StatusCode == http.StatusNotFound && r.Header.Get("Mcp-Session-Id") != "" {
 		// The session is forgotten. The SDK would take some words about it for an answer to the call.

@@ -151,13 +151,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 }
 
 func TestRefusedTokens(t *testing.T) {
-	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+	const token, other = `give it a token in "headers"`, "does not speak streamable HTTP at this address"
+	for status, want := range map[int]string{http.StatusUnauthorized: token, http.StatusForbidden: token, http.StatusNotFound: other, http.StatusMethodNotAllowed: other} {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		defer h.Close()
 		w := newWorld(t, nil)
 		w.apply(Server{Name: "s", URL: h.URL})
 		w.until("it to fail", func() bool { return w.status("s").Condition == ConditionDown })
-		if why := w.status("s").Reason; !strings.Contains(why, `give it a token in "headers"`) {
+		if why := w.status("s").Reason; !strings.Contains(why, want) {
 			t.Errorf("%d: %s", status, why)
 		}
 	}
