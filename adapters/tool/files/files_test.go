@@ -271,6 +271,26 @@ func TestReadVeryLongLines(t *testing.T) {
 	}
 }
 
+// A name that is no UTF-8, as of files that were unpacked from an archive of Windows, is found as it is listed.
+func TestNamesInOtherEncodings(t *testing.T) {
+	p := newProject(t, nil)
+	for _, name := range []string{"d\xce\xc4/\xb1\xa8.txt", "\xb1.txt", "\xb2.txt"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p.path(name)), 0o755), os.WriteFile(p.path(name), []byte("text\n"), 0o600)); err != nil {
+			t.Skip(err)
+		}
+	}
+	listed := fmt.Sprint(p.must(t, files.ListName, in{})["entries"])
+	if !strings.Contains(listed, "d\ufffd\ufffd/\ufffd\ufffd.txt") {
+		t.Fatalf("listed as %s", listed)
+	}
+	if out := p.must(t, files.ReadName, in{"path": "d\ufffd\ufffd/\ufffd\ufffd.txt"}); out["text"] != "1\ttext\n" {
+		t.Errorf("%v", out)
+	}
+	if _, err := p.run(t.Context(), files.ReadName, in{"path": "\ufffd.txt"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("one of two files: %v", err)
+	}
+}
+
 // A search that takes too long says what it has found.
 func TestSearchOutOfTime(t *testing.T) {
 	p := newProject(t, map[string]string{"a.txt": "word\n"})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 const (
@@ -96,6 +97,10 @@ func (w *walk) run() (*place, error) {
 			continue
 		}
 		info, err := w.dir().Lstat(part)
+		if errors.Is(err, fs.ErrNotExist) && strings.ContainsRune(part, utf8.RuneError) {
+			part = listedAs(w.dir(), part)
+			info, err = w.dir().Lstat(part)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return w.absent(part)
@@ -122,6 +127,16 @@ func (w *walk) run() (*place, error) {
 		path = "."
 	}
 	return &place{path: path, dir: w.dir(), name: ".", info: info}, nil
+}
+
+// listedAs returns the only name in a folder that is shown as the given one, because it is no UTF-8, or the name itself.
+func listedAs(dir *os.Root, shown string) string {
+	list, _ := entries(dir) // without them it does not exist
+	found := slices.DeleteFunc(list, func(name string) bool { return string([]rune(name)) != shown })
+	if len(found) != 1 {
+		return shown
+	}
+	return found[0]
 }
 
 // follow inserts the target of a link before the rest of the path.
