@@ -22,7 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// results are the texts of all results in a request.
 func results(req model.Request) (texts []string) {
 	for _, m := range req.Messages {
 		for _, p := range m.Parts {

@@ -64,7 +64,6 @@ func (p *post) fetch(ctx context.Context, _ messages.ChatKey, turn uimessage.Mes
 	return out
 }
 
-// withFile is a message with a file.
 func withFile(w *actortest.World, text, file, album string) platform.Inbound {
 	in := w.Inbound(alice, "alice", text)
 	in.Album = album

@@ -96,7 +96,6 @@ func (x *feishuWire) revive() {
 	x.start()
 }
 
-// later lets time pass.
 func (x *feishuWire) later(d time.Duration) {
 	<-time.After(d)
 	if x.w != nil {

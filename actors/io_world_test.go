@@ -100,7 +100,6 @@ func (x *wire) again() {
 	x.start()
 }
 
-// later lets time pass.
 func (x *wire) later(d time.Duration) {
 	<-time.After(d)
 	x.w.Wait()

@@ -74,7 +74,6 @@ func (s *showing) seen() (drafts, marks []string) {
 	return append([]string(nil), s.drafts...), append([]string(nil), s.marks...)
 }
 
-// world is a world on the platform.
 func (s *showing) world(t *testing.T, steps ...modeltest.Step) *actortest.World {
 	t.Helper()
 	return actortest.New(t, actortest.Options{Store: newStore(t), Model: modeltest.NewScript(steps...), Platform: s.Platform, Real: s})

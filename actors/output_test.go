@@ -29,7 +29,6 @@ func printing(says func(text string) string) tool.Tool {
 	}}
 }
 
-// plain says the text itself.
 func plain(text string) string {
 	out, _ := json.Marshal(text) // a string encodes
 	return string(out)

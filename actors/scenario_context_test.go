@@ -36,7 +36,6 @@ func (s *scenario) withContexts() {
 	})...)
 }
 
-// contexts says what is in the archive of the chat.
 func (s *scenario) contexts() (string, error) {
 	items, err := s.store.Contexts(s.t.Context(), s.key)
 	var out []string

@@ -144,7 +144,6 @@ func TestRL12ArrivalsDuringARun(t *testing.T) {
 	t.Logf("soak: row=RL12 turns=%d runs=%d lost=0 reordered=0", turns, runs)
 }
 
-// slowTool takes a second.
 func slowTool(name string) tool.Tool {
 	return actortest.Func{Says: tool.Spec{Name: name, Repeatable: true}, Do: func(ctx context.Context, _ tool.Call) (tool.Result, error) {
 		select {

@@ -19,7 +19,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/memories"
 )
 
-// newMemories are memories in a folder.
 func newMemories(dir string) *memfile.Store {
 	return memfile.New(memfile.Options{
 		State: dir, ChatDir: func(key messages.ChatKey) (string, error) { return filepath.Join(dir, "chat", string(key)), nil },

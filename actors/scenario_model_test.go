@@ -85,7 +85,6 @@ func long(n int) string {
 	return b.String()[:n]
 }
 
-// tool adds a tool.
 func (s *scenario) tool(rest string) error {
 	f := actortest.Func{}
 	words := strings.Fields(rest)

@@ -78,7 +78,6 @@ type scenario struct {
 	marked   []string // texts of the ledger that may have been sent twice
 }
 
-// sendFaults makes sends fail.
 type sendFaults struct {
 	mu     sync.Mutex
 	reason platform.SendReason

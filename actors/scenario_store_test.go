@@ -110,7 +110,6 @@ func failure(op string, full bool) error {
 	return &persistence.Error{Op: op, Cause: errBroken}
 }
 
-// set changes what fails.
 func (s *faulty) set(change func(*faulty)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,6 @@ func TestScenario(t *testing.T) {
 	scenariotest.Play(t, "testdata/scenarios/*.txtar", 25, wanted, *update, playScenario)
 }
 
-// playScenario plays a script in a bubble of its own.
 func playScenario(t *testing.T, script string) map[string]string {
 	t.Helper()
 	var got map[string]string

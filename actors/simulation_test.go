@@ -89,7 +89,6 @@ func (d *simDisk) plan(op filestoretest.Op) error {
 
 func (d *simDisk) Heal() { d.left = 0 }
 
-// simulate plays one seed.
 func simulate(t *testing.T, seed uint64, faults int, trace io.Writer) (r simtest.Result) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, seed)

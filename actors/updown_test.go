@@ -15,7 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/actortest"
 )
 
-// footprint is what a process holds.
 type footprint struct {
 	goroutines, descriptors int
 	heap                    uint64

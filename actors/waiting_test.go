@@ -90,7 +90,6 @@ func TestMarkOfAVoiceNobodyUnderstood(t *testing.T) {
 	})
 }
 
-// panicsOf counts what the actors of a world panic over.
 func panicsOf(w *actortest.World) *int {
 	n := 0
 	w.System.EventStream.Subscribe(func(event any) {

@@ -44,7 +44,6 @@ func write(tb testing.TB, path, text string, mode os.FileMode) {
 	}
 }
 
-// environment returns a lookup function for a map.
 func environment(vars map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		text, ok := vars[name]

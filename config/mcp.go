@@ -291,7 +291,6 @@ func (m *mcpLoader) shown(key string, s *MCPServer) string {
 	return keys.Printable(strings.Join(words, " "))
 }
 
-// spelledSecret is a secret and its key.
 type spelledSecret struct {
 	key  string
 	text Secret

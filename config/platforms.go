@@ -31,7 +31,6 @@ type credential struct {
 	set  bool
 }
 
-// platforms is the table of platforms.
 func (a *Adapters) platforms() []platform {
 	return []platform{
 		{

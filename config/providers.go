@@ -23,7 +23,6 @@ func (p provider) variable() string {
 	return p.Variables[0]
 }
 
-// ownHosts are the hosts of the service.
 func (p provider) ownHosts() []string {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil || u.Host == "" {

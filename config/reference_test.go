@@ -113,7 +113,6 @@ func defaultOf(k keys.Key) string {
 	return "`" + strings.Trim(string(text), `"`) + "`"
 }
 
-// cell is a text in a cell of a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text)
 }

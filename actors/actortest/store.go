@@ -61,7 +61,6 @@ func (s *mortal) OpenChat(ctx context.Context, key messages.ChatKey) (persistenc
 	return mortalChat{c, s}, nil
 }
 
-// mortalChat is a handle of a mortal store.
 type mortalChat struct {
 	persistence.Chat
 	s *mortal

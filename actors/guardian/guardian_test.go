@@ -49,7 +49,6 @@ func newTree(t *testing.T) *tree {
 	return w
 }
 
-// ask sends a question to the guardian.
 func (w *tree) ask(t *testing.T, question any) any {
 	t.Helper()
 	reply, err := w.system.Root.RequestFuture(w.pid, question, time.Minute).Result()
@@ -59,7 +58,6 @@ func (w *tree) ask(t *testing.T, question any) any {
 	return reply
 }
 
-// spawn starts a child.
 func (w *tree) spawn(t *testing.T, name string, props *actor.Props) *actor.PID {
 	t.Helper()
 	if done, ok := w.ask(t, guardian.Spawn{Name: name, Props: props}).(guardian.Spawned); !ok || done.Err != nil {

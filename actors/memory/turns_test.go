@@ -149,7 +149,6 @@ func TestShorter(t *testing.T) {
 	}
 }
 
-// says is a model with one answer.
 type says []model.Event
 
 func (s says) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {

@@ -51,7 +51,6 @@ func newFloor(t *testing.T, o modelgate.Options) *floor {
 	return f
 }
 
-// metric is the value of a gauge.
 func (f *floor) metric(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := f.reg.Gather()

@@ -40,7 +40,6 @@ func (h hooked) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 	return h.rest.Stream(ctx, req)
 }
 
-// streams is a model made of a function.
 type streams func(yield func(model.Event, error) bool)
 
 func (s streams) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
@@ -78,12 +77,10 @@ func boom(*testing.T) model.Model {
 	return modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "boom", Input: "{}"}))
 }
 
-// the ignores the test and returns a model.
 func the(m model.Model) func(*testing.T) model.Model {
 	return func(*testing.T) model.Model { return m }
 }
 
-// over is the real model on a transport.
 func over(rt http.RoundTripper) func(*testing.T) model.Model {
 	return func(t *testing.T) model.Model {
 		t.Helper()

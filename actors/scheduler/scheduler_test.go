@@ -156,7 +156,6 @@ func (s *scheduled) pass(d time.Duration) {
 	s.Wait()
 }
 
-// read returns what the assistant said in a chat.
 func (s *scheduled) read(key messages.ChatKey) []string {
 	s.t.Helper()
 	var out []string
@@ -450,7 +449,6 @@ func TestIO14TasksWhileTheClockJumps(t *testing.T) {
 	})
 }
 
-// started counts the starts of each fire of a task.
 func (s *scheduled) started(task string) map[string]int {
 	out := map[string]int{}
 	for _, f := range s.fires() {

@@ -13,7 +13,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// order is what an operator orders.
 type order int
 
 const (

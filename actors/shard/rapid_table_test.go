@@ -58,7 +58,6 @@ func TestTableMachine(t *testing.T) {
 	})
 }
 
-// agree compares a table with the list.
 func agree(t *rapid.T, table *table, used []*entry, since time.Time) {
 	var idle []*entry
 	var oldest *entry

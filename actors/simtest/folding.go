@@ -17,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/journal"
 )
 
-// agent is the agent's document.
 const agent = "Be kind."
 
 // folding is what a seed chooses about compactions.
@@ -43,7 +42,6 @@ func (s *Sim) chooseFolding() {
 	s.trace.addf("folding %+v", s.setup.folding)
 }
 
-// compactions are the options of a chat's compactions.
 func (l *life) compactions(m simModel) compaction.Options {
 	f := l.sim.setup.folding
 	return compaction.Options{
@@ -236,7 +234,6 @@ func (w *witness) archivedWhole(taken []journal.Turn) {
 	}
 }
 
-// compacts reports whether a rewrite is a compaction.
 func compacts(r journal.Rewrite) bool {
 	return r.From == 0 && len(r.Insert) == 1 && r.Context == nil && journal.NewTurn(r.Insert[0]).Meta.Kind == uimessage.KindSummary
 }
@@ -305,5 +302,4 @@ func (w *witness) whole(turns []journal.Turn) {
 	}
 }
 
-// of returns the simulated model of one chat.
 func (l *life) of(key messages.ChatKey) simModel { return simModel{l, key} }

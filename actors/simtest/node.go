@@ -24,7 +24,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// node is the parts of a process.
 type node struct {
 	store  *disk
 	router *actor.PID

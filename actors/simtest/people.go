@@ -42,13 +42,11 @@ func newPeople(s *Sim) *people {
 	}
 }
 
-// inbound makes the next message in a chat.
 func (p *people) inbound(key messages.ChatKey, text string) *post {
 	n := len(p.posts) + 1
 	return &post{n: n, Inbound: actortest.Inbound(key, n, "alice", text, p.sim.place())}
 }
 
-// say posts something.
 func (p *people) say(in *post) {
 	p.posts = append(p.posts, in)
 	p.pending = append(p.pending, in)
@@ -120,7 +118,6 @@ func (l *life) receive(name string) {
 	}
 }
 
-// heard records the result of a post.
 func (p *people) heard(in *post, r platform.Result) (failed bool) {
 	p.sim.trace.addf("  %s %s: %+v", in.ChatKey, in.IngressID, r)
 	if r.Err != nil {
@@ -197,7 +194,6 @@ func (p *people) command(key messages.ChatKey, text string) {
 	p.say(in)
 }
 
-// edit changes an earlier message.
 func (p *people) edit(key messages.ChatKey) {
 	var mine []*post
 	for _, in := range p.posts[max(0, len(p.posts)-20):] {

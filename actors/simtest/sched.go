@@ -61,7 +61,6 @@ func (s *sched) run(i int) {
 // become possible.
 func (s *sched) settle() { s.pass(1) }
 
-// pass lets time pass.
 func (s *sched) pass(d time.Duration) {
 	s.sleep(d)
 	<-s.pause.C
@@ -139,7 +138,6 @@ func (s *sched) next() {
 	s.ready = nil
 }
 
-// life is one run of the process.
 type life struct {
 	sim    *Sim
 	n      int
@@ -218,7 +216,6 @@ type handed struct {
 	hand
 }
 
-// props makes an actor use the scheduler.
 func (l *life) props(name string, p *actor.Props) *actor.Props {
 	h := hand{l, name}
 	return p.Configure(actor.WithDispatcher(h),

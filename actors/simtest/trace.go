@@ -25,7 +25,6 @@ func newTrace(out io.Writer) *trace {
 	return &trace{out: out, began: time.Now(), lines: make([]string, tail)}
 }
 
-// add appends a line.
 func (t *trace) add(line string) {
 	line = strconv.FormatInt(int64(time.Since(t.began)), 10) + " " + line
 	h := fnv.New64a()

@@ -38,7 +38,6 @@ func newPrey(t *testing.T, permissions map[string]any) *prey {
 	return w
 }
 
-// obey plays the model.
 func (w *prey) obey(req model.Request) []model.Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()

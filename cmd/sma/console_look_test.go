@@ -47,7 +47,6 @@ func (c *consoleWorld) testLooks(t *testing.T) {
 	}
 }
 
-// focused says what has the focus.
 func (p *consolePage) focused() string {
 	p.t.Helper()
 	return p.Eval(`document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.textContent`)

@@ -89,7 +89,6 @@ const asOfAnn = `{
 	};
 }`
 
-// picture leaves a picture of the page in the folder of pictures.
 func (p *consolePage) picture(name string) {
 	p.t.Helper()
 	picture := p.Picture()

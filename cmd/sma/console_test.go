@@ -81,7 +81,6 @@ func (c *consoleWorld) answered(t *testing.T, chat int64, text string) {
 	c.api.Await(t, "the answer to "+text, func() bool { return len(c.api.Sent(chat)) > before })
 }
 
-// consolePage is a page of the console in the browser.
 type consolePage struct {
 	*browsertest.Page
 	t   *testing.T

@@ -22,7 +22,6 @@ type held struct {
 	rss                           int // KiB
 }
 
-// crowds is a host to which crowds come.
 type crowds struct {
 	*telegramWorld
 	v        *victim

@@ -76,7 +76,6 @@ func (m *gatedModel) waitReached(ctx context.Context, name string) error {
 	}
 }
 
-// pause waits at a gate.
 func (m *gatedModel) pause(ctx context.Context, name string) error {
 	g := m.gate(name)
 	g.reachedOnce.Do(func() { close(g.reached) })

@@ -180,7 +180,6 @@ func needReact(t *testing.T) string {
 	return example
 }
 
-// needBrowser returns the Chromium binary.
 func needBrowser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -214,7 +213,6 @@ func play(t *testing.T, node, scenario string, w *world, env ...string) {
 	}
 }
 
-// needNode returns the node binary.
 func needNode(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")

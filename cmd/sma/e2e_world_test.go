@@ -120,7 +120,6 @@ func (w *world) routes() http.Handler {
 	return mux
 }
 
-// process is one run of the binary.
 type process struct {
 	cmd     *exec.Cmd
 	address string

@@ -171,7 +171,6 @@ func (w *askWorld) ran(want string) int {
 	return len(raw)
 }
 
-// open asks the host what waits.
 func (w *askWorld) open(t *testing.T) []query.ApprovalLine {
 	t.Helper()
 	var lines []query.ApprovalLine

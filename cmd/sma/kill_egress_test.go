@@ -47,7 +47,6 @@ func TestIO6KillsAroundSends(t *testing.T) {
 	sum.report(t, "IO6")
 }
 
-// sends finds the sends of a text.
 func sends(part string) func(string, map[string]any, []byte) bool {
 	return func(method string, params map[string]any, _ []byte) bool {
 		text, _ := params["text"].(string)

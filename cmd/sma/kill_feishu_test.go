@@ -64,7 +64,6 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// talk says something in some chats.
 func (w *feishuWorld) talk(messages, chats int) {
 	for range messages {
 		n := w.random.IntN(chats)

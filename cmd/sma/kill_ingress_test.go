@@ -37,7 +37,6 @@ func TestIO1KillsBetweenFetchAndConfirm(t *testing.T) {
 // firstUpdate is the id of a fake's first update.
 const firstUpdate = 1000
 
-// talk says something in some chats.
 func (w *killWorld) talk(messages, chats int) {
 	for range messages {
 		chat := 1 + w.random.Int64N(int64(chats))

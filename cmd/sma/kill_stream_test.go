@@ -163,7 +163,6 @@ func (w *streamWorld) hold(events int) {
 	w.left, w.held = events, make(chan struct{})
 }
 
-// await waits for the hold.
 func (w *streamWorld) await(t *testing.T, events int) {
 	t.Helper()
 	late := time.NewTimer(30 * time.Second)

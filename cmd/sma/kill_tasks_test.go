@@ -193,7 +193,6 @@ func (w *taskWorld) killTask(t *testing.T, sum *tally) {
 	}
 }
 
-// fires are the records of the fire log.
 func (w *taskWorld) fires(t *testing.T) []timetable.Fire {
 	t.Helper()
 	fires, err := taskfile.NewLog(w.state()).Fires(t.Context())

@@ -20,7 +20,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// writeProject writes a project with these settings.
 func writeProject(t *testing.T, dir string, settings map[string]any) {
 	t.Helper()
 	raw, err := json.Marshal(settings)
@@ -34,7 +33,6 @@ func writeProject(t *testing.T, dir string, settings map[string]any) {
 	}
 }
 
-// fakeModel are settings with the fake model and one platform.
 func fakeModel(m *modeltest.Server, name string, platform map[string]any) map[string]any {
 	return map[string]any{
 		"llm":      map[string]any{"provider": "custom", "model": "fake", "baseUrl": m.URL, "apiKey": "sk-test"},

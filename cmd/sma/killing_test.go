@@ -102,7 +102,6 @@ func killable(t *testing.T) string {
 	return path
 }
 
-// command is the binary with arguments.
 func (v *victim) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), v.path)
@@ -184,7 +183,6 @@ func (v *victim) query(t *testing.T, into any, args ...string) {
 	}
 }
 
-// book is what the binary says of a chat.
 type book struct {
 	Running bool                  `json:"running"`
 	Counts  platform.Counts       `json:"counts"`
@@ -211,7 +209,6 @@ func (v *victim) book(t *testing.T, key string) book {
 	return b
 }
 
-// chatView is what the host says of a chat.
 type chatView struct {
 	Running  bool
 	Messages []struct {
@@ -222,7 +219,6 @@ type chatView struct {
 
 type callPart struct{ Type, ToolCallID, State, ErrorText string }
 
-// calls are the states of some calls of tools.
 func (v chatView) calls(of func(callPart) bool) (states []string) {
 	for _, m := range v.Messages {
 		for _, p := range m.Parts {
@@ -303,7 +299,6 @@ func newTap(t *testing.T, api *telegramtest.API) *tap {
 	return p
 }
 
-// set lays a trap.
 func (p *tap) set(c *trap) *trap {
 	c.fired = make(chan struct{})
 	p.mu.Lock()

@@ -38,7 +38,6 @@ func useProcessors() {
 	}
 }
 
-// run runs one command.
 func run() int {
 	actorsystem.SmallRegistry()
 	signals := make(chan os.Signal, 4)

@@ -72,7 +72,6 @@ func TestOutboxCommands(t *testing.T) {
 	}
 }
 
-// outbox is what the list says.
 func outbox(t *testing.T, v *victim, args ...string) []query.OutboxLine {
 	t.Helper()
 	var doc struct{ Outbox []query.OutboxLine }

@@ -30,7 +30,6 @@ func blocks(page string) []block {
 	return list
 }
 
-// readPage returns the text of a page.
 func readPage(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

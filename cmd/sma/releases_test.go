@@ -14,7 +14,6 @@ import (
 // Making the folder of a release: "go test ./cmd/sma -run TestReleases -release 0.1.0".
 var release = flag.String("release", "", "the release whose folder is made of this program")
 
-// releaseReads are what is read from the folder of a release.
 var releaseReads = []string{
 	"sma config check -C mybot",
 	"sma chats verify -C mybot",
@@ -64,7 +63,6 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// readRelease is what the commands print.
 func readRelease(t *testing.T, g *guide) string {
 	t.Helper()
 	var out strings.Builder
@@ -126,7 +124,6 @@ func makeRelease(t *testing.T, to string) {
 	}
 }
 
-// copyTree copies a folder.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.CopyFS(to, os.DirFS(from))); err != nil {

@@ -140,7 +140,6 @@ func incomplete(p *uimessage.Tool) bool {
 	}
 }
 
-// setOutputs replaces the marks.
 func (c *conversion) setOutputs(list []modelmessage.Message) {
 	for _, m := range list {
 		for i, p := range m.Parts {

@@ -158,7 +158,6 @@ func each(v any, path []any, visit func([]any)) {
 	}
 }
 
-// pattern names a member.
 func pattern(kind string, path []any) string {
 	var b strings.Builder
 	for i, step := range path {
@@ -179,7 +178,6 @@ func pattern(kind string, path []any) string {
 	return kind + " " + b.String()
 }
 
-// at replaces the value at a path.
 func at(v any, path []any, change func(any) any) any {
 	if len(path) == 0 {
 		return change(v)

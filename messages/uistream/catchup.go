@@ -65,7 +65,6 @@ func (r *Reducer) open() map[int]string {
 	return out
 }
 
-// catchUp is one comparison.
 type catchUp struct {
 	had, are         []uimessage.Part
 	hasOpen, nowOpen map[int]string

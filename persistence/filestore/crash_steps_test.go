@@ -17,7 +17,6 @@ func long(n, bytes int) uimessage.Message {
 	return m
 }
 
-// edited is a turn with another text.
 func edited(m uimessage.Message) uimessage.Message {
 	m.Parts = []uimessage.Part{uimessage.Text{Text: "edited"}}
 	return m

@@ -152,7 +152,6 @@ func newLife(t *testing.T, limit int, seed uint64) *life {
 	}
 }
 
-// run performs all steps.
 func (l *life) run(steps []step) {
 	t, ctx := l.t, l.t.Context()
 	t.Helper()

@@ -44,7 +44,6 @@ func (b *bench) spoil(t *testing.T, name string, data []byte) {
 	must(t, os.WriteFile(b.file(name), data, 0o600))
 }
 
-// clear removes the chat.
 func (b *bench) clear(t *testing.T) {
 	t.Helper()
 	must(t, os.RemoveAll(filepath.Join(b.dir, chatsDir, testKey)))

@@ -159,7 +159,6 @@ func (f *failure) ask(op, name string) error {
 	return &fs.PathError{Op: op, Path: filepath.Base(name), Err: f.err}
 }
 
-// set activates the plan.
 func (f *failure) set(err error, skip int, match func(op, name string) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,7 +38,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child is the other process.
 func child(mode, dir string) error {
 	ctx := context.Background()
 	switch mode {

@@ -46,7 +46,6 @@ func New(dir string, name func(messages.ChatKey) (string, error)) *Store {
 	return &Store{dir: dir, name: name}
 }
 
-// content is the content of a file.
 type content struct {
 	V       int                `json:"v"`
 	ChatKey messages.ChatKey   `json:"chatKey"`

@@ -284,7 +284,6 @@ func (s *State) Continues() (Turn, bool) {
 // by number.
 func (s *State) NextRequest() int { return s.requests + 1 }
 
-// noteRequests registers the requests of a turn.
 func (s *State) noteRequests(t Turn) {
 	s.asked = s.asked || len(t.Requests) > 0
 	for _, r := range t.Requests {

@@ -72,7 +72,6 @@ func (s *story) now() int64 {
 	return s.ts
 }
 
-// facts makes facts durable.
 func (s *story) facts(facts ...journal.Fact) {
 	s.t.Helper()
 	records := s.state.Next(s.now(), facts...)
@@ -340,7 +339,6 @@ func load(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// describe describes a state in words.
 func describe(b *strings.Builder, s *journal.State) {
 	counts := s.Counts()
 	fmt.Fprintf(b, "record %d, accepted %d, open %d", s.N, s.Seq, len(s.Open()))

@@ -66,7 +66,6 @@ const (
 	isAllowed  = "allowed"
 )
 
-// line is one line of a file.
 type line struct {
 	TS int64  `json:"ts"` // when the call was reserved, in Unix milliseconds
 	ID string `json:"id"`
@@ -175,7 +174,6 @@ func Sum(rows []Row) []Row {
 	return out
 }
 
-// dayOf is the day of a file.
 func dayOf(file string) (string, bool) {
 	day, ok := strings.CutSuffix(file, suffix)
 	_, err := time.Parse(time.DateOnly, day)

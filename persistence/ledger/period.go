@@ -22,7 +22,6 @@ type period struct {
 	questions map[string]*Question
 }
 
-// of returns the tallies of a call.
 func (p *period) of(call Call) []*tally {
 	out := append(make([]*tally, 0, 3), &p.host)
 	if call.Chat != "" {

@@ -57,7 +57,6 @@ type history struct {
 	start   time.Duration // of the next process
 }
 
-// plan is what one call does.
 type plan struct {
 	call         ledger.Call
 	most, billed ledger.Amount
@@ -88,7 +87,6 @@ func (h *history) plan() plan {
 	return plan{call, amount(n), amount(billed), h.minutes(12 * 60), h.minutes(3 * 60), h.r.IntN(3) == 0}
 }
 
-// minutes is a random time.
 func (h *history) minutes(most int) time.Duration {
 	if h.brisk {
 		most /= 24

@@ -135,7 +135,6 @@ func (s *Store) change(ctx context.Context, place memories.Place, work func(file
 	return nil
 }
 
-// put replaces a text.
 func (s *Store) put(file, text string) error {
 	if len(text) > memories.MaxSize {
 		return persistence.ErrMemoryFull

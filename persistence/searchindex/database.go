@@ -23,7 +23,6 @@ CREATE VIRTUAL TABLE texts USING fts5 (chat, body, tokenize = 'ascii');
 // database is the open file.
 type database struct{ sql *sql.DB }
 
-// change does work in one transaction.
 func (d *database) change(ctx context.Context, work func(tx *sql.Tx) error) error {
 	return sqlfile.Change(ctx, d.sql, work)
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/searchindex"
 )
 
-// world is a store with an index.
 type world struct {
 	t     testing.TB
 	store *filestore.Store

@@ -150,7 +150,6 @@ func TestSearchFindsWhatAScanFinds(t *testing.T) {
 	})
 }
 
-// compare compares a search with the model.
 func (s *shelf) compare(r *rapid.T, key messages.ChatKey, word string) {
 	var want, got []string
 	for _, l := range slices.Concat(s.old[key], s.history[key]) {

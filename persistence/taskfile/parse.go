@@ -126,7 +126,6 @@ func members(all []frontmatter.Member, t *timetable.Task) (lines map[string]int,
 	return lines, when, nil
 }
 
-// member reads one member.
 func member(t *timetable.Task, name, text string, line int) error {
 	switch name {
 	case "title":

@@ -27,7 +27,6 @@ const maxFile = 4 << 20
 // ErrNoPlace means that there is no folder outside of the project for the store.
 var ErrNoPlace = errors.New("there is no place outside of the folder to remember it: set XDG_STATE_HOME, or give the digest in " + Variable)
 
-// content is the content of the file.
 type content struct {
 	Version int               `json:"version"`
 	Folders map[string]string `json:"folders"` // digest by resolved path

@@ -442,7 +442,6 @@ func roles(list []modelmessage.Message) string {
 	return strings.Join(out, "\n")
 }
 
-// user returns a message of a person.
 func (w *world) user(who, text string) messages.AcceptIngress {
 	w.words++
 	id := fmt.Sprint(w.words)

@@ -54,7 +54,6 @@ type toolOutput struct {
 	ErrorText  *string         `json:"errorText"`
 }
 
-// turn is the result of an action.
 type turn struct {
 	Requests []*request          `json:"requests"`
 	Status   string              `json:"status"`
@@ -183,7 +182,6 @@ func (c *client) regenerate(about string) {
 	c.request("regenerate-message", about)
 }
 
-// update changes matching tool parts.
 func (c *client) update(match func(uimessage.Tool) bool, change func(*uimessage.Tool)) {
 	for i, m := range c.messages {
 		parts := slices.Clone(m.Parts)

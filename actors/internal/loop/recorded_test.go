@@ -200,7 +200,6 @@ func in[T any](o object, path ...string) (v T) {
 	return v
 }
 
-// each calls f for the objects in a list.
 func each(o object, name string, f func(o object)) {
 	for _, v := range in[[]any](o, name) {
 		element, _ := v.(object)

@@ -61,7 +61,6 @@ func chatRepeated(body object) (list []string) {
 	return list
 }
 
-// messagesSaid is what the blocks say.
 func messagesSaid(objects []object) (list []string) {
 	blocks := map[any]object{}
 	var order []any

@@ -150,7 +150,6 @@ func (s *protocolService) run(t *rapid.T, history []uimessage.Message, steps []m
 	return stored[0]
 }
 
-// ask makes one request about a history.
 func (s *protocolService) ask(t *rapid.T, history []uimessage.Message, event func(model.Event)) {
 	messages, err := conformancetest.Convert(history, conformancetest.Options{})
 	if err != nil {

@@ -75,7 +75,6 @@ type scripted struct {
 	JSON   json.RawMessage   `json:"json"`
 }
 
-// request is one request of the client and its results.
 type request struct {
 	Trigger    string              `json:"trigger"`
 	MessageID  string              `json:"messageId,omitempty"`
@@ -165,7 +164,6 @@ type exchange struct {
 	reason                           uistream.FinishReason
 }
 
-// respond streams the answer to a request.
 func (s *server) respond(r *request, toUser func(uistream.Chunk)) {
 	history, bad := s.validated(r.Messages)
 	if bad != nil {
@@ -250,7 +248,6 @@ func (x *exchange) run(history []uimessage.Message) {
 	x.send(x.loop.Finish())
 }
 
-// step makes one model call.
 func (x *exchange) step() loop.Outcome {
 	x.newID() // the SDK takes an id for the response
 	messages, err := x.messages()
@@ -334,7 +331,6 @@ func (x *exchange) execute(calls []loop.Call) {
 	}
 }
 
-// fail gives a call its error.
 func (x *exchange) fail(c loop.Call, err error) {
 	x.failures[c.ID] = err
 	x.send(x.loop.ToolError(c.ID, err))
@@ -379,7 +375,6 @@ func (x *exchange) send(chunks []uistream.Chunk) {
 	}
 }
 
-// call is a call of the current message.
 func (x *exchange) call(id string) uimessage.Tool {
 	for _, p := range x.reducer.Snapshot().Parts {
 		if t, ok := p.(uimessage.Tool); ok && t.ToolCallID == id {

@@ -13,7 +13,6 @@ import (
 // known to be genuine. The zero value has an empty key.
 type signer struct{ key []byte }
 
-// newSigner takes the key to sign with.
 func newSigner(key []byte) signer { return signer{key: key} }
 
 // sign binds the approval to its call and to the exact input.

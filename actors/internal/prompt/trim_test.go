@@ -19,7 +19,6 @@ func says(role modelmessage.Role, text string) modelmessage.Message {
 	return modelmessage.Message{Role: role, Parts: []modelmessage.Part{modelmessage.Text{Text: text}}}
 }
 
-// called is a call and its result.
 func called(id string, o modelmessage.Output) []modelmessage.Message {
 	return []modelmessage.Message{
 		{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.ToolCall{ToolCallID: id, ToolName: "look", Input: json.RawMessage("{}")}}},

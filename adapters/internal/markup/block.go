@@ -32,7 +32,6 @@ const (
 	leafCode
 )
 
-// position is the position of a block.
 type position struct {
 	quote  int         // depth of quotes around it
 	blank  bool        // an empty line precedes it
@@ -140,7 +139,6 @@ func (l leaf) formatted() bool {
 	return false
 }
 
-// joined returns the text of all spans.
 func joined(spans []span) string {
 	if len(spans) == 1 {
 		return spans[0].text

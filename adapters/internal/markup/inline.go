@@ -13,7 +13,6 @@ import (
 // maxHref is the longest URL that becomes a link; longer ones are shown.
 const maxHref = 1000
 
-// inlines flattens the inline nodes in a node.
 func (b *flattener) inlines(n ast.Node, st style, href string) []span {
 	var out []span
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

@@ -16,7 +16,6 @@ const maxColumn = 40
 // tableRow is one line of a table; the first is its head.
 type tableRow []cell
 
-// cell is one cell of a table.
 type cell struct {
 	spans []span
 	text  string // plain, on one line

@@ -75,7 +75,6 @@ func ask(t *testing.T, s *Server, body string) reply {
 	return r
 }
 
-// event is any event of the protocol.
 type event struct {
 	Type    string `json:"type"`
 	Message struct {

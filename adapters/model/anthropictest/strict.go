@@ -94,7 +94,6 @@ func StrictBody(body []byte) error {
 	return errors.Join(c.faults...)
 }
 
-// checker collects faults.
 type checker struct{ faults []error }
 
 // check holds a body against the rules.

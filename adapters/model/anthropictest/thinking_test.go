@@ -29,7 +29,6 @@ func thinkAndCall(id, text string) modeltest.Step {
 	})
 }
 
-// chat is the body with more messages.
 func chat(t *testing.T, body string, messages ...string) string {
 	t.Helper()
 	var list []any

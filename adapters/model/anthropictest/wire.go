@@ -40,7 +40,6 @@ func (o object) object(name string) object {
 	return out
 }
 
-// content returns the blocks in the member content.
 func (o object) content() (content, error) {
 	var c content
 	if !o.has("content") {
@@ -61,7 +60,6 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]object)(c))
 }
 
-// text joins the texts.
 func (c content) text() string {
 	var out strings.Builder
 	for _, b := range c {

@@ -16,7 +16,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/modelmessage"
 )
 
-// said is one complete answer.
 type said struct {
 	text   string
 	calls  []model.Event

@@ -324,7 +324,6 @@ func containsAny(s string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
 }
 
-// quote returns the text of a turn on one line.
 func quote(u turn, t texts) string {
 	words := short(u.words, maxQuote)
 	switch {

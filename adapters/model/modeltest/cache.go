@@ -41,7 +41,6 @@ func (c *PromptCache) Account(key string, prompt []byte) Accounting {
 	return call
 }
 
-// tokenBytes is the size of a token.
 const tokenBytes = 4
 
 // Tokens is the number of tokens of a text of so many bytes.

@@ -42,7 +42,6 @@ type habit struct {
 	fails failing
 }
 
-// failing is the error of an answer.
 type failing struct {
 	reason    model.Reason
 	status    int
@@ -115,7 +114,6 @@ func (s Service) habits(t *testing.T) {
 
 func (s Service) canHave(h habit) bool { return h.sends != nil || s.Habits[h.name] != nil }
 
-// changed sends the events with the habit of the protocol.
 func (s Service) changed(t *testing.T, h habit) func([]WireEvent) Raw {
 	t.Helper()
 	return func(events []WireEvent) Raw {
@@ -136,7 +134,6 @@ func (s Service) changed(t *testing.T, h habit) func([]WireEvent) Raw {
 
 func plain(events []WireEvent) Raw { return Raw{Body: encodeEvents(events)} }
 
-// wantHeard is what of the answer is read.
 func (h habit) wantHeard() []string {
 	if h.fails.reason == "" && h.heard == nil {
 		return habitAnswer()
@@ -222,7 +219,6 @@ func (s Service) through(t *testing.T, h habit, send func([]WireEvent) Raw, atte
 	return s.Client(t, server.URL+"/v1", suiteKey, attempts, idle), asked
 }
 
-// askOrigin passes a request on.
 func askOrigin(r *http.Request, origin string) ([]WireEvent, error) {
 	req, err := http.NewRequestWithContext(r.Context(), r.Method, strings.TrimSuffix(origin, "/v1")+r.URL.Path, r.Body)
 	if err != nil {

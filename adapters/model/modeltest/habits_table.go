@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// outcome says what becomes of an answer with the habit.
 func (h habit) outcome() string {
 	switch {
 	case h.fails.reason == "" && h.heard == nil:

@@ -156,7 +156,6 @@ func (s *Script) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	}
 }
 
-// take records the request and returns its step.
 func (s *Script) take(req model.Request) (Step, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

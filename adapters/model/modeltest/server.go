@@ -76,7 +76,6 @@ func errorObject(e *model.Error) map[string]any {
 	return map[string]any{"error": map[string]any{"message": e.Message, "type": code, "code": code, "param": nil}}
 }
 
-// words are the status and the code of a failure.
 func words(r model.Reason) (status int, code string) {
 	status, code = http.StatusServiceUnavailable, "server_error"
 	row := map[model.Reason]string{

@@ -65,7 +65,6 @@ func Strict(req model.Request) error {
 	return errors.Join(c.faults...)
 }
 
-// turnsOf is a model message in the terms of the rules.
 func (c *checker) turnsOf(i int, m modelmessage.Message) []turn {
 	t := turn{role: string(m.Role)}
 	if m.Parts == nil {
@@ -112,7 +111,6 @@ func (c *checker) output(i int, r modelmessage.ToolResult) {
 	}
 }
 
-// checker collects faults.
 type checker struct {
 	faults []error
 	seen   map[string]bool // ids of calls

@@ -84,7 +84,6 @@ func listen(ctx context.Context, m model.Model, req model.Request) (list []strin
 	return list, nil
 }
 
-// begin starts a server with the steps and returns a client of it.
 func (s Service) begin(t *testing.T, key string, attempts int, idle time.Duration, steps ...Step) (model.Model, *Script) {
 	t.Helper()
 	script := NewScript(steps...)

@@ -278,7 +278,6 @@ func providerPrompt(ctx context.Context, p *protocol.Prompter, req model.Request
 	return json.Marshal(out)
 }
 
-// textOf joins the texts of a message.
 func textOf(m protocol.Message) (text string) {
 	for _, p := range m.Parts {
 		if part, ok := p.Part.(modelmessage.Text); ok {

@@ -49,7 +49,6 @@ func (c bodyConn) ReadFrom(r io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{c.TCPConn}, r, buffer[:]) // only a writer; otherwise CopyBuffer would call this method again
 }
 
-// dialBodies makes a dialer return such connections.
 func dialBodies(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	var buffers sync.Pool
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -94,7 +94,6 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p) //nolint:wrapcheck // the same error
 }
 
-// count counts what an event brings.
 func (b *bill) count(ev *model.Event) {
 	b.heard += len(ev.Delta)
 }

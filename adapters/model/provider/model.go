@@ -55,7 +55,6 @@ func New(o Options) (*Model, error) {
 	return &Model{endpoints: all}, nil
 }
 
-// newEndpoints returns endpoints with the same options.
 func newEndpoints(o Options, all []Endpoint) (made []*endpoint, err error) {
 	o.setDefaults()
 	metrics, err := newMetrics(o.Metrics)
@@ -80,7 +79,6 @@ func newEndpoints(o Options, all []Endpoint) (made []*endpoint, err error) {
 	return made, nil
 }
 
-// protocol returns the protocol of an endpoint.
 func (o *Options) protocol(c *caller, files *sight) protocol.Protocol {
 	prompter := protocol.Prompter{Sight: files, Load: o.Load, TakesLink: func(mediaType, link string) bool {
 		return !o.Exact && strings.HasPrefix(mediaType, "image/") && strings.HasPrefix(link, "http")

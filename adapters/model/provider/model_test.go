@@ -23,7 +23,6 @@ import (
 
 const testKey = "sk-test-0123456789"
 
-// said collects the text and the error of an answer.
 func said(ctx context.Context, m model.Model, req model.Request) (text string, finished bool, err error) {
 	for e, err := range m.Stream(ctx, req) {
 		if err != nil {

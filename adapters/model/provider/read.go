@@ -62,7 +62,6 @@ type reading struct {
 	shared int // bytes of the request that an earlier one had
 }
 
-// read reads an answer to its end.
 func (e *endpoint) read(ctx, actx context.Context, answer protocol.Answer, r reading) error {
 	for {
 		events, err := answer.Next()

@@ -22,7 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 )
 
-// dialCounter counts new connections.
 type dialCounter struct {
 	*http.Transport
 	n atomic.Int64

@@ -39,7 +39,6 @@ func inCall(f func(call, function object)) change {
 	})
 }
 
-// chatHabits are the habits of servers of chat completions.
 func chatHabits() map[string]change {
 	return map[string]change{
 		"the whole answer in one piece": chatWhole,
@@ -115,7 +114,6 @@ func chatPiece(more object, empty any) func(o object) bool {
 	}
 }
 
-// chatOther is the same for another choice.
 func chatOther(o object) bool {
 	choice, delta := chunkChoice(o)
 	if delta == nil || delta["tool_calls"] != nil {
@@ -161,7 +159,6 @@ func chatUsage(every bool) change {
 	}
 }
 
-// chatWholeCalls sends each call in one piece.
 func chatWholeCalls(list events) (out events) {
 	for _, e := range list {
 		var o object

@@ -9,7 +9,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// messagesHabits are the habits of servers of the Messages protocol.
 func messagesHabits() map[string]change {
 	block := func(f func(block object)) change {
 		return edit(typed("content_block_start", func(o object) bool {
@@ -112,7 +111,6 @@ func joinBlock(block, delta object) {
 	}
 }
 
-// wholeInput makes the pieces of the input an object.
 func wholeInput(block object) {
 	if text := textIn(block, "partial_json"); text != "" {
 		delete(block, "partial_json")

@@ -2,7 +2,6 @@ package provider
 
 import "github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 
-// responsesHabits are the habits of servers of the Responses protocol.
 func responsesHabits() map[string]change {
 	inCalls := func(f func(item object)) change {
 		return edit(func(o object) bool {
@@ -60,7 +59,6 @@ func responsesHabits() map[string]change {
 	}
 }
 
-// forCalls calls f for the items of calls in an event.
 func forCalls(o object, f func(item object)) {
 	list, _ := member(o, "response")["output"].([]any)
 	for _, v := range append(list, o["item"]) {
@@ -81,7 +79,6 @@ func responsesPiece(empty any) func(o object) bool {
 	}
 }
 
-// responsesRefusal renames the texts.
 func responsesRefusal(list events) events {
 	rename := func(o object) {
 		if o["text"] != nil {

@@ -13,7 +13,6 @@ import (
 
 type object = map[string]any
 
-// answer streams one response.
 type answer struct {
 	s    *Server
 	body *body
@@ -179,7 +178,6 @@ func (a *answer) close(status string) {
 // summarized reports whether the client asked for summaries. It gets none otherwise.
 func (a *answer) summarized() bool { return a.body.Reasoning != nil && a.body.Reasoning.Summary != "" }
 
-// content is a part with a text.
 func (o *output) content(text string) object {
 	part := object{"type": o.part, o.member: text}
 	if o.part == "output_text" {
@@ -188,7 +186,6 @@ func (o *output) content(text string) object {
 	return part
 }
 
-// item is the open item.
 func (a *answer) item(status string) object {
 	o := a.open
 	item, parts := object{"type": o.item, "id": o.id}, []object{}

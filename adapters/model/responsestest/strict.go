@@ -69,12 +69,10 @@ func StrictBody(raw []byte) error {
 	return err
 }
 
-// fault is one broken rule.
 type fault struct{ rule, param, code, text string }
 
 func (f *fault) Error() string { return f.rule + ": " + f.param + ": " + f.text }
 
-// checker collects faults.
 type checker struct{ faults []error }
 
 func (c *checker) fault(rule, param, format string, args ...any) {

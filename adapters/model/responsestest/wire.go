@@ -46,7 +46,6 @@ type body struct {
 	choice string // as in [model.Request]
 }
 
-// item is an input item of any type.
 type item struct {
 	Type      string          `json:"type"` // empty means a message
 	ID        string          `json:"id"`
@@ -62,7 +61,6 @@ type item struct {
 	parts []part // of the content, the output or the summary
 }
 
-// part is a part of any type.
 type part struct {
 	Type     string  `json:"type"`
 	Text     *string `json:"text"`

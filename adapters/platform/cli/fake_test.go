@@ -148,7 +148,6 @@ func (h *fakeHost) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve serves the fake on a socket and returns a client for it.
 func (h *fakeHost) serve(t *testing.T, socket string) *Client {
 	t.Helper()
 	if socket == "" {

@@ -87,7 +87,6 @@ func (s *session) ends() {
 	}
 }
 
-// answer plays an answer in pieces.
 func (s *session) answer(run, message string, sees string, pieces ...string) {
 	s.host.events <- `{"kind":"start","runId":"` + run + `","messageId":"` + message + `","sees":["` + sees + `"]}`
 	s.host.events <- `{"kind":"chunks","messageId":"` + message + `","chunks":[{"type":"text-start","id":"t"}]}`

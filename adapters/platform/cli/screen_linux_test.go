@@ -12,7 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform/cli/ptytest"
 )
 
-// terminal opens a pseudo terminal.
 func terminal(t *testing.T) *os.File {
 	t.Helper()
 	tty, _ := ptytest.Open(t)

@@ -66,7 +66,6 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// answer is a response in the making.
 type answer struct {
 	*httptest.ResponseRecorder
 	broken bool

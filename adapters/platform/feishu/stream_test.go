@@ -25,7 +25,6 @@ func bubble(t *testing.T) (*feishutest.API, *feishu.Platform) {
 	return api, botOf(t, api)
 }
 
-// botOf returns another process of the app.
 func botOf(t *testing.T, api *feishutest.API) *feishu.Platform {
 	t.Helper()
 	bot, err := feishu.New(feishu.Options{

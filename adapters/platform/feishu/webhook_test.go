@@ -21,7 +21,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// said returns the event of a message.
 func said(id string) map[string]any {
 	return map[string]any{
 		"sender":  map[string]any{"sender_id": map[string]any{"open_id": owner}, "sender_type": "user"},

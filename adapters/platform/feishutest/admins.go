@@ -12,7 +12,6 @@ func (a *API) SetAdmins(chat, owner string, managers ...string) {
 	a.mu.Do(func() { a.chats[chat].owner, a.chats[chat].managers = owner, managers })
 }
 
-// readChat answers what a chat is and who administers it.
 func (a *API) readChat(r *http.Request, _ map[string]any) (any, *feishuRefusal) {
 	c := a.chats[r.PathValue("id")]
 	switch {

@@ -95,7 +95,6 @@ type Message struct {
 	made           time.Time
 }
 
-// feishuUse is what a uuid was used for.
 type feishuUse struct {
 	message string
 	at      time.Time

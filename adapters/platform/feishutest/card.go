@@ -11,7 +11,6 @@ type Button struct {
 	Value map[string]any
 }
 
-// walkCard collects texts and buttons of a card.
 func walkCard(c map[string]any) (text string, buttons []Button, ok bool) {
 	body, _ := c["body"].(map[string]any)
 	elements, ok := body["elements"].([]any)

@@ -36,7 +36,6 @@ type feishuLink struct {
 	mu   sync.Mutex // of writes
 }
 
-// feishuFrame is a frame of the long connection.
 type feishuFrame struct {
 	service, method int64 // method 0 is control, 1 data
 	headers         map[string]string
@@ -203,7 +202,6 @@ func (f feishuFrame) bytes() []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, 8, protowire.BytesType), f.payload)
 }
 
-// readHeader reads one name and its value.
 func readHeader(b []byte, into map[string]string) bool {
 	_, _, t := protowire.ConsumeTag(b)
 	key, m := protowire.ConsumeString(b[max(t, 0):])
@@ -270,7 +268,6 @@ func (a *API) addLinks(mux *http.ServeMux, add func(string, bool, func(*http.Req
 	mux.Handle("GET /callback/ws/link", websocket.Server{Handler: a.link})
 }
 
-// link serves one long connection.
 func (a *API) link(conn *websocket.Conn) {
 	conn.PayloadType = websocket.BinaryFrame
 	l := &feishuLink{conn: conn}

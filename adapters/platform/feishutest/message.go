@@ -212,7 +212,6 @@ func (a *API) deleteMessage(r *http.Request, _ map[string]any) (any, *feishuRefu
 	return map[string]any{}, nil
 }
 
-// patchMessage replaces a card.
 func (a *API) patchMessage(r *http.Request, body map[string]any) (any, *feishuRefusal) {
 	m := a.messages[r.PathValue("id")]
 	content, _ := body["content"].(string)

@@ -34,7 +34,6 @@ func feishuSchedule() []time.Duration {
 	return []time.Duration{15 * time.Second, 5 * time.Minute, time.Hour, 6 * time.Hour}
 }
 
-// feishuPush is what the fake has to bring.
 type feishuPush struct {
 	client *http.Client
 	hook   string // empty: events go over the long connection

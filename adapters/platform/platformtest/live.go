@@ -289,7 +289,6 @@ func (l *Live) Decided() (out []messages.Decision) {
 	return out
 }
 
-// frame is a frame of the run in progress.
 func (c *LiveChat) frame(f platform.Frame) platform.Frame {
 	f.ChatKey, f.RunID, f.MessageID = c.key, c.Run, c.Message
 	return f

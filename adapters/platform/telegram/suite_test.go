@@ -15,7 +15,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// decisions are what people decided with buttons.
 type decisions struct {
 	mu   sync.Mutex
 	list []messages.Decision

@@ -227,7 +227,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.answer(w, c, result, no)
 }
 
-// fault takes the fault of a call.
 func (a *API) fault(method string, p Params) *Fault {
 	return a.Take(func(f *Fault) bool {
 		return (f.Method == "" || f.Method == method) && (f.Chat == 0 || f.Chat == p.Int("chat_id"))

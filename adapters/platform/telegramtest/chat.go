@@ -30,7 +30,6 @@ type Sent struct {
 	Buttons [][]string
 }
 
-// botChat is a chat with its messages.
 type botChat struct {
 	Chat
 	optional

@@ -39,7 +39,6 @@ func ParseRich(src string) (string, error) {
 	return p.parse()
 }
 
-// readRich reads the content of a rich message.
 func readRich(p Params) (string, *refused) {
 	var m struct {
 		HTML     *string `json:"html"`

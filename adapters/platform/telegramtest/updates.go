@@ -185,7 +185,6 @@ func (a *API) confirm(offset int64) {
 	}
 }
 
-// wait is the long poll.
 func (a *API) wait(ctx context.Context, mine chan struct{}, limit int, timeout time.Duration) (any, *refused) {
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()

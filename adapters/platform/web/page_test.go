@@ -13,7 +13,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages/uistream"
 )
 
-// openPage serves a page and opens it on one chat.
 func openPage(t *testing.T) (*server, *browser) {
 	t.Helper()
 	b := newBrowser(t)

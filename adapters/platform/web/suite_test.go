@@ -149,7 +149,6 @@ func (v *visitor) follow() {
 	}
 }
 
-// read reads one connection to its end.
 func (v *visitor) read(ctx context.Context, base string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -69,7 +69,6 @@ func (s *server) do(t *testing.T, method, path, body string, headers ...string) 
 	return send(t, client, req)
 }
 
-// send sends a client's request.
 func send(t *testing.T, client *http.Client, req *http.Request) *reply {
 	t.Helper()
 	res, err := client.Do(req)
@@ -166,7 +165,6 @@ func (s *sse) wantStart(id string) {
 	}
 }
 
-// wantStatus checks the status and the code of a refusal.
 func wantStatus(t *testing.T, res *reply, status int, code string) {
 	t.Helper()
 	body := readAll(t, res)

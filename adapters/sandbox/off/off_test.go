@@ -25,7 +25,6 @@ func TestMain(m *testing.M) {
 func TestStreams(t *testing.T)             { sandboxtest.Streams(t, off.New()) }
 func TestSB10PromptsFailFast(t *testing.T) { sandboxtest.Prompts(t, off.New()) }
 
-// run runs a shell command.
 func run(t *testing.T, spec sandbox.Spec, text string) (string, sandbox.Exit) {
 	t.Helper()
 	var out strings.Builder

@@ -156,7 +156,6 @@ func (w world) shell(text string) sandbox.Spec {
 	}
 }
 
-// result is the outcome of a program.
 type result struct {
 	exit     sandbox.Exit
 	out, err string

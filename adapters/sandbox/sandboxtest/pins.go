@@ -174,7 +174,6 @@ func execFromThread(path string) int {
 	return 1
 }
 
-// spec is a spec to run a pinned file.
 func (a way) spec(t *testing.T, w world, p pinned) sandbox.Spec {
 	t.Helper()
 	spec := w.shell("")

@@ -22,7 +22,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/sandbox/internal/probe"
 )
 
-// try runs the probe.
 func try(t *testing.T, s sandbox.Sandbox, spec sandbox.Spec, tries probe.Tries) probe.Report {
 	t.Helper()
 	executable, err := os.Executable()

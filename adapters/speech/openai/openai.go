@@ -52,7 +52,6 @@ var (
 	errBaseURL = errors.New("base URL must be http or https")
 )
 
-// endpoint is the service.
 type endpoint struct {
 	client *openaiapi.Client
 	model  string

@@ -39,7 +39,6 @@ func Voice(packets int) []byte {
 	return out
 }
 
-// checksum returns the checksum of a page.
 func checksum(page []byte) uint32 {
 	var sum uint32
 	for _, b := range page {

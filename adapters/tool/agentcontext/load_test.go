@@ -17,7 +17,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/persistence/runlog"
 )
 
-// loader has the logs of chats.
 type loader map[messages.ChatKey][]runlog.Entry
 
 var errLoad = errors.New("the disk is away")

@@ -22,7 +22,6 @@ import (
 
 const key messages.ChatKey = "web-chat-a"
 
-// shelf is an archive of contexts.
 type shelf struct {
 	persistence.Store
 	list []journal.Context

@@ -192,7 +192,6 @@ func TestSB6LinksHideNothing(t *testing.T) {
 	}
 }
 
-// texts returns all strings in a result.
 func texts(v any) []string {
 	var out []string
 	switch v := v.(type) {

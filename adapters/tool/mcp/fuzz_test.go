@@ -68,7 +68,6 @@ func FuzzListed(f *testing.F) {
 	})
 }
 
-// bareTool is a tool of the host.
 type bareTool struct{ tool.Tool }
 
 func (bareTool) Spec() tool.Spec {

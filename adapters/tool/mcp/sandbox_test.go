@@ -72,7 +72,6 @@ func TestSU2Sandbox(t *testing.T) {
 	}
 }
 
-// npmInSandbox runs a server of npm in the sandbox of a world.
 func npmInSandbox(t *testing.T, w *world) {
 	t.Helper()
 	dir := t.TempDir()

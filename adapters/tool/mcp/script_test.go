@@ -66,7 +66,6 @@ func (s script) mark(name string) {
 	}
 }
 
-// wait waits for a mark.
 func (s script) wait(name string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -263,7 +262,6 @@ func (p *bareProcess) Wait() (sandbox.Exit, error) {
 
 func (p *bareProcess) Kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// world is a manager with its own folder.
 type world struct {
 	t       *testing.T
 	dir     string
@@ -348,7 +346,6 @@ func (w *world) apply(servers ...Server) {
 	}
 }
 
-// until waits for a condition.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
 	deadline := time.NewTimer(60 * time.Second)
@@ -392,7 +389,6 @@ func (w *world) state(name string) State {
 	return ""
 }
 
-// offered returns the names of the offered tools.
 func (w *world) offered() []string {
 	var out []string
 	for _, t := range w.m.Tools() {
@@ -401,7 +397,6 @@ func (w *world) offered() []string {
 	return out
 }
 
-// tool returns an offered tool.
 func (w *world) tool(name string) tool.Tool {
 	w.t.Helper()
 	for _, t := range w.m.Tools() {
@@ -423,7 +418,6 @@ func (w *world) explainer(name string) tool.Explainer {
 	return e
 }
 
-// call calls an offered tool.
 func (w *world) call(name, input string) (string, error) {
 	w.t.Helper()
 	result, err := w.tool(name).Invoke(w.t.Context(), tool.Call{ID: "1", Name: name, Input: json.RawMessage(input)})

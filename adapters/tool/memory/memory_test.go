@@ -62,7 +62,6 @@ func group() tool.Run {
 	return r
 }
 
-// invoke validates and runs one call.
 func invoke(t *testing.T, it tool.Tool, run tool.Run, input string) (tool.Result, error) {
 	t.Helper()
 	set, err := tool.NewSet(it)

@@ -294,7 +294,6 @@ func TestAP7BindIsOverEverything(t *testing.T) {
 	}
 }
 
-// named is a sandbox of another name.
 type named struct {
 	sandbox.Sandbox
 	name string

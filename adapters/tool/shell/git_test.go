@@ -44,7 +44,6 @@ func (h *hostile) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newHostile makes the repository in a folder.
 func newHostile(t *testing.T, dir string) *hostile {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

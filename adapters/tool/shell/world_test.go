@@ -30,7 +30,6 @@ func soak(full, short int) int {
 	return short
 }
 
-// world is a workspace with the tools in it.
 type world struct {
 	t       *testing.T
 	dir     string
@@ -104,7 +103,6 @@ func (w *world) later(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// write makes a file in the workspace.
 func (w *world) write(name, text string, mode os.FileMode) string {
 	w.t.Helper()
 	return writeFile(w.t, filepath.Join(w.dir, name), text, mode)
@@ -136,7 +134,6 @@ func callIn(chat messages.ChatKey, name string, input any) tool.Call {
 
 type obj = map[string]any
 
-// invoke validates and runs one call.
 func (w *world) invoke(c tool.Call) (tool.Result, error) {
 	w.t.Helper()
 	if err := w.set.Validate(c.Name, c.Input); err != nil {

@@ -36,7 +36,6 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// skill writes a skill and returns its folder.
 func (s *shop) skill(name string, more map[string]string) string {
 	s.t.Helper()
 	own := filepath.Join(s.dir, ".ship/skills", name)
@@ -64,7 +63,6 @@ func (s *shop) judge(input string) tool.Decision {
 	return tool.BySpec(s.tool(LoadName), call(input)).Decision
 }
 
-// ask returns what a person is shown.
 func (s *shop) ask(input string) tool.Explanation {
 	s.t.Helper()
 	e, ok := s.tool(LoadName).(tool.Explainer)

@@ -122,7 +122,6 @@ func (d *Documents) Of(key messages.ChatKey) decision.Documents {
 	return out
 }
 
-// userMemory is the memory of one person.
 func (d *Documents) userMemory(userKey string) string {
 	name := userKey + ".md"
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {

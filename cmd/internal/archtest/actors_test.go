@@ -94,7 +94,6 @@ func ofInterface(f *types.Func) bool {
 	return recv != nil && types.IsInterface(recv.Type())
 }
 
-// fileOf is the file with a position.
 func fileOf(files []source, pos token.Pos) string {
 	for _, s := range files {
 		if s.file.FileStart <= pos && pos <= s.file.FileEnd {

@@ -40,7 +40,6 @@ func TestLinksOfPages(t *testing.T) {
 	}
 }
 
-// markdown are the pages of the repository.
 func markdown(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(root(t), "*.md"))

@@ -86,7 +86,6 @@ func goList(t *testing.T, args ...string) []pkg {
 	}
 }
 
-// packages are the packages of this module.
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	pkgs := goList(t, "-json=ImportPath,Dir,Doc,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
@@ -106,7 +105,6 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// source is one parsed file.
 type source struct {
 	rel  string // path within the module
 	test bool
@@ -114,7 +112,6 @@ type source struct {
 	file *ast.File
 }
 
-// lines is the length of the file.
 func (s source) lines() int { return s.fset.File(s.file.FileStart).LineCount() }
 
 func (s source) line(n ast.Node) int { return s.fset.Position(n.Pos()).Line }

@@ -109,7 +109,6 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 }
 
-// metricOf are the name and the help of a metric's options.
 func metricOf(n ast.Node) (name, help string) {
 	lit, ok := n.(*ast.CompositeLit)
 	if !ok {

@@ -10,7 +10,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/actors/chat/machine/decision"
 )
 
-// logFile is the file of a day in a state folder.
 func logFile(t *testing.T, state, day string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(state, "logs"), 0o700); err != nil {

@@ -61,7 +61,6 @@ func writeList(dir string, h head, files []File) (err error) {
 	return errors.Join(err, enc.Encode(end{len(files)}), w.Flush(), f.Sync())
 }
 
-// readList reads the list of a backup.
 func readList(dir string) (h head, files []File, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, listName))
 	if errors.Is(err, fs.ErrNotExist) {

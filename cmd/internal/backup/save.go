@@ -120,7 +120,6 @@ func (s *saving) makeFolder() error {
 	return err
 }
 
-// chats copies all chats.
 func (s *saving) chats(ctx context.Context) error {
 	inspector, err := filestore.Inspect(filestore.Options{Dir: s.State})
 	if err != nil {
@@ -365,7 +364,6 @@ func damaged(ctx context.Context, state string) ([]messages.ChatKey, error) {
 	return bad, nil
 }
 
-// pause waits.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

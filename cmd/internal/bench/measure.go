@@ -16,7 +16,6 @@ import (
 	"time"
 )
 
-// bench measures.
 type bench struct {
 	sma, harness, linked string // programs
 	dir                  string // for everything that is made

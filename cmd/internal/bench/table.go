@@ -66,7 +66,6 @@ func rows(figures []figure, s samples) []row {
 	return out
 }
 
-// values are in the unit of the figure.
 func (f figure) values(s samples, load, system string) []float64 {
 	list := s.values(load, system, f.key)
 	for i := range list {

@@ -46,7 +46,6 @@ func fetching(t *testing.T, from platform.Platform, o MediaOptions) *Media {
 	return NewMedia(o)
 }
 
-// filesBelow returns the names of all files below a folder.
 func filesBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string

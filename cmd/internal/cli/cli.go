@@ -65,7 +65,6 @@ func Run(ctx context.Context, o Options) int {
 	return console.CodeOf(err)
 }
 
-// app are the commands.
 type app struct {
 	*console.Console
 	signals signals
@@ -123,7 +122,6 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// help prints the help of a command.
 func (a *app) help(c *cobra.Command, words []string) error {
 	cmd, rest, err := c.Root().Find(words)
 	if err != nil || len(rest) > 0 {

@@ -98,7 +98,6 @@ func (a *app) taskIDs(ctx context.Context) (out []cobra.Completion) {
 	return out
 }
 
-// settingKeys are the keys of all settings.
 func settingKeys() (out []cobra.Completion) {
 	for _, key := range config.Keys() {
 		out = append(out, key+"=")

@@ -52,7 +52,6 @@ func TestDoctorAsksTheModel(t *testing.T) {
 	}
 }
 
-// askPlatform asks one platform.
 func askPlatform(t *testing.T, name string, s config.Settings) []checkup.Finding {
 	t.Helper()
 	d, ok := platforms.All().Of(name)

@@ -148,7 +148,6 @@ func (a *app) mcpLogsCmd() *cobra.Command {
 	})
 }
 
-// mcpProject is a project with its servers.
 type mcpProject struct {
 	dir, state string
 	loaded     *config.Loaded

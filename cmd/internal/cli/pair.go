@@ -51,7 +51,6 @@ func withAccess[T any](a *app, work func(state string, people *access.Store) (T,
 	return accessIn(state, work)
 }
 
-// accessIn is withAccess for a state folder.
 func accessIn[T any](state string, work func(state string, people *access.Store) (T, error)) (out T, err error) {
 	people, err := access.Open(filepath.Join(state, "access.json"), access.Options{})
 	if err != nil {
@@ -91,7 +90,6 @@ func (a *app) botIsOn(ctx context.Context, bot string) (bool, error) {
 	return enabled, nil
 }
 
-// paired is the JSON of pair.
 type paired struct {
 	Code string `json:"code,omitempty"`
 	Link string `json:"link,omitempty"`

@@ -54,7 +54,6 @@ func newAsked(t *testing.T) *asked {
 	return q
 }
 
-// answer is what the host answers.
 func (q *asked) answer(what, of string) (value any, failure string) {
 	q.t.Helper()
 	answer, ok := q.app.questions(q.dir, q.state)[what](q.t.Context(), of).(hostAnswer)
@@ -67,7 +66,6 @@ func (q *asked) answer(what, of string) (value any, failure string) {
 	return decoded(q.t, string(answer.Value)), ""
 }
 
-// command is what a command prints with --json.
 func (q *asked) command(args ...string) any {
 	q.t.Helper()
 	var out, problems bytes.Buffer
@@ -89,7 +87,6 @@ func decoded(t *testing.T, text string) (v any) {
 	return v
 }
 
-// member is a member of a document.
 func member(doc any, name string) any {
 	object, _ := doc.(map[string]any)
 	return object[name]

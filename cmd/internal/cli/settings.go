@@ -185,7 +185,6 @@ type shownSettings struct {
 	JSONOrigin string           `json:"jsonOrigin"`
 }
 
-// shown are the settings of this process.
 func (a *app) shown(dir string) (shownSettings, error) {
 	loaded, err := a.Load(dir, false)
 	if err != nil {
@@ -203,7 +202,6 @@ func (a *app) shown(dir string) (shownSettings, error) {
 	return out, nil
 }
 
-// text returns one of the forms.
 func (s shownSettings) text(asJSON, origin bool) string {
 	switch {
 	case asJSON && origin:

@@ -56,7 +56,6 @@ func (a *app) trustCmd() *cobra.Command {
 	return cmd
 }
 
-// trusted is the JSON of trust.
 type trusted struct {
 	Trusted bool           `json:"trusted"`
 	Digest  string         `json:"digest"`

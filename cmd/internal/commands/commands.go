@@ -55,7 +55,6 @@ type Commands struct{ Options }
 // New makes a [Commands].
 func New(o Options) *Commands { return &Commands{o} }
 
-// order is one command.
 type order struct {
 	name    string
 	usage   string // with its arguments, for the help; defaults to name
@@ -284,7 +283,6 @@ func (c *Commands) isOwner(cmd decision.Command) bool {
 	return a.Platform == "web" || a.Platform == "cli" || c.Role(query.BotOf(cmd.ChatKey), cmd.By.ID) == platform.RoleOwner
 }
 
-// chooseLanguage answers /language.
 func (c *Commands) chooseLanguage(cmd decision.Command, say speak) (string, bool) {
 	wish := strings.ToLower(strings.TrimSpace(cmd.Args))
 	choice := wish

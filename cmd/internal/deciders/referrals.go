@@ -208,7 +208,6 @@ func (d *Deciders) ChatName(key messages.ChatKey) string {
 	return d.personName(groupOf(key).platform, a.Chat)
 }
 
-// groupTitle is the title of an admitted group.
 func (d *Deciders) groupTitle(key messages.ChatKey) (title string, is bool) {
 	if d.Access() == nil {
 		return "", false

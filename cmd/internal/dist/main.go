@@ -50,7 +50,6 @@ func targets() []target {
 	return []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 }
 
-// release is a release in the making.
 type release struct {
 	out     string    // its folder
 	work    string    // for files that are no part of it
@@ -133,12 +132,10 @@ func (r *release) target(ctx context.Context, t target) error {
 	return r.debian(ctx, t, program, notices)
 }
 
-// file is the path of a file of the release.
 func (r *release) file(t target, ending string) string {
 	return filepath.Join(r.out, fmt.Sprintf("sma_%s_%s%s", r.version, t, ending))
 }
 
-// debian makes a Debian package.
 func (r *release) debian(ctx context.Context, t target, program string, notices []byte) error {
 	licences := filepath.Join(r.work, "licences")
 	if err := os.WriteFile(licences, notices, 0o600); err != nil {

@@ -65,7 +65,6 @@ func alertRules(t *testing.T) (out []rule) {
 	return out
 }
 
-// read reads a file of the repository.
 func read(t *testing.T, elements ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(append([]string{"..", "..", ".."}, elements...)...))
@@ -132,7 +131,6 @@ func exprFaults(expr, text string, known map[string][]string) (faults []string) 
 	return faults
 }
 
-// ruleFaults says what is wrong with a rule.
 func ruleFaults(r rule, known map[string][]string, page string) (faults []string) {
 	faults = exprFaults(r.Expr, r.Annotations["summary"], known)
 	if _, err := time.ParseDuration(r.For); r.For != "" && err != nil {

@@ -107,7 +107,6 @@ func exchange(t *testing.T, address string, from net.IP, words string) string {
 // try is one attempt to get something without being let in.
 type try struct{ name, words string }
 
-// tryTo makes a try from a request line and headers.
 func tryTo(name, line string, headers ...string) try {
 	words := line + " HTTP/1.1\nConnection: close\n"
 	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Host: ") }) {
@@ -116,7 +115,6 @@ func tryTo(name, line string, headers ...string) try {
 	return try{name, words + strings.Join(append(headers, ""), "\n") + "\n"}
 }
 
-// tryBody is a try with a body.
 func tryBody(name, line, body string, headers ...string) try {
 	a := tryTo(name, line, append(headers, fmt.Sprintf("Content-Length: %d", len(body)))...)
 	a.words += body

@@ -54,7 +54,6 @@ var (
 	pingWords  = regexp.MustCompile(`PING-([a-z0-9]+)-`)
 )
 
-// answer returns the model's answer.
 func (o *obedient) answer(req model.Request) []model.Event {
 	say := func(text string) []model.Event { return append(modeltest.TextEvents(text), modeltest.Finish("stop")) }
 	if len(req.Tools) == 0 {
@@ -218,7 +217,6 @@ func (w *world) pinSkill(name, text string) {
 	}
 }
 
-// open starts the host.
 func (w *world) open(more map[string]string) {
 	w.t.Helper()
 	flags := telegramFlags(w.project)
@@ -229,7 +227,6 @@ func (w *world) open(more map[string]string) {
 	faketest.Poll(w.t, "the tools of the server", func() bool { return len(w.h.servers.manager.Tools()) == tools })
 }
 
-// tools are the tools of the server.
 func (w *world) tools() []string {
 	return append([]string{"guarded", "lookup", "broken"}, w.remote.more...)
 }

@@ -321,7 +321,6 @@ say ann ` + x.chat + ` @bot remember one`)
 	}
 }
 
-// newFeishuScene is a scene with a fake of Feishu.
 func newFeishuScene(t *testing.T) *feishuScene {
 	t.Helper()
 	s := &feishuScene{scene: newScene(t), api: feishutest.NewAPI(t), ids: map[string]string{}, offered: map[string][]feishutest.Button{}}

@@ -136,7 +136,6 @@ func (c *commandChat) ask(k *talker, n int) {
 	}
 }
 
-// total sums up the samples of a metric.
 func total(t *testing.T, metrics, name string) (sum int) {
 	t.Helper()
 	for line := range strings.Lines(metrics) {

@@ -81,7 +81,6 @@ func (c *chosen) efforts() (list []string) {
 	return list
 }
 
-// say says something and returns the answer.
 func (c *chosen) say(t *testing.T, chat, person int64, text string, more map[string]any) string {
 	t.Helper()
 	n := len(c.api.Sent(chat))

@@ -14,7 +14,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// write makes a file with its folders.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

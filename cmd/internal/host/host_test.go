@@ -23,7 +23,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-// project is a folder with a host in it.
 type project struct {
 	dir string
 	api *telegramtest.API
@@ -64,7 +63,6 @@ func (p *project) read(flags map[string]string) (*config.Loaded, error) {
 	return config.Load(config.Options{Dir: p.dir, Env: env, Flags: all})
 }
 
-// start starts a host and stops it at the end of the test.
 func (p *project) start(t *testing.T, o Options, flags map[string]string) *Host {
 	t.Helper()
 	h := p.prepare(t, o, flags)
@@ -102,7 +100,6 @@ func getPage(t *testing.T, h *Host, path string) (int, string) {
 	return getAs(t, h.webAddr+path, h.login.token.Reveal())
 }
 
-// get requests an address.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	return getAs(t, url, "")

@@ -150,7 +150,6 @@ func runExample(t *testing.T, box sandboxtest.Checker, dir, file, registry strin
 	}
 }
 
-// callExample calls tools of a server.
 func callExample(ctx context.Context, t *testing.T, m *mcp.Manager, state, server string, calls [][3]string) {
 	t.Helper()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

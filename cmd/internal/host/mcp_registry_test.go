@@ -78,7 +78,6 @@ func npmRegistry(t *testing.T, folder string) string {
 	return address
 }
 
-// packument says what a registry knows of a package.
 func packument(t *testing.T, name, latest string, versions map[string]string, address string) map[string]any {
 	t.Helper()
 	out := map[string]any{}

@@ -296,7 +296,6 @@ func (s *feishuScene) restFeishu(what string) {
 	})
 }
 
-// names are texts in lines.
 func (s *feishuScene) names(texts []string) string {
 	var out strings.Builder
 	for _, x := range texts {

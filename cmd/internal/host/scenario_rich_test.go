@@ -5,7 +5,6 @@ import (
 	"strconv"
 )
 
-// showRich returns the content of a rich message.
 func showRich(param string) string {
 	var m struct {
 		HTML string `json:"html"`

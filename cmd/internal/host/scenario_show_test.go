@@ -69,7 +69,6 @@ func (s *scene) pair(rest string) error {
 	return s.say(who + " " + place + " /start " + sum.OwnerCode)
 }
 
-// meddle is what the service does.
 func (s *scene) meddle(verb, rest string) error {
 	fields := strings.Fields(rest)
 	switch {
@@ -248,7 +247,6 @@ func (s *scene) names() map[spot]string {
 	return out
 }
 
-// showCall is one call with what matters of it.
 func (s *scene) showCall(c telegramtest.Call, names map[spot]string) string {
 	p, line := c.Params, c.Method
 	chat := p.Int("chat_id")

@@ -63,7 +63,6 @@ func resealed(line []byte) []byte {
 	return line
 }
 
-// admins says who administers a group.
 func (s *scene) admins(rest string) error {
 	fields := strings.Fields(rest)
 	chat, err := strconv.ParseInt(fields[0], 10, 64)

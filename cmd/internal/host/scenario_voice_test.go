@@ -95,7 +95,6 @@ func (s *scene) hear([]byte) string {
 	return e.words
 }
 
-// secrets are lines for the file .env.
 func (s *scene) secrets(lines ...string) {
 	s.t.Helper()
 	if s.sounds != nil {

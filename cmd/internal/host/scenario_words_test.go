@@ -105,7 +105,6 @@ func (s *scene) do(verb, rest string) (happens bool, err error) {
 	return !s.gathers, err
 }
 
-// prepare says what there is.
 func (s *scene) prepare(verb, rest string) error {
 	word, more, _ := strings.Cut(rest, " ")
 	switch verb {
@@ -272,7 +271,6 @@ func from(p person) map[string]any {
 	return u
 }
 
-// entities are what the service finds in a text.
 func entities(text string) []map[string]any {
 	var out []map[string]any
 	units := func(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -79,7 +79,6 @@ func newSink(t *testing.T) *sink {
 	return s
 }
 
-// all returns the spans so far.
 func (s *sink) all() []sunkSpan {
 	s.mu.Lock()
 	defer s.mu.Unlock()

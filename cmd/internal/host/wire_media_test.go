@@ -12,7 +12,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
 )
 
-// filesBelow are the names of all files below a folder.
 func filesBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string

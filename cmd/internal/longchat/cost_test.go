@@ -85,7 +85,6 @@ type cost struct {
 	history         int64 // bytes of the file
 }
 
-// folding is what compactions did and took.
 type folding struct{ folded, ended, seconds float64 }
 
 func (f folding) minus(o folding) folding {

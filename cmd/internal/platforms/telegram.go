@@ -25,7 +25,6 @@ import (
 
 const telegramName = "telegram"
 
-// telegramBots describes Telegram.
 func telegramBots() Descriptor {
 	return Descriptor{
 		Name: telegramName, Label: "Telegram", Off: "set TELEGRAM_BOT_TOKEN to switch it on",

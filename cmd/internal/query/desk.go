@@ -242,7 +242,6 @@ func (d *Desk) running(ctx context.Context) map[messages.ChatKey]bool {
 	return out
 }
 
-// name fills in the names of the chats of n lines.
 func (d *Desk) name(n int, line func(i int) (key messages.ChatKey, name *string)) {
 	if !d.named || n == 0 {
 		return

@@ -126,7 +126,6 @@ func TestExpireRuns(t *testing.T) {
 	}
 }
 
-// folder is the name of the folder of a chat.
 func folder(t *testing.T, key messages.ChatKey) string {
 	t.Helper()
 	name, err := filestore.ChatDir("", key)

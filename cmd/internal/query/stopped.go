@@ -55,7 +55,6 @@ func (f chatFiles) ask(ctx context.Context, question any) (any, error) {
 	}
 }
 
-// readState reads the state of a chat from its files.
 func readState(ctx context.Context, store *filestore.Store, key messages.ChatKey) (state *journal.State, err error) {
 	c, err := store.OpenChat(ctx, key)
 	if err != nil {

@@ -25,7 +25,6 @@ type seen struct {
 	Parts  []string
 }
 
-// request is what is looked at of a request body.
 type request struct {
 	raw      []byte
 	messages json.RawMessage
@@ -235,14 +234,12 @@ func (w *town) checkSent(tb testing.TB, excused func(p *place, i int) bool) map[
 	return copies
 }
 
-// book is what a store says of a chat.
 type book struct {
 	counts  platform.Counts
 	history []turn
 	ledger  []journal.LedgerEntry
 }
 
-// turn is what is looked at of a turn of the history.
 type turn struct {
 	ID   string         `json:"id"`
 	Role uimessage.Role `json:"role"`

@@ -92,10 +92,8 @@ func answer(open []header, byTool bool) []model.Event {
 // quoted is the answer to one turn. It names its sender by id, as nicks hold anything.
 func quoted(h header) string { return fmt.Sprintf("re %s for %s", h.Msg, h.User) }
 
-// quotation is what [quoted] writes.
 var quotation = regexp.MustCompile(`re (\w+) for (\w+)`)
 
-// quotes finds the answers in a text.
 func quotes(text string) []header {
 	var out []header
 	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
@@ -154,7 +152,6 @@ func unanswered(history []modelmessage.Message) []header {
 	return out
 }
 
-// words are what a part says to people.
 func words(p modelmessage.Part) string {
 	if text, ok := p.(modelmessage.Text); ok {
 		return text.Text

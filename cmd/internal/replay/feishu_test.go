@@ -79,7 +79,6 @@ func newVillage(t *testing.T, rooms []room) *village {
 	return v
 }
 
-// start starts the host.
 func (v *village) start(t *testing.T) *running {
 	t.Helper()
 	h := startWith(t, map[string]string{

@@ -123,7 +123,6 @@ func extracts(req model.Request) string {
 	return b.String()
 }
 
-// planted is a fact in a room.
 type planted struct {
 	fact
 	place *place
@@ -248,7 +247,6 @@ func chatDir(t *testing.T, p *place, dir string) string {
 	return path
 }
 
-// storedLine is the line of a fact in the history.
 func storedLine(t *testing.T, f *planted, dir string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(chatDir(t, f.place, dir), "messages", "history.jsonl"))

@@ -45,7 +45,6 @@ func build(t *testing.T, w *town, dir string) *binary {
 	return b
 }
 
-// start starts the host.
 func (b *binary) start(t *testing.T) {
 	t.Helper()
 	b.cmd = exec.CommandContext(t.Context(), b.path, "run", b.dir)

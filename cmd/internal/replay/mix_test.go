@@ -289,7 +289,6 @@ func (f shown) parts() []string {
 	return append([]string{label, "[kept]"}, f.content()...)
 }
 
-// content is what the model is shown of a file.
 func (f shown) content() []string {
 	if strings.HasSuffix(f.name, ".txt") {
 		return nil
@@ -524,7 +523,6 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// logCounts says what was played.
 func (w *town) logCounts(t *testing.T, count map[string]int) {
 	t.Helper()
 	all, asked := w.said()

@@ -22,7 +22,6 @@ import (
 // feedFor is how long the hours of whole rooms take here.
 const feedFor = 8 * time.Second
 
-// running is a host in this process.
 type running struct {
 	*host.Host
 	log     *platformtest.Log

@@ -210,7 +210,6 @@ func (w *town) project(tb testing.TB, egress, groups string) (dir string) {
 	return dir
 }
 
-// env are the secrets of the project.
 func (w *town) env() map[string]string {
 	return map[string]string{"OPENAI_API_KEY": modelKey, "TELEGRAM_BOT_TOKEN": w.api.Token()}
 }

@@ -62,7 +62,6 @@ func (r *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// look makes one pass.
 func (r *Sweeper) look(ctx context.Context, now time.Time) {
 	r.left = most
 	keep := r.keep()

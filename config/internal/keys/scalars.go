@@ -36,7 +36,6 @@ type scalar struct {
 	word     string
 }
 
-// scalarOf returns the description of a scalar type.
 func scalarOf(t reflect.Type) (scalar, bool) {
 	switch t {
 	case reflect.TypeFor[Limit]():

@@ -37,7 +37,6 @@ type node struct {
 	disk    map[string]*node // as they are on the disk
 }
 
-// naming is an operation on the names in a folder.
 type naming struct {
 	dir  *node
 	name string
@@ -136,7 +135,6 @@ func (d *Disk) simple(kind Kind, name string, fn func() error) error {
 	})
 }
 
-// find returns the node of a name.
 func (d *Disk) find(name string) (*node, error) {
 	at := d.root
 	for part := range strings.SplitSeq(path.Clean("/"+name), "/") {
@@ -337,7 +335,6 @@ func (d *Disk) TryLock(name string) (unlock func() error, ok bool, err error) {
 	}, true, nil
 }
 
-// info describes a node.
 type info struct {
 	name string
 	node *node

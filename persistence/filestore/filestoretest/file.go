@@ -59,7 +59,6 @@ func (c *contents) clone() contents {
 	return out
 }
 
-// read copies the contents from off on.
 func (c *contents) read(b []byte, off int64) int {
 	if off >= c.size {
 		return 0

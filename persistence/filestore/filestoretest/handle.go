@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// file is an open file.
 type file struct {
 	disk     *Disk
 	node     *node

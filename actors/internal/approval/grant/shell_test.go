@@ -217,7 +217,6 @@ func parse(text string) (command, bool) {
 	return cmd, ok && confirm(&cmd)
 }
 
-// all iterates over the words of a command.
 func (c *command) all() iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := range c.words {

@@ -31,7 +31,6 @@ func text(b protocol.Body) string { return string(bytes.Join(b.Pieces[:2], nil))
 
 func closed(b protocol.Body) []byte { return bytes.Join(b.Pieces, nil) }
 
-// written returns the messages array of a body.
 func written(t *testing.T, w *Protocol, messages string) string {
 	t.Helper()
 	var req model.Request

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// into makes b the body of a request.
 func (b Body) into(req *http.Request) {
 	open := func() (io.ReadCloser, error) {
 		left := pieces(slices.Clone(b.Pieces))

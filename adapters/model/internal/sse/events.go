@@ -82,7 +82,6 @@ func (e *eventReader) next() ([]byte, error) {
 	}
 }
 
-// dataOf returns the value of a data line.
 func dataOf(line []byte) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(line, []byte("data"))
 	if !ok {

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// events reads all data of a stream.
 func events(r io.Reader) (out []string, err error) {
 	e := newEventReader(r)
 	for {

@@ -56,7 +56,6 @@ func (b *book) AllowGroup(_ context.Context, _, chat, _, _ string) error {
 
 var _ platform.AccessStore = (*book)(nil)
 
-// refused and open return verdicts of gates.
 func refused(reason string) platform.Gate { return platform.Gate{Refuse: true, Reason: reason} }
 func open(reason string) platform.Gate    { return platform.Gate{Open: true, Reason: reason} }
 

@@ -26,7 +26,6 @@ func held(messages [][]byte) func() ([][]byte, error) {
 	return func() ([][]byte, error) { return messages, nil }
 }
 
-// loaded returns what the next run loads.
 func loaded(s *Spool) (got [][]byte, damaged int, err error) {
 	damaged, err = s.Load(func(m []byte) error {
 		got = append(got, append([]byte(nil), m...))

@@ -50,7 +50,6 @@ func Start(tb testing.TB) *Browser {
 	return b
 }
 
-// find returns the path of Chromium.
 func find(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -51,10 +51,8 @@ func importCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-// makeChat makes a chat in a store and returns its number of turns.
 type makeChat func(ctx context.Context, store *filestore.Store) (turns int, err error)
 
-// makesChat makes cmd prepare a new chat and then create it.
 func makesChat(a *console.Console, cmd *cobra.Command, prepare func(args []string, key messages.ChatKey) (makeChat, error)) *cobra.Command {
 	chat := cmd.Flags().String("chat", "", "the `key` of the new chat, on web, cli or api (default: a new one on web)")
 	return console.Command[newChat]{

@@ -34,7 +34,6 @@ func Tasks(a *console.Console) *cobra.Command {
 		tasksStatusCmd(a, timetable.Active))
 }
 
-// tasks are the tasks of a project.
 type tasks struct {
 	store *taskfile.Store
 	zone  *time.Location
@@ -124,7 +123,6 @@ func TaskList(ctx context.Context, a *console.Console) (any, error) {
 	return list, err
 }
 
-// taskList is what [TaskList] returns.
 type taskList struct {
 	Tasks    []taskLine          `json:"tasks"`
 	Problems []timetable.Problem `json:"problems,omitempty"`
@@ -229,7 +227,6 @@ func tasksAddCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-// addTask adds a task and shows it.
 func addTask(ctx context.Context, a *console.Console, t timetable.Task, when, delay string) (string, error) {
 	opened, err := openTasks(a)
 	if err != nil {

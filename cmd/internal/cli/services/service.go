@@ -50,7 +50,6 @@ func Commands(a *console.Console, o Options) *cobra.Command {
 	return cmd
 }
 
-// commands are the subcommands.
 type commands struct {
 	*console.Console
 	trust   func(dir string) (string, error)
@@ -124,7 +123,6 @@ func (c *commands) installCmd() *cobra.Command {
 	return cmd
 }
 
-// service is the service of one folder.
 type service struct {
 	systemd
 	name, dir, file string
@@ -187,7 +185,6 @@ func (s *service) needInstalled() error {
 	return err
 }
 
-// unit makes the unit of a service.
 func (c *commands) unit(ctx context.Context, s *service) (u unit, err error) {
 	u = unit{title: s.name, system: s.system, commands: !c.noCommands}
 	if c.system && c.uid != 0 && !c.show {
@@ -311,7 +308,6 @@ func (c *commands) stop(ctx context.Context, s *service) error {
 
 func (c *commands) status(context.Context, *service) error { return nil }
 
-// status is the service's status.
 func (s *service) status(ctx context.Context) (Status, error) {
 	out := Status{Unit: s.name + ".service", File: s.file, System: s.system, Dir: s.dir, State: "inactive"}
 	var err error

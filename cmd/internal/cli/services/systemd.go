@@ -40,7 +40,6 @@ func (s systemd) do(ctx context.Context, args ...string) (string, error) {
 	return s.run(ctx, "systemctl", args...)
 }
 
-// version is systemd's version.
 func (s systemd) version(ctx context.Context) (int, error) {
 	out, err := s.run(ctx, "systemctl", "--version")
 	words := strings.Fields(out)

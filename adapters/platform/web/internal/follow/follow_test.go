@@ -237,7 +237,6 @@ func TestFollowersRebuildMessages(t *testing.T) {
 	}
 }
 
-// textOf joins the texts of a message.
 func textOf(m uimessage.Message) string {
 	var texts []string
 	for _, part := range m.Parts {
