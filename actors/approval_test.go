@@ -356,19 +356,6 @@ func TestDecisionsCountOnce(t *testing.T) {
 	})
 }
 
-func TestRestartBeforeDecision(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newApprovals(t, nil, modeltest.CallTools(rm("c1", "a")), modeltest.Say("Gone."))
-		a.Say(alice, "alice", "remove a")
-		a.Wait()
-		a.again()
-		a.decided(true)
-		a.want("user: remove a", `assistant: [{"path":"a"} output-available] Gone.`)
-		a.ran(1)
-		a.sound()
-	})
-}
-
 // A kill during an approved call: what came of it is unknown, and it is not
 // repeated.
 func TestKilledDuringApprovedCall(t *testing.T) {

@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
+	"github.com/shipmyagent/shipmyagent/messages"
 	"github.com/shipmyagent/shipmyagent/persistence"
 	"github.com/shipmyagent/shipmyagent/persistence/chatpath"
 	"github.com/shipmyagent/shipmyagent/persistence/filestore"
 	"github.com/shipmyagent/shipmyagent/persistence/grantfile"
 )
+
+const alice = messages.ChatKey("telegram-chat-1")
 
 func newStore(t *testing.T) persistence.Store {
 	t.Helper()
