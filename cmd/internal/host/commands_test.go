@@ -5,11 +5,8 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // post sends a text to the web chat and returns the stream.
@@ -96,24 +93,4 @@ func TestLanguageIsKept(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(dir, "preferences.json*")); len(found) > 0 {
 		t.Errorf("%v is left, though nothing is set", found)
 	}
-}
-
-// Commands are announced to the service in both languages, and answered.
-func TestCommandsOnTelegram(t *testing.T) {
-	p := newProject(t)
-	p.start(t, Options{}, telegramFlags(p))
-	p.api.Await(t, "the commands to be announced", func() bool {
-		calls := p.api.Calls("setMyCommands")
-		return len(calls) == 2 && calls[1].Code != 0
-	})
-	for i, language := range []string{"", "zh"} {
-		call := p.api.Calls("setMyCommands")[i]
-		if call.Code != http.StatusOK || call.Params.Text("language_code") != language || !strings.Contains(call.Params.Text("commands"), `"language"`) {
-			t.Errorf("announced %+v", call)
-		}
-	}
-	p.api.Say(1, 7, "/status", nil)
-	p.api.Await(t, "the status", func() bool {
-		return slices.ContainsFunc(p.api.Sent(1), func(s telegramtest.Sent) bool { return strings.Contains(s.Text, "telegram-chat-1") })
-	})
 }

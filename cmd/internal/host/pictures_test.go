@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/telegramtest"
 )
 
 // served is a host on Telegram that asks a model over HTTP, and that model's server.
@@ -170,24 +169,5 @@ func TestPictureBombs(t *testing.T) {
 	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(1)) == 1 })
 	if body := server.Bodies()[0]; !bytes.Contains(body, []byte("[the photo is not shown: it is too large for that]")) || dataURL.Match(body) {
 		t.Errorf("the model reads %s", body[max(0, len(body)-500):])
-	}
-}
-
-// Who answers a photo in a group and turns to the bot shows it that photo, though the bot
-// was not meant to see it when it was sent; nobody is shown one by an edit or a command.
-func TestPicturesOfAnsweredMessages(t *testing.T) {
-	script := modeltest.NewScript(modeltest.Say("A cat."))
-	p, server := served(t, script, nil, nil)
-	p.api.AddChat(telegramtest.Chat{ID: -5, Type: "supergroup", Title: "Team"})
-	content := contentOf("cat-640x480.jpg")
-	photo := map[string]any{
-		"message_id": 7, "date": 1, "from": map[string]any{"id": 2, "first_name": "Bob"}, "caption": "mine",
-		"photo": []any{p.api.AddFileAs("p7", "photos/p7", int64(len(content)), content)},
-	}
-	p.api.Say(-5, 1, "@"+telegramtest.BotName+" what is this?", map[string]any{"reply_to_message": photo, "entities": []any{map[string]any{"type": "mention", "offset": 0, "length": len(telegramtest.BotName) + 1}}})
-	p.api.Await(t, "the answer", func() bool { return len(p.api.Sent(-5)) == 1 })
-	body := server.Bodies()[0]
-	if !dataURL.Match(body) || !bytes.Contains(body, []byte("[photo of the message that this one answers]")) {
-		t.Errorf("the model is not shown the photo: %s", body[max(0, len(body)-800):])
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/shipmyagent/shipmyagent/adapters/model"
 	"github.com/shipmyagent/shipmyagent/adapters/model/modeltest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/faketest"
-	"github.com/shipmyagent/shipmyagent/adapters/platform/feishutest"
 	"github.com/shipmyagent/shipmyagent/adapters/speech/speechtest"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/sandboxes"
 )
@@ -67,50 +64,6 @@ func noCanaries(t *testing.T, p *project, s *speechtest.Server, model *modeltest
 	if strings.Contains(jsonOf(t, model.Requests()), s.Key) {
 		t.Error("a prompt holds the key")
 	}
-}
-
-// What somebody says becomes the text of their turn before the model sees it, in the
-// place where it was said; the recording is kept, and goes to the service alone.
-func TestVoiceOnTelegram(t *testing.T) {
-	p, s := newProject(t), speechtest.NewServer(t, nil)
-	speechSettings(t, p, s, "")
-	answer := modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: `{"text":"got it","final":true}`})
-	model := modeltest.NewScript()
-	model.Otherwise = &answer
-	release := s.Hold()
-	p.start(t, Options{Model: model}, telegramFlags(p))
-	p.say("voice", "v1", spoken("first words"))
-	p.api.Say(1, 1, "second words", nil)
-	p.say("video_note", "v2", spoken("third words"))
-	faketest.Poll(t, "a recording on its way", func() bool { return len(s.Heard()) == 1 })
-	if n := len(model.Requests()); n != 0 {
-		t.Errorf("the model was asked %d times before the words were there", n)
-	}
-	release()
-	p.api.Await(t, "the answer", func() bool { return len(p.texts()) >= 1 })
-	faketest.Poll(t, "the last words", func() bool { return strings.Contains(jsonOf(t, model.Requests()), "third words") })
-	requests := model.Requests()
-	seen := jsonOf(t, requests[len(requests)-1].Messages)
-	at := -1
-	for _, want := range []string{"[voice 3 s]", "first words", "second words", "[video note 3 s]", "third words"} {
-		i := strings.Index(seen, want)
-		if i <= at {
-			t.Errorf("%q is at %d, not behind what was said before it, in %s", want, i, seen)
-		}
-		at = i
-	}
-	if strings.Contains(seen, "OggS") || strings.Contains(seen, "not known") {
-		t.Errorf("the model reads %s", seen)
-	}
-	for _, h := range s.Heard() {
-		if h.Model != "whisper-1" || !strings.HasPrefix(h.File, "audio.") || h.Language != "" {
-			t.Errorf("the service was asked for %+v", h)
-		}
-	}
-	if n := len(s.Heard()); n != 2 || len(s.Strange()) > 0 {
-		t.Errorf("%d calls, strange: %q", n, s.Strange())
-	}
-	noCanaries(t, p, s, model)
 }
 
 // If a service fails, the person who spoke is told once. The model is not asked about it.
@@ -173,52 +126,6 @@ func TestAP10VoicesDecideNothing(t *testing.T) {
 	}
 }
 
-// Without a model or a command for it nothing is sent anywhere, the tools are not
-// there, and the model knows that it does not know.
-func TestVoiceIsOffByDefault(t *testing.T) {
-	p := newProject(t)
-	model := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "chat_send", Input: `{"text":"please write","final":true}`}))
-	p.start(t, Options{Model: model}, telegramFlags(p))
-	p.say("voice", "v1", spoken("words"))
-	p.api.Await(t, "the answer", func() bool { return len(p.texts()) == 1 })
-	req := model.Requests()[0]
-	if seen := jsonOf(t, req.Messages); !strings.Contains(seen, "nobody listens to voice messages here") || strings.Contains(seen, "words:") {
-		t.Errorf("the model reads %s", seen)
-	}
-	for _, spec := range req.Tools {
-		if spec.Name == "stt_transcribe" || spec.Name == "tts_speak" {
-			t.Errorf("%s is offered", spec.Name)
-		}
-	}
-}
-
-// The model answers with a voice message, once, and it is no text besides.
-func TestSpeakOnTelegram(t *testing.T) {
-	for _, egress := range []string{"tool", "direct"} {
-		t.Run(egress, func(t *testing.T) {
-			p, s := newProject(t), speechtest.NewServer(t, nil)
-			speechSettings(t, p, s, "")
-			model := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "tts_speak", Input: `{"text":"hello to you","voice":"nova","final":true}`}))
-			flags := telegramFlags(p)
-			flags["adapters.telegram.egress"] = egress
-			p.start(t, Options{Model: model}, flags)
-			p.api.Say(1, 1, "say hello", nil)
-			p.api.Await(t, "the voice", func() bool { return len(p.api.Calls("sendVoice")) == 1 })
-			faketest.Poll(t, "the end of the run", func() bool {
-				return len(model.Requests()) == 1 && strings.Contains(p.log.String(), "sendVoice") || len(p.api.Sent(1)) == 1
-			})
-			call := p.api.Calls("sendVoice")[0].Params
-			if call.Text("voice") != string(speechtest.Voice(100)) || call.Text("duration") != "2" || !strings.HasSuffix(call.Text("file_name"), ".ogg") {
-				t.Errorf("sent %q, %q s", call.Text("file_name"), call.Text("duration"))
-			}
-			if got := s.Spoken(); len(got) != 1 || got[0] != (speechtest.Spoken{Model: "tts-1", Voice: "nova", Format: "opus", Input: "hello to you"}) {
-				t.Errorf("spoken %+v", got)
-			}
-			noCanaries(t, p, s, model)
-		})
-	}
-}
-
 // On the web a voice message is a file of its chat that the page plays; nobody finds
 // other files there, nor those of another chat.
 func TestSpeakOnTheWeb(t *testing.T) {
@@ -256,30 +163,6 @@ func TestSpeakOnTheWeb(t *testing.T) {
 		if code, body := getPage(t, h, other); code != http.StatusNotFound {
 			t.Errorf("%s: %d %q", other, code, body)
 		}
-	}
-}
-
-// Feishu's voice messages are heard, and answered with one of its own.
-func TestVoiceOnFeishu(t *testing.T) {
-	api := feishutest.NewAPI(t)
-	api.AddChat("oc_1", "p2p")
-	p, s := newProject(t), speechtest.NewServer(t, nil)
-	speechSettings(t, p, s, `, "language": "zh"`)
-	write(t, filepath.Join(p.dir, ".env"), "SPEECH_API_KEY="+s.Key+"\nSMA_ADAPTERS_FEISHU_APP_SECRET="+api.Secret()+"\nSMA_ADAPTERS_FEISHU_ENCRYPT_KEY="+api.EncryptKey()+"\n")
-	model := modeltest.NewScript(modeltest.CallTools(modeltest.Call{ID: "c1", Name: "tts_speak", Input: `{"text":"你好","final":true}`}))
-	flags := telegramFlags(p)
-	maps.Copy(flags, feishuFlags(api, "connection"))
-	p.start(t, Options{Model: model}, flags)
-	api.SayFile("oc_1", "ou_1", "audio", "", spoken("你好吗"), map[string]any{"duration": 3000})
-	api.Await(t, "the voice", func() bool { return len(api.Sent("oc_1")) == 1 })
-	if sent := api.Sent("oc_1")[0]; sent.Kind != "audio" {
-		t.Errorf("sent %+v", sent)
-	}
-	if seen := jsonOf(t, model.Requests()[0].Messages); !strings.Contains(seen, "你好吗") {
-		t.Errorf("the model reads %s", seen)
-	}
-	if got := s.Heard(); len(got) != 1 || got[0].Language != "zh" || got[0].File != "audio.ogg" {
-		t.Errorf("heard %+v", got)
 	}
 }
 
