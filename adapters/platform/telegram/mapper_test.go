@@ -51,13 +51,6 @@ func TestMapsAMessage(t *testing.T) {
 	}
 }
 
-func TestMapsAnEdit(t *testing.T) {
-	got := mapJSON(t, "edited_message", `"text":"/stop","edit_date":1700000009`).in
-	if got.Kind != platform.KindEdit || got.EditOf != "5" || got.IngressID != "5@1700000009" || got.Time.Unix() != 1700000009 {
-		t.Errorf("got %+v", got)
-	}
-}
-
 func TestTopics(t *testing.T) {
 	cases := []struct{ name, fields, key, reply string }{
 		{"topic", `"is_topic_message":true,"message_thread_id":7`, "telegram-chat--1001-topic-7", ""},

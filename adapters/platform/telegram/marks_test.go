@@ -11,28 +11,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/messages"
 )
 
-func withReactions(o *telegram.Options) { o.Reactions = true }
-
-// A mark replaces the previous one, and is finally removed.
-func TestMarksAreReactions(t *testing.T) {
-	b := newBench(t, withReactions)
-	id := b.api.Say(group, 7, "hello", nil)
-	for _, step := range []struct {
-		mark messages.Mark
-		want string
-	}{{messages.MarkSeen, "👀"}, {messages.MarkMerged, "✍"}, {messages.MarkNone, ""}, {messages.MarkNone, ""}} {
-		if err := b.bot.Mark(t.Context(), target(group, 0), strconv.FormatInt(id, 10), step.mark); err != nil {
-			t.Errorf("%q: %v", step.mark, err)
-		}
-		if got := b.api.Reaction(group, id); got != step.want {
-			t.Errorf("%q shows %q, want %q", step.mark, got, step.want)
-		}
-	}
-	if call := b.api.Calls("setMessageReaction")[3]; call.Params.Text("reaction") != "[]" {
-		t.Errorf("the last call is %+v", call)
-	}
-}
-
 // A chat that refuses reactions is not tried for a day; a chat whose message is gone still is.
 func TestMarksThatAreNotWanted(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

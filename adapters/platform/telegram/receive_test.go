@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,21 +27,6 @@ func texts(in []platform.Inbound) []string {
 		out = append(out, x.Text)
 	}
 	return out
-}
-
-func TestConfirmsOnlyWhatIsDurable(t *testing.T) {
-	b := newBench(t, nil)
-	host := platformtest.NewHost()
-	host.Refuse(func(platform.Inbound) error { return platform.ErrUnavailable })
-	b.receive(t, host)
-	b.api.Say(private, owner, "one", nil)
-	host.Await(t, "two tries", func() bool { return len(host.Offered()) > 1 })
-	if n := b.api.Pending(); n != 1 {
-		t.Errorf("%d updates are unconfirmed, want 1", n)
-	}
-	host.Refuse(nil)
-	host.AwaitTaken(t, 1)
-	b.api.Await(t, "the update to be confirmed", func() bool { return b.api.Pending() == 0 })
 }
 
 func TestIO3IDsFallAndJump(t *testing.T) {
@@ -298,38 +282,6 @@ func TestAChatWithAFullBatchHoldsNobodyUp(t *testing.T) {
 	if got[1] != "stuck 0" || got[stuck] != fmt.Sprint("stuck ", stuck-1) {
 		t.Errorf("the chat gets %v", got)
 	}
-}
-
-func TestRefusalsKeepTheOrderOfAChat(t *testing.T) {
-	b := newBench(t, nil)
-	host := platformtest.NewHost()
-	var first sync.Once
-	host.Refuse(func(in platform.Inbound) (err error) {
-		if in.Text == "1" {
-			first.Do(func() { err = platform.ErrUnavailable })
-		}
-		return err
-	})
-	for i := range 4 {
-		b.api.Say(private, owner, fmt.Sprint(i), nil)
-	}
-	b.receive(t, host)
-	host.AwaitTaken(t, 4)
-	// The host accepted 2 and 3 before 1 was offered again, and recognizes them afterwards by their
-	// ids.
-	got := texts(host.Taken())
-	slices.Sort(got)
-	if diff := cmp.Diff([]string{"0", "1", "2", "3"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestReceiveEndsWithItsContextInALongPoll(t *testing.T) {
-	b := newBench(t, nil)
-	host := platformtest.NewHost()
-	b.receive(t, host) // its cleanup waits for the end
-	b.api.AwaitPoller(t)
-	host.AwaitUp(t)
 }
 
 func TestPollAsksForWhatItReads(t *testing.T) {

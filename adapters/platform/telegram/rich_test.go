@@ -2,7 +2,6 @@ package telegram_test
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -95,50 +94,6 @@ func TestRichOnTheWire(t *testing.T) {
 				t.Errorf("parameters (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestRichIsOffUnlessAskedFor(t *testing.T) {
-	b := newBench(t, nil)
-	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**b**"})
-	if diff := cmp.Diff([]string{"sendMessage <b>b</b>"}, b.texts()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// TestRichUnknown checks that a server without rich messages is tried once, and every text is sent
-// exactly once.
-func TestRichUnknown(t *testing.T) {
-	b := richBench(t)
-	b.api.WithoutRich()
-	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**a**"})
-	planned(t, b, platform.Outbound{To: target(group, 0), Text: "**b**"})
-	want := []string{"sendRichMessage " + richHTML("<p><b>a</b></p>"), "sendMessage <b>a</b>", "sendMessage <b>b</b>"}
-	if diff := cmp.Diff(want, b.texts()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"a"}, b.shown(target(private, 0))); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
-}
-
-// TestRichRefused checks that a refused rich message is sent normally, and as plain text if
-// necessary; the next one is rich again.
-func TestRichRefused(t *testing.T) {
-	b := richBench(t)
-	b.api.Fail(telegramtest.Fault{Method: "sendRichMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: RICH_MESSAGE_CONTENT_REQUIRED"})
-	b.api.Fail(telegramtest.Fault{Method: "sendMessage", Kind: faketest.Refuse, Code: http.StatusBadRequest, Text: "Bad Request: can't parse entities: so it is"})
-	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**a**"})
-	planned(t, b, platform.Outbound{To: target(private, 0), Text: "**b**"})
-	want := []string{
-		"sendRichMessage " + richHTML("<p><b>a</b></p>"), "sendMessage <b>a</b>", "sendMessage a",
-		"sendRichMessage " + richHTML("<p><b>b</b></p>"),
-	}
-	if diff := cmp.Diff(want, b.texts()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"a", "b"}, b.shown(target(private, 0))); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
 	}
 }
 

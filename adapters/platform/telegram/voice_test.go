@@ -23,26 +23,6 @@ func voiceFile(t *testing.T) string {
 	return file
 }
 
-// A voice message is sent with a file name that makes it one, with its length, and without its
-// text.
-func TestVoiceMessage(t *testing.T) {
-	b := newBench(t, nil)
-	to := target(forum, 5)
-	for _, part := range b.bot.Plan(platform.Outbound{To: to, ReplyTo: "3", Attachments: []platform.Attachment{{Path: voiceFile(t), Kind: "voice", Spoken: "hello"}}}) {
-		if _, err := b.bot.Send(t.Context(), to, part); err != nil {
-			t.Fatal(err)
-		}
-	}
-	calls := b.api.Calls("")
-	if len(calls) != 1 || calls[0].Method != "sendVoice" {
-		t.Fatalf("calls %+v", calls)
-	}
-	p := calls[0].Params
-	if p.Text("file_name") != "speech-0123.ogg" || p.Text("duration") != "4" || p.Text("voice") != string(speechtest.Voice(175)) || p.Text("caption") != "" || p.Text("message_thread_id") != "5" {
-		t.Errorf("sent as %q, %q s, thread %q, caption %q", p.Text("file_name"), p.Text("duration"), p.Text("message_thread_id"), p.Text("caption"))
-	}
-}
-
 // People who do not accept voice messages get the text, once, with the reason.
 func TestVoiceMessageThatIsNotTaken(t *testing.T) {
 	for _, c := range []struct{ refusal, words, want string }{
