@@ -95,31 +95,6 @@ func TestAP3RepliesDecide(t *testing.T) {
 	}
 }
 
-// A reason that a person gives is kept, and what waits is listed whole.
-func TestReasonsAndLists(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newShellWorld(t, nil, modeltest.CallTools(sh("c1", "git status"), sh("c2", "git log")), modeltest.Say("Well."))
-		w.says("alice", "go")
-		w.says("alice", "/approvals")
-		for _, part := range []string{"#1", "git status", "#2", "git log"} {
-			if !strings.Contains(w.last(), part) {
-				t.Errorf("the list is %q, want %q in it", w.last(), part)
-			}
-		}
-		w.says("alice", "/deny 2 use the archive instead")
-		m := w.View(alice).Messages[1]
-		for _, p := range m.Parts {
-			if call, ok := p.(uimessage.Tool); ok && call.ToolCallID == "c2" && call.Approval.Reason.Or("") != "use the archive instead" {
-				t.Errorf("the reason is %q", call.Approval.Reason.Or(""))
-			}
-		}
-		w.says("alice", "/approvals")
-		if strings.Contains(w.last(), "git log") || !strings.Contains(w.last(), "git status") {
-			t.Errorf("the list is %q", w.last())
-		}
-	})
-}
-
 // A number or a place counts only if it means the same request in the list that
 // people saw last and in what is open now; otherwise they see the list again.
 func TestPlacesInTheListSeenLast(t *testing.T) {
