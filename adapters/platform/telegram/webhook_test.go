@@ -222,19 +222,6 @@ func TestWebhookIsSet(t *testing.T) {
 	})
 }
 
-// TestPollingTakesTheWebhookAway checks that polling deletes the webhook: the two ways exclude each
-// other.
-func TestPollingTakesTheWebhookAway(t *testing.T) {
-	b, _, _ := hooked(t, hookSecret)
-	poller := newBench(t, func(o *telegram.Options) { o.BaseURL = b.api.URL() })
-	host := platformtest.NewHost()
-	poller.receive(t, host)
-	host.AwaitUp(t)
-	if b.api.Webhook() != "" {
-		t.Error("the webhook is still set")
-	}
-}
-
 // TestWebhookWhileAChatTakesNothing checks that what one chat refuses is set aside and
 // acknowledged; the chat gets it once it accepts messages again, also in the next process.
 func TestWebhookWhileAChatTakesNothing(t *testing.T) {
