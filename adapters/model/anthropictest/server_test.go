@@ -316,14 +316,6 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-func TestServerFailsInTheStream(t *testing.T) {
-	busy := &model.Error{Reason: model.ReasonOverloaded, Message: "busy"}
-	r := ask(t, newServer(t, "", modeltest.Step{Text: []string{"half"}, Err: busy}), question)
-	if r.events[len(r.events)-1] != "error" || r.delta["type"] != "overloaded_error" || r.delta["message"] != "busy" {
-		t.Errorf("events %v, error %v", r.events, r.delta)
-	}
-}
-
 func TestServerCuts(t *testing.T) {
 	late := modeltest.Do(func(model.Request) []model.Event {
 		return []model.Event{

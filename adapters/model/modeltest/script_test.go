@@ -30,41 +30,6 @@ func heard(ctx context.Context, m model.Model, req model.Request) (text string, 
 	return text, kinds, nil
 }
 
-func TestScriptPlays(t *testing.T) {
-	boom := &model.Error{Reason: model.ReasonOverloaded}
-	tests := []struct {
-		name  string
-		step  Step
-		text  string
-		last  model.EventKind
-		fails model.Reason
-	}{
-		{"text", Say("a", "b"), "ab", model.EventFinish, ""},
-		{"calls", CallTools(Call{"c1", "t", "{}"}), "", model.EventFinish, ""},
-		{"failure", Fail(boom), "", "", model.ReasonOverloaded},
-		{"reason", FailWith(model.ReasonRate, true), "", "", model.ReasonRate},
-		{"cut", CutAfter("half"), "half", model.EventTextEnd, model.ReasonCut},
-		{"function", Do(func(req model.Request) []model.Event {
-			return append(TextEvents(req.Messages[0].Text), Finish("stop"))
-		}), "hi", model.EventFinish, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := NewScript(tt.step)
-			text, kinds, err := heard(t.Context(), s, question())
-			if text != tt.text || (tt.fails == "") != (err == nil) || err != nil && model.ReasonOf(err) != tt.fails {
-				t.Errorf("heard %q and %v", text, err)
-			}
-			if tt.last != "" && kinds[len(kinds)-1] != tt.last {
-				t.Errorf("events are %v, want %s last", kinds, tt.last)
-			}
-			if s.Left() != 0 || len(s.Requests()) != 1 || s.Faults() != nil {
-				t.Errorf("left %d, requests %d, faults %v", s.Left(), len(s.Requests()), s.Faults())
-			}
-		})
-	}
-}
-
 func TestScriptOrder(t *testing.T) {
 	s := NewScript(Say("one"))
 	s.Add(Step{Reasoning: []string{"hm"}, Text: []string{"two"}, Calls: []Call{{"c", "t", "{}"}}})

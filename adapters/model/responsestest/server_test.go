@@ -269,34 +269,6 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-func TestServerFailsInTheStream(t *testing.T) {
-	tests := []struct {
-		reason model.Reason
-		want   string // the last event; empty means that the connection breaks
-	}{
-		{model.ReasonOverloaded, `{"code":"server_error","message":"m","param":null,"sequence_number":5,"type":"error"}`},
-		{model.ReasonRate, `"error":{"code":"rate_limit_exceeded","message":"m"}`},
-		{model.ReasonCut, ""},
-		{model.ReasonNetwork, ""},
-	}
-	for _, tt := range tests {
-		t.Run(string(tt.reason), func(t *testing.T) {
-			step := modeltest.Step{Text: []string{"half"}, Err: &model.Error{Reason: tt.reason, Message: "m"}}
-			got := post(t, newServer(t, "", step), ask(hi))
-			if (got.err != nil) != (tt.want == "") || len(got.events) < 5 || got.events[4]["delta"] != "half" {
-				t.Fatalf("%+v", got)
-			}
-			last, err := json.Marshal(got.events[len(got.events)-1])
-			if err != nil || !strings.Contains(string(last), tt.want) {
-				t.Errorf("the last event is %s, want %s", last, tt.want)
-			}
-		})
-	}
-	if got := post(t, newServer(t, "", do(modeltest.TextEvents("half")...)), ask(hi)); got.err == nil {
-		t.Errorf("an answer without a finish is whole: %+v", got)
-	}
-}
-
 // TestServerGivesTheRequest checks what a model behind the server sees.
 func TestServerGivesTheRequest(t *testing.T) {
 	script := modeltest.NewScript(modeltest.Say("ok"))
