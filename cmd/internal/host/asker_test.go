@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -68,22 +67,9 @@ func TestRefusedMessageCanBeSentAgain(t *testing.T) {
 	post := func(id string, want int) {
 		t.Helper()
 		body := `{"id":"x","trigger":"submit-message","message":{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"hello"}]}}`
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/chat", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, value := range map[string]string{
-			"Authorization": "Bearer " + h.login.token.Reveal(), "Content-Type": "application/json", "Accept": "application/json", "Prefer": "respond-async",
-		} {
-			r.Header.Set(name, value)
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		if text, _ := io.ReadAll(res.Body); res.StatusCode != want {
-			t.Fatalf("the message %s is answered %d, want %d: %s", id, res.StatusCode, want, text)
+		code, _, text := request(t, http.MethodPost, h.webAddr+"/api/chat", h.login.token.Reveal(), body, "Accept", "application/json", "Prefer", "respond-async")
+		if code != want {
+			t.Fatalf("the message %s is answered %d, want %d: %s", id, code, want, text)
 		}
 	}
 	answered := func(n int64) {
@@ -123,18 +109,8 @@ func TestRoomOfTheAPITellsPeopleApart(t *testing.T) {
 	})
 	h := p.start(t, Options{Model: script}, map[string]string{"llm.model": "fake"})
 	for _, body := range []string{`{"instructions":"I pay.","userId":"ann"}`, `{"instructions":"I do not.","userId":"bob"}`} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/execute", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+apiToken)
-		r.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || res.Body.Close() != nil {
-			t.Fatalf("%s is answered %d: %s", body, res.StatusCode, text)
+		if code, _, text := request(t, http.MethodPost, h.webAddr+"/api/execute", apiToken, body); code != http.StatusOK {
+			t.Fatalf("%s is answered %d: %s", body, code, text)
 		}
 	}
 	all := script.Requests()

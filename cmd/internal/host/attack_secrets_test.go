@@ -212,16 +212,7 @@ func TestSE2SecretsAreNowhere(t *testing.T) {
 	ask("RUN-echo-NOW")
 	s.settle(t, chat, chat, "echoed")
 	for _, path := range []string{"/?token=wrong", "/api/chat", "/v1/none"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.webAddr+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+s.secrets["web token, file"]+"x")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close() // only asked
+		getAs(t, h.webAddr+path, s.secrets["web token, file"]+"x")
 	}
 	_, metrics := get(t, "http://"+h.metricsAddr+"/metrics")
 	status := jsonOf(t, h.Status(t.Context()))

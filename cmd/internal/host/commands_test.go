@@ -1,8 +1,6 @@
 package host
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -13,22 +11,8 @@ import (
 func post(t *testing.T, h *Host, id, text string) string {
 	t.Helper()
 	body := `{"id":"c1","trigger":"submit-message","message":{"id":"` + id + `","role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/chat", bytes.NewReader([]byte(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	all, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(all)
+	_, _, stream := request(t, http.MethodPost, h.webAddr+"/api/chat", h.login.token.Reveal(), body)
+	return stream
 }
 
 // The host answers every command of the help on the web page, and none of them gets into the history.

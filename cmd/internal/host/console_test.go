@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -50,22 +49,8 @@ func newConsoleHost(t *testing.T, flags map[string]string) *consoleHost {
 
 func (c *consoleHost) ask(t *testing.T, method, path, token, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, c.h.webAddr+"/console/api/"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }() // read to its end
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
+	code, _, text := request(t, method, c.h.webAddr+"/console/api/"+path, token, body)
+	return code, text
 }
 
 // Viewers read no text of people and no name of a chat anywhere; the owner reads them.

@@ -134,27 +134,29 @@ func (c *commandChat) holds(name, text string) bool {
 // audited counts the executions in the log of approvals.
 func (c *commandChat) audited() int {
 	c.t.Helper()
-	files, err := filepath.Glob(filepath.Join(c.dir, ".ship", "approvals", "audit-*.jsonl"))
+	return len(c.audit(c.t, "execution", "begun"))
+}
+
+// audit returns the lines of the log of approvals with an event and its result.
+func (p *project) audit(t *testing.T, event, result string) (out []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.dir, ".ship", "approvals", "audit-*.jsonl"))
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
-	n := 0
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
-			c.t.Fatal(err)
+			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
 			var e struct{ Event, Result string }
-			if err := json.Unmarshal([]byte(line), &e); err != nil {
-				c.t.Fatalf("%s: %v", line, err)
-			}
-			if e.Event == "execution" && e.Result == "begun" {
-				n++
+			if json.Unmarshal([]byte(line), &e) == nil && e.Event == event && e.Result == result { // the last line may be under way
+				out = append(out, line)
 			}
 		}
 	}
-	return n
+	return out
 }
 
 // A command runs only after a person agreed to what they were shown. It runs in the sandbox, and the

@@ -107,12 +107,26 @@ func get(t *testing.T, url string) (int, string) {
 
 func getAs(t *testing.T, url, token string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	code, _, text := request(t, http.MethodGet, url, token, "")
+	return code, text
+}
+
+// request sends a body of JSON, if there is one, with a token, if there is one, and returns the whole answer. More
+// headers are given as names and values.
+func request(t *testing.T, method, url, token, body string, more ...string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(more); i += 2 {
+		req.Header.Set(more[i], more[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -123,7 +137,7 @@ func getAs(t *testing.T, url, token string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp.StatusCode, string(text)
+	return resp.StatusCode, resp.Header, string(text)
 }
 
 func TestHostAnswersOnTelegram(t *testing.T) {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -512,23 +511,9 @@ func TestHabitsOnTheWeb(t *testing.T) {
 				p := newProject(t)
 				h := p.start(t, Options{}, map[string]string{"llm.model": "m", "llm.baseUrl": server.URL, "adapters.web.egress": egress})
 				body := `{"id":"c1","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"` + hello + `"}]}],"trigger":"submit-message"}`
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/chat", strings.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
-				}
-				req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
-				req.Header.Set("Content-Type", "application/json")
-				resp, err := http.DefaultClient.Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = resp.Body.Close() }() // read to its end
-				text, err := io.ReadAll(resp.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				_, _, text := request(t, http.MethodPost, h.webAddr+"/api/chat", h.login.token.Reveal(), body)
 				for _, part := range []string{"Half an answe", want, `"finishReason":"length"`} {
-					if !strings.Contains(string(text), part) {
+					if !strings.Contains(text, part) {
 						t.Errorf("the stream lacks %q:\n%s", part, text)
 					}
 				}

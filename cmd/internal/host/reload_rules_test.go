@@ -87,25 +87,9 @@ func TestChangedRulesDoNotApproveWhatWaits(t *testing.T) {
 }
 
 // outcomes are the lines of the approval log with a result.
-func (c *changing) outcomes(result string) (out []string) {
+func (c *changing) outcomes(result string) []string {
 	c.t.Helper()
-	files, err := filepath.Glob(filepath.Join(c.dir, ".ship", "approvals", "audit-*.jsonl"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			var e struct{ Event, Result string }
-			if json.Unmarshal([]byte(line), &e) == nil && e.Event == "approval" && e.Result == result {
-				out = append(out, line)
-			}
-		}
-	}
-	return out
+	return c.audit(c.t, "approval", result)
 }
 
 // What is forbidden while a request waits does not run after a yes, and a timed grant does not help either. Once it is

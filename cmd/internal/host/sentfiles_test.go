@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,23 +16,7 @@ import (
 // fetch requests an address of the page with a token.
 func fetch(t *testing.T, h *Host, path, token string) (int, http.Header, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.webAddr+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }() // read to its end
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, res.Header, string(body)
+	return request(t, http.MethodGet, h.webAddr+path, token, "")
 }
 
 func sendFileCall(id, path string) modeltest.Step {

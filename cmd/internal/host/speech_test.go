@@ -3,8 +3,6 @@ package host
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -137,21 +135,8 @@ func TestSpeakOnTheWeb(t *testing.T) {
 	flags["adapters.telegram.enabled"], flags["adapters.web.enabled"] = "false", "true"
 	h := p.start(t, Options{Model: model}, flags)
 	body := `{"id":"w/1","trigger":"submit-message","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"say hello"}]}]}`
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.webAddr+"/api/chat", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+h.login.token.Reveal())
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(stream), `"url":`)
+	_, _, stream := request(t, http.MethodPost, h.webAddr+"/api/chat", h.login.token.Reveal(), body)
+	_, rest, found := strings.Cut(stream, `"url":`)
 	var link string
 	if !found || json.NewDecoder(strings.NewReader(rest)).Decode(&link) != nil || !strings.HasPrefix(link, "/api/chat/w%2F1/voice/speech-") {
 		t.Fatalf("no link in %s", stream)
