@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -138,72 +136,6 @@ func (w *telegramWorld) copies(chat int64) map[string]int {
 		}
 	}
 	return out
-}
-
-// TestKillsLoseNothing kills the process at arbitrary calls while people write in
-// many chats. Every message is answered; only a send that the kill interrupted
-// may show twice, and every model request is one that a strict provider takes.
-func TestKillsLoseNothing(t *testing.T) {
-	const chats, perChat, kills = 6, 24, 6
-	w := newTelegramWorld(t, chats, "direct", modeltest.NewFunc(acknowledge))
-	v := newVictim(t, w.dir, killable(t))
-	v.start(t)
-	var people sync.WaitGroup
-	for chat := int64(1); chat <= chats; chat++ {
-		people.Go(func() {
-			for n := range perChat {
-				want := fmt.Sprintf("m-%d-%d", chat, n)
-				w.write(chat, "please "+want)
-				if n%3 == 2 { // the others arrive while a run may be under way
-					w.api.Await(t, "an answer to "+want, func() bool { return w.copies(chat)[want] > 0 })
-				}
-			}
-		})
-	}
-	for range kills {
-		before := map[int64]int{}
-		for chat := int64(1); chat <= chats; chat++ {
-			before[chat] = len(w.copies(chat))
-		}
-		// Every chat gets on between two kills: a run that is interrupted three
-		// times is given up, with a notice.
-		w.api.Await(t, "an answer in every chat", func() bool {
-			for chat, n := range before {
-				if now := len(w.copies(chat)); now == n && now < perChat {
-					return false
-				}
-			}
-			return true
-		})
-		calls := len(w.api.Calls("")) + rand.IntN(12)
-		w.api.Await(t, "more calls", func() bool { return len(w.api.Calls("")) >= calls || w.answered(chats) == chats*perChat })
-		v.kill()
-		v.bury(t)
-		v.start(t)
-	}
-	people.Wait()
-	w.api.Await(t, "everything answered", func() bool { return w.answered(chats) == chats*perChat })
-	w.api.AwaitPoller(t)
-	v.term(t)
-	extra := 0
-	for chat := int64(1); chat <= chats; chat++ {
-		for id, n := range w.copies(chat) {
-			extra += n - 1
-			if n > 1+kills {
-				t.Errorf("%s was answered %d times", id, n)
-			}
-		}
-		key := fmt.Sprintf("telegram-chat-%d", chat)
-		v.book(t, key).balanced(t, key, perChat)
-	}
-	// A kill can interrupt one send in each chat, which may then show twice; such
-	// a send may answer several messages at once.
-	if extra > kills*chats*3 {
-		t.Errorf("%d answers too many after %d kills", extra, kills)
-	}
-	if faults := w.model.Faults(); len(faults) > 0 {
-		t.Errorf("the model was asked wrongly: %v", faults)
-	}
 }
 
 // answered counts the messages that were answered.

@@ -109,13 +109,6 @@ func (b *binary) book(t *testing.T, p *place) book {
 // cut is how much had been sent to each room when the host was killed.
 type cut map[*place]int
 
-// TestKills kills the real binary while people talk in the rooms that ask most.
-func TestKills(t *testing.T) {
-	t.Parallel()
-	w := newTown(t, someRooms(t, "2004-11-15_03", "2005-06-27_12", "2009-02-23_10", "2009-03-03_10"), clerk{})
-	w.checkKills(t, seedOf(t))
-}
-
 // checkKills plays the rooms with kills and holds the books against each other.
 func (w *town) checkKills(t *testing.T, seed uint64) {
 	t.Helper()
