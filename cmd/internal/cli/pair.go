@@ -197,29 +197,26 @@ func (a *app) accountText(account access.Account) string {
 }
 
 func (a *app) pairApproveCmd(bot *string) *cobra.Command {
-	return a.Prints(&cobra.Command{
+	return a.changesAccess(bot, letIn, &cobra.Command{
 		Use: "approve CODE", Short: "Let in the person who got this code from the bot", Args: cobra.ExactArgs(1),
 		Example: "  sma pair approve ABCD2345\n  sma pair approve ABCD2345 --bot telegram@work",
-	}, func(ctx context.Context, args []string) (string, error) {
-		return withAccess(a, func(_ string, people *access.Store) (string, error) {
-			if err := a.exists(ctx, people, *bot); err != nil {
-				return "", err
-			}
-			return letIn(ctx, people, *bot, args[0])
-		})
 	})
 }
 
 func (a *app) pairRemoveCmd(bot *string) *cobra.Command {
-	return a.Prints(&cobra.Command{
+	return a.changesAccess(bot, remove, &cobra.Command{
 		Use: "remove ID", Short: "Remove a person's or a group's access", Args: cobra.ExactArgs(1),
 		Example: "  sma pair remove 42\n  sma pair remove -- -1001234567890",
-	}, func(ctx context.Context, args []string) (string, error) {
+	})
+}
+
+func (a *app) changesAccess(bot *string, change func(ctx context.Context, people *access.Store, bot, arg string) (string, error), cmd *cobra.Command) *cobra.Command {
+	return a.Prints(cmd, func(ctx context.Context, args []string) (string, error) {
 		return withAccess(a, func(_ string, people *access.Store) (string, error) {
 			if err := a.exists(ctx, people, *bot); err != nil {
 				return "", err
 			}
-			return remove(ctx, people, *bot, args[0])
+			return change(ctx, people, *bot, args[0])
 		})
 	})
 }
