@@ -11,7 +11,6 @@ import (
 
 // This file holds what follows from the settings of platforms, and what must fit together in them.
 
-// platform is a row of the table of platforms.
 type platform struct {
 	name    string
 	enabled *bool
@@ -47,7 +46,6 @@ func (a *Adapters) platforms() []platform {
 	}
 }
 
-// key is the key of one of the platform's settings.
 func (p platform) key(name string) string { return keys.Join("adapters."+p.name, name) }
 
 // validatePlatforms checks that the platforms have what they need, and that the demo model serves only those that the

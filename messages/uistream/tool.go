@@ -233,7 +233,6 @@ func (c ToolApprovalRequest) apply(r *Reducer) (bool, error) {
 	return true, nil
 }
 
-// settleCall adds the outcome to a call.
 func (r *Reducer) settleCall(chunkType string, u toolUpdate) error {
 	i, p, err := r.findCall(chunkType, u.call.ToolCallID)
 	if err != nil {

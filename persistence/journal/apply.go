@@ -243,7 +243,6 @@ func (f EgressSettled) apply(s *State, r Record) {
 	s.Outbox = slices.DeleteFunc(s.Outbox, func(o OutboxRow) bool { return o.Key == f.Key })
 }
 
-// setParts adds the parts of a step's response.
 func (r *Run) setParts(f StepResponded) {
 	r.Parts = append(slices.Clone(r.Parts[:f.From]), f.Parts...)
 	r.Step, r.Attempt = f.Step, 0 // a run that makes progress gets its attempts back

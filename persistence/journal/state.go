@@ -310,7 +310,6 @@ func (s *State) Has(turnID string) bool {
 	return t != nil
 }
 
-// push appends a turn to the history.
 func (s *State) push(t Turn) {
 	s.turns.add(t.ID)
 	s.noteRequests(t)
@@ -341,7 +340,6 @@ func (s *State) find(id string) (*Turn, bool) {
 	return nil, false
 }
 
-// clone copies counts and their maps.
 func (c Counts) clone() Counts {
 	out := Counts{Accepted: c.Accepted, Fates: map[Fate]int64{}, Egress: map[string]int64{}}
 	maps.Copy(out.Fates, c.Fates)

@@ -20,7 +20,6 @@ CREATE UNIQUE INDEX turns_turn ON turns (chat, file, turn);
 CREATE VIRTUAL TABLE texts USING fts5 (chat, body, tokenize = 'ascii');
 `
 
-// database is the open file.
 type database struct{ sql *sql.DB }
 
 func (d *database) change(ctx context.Context, work func(tx *sql.Tx) error) error {

@@ -35,7 +35,6 @@ const contextsDir = "contexts/archive"
 // archives are the folders of immutable files.
 func archives() []string { return []string{"messages/archive", contextsDir} }
 
-// parse parses a turn of a file of a chat.
 func (x *Index) parse(file string, raw []byte) (uimessage.Message, bool) {
 	if path.Dir(file) != contextsDir {
 		return x.opts.Parse(raw)
@@ -44,7 +43,6 @@ func (x *Index) parse(file string, raw []byte) (uimessage.Message, bool) {
 	return m, err == nil && m.ID != ""
 }
 
-// line is one turn in a file.
 type line struct {
 	at  int64 // offset in a history, or line of an archive, from 1
 	raw []byte

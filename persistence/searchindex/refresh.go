@@ -157,7 +157,6 @@ func (w *writer) exec(query string, args ...any) {
 	}
 }
 
-// forget removes the turns of a file.
 func (w *writer) forget(file string) {
 	w.exec("DELETE FROM texts WHERE rowid IN (SELECT id FROM turns WHERE chat = ? AND file = ?)", w.chat, file)
 	w.exec("DELETE FROM turns WHERE chat = ? AND file = ?", w.chat, file)

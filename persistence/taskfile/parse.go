@@ -27,7 +27,6 @@ const (
 	maxMaker = 300
 )
 
-// form is the form of a task file.
 func form() frontmatter.Form {
 	return frontmatter.Form{
 		Max: maxFront, Begin: "begin the file with a line ---, then title and cron or when, then a line ---",

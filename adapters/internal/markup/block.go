@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// style is a set of text styles.
 type style uint8
 
 const (

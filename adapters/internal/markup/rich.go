@@ -50,7 +50,6 @@ func rich(blocks []leaf) string {
 // gains reports whether a rich message shows more of a block than its text.
 func (l leaf) gains() bool { return l.rule || len(l.inside) > 0 || l.formatted() }
 
-// richWriter writes leaves and their containers.
 type richWriter struct {
 	out    strings.Builder
 	open   []container

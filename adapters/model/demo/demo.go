@@ -165,7 +165,6 @@ func split(text string) []string {
 	return out
 }
 
-// input encodes the input of a call.
 func input(members ...any) string {
 	var b strings.Builder
 	b.WriteByte('{')

@@ -40,7 +40,6 @@ type turn struct {
 	files int
 }
 
-// outcome is the result of a tool.
 type outcome struct {
 	tool   string
 	text   string

@@ -222,7 +222,6 @@ func (e *endpoint) heard() {
 	e.showSkipped()
 }
 
-// showSkipped updates the metric.
 func (e *endpoint) showSkipped() {
 	skipped := 0.0
 	if e.breaker.open() {

@@ -196,7 +196,6 @@ func ended(exit sandbox.Exit) string {
 	return fmt.Sprintf("the program ended with code %d.", exit.Code)
 }
 
-// lookup finds the program.
 func (o Options) lookup() (string, error) {
 	if filepath.IsAbs(o.Argv[0]) {
 		return o.Argv[0], nil

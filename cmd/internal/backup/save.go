@@ -52,7 +52,6 @@ type Report struct {
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// saving is a backup in progress.
 type saving struct {
 	Options
 	state, project *os.Root

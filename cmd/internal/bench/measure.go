@@ -25,7 +25,6 @@ type bench struct {
 	failings             []string
 }
 
-// measure fills the samples.
 func (b *bench) measure(ctx context.Context, harness string, rounds int) (err error) {
 	if b.dir, err = os.MkdirTemp("", "sma-bench-"); err != nil {
 		return err
@@ -147,7 +146,6 @@ func (b *bench) writeProject(folder string) error {
 	)
 }
 
-// parseResult reads a result of the harness.
 func parseResult(text []byte) (sample, []string, error) {
 	var all map[string]any
 	var known struct{ Failings []string }

@@ -38,7 +38,6 @@ func median(list []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// row is a figure with its values.
 type row struct {
 	Figure string               `json:"figure"`
 	Unit   string               `json:"unit,omitempty"`
@@ -74,7 +73,6 @@ func (f figure) values(s samples, load, system string) []float64 {
 	return list
 }
 
-// judge compares the row with its target.
 func (r *row) judge(f figure, s samples) {
 	t := f.target
 	if t.word == "" {

@@ -89,7 +89,6 @@ func (s Store) Keep(key messages.ChatKey) tool.Keep {
 	}
 }
 
-// resultName is the file name of a full result.
 func resultName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {

@@ -160,7 +160,6 @@ func (a *app) strictFindings(dir string, loaded *config.Loaded) []config.Finding
 	return loaded.Findings
 }
 
-// checkSandbox tests the sandbox for commands.
 func checkSandbox(ctx context.Context, setting string) checkup.Finding {
 	name, unbounded, err := sandboxes.New(setting).Check(ctx)
 	switch {

@@ -21,7 +21,6 @@ import (
 //go:embed template
 var templates embed.FS
 
-// made is one file of a new project.
 type made struct {
 	Path    string `json:"path"`
 	Created bool   `json:"created"` // false if the file existed, which is left unchanged

@@ -190,7 +190,6 @@ func isAboutServer(f config.Finding, server string) bool {
 	return ok && (after == "" || after[0] == '.' || after[0] == '[')
 }
 
-// loadServers reads the MCP servers of a project.
 func loadServers(state string, loaded *config.Loaded, strict bool) (*config.MCP, error) {
 	return loaded.MCP(host.MCPFile(state), strict)
 }

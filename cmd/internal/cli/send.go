@@ -47,7 +47,6 @@ type sent struct {
 	Demo bool `json:"demo,omitempty"`
 }
 
-// sending is one message to be sent.
 type sending struct {
 	sent
 	text           string

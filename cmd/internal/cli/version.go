@@ -11,7 +11,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
 )
 
-// version describes this binary.
 type version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`

@@ -185,7 +185,6 @@ func howToWrite(cmd decision.Command) (en, zh string) {
 	return en + " If you write while I am working, I read it at my next step.", zh + "我正在处理时发来的消息，会在下一步一起看到。"
 }
 
-// hello greets people.
 func (c *Commands) hello(cmd decision.Command, say speak) (string, bool) {
 	if alone(cmd) {
 		return say(

@@ -9,7 +9,6 @@ import (
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
 )
 
-// modelAnswer describes the result of the command model.
 func (c *Commands) modelAnswer(cmd decision.Command, say speak) (string, bool) {
 	now, all := cmd.Model, c.Models()
 	efforts := slices.ContainsFunc(all, func(m decision.ModelChoice) bool { return len(m.Efforts) > 0 })

@@ -160,7 +160,6 @@ func (r *release) debian(ctx context.Context, t target, program string, notices 
 	return err
 }
 
-// checksums writes the checksums of all files.
 func (r *release) checksums() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil {

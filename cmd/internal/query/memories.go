@@ -102,7 +102,6 @@ func mayHoldMemories(rel string) bool {
 	return err == nil || strings.HasSuffix(folder, "~")
 }
 
-// memoryName returns the name of the memory stored in a file.
 func memoryName(rel string) (string, bool) {
 	if rel == "memory/project.md" {
 		return "project", true

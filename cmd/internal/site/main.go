@@ -51,7 +51,6 @@ type site struct {
 	groups    []group
 }
 
-// page is one Markdown file.
 type page struct {
 	path, title string
 	source      []byte

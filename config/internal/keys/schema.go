@@ -42,7 +42,6 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// schema describes the values of a key.
 func (k Key) schema() object {
 	o := k.valueSchema()
 	if k.About != "" {

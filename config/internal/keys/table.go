@@ -18,7 +18,6 @@ type Row struct {
 	Optional, Required, Address          bool
 }
 
-// rowOf reads the tags of a field.
 func rowOf(tag reflect.StructTag) Row {
 	var r Row
 	for key, value := range pairs(string(tag)) {

@@ -128,7 +128,6 @@ type blocks struct {
 	calls    []modelmessage.ToolCall // they follow the other blocks of their step
 }
 
-// flush appends the calls.
 func (w *blocks) flush() {
 	for _, c := range w.calls {
 		w.add(appendCall(nil, c), true)

@@ -119,7 +119,6 @@ func (w *account) readLog(a *console.Console, run string) error {
 	return nil
 }
 
-// text writes the account for people.
 func (w account) text(a *console.Console) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %s\n%s%s\n", w.ChatKey, w.Message.ID, lineText(a, w.Message), because(a, w.Message))

@@ -110,7 +110,6 @@ func (c Control) do(ctx context.Context, method, path string, body io.Reader, in
 	})
 }
 
-// read sends a request and has its answer read.
 func (c Control) read(ctx context.Context, method, path string, body io.Reader, answer func(*json.Decoder) error) error {
 	req, err := http.NewRequestWithContext(ctx, method, "http://host"+path, body)
 	if err != nil {

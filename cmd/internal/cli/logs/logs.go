@@ -22,7 +22,6 @@ import (
 // every is how often a followed log is read.
 const every = 200 * time.Millisecond
 
-// logs are the flags of the command.
 type logs struct {
 	*console.Console
 	chat, request  string

@@ -60,7 +60,6 @@ type alternative struct {
 	config.Fallback
 }
 
-// alternatives are the fallbacks and the choices.
 func alternatives(llm config.LLM) (list []alternative) {
 	for i, f := range llm.Fallbacks {
 		list = append(list, alternative{fmt.Sprintf("fallback %d", i+1), fmt.Sprintf("llm.fallbacks[%d]", i), f})

@@ -128,7 +128,6 @@ type taskList struct {
 	Problems []timetable.Problem `json:"problems,omitempty"`
 }
 
-// listTasks opens the tasks of the project and lists them.
 func listTasks(ctx context.Context, a *console.Console) (tasks, taskList, error) {
 	t, err := openTasks(a)
 	if err != nil {
@@ -325,7 +324,6 @@ func tasksRunCmd(a *console.Console) *cobra.Command {
 	})
 }
 
-// tasksText writes each task with its times.
 func tasksText(a *console.Console, lines []taskLine, problems []timetable.Problem) string {
 	if len(lines)+len(problems) == 0 {
 		return a.Text("there are no tasks\n", "没有任务\n")

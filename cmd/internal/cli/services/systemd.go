@@ -32,7 +32,6 @@ type systemd struct {
 	system bool
 }
 
-// do gives systemctl an order.
 func (s systemd) do(ctx context.Context, args ...string) (string, error) {
 	if !s.system {
 		args = append([]string{"--user"}, args...)
