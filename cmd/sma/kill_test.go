@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -145,29 +144,6 @@ func (w *telegramWorld) answered(chats int) int {
 		n += len(w.copies(chat))
 	}
 	return n
-}
-
-// TestStopLetsRunsEnd: SIGTERM takes nothing more in, lets the run under way end
-// and its answer go out.
-func TestStopLetsRunsEnd(t *testing.T) {
-	hold := make(chan struct{})
-	script := modeltest.NewScript(modeltest.Held(hold, modeltest.Say("done")))
-	w := newTelegramWorld(t, 1, "tool", script)
-	v := newVictim(t, w.dir, killable(t))
-	v.start(t)
-	w.write(1, "go on")
-	if err := script.WaitAsked(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	close(hold)
-	w.api.Await(t, "the answer", func() bool { return len(w.api.Sent(1)) == 1 })
-	v.gone(t, 0)
-	if got := w.api.Sent(1)[0].Text; got != "done" {
-		t.Errorf("answer = %q, want the whole one", got)
-	}
 }
 
 // TestSecondSignalForces: who asks twice does not wait for the run.
