@@ -255,3 +255,11 @@ func TestSmallerImagesAreAverages(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkScaled(b *testing.B) {
+	img := image.NewYCbCr(image.Rect(0, 0, 4000, 3000), image.YCbCrSubsampleRatio420)
+	b.ReportAllocs()
+	for b.Loop() {
+		scaled(img)
+	}
+}

@@ -77,3 +77,13 @@ func TestConvertCostIsLinear(t *testing.T) {
 		t.Errorf("1000 turns take %.0f allocations, 100 turns %.0f", long, short)
 	}
 }
+
+func BenchmarkConvert200(b *testing.B) {
+	list := history(200)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := conformancetest.Convert(list, conformancetest.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -52,6 +52,30 @@ func FuzzDecodeMetadata(f *testing.F) {
 	})
 }
 
+func BenchmarkAppendJSON(b *testing.B) {
+	m, err := uimessage.Decode([]byte(lines[3]))
+	if err != nil {
+		b.Fatal(err)
+	}
+	buf := make([]byte, 0, 4096)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(lines[3])))
+	for b.Loop() {
+		buf = uimessage.AppendJSON(buf[:0], m)
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	line := []byte(lines[3])
+	b.ReportAllocs()
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		if _, err := uimessage.Decode(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func TestAppendDoesNotAllocate(t *testing.T) {
 	m, err := uimessage.Decode([]byte(lines[3]))
 	if err != nil {

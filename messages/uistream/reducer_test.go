@@ -194,6 +194,51 @@ func TestReduceCostDoesNotGrow(t *testing.T) {
 	}
 }
 
+func BenchmarkReduceChunk(b *testing.B) {
+	for _, parts := range []int{10, 1000} {
+		for _, look := range []bool{false, true} {
+			b.Run(fmt.Sprintf("parts=%d/look=%t", parts, look), func(b *testing.B) {
+				r := reducerWith(b, parts)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := r.Apply(uistream.TextDelta{ID: "t", Delta: "word "}); err != nil {
+						b.Fatal(err)
+					}
+					if look {
+						_ = r.Message()
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkReduceToolCall(b *testing.B) {
+	r := reducerWith(b, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		if !applyAll(r, []uistream.Chunk{
+			uistream.StartStep{},
+			uistream.ToolInputStart{ToolCallID: "c", ToolName: "x"},
+			uistream.ToolInputDelta{ToolCallID: "c", Delta: `{"a":`},
+			uistream.ToolInputDelta{ToolCallID: "c", Delta: `1}`},
+			uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "x", Input: []byte(`{"a":1}`)},
+			uistream.ToolOutputAvailable{ToolCallID: "c", Output: []byte(`1`)},
+			uistream.FinishStep{},
+		}) {
+			b.Fatal("a chunk was refused")
+		}
+	}
+}
+
+func BenchmarkAppendEvent(b *testing.B) {
+	buf := make([]byte, 0, 512)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = uistream.AppendEvent(buf[:0], uistream.TextDelta{ID: "t", Delta: "word "})
+	}
+}
+
 func FuzzReducer(f *testing.F) {
 	for _, v := range vectors(f) {
 		var lines []string

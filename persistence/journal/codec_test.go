@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -230,4 +231,16 @@ func FuzzParseRecord(f *testing.F) {
 			t.Fatalf("not stable:\n%q\n%q", first, second)
 		}
 	})
+}
+
+func BenchmarkAppendRecord(b *testing.B) {
+	r := Record{N: 1, TS: 1, Fact: TurnAccepted{Turn: uimessage.Message{
+		ID: "u:telegram-chat-1:2", Role: uimessage.RoleUser, Parts: []uimessage.Part{uimessage.Text{Text: strings.Repeat("word ", 40)}},
+		Metadata: json.RawMessage(`{"ts":1700000000000,"chatKey":"telegram-chat-1","seq":9}`),
+	}}}
+	var buf []byte
+	for b.Loop() {
+		buf = AppendRecord(buf[:0], r)
+	}
+	b.SetBytes(int64(len(buf)))
 }

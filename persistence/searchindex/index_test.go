@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -543,5 +544,36 @@ func (w *world) fill(key messages.ChatKey, turns int) {
 			w.add(key, batch...)
 			batch = nil
 		}
+	}
+}
+
+// BenchmarkSearch searches a chat of 100,000 turns; it also reports the build rate and the size of
+// the file.
+func BenchmarkSearch(b *testing.B) {
+	w := newWorld(b)
+	const key, turns = "web-chat-x", 100_000
+	w.fill(key, turns)
+	start := time.Now()
+	w.search(key, "nothingofthekind")
+	rate := turns / time.Since(start).Seconds()
+	size := int64(0)
+	_ = filepath.WalkDir(filepath.Dir(w.file), func(_ string, e fs.DirEntry, err error) error {
+		if info, infoErr := e.Info(); err == nil && infoErr == nil && !e.IsDir() {
+			size += info.Size()
+		}
+		return nil
+	})
+	for _, q := range []struct{ name, text string }{
+		{"rare", "42424"}, {"two", "service-500 region"}, {"common", "deploy"}, {"chinese", "部署"}, {"none", "nothingofthekind"},
+	} {
+		b.Run(q.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := w.index.Search(b.Context(), key, searchindex.Query{Text: q.text}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(rate, "turns_indexed/s")
+			b.ReportMetric(float64(size)/turns, "index_B/turn")
+		})
 	}
 }

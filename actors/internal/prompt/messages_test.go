@@ -187,6 +187,23 @@ func TestStepCostIsFlat(t *testing.T) {
 	}
 }
 
+func BenchmarkMessages(b *testing.B) {
+	for _, turns := range []int{10, 1000} {
+		c := &chat{}
+		for range turns / 2 {
+			c.user("hello")
+			c.step(uimessage.Text{Text: "hi"})
+		}
+		b.Run(fmt.Sprintf("cached/%d", turns), func(b *testing.B) {
+			opts := Options{Cache: &Cache{}}
+			b.ReportAllocs()
+			for b.Loop() {
+				Messages(c.history, opts)
+			}
+		})
+	}
+}
+
 // Messages converts a history that is a slice.
 func Messages(history []uimessage.Message, opts Options) []modelmessage.Message {
 	return MessagesOf(History{Len: len(history), At: func(i int) *uimessage.Message { return &history[i] }}, opts)

@@ -130,3 +130,21 @@ func FuzzQuote(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkSystem(b *testing.B) {
+	facts := Facts{
+		Project: "assistant", ChatKey: "telegram-chat-1234567", ChatType: "group", ChatTitle: "Friends",
+		Group: true, TimeZone: "UTC", Egress: EgressDirect, Markdown: true,
+	}
+	for name, d := range map[string]Documents{
+		"short":   {Agent: "Be brief."},
+		"written": {Agent: "Greet with <name>.\n" + strings.Repeat("说中文 or English. ", 100), ProfilePrimary: strings.Repeat("The owner likes tea.\n", 20)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				System(facts, d)
+			}
+		})
+	}
+}

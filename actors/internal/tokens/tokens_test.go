@@ -212,3 +212,38 @@ func TestCorrect(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkBound(b *testing.B) {
+	text := prose()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Bound(text)
+	}
+}
+
+func BenchmarkCount(b *testing.B) {
+	c := NewCounter()
+	texts := long(1 << 20)
+	texts["prose"] = strings.Repeat(prose(), 1+(1<<20)/len(prose()))[:1<<20]
+	for name, text := range texts {
+		b.Run(name, func(b *testing.B) {
+			count(b, c, O200K, "")
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				count(b, c, O200K, text)
+			}
+		})
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for _, e := range encodings() {
+		b.Run(string(e), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := NewCounter().Count(e, "x"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -243,6 +243,20 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
+func BenchmarkSplit(b *testing.B) {
+	r := New()
+	short := "ACK id=c1m1; some words of a usual answer END id=c1m1;"
+	rich := "# Answer\n\nUse **this**:\n\n```go\nfmt.Println(\"hi\")\n```\n\n- one\n- two [x](https://y.z)\n"
+	for name, src := range map[string]string{"short": short, "rich": rich, "long": strings.Repeat(rich, 100)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Split(src, usual())
+			}
+		})
+	}
+}
+
 func TestHostileInputIsCheap(t *testing.T) {
 	r := New()
 	for name, s := range map[string]string{

@@ -255,3 +255,21 @@ func FuzzMapper(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkBatch(b *testing.B) {
+	one := `{"update_id":1,"message":{"message_id":5,"date":1700000000,"chat":{"id":1001,"type":"private","first_name":"Ann","username":"ann"},` +
+		`"from":{"id":7,"is_bot":false,"first_name":"Ann","last_name":"Lee","username":"ann","language_code":"en"},"text":"a usual message of a person"}}`
+	raw := []byte("[" + strings.Repeat(one+",", 99) + one + "]")
+	m := testMapper()
+	b.ReportAllocs()
+	for b.Loop() {
+		updates, _, err := decodeUpdates(raw)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, u := range updates {
+			m.inbound(u)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/update")
+}

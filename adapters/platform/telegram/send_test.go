@@ -3,6 +3,7 @@ package telegram_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shipmyagent/shipmyagent/adapters/platform"
@@ -273,4 +276,41 @@ func TestCapabilities(t *testing.T) {
 	if c := off.Capabilities(); c.ToolEgress || c.Drafts || c.Rates != (platform.Rates{}) || off.Name() != "telegram@work" {
 		t.Errorf("%s: %+v", off.Name(), c)
 	}
+}
+
+// BenchmarkSend compares our JSON call with the library's multipart call, against a server that
+// only answers.
+func BenchmarkSend(b *testing.B) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = w.Write([]byte(`{"ok":true,"result":{"message_id":5,"date":1700000000,"chat":{"id":77,"type":"private","first_name":"Ann"},"from":{"id":1,"is_bot":true},"text":"a usual answer"}}`))
+	}))
+	defer server.Close()
+	b.Run("json", func(b *testing.B) {
+		p, err := telegram.New(telegram.Options{Token: func() string { return "1:x" }, BaseURL: server.URL, Access: platform.AccessOpen})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := p.Send(b.Context(), target(private, 0), platform.Part{Text: "a usual answer", Markup: "a <b>usual</b> answer"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		lib, err := bot.New("1:x", bot.WithSkipGetMe(), bot.WithServerURL(server.URL))
+		if err != nil {
+			b.Fatal(err)
+		}
+		off := true
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := lib.SendMessage(b.Context(), &bot.SendMessageParams{
+				ChatID: private, Text: "a <b>usual</b> answer", ParseMode: models.ParseModeHTML, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off},
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/asynkron/protoactor-go/actor"
 )
 
 func TestWorkersRunEverything(t *testing.T) {
@@ -62,4 +64,31 @@ func TestWorkersAfterClose(t *testing.T) {
 		w.Schedule(func() { close(ran) })
 		<-ran
 	})
+}
+
+// deep uses as much stack as a chat that takes a turn.
+func deep(n int) byte {
+	var room [1 << 10]byte
+	room[n] = byte(n)
+	if n > 0 {
+		return room[n] + deep(n-1)
+	}
+	return room[0]
+}
+
+// BenchmarkWorkers is one actor that gets something to do, with the library's own
+// dispatcher and with ours.
+func BenchmarkWorkers(b *testing.B) {
+	w := NewWorkers(4)
+	defer w.Close()
+	for name, d := range map[string]actor.Dispatcher{"library": actor.NewDefaultDispatcher(throughput), "workers": w} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			done := make(chan byte)
+			for b.Loop() {
+				d.Schedule(func() { done <- deep(8) })
+				<-done
+			}
+		})
+	}
 }

@@ -152,6 +152,20 @@ func FuzzAuditLine(f *testing.F) {
 	})
 }
 
+func BenchmarkAuditWrite(b *testing.B) {
+	a, _ := quiet(b)
+	e := decision.AuditEntry{
+		TS: time.Now(), Event: "run", ChatKey: "telegram-chat-1234567", RequestID: "01jd0000000000000000000000", RunID: "r_01jd000000000000000", Result: "done", Step: 1,
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Add(e)
+		if len(a.pending) > maxSpare/2 {
+			a.flush()
+		}
+	}
+}
+
 // The log of approvals has every entry, even when the other log drops some.
 func TestAP14NothingIsLeftOut(t *testing.T) {
 	a, dir := quiet(t)

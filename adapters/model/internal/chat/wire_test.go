@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -153,7 +152,7 @@ func TestHead(t *testing.T) {
 // TestStablePrefix grows a chat turn by turn: every request begins with the bytes of the previous
 // one, is the same with and without a memo, and is strictly valid.
 func TestStablePrefix(t *testing.T) {
-	all := longTalk(8)
+	all := benchHistory(8)
 	kept, fresh := hostChat(Options{}), hostChat(Options{})
 	memo := new(model.Memo)
 	var before string
@@ -188,7 +187,7 @@ func TestStablePrefix(t *testing.T) {
 // TestMemoForgets changes what a memo was made from: no old data may appear, and bytes being sent
 // must not change.
 func TestMemoForgets(t *testing.T) {
-	base := longTalk(4)
+	base := benchHistory(4)
 	edits := map[string]func(*model.Request){
 		"system": func(r *model.Request) { r.System = "other" },
 		"tools":  func(r *model.Request) { r.Tools = r.Tools[:3] },
@@ -232,21 +231,4 @@ func TestMemoForgets(t *testing.T) {
 			}
 		})
 	}
-}
-
-// longTalk is a chat of n turns of a few hundred bytes, with calls.
-func longTalk(n int) model.Request {
-	req := model.Request{System: strings.Repeat("You are helpful. ", 200)}
-	for i := range 12 {
-		req.Tools = append(req.Tools, model.ToolSpec{Name: fmt.Sprintf("tool_%d", i), Description: strings.Repeat("does things ", 10), InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string","description":"what to look for"}}}`)})
-	}
-	for i := range n {
-		id := fmt.Sprintf("call_%d", i)
-		req.Messages = append(req.Messages,
-			modelmessage.Message{Role: modelmessage.RoleUser, Parts: []modelmessage.Part{modelmessage.Text{Text: `{"t":"2026-01-02T15:04:05Z","from":"Ann"}`}, modelmessage.Text{Text: strings.Repeat("words \"quoted\"\n", 20)}}},
-			modelmessage.Message{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.ToolCall{ToolCallID: id, ToolName: "tool_1", Input: json.RawMessage(`{"q":"x"}`)}}},
-			modelmessage.Message{Role: modelmessage.RoleTool, Parts: []modelmessage.Part{modelmessage.ToolResult{ToolCallID: id, ToolName: "tool_1", Output: modelmessage.Output{Type: modelmessage.OutputJSON, JSON: json.RawMessage(`{"hits":[1,2,3],"text":"` + strings.Repeat("found ", 60) + `"}`)}}}},
-			modelmessage.Message{Role: modelmessage.RoleAssistant, Parts: []modelmessage.Part{modelmessage.Text{Text: strings.Repeat("an answer ", 30)}}})
-	}
-	return req
 }

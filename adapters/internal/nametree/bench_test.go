@@ -86,3 +86,27 @@ func TestAMillionNames(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkFind(b *testing.B) {
+	root := b.TempDir()
+	grow(b, root, 100_000)
+	for _, known := range []bool{false, true} {
+		b.Run("known="+strconv.FormatBool(known), func(b *testing.B) {
+			tree := nametree.Limited(root, nametree.Options{Kind: kind}, 0, 0, 1<<20)
+			if known {
+				if _, err := tree.Find(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				nametree.Settle(tree)
+			}
+			for b.Loop() {
+				if !known {
+					tree = nametree.Limited(root, nametree.Options{Kind: kind}, 0, 0, 1<<20)
+				}
+				if _, err := tree.Find(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
