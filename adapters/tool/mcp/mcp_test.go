@@ -57,6 +57,26 @@ func TestCallsAndResults(t *testing.T) {
 	}
 }
 
+// Of a member that an input has twice, some servers read the first value and some the last, and people see one.
+func TestServersGetWhatPeopleSaw(t *testing.T) {
+	w := newWorld(t, nil)
+	w.apply(w.server("s", plain("line")))
+	w.up("s")
+	const input = `{"path":"/etc", "mode":{"deep":true,"deep":false}, "path":"docs"}`
+	x, ok := w.tool("s:line").(tool.Explainer)
+	if !ok {
+		t.Fatal("the tool says nothing to people")
+	}
+	e, err := x.Explain(tool.Call{Input: json.RawMessage(input)})
+	if err != nil || strings.Contains(e.Exact, "/etc") {
+		t.Fatalf("people see %q, %v", e.Exact, err)
+	}
+	got, err := w.call("s:line", input)
+	if err != nil || strings.Contains(got, "/etc") || strings.Contains(got, "true") || !strings.Contains(got, `\"docs\"`) {
+		t.Errorf("people see %q, the server gets %s, %v", e.Exact, got, err)
+	}
+}
+
 func TestFilesOfResults(t *testing.T) {
 	w := newWorld(t, nil)
 	w.apply(w.server("s", plain("raw")))

@@ -46,6 +46,7 @@ type script struct {
 }
 
 type request struct {
+	line   string          // as it was received
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
@@ -86,6 +87,7 @@ func (s script) run() {
 			fmt.Fprintln(os.Stderr, "bad request", err)
 			continue
 		}
+		r.line = in.Text()
 		s.answer(r)
 	}
 	s.mark("ended")
@@ -180,6 +182,8 @@ func (s script) call(r request) {
 		s.reply(r.ID, out)
 	case "refuse":
 		s.send(map[string]any{"jsonrpc": "2.0", "id": r.ID, "error": map[string]any{"code": -32602, "message": "bad arguments"}})
+	case "line":
+		s.reply(r.ID, text("%s", r.line))
 	case "ask":
 		s.send(map[string]any{"jsonrpc": "2.0", "id": 99, "method": "sampling/createMessage", "params": map[string]any{"messages": []any{}, "maxTokens": 1}})
 		s.reply(r.ID, text("asked"))

@@ -54,9 +54,9 @@ func (r *remote) Spec() tool.Spec { return r.spec }
 func (r *remote) bind() string { return digest("call", r.c.server.Name, r.c.server.identity(), r.hash) }
 
 func (r *remote) Explain(call tool.Call) (tool.Explanation, error) {
-	args, err := canonical(arguments(call.Input))
+	args, err := arguments(call.Input)
 	if err != nil {
-		return tool.Explanation{}, fmt.Errorf("%w: %w", tool.ErrInput, err)
+		return tool.Explanation{}, err
 	}
 	hints := r.def.hints()
 	e, err := tool.Describe("mcp", struct {
@@ -91,7 +91,11 @@ func (r *remote) invoke(ctx context.Context, call tool.Call, preliminary func(js
 	case <-ctx.Done():
 		return tool.Result{}, fmt.Errorf("%s was not called: %w", r.spec.Name, context.Cause(ctx))
 	}
-	params := &sdk.CallToolParams{Name: r.def.Name, Arguments: arguments(call.Input)}
+	args, err := arguments(call.Input)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	params := &sdk.CallToolParams{Name: r.def.Name, Arguments: args}
 	if preliminary != nil {
 		token, forget := r.c.watch(preliminary)
 		defer forget()
@@ -222,10 +226,15 @@ func (c *client) watch(preliminary func(json.RawMessage)) (token string, forget 
 	}
 }
 
-// arguments are a call's input; a missing input becomes an empty object.
-func arguments(input json.RawMessage) json.RawMessage {
+// arguments are a call's input as people see it and as the server gets it: with each member once, because servers
+// differ in which of two they read. A missing input becomes an empty object.
+func arguments(input json.RawMessage) (json.RawMessage, error) {
 	if len(strings.TrimSpace(string(input))) == 0 {
-		return json.RawMessage("{}")
+		return json.RawMessage("{}"), nil
 	}
-	return input
+	args, err := canonical(input)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", tool.ErrInput, err)
+	}
+	return args, nil
 }
