@@ -73,7 +73,10 @@ func (c *Chat) obeySwitch() bool {
 		return false
 	}
 	err := error(unswitched("the context was switched too often in one answer"))
-	if turn.Switch.N <= maxSwitches {
+	switch {
+	case c.requests.OverOpenRequests(decision.AskerOf(decision.Newest(c.State.History[:at])), false):
+		err = unswitched("requests wait here for somebody else's decision, and this would withdraw them; /approvals lists them")
+	case turn.Switch.N <= maxSwitches:
 		err = c.switchContext(ordered{turn.Switch.ContextSwitch, turn.Meta.TS}, from, at+1, c.resultOf(turn, at))
 	}
 	if err != nil {

@@ -151,7 +151,7 @@ func (c *Chat) hostCommand(msg messages.AcceptIngress, turn journal.Turn) {
 	if c.paging.SendOutput(msg, turn) || c.forgetCommand(msg, turn) {
 		return
 	}
-	if c.requests.OverOpenRequests(msg, turn) {
+	if slices.Contains([]string{"new", "load", "compact"}, msg.Command) && c.requests.OverOpenRequests(decision.AskerOf(turn), msg.Admin) {
 		c.Settle(msg, turn, journal.FateAnswered, "command", c.Text(notices.OverRequests(), turn))
 		return
 	}

@@ -59,13 +59,10 @@ func (q *Requests) adminsUnknown() bool {
 	return (q.Group() || q.Addr.Platform == "task") && q.AdminsUnknown != nil && q.AdminsUnknown(q.Key)
 }
 
-// OverOpenRequests reports whether a command would remove open requests from view although its sender may not decide
-// about all of them.
-func (q *Requests) OverOpenRequests(msg messages.AcceptIngress, turn journal.Turn) bool {
-	if !slices.Contains([]string{"new", "load", "compact"}, msg.Command) {
-		return false
-	}
-	theirs := slices.DeleteFunc(q.theirs(decision.AskerOf(turn), msg.Admin), func(a journal.Asked) bool { return a.Origin != "" })
+// OverOpenRequests reports whether somebody who puts the conversation away would remove requests that they may not
+// decide about.
+func (q *Requests) OverOpenRequests(by messages.Asker, admin bool) bool {
+	theirs := slices.DeleteFunc(q.theirs(by, admin), func(a journal.Asked) bool { return a.Origin != "" })
 	return len(theirs) < len(q.State.OpenRequests())
 }
 
