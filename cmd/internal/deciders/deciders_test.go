@@ -48,6 +48,8 @@ func TestAP5WhoAreApprovers(t *testing.T) {
 		{"an id", []string{"owner", "77"}, approval.Claim{Platform: "telegram", Person: "77", Group: true}, true},
 		{"an id of a platform", []string{"telegram-77"}, approval.Claim{Platform: "telegram@work", Person: "77"}, true},
 		{"an id of another platform", []string{"feishu-77"}, approval.Claim{Platform: "telegram", Person: "77"}, false},
+		{"an id that a program names", []string{"77"}, approval.Claim{Platform: "api", Person: "77", Asker: "77"}, false},
+		{"an id of programs", []string{"api-77"}, approval.Claim{Platform: "api", Person: "77"}, true},
 		{"another id", []string{"77"}, approval.Claim{Platform: "telegram", Person: "7"}, false},
 		{"only an id: not the web chat", []string{"77"}, approval.Claim{Platform: "web", Person: "owner"}, false},
 		{"somebody blocked, who asked", []string{"initiator"}, approval.Claim{Platform: "telegram", Person: "9", Asker: "9"}, false},
