@@ -16,7 +16,7 @@ func TestParseDelay(t *testing.T) {
 		"1 hour and 5 minutes": 65 * time.Minute, "1 hour, 5 minutes later": 65 * time.Minute, "a week": 7 * day, "twenty seconds": 20 * time.Second,
 		"二十分钟": 20 * time.Minute, "20分钟后": 20 * time.Minute, "20 分钟之后": 20 * time.Minute, "半小时": 30 * time.Minute, "半个小时以后": 30 * time.Minute,
 		"两小时": 2 * time.Hour, "兩個小時": 2 * time.Hour, "一个半小时": 90 * time.Minute, "一小时半": 90 * time.Minute, "一小时二十分": 80 * time.Minute,
-		"三天": 3 * day, "过一个星期": 7 * day, "十秒": 10 * time.Second, "半天": 12 * time.Hour, "两个钟头": 2 * time.Hour,
+		"三天": 3 * day, "过一个星期": 7 * day, "十秒": 10 * time.Second, "半天": 12 * time.Hour, "两个钟头": 2 * time.Hour, "20分鐘後": 20 * time.Minute, "過兩個小時": 2 * time.Hour,
 	} {
 		if got, err := ParseDelay(text); err != nil || got != want {
 			t.Errorf("ParseDelay(%q) = %v, %v; want %v", text, got, err, want)

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,7 +18,8 @@ func Phrase(text string) (cron string, ok bool) {
 	if len(text) > maxText {
 		return "", false
 	}
-	p := phrase{rest: simplified.Replace(digits(strings.ToLower(strings.Join(strings.Fields(text), " "))))}
+	text = simplified.Replace(digits(strings.ToLower(strings.Join(strings.Fields(text), " "))))
+	p := phrase{rest: spaced.ReplaceAllString(text, "$1$2")}
 	for p.skip(); p.rest != ""; p.skip() {
 		if !p.word() {
 			return "", false
@@ -27,9 +29,12 @@ func Phrase(text string) (cron string, ok bool) {
 }
 
 // simplified writes the characters of times as they are written on the mainland.
-var simplified = strings.NewReplacer("週", "周", "點", "点", "個", "个", "鐘", "钟", "號", "号", "時", "时", "兩", "两", "禮", "礼", "裡", "里", "與", "与") //nolint:gochecknoglobals // constant
+var simplified = strings.NewReplacer("週", "周", "點", "点", "個", "个", "鐘", "钟", "號", "号", "時", "时", "兩", "两", "禮", "礼", "裡", "里", "與", "与", "後", "后", "過", "过") //nolint:gochecknoglobals // constant
 
 var spelled = regexp.MustCompile(`\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b`)
+
+// spaced are a number and its unit with spaces around them, as in 早上 9 点 05 分.
+var spaced = regexp.MustCompile(` ?([0-9]{1,2}) ([点时分])`)
 
 // digits writes the numbers of English words as digits.
 func digits(text string) string {
@@ -52,16 +57,25 @@ type phrase struct {
 	step    int // every so many minutes or hours, or 0
 	hourly  bool
 	bad     bool
+
+	every bool // the next term follows "every"
+	// turns counts how often days follow times or times days, and timed says that times came last.
+	turns int
+	timed bool
 }
 
 // fillers are words that say nothing about the time.
 var fillers = regexp.MustCompile(`^(?:every|each|on|at|the|and|of|o'clock|week|in the|[ ,.，、。的]|每个|每逢|每隔|每|在|和|与|都)`)
 
 func (p *phrase) skip() {
+	p.every = false
 	for {
 		found := fillers.FindString(p.rest)
 		if found == "" || isLetter(found) && !endsWord(p.rest[len(found):]) {
 			return
+		}
+		if found != " " {
+			p.every = found == "every" || found == "each" || strings.HasPrefix(found, "每")
 		}
 		p.rest = p.rest[len(found):]
 	}
@@ -111,7 +125,10 @@ var terms = sync.OnceValue(func() []term { //nolint:gochecknoglobals // constant
 		{re(`half (?:an )?hour|半个?小时`), func(p *phrase, _ []string) { p.steps("30", 60, false) }},
 		{re(numeral + ` ?(?:minutes?|mins?|分钟)`), func(p *phrase, m []string) { p.steps(m[1], 60, false) }},
 		{re(numeral + ` ?(?:hours?|个?小时)`), func(p *phrase, m []string) { p.steps(m[1], 24, true) }},
-		{re(`(?:hour|hourly|个?小时)`), func(p *phrase, _ []string) { p.steps("1", 24, true) }},
+		{re(`hour(ly)?|个?小时`), func(p *phrase, m []string) {
+			p.every = p.every || m[1] != ""
+			p.steps("1", 24, true)
+		}},
 		{re(`noon`), func(p *phrase, _ []string) { p.time("12", "", "") }},
 		{re(`midnight`), func(p *phrase, _ []string) { p.time("0", "", "") }},
 		{re(partsDay + ` ?` + numeral + `(?:点|时|點)(半|一刻|三刻)?(?:` + numeral + `分?)?[整钟]?`), chineseTime},
@@ -122,12 +139,15 @@ var terms = sync.OnceValue(func() []term { //nolint:gochecknoglobals // constant
 		}},
 		{re(`中午`), func(p *phrase, _ []string) { p.time("12", "", "") }},
 		{re(`([0-9]{1,2})(?::([0-9]{2}))? ?(a\.?m\.?|p\.?m\.?|in the (?:morning|afternoon|evening)|at night)`), func(p *phrase, m []string) { p.time(m[1], m[2], m[3]) }},
-		{re(`(morning|afternoon|evening|night)s? at ([0-9]{1,2})(?::([0-9]{2}))?`), func(p *phrase, m []string) {
+		{re(`(morning|afternoon|evening|night)s? at ([0-9]{1,2})(?::([0-9]{2}))?(?: ?([ap]\.?m\.?))?`), func(p *phrase, m []string) {
 			p.anyDay()
-			p.time(m[2], m[3], map[bool]string{true: "at night", false: "in the " + m[1]}[m[1] == "night"])
+			p.time(m[2], m[3], cmp.Or(m[4], map[bool]string{true: "at night", false: "in the " + m[1]}[m[1] == "night"]))
 		}},
 		{re(partsDay + ` ?([0-9]{1,2})[:：]([0-9]{2})`), func(p *phrase, m []string) { p.time(m[2], m[3], m[1]) }},
-		{re(`([0-9]{1,2})`), func(p *phrase, m []string) { p.time(m[1], "", "") }},
+		{re(`([0-9]{1,2})([月天日周年]?)`), func(p *phrase, m []string) {
+			p.bad = p.bad || p.every || m[2] != "" // as in every 3 mornings, or 3月
+			p.time(m[1], "", "")
+		}},
 	}
 })
 
@@ -151,7 +171,16 @@ func (p *phrase) word() bool {
 	return false
 }
 
+// turn takes note of times or days that follow.
+func (p *phrase) turn(timed bool) {
+	if p.turns == 0 || timed != p.timed {
+		p.turns++
+	}
+	p.timed = timed
+}
+
 func (p *phrase) day(days ...int) {
+	p.turn(false)
 	for _, d := range days {
 		if !slices.Contains(p.days, d) {
 			p.days = append(p.days, d)
@@ -200,7 +229,7 @@ func (p *phrase) ofMonth(text string) {
 // same way each hour or each day.
 func (p *phrase) steps(text string, whole int, hourly bool) {
 	n, ok := number(text)
-	p.bad = p.bad || !ok || n < 1 || whole%n != 0 || n == whole || p.step != 0
+	p.bad = p.bad || !ok || n < 1 || whole%n != 0 || n == whole || p.step != 0 || !p.every
 	p.step, p.hourly = n, hourly
 }
 
@@ -217,10 +246,11 @@ func (p *phrase) time(hour, minute, part string) {
 	case part == "":
 	case part[0] == 'p', part == "in the afternoon", part == "in the evening", part == "下午", part == "傍晚", part == "晚上":
 		ok = ok && h >= 1 && h <= 23
+		if part[0] != 'p' && part != "in the afternoon" && part != "下午" {
+			ok = ok && h >= 4 && h != 12 // midnight and after it, but of which day?
+		}
 		if h < 12 {
 			h += 12
-		} else if h == 12 && part == "晚上" {
-			ok = false // midnight, but of which day?
 		}
 	case part == "at night", part == "夜里":
 		ok = ok && h >= 6 && h <= 11
@@ -232,10 +262,12 @@ func (p *phrase) time(hour, minute, part string) {
 		}
 	default: // the morning
 		ok = ok && h <= 12
-		if h == 12 && part[0] == 'a' || h == 12 && part == "凌晨" {
+		if h == 12 && part != "上午" {
+			ok = ok && (part[0] == 'a' || part == "凌晨")
 			h = 0
 		}
 	}
+	p.turn(true)
 	ok = ok && h <= 23 && m <= 59 && (len(p.hours) == 0 || p.minute == m)
 	p.bad = p.bad || !ok
 	p.hours, p.minute = append(p.hours, h), m
@@ -282,7 +314,11 @@ func (p *phrase) cron() (string, bool) {
 		return "", false
 	}
 	slices.Sort(p.hours)
-	return fmt.Sprintf("%d %s %s * %s", p.minute, joined(slices.Compact(p.hours)), dom, days), true
+	hours := slices.Compact(p.hours)
+	if len(hours) > 1 && p.turns > 2 {
+		return "", false // some days have other times than others
+	}
+	return fmt.Sprintf("%d %s %s * %s", p.minute, joined(hours), dom, days), true
 }
 
 // weekdays are days of the week as cron writes them.

@@ -73,6 +73,14 @@ func TestPhrase(t *testing.T) {
 		"每半小时":                            "*/30 * * * *",
 		"every half hour":                 "*/30 * * * *",
 		"每周工作日的9点钟":                       "0 9 * * 1-5",
+		"hourly":                          "0 * * * *",
+		"every morning at 7am":            "0 7 * * *",
+		"every evening at 8:30 p.m.":      "30 20 * * *",
+		"每天早上 9 点 05 分":                   "5 9 * * *",
+		"9am and 5pm, Mon and Thu":        "0 9,17 * * 1,4",
+		"Monday at 9 and Thursday at 9":   "0 9 * * 1,4",
+		"every day at 9,12":               "0 9,12 * * *",
+		"每天9和18点":                         "0 9,18 * * *",
 	} {
 		got, ok := Phrase(text)
 		if !ok || got != want {
@@ -92,6 +100,14 @@ func TestPhraseRefuses(t *testing.T) {
 		"every 7 minutes", "every 0 minutes", "every day at 9:30 and 10", "every 2 weeks on monday at 9", "every day monday at 9", "every month at 9",
 		"every day at 13 am", "0 9 * * 1-5", "@daily", "每天", "每隔一天九点", "明天九点", "每天三十点", "每天晚上十二点", "每月三十二号九点", "every monthly at 9 at 10:30", "every sunday9", "九点",
 		"biweekly monday 9", "every first monday at 9", "every last day of the month at 9",
+		// Numbers that are no times of the day.
+		"每3天9点", "每 3 天 9 点", "3月1号9点", "每12月25日9点", "每3周周一9点", "every 2 mondays at 9", "every 2 week on monday at 9", "each 2 weekends at 10",
+		"every 3 mornings at 8", "every 2 month on the 1st at 9", "20分钟", "2 hours", "half an hour",
+		// Each day has a time of its own.
+		"every Monday at 9 and Thursday at 17", "Monday 9am, Thursday 5pm", "weekdays at 9 and weekends at 10", "9 on Monday and 17 on Thursday",
+		"every Monday at 9 and at 17 on Thursday", "每周一9点和周四17点", "工作日9点，周末10点",
+		// Night or day?
+		"每天晚上一点", "每晚1点", "每天早上12点", "every evening at 12", "every morning at 12", "every day at 1 in the evening",
 	} {
 		if got, ok := Phrase(text); ok {
 			t.Errorf("Phrase(%q) = %q; want none", text, got)
