@@ -62,6 +62,8 @@ type phrase struct {
 	// turns counts how often days follow times or times days, and timed says that times came last.
 	turns int
 	timed bool
+	// plain says that an hour is one of the 24-hour clock, and late that another one is counted from noon.
+	plain, late bool
 }
 
 // fillers are words that say nothing about the time.
@@ -236,7 +238,7 @@ func (p *phrase) steps(text string, whole int, hourly bool) {
 // time takes in a time of the day; part is am or pm, or a part of the day.
 func (p *phrase) time(hour, minute, part string) {
 	h, ok := number(hour)
-	m := 0
+	said, m := h, 0
 	if minute != "" {
 		var fine bool
 		m, fine = number(minute)
@@ -268,6 +270,7 @@ func (p *phrase) time(hour, minute, part string) {
 		}
 	}
 	p.turn(true)
+	p.plain, p.late = p.plain || part == "" && h > 0 && h < 12, p.late || h > said
 	ok = ok && h <= 23 && m <= 59 && (len(p.hours) == 0 || p.minute == m)
 	p.bad = p.bad || !ok
 	p.hours, p.minute = append(p.hours, h), m
@@ -286,7 +289,7 @@ func chineseTime(p *phrase, m []string) {
 func (p *phrase) cron() (string, bool) {
 	days := "*"
 	switch {
-	case p.bad, p.monthly != (p.dom > 0), p.dom > 0 && (len(p.days) > 0 || p.daily), p.daily && len(p.days) > 0:
+	case p.bad, p.plain && p.late, p.monthly != (p.dom > 0), p.dom > 0 && (len(p.days) > 0 || p.daily), p.daily && len(p.days) > 0:
 		return "", false
 	case len(p.days) > 0:
 		days = weekdays(p.days)

@@ -80,6 +80,9 @@ func TestPhrase(t *testing.T) {
 		"9am and 5pm, Mon and Thu":        "0 9,17 * * 1,4",
 		"Monday at 9 and Thursday at 9":   "0 9 * * 1,4",
 		"every day at 9,12":               "0 9,12 * * *",
+		"noon and 6pm on weekdays":        "0 12,18 * * 1-5",
+		"每天上午8点、10点":                      "0 8,10 * * *",
+		"每天早上9点和17点":                      "0 9,17 * * *",
 		"每天9和18点":                         "0 9,18 * * *",
 	} {
 		got, ok := Phrase(text)
@@ -108,6 +111,7 @@ func TestPhraseRefuses(t *testing.T) {
 		"every Monday at 9 and at 17 on Thursday", "每周一9点和周四17点", "工作日9点，周末10点",
 		// Night or day?
 		"每天晚上一点", "每晚1点", "每天早上12点", "every evening at 12", "every morning at 12", "every day at 1 in the evening",
+		"every day at 2 and 4 pm", "每天下午2点和4点", "周五晚上六点、八点",
 	} {
 		if got, ok := Phrase(text); ok {
 			t.Errorf("Phrase(%q) = %q; want none", text, got)
