@@ -106,6 +106,7 @@ const (
 	saysDone = "data: [DONE]\n\n"
 	counts   = `data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7,"total_tokens":110,"prompt_tokens_details":{"cached_tokens":40}}}` + "\n\n"
 	saysNo   = `{"error":{"message":"no"}}`
+	responds = `data: {"type":"response.completed","response":{"id":"r","object":"response","status":"completed","output":[{"id":"m","type":"message","role":"assistant","content":[{"type":"output_text","text":"0123456789"}]}],"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":30,"cache_write_tokens":20},"output_tokens":6,"total_tokens":106}}}` + "\n\n"
 	starts   = "event: message_start\n" + `data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"m","usage":{"input_tokens":50,"cache_creation_input_tokens":20,"cache_read_input_tokens":30,"output_tokens":1}}}` + "\n\n"
 	textTen  = "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\nevent: content_block_delta\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"0123456789"}}` + "\n\n"
 	textEnds = "event: content_block_stop\n" + `data: {"type":"content_block_stop","index":0}` + "\n\nevent: message_delta\n" + `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":6}}` + "\n\nevent: message_stop\n" + `data: {"type":"message_stop"}` + "\n\n"
@@ -142,6 +143,8 @@ func TestEveryRequestIsSettled(t *testing.T) {
 		{name: "a limit refuses", admits: -1, reason: model.ReasonBudget("runTokens", false)},
 		{name: "a limit refuses the retry", answers: []wired{busy}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens", false)},
 		{name: "a limit refuses the fallback", answers: []wired{{status: 401, pieces: []string{saysNo}}}, admits: 1, want: []Use{{}}, reason: model.ReasonBudget("runTokens", false)},
+		{name: "a part is written to the cache", answers: []wired{{status: 200, pieces: []string{saysTen, stops, strings.Replace(counts, `"cached_tokens":40`, `"cached_tokens":40,"cache_write_tokens":20`, 1), saysDone}}}, want: []Use{{100, 40, 10, 40 + 4 + 40 + 100}}},
+		{name: "responses, a part is written to the cache", api: APIResponses, answers: []wired{{status: 200, pieces: []string{responds}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
 		{name: "messages", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen, textEnds}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
 		{name: "messages, nothing at the end", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen, strings.Replace(textEnds, `"output_tokens":6`, `"input_tokens":0,"output_tokens":6`, 1)}}}, want: []Use{{100, 30, 6, 50 + 3 + 40 + 60}}},
 		{name: "messages, cut", api: APIMessages, answers: []wired{{status: 200, pieces: []string{starts, textTen}, cut: true}}, want: []Use{{100, 30, 5, 50 + 3 + 40 + 50}}, reason: model.ReasonCut},

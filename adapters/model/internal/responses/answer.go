@@ -443,6 +443,7 @@ func (p *parser) total() model.Usage {
 	return model.Usage{
 		InputTokens:       lenient.Count(u.Get("input_tokens")),
 		CachedInputTokens: lenient.Count(u.Get("input_tokens_details.cached_tokens")),
+		CacheWriteTokens:  lenient.Count(u.Get("input_tokens_details.cache_write_tokens")),
 		OutputTokens:      lenient.Count(u.Get("output_tokens")),
 		ReasoningTokens:   lenient.Count(u.Get("output_tokens_details.reasoning_tokens")),
 		Raw:               p.usage,

@@ -142,6 +142,7 @@ func usageOf(raw json.RawMessage) model.Usage {
 	return model.Usage{
 		InputTokens:       lenient.Count(r.Get("prompt_tokens")),
 		CachedInputTokens: lenient.Count(cached),
+		CacheWriteTokens:  lenient.Count(r.Get("prompt_tokens_details.cache_write_tokens")),
 		OutputTokens:      lenient.Count(r.Get("completion_tokens")),
 		ReasoningTokens:   lenient.Count(r.Get("completion_tokens_details.reasoning_tokens")),
 		Raw:               raw,
