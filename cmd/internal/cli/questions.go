@@ -83,7 +83,7 @@ func (a *app) orders(dir, state string) map[string]func(context.Context, []byte)
 
 // used is the usage from a day on, or of the last days, with the limits and the day that it is for the ledger.
 func (a *app) used(dir, state, since string) (any, error) {
-	since = cmp.Or(since, firstDay())
+	since = cmp.Or(since, a.firstDay(dir))
 	if _, err := time.Parse(time.DateOnly, since); err != nil {
 		return nil, &console.Failure{Code: console.CodeUsage, What: "that is not a day, as in 2026-01-31"}
 	}

@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -117,6 +119,37 @@ func TestQuestionsAreAnsweredLikeCommands(t *testing.T) {
 	got, _ := q.answer("usage", "2026-01-01")
 	if diff := cmp.Diff(member(q.command("usage", "--since", "2026-01-01"), "usage"), member(got, "usage")); diff != "" || member(got, "limits") == nil || member(got, "today") == nil {
 		t.Errorf("usage (-command +answer):\n%s", diff)
+	}
+}
+
+// What was used lately begins on a day of the project, as in the ledger. One of these zones always has another date than
+// the machine.
+func TestUsageOfTheDaysOfTheProject(t *testing.T) {
+	for _, name := range []string{"Pacific/Kiritimati", "Etc/GMT+12"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := newAsked(t)
+		first := time.Now().In(zone).AddDate(0, 0, -6)
+		for path, text := range map[string]string{
+			filepath.Join(q.dir, "ship.json"):                                                       `{"timezone": "` + name + `"}`,
+			filepath.Join(q.state, "usage", first.Format(time.DateOnly)+".jsonl"):                   `{"id":"1","is":"spent","model":"first"}`,
+			filepath.Join(q.state, "usage", first.AddDate(0, 0, -1).Format(time.DateOnly)+".jsonl"): `{"id":"2","is":"spent","model":"before"}`,
+		} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, failure := q.answer("usage", "")
+		for what, lines := range map[string]any{"console": member(got, "usage"), "command": member(q.command("usage"), "usage")} {
+			if text := fmt.Sprint(lines); !strings.Contains(text, "first") || strings.Contains(text, "before") {
+				t.Errorf("%s in %s: %s %s", what, name, text, failure)
+			}
+		}
 	}
 }
 

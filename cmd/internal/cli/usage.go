@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shipmyagent/shipmyagent/cmd/internal/agentdir"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/budgets"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/checkup"
 	"github.com/shipmyagent/shipmyagent/cmd/internal/cli/console"
@@ -52,10 +53,11 @@ func (a *app) usageCmd() *cobra.Command {
 	since := cmd.Flags().String("since", "", "the first `day`, as in 2026-01-31 (default: six days ago)")
 	return console.Command[[]usageLine]{
 		Run: func(context.Context, []string) ([]usageLine, error) {
-			day := *since
-			if day == "" {
-				day = firstDay()
+			dir, state, err := a.Folders(nil)
+			if err != nil {
+				return nil, err
 			}
+			day := cmp.Or(*since, a.firstDay(dir))
 			if _, err := time.Parse(time.DateOnly, day); err != nil {
 				return nil, &console.Failure{Code: console.CodeUsage, What: "--since wants a day, as in 2026-01-31", Help: cmd.CommandPath() + " --help"}
 			}
@@ -64,18 +66,20 @@ func (a *app) usageCmd() *cobra.Command {
 					return nil, &console.Failure{Code: console.CodeUsage, What: "--by wants some of " + strings.Join(byAll(), ","), Help: cmd.CommandPath() + " --help"}
 				}
 			}
-			_, state, err := a.Folders(nil)
-			if err != nil {
-				return nil, err
-			}
 			return usage(state, day, by())
 		},
 		List: "usage", Text: func(lines []usageLine) string { return a.usageText(lines, by()) },
 	}.On(a.Console, cmd)
 }
 
-// firstDay is the first day that is shown if nobody asks for another one.
-func firstDay() string { return time.Now().AddDate(0, 0, 1-usageDays).Format(time.DateOnly) }
+// firstDay is the first day that is shown if nobody asks for another one. Without usable settings it is one of the machine.
+func (a *app) firstDay(dir string) string {
+	zone := time.Local
+	if loaded, err := a.Load(dir, false); err == nil {
+		zone = agentdir.Zone(loaded.Settings.Timezone)
+	}
+	return time.Now().In(zone).AddDate(0, 0, 1-usageDays).Format(time.DateOnly)
+}
 
 // What lines of usage can be grouped by.
 const (
