@@ -35,26 +35,23 @@ func (w Window) Name(t time.Time) string {
 	return t.Format([...]string{time.DateOnly, "2006-01-02T15-0700", "2006-01"}[w])
 }
 
-// Begin is when the window that t is in begins, in the zone of t.
-func (w Window) Begin(t time.Time) time.Time {
-	switch w {
-	case Hour:
-		return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
-	case Month:
-		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, t.Location())
-	case Day, Count:
-	}
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+// BeginOfHour is when the hour that t is in begins, in the zone of t.
+func BeginOfHour(t time.Time) time.Time {
+	return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
 }
 
 // End is when the window that t is in ends, in the zone of t.
-func (w Window) End(t time.Time) time.Time {
-	switch begin := w.Begin(t); w {
+func (w Window) End(t time.Time) (end time.Time) {
+	switch w {
 	case Hour:
-		return begin.Add(time.Hour)
+		return BeginOfHour(t).Add(time.Hour)
 	case Month:
-		return begin.AddDate(0, 1, 0)
-	default:
-		return begin.AddDate(0, 0, 1)
+		end = time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, t.Location())
+	case Day, Count:
+		end = time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, t.Location())
 	}
+	if w.Name(end) == w.Name(t) { // the clocks skip midnight
+		_, end = end.ZoneBounds()
+	}
+	return end
 }

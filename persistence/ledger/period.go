@@ -150,7 +150,7 @@ func (l *Ledger) load(w window.Window, name string, now time.Time) (*period, err
 // needs none.
 func (l *Ledger) daysOf(w window.Window, now time.Time) ([]string, error) {
 	switch {
-	case w == window.Hour && w.Begin(now).UnixMilli() > l.newest:
+	case w == window.Hour && window.BeginOfHour(now).UnixMilli() > l.newest:
 		return nil, nil
 	case w != window.Month:
 		return []string{window.Day.Name(now)}, nil
