@@ -116,7 +116,6 @@ func (l *Ledger) Allow(code string) (Question, bool, error) {
 
 // note records what has become of a question.
 func (l *Ledger) note(q *Question, is string) error {
-	l.newest = max(l.newest, q.At.UnixMilli())
 	return l.write(q.At.In(l.zone), line{ID: q.Code, Is: is, Limit: q.Limit, Call: Call{Chat: q.Chat, Person: q.Person}})
 }
 

@@ -51,7 +51,7 @@ type Ledger struct {
 	limits  Limits
 	now     [window.Count]*period   // the current ones; nil while nobody needs them
 	asked   bool                    // for what was used today
-	newest  int64                   // when the last call of this day was reserved, in Unix milliseconds
+	newest  int64                   // the latest time in the file of this day, in Unix milliseconds
 	open    map[string]*Reservation // by their ids
 	runs    map[string]*tally
 	runsOf  bool          // runs has what was recorded before there was a limit
@@ -187,7 +187,7 @@ func (l *Ledger) admit(call Call, most func() Amount) (r *Reservation, wait <-ch
 			return nil, nil, err
 		}
 	}
-	l.newest, l.open[r.id] = max(l.newest, now.UnixMilli()), r
+	l.open[r.id] = r
 	r.count(run)
 	for _, p := range l.now {
 		if p != nil {

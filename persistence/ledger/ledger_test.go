@@ -391,6 +391,23 @@ func TestReadsLate(t *testing.T) {
 }
 
 // What cannot be recorded is not sent while there is a limit, and is sent while there is none.
+// What a call used that began before there was a limit counts in an hour that gets its first limit after the end of the call.
+func TestHourIsLimitedLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, t.TempDir(), ledger.Limits{})
+		r, err := l.Reserve(t.Context(), call("a"), func() ledger.Amount { return ledger.Amount{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(t, l, limit("Host", window.Day, ledger.Bound{Tokens: 1000}))
+		r.Settle(amount(100))
+		set(t, l, limit("Host", window.Hour, ledger.Bound{Tokens: 100}))
+		if got := use(t, l, call("b"), 1); got != "hostTokensPerHour" {
+			t.Errorf("refused by %q", got)
+		}
+	})
+}
+
 func TestUnwritable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "usage")
 	failures := 0

@@ -13,6 +13,7 @@ import (
 // those that follow soon.
 func (l *Ledger) write(at time.Time, entry line) error {
 	entry.TS = at.UnixMilli()
+	l.newest = max(l.newest, entry.TS)
 	raw, err := json.Marshal(entry)
 	if err != nil {
 		return fmt.Errorf("record the use of a model: %w", err) // Unreachable: a line encodes
