@@ -268,7 +268,26 @@ func (s *scheduler) ready() bool {
 	}
 	s.Metrics.active(active)
 	s.tell(problems)
+	s.forget(ctx)
 	return true
+}
+
+// forget reads the log again if the task of an open fire is gone. After the deletion of its chat the log does not have the
+// fire any more, and nothing of it is told.
+func (s *scheduler) forget(ctx context.Context) {
+	left := map[string]bool{}
+	for _, t := range s.tasks {
+		left[t.ID] = true
+	}
+	for _, f := range s.book.open {
+		if left[f.Task] {
+			continue
+		}
+		if fires, err := s.Log.Fires(ctx); err == nil { // else with the next change
+			s.book, s.read = newBook(fires), time.Now()
+		}
+		return
+	}
 }
 
 // keepDone is how long after its single time the file of a task that is done is kept.

@@ -297,6 +297,33 @@ func TestTaskRunByHand(t *testing.T) {
 	})
 }
 
+// What a task does while its chat is deleted is not told there afterwards.
+func TestForgottenTaskIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		s := newScheduled(t, func(o *actortest.Options) {
+			o.Model = modeltest.NewScript(modeltest.Held(release, modeltest.Say("a secret")))
+		})
+		s.add(
+			timetable.Task{ID: "other", Title: "Other", Cron: "@manual", ChatKey: alice, Say: "other"},
+			timetable.Task{ID: "secret", Title: "Secret", Cron: "0 9 * * *", ChatKey: reader, Body: "Sum up."},
+		)
+		s.start()
+		s.pass(10 * time.Hour)
+		if err := errors.Join(s.tasks.ForgetChat(t.Context(), reader, nil), s.log.ForgetChat(t.Context(), reader)); err != nil {
+			t.Fatal(err)
+		}
+		s.System.Root.Send(s.pid, messages.TasksChanged{})
+		close(release)
+		s.pass(time.Hour)
+		s.is(reader)
+		if fires := s.fires(); slices.ContainsFunc(fires, func(f timetable.Fire) bool { return f.Task == "secret" }) {
+			t.Errorf("the log still has %v", fires)
+		}
+		s.stop()
+	})
+}
+
 // A task does not disturb a busy chat, and its words follow later.
 func TestTaskWaitsForABusyChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
