@@ -78,8 +78,5 @@ func (e *Eraser) expire(ctx context.Context, key messages.ChatKey, before time.T
 	if errors.Is(err, journal.ErrNotBegun) {
 		err = e.notBegun(ctx, []journal.Forgetting{f}, err)
 	}
-	if err != nil {
-		return false, err
-	}
-	return true, os.Remove(filepath.Join(e.state, "forgetting", folder)) // of the intent, which is gone
+	return err == nil, err
 }

@@ -97,7 +97,16 @@ func (e *Eraser) Forget(ctx context.Context, f journal.Forgetting) (related []me
 // notBegun removes intents of which nothing was carried out: later they would delete what comes until then.
 func (e *Eraser) notBegun(ctx context.Context, intents []journal.Forgetting, err error) error {
 	for _, f := range intents {
-		err = errors.Join(err, e.intents().WriteFile(context.WithoutCancel(ctx), f.ChatKey, intentFile, nil))
+		err = errors.Join(err, e.over(context.WithoutCancel(ctx), f.ChatKey))
+	}
+	return err
+}
+
+// over removes the intent to delete a chat.
+func (e *Eraser) over(ctx context.Context, key messages.ChatKey) error {
+	err := e.intents().WriteFile(ctx, key, intentFile, nil)
+	if folder, failed := e.intents().FilePath(key, ""); failed == nil {
+		_ = os.Remove(folder) // if something is still in it, it stays
 	}
 	return err
 }
@@ -147,7 +156,7 @@ func (e *Eraser) finish(ctx context.Context, f journal.Forgetting) error {
 		return fmt.Errorf("delete the chat %s: %w", f.ChatKey, all)
 	}
 	// An intent that does not say what was done must not stay: it would delete what comes later.
-	return errors.Join(all, e.intents().WriteFile(ctx, f.ChatKey, intentFile, nil))
+	return errors.Join(all, e.over(ctx, f.ChatKey))
 }
 
 // step carries out one step of a deletion.
