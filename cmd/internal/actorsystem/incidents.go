@@ -53,7 +53,7 @@ func NewIncidents(reg prometheus.Registerer, log *slog.Logger) *Incidents {
 	f := promauto.With(reg)
 	return &Incidents{
 		log: log, queue: make(chan incident, 256), now: time.Now, logged: map[incident]*logged{},
-		letters: f.NewCounter(prometheus.CounterOpts{Name: "sma_dead_letters_total", Help: "Messages to actors that no longer exist."}),
+		letters: f.NewCounter(prometheus.CounterOpts{Name: "sma_dead_letters_total", Help: "Messages of one actor to another that no longer exists."}),
 		strays: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "sma_stray_messages_total", Help: "Messages of a kind that their actor does not handle.",
 		}, []string{"actor"}),
@@ -67,11 +67,11 @@ func (m *Incidents) Observe(event any) {
 	var is incident
 	switch e := event.(type) {
 	case *actor.DeadLetterEvent:
-		m.letters.Inc()
-		is = incident{slog.LevelDebug, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
-		if strings.HasPrefix(is.kind, "messages.") { // otherwise a timer of the actor's own or a message of the library
-			is.level = slog.LevelInfo
+		is = incident{slog.LevelInfo, "a message came for an actor that is gone", role(e.PID.GetId()), fmt.Sprintf("%T", e.Message)}
+		if !strings.HasPrefix(is.kind, "messages.") {
+			return // a timer or result of the actor's own, as after every stop of a run, or a message of the library
 		}
+		m.letters.Inc()
 	case messages.Stray:
 		is = incident{slog.LevelWarn, "an actor got a message that it does not know", role(e.Actor), e.Kind}
 		m.strays.WithLabelValues(is.actor).Inc()
