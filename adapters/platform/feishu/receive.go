@@ -38,11 +38,12 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	in := p.newIntake(host)
+	status := &botkit.Status{Host: host}
+	in := p.newIntake(status)
 	p.life.Begin(ctx, host)
 	defer p.life.Wait()
 	defer in.Close()
-	r := &receiver{p: p, intake: in, status: &botkit.Status{Host: host}, life: ctx}
+	r := &receiver{p: p, intake: in, status: status, life: ctx}
 	defer r.handling.Wait()
 	defer cancel()
 	err := r.begin(ctx)
@@ -69,9 +70,9 @@ func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 type arrival = botkit.Arrival[received]
 
 // newIntake returns the intake for one run of Receive. The service redelivers unanswered events.
-func (p *Platform) newIntake(host platform.Host) *botkit.Intake[received] {
+func (p *Platform) newIntake(status *botkit.Status) *botkit.Intake[received] {
 	return botkit.NewIntake(botkit.IntakeOptions[received]{
-		Host: host, StateDir: p.opts.StateDir, Patience: p.opts.Patience, Redelivers: true, Read: decodeReceived, Now: time.Now, SetAside: p.metrics.parked, Log: p.log,
+		Status: status, StateDir: p.opts.StateDir, Patience: p.opts.Patience, Redelivers: true, Read: decodeReceived, Now: time.Now, SetAside: p.metrics.parked, Log: p.log,
 		Map: func(ctx context.Context, events []received) (out []arrival) {
 			for _, e := range events {
 				a, _ := p.arrival(ctx, e) // what was set aside is taken in any case

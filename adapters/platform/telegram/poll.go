@@ -41,9 +41,9 @@ type (
 )
 
 // newIntake returns the intake for one run of Receive.
-func (p *Platform) newIntake(host platform.Host) *intake {
+func (p *Platform) newIntake(status *botkit.Status) *intake {
 	return botkit.NewIntake(botkit.IntakeOptions[update]{
-		Host: host, StateDir: p.opts.StateDir, Patience: asideAfter, Map: p.arrivals, Now: p.opts.Now, SetAside: p.metrics.parked, Log: p.log,
+		Status: status, StateDir: p.opts.StateDir, Patience: asideAfter, Map: p.arrivals, Now: p.opts.Now, SetAside: p.metrics.parked, Log: p.log,
 		Read: func(line []byte) (u update, err error) { return u, json.Unmarshal(line, &u) },
 	})
 }
@@ -63,15 +63,16 @@ type receiver struct {
 // Receive implements [platform.Platform]. It returns nil once ctx has ended.
 func (p *Platform) Receive(ctx context.Context, host platform.Host) error {
 	ctx, cancel := context.WithCancel(ctx)
-	in := p.newIntake(host)
+	status := &botkit.Status{Host: host}
+	in := p.newIntake(status)
 	p.life.Begin(ctx, host)
 	defer p.life.Wait()
 	defer in.Close()
 	defer cancel()
 	if p.opts.Webhook != nil {
-		return p.receiveHook(ctx, host, in)
+		return p.receiveHook(ctx, status, in)
 	}
-	return (&receiver{p: p, status: &botkit.Status{Host: host}, intake: in}).run(ctx)
+	return (&receiver{p: p, status: status, intake: in}).run(ctx)
 }
 
 // run polls until ctx ends.

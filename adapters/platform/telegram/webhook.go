@@ -74,7 +74,7 @@ type hook struct {
 }
 
 // receiveHook is Receive with a webhook.
-func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *intake) error {
+func (p *Platform) receiveHook(ctx context.Context, status *botkit.Status, in *intake) error {
 	w := p.opts.Webhook
 	u, err := url.Parse(w.URL)
 	if err != nil { // Unreachable: New has validated it
@@ -84,7 +84,7 @@ func (p *Platform) receiveHook(ctx context.Context, host platform.Host, in *inta
 	if word == "" {
 		word = rand.Text()
 	}
-	h := &hook{p: p, intake: in, status: &botkit.Status{Host: host}, word: word, life: ctx}
+	h := &hook{p: p, intake: in, status: status, word: word, life: ctx}
 	h.server = botkit.NewHook(cmp.Or(u.EscapedPath(), "/"), p.metrics.hooks, h.serve)
 	defer w.Listener.Close() //nolint:errcheck // the server closes it too
 	if err := h.begin(ctx); err != nil {

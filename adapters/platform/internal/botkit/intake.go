@@ -23,6 +23,9 @@ const (
 	asideMost  = 15 * time.Second
 )
 
+// noRoom is what people see of a bot whose messages neither chats nor the disk take.
+const noRoom = "messages cannot be stored"
+
 // Arrival is an event of a service and the inbound made from it.
 type Arrival[E any] struct {
 	Event E
@@ -49,7 +52,7 @@ func minus[E any](batch, without []Arrival[E]) []Arrival[E] {
 // IntakeOptions configure an [Intake] for one platform. All are required except StateDir and
 // Redelivers.
 type IntakeOptions[E any] struct {
-	Host platform.Host
+	Status *Status // of the receiver, with the host that messages are handed to
 	// StateDir is the folder for messages set aside. If empty, none can be set aside.
 	StateDir string
 	// Patience is how long a chat may refuse messages before they are set aside.
@@ -73,11 +76,11 @@ type IntakeOptions[E any] struct {
 type Intake[E any] struct {
 	o IntakeOptions[E]
 
-	mu     sync.Mutex
-	spool  *spool.Spool
-	aside  []Arrival[E]                         // in order; on disk
-	chats  map[messages.ChatKey]map[string]bool // the ids of aside
-	logged bool                                 // the failure to set messages aside was logged
+	mu    sync.Mutex
+	spool *spool.Spool
+	aside []Arrival[E]                         // in order; on disk
+	chats map[messages.ChatKey]map[string]bool // the ids of aside
+	full  bool                                 // messages could not be set aside, and wait at the service
 
 	more chan struct{} // signals that something was set aside
 	done chan struct{} // closed when the goroutine has ended; nil before Open
@@ -140,6 +143,7 @@ func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E]) error {
 		}
 		left, err := in.offer(ctx, rest)
 		if batch = append(stuck, left...); len(batch) == 0 {
+			in.moves()
 			return nil
 		}
 		if tries == 0 {
@@ -151,12 +155,23 @@ func (in *Intake[E]) Deliver(ctx context.Context, batch []Arrival[E]) error {
 				return err
 			}
 			if batch = append(stuck, left...); len(batch) == 0 {
+				in.moves()
 				return nil
 			}
 		}
 		retry.Wait(ctx, retry.Pause(tries))
 	}
 	return ctx.Err()
+}
+
+// moves notes that a batch was taken or set aside.
+func (in *Intake[E]) moves() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.full {
+		in.full = false
+		in.o.Status.Set(true, "")
+	}
 }
 
 // offer hands a batch over once. For each chat it returns everything from the first refusal on, to
@@ -169,7 +184,7 @@ func (in *Intake[E]) offer(ctx context.Context, batch []Arrival[E]) (left []Arri
 	for i, x := range batch {
 		inbounds[i] = x.In
 	}
-	results := in.o.Host.Accept(ctx, inbounds)
+	results := in.o.Status.Host.Accept(ctx, inbounds)
 	refused := map[messages.ChatKey]bool{}
 	for i, x := range batch {
 		switch {
@@ -212,11 +227,7 @@ func (in *Intake[E]) behind(batch []Arrival[E]) (rest, stuck []Arrival[E], err e
 func (in *Intake[E]) setAside(batch []Arrival[E], cause error) ([]Arrival[E], error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	err := in.add(batch)
-	if err != nil && !in.logged {
-		in.o.Log.Error("messages cannot be set aside; they wait at the service", "messages", len(batch), "error", err)
-	}
-	if in.logged = err != nil; in.logged {
+	if err := in.add(batch); err != nil {
 		return batch, err
 	}
 	for _, x := range batch {
@@ -241,6 +252,11 @@ func (in *Intake[E]) add(batch []Arrival[E]) error {
 		return err
 	}
 	if err := in.spool.Add(more, len(in.aside), func() ([][]byte, error) { return eventLines(in.aside) }); err != nil {
+		if !in.full {
+			in.o.Log.Error("messages cannot be set aside; they wait at the service", "messages", len(batch), "error", err)
+		}
+		in.full = true
+		in.o.Status.Set(false, noRoom)
 		return err
 	}
 	for _, x := range batch {

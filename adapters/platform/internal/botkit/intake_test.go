@@ -72,7 +72,7 @@ func (x *inlet) start(dir string, redelivers bool) {
 	x.t.Helper()
 	ctx, cancel := context.WithCancel(x.t.Context())
 	x.intake = NewIntake(IntakeOptions[event]{
-		Host: x.host, StateDir: dir, Patience: 2 * time.Second, Redelivers: redelivers, Map: arrivals, Now: time.Now, SetAside: x.gauge,
+		Status: &Status{Host: x.host}, StateDir: dir, Patience: 2 * time.Second, Redelivers: redelivers, Map: arrivals, Now: time.Now, SetAside: x.gauge,
 		Read: func(line []byte) (e event, err error) { return e, json.Unmarshal(line, &e) }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err := x.intake.Open(ctx); err != nil {
@@ -201,6 +201,11 @@ func TestIntakeWithoutAFolder(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		x.wants("in the end", 0, "2/b", "1/a")
+		// People see that the bot receives nothing meanwhile.
+		want := []platformtest.State{{Note: noRoom}, {Note: noRoom}, {Up: true}}
+		if diff := cmp.Diff(want, x.host.States()); diff != "" {
+			t.Errorf("reported (-want +got):\n%s", diff)
+		}
 	})
 }
 
